@@ -1,0 +1,28 @@
+/** The only source of time. Tests replace it and turn it by hand. */
+export interface Clock {
+  /** Milliseconds since the epoch, UTC. May jump when the machine's clock is set. */
+  now(): number
+  /** Milliseconds that never run backwards: for durations and deadlines. */
+  monotonic(): number
+  /** Calls `fn` once after `ms` milliseconds. Returns a function that cancels the call. */
+  after(ms: number, fn: () => void): () => void
+}
+
+/** `setTimeout` fires at once for delays that overflow 31 bits. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1
+
+export const systemClock: Clock = {
+  now: () => Date.now(),
+  monotonic: () => performance.now(),
+  after: (ms, fn) => {
+    const timer = setTimeout(fn, Math.min(Math.max(ms, 0), LONGEST_TIMER_MS))
+    return () => clearTimeout(timer)
+  },
+}
+
+/** Resolves after `ms` milliseconds of `clock`. */
+export const sleep = (clock: Clock, ms: number): Promise<void> =>
+  new Promise((resolve) => void clock.after(ms, resolve))
+
+/** ISO 8601 in UTC with milliseconds, the form of every timestamp in the API. */
+export const isoTime = (ms: number): string => new Date(ms).toISOString()
