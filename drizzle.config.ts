@@ -1,0 +1,7 @@
+import { defineConfig } from 'drizzle-kit'
+
+export default defineConfig({
+  dialect: 'sqlite',
+  schema: ['./src/platform/schema.ts', './src/engines/*/schema.ts'],
+  out: './drizzle',
+})

@@ -1,0 +1,158 @@
+import type { Database } from 'bun:sqlite'
+import { asStorageError, isBusy, StorageError } from './errors.ts'
+
+/** Synchronous work only: an `await` inside would let the commit go without it. */
+type Work<T> = () => T extends PromiseLike<unknown> ? never : T
+
+/**
+ * Runs `work` inside the next transaction and resolves with its result once that
+ * transaction is on disk. Work that throws is rolled back alone and rejects alone.
+ * Rejects with `StorageError` when the disk cannot take the commit.
+ */
+export type Commit = <T>(work: Work<T>) => Promise<T>
+
+interface Queued {
+  work: () => unknown
+  resolve: (value: unknown) => void
+  reject: (error: unknown) => void
+}
+
+type Outcome = { value: unknown } | { error: unknown }
+
+/** Milliseconds that a write waits for a lock of another process. */
+export const BUSY_TIMEOUT_MS = 5000
+
+/** Bounds how long one transaction keeps the event loop and the write lock. */
+const LARGEST_GROUP = 500
+
+/** Between tries for the write lock, so that reads go on while another process commits. */
+const LOCK_RETRY_MS = 2
+
+/**
+ * Group commit: all work queued in one turn of the event loop shares one
+ * `BEGIN IMMEDIATE … COMMIT`, and so one sync of the disk.
+ */
+export function createCommit(client: Database) {
+  const begin = {
+    dontWait: client.prepare('PRAGMA busy_timeout = 0'),
+    immediate: client.prepare('BEGIN IMMEDIATE'),
+    waitAgain: client.prepare(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`),
+  }
+  const end = client.prepare('COMMIT')
+  const savepoint = client.prepare('SAVEPOINT work')
+  const release = client.prepare('RELEASE work')
+  const undo = client.prepare('ROLLBACK TO work')
+  const queue: Queued[] = []
+  let scheduled = false
+  let lockWaitSince: number | undefined
+
+  const commit: Commit = (work) =>
+    new Promise((resolve, reject) => {
+      queue.push({ work, resolve: resolve as (value: unknown) => void, reject })
+      schedule()
+    })
+
+  function schedule() {
+    if (scheduled || queue.length === 0) return
+    scheduled = true
+    setImmediate(flush)
+  }
+
+  function flush() {
+    scheduled = false
+    if (queue.length === 0) return
+    if (!takeWriteLock()) return
+    const group = queue.splice(0, LARGEST_GROUP)
+    settle(group, transact(group))
+    schedule()
+  }
+
+  /**
+   * Takes the write lock without waiting inside SQLite, which would stop the event loop.
+   * While another process holds it, the group stays queued and is tried again.
+   */
+  function takeWriteLock(): boolean {
+    try {
+      beginWithoutWaiting()
+      lockWaitSince = undefined
+      return true
+    } catch (error) {
+      if (isBusy(error) && lockIsStillWorthWaitingFor()) retryLater()
+      else giveUp(error)
+      return false
+    }
+  }
+
+  function beginWithoutWaiting() {
+    begin.dontWait.get()
+    try {
+      begin.immediate.run()
+    } finally {
+      begin.waitAgain.get()
+    }
+  }
+
+  function lockIsStillWorthWaitingFor() {
+    lockWaitSince ??= performance.now()
+    return performance.now() - lockWaitSince < BUSY_TIMEOUT_MS
+  }
+
+  function retryLater() {
+    scheduled = true
+    setTimeout(flush, LOCK_RETRY_MS)
+  }
+
+  function giveUp(error: unknown) {
+    lockWaitSince = undefined
+    const group = queue.splice(0)
+    settle(
+      group,
+      group.map(() => ({ error: asStorageError(error) })),
+    )
+  }
+
+  function transact(group: Queued[]): Outcome[] {
+    try {
+      const outcomes = group.map(({ work }) => attempt(work))
+      end.run()
+      return outcomes
+    } catch (error) {
+      if (client.inTransaction) client.run('ROLLBACK')
+      return group.map(() => ({ error: asStorageError(error) }))
+    }
+  }
+
+  /** One piece of work in its own savepoint. Throws only when the whole group is lost. */
+  function attempt(work: () => unknown): Outcome {
+    savepoint.run()
+    try {
+      const value = work()
+      release.run()
+      return { value }
+    } catch (error) {
+      if (!client.inTransaction) throw error
+      undo.run()
+      release.run()
+      return { error: asStorageError(error) }
+    }
+  }
+
+  /** Resolves when everything queued so far has been settled. */
+  async function drain() {
+    while (queue.length > 0) await commit(() => undefined).catch(ignoreStorageError)
+  }
+
+  return { commit, drain }
+}
+
+function settle(group: Queued[], outcomes: Outcome[]) {
+  for (const [index, { resolve, reject }] of group.entries()) {
+    const outcome = outcomes[index] as Outcome
+    if ('error' in outcome) reject(outcome.error)
+    else resolve(outcome.value)
+  }
+}
+
+function ignoreStorageError(error: unknown) {
+  if (!(error instanceof StorageError)) throw error
+}

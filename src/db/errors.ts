@@ -1,0 +1,30 @@
+import { SQLiteError } from 'bun:sqlite'
+
+/**
+ * The disk or the database cannot take a write now. Nothing of the work was kept, so the
+ * caller may try again; callers over HTTP get a 503.
+ */
+export class StorageError extends Error {
+  override name = 'StorageError'
+}
+
+const SENTENCES: [prefix: string, sentence: string][] = [
+  ['SQLITE_FULL', 'the disk is full'],
+  ['SQLITE_IOERR', 'the disk reports an input or output error'],
+  ['SQLITE_READONLY', 'the database is read-only'],
+  ['SQLITE_CANTOPEN', 'the database file cannot be opened'],
+  ['SQLITE_CORRUPT', 'the database file is damaged'],
+  ['SQLITE_NOTADB', 'the database file is damaged'],
+  ['SQLITE_BUSY', 'another process holds the database lock'],
+]
+
+/** Turns SQLite's code for trouble below us into a `StorageError`; other errors pass. */
+export function asStorageError(error: unknown): unknown {
+  if (!(error instanceof SQLiteError)) return error
+  const known = SENTENCES.find(([prefix]) => error.code?.startsWith(prefix))
+  return known ? new StorageError(known[1], { cause: error }) : error
+}
+
+/** True while another connection holds the write lock. */
+export const isBusy = (error: unknown): boolean =>
+  error instanceof SQLiteError && (error.code?.startsWith('SQLITE_BUSY') ?? false)

@@ -1,0 +1,133 @@
+import type { Database } from 'bun:sqlite'
+import { chmodSync, mkdirSync, readdirSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+
+/** One step of the schema: a file of `drizzle/`, embedded as text. */
+export interface Migration {
+  id: string
+  sql: string
+}
+
+/** The database and this executable do not fit together; the message says what to do. */
+export class SchemaError extends Error {
+  override name = 'SchemaError'
+}
+
+export interface MigrateOptions {
+  migrations: readonly Migration[]
+  /** Where the copy taken before migrating goes; the newest three are kept. */
+  backupDir: string
+  appVersion: string
+  /** Milliseconds since the epoch. */
+  now: number
+}
+
+interface AppliedStep {
+  id: string
+  hash: string
+  applied_at: number
+  app_version: string
+}
+
+const COPIES_KEPT = 3
+
+const LEDGER = `CREATE TABLE IF NOT EXISTS _migrations (
+  id TEXT PRIMARY KEY NOT NULL,
+  hash TEXT NOT NULL,
+  applied_at INTEGER NOT NULL,
+  app_version TEXT NOT NULL
+) STRICT`
+
+/**
+ * Brings the schema up to date and returns the ids of the steps applied. A database that
+ * already holds data is copied first. Throws `SchemaError` when the database is newer than
+ * this executable or when an applied step has been edited since.
+ */
+export function migrate(client: Database, options: MigrateOptions): string[] {
+  client.run(LEDGER)
+  const { pending } = migrationStatus(client, options.migrations)
+  if (pending.length === 0) return []
+  if (holdsData(client)) copyDatabase(client, options, pending[0] as string)
+  const steps = options.migrations.filter(({ id }) => pending.includes(id))
+  return withoutForeignKeys(client, () =>
+    steps.filter((step) => applyStep(client, step, options)).map(({ id }) => id),
+  )
+}
+
+/** Which steps are in the database and which are still to come, without changing it. */
+export function migrationStatus(client: Database, migrations: readonly Migration[]) {
+  const applied = appliedSteps(client)
+  refuseMisfits(applied, migrations)
+  const done = new Set(applied.map(({ id }) => id))
+  return { applied, pending: migrations.map(({ id }) => id).filter((id) => !done.has(id)) }
+}
+
+function appliedSteps(client: Database): AppliedStep[] {
+  const ledger = client.query("SELECT 1 FROM sqlite_schema WHERE name = '_migrations'").get()
+  if (!ledger) return []
+  return client.query<AppliedStep, []>('SELECT * FROM _migrations ORDER BY id').all()
+}
+
+function refuseMisfits(applied: AppliedStep[], migrations: readonly Migration[]) {
+  const known = new Map(migrations.map((step) => [step.id, hashOf(step)]))
+  for (const { id, hash, app_version } of applied) {
+    if (!known.has(id))
+      throw new SchemaError(
+        `the database was migrated by gatehouse ${app_version}, which is newer than this executable ` +
+          `(unknown migration ${id}). Run that version or a later one, or restore a backup.`,
+      )
+    if (known.get(id) !== hash)
+      throw new SchemaError(`migration ${id} differs from the one this database was migrated with`)
+  }
+}
+
+/** Another process may have applied the step since: looked up again under the write lock. */
+function applyStep(client: Database, step: Migration, { now, appVersion }: MigrateOptions) {
+  const apply = client.transaction(() => {
+    if (client.query('SELECT 1 FROM _migrations WHERE id = ?').get(step.id)) return false
+    client.run(step.sql)
+    const broken = client.query('PRAGMA foreign_key_check').all()
+    if (broken.length > 0) throw new SchemaError(`migration ${step.id} leaves dangling references`)
+    client
+      .query('INSERT INTO _migrations (id, hash, applied_at, app_version) VALUES (?, ?, ?, ?)')
+      .run(step.id, hashOf(step), now, appVersion)
+    return true
+  })
+  return apply.immediate()
+}
+
+/**
+ * SQLite ignores the switch inside a transaction, and with foreign keys on a table rebuild
+ * deletes the rows that refer to the table.
+ */
+function withoutForeignKeys<T>(client: Database, work: () => T): T {
+  client.run('PRAGMA foreign_keys = OFF')
+  try {
+    return work()
+  } finally {
+    client.run('PRAGMA foreign_keys = ON')
+  }
+}
+
+const hashOf = ({ sql }: Migration) => new Bun.CryptoHasher('sha256').update(sql).digest('hex')
+
+const holdsData = (client: Database) =>
+  client.query('SELECT 1 FROM _migrations LIMIT 1').get() !== null
+
+function copyDatabase(client: Database, { backupDir, now }: MigrateOptions, firstStep: string) {
+  mkdirSync(backupDir, { recursive: true, mode: 0o700 })
+  const stamp = new Date(now).toISOString().replaceAll(/[:.]/g, '-')
+  const copy = join(backupDir, `before-${firstStep}-${stamp}-${process.pid}.db`)
+  client.query('VACUUM INTO ?').run(copy)
+  chmodSync(copy, 0o600)
+  dropOldCopies(backupDir)
+}
+
+function dropOldCopies(backupDir: string) {
+  const copies = readdirSync(backupDir).filter((name) => name.startsWith('before-'))
+  const byAge = copies.toSorted((a, b) => stampOf(b).localeCompare(stampOf(a)))
+  for (const name of byAge.slice(COPIES_KEPT)) rmSync(join(backupDir, name))
+}
+
+/** File names carry their time after the step's name, as `…-2026-01-31T12-00-00-000Z-…`. */
+const stampOf = (name: string) => name.match(/\d{4}-\d\d-\d\dT[\d-]+Z/)?.[0] ?? ''

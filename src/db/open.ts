@@ -1,0 +1,53 @@
+import { Database } from 'bun:sqlite'
+import { chmodSync, mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { drizzle } from 'drizzle-orm/bun-sqlite'
+import { BUSY_TIMEOUT_MS, createCommit } from './commit.ts'
+
+export interface DatabaseOptions {
+  dataDir: string
+  /** `full` syncs every commit to disk; `normal` may lose the last ones at power loss. */
+  synchronous: 'full' | 'normal'
+  /** Leaves checkpoints to a replicator such as Litestream. */
+  externalCheckpoint?: boolean
+}
+
+export type Db = ReturnType<typeof openDatabase>
+
+/** The database file inside a data directory. */
+export const databaseFile = (dataDir: string) => join(dataDir, 'gatehouse.db')
+
+/**
+ * Opens, or creates, the database of a data directory. `orm` is Drizzle on the same
+ * connection, for prepared statements; every write goes through `commit`.
+ */
+export function openDatabase(options: DatabaseOptions) {
+  mkdirSync(options.dataDir, { recursive: true, mode: 0o700 })
+  const file = databaseFile(options.dataDir)
+  const client = new Database(file, { create: true, strict: true })
+  chmodSync(file, 0o600)
+  for (const pragma of pragmas(options)) client.run(`PRAGMA ${pragma}`)
+  const { commit, drain } = createCommit(client)
+  return { file, client, orm: drizzle(client), commit, drain, close: () => close(client, options) }
+}
+
+/** `busy_timeout` first: switching to WAL takes a lock that another process may hold. */
+function pragmas({ synchronous, externalCheckpoint }: DatabaseOptions): string[] {
+  return [
+    `busy_timeout = ${BUSY_TIMEOUT_MS}`,
+    'journal_mode = WAL',
+    `synchronous = ${synchronous}`,
+    'foreign_keys = ON',
+    'temp_store = MEMORY',
+    'cache_size = -32000',
+    'journal_size_limit = 67108864',
+    'trusted_schema = OFF',
+    ...(externalCheckpoint ? ['wal_autocheckpoint = 0'] : []),
+  ]
+}
+
+function close(client: Database, { externalCheckpoint }: DatabaseOptions) {
+  client.run('PRAGMA optimize')
+  if (!externalCheckpoint) client.run('PRAGMA wal_checkpoint(TRUNCATE)')
+  client.close()
+}

@@ -1,0 +1,168 @@
+import { sql } from 'drizzle-orm'
+import {
+  check,
+  index,
+  integer,
+  primaryKey,
+  sqliteTable,
+  text,
+  uniqueIndex,
+} from 'drizzle-orm/sqlite-core'
+import { tenants } from '../../platform/schema.ts'
+
+const tenantId = () =>
+  text('tenant_id')
+    .notNull()
+    .references(() => tenants.id, { onDelete: 'cascade' })
+
+/** What a job sends: the same columns in both kinds of job. */
+const target = () => ({
+  url: text('url').notNull(),
+  method: text('method', { enum: ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] }).notNull(),
+  /** JSON object of header names and values, as the tenant gave them. */
+  headers: text('headers').notNull(),
+  body: text('body'),
+})
+
+export const cronJobs = sqliteTable(
+  'cron_jobs',
+  {
+    seq: integer('seq').primaryKey(),
+    id: text('id').notNull().unique(),
+    tenantId: tenantId(),
+    name: text('name').notNull(),
+    schedule: text('schedule').notNull(),
+    ...target(),
+    isActive: integer('is_active', { mode: 'boolean' }).notNull(),
+    lastRunAt: integer('last_run_at'),
+    nextRunAt: integer('next_run_at').notNull(),
+    createdAt: integer('created_at').notNull(),
+    updatedAt: integer('updated_at').notNull(),
+  },
+  (t) => [
+    index('cron_jobs_by_tenant').on(t.tenantId, t.seq),
+    index('cron_jobs_due').on(t.nextRunAt).where(sql`is_active = 1`),
+  ],
+)
+
+export const delayedJobs = sqliteTable(
+  'delayed_jobs',
+  {
+    seq: integer('seq').primaryKey(),
+    id: text('id').notNull().unique(),
+    tenantId: tenantId(),
+    name: text('name').notNull(),
+    /** Moves to the time of the next attempt while a retry is due. */
+    runAt: integer('run_at').notNull(),
+    ...target(),
+    status: text('status', {
+      enum: ['pending', 'running', 'success', 'failed', 'cancelled'],
+    }).notNull(),
+    createdAt: integer('created_at').notNull(),
+    updatedAt: integer('updated_at').notNull(),
+    /** Set when the job ends: retention deletes it, with its executions, at this time. */
+    expiresAt: integer('expires_at'),
+  },
+  (t) => [
+    index('delayed_jobs_by_tenant').on(t.tenantId, t.runAt, t.seq),
+    index('delayed_jobs_expired').on(t.expiresAt).where(sql`expires_at is not null`),
+    check(
+      'delayed_jobs_status',
+      sql`${t.status} in ('pending', 'running', 'success', 'failed', 'cancelled')`,
+    ),
+  ],
+)
+
+/**
+ * Open runs: one row from the moment a run is known until it succeeds or gives up. Its
+ * state is where it stands in the due loop: `waiting` for its time, `ready` in the line of
+ * its lane (tenant and host), `leased` by the process that fires it.
+ */
+export const runs = sqliteTable(
+  'runs',
+  {
+    seq: integer('seq').primaryKey(),
+    tenantId: tenantId(),
+    jobKind: text('job_kind', { enum: ['cron', 'delayed'] }).notNull(),
+    jobId: text('job_id').notNull(),
+    trigger: text('trigger', { enum: ['schedule', 'manual'] }).notNull(),
+    /** The scheduled time that this run stands for. */
+    slotAt: integer('slot_at').notNull(),
+    /** When the coming attempt is due. */
+    dueAt: integer('due_at').notNull(),
+    /** Number of the coming or running attempt, from 1. */
+    attempt: integer('attempt').notNull(),
+    state: text('state', { enum: ['waiting', 'ready', 'leased'] }).notNull(),
+    host: text('host').notNull(),
+    /** The request of the run as JSON, once the job has been edited away from it. */
+    request: text('request'),
+    leaseOwner: text('lease_owner'),
+    leaseUntil: integer('lease_until'),
+    /** Execution under way. A result is stored only while this still names it. */
+    executionId: text('execution_id'),
+  },
+  (t) => [
+    index('runs_waiting').on(t.dueAt).where(sql`state = 'waiting'`),
+    index('runs_ready').on(t.tenantId, t.host, t.dueAt, t.seq).where(sql`state = 'ready'`),
+    index('runs_leased').on(t.leaseUntil).where(sql`state = 'leased'`),
+    index('runs_by_job').on(t.jobId),
+    uniqueIndex('runs_slot').on(t.jobId, t.slotAt).where(sql`trigger = 'schedule'`),
+  ],
+)
+
+/** One row an attempt. */
+export const executions = sqliteTable(
+  'executions',
+  {
+    seq: integer('seq').primaryKey(),
+    id: text('id').notNull().unique(),
+    tenantId: tenantId(),
+    jobId: text('job_id').notNull(),
+    trigger: text('trigger', { enum: ['schedule', 'manual'] }).notNull(),
+    status: text('status', { enum: ['running', 'success', 'failed'] }).notNull(),
+    attempt: integer('attempt').notNull(),
+    slotAt: integer('slot_at').notNull(),
+    /** Milliseconds between the time the attempt was due and its start. */
+    latenessMs: integer('lateness_ms').notNull(),
+    startedAt: integer('started_at').notNull(),
+    completedAt: integer('completed_at'),
+    durationMs: integer('duration_ms'),
+    responseStatus: integer('response_status'),
+    responseBody: text('response_body'),
+    errorMessage: text('error_message'),
+    /** Address that was dialled. */
+    address: text('address'),
+    /** JSON object of milliseconds per phase. */
+    timings: text('timings'),
+    /** Set when newer executions push a failure out of the list; retention deletes it then. */
+    expiresAt: integer('expires_at'),
+  },
+  (t) => [
+    index('executions_by_job').on(t.jobId, t.seq),
+    index('executions_expired').on(t.expiresAt).where(sql`expires_at is not null`),
+  ],
+)
+
+/** Scheduled times that passed without a run, counted a day and reason. */
+export const skippedSlots = sqliteTable(
+  'skipped_slots',
+  {
+    jobId: text('job_id').notNull(),
+    /** First millisecond of the UTC day. */
+    day: integer('day').notNull(),
+    reason: text('reason', { enum: ['outage', 'overlap'] }).notNull(),
+    count: integer('count').notNull(),
+  },
+  (t) => [
+    primaryKey({ columns: [t.jobId, t.day, t.reason] }),
+    index('skipped_slots_by_day').on(t.day),
+  ],
+)
+
+/** How much a tenant has stored, so that its limit costs one row to check. */
+export const jobCounts = sqliteTable('job_counts', {
+  tenantId: tenantId().primaryKey(),
+  cronJobs: integer('cron_jobs').notNull(),
+  /** Delayed jobs that are pending or running. */
+  openDelayedJobs: integer('open_delayed_jobs').notNull(),
+})

@@ -1,0 +1,286 @@
+import { StorageError } from '../db/errors.ts'
+import type { Db } from '../db/open.ts'
+import type { Clock } from './clock.ts'
+import type { Instances } from './instances.ts'
+import type { Log } from './log.ts'
+
+/** The line an item stands in: work of one tenant for one target (a host, an endpoint). */
+export interface Lane {
+  tenant: string
+  target: string
+}
+
+/** Proof of who works on an item, and until when nobody else may. */
+export interface Lease {
+  owner: string
+  /** Milliseconds since the epoch. */
+  until: number
+}
+
+/** How much may be under way at once in this process. */
+export interface DueLimits {
+  total: number
+  perTenant: number
+  perTarget: number
+}
+
+/**
+ * Work that is kept in the database until it is done. An item waits for its time, then
+ * stands ready in its lane, then is leased, performed and settled. All methods but
+ * `perform` are synchronous SQL; those that write run inside a commit.
+ */
+export interface DueQueue<Item extends Lane, Outcome> {
+  /** For logs and metrics. */
+  name: string
+  limits: DueLimits
+  /** Longest time that `perform` can take, in milliseconds. */
+  longestMs: number
+  /** When the first waiting item comes due; undefined when none waits. Reads only. */
+  nextDueAt(): number | undefined
+  /** Puts a slice of what is due by `now` in line. True when there may be more. */
+  promote(now: number): boolean
+  /** First lane, in a fixed order, behind `after` (or of all) in which something is ready. */
+  nextLane(after: Lane | undefined): Lane | undefined
+  /** Leases up to `limit` ready items of a lane, oldest first, by conditional update. */
+  claim(lane: Lane, limit: number, lease: Lease): Item[]
+  /** Does the work. Resolves with what came of it, also when `signal` cut it short. */
+  perform(item: Item, signal: AbortSignal): Promise<Outcome>
+  /** Stores the outcome, unless the lease has passed to somebody else. */
+  settle(item: Item, outcome: Outcome): void
+  /** True when `reclaim` would find something. Reads only. */
+  hasLost(holders: Holders): boolean
+  /** Takes back the leases of the lost, each counted as a failed try. */
+  reclaim(holders: Holders): void
+}
+
+/**
+ * Who may still hold a lease at `now`. Lost is a lease whose owner is not alive, or which has
+ * run out, unless it is our own: a jump of the clock must not take work from its worker.
+ */
+export interface Holders {
+  self: string
+  alive: string[]
+  now: number
+}
+
+/** Longest sleep: bounds how late work of a dead process or a changed clock is noticed. */
+export const LONGEST_SLEEP_MS = 5000
+const STORAGE_RETRY_MS = 1000
+const LEASE_MARGIN_MS = 30_000
+/** After the last name that a tenant id or a target can have. */
+const LAST_TARGET = '\u{10FFFF}'
+
+export type DueLoop = ReturnType<typeof createDueLoop>
+
+interface Finished<Item, Outcome> {
+  item: Item
+  outcome: Outcome
+}
+
+/**
+ * Runs the due work of one queue. Any number of processes may run a loop on one database:
+ * each item is claimed by exactly one of them. One full lane never keeps another waiting:
+ * lanes take turns, and those at their limit are passed over.
+ */
+export function createDueLoop<Item extends Lane, Outcome>(parts: {
+  queue: DueQueue<Item, Outcome>
+  db: Db
+  clock: Clock
+  log: Log
+  instances: Instances
+}) {
+  const { queue, db, clock, log, instances } = parts
+  const { limits } = queue
+  const inFlight = new Set<Item>()
+  const perTenant = new Tally()
+  const perTarget = new Tally()
+  const abort = new AbortController()
+  const waitingForQuiet: (() => void)[] = []
+  let finished: Finished<Item, Outcome>[] = []
+  let cursor: Lane | undefined
+  let running = false
+  let turning = false
+  let turnAgain = false
+  let storageFails = false
+  let cancelTimer = () => {}
+
+  function start() {
+    running = true
+    nudge()
+  }
+
+  /** Something may have come due, or is done: look now. */
+  function nudge() {
+    turnAgain = true
+    if (!turning) void keepTurning()
+  }
+
+  async function keepTurning() {
+    turning = true
+    cancelTimer()
+    while (turnAgain) await turn()
+    turning = false
+    sleepUntilDue()
+    if (isQuiet()) for (const resolve of waitingForQuiet.splice(0)) resolve()
+  }
+
+  async function turn() {
+    turnAgain = false
+    storageFails = false
+    const [claimed] = await Promise.all([claimReady(), settleFinished()])
+    for (const item of claimed) perform(item)
+  }
+
+  /** Idle turns only read: a commit is for when there is something to write. */
+  async function claimReady(): Promise<Item[]> {
+    if (!running) return []
+    const claimed: Item[] = []
+    try {
+      if (queue.hasLost(holders())) await db.commit(() => queue.reclaim(holders()))
+      if (hasWork()) await db.commit(() => promoteAndClaim(claimed))
+      return claimed
+    } catch (error) {
+      for (const item of claimed) leave(item)
+      troubled('claim', error)
+      return []
+    }
+  }
+
+  const holders = () => ({ self: instances.self, alive: instances.alive(), now: clock.now() })
+
+  const hasWork = () => isDue() || (room() > 0 && queue.nextLane(undefined) !== undefined)
+
+  const isDue = () => msUntilDue() <= 0
+
+  const msUntilDue = () => (queue.nextDueAt() ?? Number.POSITIVE_INFINITY) - clock.now()
+
+  const room = () => limits.total - inFlight.size
+
+  function promoteAndClaim(claimed: Item[]) {
+    if (queue.promote(clock.now())) turnAgain = true
+    claimInTurns(claimed)
+  }
+
+  /**
+   * One round over the lanes from where the last round ended, as long as there is room.
+   * A tenant at its limit is skipped whole, whatever number of targets it has.
+   */
+  function claimInTurns(claimed: Item[]) {
+    const start = cursor
+    let wrapped = start === undefined
+    let lane = queue.nextLane(start)
+    while (room() > 0) {
+      if (lane && !(wrapped && start && isBehind(lane, start))) {
+        claimed.push(...claimLane(lane))
+        cursor = lane
+        lane = queue.nextLane(tenantRoom(lane) > 0 ? lane : { ...lane, target: LAST_TARGET })
+      } else if (wrapped) {
+        return
+      } else {
+        wrapped = true
+        lane = queue.nextLane(undefined)
+      }
+    }
+  }
+
+  function claimLane(lane: Lane): Item[] {
+    const targetRoom = limits.perTarget - perTarget.of(lane.target)
+    const limit = Math.min(room(), tenantRoom(lane), targetRoom)
+    if (limit <= 0) return []
+    const until = clock.now() + queue.longestMs + LEASE_MARGIN_MS
+    const items = queue.claim(lane, limit, { owner: instances.self, until })
+    for (const item of items) enter(item)
+    return items
+  }
+
+  const tenantRoom = ({ tenant }: Lane) => limits.perTenant - perTenant.of(tenant)
+
+  function enter(item: Item) {
+    inFlight.add(item)
+    perTenant.add(item.tenant, 1)
+    perTarget.add(item.target, 1)
+  }
+
+  function leave(item: Item) {
+    inFlight.delete(item)
+    perTenant.add(item.tenant, -1)
+    perTarget.add(item.target, -1)
+  }
+
+  function perform(item: Item) {
+    queue
+      .perform(item, abort.signal)
+      .then((outcome) => finished.push({ item, outcome }))
+      .catch((error) => log.error('due work failed', { queue: queue.name, error: String(error) }))
+      .finally(() => {
+        leave(item)
+        nudge()
+      })
+  }
+
+  /** All of them, queued in one turn, share one commit; one that fails does so alone. */
+  async function settleFinished() {
+    const batch = finished
+    finished = []
+    await Promise.all(batch.map(settle))
+  }
+
+  async function settle({ item, outcome }: Finished<Item, Outcome>) {
+    try {
+      await db.commit(() => queue.settle(item, outcome))
+    } catch (error) {
+      if (error instanceof StorageError) finished.push({ item, outcome })
+      troubled('settle', error)
+    }
+  }
+
+  function troubled(what: string, error: unknown) {
+    storageFails = true
+    log.error(`due loop could not ${what}`, { queue: queue.name, error: String(error) })
+  }
+
+  function sleepUntilDue() {
+    if (!running && finished.length === 0) return
+    const ms = storageFails ? STORAGE_RETRY_MS : Math.min(msUntilDue(), LONGEST_SLEEP_MS)
+    cancelTimer = clock.after(Math.max(ms, 0), nudge)
+  }
+
+  /**
+   * Claims nothing more, gives what is under way `graceMs` to end, then cuts it short.
+   * Resolves when every outcome is stored.
+   */
+  async function stop(graceMs: number) {
+    running = false
+    const cancelAbort = clock.after(graceMs, () => abort.abort())
+    await idle()
+    cancelAbort()
+    cancelTimer()
+  }
+
+  const isQuiet = () => !turning && inFlight.size === 0 && finished.length === 0
+
+  /** Resolves when nothing is under way and everything that was is stored. */
+  const idle = (): Promise<void> =>
+    isQuiet() ? Promise.resolve() : new Promise((resolve) => waitingForQuiet.push(resolve))
+
+  return { start, stop, nudge, idle, inFlight: () => inFlight.size }
+}
+
+/** True when `lane` comes after `other` in SQLite's order, the same for the ASCII of lanes. */
+const isBehind = (lane: Lane, other: Lane): boolean =>
+  lane.tenant > other.tenant || (lane.tenant === other.tenant && lane.target > other.target)
+
+/** Counts by name that keep no zeros. */
+class Tally {
+  readonly #counts = new Map<string, number>()
+
+  of(name: string): number {
+    return this.#counts.get(name) ?? 0
+  }
+
+  add(name: string, n: number) {
+    const count = this.of(name) + n
+    if (count === 0) this.#counts.delete(name)
+    else this.#counts.set(name, count)
+  }
+}

@@ -1,0 +1,89 @@
+import { and, desc, eq, isNull, sql } from 'drizzle-orm'
+import type { Db } from '../db/open.ts'
+import { apiKeys, tenants } from './schema.ts'
+
+export type KeyRow = typeof apiKeys.$inferSelect
+
+/** The only file with SQL on keys. */
+export function createKeyStore({ orm }: Db) {
+  const byId = eq(apiKeys.id, sql.placeholder('id'))
+  const insert = orm
+    .insert(apiKeys)
+    .values({
+      id: sql.placeholder('id'),
+      tenantId: sql.placeholder('tenantId'),
+      engine: sql.placeholder('engine'),
+      environment: sql.placeholder('environment'),
+      scopes: sql.placeholder('scopes'),
+      hash: sql.placeholder('hash'),
+      hint: sql.placeholder('hint'),
+      createdAt: sql.placeholder('createdAt'),
+    })
+    .prepare()
+  const find = orm.select().from(apiKeys).where(byId).prepare()
+  const findByHash = orm
+    .select({
+      id: apiKeys.id,
+      tenantId: apiKeys.tenantId,
+      tenantStatus: tenants.status,
+      engine: apiKeys.engine,
+      environment: apiKeys.environment,
+      scopes: apiKeys.scopes,
+      lastUsedAt: apiKeys.lastUsedAt,
+      expiresAt: apiKeys.expiresAt,
+      revokedAt: apiKeys.revokedAt,
+    })
+    .from(apiKeys)
+    .innerJoin(tenants, eq(tenants.id, apiKeys.tenantId))
+    .where(eq(apiKeys.hash, sql.placeholder('hash')))
+    .prepare()
+  const tenant = orm
+    .select({ id: tenants.id })
+    .from(tenants)
+    .where(eq(tenants.id, sql.placeholder('id')))
+    .prepare()
+  const ofTenant = orm
+    .select()
+    .from(apiKeys)
+    .where(eq(apiKeys.tenantId, sql.placeholder('tenantId')))
+    .orderBy(desc(apiKeys.createdAt), desc(apiKeys.id))
+    .prepare()
+  const all = orm
+    .select()
+    .from(apiKeys)
+    .orderBy(desc(apiKeys.createdAt), desc(apiKeys.id))
+    .prepare()
+  const touch = orm
+    .update(apiKeys)
+    .set({ lastUsedAt: sql`${sql.placeholder('at')}` })
+    .where(byId)
+    .prepare()
+  const revoke = orm
+    .update(apiKeys)
+    .set({ revokedAt: sql`${sql.placeholder('at')}` })
+    .where(byId)
+    .returning()
+    .prepare()
+  const supersede = orm
+    .update(apiKeys)
+    .set({
+      replacedBy: sql`${sql.placeholder('replacedBy')}`,
+      expiresAt: sql`${sql.placeholder('expiresAt')}`,
+    })
+    .where(and(byId, isNull(apiKeys.replacedBy)))
+    .prepare()
+
+  return {
+    insert: (row: Omit<KeyRow, 'lastUsedAt' | 'expiresAt' | 'revokedAt' | 'replacedBy'>) =>
+      insert.run(row),
+    find: (id: string): KeyRow | undefined => find.get({ id }),
+    findByHash: (hash: string) => findByHash.get({ hash }),
+    tenantExists: (id: string): boolean => tenant.get({ id }) !== undefined,
+    ofTenant: (tenantId: string): KeyRow[] => ofTenant.all({ tenantId }),
+    all: (): KeyRow[] => all.all(),
+    touch: (id: string, at: number) => touch.run({ id, at }),
+    revoke: (id: string, at: number): KeyRow => revoke.get({ id, at }),
+    supersede: (id: string, replacedBy: string, expiresAt: number) =>
+      supersede.run({ id, replacedBy, expiresAt }),
+  }
+}

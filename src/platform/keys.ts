@@ -1,0 +1,231 @@
+import type { Db } from '../db/open.ts'
+import type { Actor, Audit } from './audit.ts'
+import { type Clock, isoTime } from './clock.ts'
+import { checkDigits, randomBase62, sha256 } from './crypto.ts'
+import {
+  ENGINE_SCOPES,
+  ENVIRONMENTS,
+  type Engine,
+  type Environment,
+  hasEnvironments,
+} from './engines.ts'
+import { conflict, fail, invalid, notFound } from './errors.ts'
+import { newId } from './ids.ts'
+import { createKeyStore, type KeyRow } from './keys-store.ts'
+import type { TenantStatus } from './tenants.ts'
+
+/** A key as lists show it: never its secret. */
+export interface ApiKey {
+  id: string
+  tenant_id: string
+  engine: Engine
+  environment: Environment | null
+  scopes: string[]
+  hint: string
+  created_at: string
+  last_used_at: string | null
+  expires_at: string | null
+  revoked_at: string | null
+}
+
+/** The answer to creation and rotation: the only time that the key itself is shown. */
+export interface IssuedKey {
+  id: string
+  key: string
+  engine: Engine
+  environment: Environment | null
+  scopes: string[]
+}
+
+/** Who a verified key speaks for. */
+export interface Caller {
+  keyId: string
+  tenantId: string
+  tenantStatus: TenantStatus
+  engine: Engine
+  environment: Environment | null
+  scopes: ReadonlySet<string>
+}
+
+export interface NewKey {
+  tenantId: string
+  engine: Engine
+  environment?: Environment
+  /** All scopes of the engine when absent. */
+  scopes?: string[]
+}
+
+const RANDOM_LENGTH = 37
+const SECRET = /^[0-9A-Za-z]{43}$/
+const SCOPE = /^[a-z0-9][a-z0-9_.:-]{0,63}$/
+const LAST_USED_PRECISION_MS = 60_000
+
+export type Keys = ReturnType<typeof createKeys>
+
+/** API keys: issued, verified, rotated, revoked; each change leaves an audit row. */
+export function createKeys(parts: { db: Db; clock: Clock; audit: Audit; prefix: string }) {
+  const { db, clock, audit, prefix } = parts
+  const store = createKeyStore(db)
+  const touched = new Map<string, number>()
+
+  function issue(actor: Actor, input: NewKey): Promise<IssuedKey> {
+    const key = checkedKey(input)
+    return db.commit(() => {
+      if (!store.tenantExists(key.tenantId)) throw notFound('tenant not found')
+      const issued = insert(key)
+      record(actor, 'key.created', key.tenantId, issued.id, {
+        engine: key.engine,
+        scopes: key.scopes,
+      })
+      return issued
+    })
+  }
+
+  /** A new key with the same rights; the old one lives on for `graceMs`. */
+  function rotate(actor: Actor, id: string, graceMs: number): Promise<IssuedKey> {
+    return db.commit(() => {
+      const old = existing(id)
+      if (!isAlive(old)) throw conflict('the key is revoked or expired')
+      if (old.replacedBy) throw conflict(`the key has been rotated already, to ${old.replacedBy}`)
+      const issued = insert({ ...old, scopes: JSON.parse(old.scopes) })
+      store.supersede(id, issued.id, clock.now() + graceMs)
+      record(actor, 'key.rotated', old.tenantId, id, { replaced_by: issued.id, grace_ms: graceMs })
+      return issued
+    })
+  }
+
+  /** Idempotent: revoking a revoked key changes nothing. */
+  function revoke(actor: Actor, id: string): Promise<ApiKey> {
+    return db.commit(() => {
+      const key = existing(id)
+      if (key.revokedAt !== null) return present(key)
+      record(actor, 'key.revoked', key.tenantId, id, {})
+      return present(store.revoke(id, clock.now()))
+    })
+  }
+
+  const list = (tenantId?: string): ApiKey[] =>
+    (tenantId === undefined ? store.all() : store.ofTenant(tenantId)).map(present)
+
+  /**
+   * The caller behind a key, or undefined when it is malformed, unknown, revoked or past
+   * its grace period. A wrong check digit is told without a look-up. What is compared is
+   * a hash, so the time it takes tells nothing about the secret.
+   */
+  function verify(key: string): Caller | undefined {
+    if (!isWellFormed(key)) return undefined
+    const row = store.findByHash(sha256(key))
+    if (!row || !isAlive(row)) return undefined
+    noteUse(row)
+    return {
+      keyId: row.id,
+      tenantId: row.tenantId,
+      tenantStatus: row.tenantStatus,
+      engine: row.engine,
+      environment: row.environment,
+      scopes: new Set<string>(JSON.parse(row.scopes)),
+    }
+  }
+
+  function isWellFormed(key: string): boolean {
+    if (!key.startsWith(`${prefix}_`)) return false
+    const secret = key.slice(key.lastIndexOf('_') + 1)
+    return SECRET.test(secret) && checkDigits(secret.slice(0, RANDOM_LENGTH)) === secret.slice(-6)
+  }
+
+  const isAlive = ({ revokedAt, expiresAt }: Pick<KeyRow, 'revokedAt' | 'expiresAt'>): boolean =>
+    revokedAt === null && (expiresAt === null || clock.now() < expiresAt)
+
+  /** Written at most once a minute a key, outside the caller's request. */
+  function noteUse({ id, lastUsedAt }: Pick<KeyRow, 'id' | 'lastUsedAt'>) {
+    const now = clock.now()
+    const last = Math.max(lastUsedAt ?? 0, touched.get(id) ?? 0)
+    if (now - last < LAST_USED_PRECISION_MS) return
+    touched.set(id, now)
+    db.commit(() => store.touch(id, now)).catch(() => touched.delete(id))
+  }
+
+  function insert({ tenantId, engine, environment, scopes }: Required<StoredKey>): IssuedKey {
+    const { key, secret } = mint(engine, environment)
+    const id = newId()
+    store.insert({
+      id,
+      tenantId,
+      engine,
+      environment,
+      scopes: JSON.stringify(scopes),
+      hash: sha256(key),
+      hint: `${secret.slice(0, 4)}…${secret.slice(-4)}`,
+      createdAt: clock.now(),
+    })
+    return { id, key, engine, environment, scopes }
+  }
+
+  function mint(engine: Engine, environment: Environment | null) {
+    const random = randomBase62(RANDOM_LENGTH)
+    const secret = random + checkDigits(random)
+    const kind = environment === null ? engine : `${engine}_${environment}_sk`
+    return { key: `${prefix}_${kind}_${secret}`, secret }
+  }
+
+  const existing = (id: string): KeyRow => store.find(id) ?? fail(notFound('key not found'))
+
+  const record = (
+    actor: Actor,
+    action: string,
+    tenantId: string,
+    keyId: string,
+    detail: Record<string, unknown>,
+  ) => audit.record({ tenantId, actor, action, object: `key:${keyId}`, detail })
+
+  return { issue, rotate, revoke, list, verify }
+}
+
+interface StoredKey {
+  tenantId: string
+  engine: Engine
+  environment: Environment | null
+  scopes: string[]
+}
+
+function checkedKey({ tenantId, engine, environment, scopes }: NewKey): StoredKey {
+  return {
+    tenantId,
+    engine,
+    environment: checkedEnvironment(engine, environment),
+    scopes: checkedScopes(engine, scopes),
+  }
+}
+
+function checkedEnvironment(engine: Engine, environment?: Environment): Environment | null {
+  if (hasEnvironments(engine)) return environment ?? ENVIRONMENTS[0]
+  if (environment === undefined) return null
+  throw invalid(`environment: ${engine} keys have none`)
+}
+
+/** Besides its engine's scopes, a key may carry names of the tenant's own. */
+function checkedScopes(engine: Engine, scopes?: string[]): string[] {
+  if (scopes === undefined) return [...ENGINE_SCOPES[engine]]
+  if (scopes.length === 0) throw invalid('scopes: expected at least one')
+  const malformed = scopes.find((scope) => !SCOPE.test(scope))
+  if (malformed !== undefined)
+    throw invalid(
+      `scopes: ${JSON.stringify(malformed)} is not a scope name (lower-case letters, digits and _ . : -)`,
+    )
+  return [...new Set(scopes)]
+}
+
+const isoOrNull = (ms: number | null) => (ms === null ? null : isoTime(ms))
+
+const present = (row: KeyRow): ApiKey => ({
+  id: row.id,
+  tenant_id: row.tenantId,
+  engine: row.engine,
+  environment: row.environment,
+  scopes: JSON.parse(row.scopes),
+  hint: row.hint,
+  created_at: isoTime(row.createdAt),
+  last_used_at: isoOrNull(row.lastUsedAt),
+  expires_at: isoOrNull(row.expiresAt),
+  revoked_at: isoOrNull(row.revokedAt),
+})

@@ -1,0 +1,67 @@
+import { isoTime } from './clock.ts'
+
+export const LOG_LEVELS = ['debug', 'info', 'warn', 'error'] as const
+export type LogLevel = (typeof LOG_LEVELS)[number]
+
+/** Values beside the message. Never a secret: callers pass ids, counts and reasons. */
+export type LogFields = Record<string, string | number | boolean | null | undefined>
+
+export type Log = Record<LogLevel, (message: string, fields?: LogFields) => void>
+
+interface Line {
+  at: string
+  level: LogLevel
+  message: string
+  fields: LogFields
+}
+
+/**
+ * One line an event on `write`: for people in `text`, for machines in `json`.
+ * `redact` sees every line last, so that a key in an error message cannot slip through.
+ */
+export function createLog(options: {
+  level: LogLevel
+  format: 'text' | 'json'
+  now: () => number
+  write: (line: string) => void
+}): Log {
+  const lowest = LOG_LEVELS.indexOf(options.level)
+  const format = options.format === 'json' ? asJson : asText
+
+  const at =
+    (level: LogLevel) =>
+    (message: string, fields: LogFields = {}) => {
+      if (LOG_LEVELS.indexOf(level) < lowest) return
+      options.write(redact(format({ at: isoTime(options.now()), level, message, fields })))
+    }
+
+  return { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') }
+}
+
+/** Says nothing: for one-shot commands whose answer is on standard output. */
+export const silentLog: Log = { debug() {}, info() {}, warn() {}, error() {} }
+
+const asJson = ({ at, level, message, fields }: Line) =>
+  JSON.stringify({ at, level, message, ...fields })
+
+const asText = ({ at, level, message, fields }: Line) =>
+  [
+    at,
+    level.toUpperCase().padEnd(5),
+    oneLine(message),
+    ...Object.entries(fields).flatMap(pair),
+  ].join(' ')
+
+const pair = ([name, value]: [string, LogFields[string]]) =>
+  value === undefined
+    ? []
+    : [`${name}=${/^[\w.:/-]+$/.test(`${value}`) ? value : JSON.stringify(value)}`]
+
+/** A message from outside must not be able to forge a second line. */
+const oneLine = (text: string) => text.replaceAll(/[\r\n]+/g, ' ')
+
+/** Keys, tokens and webhook secrets by their shape, and bot tokens in paths. */
+const SECRETS =
+  /\b(?:[a-z][a-z0-9]*_(?:gate|clockwork|passepartout|relay)_|gat_|ppt_|whsec_)[\w+/=-]{8,}|\bbot\d+:[\w-]+/g
+
+const redact = (line: string) => line.replaceAll(SECRETS, '[redacted]')

@@ -1,0 +1,158 @@
+import { asc, eq, sql } from 'drizzle-orm'
+import type { Db } from '../db/open.ts'
+import type { Actor, Audit } from './audit.ts'
+import { type Clock, isoTime } from './clock.ts'
+import { fail, invalid, notFound } from './errors.ts'
+import { newId } from './ids.ts'
+import { tenants } from './schema.ts'
+
+export const PLANS = ['free', 'metered', 'unlimited'] as const
+export type Plan = (typeof PLANS)[number]
+
+/** Why a tenant is held: `billing` for an open bill, `renewal` for an unpaid renewal. */
+export const SUSPEND_REASONS = ['billing', 'renewal'] as const
+export type SuspendReason = (typeof SUSPEND_REASONS)[number]
+
+export type TenantRow = typeof tenants.$inferSelect
+export type TenantStatus = TenantRow['status']
+
+/** A tenant as the command line and the console show it. */
+export interface Tenant {
+  id: string
+  name: string
+  plan: Plan
+  status: TenantStatus
+  spend_cap_cents: number | null
+  created_at: string
+  updated_at: string
+}
+
+export interface TenantChange {
+  name?: string
+  plan?: Plan
+  /** Null takes the cap away; the default cap applies then. */
+  spendCapCents?: number | null
+}
+
+const NAME_LIMIT = 200
+
+export type Tenants = ReturnType<typeof createTenants>
+
+/** Tenants are the boundary of all data; each change leaves an audit row. */
+export function createTenants({ db, clock, audit }: { db: Db; clock: Clock; audit: Audit }) {
+  const store = createStore(db)
+
+  function create(actor: Actor, input: { name: string; plan: Plan }): Promise<Tenant> {
+    const name = checkedName(input.name)
+    const now = clock.now()
+    return db.commit(() => {
+      const row = store.insert({ id: newId(), name, plan: input.plan, now })
+      record(actor, 'tenant.created', row, { name, plan: input.plan })
+      return present(row)
+    })
+  }
+
+  const list = (): Tenant[] => store.all().map(present)
+
+  const find = (id: string): Tenant => present(existing(id))
+
+  function change(actor: Actor, id: string, input: TenantChange): Promise<Tenant> {
+    const changes = checkedChange(input)
+    return update(actor, 'tenant.changed', id, changes)
+  }
+
+  const suspend = (actor: Actor, id: string, reason: SuspendReason): Promise<Tenant> =>
+    update(actor, 'tenant.suspended', id, {
+      status: reason === 'billing' ? 'suspended' : 'renewal_unpaid',
+    })
+
+  const resume = (actor: Actor, id: string): Promise<Tenant> =>
+    update(actor, 'tenant.resumed', id, { status: 'active' })
+
+  function update(actor: Actor, action: string, id: string, changes: Partial<TenantRow>) {
+    return db.commit(() => {
+      const row = store.save({ ...existing(id), ...changes, updatedAt: clock.now() })
+      record(actor, action, row, changes)
+      return present(row)
+    })
+  }
+
+  const existing = (id: string): TenantRow => store.find(id) ?? fail(notFound('tenant not found'))
+
+  const record = (actor: Actor, action: string, row: TenantRow, detail: Record<string, unknown>) =>
+    audit.record({ tenantId: row.id, actor, action, object: `tenant:${row.id}`, detail })
+
+  return { create, list, find, change, suspend, resume }
+}
+
+function createStore({ orm }: Db) {
+  const columns = {
+    name: sql.placeholder('name'),
+    plan: sql.placeholder('plan'),
+    status: sql.placeholder('status'),
+    spendCapCents: sql.placeholder('spendCapCents'),
+    updatedAt: sql.placeholder('updatedAt'),
+  }
+  const insert = orm
+    .insert(tenants)
+    .values({ ...columns, id: sql.placeholder('id'), createdAt: sql.placeholder('createdAt') })
+    .returning()
+    .prepare()
+  const save = orm
+    .update(tenants)
+    .set(columns as never)
+    .where(eq(tenants.id, sql.placeholder('id')))
+    .returning()
+    .prepare()
+  const find = orm
+    .select()
+    .from(tenants)
+    .where(eq(tenants.id, sql.placeholder('id')))
+    .prepare()
+  const all = orm.select().from(tenants).orderBy(asc(tenants.createdAt), asc(tenants.id)).prepare()
+  return {
+    insert: ({ id, name, plan, now }: { id: string; name: string; plan: Plan; now: number }) =>
+      insert.get({
+        id,
+        name,
+        plan,
+        status: 'active',
+        spendCapCents: null,
+        createdAt: now,
+        updatedAt: now,
+      }),
+    save: (row: TenantRow): TenantRow => save.get(row as never),
+    find: (id: string): TenantRow | undefined => find.get({ id }),
+    all: (): TenantRow[] => all.all(),
+  }
+}
+
+function present({ spendCapCents, createdAt, updatedAt, ...row }: TenantRow): Tenant {
+  const { id, name, plan, status } = row
+  return {
+    id,
+    name,
+    plan,
+    status,
+    spend_cap_cents: spendCapCents,
+    created_at: isoTime(createdAt),
+    updated_at: isoTime(updatedAt),
+  }
+}
+
+function checkedName(name: string): string {
+  const trimmed = name.trim()
+  if (trimmed === '') throw invalid('name: expected at least one visible character')
+  if (trimmed.length > NAME_LIMIT) throw invalid(`name: at most ${NAME_LIMIT} characters`)
+  return trimmed
+}
+
+function checkedChange({ name, plan, spendCapCents }: TenantChange): Partial<TenantRow> {
+  if (spendCapCents != null && !(Number.isSafeInteger(spendCapCents) && spendCapCents >= 0))
+    throw invalid('spend cap: expected whole cents, zero or more')
+  return {
+    ...(name !== undefined && { name: checkedName(name) }),
+    ...(plan !== undefined && { plan }),
+    ...(spendCapCents !== undefined && { spendCapCents }),
+  }
+}
