@@ -1,6 +1,4 @@
 // Written by scripts/migration.ts: every migration in order, embedded as text.
 import m0000 from './0000_foundation.sql' with { type: 'text' }
 
-export const migrations = [
-  { id: '0000_foundation', sql: m0000 },
-]
+export const migrations = [{ id: '0000_foundation', sql: m0000 }]

@@ -33,11 +33,7 @@ const LOCK_RETRY_MS = 2
  * `BEGIN IMMEDIATE … COMMIT`, and so one sync of the disk.
  */
 export function createCommit(client: Database) {
-  const begin = {
-    dontWait: client.prepare('PRAGMA busy_timeout = 0'),
-    immediate: client.prepare('BEGIN IMMEDIATE'),
-    waitAgain: client.prepare(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`),
-  }
+  const begin = client.prepare('BEGIN IMMEDIATE')
   const end = client.prepare('COMMIT')
   const savepoint = client.prepare('SAVEPOINT work')
   const release = client.prepare('RELEASE work')
@@ -84,12 +80,17 @@ export function createCommit(client: Database) {
   }
 
   function beginWithoutWaiting() {
-    begin.dontWait.get()
+    setBusyTimeout(0)
     try {
-      begin.immediate.run()
+      begin.run()
     } finally {
-      begin.waitAgain.get()
+      setBusyTimeout(BUSY_TIMEOUT_MS)
     }
+  }
+
+  /** Not prepared: SQLite carries this pragma out while it compiles it. */
+  function setBusyTimeout(ms: number) {
+    client.run(`PRAGMA busy_timeout = ${ms}`)
   }
 
   function lockIsStillWorthWaitingFor() {

@@ -1,0 +1,50 @@
+import { Elysia } from 'elysia'
+import type { Config } from './config/index.ts'
+import { createConsole } from './console/index.ts'
+import { createClockwork } from './engines/clockwork/index.ts'
+import { createAccess } from './http/access.ts'
+import { createClientAddress } from './http/client-address.ts'
+import { createHealth } from './http/health.ts'
+import { createHttpMetrics } from './http/http-metrics.ts'
+import { createKit } from './http/kit.ts'
+import { createApiDocument } from './http/openapi.ts'
+import type { Platform } from './platform/platform.ts'
+
+export type Gatehouse = ReturnType<typeof createApp>
+
+/** The map of every route, and what runs beside them. */
+export function createApp(platform: Platform, config: Config) {
+  const { db, log, metrics, keys, instances, retention } = platform
+  const access = createAccess({ keys, maxBody: config.server.maxBody })
+  const health = createHealth({ db, metrics, metricsEnabled: config.metrics.enabled })
+  const clockwork = createClockwork(platform, config.clockwork, access)
+  const document = createApiDocument(() => app, config.server.baseUrl)
+  const kit = createKit({
+    log,
+    metrics: createHttpMetrics(metrics),
+    clientAddress: createClientAddress(config.server.trustedProxies),
+    routes: () => app,
+  })
+
+  const app = new Elysia({ normalize: 'typebox', precompile: config.server.precompile })
+    .use(kit)
+    .use(health.routes)
+    .use(createConsole(document))
+    .use(clockwork.routes)
+
+  async function start() {
+    await instances.start()
+    retention.start()
+    clockwork.loop.start()
+  }
+
+  /** Claims nothing more; what is under way gets `graceMs` to end. */
+  async function stop(graceMs: number) {
+    await clockwork.loop.stop(graceMs)
+    retention.stop()
+    await instances.stop()
+    await db.drain()
+  }
+
+  return { app, clockwork, start, stop, drain: health.drain }
+}

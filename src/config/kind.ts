@@ -1,0 +1,83 @@
+import { type Static, type TSchema, Type } from '@sinclair/typebox'
+import { Value } from '@sinclair/typebox/value'
+
+/** A value as it stands in a TOML file; null where nothing is set. */
+export type Written = string | number | boolean | null | readonly Written[]
+
+/** What came of reading a value, or what should have stood there. */
+export type Read<T> = { value: T } | { problem: string }
+
+/** A kind of value: how it is written, read and bounded. */
+export interface Kind<T> {
+  /** Completes the sentence `expected …`. */
+  readonly expected: string
+  /** Ends the name of such a setting in the program; the file states the unit in the value. */
+  readonly unit: '' | 'Ms' | 'Bytes'
+  /** From a value of a TOML file. */
+  read(raw: unknown): Read<T>
+  /** The text of a variable or an option as the TOML value it stands for. */
+  fromText(text: string): unknown
+  write(value: T): Written
+  /** Places a relative path. */
+  resolve?(value: T, cwd: string): T
+}
+
+/** A kind whose values are `parse`d and then held against a schema with the bounds. */
+export function kindOf<S extends TSchema>(parts: {
+  schema: S
+  expected: string
+  unit?: 'Ms' | 'Bytes'
+  parse?: (raw: unknown) => unknown
+  fromText?: (text: string) => unknown
+  write: (value: Static<S>) => Written
+  resolve?: (value: Static<S>, cwd: string) => Static<S>
+}): Kind<Static<S>> {
+  const { schema, expected, unit = '', parse = asIs, fromText = asIs, write, resolve } = parts
+  const read = (raw: unknown): Read<Static<S>> => {
+    const value = parse(raw)
+    return Value.Check(schema, value) ? { value } : { problem: `expected ${expected}` }
+  }
+  return { expected, unit, read, fromText, write, resolve }
+}
+
+/** May be left unset, which is also written as the empty text. */
+export function optional<T>(kind: Kind<T>): Kind<T | undefined> {
+  const { expected, unit, fromText, resolve } = kind
+  return {
+    expected,
+    unit,
+    fromText,
+    read: (raw) => (raw === '' ? { value: undefined } : kind.read(raw)),
+    write: (value) => (value === undefined ? null : kind.write(value)),
+    resolve: (value, cwd) => (value === undefined ? value : (resolve?.(value, cwd) ?? value)),
+  }
+}
+
+/** A list; in a variable its items are separated by commas. */
+export function list<T>(item: Kind<T>, limit: number): Kind<readonly T[]> {
+  const expected = `a list of at most ${limit}, each ${item.expected}`
+  const schema = Type.Array(Type.Unknown(), { maxItems: limit })
+  return {
+    expected,
+    unit: item.unit,
+    read: (raw) =>
+      Value.Check(schema, raw) ? readItems(item, raw) : { problem: `expected ${expected}` },
+    fromText: (text) => itemsIn(text).map((part) => item.fromText(part)),
+    write: (values) => values.map((value) => item.write(value)),
+  }
+}
+
+function readItems<T>(item: Kind<T>, raws: readonly unknown[]): Read<readonly T[]> {
+  const values: T[] = []
+  for (const [index, raw] of raws.entries()) {
+    const read = item.read(raw)
+    if ('problem' in read) return { problem: `item ${index + 1}: ${read.problem}` }
+    values.push(read.value)
+  }
+  return { value: Object.freeze(values) }
+}
+
+const itemsIn = (text: string) =>
+  text.trim() === '' ? [] : text.split(',').map((part) => part.trim())
+
+const asIs = <T>(value: T) => value

@@ -1,0 +1,182 @@
+import type { Db } from '../../db/open.ts'
+import { type Clock, isoTime } from '../../platform/clock.ts'
+import { conflict, fail, invalid, notFound } from '../../platform/errors.ts'
+import { newId } from '../../platform/ids.ts'
+import type { Outbound } from '../../platform/outbound/index.ts'
+import { JOBS_PER_TENANT, LISTED_EXECUTIONS, RUNS_IN_FLIGHT } from './limits.ts'
+import {
+  type CronJob,
+  type CronJobChange,
+  type CronJobDetail,
+  type Execution,
+  type NewCronJob,
+  type Preview,
+  type PreviewRequest,
+  presentCronJob,
+  presentCronJobDetail,
+  presentExecution,
+  type RunAccepted,
+} from './model.ts'
+import { checkRequest, hostOf, type StoredRequest } from './request.ts'
+import { describeSchedule, scheduleOf, scheduleWarnings } from './schedule/index.ts'
+import type { CronJobRow } from './store/cron-jobs.ts'
+import type { Store } from './store/index.ts'
+
+export type CronJobs = ReturnType<typeof createCronJobs>
+
+/** Recurring jobs: contract/clockwork, cron jobs. All times are UTC. */
+export function createCronJobs(parts: {
+  db: Db
+  clock: Clock
+  outbound: Outbound
+  store: Store
+  /** Tells the loop that a run stands ready or a new time has to be waited for. */
+  nudge: () => void
+}) {
+  const { db, clock, outbound, store, nudge } = parts
+
+  const list = (tenantId: string): CronJob[] => store.cronJobs.list(tenantId).map(presentCronJob)
+
+  const get = (tenantId: string, id: string): CronJobDetail =>
+    presentCronJobDetail(existing(tenantId, id), store.skipped.totals(id))
+
+  async function create(tenantId: string, input: NewCronJob): Promise<CronJob> {
+    checkRequest(outbound, input)
+    const now = clock.now()
+    const row = {
+      ...columnsOf(input),
+      tenantId,
+      id: newId(),
+      nextRunAt: nextSlot(input.schedule, now),
+    }
+    const created = await db.commit(() => {
+      if (store.counts.add(tenantId, 'cronJobs', 1) > JOBS_PER_TENANT)
+        throw conflict(`limit reached: ${JOBS_PER_TENANT} cron jobs; delete one first`)
+      return store.cronJobs.insert({ ...row, createdAt: now, updatedAt: now })
+    })
+    nudge()
+    return presentCronJob(created)
+  }
+
+  /**
+   * A new schedule and a resumed job count from now: nothing is caught up. A pause drops
+   * what waits or stands ready. Open runs keep the request that they began with.
+   */
+  async function update(tenantId: string, id: string, change: CronJobChange): Promise<CronJob> {
+    checkRequest(outbound, change)
+    if (change.schedule !== undefined) scheduleOf(change.schedule)
+    const saved = await db.commit(() => {
+      const old = existing(tenantId, id)
+      const changed = applied(old, change, clock.now())
+      if (requestOf(old) !== requestOf(changed))
+        store.runs.keepRequest(tenantId, id, requestOf(old))
+      if (old.isActive && !changed.isActive) store.runs.dropUnstarted(tenantId, id)
+      return store.cronJobs.save(changed) ?? fail(notFound('job not found'))
+    })
+    nudge()
+    return presentCronJob(saved)
+  }
+
+  /** With all its executions; an attempt under way ends unrecorded. */
+  function remove(tenantId: string, id: string): Promise<void> {
+    return db.commit(() => {
+      if (!store.cronJobs.remove(tenantId, id)) throw notFound('job not found')
+      store.runs.drop(tenantId, id)
+      store.executions.dropOfJob(tenantId, id)
+      store.skipped.drop(id)
+      store.counts.add(tenantId, 'cronJobs', -1)
+    })
+  }
+
+  /** One run now, also of a paused job; the schedule does not move. */
+  async function runNow(tenantId: string, id: string): Promise<RunAccepted> {
+    const now = clock.now()
+    await db.commit(() => {
+      const { url } = existing(tenantId, id)
+      if (store.runs.inFlight(tenantId, id) >= RUNS_IN_FLIGHT)
+        throw conflict(`${RUNS_IN_FLIGHT} runs of this job are under way already`)
+      store.runs.insert({
+        tenantId,
+        jobKind: 'cron',
+        jobId: id,
+        trigger: 'manual',
+        slotAt: now,
+        dueAt: now,
+        state: 'ready',
+        host: hostOf(url),
+      })
+    })
+    nudge()
+    return { job_id: id, requested_at: isoTime(now) }
+  }
+
+  function executions(tenantId: string, id: string): Execution[] {
+    existing(tenantId, id)
+    return store.executions.newest(tenantId, id, LISTED_EXECUTIONS).map(presentExecution)
+  }
+
+  /** What a job with this schedule and URL would do, without storing it. */
+  function preview({ schedule, url }: PreviewRequest): Preview {
+    const runs = scheduleOf(schedule).nextMany(clock.now(), PREVIEWED_RUNS)
+    return {
+      schedule,
+      description: describeSchedule(schedule),
+      next_runs: runs.map(isoTime),
+      warnings: scheduleWarnings(schedule),
+      url: url === undefined ? null : verdict(url),
+    }
+  }
+
+  function verdict(url: string): NonNullable<Preview['url']> {
+    try {
+      outbound.checkUrl(url)
+      return { url, allowed: true, reason: null }
+    } catch (error) {
+      return { url, allowed: false, reason: error instanceof Error ? error.message : String(error) }
+    }
+  }
+
+  const existing = (tenantId: string, id: string): CronJobRow =>
+    store.cronJobs.find(tenantId, id) ?? fail(notFound('job not found'))
+
+  return { list, get, create, update, remove, runNow, executions, preview }
+}
+
+const PREVIEWED_RUNS = 10
+
+/** A row with the changes made; unchanged where nothing is asked for. */
+function applied(old: CronJobRow, change: CronJobChange, now: number): CronJobRow {
+  const row = { ...old, ...changedColumns(change), updatedAt: now }
+  const startsAnew = row.schedule !== old.schedule || (row.isActive && !old.isActive)
+  return startsAnew ? { ...row, nextRunAt: nextSlot(row.schedule, now) } : row
+}
+
+const columnsOf = (input: NewCronJob) => ({
+  name: input.name,
+  schedule: input.schedule,
+  url: input.url,
+  method: input.method ?? 'POST',
+  headers: JSON.stringify(input.headers ?? {}),
+  body: input.body ?? null,
+  isActive: input.is_active ?? true,
+})
+
+function changedColumns({ is_active, headers, ...rest }: CronJobChange): Partial<CronJobRow> {
+  const { name, schedule, url, method, body } = rest
+  return {
+    ...(name !== undefined && { name }),
+    ...(schedule !== undefined && { schedule }),
+    ...(url !== undefined && { url }),
+    ...(method !== undefined && { method }),
+    ...(body !== undefined && { body }),
+    ...(headers !== undefined && { headers: JSON.stringify(headers) }),
+    ...(is_active !== undefined && { isActive: is_active }),
+  }
+}
+
+/** What a run keeps when its job is edited, as JSON. */
+const requestOf = ({ url, method, headers, body }: CronJobRow): string =>
+  JSON.stringify({ url, method, headers, body } satisfies StoredRequest)
+
+const nextSlot = (schedule: string, now: number): number =>
+  scheduleOf(schedule).next(now) ?? fail(invalid('schedule: has no run before the year 10000'))

@@ -1,0 +1,108 @@
+import type { Db } from '../../db/open.ts'
+import type { Clock } from '../../platform/clock.ts'
+import { conflict, fail, notFound } from '../../platform/errors.ts'
+import { newId } from '../../platform/ids.ts'
+import type { Outbound } from '../../platform/outbound/index.ts'
+import { JOBS_PER_TENANT } from './limits.ts'
+import {
+  type DelayedJob,
+  type Execution,
+  type NewDelayedJob,
+  presentDelayedJob,
+  presentExecution,
+} from './model.ts'
+import { checkRequest, hostOf } from './request.ts'
+import { parseRunAt } from './run-at.ts'
+import type { DelayedJobRow } from './store/delayed-jobs.ts'
+import type { Store } from './store/index.ts'
+
+export type DelayedJobs = ReturnType<typeof createDelayedJobs>
+
+/** More than the attempts that any schedule of retries allows. */
+const ALL_EXECUTIONS = 1000
+
+/** One-shot jobs: contract/clockwork, delayed jobs. */
+export function createDelayedJobs(parts: {
+  db: Db
+  clock: Clock
+  outbound: Outbound
+  store: Store
+  /** Milliseconds that an ended job is kept. */
+  keptMs: number
+  nudge: () => void
+}) {
+  const { db, clock, outbound, store, keptMs, nudge } = parts
+
+  const list = (tenantId: string): DelayedJob[] =>
+    store.delayedJobs.list(tenantId).map(presentDelayedJob)
+
+  const get = (tenantId: string, id: string): DelayedJob =>
+    presentDelayedJob(existing(tenantId, id))
+
+  async function create(tenantId: string, input: NewDelayedJob): Promise<DelayedJob> {
+    const now = clock.now()
+    const runAt = parseRunAt(input.run_at, now)
+    checkRequest(outbound, input)
+    const id = newId()
+    const job = await db.commit(() => {
+      if (store.counts.add(tenantId, 'openDelayedJobs', 1) > JOBS_PER_TENANT)
+        throw conflict(`limit reached: ${JOBS_PER_TENANT} open delayed jobs`)
+      store.runs.insert({
+        tenantId,
+        jobKind: 'delayed',
+        jobId: id,
+        trigger: 'schedule',
+        slotAt: runAt,
+        dueAt: runAt,
+        state: 'waiting',
+        host: hostOf(input.url),
+      })
+      return store.delayedJobs.insert(newRow(tenantId, id, input, runAt, now))
+    })
+    nudge()
+    return presentDelayedJob(job)
+  }
+
+  /** Possible while the job is pending, which includes waiting for a retry. */
+  function cancel(tenantId: string, id: string): Promise<void> {
+    return db.commit(() => {
+      const { status } = existing(tenantId, id)
+      const now = clock.now()
+      const step = { from: 'pending', to: 'cancelled', now, expiresAt: now + keptMs } as const
+      if (!store.delayedJobs.move(tenantId, id, step))
+        throw conflict(`only a pending job can be cancelled; this one is ${status}`)
+      store.runs.drop(tenantId, id)
+      store.counts.add(tenantId, 'openDelayedJobs', -1)
+    })
+  }
+
+  function executions(tenantId: string, id: string): Execution[] {
+    existing(tenantId, id)
+    return store.executions.newest(tenantId, id, ALL_EXECUTIONS).map(presentExecution)
+  }
+
+  const existing = (tenantId: string, id: string): DelayedJobRow =>
+    store.delayedJobs.find(tenantId, id) ?? fail(notFound('job not found'))
+
+  return { list, get, create, cancel, executions }
+}
+
+const newRow = (
+  tenantId: string,
+  id: string,
+  { name, url, method = 'POST', headers = {}, body = null }: NewDelayedJob,
+  runAt: number,
+  now: number,
+) => ({
+  id,
+  tenantId,
+  name,
+  runAt,
+  url,
+  method,
+  headers: JSON.stringify(headers),
+  body,
+  status: 'pending' as const,
+  createdAt: now,
+  updatedAt: now,
+})

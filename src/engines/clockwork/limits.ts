@@ -1,0 +1,11 @@
+/** Cron jobs, and likewise open delayed jobs, that a tenant may have: lists are not paged. */
+export const JOBS_PER_TENANT = 10_000
+
+/** Runs of one cron job that may be ready or under way at once. */
+export const RUNS_IN_FLIGHT = 2
+
+/** Executions that the list of a cron job shows, and the least that is kept of each. */
+export const LISTED_EXECUTIONS = 100
+
+/** Bytes of a target's answer that are kept. */
+export const RESPONSE_BYTES = 64 * 1024

@@ -1,0 +1,185 @@
+import { type TSchema, t } from 'elysia'
+import { isoTime } from '../../platform/clock.ts'
+import { METHODS } from './request.ts'
+import type { CronJobRow } from './store/cron-jobs.ts'
+import type { DelayedJobRow } from './store/delayed-jobs.ts'
+import type { ExecutionRow } from './store/executions.ts'
+import type { SkipReason } from './store/ledgers.ts'
+
+/** `expected` is what an error message says of a value that does not fit. */
+const Name = t.String({ minLength: 1, maxLength: 255, expected: 'a string of 1 to 255 characters' })
+const Schedule = t.String({
+  expected: 'a cron expression of five fields',
+  examples: ['*/15 * * * *'],
+})
+const Url = t.String({ expected: 'an http or https URL', examples: ['https://example.com/hook'] })
+const MethodName = t.UnionEnum(METHODS, { default: 'POST' })
+const Headers = t.Record(t.String(), t.String({ expected: 'a string' }), {
+  default: {},
+  expected: 'an object of header names and string values',
+})
+const Body = t.Nullable(t.String(), { default: null, expected: 'a string or null' })
+const RunAt = t.String({
+  expected: 'a time like 2026-01-31T12:00:00Z',
+  examples: ['2026-01-31T12:00:00Z'],
+})
+const Timestamp = t.String({ examples: ['2026-01-31T12:00:00.000Z'] })
+const OptionalTimestamp = t.Nullable(Timestamp)
+
+/** An optional field of a request, without the default that would be filled in. */
+const optional = <T extends TSchema>({ default: _, ...schema }: T) => t.Optional(schema as T)
+
+export const NewCronJob = t.Object({
+  name: Name,
+  schedule: Schedule,
+  url: Url,
+  method: optional(MethodName),
+  headers: optional(Headers),
+  body: optional(Body),
+  is_active: t.Optional(t.Boolean()),
+})
+export type NewCronJob = typeof NewCronJob.static
+
+export const CronJobChange = t.Partial(t.Object({ ...NewCronJob.properties }))
+export type CronJobChange = typeof CronJobChange.static
+
+export const NewDelayedJob = t.Object({
+  name: Name,
+  run_at: RunAt,
+  url: Url,
+  method: optional(MethodName),
+  headers: optional(Headers),
+  body: optional(Body),
+})
+export type NewDelayedJob = typeof NewDelayedJob.static
+
+export const PreviewRequest = t.Object({ schedule: Schedule, url: t.Optional(Url) })
+export type PreviewRequest = typeof PreviewRequest.static
+
+const target = {
+  url: t.String(),
+  method: MethodName,
+  headers: Headers,
+  body: Body,
+}
+
+export const CronJob = t.Object({
+  id: t.String(),
+  tenant_id: t.String(),
+  name: t.String(),
+  schedule: t.String(),
+  ...target,
+  is_active: t.Boolean(),
+  last_run_at: OptionalTimestamp,
+  next_run_at: Timestamp,
+  created_at: Timestamp,
+  updated_at: Timestamp,
+})
+export type CronJob = typeof CronJob.static
+
+/** One job, with how many of its slots passed without a run, by reason. */
+export const CronJobDetail = t.Object({
+  ...CronJob.properties,
+  skipped_slots: t.Object({ outage: t.Integer(), overlap: t.Integer() }),
+})
+export type CronJobDetail = typeof CronJobDetail.static
+
+export const DelayedJob = t.Object({
+  id: t.String(),
+  tenant_id: t.String(),
+  name: t.String(),
+  run_at: Timestamp,
+  ...target,
+  status: t.UnionEnum(['pending', 'running', 'success', 'failed', 'cancelled']),
+  created_at: Timestamp,
+  updated_at: Timestamp,
+})
+export type DelayedJob = typeof DelayedJob.static
+
+export const Execution = t.Object({
+  id: t.String(),
+  job_id: t.String(),
+  status: t.UnionEnum(['running', 'success', 'failed']),
+  trigger: t.UnionEnum(['schedule', 'manual']),
+  slot_at: Timestamp,
+  lateness_ms: t.Integer(),
+  started_at: Timestamp,
+  completed_at: OptionalTimestamp,
+  duration_ms: t.Nullable(t.Integer()),
+  response_status: t.Nullable(t.Integer()),
+  response_body: t.Nullable(t.String()),
+  error_message: t.Nullable(t.String()),
+  attempt: t.Integer(),
+  address: t.Nullable(t.String()),
+  timings: t.Nullable(t.Record(t.String(), t.Number())),
+})
+export type Execution = typeof Execution.static
+
+export const RunAccepted = t.Object({ job_id: t.String(), requested_at: Timestamp })
+export type RunAccepted = typeof RunAccepted.static
+
+export const Preview = t.Object({
+  schedule: t.String(),
+  description: t.String(),
+  next_runs: t.Array(Timestamp),
+  warnings: t.Array(t.String()),
+  url: t.Nullable(
+    t.Object({ url: t.String(), allowed: t.Boolean(), reason: t.Nullable(t.String()) }),
+  ),
+})
+export type Preview = typeof Preview.static
+
+const isoOrNull = (ms: number | null) => (ms === null ? null : isoTime(ms))
+
+export const presentCronJob = (row: CronJobRow): CronJob => ({
+  id: row.id,
+  tenant_id: row.tenantId,
+  name: row.name,
+  schedule: row.schedule,
+  url: row.url,
+  method: row.method,
+  headers: JSON.parse(row.headers),
+  body: row.body,
+  is_active: row.isActive,
+  last_run_at: isoOrNull(row.lastRunAt),
+  next_run_at: isoTime(row.nextRunAt),
+  created_at: isoTime(row.createdAt),
+  updated_at: isoTime(row.updatedAt),
+})
+
+export const presentCronJobDetail = (
+  row: CronJobRow,
+  skipped: Record<SkipReason, number>,
+): CronJobDetail => ({ ...presentCronJob(row), skipped_slots: skipped })
+
+export const presentDelayedJob = (row: DelayedJobRow): DelayedJob => ({
+  id: row.id,
+  tenant_id: row.tenantId,
+  name: row.name,
+  run_at: isoTime(row.runAt),
+  url: row.url,
+  method: row.method,
+  headers: JSON.parse(row.headers),
+  body: row.body,
+  status: row.status,
+  created_at: isoTime(row.createdAt),
+  updated_at: isoTime(row.updatedAt),
+})
+
+export const presentExecution = (row: ExecutionRow): Execution => ({
+  id: row.id,
+  job_id: row.jobId,
+  status: row.status,
+  trigger: row.trigger,
+  slot_at: isoTime(row.slotAt),
+  lateness_ms: row.latenessMs,
+  started_at: isoTime(row.startedAt),
+  completed_at: isoOrNull(row.completedAt),
+  duration_ms: row.durationMs,
+  response_status: row.responseStatus,
+  response_body: row.responseBody,
+  error_message: row.errorMessage,
+  attempt: row.attempt,
+  address: row.address,
+  timings: row.timings === null ? null : JSON.parse(row.timings),
+})

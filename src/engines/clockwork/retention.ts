@@ -1,0 +1,26 @@
+import type { RetentionRule } from '../../platform/retention.ts'
+import type { Store } from './store/index.ts'
+
+const SKIPS_KEPT_MS = 30 * 86_400_000
+
+/** What of clockwork goes, and when: rows carry the time at which they may. */
+export const clockworkRetention = ({
+  delayedJobs,
+  executions,
+  skipped,
+}: Store): RetentionRule[] => [
+  { name: 'clockwork failures', deleteSlice: executions.removeExpired },
+  {
+    name: 'clockwork delayed jobs',
+    deleteSlice: (now, limit) => {
+      const ids = delayedJobs.expired(now, limit)
+      executions.dropOfJobs(ids)
+      delayedJobs.removeAll(ids)
+      return ids.length
+    },
+  },
+  {
+    name: 'clockwork skipped slots',
+    deleteSlice: (now, limit) => skipped.removeBefore(now - SKIPS_KEPT_MS, limit),
+  },
+]

@@ -1,0 +1,144 @@
+import { Elysia, t } from 'elysia'
+import type { Access } from '../../http/access.ts'
+import { Empty, PlainErrors } from '../../http/responses.ts'
+import type { CronJobs } from './cron-jobs.ts'
+import type { DelayedJobs } from './delayed-jobs.ts'
+import {
+  CronJob,
+  CronJobChange,
+  CronJobDetail,
+  DelayedJob,
+  Execution,
+  NewCronJob,
+  NewDelayedJob,
+  Preview,
+  PreviewRequest,
+  RunAccepted,
+} from './model.ts'
+
+const { 400: Invalid, 401: NoKey, 403: WrongKey, 404: Unknown, 409: Conflict } = PlainErrors
+const refused = { 401: NoKey, 403: WrongKey }
+const scope = 'clockwork'
+
+/** contract/clockwork, endpoints, and what design adds: single reads, run now, preview. */
+export function createRoutes(parts: { jobs: CronJobs; delayed: DelayedJobs; access: Access }) {
+  const { jobs, delayed, access } = parts
+
+  return new Elysia({ prefix: '/v1/clockwork', tags: ['clockwork'] })
+    .use(access)
+    .get('/jobs', ({ caller }) => jobs.list(caller.tenantId), {
+      scope,
+      detail: { summary: 'List cron jobs', description: 'Newest first.' },
+      response: { 200: t.Array(CronJob), ...refused },
+    })
+    .post(
+      '/jobs',
+      async ({ caller, body, status }) => status(201, await jobs.create(caller.tenantId, body)),
+      {
+        scope,
+        detail: { summary: 'Create a cron job' },
+        body: NewCronJob,
+        response: { 201: CronJob, 400: Invalid, ...refused, 409: Conflict },
+      },
+    )
+    .post('/jobs/preview', ({ body }) => jobs.preview(body), {
+      scope,
+      detail: {
+        summary: 'Preview a schedule',
+        description:
+          'The next ten runs, warnings, and whether the URL may be called. Stores nothing.',
+      },
+      body: PreviewRequest,
+      response: { 200: Preview, 400: Invalid, ...refused },
+    })
+    .get('/jobs/:job_id', ({ caller, params }) => jobs.get(caller.tenantId, params.job_id), {
+      scope,
+      detail: { summary: 'Read a cron job', description: 'With the number of its skipped slots.' },
+      response: { 200: CronJobDetail, ...refused, 404: Unknown },
+    })
+    .patch(
+      '/jobs/:job_id',
+      ({ caller, params, body }) => jobs.update(caller.tenantId, params.job_id, body),
+      {
+        scope,
+        detail: {
+          summary: 'Change, pause or resume a cron job',
+          description:
+            'Only the given fields change; `headers` and `body` are replaced as a whole.',
+        },
+        body: CronJobChange,
+        response: { 200: CronJob, 400: Invalid, ...refused, 404: Unknown },
+      },
+    )
+    .delete(
+      '/jobs/:job_id',
+      ({ caller, params, status }) =>
+        jobs.remove(caller.tenantId, params.job_id).then(() => status(204, undefined)),
+      {
+        scope,
+        detail: { summary: 'Delete a cron job with its executions' },
+        response: { 204: Empty, ...refused, 404: Unknown },
+      },
+    )
+    .post(
+      '/jobs/:job_id/run',
+      async ({ caller, params, status }) =>
+        status(202, await jobs.runNow(caller.tenantId, params.job_id)),
+      {
+        scope,
+        detail: { summary: 'Run a cron job now', description: 'Its schedule does not move.' },
+        response: { 202: RunAccepted, ...refused, 404: Unknown, 409: Conflict },
+      },
+    )
+    .get(
+      '/jobs/:job_id/executions',
+      ({ caller, params }) => jobs.executions(caller.tenantId, params.job_id),
+      {
+        scope,
+        detail: {
+          summary: 'List executions of a cron job',
+          description: 'Newest first, the last 100.',
+        },
+        response: { 200: t.Array(Execution), ...refused, 404: Unknown },
+      },
+    )
+    .get('/delayed', ({ caller }) => delayed.list(caller.tenantId), {
+      scope,
+      detail: { summary: 'List delayed jobs', description: 'By the time they run.' },
+      response: { 200: t.Array(DelayedJob), ...refused },
+    })
+    .post(
+      '/delayed',
+      async ({ caller, body, status }) => status(201, await delayed.create(caller.tenantId, body)),
+      {
+        scope,
+        detail: { summary: 'Create a delayed job' },
+        body: NewDelayedJob,
+        response: { 201: DelayedJob, 400: Invalid, ...refused, 409: Conflict },
+      },
+    )
+    .get('/delayed/:job_id', ({ caller, params }) => delayed.get(caller.tenantId, params.job_id), {
+      scope,
+      detail: { summary: 'Read a delayed job' },
+      response: { 200: DelayedJob, ...refused, 404: Unknown },
+    })
+    .delete(
+      '/delayed/:job_id',
+      ({ caller, params, status }) =>
+        delayed.cancel(caller.tenantId, params.job_id).then(() => status(204, undefined)),
+      {
+        scope,
+        detail: { summary: 'Cancel a delayed job', description: 'Possible while it is pending.' },
+        response: { 204: Empty, ...refused, 404: Unknown, 409: Conflict },
+      },
+    )
+    .get(
+      '/delayed/:job_id/executions',
+      ({ caller, params }) => delayed.executions(caller.tenantId, params.job_id),
+      {
+        scope,
+        detail: { summary: 'List executions of a delayed job', description: 'Newest first.' },
+        response: { 200: t.Array(Execution), ...refused, 404: Unknown },
+      },
+    )
+}

@@ -1,0 +1,21 @@
+import { invalid } from '../../platform/errors.ts'
+
+/** RFC 3339 with a zone. `Date.parse` alone takes a missing zone for local time. */
+const RFC_3339 =
+  /^(\d{4})-(\d\d)-(\d\d)[Tt](\d\d):(\d\d):(\d\d)(?:\.\d{1,9})?(?:[Zz]|[+-]\d\d:\d\d)$/
+
+/** Milliseconds since the epoch. Throws `invalid` for what is not a real moment at or after `now`. */
+export function parseRunAt(text: string, now: number): number {
+  const match = RFC_3339.exec(text)
+  const ms = match && isRealTime(match.slice(1).map(Number)) ? Date.parse(text) : Number.NaN
+  if (Number.isNaN(ms))
+    throw invalid('run_at: expected a time with date and zone, like 2026-01-31T12:00:00Z')
+  if (ms < now) throw invalid('run_at: lies in the past')
+  return ms
+}
+
+/** Date.parse rolls 30 February over into March, and takes hour 24. */
+function isRealTime([year = 0, month = 0, day = 0, hour = 0]: number[]): boolean {
+  const lastDay = new Date(Date.UTC(2000 + (year % 400), month, 0)).getUTCDate()
+  return month >= 1 && month <= 12 && day >= 1 && day <= lastDay && hour <= 23
+}

@@ -1,0 +1,32 @@
+import { parseSchedule, type Schedule } from './schedule.ts'
+
+/** Entries of one generation; two are kept. Full of the longest expressions: about 6 MB. */
+const GENERATION = 4096
+
+/**
+ * Parses each expression once while it stays in use. Two generations stand in for a strict
+ * "least recently used" order: a hit in the young one writes nothing, and when that is full
+ * the old one is dropped whole. Refused expressions are not kept.
+ */
+export function createScheduleCache(
+  generation = GENERATION,
+  parse: (expression: string) => Schedule = parseSchedule,
+) {
+  let young = new Map<string, Schedule>()
+  let old = new Map<string, Schedule>()
+
+  function keep(expression: string, schedule: Schedule): Schedule {
+    if (young.size >= generation) {
+      old = young
+      young = new Map()
+    }
+    young.set(expression, schedule)
+    return schedule
+  }
+
+  return (expression: string): Schedule =>
+    young.get(expression) ?? keep(expression, old.get(expression) ?? parse(expression))
+}
+
+/** The schedule of an expression, parsed at most once while in use. Throws `invalid`. */
+export const scheduleOf = createScheduleCache()

@@ -1,0 +1,67 @@
+import { invalid } from '../../../platform/errors.ts'
+import { listBits, lowestBit } from './bits.ts'
+import { LONGEST_MONTHS, monthName } from './calendar.ts'
+import { DAY, FIELDS, HOUR, MINUTE, MONTH, WEEKDAY } from './fields.ts'
+import { parseField } from './grammar.ts'
+import { joinWords } from './numbers.ts'
+import { type Rule, ruleOf } from './rule.ts'
+
+/** In characters of the text as sent, blanks included. */
+const LONGEST_EXPRESSION = 255
+
+type Columns = [minute: string, hour: string, day: string, month: string, weekday: string]
+
+/**
+ * Reads a cron expression of 5 fields. Throws `invalid` with a sentence that names the field
+ * and the rule, also when both day fields are set and when no date can ever match.
+ */
+export function parseRule(expression: string): Rule {
+  const [minute, hour, day, month, weekday] = columnsOf(expression)
+  const rule = ruleOf({
+    minutes: parseField(MINUTE, minute),
+    hours: parseField(HOUR, hour).low,
+    days: parseField(DAY, day).low,
+    months: parseField(MONTH, month).low,
+    weekdays: parseField(WEEKDAY, weekday).low,
+  })
+  refuseTwoDayFields(day, weekday)
+  refuseMissingDates(rule)
+  return rule
+}
+
+/**
+ * The five fields as written. Blanks before the first and after the last are ignored: they
+ * cannot change the meaning, and lines copied from a crontab carry them.
+ */
+export function columnsOf(expression: string): Columns {
+  if (expression.length > LONGEST_EXPRESSION) {
+    throw invalid(`schedule: longer than ${LONGEST_EXPRESSION} characters`)
+  }
+  const columns = expression.split(/[ \t]/).filter((column) => column !== '')
+  if (columns[0]?.startsWith('@')) {
+    throw invalid('schedule: macros such as @daily are not supported, write the 5 fields')
+  }
+  if (columns.length !== FIELDS.length) {
+    throw invalid(`schedule: expected ${FIELDS.length} fields, found ${columns.length}`)
+  }
+  return columns as Columns
+}
+
+/** Cron dialects disagree whether two day fields mean "and" or "or", so neither is guessed. */
+function refuseTwoDayFields(day: string, weekday: string) {
+  if (day === '*' || weekday === '*') return
+  throw invalid('schedule: day of month and day of week are both set; put * in one of them')
+}
+
+/** The earliest chosen day decides: when no chosen month has it, none has a later one. */
+function refuseMissingDates({ days, months }: Rule) {
+  const earliest = lowestBit(days, 0) + 1
+  const chosen = listBits(months)
+  if (chosen.some((month) => earliest <= (LONGEST_MONTHS[month] as number))) return
+  const dayWords = joinWords(
+    listBits(days).map((index) => index + 1),
+    'or',
+  )
+  const monthWords = joinWords(chosen.map(monthName), 'or')
+  throw invalid(`schedule: ${dayWords} ${monthWords} never comes`)
+}

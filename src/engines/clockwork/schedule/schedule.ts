@@ -1,0 +1,57 @@
+import { parseRule } from './expression.ts'
+import { firstMatch } from './occurrences.ts'
+import type { Rule } from './rule.ts'
+
+/** When a cron job runs, in UTC. Times are milliseconds since the epoch, from the year 1 on. */
+export interface Schedule {
+  /** The first slot strictly after `afterMs`; none when that is past the year 9999. */
+  next(afterMs: number): number | undefined
+  /** The first `count` slots strictly after `afterMs`; fewer when the year 9999 ends before. */
+  nextMany(afterMs: number, count: number): number[]
+}
+
+const MINUTE_MS = 60_000
+
+/** 9999-12-31T23:59Z: the last minute whose year has the four digits of ISO 8601. */
+const LAST_SLOT_MS = 253_402_300_740_000
+
+/** A replayed outage of this many slots already says enough. */
+const MOST_COUNTED = 1000
+
+/** Throws `invalid` with a sentence for the caller when the expression breaks a rule. */
+export function parseSchedule(expression: string): Schedule {
+  const rule = parseRule(expression)
+  const next = (afterMs: number) => slotAfter(rule, afterMs)
+  return { next, nextMany: (afterMs, count) => slotsAfter(next, afterMs, count) }
+}
+
+/** How many slots lie after `fromMs` and not after `toMs`, counted no further than `cap`. */
+export function countOccurrences(
+  schedule: Schedule,
+  fromMs: number,
+  toMs: number,
+  cap = MOST_COUNTED,
+): number {
+  let count = 0
+  let slot = schedule.next(fromMs)
+  while (count < cap && slot !== undefined && slot <= toMs) {
+    count++
+    slot = schedule.next(slot)
+  }
+  return count
+}
+
+function slotAfter(rule: Rule, afterMs: number): number | undefined {
+  const slot = firstMatch(rule, Math.floor(afterMs / MINUTE_MS) + 1) * MINUTE_MS
+  return slot <= LAST_SLOT_MS ? slot : undefined
+}
+
+function slotsAfter(next: Schedule['next'], afterMs: number, count: number): number[] {
+  const slots: number[] = []
+  let slot = next(afterMs)
+  while (slots.length < count && slot !== undefined) {
+    slots.push(slot)
+    slot = next(slot)
+  }
+  return slots
+}

@@ -1,0 +1,111 @@
+import { and, asc, desc, eq, lte, sql } from 'drizzle-orm'
+import type { Db } from '../../../db/open.ts'
+import { cronJobs } from '../schema.ts'
+
+export type CronJobRow = typeof cronJobs.$inferSelect
+
+/** What is needed to put a due slot in line. */
+export type DueCronJob = Pick<
+  CronJobRow,
+  'seq' | 'id' | 'tenantId' | 'schedule' | 'url' | 'nextRunAt'
+>
+
+export type CronJobStore = ReturnType<typeof createCronJobStore>
+
+export function createCronJobStore({ orm }: Db) {
+  const $ = sql.placeholder
+  const mine = and(eq(cronJobs.tenantId, $('tenantId')), eq(cronJobs.id, $('id')))
+  const isActive = sql`${cronJobs.isActive} = 1`
+
+  const insert = orm
+    .insert(cronJobs)
+    .values({
+      id: $('id'),
+      tenantId: $('tenantId'),
+      name: $('name'),
+      schedule: $('schedule'),
+      url: $('url'),
+      method: $('method'),
+      headers: $('headers'),
+      body: $('body'),
+      isActive: $('isActive'),
+      nextRunAt: $('nextRunAt'),
+      createdAt: $('createdAt'),
+      updatedAt: $('updatedAt'),
+    })
+    .returning()
+    .prepare()
+  const save = orm
+    .update(cronJobs)
+    .set({
+      name: sql`${$('name')}`,
+      schedule: sql`${$('schedule')}`,
+      url: sql`${$('url')}`,
+      method: sql`${$('method')}`,
+      headers: sql`${$('headers')}`,
+      body: sql`${$('body')}`,
+      isActive: sql`${$('isActive')}`,
+      nextRunAt: sql`${$('nextRunAt')}`,
+      updatedAt: sql`${$('updatedAt')}`,
+    })
+    .where(mine)
+    .returning()
+    .prepare()
+  const find = orm.select().from(cronJobs).where(mine).prepare()
+  const list = orm
+    .select()
+    .from(cronJobs)
+    .where(eq(cronJobs.tenantId, $('tenantId')))
+    .orderBy(desc(cronJobs.seq))
+    .prepare()
+  const remove = orm.delete(cronJobs).where(mine).returning({ id: cronJobs.id }).prepare()
+  const noteRun = orm
+    .update(cronJobs)
+    .set({ lastRunAt: sql`${$('at')}` })
+    .where(mine)
+    .prepare()
+  const firstDue = orm
+    .select({ at: cronJobs.nextRunAt })
+    .from(cronJobs)
+    .where(isActive)
+    .orderBy(asc(cronJobs.nextRunAt))
+    .limit(1)
+    .prepare()
+  const due = orm
+    .select({
+      seq: cronJobs.seq,
+      id: cronJobs.id,
+      tenantId: cronJobs.tenantId,
+      schedule: cronJobs.schedule,
+      url: cronJobs.url,
+      nextRunAt: cronJobs.nextRunAt,
+    })
+    .from(cronJobs)
+    .where(and(isActive, lte(cronJobs.nextRunAt, $('cutoff'))))
+    .orderBy(asc(cronJobs.nextRunAt))
+    .limit($('limit'))
+    .prepare()
+  const advance = orm
+    .update(cronJobs)
+    .set({ nextRunAt: sql`${$('to')}` })
+    .where(and(eq(cronJobs.seq, $('seq')), eq(cronJobs.nextRunAt, $('from')), isActive))
+    .returning({ seq: cronJobs.seq })
+    .prepare()
+
+  return {
+    insert: (row: Omit<CronJobRow, 'seq' | 'lastRunAt'>): CronJobRow => insert.get(row),
+    save: (row: CronJobRow): CronJobRow | undefined =>
+      save.get({ ...row, isActive: row.isActive ? 1 : 0 }),
+    find: (tenantId: string, id: string): CronJobRow | undefined => find.get({ tenantId, id }),
+    /** Newest first. */
+    list: (tenantId: string): CronJobRow[] => list.all({ tenantId }),
+    remove: (tenantId: string, id: string): boolean => remove.get({ tenantId, id }) !== undefined,
+    noteRun: (tenantId: string, id: string, at: number) => noteRun.run({ tenantId, id, at }),
+    /** Across tenants: the loop serves all of them. */
+    firstDueAt: (): number | undefined => firstDue.get()?.at,
+    due: (cutoff: number, limit: number): DueCronJob[] => due.all({ cutoff, limit }),
+    /** Moves a job on from the slot `from`; false when somebody else has done so. */
+    advance: (seq: number, from: number, to: number): boolean =>
+      advance.get({ seq, from, to }) !== undefined,
+  }
+}

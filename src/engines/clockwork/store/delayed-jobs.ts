@@ -1,0 +1,80 @@
+import { and, asc, eq, inArray, sql } from 'drizzle-orm'
+import type { Db } from '../../../db/open.ts'
+import { delayedJobs } from '../schema.ts'
+
+export type DelayedJobRow = typeof delayedJobs.$inferSelect
+export type DelayedStatus = DelayedJobRow['status']
+
+/** A step of a job's life; `expiresAt` when the step is its last. */
+export interface StatusChange {
+  from: DelayedStatus
+  to: DelayedStatus
+  now: number
+  /** New time of the single run; stays as it is when absent. */
+  runAt?: number
+  expiresAt?: number
+}
+
+export type DelayedJobStore = ReturnType<typeof createDelayedJobStore>
+
+export function createDelayedJobStore({ orm }: Db) {
+  const $ = sql.placeholder
+  const mine = and(eq(delayedJobs.tenantId, $('tenantId')), eq(delayedJobs.id, $('id')))
+
+  const insert = orm
+    .insert(delayedJobs)
+    .values({
+      id: $('id'),
+      tenantId: $('tenantId'),
+      name: $('name'),
+      runAt: $('runAt'),
+      url: $('url'),
+      method: $('method'),
+      headers: $('headers'),
+      body: $('body'),
+      status: $('status'),
+      createdAt: $('createdAt'),
+      updatedAt: $('updatedAt'),
+    })
+    .returning()
+    .prepare()
+  const find = orm.select().from(delayedJobs).where(mine).prepare()
+  const list = orm
+    .select()
+    .from(delayedJobs)
+    .where(eq(delayedJobs.tenantId, $('tenantId')))
+    .orderBy(asc(delayedJobs.runAt), asc(delayedJobs.seq))
+    .prepare()
+  const move = orm
+    .update(delayedJobs)
+    .set({
+      status: sql`${$('to')}`,
+      runAt: sql`coalesce(${$('runAt')}, ${delayedJobs.runAt})`,
+      updatedAt: sql`${$('now')}`,
+      expiresAt: sql`${$('expiresAt')}`,
+    })
+    .where(and(mine, eq(delayedJobs.status, $('from'))))
+    .returning({ id: delayedJobs.id })
+    .prepare()
+  const expired = orm
+    .select({ id: delayedJobs.id })
+    .from(delayedJobs)
+    .where(sql`${delayedJobs.expiresAt} <= ${$('now')}`)
+    .orderBy(asc(delayedJobs.expiresAt))
+    .limit($('limit'))
+    .prepare()
+
+  return {
+    insert: (row: Omit<DelayedJobRow, 'seq' | 'expiresAt'>): DelayedJobRow => insert.get(row),
+    find: (tenantId: string, id: string): DelayedJobRow | undefined => find.get({ tenantId, id }),
+    /** By the time they run. */
+    list: (tenantId: string): DelayedJobRow[] => list.all({ tenantId }),
+    /** False when the job is not (or no longer) in the state `from`. */
+    move: (tenantId: string, id: string, { runAt, expiresAt, ...change }: StatusChange): boolean =>
+      move.get({ tenantId, id, ...change, runAt: runAt ?? null, expiresAt: expiresAt ?? null }) !==
+      undefined,
+    expired: (now: number, limit: number): string[] =>
+      expired.all({ now, limit }).map(({ id }) => id),
+    removeAll: (ids: string[]) => orm.delete(delayedJobs).where(inArray(delayedJobs.id, ids)).run(),
+  }
+}

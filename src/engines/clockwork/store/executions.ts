@@ -1,0 +1,121 @@
+import { and, asc, desc, eq, inArray, sql } from 'drizzle-orm'
+import type { Db } from '../../../db/open.ts'
+import { executions } from '../schema.ts'
+
+export type ExecutionRow = typeof executions.$inferSelect
+
+export type StartedExecution = Pick<
+  ExecutionRow,
+  'id' | 'tenantId' | 'jobId' | 'trigger' | 'attempt' | 'slotAt' | 'latenessMs' | 'startedAt'
+>
+
+export type ExecutionResult = Pick<
+  ExecutionRow,
+  | 'completedAt'
+  | 'durationMs'
+  | 'responseStatus'
+  | 'responseBody'
+  | 'errorMessage'
+  | 'address'
+  | 'timings'
+> & { status: 'success' | 'failed' }
+
+export type ExecutionStore = ReturnType<typeof createExecutionStore>
+
+export function createExecutionStore({ orm }: Db) {
+  const $ = sql.placeholder
+  const ofJob = and(eq(executions.tenantId, $('tenantId')), eq(executions.jobId, $('jobId')))
+
+  const insert = orm
+    .insert(executions)
+    .values({
+      id: $('id'),
+      tenantId: $('tenantId'),
+      jobId: $('jobId'),
+      trigger: $('trigger'),
+      status: 'running',
+      attempt: $('attempt'),
+      slotAt: $('slotAt'),
+      latenessMs: $('latenessMs'),
+      startedAt: $('startedAt'),
+    })
+    .prepare()
+  const complete = orm
+    .update(executions)
+    .set({
+      status: sql`${$('status')}`,
+      completedAt: sql`${$('completedAt')}`,
+      durationMs: sql`${$('durationMs')}`,
+      responseStatus: sql`${$('responseStatus')}`,
+      responseBody: sql`${$('responseBody')}`,
+      errorMessage: sql`${$('errorMessage')}`,
+      address: sql`${$('address')}`,
+      timings: sql`${$('timings')}`,
+    })
+    .where(eq(executions.id, $('id')))
+    .prepare()
+  const start = orm
+    .select({ at: executions.startedAt })
+    .from(executions)
+    .where(eq(executions.id, $('id')))
+    .prepare()
+  const newest = orm
+    .select()
+    .from(executions)
+    .where(ofJob)
+    .orderBy(desc(executions.seq))
+    .limit($('limit'))
+    .prepare()
+  const nth = orm
+    .select({ seq: executions.seq, status: executions.status })
+    .from(executions)
+    .where(ofJob)
+    .orderBy(desc(executions.seq))
+    .limit(1)
+    .offset($('offset'))
+    .prepare()
+  const removeOne = orm
+    .delete(executions)
+    .where(eq(executions.seq, $('seq')))
+    .prepare()
+  const expire = orm
+    .update(executions)
+    .set({ expiresAt: sql`${$('at')}` })
+    .where(eq(executions.seq, $('seq')))
+    .prepare()
+  const dropOfJob = orm.delete(executions).where(ofJob).prepare()
+  const removeExpired = orm
+    .delete(executions)
+    .where(
+      inArray(
+        executions.seq,
+        orm
+          .select({ seq: executions.seq })
+          .from(executions)
+          .where(sql`${executions.expiresAt} <= ${$('now')}`)
+          .orderBy(asc(executions.expiresAt))
+          .limit($('limit')),
+      ),
+    )
+    .returning({ seq: executions.seq })
+    .prepare()
+
+  return {
+    insert: (row: StartedExecution) => insert.run(row),
+    complete: (id: string, result: ExecutionResult) => complete.run({ id, ...result }),
+    startedAt: (id: string): number | undefined => start.get({ id })?.at,
+    newest: (tenantId: string, jobId: string, limit: number): ExecutionRow[] =>
+      newest.all({ tenantId, jobId, limit }),
+    /** The execution that `offset` newer ones precede. */
+    nth: (tenantId: string, jobId: string, offset: number) =>
+      nth.get({ tenantId, jobId, offset }) as
+        | { seq: number; status: ExecutionRow['status'] }
+        | undefined,
+    remove: (seq: number) => removeOne.run({ seq }),
+    expire: (seq: number, at: number) => expire.run({ seq, at }),
+    dropOfJob: (tenantId: string, jobId: string) => dropOfJob.run({ tenantId, jobId }),
+    dropOfJobs: (jobIds: string[]) =>
+      orm.delete(executions).where(inArray(executions.jobId, jobIds)).run(),
+    removeExpired: (now: number, limit: number): number => removeExpired.all({ now, limit }).length,
+  }
+}

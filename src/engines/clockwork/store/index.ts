@@ -1,0 +1,18 @@
+import type { Db } from '../../../db/open.ts'
+import { createCronJobStore } from './cron-jobs.ts'
+import { createDelayedJobStore } from './delayed-jobs.ts'
+import { createExecutionStore } from './executions.ts'
+import { createJobCountStore, createSkippedSlotStore } from './ledgers.ts'
+import { createRunStore } from './runs.ts'
+
+export type Store = ReturnType<typeof createStore>
+
+/** All SQL of the engine, one file a table, its statements prepared once. */
+export const createStore = (db: Db) => ({
+  cronJobs: createCronJobStore(db),
+  delayedJobs: createDelayedJobStore(db),
+  runs: createRunStore(db),
+  executions: createExecutionStore(db),
+  counts: createJobCountStore(db),
+  skipped: createSkippedSlotStore(db),
+})

@@ -1,0 +1,159 @@
+import { and, asc, eq, isNull, ne, type SQL, sql } from 'drizzle-orm'
+import type { Db } from '../../../db/open.ts'
+import type { Holders, Lane, Lease } from '../../../platform/due-loop.ts'
+import { runs } from '../schema.ts'
+
+export type RunRow = typeof runs.$inferSelect
+
+export type NewRun = Pick<
+  RunRow,
+  'tenantId' | 'jobKind' | 'jobId' | 'trigger' | 'slotAt' | 'dueAt' | 'state' | 'host'
+>
+
+/** The lease under which an attempt was started; void once anybody has taken it back. */
+export type HeldLease = Pick<RunRow, 'seq' | 'attempt' | 'leaseOwner'>
+
+export type RunStore = ReturnType<typeof createRunStore>
+
+/** Open runs. What only the loop calls crosses tenants: it serves all of them. */
+export function createRunStore({ orm }: Db) {
+  const $ = sql.placeholder
+  const state = (name: RunRow['state']): SQL => sql`${runs.state} = ${sql.raw(`'${name}'`)}`
+  const ofJob = and(eq(runs.tenantId, $('tenantId')), eq(runs.jobId, $('jobId')))
+  const held = and(
+    eq(runs.seq, $('seq')),
+    state('leased'),
+    eq(runs.leaseOwner, $('leaseOwner')),
+    eq(runs.attempt, $('attempt')),
+  )
+
+  const insert = orm
+    .insert(runs)
+    .values({
+      tenantId: $('tenantId'),
+      jobKind: $('jobKind'),
+      jobId: $('jobId'),
+      trigger: $('trigger'),
+      slotAt: $('slotAt'),
+      dueAt: $('dueAt'),
+      attempt: 1,
+      state: $('state'),
+      host: $('host'),
+    })
+    .prepare()
+  const firstWaiting = orm
+    .select({ at: runs.dueAt })
+    .from(runs)
+    .where(state('waiting'))
+    .orderBy(asc(runs.dueAt))
+    .limit(1)
+    .prepare()
+  const promote = orm
+    .update(runs)
+    .set({ state: 'ready' })
+    .where(
+      sql`${runs.seq} in (select seq from runs where state = 'waiting' and due_at <= ${$('cutoff')} order by due_at limit ${$('limit')})`,
+    )
+    .returning({ seq: runs.seq })
+    .prepare()
+  const nextLane = orm
+    .select({ tenant: runs.tenantId, target: runs.host })
+    .from(runs)
+    .where(and(state('ready'), sql`(tenant_id, host) > (${$('tenant')}, ${$('target')})`))
+    .orderBy(asc(runs.tenantId), asc(runs.host))
+    .limit(1)
+    .prepare()
+  const ready = orm
+    .select()
+    .from(runs)
+    .where(and(state('ready'), eq(runs.tenantId, $('tenant')), eq(runs.host, $('target'))))
+    .orderBy(asc(runs.dueAt), asc(runs.seq))
+    .limit($('limit'))
+    .prepare()
+  const lease = orm
+    .update(runs)
+    .set({
+      state: 'leased',
+      leaseOwner: sql`${$('owner')}`,
+      leaseUntil: sql`${$('until')}`,
+      executionId: sql`${$('executionId')}`,
+    })
+    .where(and(eq(runs.seq, $('seq')), state('ready')))
+    .returning({ seq: runs.seq })
+    .prepare()
+  const finish = orm.delete(runs).where(held).returning({ seq: runs.seq }).prepare()
+  const rearm = orm
+    .update(runs)
+    .set({
+      state: 'waiting',
+      dueAt: sql`${$('dueAt')}`,
+      attempt: sql`${runs.attempt} + 1`,
+      leaseOwner: null,
+      leaseUntil: null,
+      executionId: null,
+    })
+    .where(held)
+    .returning({ seq: runs.seq })
+    .prepare()
+  const lost = orm
+    .select()
+    .from(runs)
+    .where(
+      and(
+        state('leased'),
+        sql`(${runs.leaseOwner} not in (select value from json_each(${$('alive')}))
+          or (${runs.leaseUntil} < ${$('now')} and ${runs.leaseOwner} <> ${$('self')}))`,
+      ),
+    )
+    .limit($('limit'))
+    .prepare()
+  const inFlight = orm
+    .select({ count: sql<number>`count(*)` })
+    .from(runs)
+    .where(and(ofJob, ne(runs.state, 'waiting')))
+    .prepare()
+  const keepRequest = orm
+    .update(runs)
+    .set({ request: sql`${$('request')}` })
+    .where(and(ofJob, isNull(runs.request)))
+    .prepare()
+  const dropUnstarted = orm
+    .delete(runs)
+    .where(and(ofJob, ne(runs.state, 'leased')))
+    .prepare()
+  const drop = orm.delete(runs).where(ofJob).prepare()
+  const backlog = orm
+    .select({ count: sql<number>`count(*)`, oldest: sql<number | null>`min(${runs.dueAt})` })
+    .from(runs)
+    .where(state('ready'))
+    .prepare()
+
+  return {
+    insert: (run: NewRun) => insert.run(run),
+    firstWaitingAt: (): number | undefined => firstWaiting.get()?.at,
+    /** Puts up to `limit` waiting runs in line and says how many. */
+    promote: (cutoff: number, limit: number): number => promote.all({ cutoff, limit }).length,
+    nextLane: (after: Lane | undefined): Lane | undefined =>
+      nextLane.get(after ? { ...after } : { tenant: '', target: '' }),
+    ready: (lane: Lane, limit: number): RunRow[] => ready.all({ ...lane, limit }),
+    lease: (seq: number, executionId: string, lease_: Lease): boolean =>
+      lease.get({ seq, executionId, ...lease_ }) !== undefined,
+    /** Ends the run; false when the lease is void. */
+    finish: (lease_: HeldLease): boolean => finish.get({ ...lease_ }) !== undefined,
+    /** Lets the run wait for its next attempt; false when the lease is void. */
+    rearm: (lease_: HeldLease, dueAt: number): boolean =>
+      rearm.get({ ...lease_, dueAt }) !== undefined,
+    lost: ({ alive, self, now }: Holders, limit: number): RunRow[] =>
+      lost.all({ alive: JSON.stringify(alive), self, now, limit }),
+    /** Runs of a job that are ready or leased. */
+    inFlight: (tenantId: string, jobId: string): number =>
+      inFlight.get({ tenantId, jobId })?.count ?? 0,
+    /** Open runs go on with the request that they began with. */
+    keepRequest: (tenantId: string, jobId: string, request: string) =>
+      keepRequest.run({ tenantId, jobId, request }),
+    dropUnstarted: (tenantId: string, jobId: string) => dropUnstarted.run({ tenantId, jobId }),
+    drop: (tenantId: string, jobId: string) => drop.run({ tenantId, jobId }),
+    /** How many stand in line, and since when the first is due. */
+    backlog: () => backlog.get() ?? { count: 0, oldest: null },
+  }
+}

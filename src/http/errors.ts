@@ -1,0 +1,61 @@
+import type { AppError, ErrorKind } from '../platform/errors.ts'
+
+/** HTTP status of each kind of failure: the only place that knows these numbers. */
+const STATUS: Record<ErrorKind | 'internal', number> = {
+  invalid: 400,
+  unauthenticated: 401,
+  forbidden: 403,
+  not_found: 404,
+  method_not_allowed: 405,
+  conflict: 409,
+  too_large: 413,
+  unsupported_media_type: 415,
+  rate_limited: 429,
+  internal: 500,
+  unavailable: 503,
+}
+
+/** A failure as the wire shows it. */
+export interface Failure {
+  kind: ErrorKind | 'internal'
+  /** Machine name, for bodies that carry one. */
+  code: string
+  message: string
+}
+
+export const statusOf = ({ kind }: Pick<Failure, 'kind'>): number => STATUS[kind]
+
+export const failureOf = ({ kind, code, message }: AppError): Failure => ({ kind, code, message })
+
+/** Says nothing about the cause: that is in the log, under the same request id. */
+export const INTERNAL: Failure = {
+  kind: 'internal',
+  code: 'internal',
+  message: 'something went wrong on our side; the log has the details under this request id',
+}
+
+export type ErrorBody =
+  | { error: string }
+  | { error: { code: string; message: string; request_id: string } }
+
+/**
+ * The contract knows two bodies for errors (flows, the third case, answer with the flow
+ * itself): a plain sentence, and an object with code and request id.
+ */
+export function errorBody(path: string, failure: Failure, requestId: string): ErrorBody {
+  const { code, message } = failure
+  return carriesCode(path)
+    ? { error: { code, message, request_id: requestId } }
+    : { error: message }
+}
+
+const WITH_CODE = [
+  '/v1/relay',
+  '/v1/passepartout',
+  '/v1/gate/tokens',
+  '/v1/gate/authorize',
+  '/access/v1',
+]
+
+const carriesCode = (path: string): boolean =>
+  WITH_CODE.some((prefix) => path === prefix || path.startsWith(`${prefix}/`))

@@ -1,0 +1,57 @@
+import { sql } from 'drizzle-orm'
+import { Elysia, t } from 'elysia'
+import type { Db } from '../db/open.ts'
+import { notFound } from '../platform/errors.ts'
+import type { Metrics } from '../platform/metrics.ts'
+
+const Status = t.Object({ status: t.String() })
+
+/** For load balancers, orchestrators and Prometheus: no credentials, no secrets. */
+export function createHealth(parts: { db: Db; metrics: Metrics; metricsEnabled: boolean }) {
+  const { db, metrics, metricsEnabled } = parts
+  const ping = db.orm.select({ one: sql`1` }).from(sql`sqlite_schema`).limit(1).prepare()
+  let draining = false
+
+  function readiness(): string {
+    if (draining) return 'draining'
+    try {
+      ping.get()
+      return 'ready'
+    } catch {
+      return 'database unavailable'
+    }
+  }
+
+  const routes = new Elysia({ name: 'health', tags: ['operations'] })
+    .get('/healthz', () => ({ status: 'alive' }), {
+      detail: { summary: 'Is the process alive?' },
+      response: { 200: Status },
+    })
+    .get(
+      '/readyz',
+      ({ status }) => {
+        const answer = readiness()
+        return status(answer === 'ready' ? 200 : 503, { status: answer })
+      },
+      {
+        detail: { summary: 'Can it serve? 503 while it shuts down.' },
+        response: { 200: Status, 503: Status },
+      },
+    )
+    .get(
+      '/metrics',
+      ({ set }) => {
+        if (!metricsEnabled) throw notFound('metrics are off; set [metrics] enabled = true')
+        set.headers['content-type'] = 'text/plain; version=0.0.4; charset=utf-8'
+        return metrics.render()
+      },
+      { detail: { summary: 'Metrics in the text format of Prometheus' } },
+    )
+
+  /** From now on not ready, so that a load balancer sends new work elsewhere. */
+  function drain() {
+    draining = true
+  }
+
+  return { routes, drain }
+}

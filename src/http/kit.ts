@@ -1,0 +1,91 @@
+import { Elysia, NotFoundError, ParseError, ValidationError } from 'elysia'
+import { StorageError } from '../db/errors.ts'
+import { AppError, unavailable } from '../platform/errors.ts'
+import type { Log } from '../platform/log.ts'
+import type { ClientAddress } from './client-address.ts'
+import { errorBody, type Failure, failureOf, INTERNAL, statusOf } from './errors.ts'
+import type { HttpMetrics } from './http-metrics.ts'
+import { newRequestId } from './request-id.ts'
+import { SECURITY_HEADERS } from './security-headers.ts'
+import { asInvalid } from './validation.ts'
+
+const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
+
+/** The parts of an app that tell which methods a path has. */
+interface Routes {
+  router: { http: { find(method: string, path: string): unknown } }
+}
+
+/**
+ * What every answer has: a request id, security headers, an error body in the shape of its
+ * engine, a line in the log and a place in the metrics. `routes` is the finished app.
+ */
+export function createKit(parts: {
+  log: Log
+  metrics: HttpMetrics
+  clientAddress: ClientAddress
+  routes: () => Routes
+}) {
+  const { log, metrics, clientAddress, routes } = parts
+  const startedAt = new WeakMap<Request, number>()
+
+  function explain(error: unknown, method: string, path: string): Failure & { allow?: string } {
+    if (error instanceof AppError) return failureOf(error)
+    if (error instanceof ParseError) return explain(error.cause, method, path)
+    if (error instanceof NotFoundError) return noSuchRoute(method, path)
+    if (error instanceof StorageError) return failureOf(unavailable(`storage: ${error.message}`))
+    if (error instanceof ValidationError && error.type !== 'response')
+      return failureOf(asInvalid(error))
+    return INTERNAL
+  }
+
+  function noSuchRoute(method: string, path: string): Failure & { allow?: string } {
+    const allowed = METHODS.filter((other) => routes().router.http.find(other, path))
+    if (allowed.length === 0)
+      return { kind: 'not_found', code: 'not_found', message: `no such route: ${method} ${path}` }
+    const allow = allowed.join(', ')
+    const message = `${method} is not possible here; allowed: ${allow}`
+    return { kind: 'method_not_allowed', code: 'method_not_allowed', message, allow }
+  }
+
+  return new Elysia({ name: 'kit' })
+    .onRequest(({ request, set }) => {
+      startedAt.set(request, performance.now())
+      Object.assign(set.headers, SECURITY_HEADERS)
+      set.headers['x-request-id'] = newRequestId()
+    })
+    .onError(({ error, request, path, set }) => {
+      const failure = explain(error, request.method, path)
+      const requestId = `${set.headers['x-request-id']}`
+      if (failure.kind === 'internal')
+        log.error('request failed', { requestId, error: detail(error) })
+      if (failure.kind === 'unavailable') set.headers['retry-after'] = '1'
+      if (failure.kind === 'unauthenticated') set.headers['www-authenticate'] = 'Bearer'
+      if (failure.allow) set.headers.allow = failure.allow
+      set.status = statusOf(failure)
+      return errorBody(path, failure, requestId)
+    })
+    .onAfterResponse(({ request, route, path, set, server }) => {
+      const durationMs = performance.now() - (startedAt.get(request) ?? performance.now())
+      const status = Number(set.status ?? 200)
+      metrics.observe({ route: route || 'none', method: request.method, status, durationMs })
+      log[levelOf(status)]('request', {
+        requestId: `${set.headers['x-request-id']}`,
+        method: request.method,
+        path,
+        status,
+        ms: Math.round(durationMs),
+        from: clientAddress(request, server),
+      })
+    })
+    .as('global')
+}
+
+/** Traffic that works is not news; what fails on our side is. */
+function levelOf(status: number) {
+  if (status >= 500) return 'error'
+  return status >= 400 ? 'info' : 'debug'
+}
+
+const detail = (error: unknown): string =>
+  error instanceof Error ? (error.stack ?? error.message).slice(0, 4000) : String(error)

@@ -1,0 +1,78 @@
+import { toOpenAPISchema } from '@elysiajs/openapi'
+import type { AnyElysia } from 'elysia'
+import { VERSION } from '../platform/version.ts'
+
+/** The parts of an OpenAPI document that the reference page shows. */
+export interface ApiDocument {
+  openapi: string
+  info: { title: string; version: string; description: string }
+  servers: { url: string }[]
+  tags: { name: string; description: string }[]
+  paths: Record<string, Record<string, ApiOperation>>
+  components: Record<string, unknown>
+}
+
+export interface ApiOperation {
+  summary?: string
+  description?: string
+  tags?: string[]
+  security?: unknown[]
+  parameters?: { name: string; in: string; required?: boolean; schema?: JsonSchema }[]
+  requestBody?: { content?: Record<string, { schema?: JsonSchema }> }
+  responses?: Record<
+    string,
+    { description?: string; content?: Record<string, { schema?: JsonSchema }> }
+  >
+}
+
+export interface JsonSchema {
+  type?: string
+  description?: string
+  enum?: unknown[]
+  const?: unknown
+  default?: unknown
+  examples?: unknown[]
+  expected?: string
+  anyOf?: JsonSchema[]
+  items?: JsonSchema
+  properties?: Record<string, JsonSchema>
+  required?: string[]
+  minLength?: number
+  maxLength?: number
+}
+
+const TAGS = [
+  { name: 'clockwork', description: 'HTTP jobs on a cron schedule or once at a time.' },
+  { name: 'operations', description: 'For load balancers, orchestrators and Prometheus.' },
+]
+
+/** OpenAPI 3.1 of all routes, made from them once, when first asked for. */
+export function createApiDocument(app: () => AnyElysia, baseUrl: string): () => ApiDocument {
+  let document: ApiDocument | undefined
+  return () => {
+    document ??= describe(app(), baseUrl)
+    return document
+  }
+}
+
+function describe(app: AnyElysia, baseUrl: string): ApiDocument {
+  const { paths, components } = toOpenAPISchema(app, {
+    paths: ['/', '/reference'],
+    staticFile: false,
+  })
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Gatehouse',
+      version: VERSION,
+      description: 'Identity, scheduler, messenger login and event relay in one executable.',
+    },
+    servers: [{ url: baseUrl }],
+    tags: TAGS,
+    paths: paths as ApiDocument['paths'],
+    components: {
+      ...components,
+      securitySchemes: { apiKey: { type: 'http', scheme: 'bearer', description: 'An API key.' } },
+    },
+  }
+}

@@ -1,0 +1,81 @@
+import { isIP } from 'node:net'
+import { invalid } from '../errors.ts'
+import { type Network, parseNetwork } from './networks.ts'
+
+/** What an operator opened for outbound calls beyond the public internet. */
+export interface AllowList {
+  /** Bits of the most specific entry that holds `address`; -1 when none does. */
+  prefixFor(address: string, port: number): number
+  /** True when an entry names this host. */
+  hasName(name: string, port: number): boolean
+}
+
+interface AllowEntry {
+  network?: Network
+  /** Lower case; a leading dot stands for every name that ends so. */
+  name?: string
+  /** Every port when undefined. */
+  port: number | undefined
+}
+
+const LABEL = /^[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?$/
+
+/**
+ * Reads entries such as `192.168.0.0/16`, `10.0.0.7:8123`, `[fd00::7]:443`, `homeassistant`
+ * and `*.lan`. Throws `invalid` with the entry and what is wrong with it.
+ */
+export function parseAllowList(entries: string[]): AllowList {
+  const parsed = entries.map(parseEntry)
+  const open = (entry: AllowEntry, port: number) => entry.port === undefined || entry.port === port
+  return {
+    prefixFor: (address, port) =>
+      Math.max(-1, ...parsed.filter((e) => open(e, port)).map((e) => prefixIn(e, address))),
+    hasName: (name, port) => parsed.some((e) => open(e, port) && isNamedBy(e, name)),
+  }
+}
+
+function prefixIn({ network }: AllowEntry, address: string): number {
+  if (!network || network.family !== isIP(address)) return -1
+  return network.contains(address) ? network.prefix : -1
+}
+
+function isNamedBy({ name }: AllowEntry, candidate: string): boolean {
+  if (name === undefined) return false
+  return name.startsWith('.') ? candidate.endsWith(name) : candidate === name
+}
+
+function parseEntry(text: string): AllowEntry {
+  const { place, port } = splitPort(text.trim())
+  const network = parseNetwork(place)
+  if (network) return { network, port: toPort(text, port) }
+  if (place.includes('://')) throw refusal(text, 'write a host name, not a URL')
+  if (/[/:]|^[\d.]+$/.test(place)) throw refusal(text, `${place} is neither an address nor a CIDR`)
+  return { name: toName(text, place), port: toPort(text, port) }
+}
+
+/** IPv6 is full of colons: its port is told apart by brackets. */
+function splitPort(text: string): { place: string; port: string | undefined } {
+  const bracketed = /^\[([^\]]*)\](?::(.*))?$/.exec(text)
+  if (bracketed) return { place: bracketed[1] ?? '', port: bracketed[2] }
+  const plain = /^([^:]*):([^:/]*)$/.exec(text)
+  return plain ? { place: plain[1] ?? '', port: plain[2] } : { place: text, port: undefined }
+}
+
+function toPort(entry: string, port: string | undefined): number | undefined {
+  if (port === undefined) return undefined
+  const number = /^\d{1,5}$/.test(port) ? Number(port) : 0
+  if (number < 1 || number > 65_535) throw refusal(entry, `${port || '""'} is not a port`)
+  return number
+}
+
+function toName(entry: string, place: string): string {
+  const wild = place.startsWith('*.')
+  const name = (wild ? place.slice(2) : place).toLowerCase().replace(/\.$/, '')
+  if (name === '' || name === '*') throw refusal(entry, 'name a host, a network or *.suffix')
+  if (name.length > 253 || !name.split('.').every((label) => LABEL.test(label))) {
+    throw refusal(entry, `${place} is not a host name`)
+  }
+  return wild ? `.${name}` : name
+}
+
+const refusal = (entry: string, problem: string) => invalid(`"${entry}": ${problem}`)

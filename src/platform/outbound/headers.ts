@@ -1,0 +1,59 @@
+import { invalid } from '../errors.ts'
+
+const MOST_HEADERS = 100
+const LONGEST_NAME = 256
+const LONGEST_VALUE = 8192
+const LARGEST_HEAD = 65_536
+
+/** RFC 9110 token. */
+const NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
+/** Visible Latin-1, space and tab: neither line breaks nor NUL, which could end a field early. */
+const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/
+
+/** These belong to the connection or frame the message; the client writes its own. */
+const OWN_HEADERS = new Set([
+  'connection',
+  'content-length',
+  'expect',
+  'host',
+  'http2-settings',
+  'keep-alive',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+])
+
+/** False for headers that are never passed on to the target, in whatever case. */
+export function isForwardableHeader(name: string): boolean {
+  const lower = name.toLowerCase()
+  return !OWN_HEADERS.has(lower) && !lower.startsWith('proxy-')
+}
+
+/** Throws `invalid`, naming the header, when a request could not carry these headers. */
+export function checkHeaders(headers: Record<string, string>): void {
+  const entries = Object.entries(headers)
+  if (entries.length > MOST_HEADERS) throw invalid(`headers: more than ${MOST_HEADERS} headers`)
+  for (const [name, value] of entries) checkHeader(name, value)
+  const size = entries.reduce((sum, [name, value]) => sum + name.length + value.length, 0)
+  if (size > LARGEST_HEAD) throw invalid(`headers: more than ${LARGEST_HEAD / 1024} KB in all`)
+}
+
+function checkHeader(name: string, value: string) {
+  if (name === '') throw invalid('headers: a header without a name')
+  if (name.length > LONGEST_NAME) {
+    throw invalid(`headers: the name ${shown(name)} is longer than ${LONGEST_NAME} characters`)
+  }
+  if (!NAME.test(name)) {
+    throw invalid(`headers: ${shown(name)} is not a header name, use letters, digits and hyphens`)
+  }
+  if (value.length > LONGEST_VALUE) {
+    throw invalid(`headers: the value of ${name} is longer than ${LONGEST_VALUE / 1024} KB`)
+  }
+  if (!VALUE.test(value)) {
+    throw invalid(`headers: the value of ${name} has a character that a header cannot carry`)
+  }
+}
+
+/** Quoted, with control characters made visible, and short. */
+const shown = (text: string) => JSON.stringify(text.length > 40 ? `${text.slice(0, 40)}…` : text)

@@ -1,0 +1,89 @@
+import { lookup } from 'node:dns/promises'
+import type { Clock } from '../clock.ts'
+import { type Call, untilCut } from './call.ts'
+import { CallFailure, errorCode } from './failure.ts'
+
+export interface ResolvedAddress {
+  address: string
+  family: 4 | 6
+}
+
+/** Every address of a host name. Rejects when there is none. */
+export type Resolve = (host: string) => Promise<ResolvedAddress[]>
+
+const KEPT_MS = 30_000
+const MOST_KEPT = 1000
+const LONGEST_LOOKUP_MS = 5000
+
+/** The system's resolver, so that `/etc/hosts` and the container's names count. */
+export const systemResolve: Resolve = async (host) => {
+  const found = await lookup(host, { all: true })
+  return found.map(({ address, family }) => ({ address, family: family === 6 ? 6 : 4 }))
+}
+
+/**
+ * Asks once per host and half minute, and once for all who ask at the same time: a burst of
+ * jobs for one host must not fill the threads that look names up. Failures are not kept.
+ */
+export function cachedResolve(clock: Clock, resolve: Resolve): Resolve {
+  const kept = new Map<string, { until: number; answer: Promise<ResolvedAddress[]> }>()
+
+  function ask(host: string) {
+    const answer = resolve(host)
+    kept.delete(host)
+    kept.set(host, { until: clock.monotonic() + KEPT_MS, answer })
+    dropOldest()
+    answer.catch(() => forget(host, answer))
+    return answer
+  }
+
+  function dropOldest() {
+    for (const host of kept.keys()) {
+      if (kept.size <= MOST_KEPT) return
+      kept.delete(host)
+    }
+  }
+
+  function forget(host: string, answer: Promise<ResolvedAddress[]>) {
+    if (kept.get(host)?.answer === answer) kept.delete(host)
+  }
+
+  return (host) => {
+    const known = kept.get(host)
+    return known && known.until > clock.monotonic() ? known.answer : ask(host)
+  }
+}
+
+/** Turns whatever a resolver does, also nothing, into addresses or a `CallFailure`. */
+export async function resolveInTime(
+  clock: Clock,
+  resolve: Resolve,
+  host: string,
+  call: Call,
+): Promise<ResolvedAddress[]> {
+  let cancel = () => {}
+  const late = new Promise<never>((_, reject) => {
+    cancel = clock.after(LONGEST_LOOKUP_MS, () => reject(failed(`no answer for ${host} in time`)))
+  })
+  try {
+    const addresses = await untilCut(call, Promise.race([resolve(host), late]))
+    if (addresses.length === 0) throw failed(`${host} has no address`)
+    return addresses
+  } catch (error) {
+    throw error instanceof CallFailure ? error : failed(reasonOf(error, host))
+  } finally {
+    cancel()
+  }
+}
+
+const failed = (what: string) => new CallFailure('dns', `DNS lookup failed: ${what}`)
+
+/** The resolver's code, with the prefix that c-ares puts before it taken off. */
+function reasonOf(error: unknown, host: string): string {
+  const code = errorCode(error).replace(/^DNS_/, '')
+  if (code === 'ENOTFOUND' || code === 'ENODATA' || code === 'ENONAME')
+    return `no such host ${host}`
+  if (code === 'EAI_AGAIN' || code === 'ESERVFAIL')
+    return `the name server gave no answer for ${host}`
+  return `${host} (${code})`
+}

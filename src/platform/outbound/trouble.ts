@@ -1,0 +1,71 @@
+import type { Phase } from './call.ts'
+import { CallFailure, errorCode } from './failure.ts'
+
+/** Where a socket goes, for messages. */
+export interface Peer {
+  /** Host name as the caller wrote it. */
+  name: string
+  address: string
+  port: number
+}
+
+const CONNECT_WORDS: Record<string, string> = {
+  ECONNREFUSED: 'refused',
+  ETIMEDOUT: 'timed out',
+  EHOSTUNREACH: 'impossible, no route to the host',
+  ENETUNREACH: 'impossible, no route to the network',
+  ECONNRESET: 'closed by the other side',
+}
+
+const TLS_WORDS: Record<string, string> = {
+  CERT_HAS_EXPIRED: 'the certificate has expired',
+  CERT_NOT_YET_VALID: 'the certificate is not valid yet',
+  CERT_REVOKED: 'the certificate is revoked',
+  DEPTH_ZERO_SELF_SIGNED_CERT: 'the certificate is self-signed',
+  SELF_SIGNED_CERT_IN_CHAIN: 'the certificate is not signed by a trusted authority',
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'the certificate is not signed by a trusted authority',
+  UNABLE_TO_GET_ISSUER_CERT: 'the certificate is not signed by a trusted authority',
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'the certificate is not signed by a trusted authority',
+  ECONNRESET: 'the other side closed the connection during the handshake',
+  ERR_SOCKET_CLOSED: 'the other side closed the connection during the handshake',
+  ERR_SSL_WRONG_VERSION_NUMBER: 'the other side does not speak TLS',
+}
+
+/** Puts what a socket or the HTTP parser reports into words, by how far the call came. */
+export function asCallFailure(error: unknown, phase: Phase, peer: Peer): CallFailure {
+  const code = errorCode(error)
+  if (phase === 'dns' || phase === 'connect') return connectFailure(code, peer)
+  if (phase === 'tls') return tlsFailure(code, peer)
+  return code.startsWith('HPE_') ? protocolFailure(code) : brokenOff(phase)
+}
+
+function connectFailure(code: string, { address, port }: Peer) {
+  const place = address.includes(':') ? `[${address}]:${port}` : `${address}:${port}`
+  const words = CONNECT_WORDS[code]
+  const message = words ? `connection to ${place} ${words}` : `no connection to ${place} (${code})`
+  return new CallFailure('connect', message)
+}
+
+function tlsFailure(code: string, { name }: Peer) {
+  if (code === 'ERR_TLS_CERT_ALTNAME_INVALID') {
+    return new CallFailure('tls', `TLS: the certificate is not valid for ${name}`)
+  }
+  return new CallFailure('tls', `TLS: ${TLS_WORDS[code] ?? `the handshake failed (${code})`}`)
+}
+
+function protocolFailure(code: string) {
+  const what =
+    code === 'HPE_HEADER_OVERFLOW'
+      ? 'the headers of the answer are too large'
+      : `the answer is not valid HTTP (${code})`
+  return new CallFailure('protocol', what)
+}
+
+/** The connection ended before the answer did. */
+export const brokenOff = (phase: Phase) =>
+  new CallFailure(
+    'reset',
+    phase === 'read'
+      ? 'the connection closed before the whole answer had arrived'
+      : 'the connection closed before an answer arrived',
+  )

@@ -1,0 +1,162 @@
+import { Database } from 'bun:sqlite'
+import { expect, test } from 'bun:test'
+import { StorageError } from '../../src/db/errors.ts'
+import { databaseFile, openDatabase } from '../../src/db/open.ts'
+import { temporaryFolder } from '../support/folder.ts'
+
+function openNotes() {
+  const folder = temporaryFolder()
+  const db = openDatabase({ dataDir: folder.path, synchronous: 'full' })
+  db.client.run('CREATE TABLE notes (id INTEGER PRIMARY KEY, text TEXT UNIQUE) STRICT')
+  const write = (text: string) => () => {
+    db.client.query('INSERT INTO notes (text) VALUES (?)').run(text)
+    return text
+  }
+  const texts = () =>
+    db.client
+      .query<{ text: string }, []>('SELECT text FROM notes ORDER BY id')
+      .all()
+      .map((row) => row.text)
+  const close = () => {
+    db.close()
+    folder[Symbol.dispose]()
+  }
+  return { db, folder: folder.path, write, texts, [Symbol.dispose]: close }
+}
+
+/** Counts the frames that reach the write-ahead log, by looking from outside. */
+const commitsSeen = (folder: string) => {
+  const other = new Database(databaseFile(folder))
+  const read = () =>
+    other.query<{ data_version: number }, []>('PRAGMA data_version').get()?.data_version
+  return { read, close: () => other.close() }
+}
+
+test('a resolved commit is visible to another connection', async () => {
+  using notes = openNotes()
+  const other = new Database(databaseFile(notes.folder))
+
+  await notes.db.commit(notes.write('kept'))
+
+  expect(other.query('SELECT text FROM notes').all()).toEqual([{ text: 'kept' }])
+  other.close()
+})
+
+test('work queued in one turn shares one transaction', async () => {
+  using notes = openNotes()
+  const outside = commitsSeen(notes.folder)
+  const before = outside.read()
+
+  await Promise.all(['a', 'b', 'c'].map((text) => notes.db.commit(notes.write(text))))
+
+  expect(notes.texts()).toEqual(['a', 'b', 'c'])
+  expect(outside.read()).toBe((before ?? 0) + 1)
+  outside.close()
+})
+
+test('work that throws is rolled back alone and rejects alone', async () => {
+  using notes = openNotes()
+  const { commit } = notes.db
+
+  const results = await Promise.allSettled([
+    commit(notes.write('first')),
+    commit(() => {
+      notes.write('half done')()
+      throw new Error('no')
+    }),
+    commit(notes.write('first')),
+    commit(notes.write('last')),
+  ])
+
+  expect(results.map(({ status }) => status)).toEqual([
+    'fulfilled',
+    'rejected',
+    'rejected',
+    'fulfilled',
+  ])
+  expect(notes.texts()).toEqual(['first', 'last'])
+})
+
+test('more work than one group holds is all committed, in order', async () => {
+  using notes = openNotes()
+  const wanted = Array.from({ length: 1200 }, (_, n) => `${n}`)
+
+  await Promise.all(wanted.map((text) => notes.db.commit(notes.write(text))))
+
+  expect(notes.texts()).toEqual(wanted)
+})
+
+test('while another process holds the lock, reads and timers go on and the write follows', async () => {
+  using notes = openNotes()
+  const other = new Database(databaseFile(notes.folder))
+  other.run('BEGIN IMMEDIATE')
+
+  const write = notes.db.commit(notes.write('waited'))
+  let turns = 0
+  while (turns < 20) {
+    await new Promise((resolve) => setTimeout(resolve, 1))
+    turns++
+    expect(notes.texts()).toEqual([])
+  }
+  other.run('COMMIT')
+
+  await write
+  expect(notes.texts()).toEqual(['waited'])
+  other.close()
+})
+
+test('a full disk rejects with a storage error, keeps what was acknowledged, and recovers', async () => {
+  using notes = openNotes()
+  const { commit, client } = notes.db
+  await commit(notes.write('acknowledged'))
+  const { page_count: pages } = client
+    .query<{ page_count: number }, []>('PRAGMA page_count')
+    .get() ?? { page_count: 0 }
+  client.run(`PRAGMA max_page_count = ${pages}`)
+
+  const refused = await Promise.allSettled(
+    Array.from({ length: 50 }, (_, n) => commit(notes.write(`${n}`.repeat(4000)))),
+  )
+
+  const reasons = refused.flatMap((result) => (result.status === 'rejected' ? [result.reason] : []))
+  expect(reasons.length).toBeGreaterThan(0)
+  for (const reason of reasons) {
+    expect(reason).toBeInstanceOf(StorageError)
+    expect(reason.message).toBe('the disk is full')
+  }
+  expect(notes.texts()[0]).toBe('acknowledged')
+  expect(notes.texts().length).toBe(1 + refused.length - reasons.length)
+
+  client.run('PRAGMA max_page_count = 1000000')
+  await commit(notes.write('after'))
+  expect(notes.texts().at(-1)).toBe('after')
+})
+
+test('drain resolves when everything queued is on disk', async () => {
+  using notes = openNotes()
+  const written = Array.from({ length: 700 }, (_, n) => notes.db.commit(notes.write(`${n}`)))
+
+  await notes.db.drain()
+
+  expect(notes.texts()).toHaveLength(700)
+  await Promise.all(written)
+})
+
+test('the type of commit refuses work that returns a promise', () => {
+  using notes = openNotes()
+  // @ts-expect-error an await inside the work would let the commit go without it
+  const refused = () => notes.db.commit(async () => 1)
+  expect(refused).toBeFunction()
+})
+
+test('opens with write-ahead log, full sync, foreign keys, and files that only the owner reads', async () => {
+  using notes = openNotes()
+  const pragma = (name: string) =>
+    Object.values(notes.db.client.query(`PRAGMA ${name}`).get() ?? {})[0]
+
+  expect(pragma('journal_mode')).toBe('wal')
+  expect(pragma('synchronous')).toBe(2)
+  expect(pragma('foreign_keys')).toBe(1)
+  expect(pragma('busy_timeout')).toBe(5000)
+  expect((await Bun.file(databaseFile(notes.folder)).stat()).mode & 0o777).toBe(0o600)
+})

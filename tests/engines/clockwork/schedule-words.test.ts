@@ -1,0 +1,98 @@
+import { describe, expect, test } from 'bun:test'
+import {
+  describeSchedule,
+  scheduleWarnings,
+} from '../../../src/engines/clockwork/schedule/index.ts'
+
+describe('a schedule is told in plain words', () => {
+  test.each([
+    ['* * * * *', 'every minute'],
+    ['*/15 * * * *', 'every 15 minutes'],
+    ['0,30 * * * *', 'every 30 minutes'],
+    ['*/60 * * * *', 'at minute 0 of every hour'],
+    ['5 * * * *', 'at minute 5 of every hour'],
+    ['5,35 * * * *', 'at minutes 5 and 35 of every hour'],
+    ['*/7 * * * *', 'at every 7th minute from 0 to 56 of every hour'],
+    ['0-10,40 * * * *', 'at minutes 0 to 10 and 40 of every hour'],
+    ['* 9-17 * * *', 'every minute during hours 9 to 17, UTC'],
+    ['*/5 9 * * *', 'every 5 minutes during hour 9, UTC'],
+    ['0 */5 * * *', 'at minute 0 past every 5th hour from 0 to 20, UTC'],
+    ['30 1-23/2 * * 0', 'at minute 30 past every 2nd hour from 1 to 23 on Sunday, UTC'],
+    ['*/20 9-17 * * 1-5', 'at minutes 0, 20 and 40 past hours 9 to 17, Monday to Friday, UTC'],
+    ['0 7 * * *', 'at 07:00 UTC every day'],
+    ['0 7 * * 1', 'at 07:00 UTC on Monday'],
+    ['0 7 * * 1-7', 'at 07:00 UTC every day'],
+    ['0 7 * * 6-7', 'at 07:00 UTC on Saturday and Sunday'],
+    ['0 7 * * 0-3', 'at 07:00 UTC, Monday to Wednesday and Sunday'],
+    ['0 7 * * 5-7/2', 'at 07:00 UTC on Friday and Sunday'],
+    ['0,30 9,18 * * *', 'at 09:00, 09:30, 18:00 and 18:30 UTC every day'],
+    ['0 0 31 * *', 'at 00:00 UTC on day 31 of the month'],
+    ['0 0 1,15 * *', 'at 00:00 UTC on days 1 and 15 of the month'],
+    ['0 0 */2 * *', 'at 00:00 UTC on every 2nd day from 1 to 31 of the month'],
+    ['0 0 29 2 *', 'at 00:00 UTC on 29 February'],
+    ['0 0 1 */3 *', 'at 00:00 UTC on day 1 of January, April, July and October'],
+    ['0 12 15-31 6 *', 'at 12:00 UTC on days 15 to 31 of June'],
+    ['0 0 * 6-8 *', 'at 00:00 UTC every day in June to August'],
+    ['* * * 5 *', 'every minute in May, UTC'],
+    ['0 0 * 1-3 1,3,5', 'at 00:00 UTC on Monday, Wednesday and Friday in January to March'],
+  ])('%s', (expression, words) => {
+    expect(describeSchedule(expression)).toBe(words)
+  })
+
+  test('a refused expression has none', () => {
+    expect(() => describeSchedule('0 0 31 2 *')).toThrow('31 February never comes')
+  })
+})
+
+describe('what may surprise is warned of', () => {
+  const months31 = 'day 31 does not come in February, April, June, September and November'
+  const startsOver = 'starts over on day 1, so the gap at the turn of the month varies'
+
+  test.each<[string, string[]]>([
+    ['*/7 * * * *', ['minute */7 is uneven: from 56 to the next 0 it is 4 minutes, not 7']],
+    ['0-59/7 * * * *', ['minute 0-59/7 is uneven: from 56 to the next 0 it is 4 minutes, not 7']],
+    ['*/59 * * * *', ['minute */59 is uneven: from 59 to the next 0 it is 1 minute, not 59']],
+    ['*/40 23,0 * * *', ['minute */40 is uneven: from 40 to the next 0 it is 20 minutes, not 40']],
+    ['*/60 * * * *', ['minute */60 matches only 0']],
+    ['0 */5 * * *', ['hour */5 is uneven: from 20 to the next 0 it is 4 hours, not 5']],
+    ['0 */24 * * *', ['hour */24 matches only 0']],
+    ['0 0 1 */5 *', ['month */5 is uneven: from 11 to the next 1 it is 2 months, not 5']],
+    ['0 0 * * */2', ['day of week */2 is uneven: from 6 to the next 0 it is 1 day, not 2']],
+    ['0 0 */2 * *', [`day of month */2 ${startsOver}`]],
+    ['0 0 */31 * *', ['day of month */31 matches only 1']],
+    ['0 0 31 * *', [months31]],
+    ['0 0 1,31 * *', [months31]],
+    ['0 0 30 * *', ['day 30 does not come in February']],
+    ['0 0 29 * *', ['29 February comes only in leap years']],
+    ['0 0 29 2 *', ['29 February comes only in leap years, which can be 8 years apart']],
+    ['0 0 1,29 2 *', ['29 February comes only in leap years']],
+    ['0 0 29,30 * *', ['29 February comes only in leap years', 'day 30 does not come in February']],
+    ['0 0 31 1,4 *', ['day 31 does not come in April']],
+  ])('%s', (expression, warnings) => {
+    expect(scheduleWarnings(expression)).toEqual(warnings)
+  })
+
+  test.each([
+    '* * * * *',
+    '*/1 */1 */1 */1 *',
+    '*/15 */6 * */3 *',
+    '*/7 9 * * *',
+    '*/7 9,11 * * *',
+    '10-50/7 * * * *',
+    '0 */5 * * 1',
+    '0 */5 1,15 * *',
+    '0 0 28 * *',
+    '0 0 28-31 * *',
+    '0 0 15-31 * *',
+    '0 0 1-31 * *',
+    '0 0 31 1,3 *',
+    '0 0 29 3 *',
+    '0 0 * * 1-5',
+  ])('%s needs no warning', (expression) => {
+    expect(scheduleWarnings(expression)).toEqual([])
+  })
+
+  test('a refused expression has none', () => {
+    expect(() => scheduleWarnings('*/61 * * * *')).toThrow('minute step 61 is outside 1-60')
+  })
+})

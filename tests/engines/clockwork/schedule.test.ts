@@ -1,0 +1,189 @@
+import { describe, expect, test } from 'bun:test'
+import { parseRule } from '../../../src/engines/clockwork/schedule/expression.ts'
+import { countOccurrences, parseSchedule } from '../../../src/engines/clockwork/schedule/index.ts'
+import { firstMatch } from '../../../src/engines/clockwork/schedule/occurrences.ts'
+import type { Rule } from '../../../src/engines/clockwork/schedule/rule.ts'
+
+const MINUTE = 60_000
+const ms = (iso: string) => Date.parse(iso)
+const iso = (time: number) => new Date(time).toISOString().replace(':00.000Z', 'Z')
+
+/** The next slots as `2026-03-01T00:07Z`. */
+const slots = (expression: string, after: string, count: number) =>
+  parseSchedule(expression).nextMany(ms(after), count).map(iso)
+
+describe('slots after half a minute to midnight on the last day of February', () => {
+  test.each<[string, string[]]>([
+    ['*/7 * * * *', ['2026-03-01T00:00Z', '2026-03-01T00:07Z', '2026-03-01T00:14Z']],
+    ['10-50/20 * * * *', ['2026-03-01T00:10Z', '2026-03-01T00:30Z', '2026-03-01T00:50Z']],
+    ['59 23 31 12 *', ['2026-12-31T23:59Z', '2027-12-31T23:59Z', '2028-12-31T23:59Z']],
+    ['0 0 29 2 *', ['2028-02-29T00:00Z', '2032-02-29T00:00Z', '2036-02-29T00:00Z']],
+    ['0 0 31 * *', ['2026-03-31T00:00Z', '2026-05-31T00:00Z', '2026-07-31T00:00Z']],
+    ['0 0 30 */2 *', ['2026-03-30T00:00Z', '2026-05-30T00:00Z', '2026-07-30T00:00Z']],
+    ['0 0 31 4,6,9,11,12 *', ['2026-12-31T00:00Z', '2027-12-31T00:00Z', '2028-12-31T00:00Z']],
+    ['0 0 * * 7', ['2026-03-01T00:00Z', '2026-03-08T00:00Z', '2026-03-15T00:00Z']],
+    ['0 0 * * 0', ['2026-03-01T00:00Z', '2026-03-08T00:00Z', '2026-03-15T00:00Z']],
+    ['0 0 * * 6-7', ['2026-03-01T00:00Z', '2026-03-07T00:00Z', '2026-03-08T00:00Z']],
+    ['0 0 * * 1-7', ['2026-03-01T00:00Z', '2026-03-02T00:00Z', '2026-03-03T00:00Z']],
+    ['0 0 * * 5-7/2', ['2026-03-01T00:00Z', '2026-03-06T00:00Z', '2026-03-08T00:00Z']],
+    ['0 0 * * */7', ['2026-03-01T00:00Z', '2026-03-08T00:00Z', '2026-03-15T00:00Z']],
+    ['15 3 1-7/3 * *', ['2026-03-01T03:15Z', '2026-03-04T03:15Z', '2026-03-07T03:15Z']],
+    ['0 12 * 2 1-5', ['2027-02-01T12:00Z', '2027-02-02T12:00Z', '2027-02-03T12:00Z']],
+    ['*/59 */23 * * *', ['2026-03-01T00:00Z', '2026-03-01T00:59Z', '2026-03-01T23:00Z']],
+    ['0 0 */31 * *', ['2026-03-01T00:00Z', '2026-04-01T00:00Z', '2026-05-01T00:00Z']],
+    ['0 0 1 */12 *', ['2027-01-01T00:00Z', '2028-01-01T00:00Z', '2029-01-01T00:00Z']],
+    ['0-0 0-0 1-1 1-1 *', ['2027-01-01T00:00Z', '2028-01-01T00:00Z', '2029-01-01T00:00Z']],
+    ['00 07 * * 1', ['2026-03-02T07:00Z', '2026-03-09T07:00Z', '2026-03-16T07:00Z']],
+  ])('%s', (expression, expected) => {
+    expect(slots(expression, '2026-02-28T23:59:30Z', 3)).toEqual(expected)
+  })
+})
+
+describe('the next slot is strictly after the given time', () => {
+  test.each<[string, string, string]>([
+    ['* * * * *', '2026-05-05T10:00:00.000Z', '2026-05-05T10:01Z'],
+    ['* * * * *', '2026-05-05T10:00:59.999Z', '2026-05-05T10:01Z'],
+    ['* * * * *', '2026-05-05T09:59:59.999Z', '2026-05-05T10:00Z'],
+    ['0 10 * * *', '2026-05-05T09:59:59.999Z', '2026-05-05T10:00Z'],
+    ['0 10 * * *', '2026-05-05T10:00:00.000Z', '2026-05-06T10:00Z'],
+    ['0 10 * * *', '2026-05-05T10:00:00.001Z', '2026-05-06T10:00Z'],
+    ['59 23 31 12 *', '2026-12-31T23:58:59.999Z', '2026-12-31T23:59Z'],
+    ['59 23 31 12 *', '2026-12-31T23:59:00.000Z', '2027-12-31T23:59Z'],
+    ['0 0 1 1 *', '2026-12-31T23:59:59.999Z', '2027-01-01T00:00Z'],
+    ['* * * * *', '2026-12-31T23:59:00.000Z', '2027-01-01T00:00Z'],
+    ['30,31 10 * * *', '2026-05-05T10:30:00.000Z', '2026-05-05T10:31Z'],
+    ['31 10 * * *', '2026-05-05T10:30:00.000Z', '2026-05-05T10:31Z'],
+    ['30 10 * * *', '2026-05-05T10:31:00.000Z', '2026-05-06T10:30Z'],
+    ['* * * * *', '1969-12-31T23:59:00.000Z', '1970-01-01T00:00Z'],
+    ['* * * * *', '1969-12-31T23:58:59.999Z', '1969-12-31T23:59Z'],
+    ['0 0 * * 3', '1969-12-30T00:00:00.000Z', '1969-12-31T00:00Z'],
+  ])('%s after %s', (expression, after, expected) => {
+    expect(slots(expression, after, 1)).toEqual([expected])
+  })
+
+  test('a fraction of a millisecond past a slot is past it', () => {
+    const { next } = parseSchedule('0 10 * * *')
+
+    expect(next(ms('2026-05-05T10:00Z') - 0.5)).toBe(ms('2026-05-05T10:00Z'))
+    expect(next(ms('2026-05-05T10:00Z') + 0.5)).toBe(ms('2026-05-06T10:00Z'))
+  })
+})
+
+test.each<[string, string]>([
+  ['1896-02-29T00:00:00Z', '1904-02-29T00:00Z'],
+  ['1996-02-29T00:00:00Z', '2000-02-29T00:00Z'],
+  ['2096-02-28T23:59:59.999Z', '2096-02-29T00:00Z'],
+  ['2096-02-29T00:00:00Z', '2104-02-29T00:00Z'],
+  ['2196-02-29T00:00:00Z', '2204-02-29T00:00Z'],
+  ['2296-02-29T00:00:00Z', '2304-02-29T00:00Z'],
+  ['2396-02-29T00:00:00Z', '2400-02-29T00:00Z'],
+  ['2396-03-01T00:00:00Z', '2400-02-29T00:00Z'],
+  ['2097-01-31T00:00:00Z', '2104-02-29T00:00Z'],
+])('29 February keeps to the Gregorian leap years: after %s', (after, expected) => {
+  expect(slots('0 0 29 2 *', after, 1)).toEqual([expected])
+})
+
+describe('nothing comes after the year 9999', () => {
+  test('the last minute is still found', () => {
+    expect(slots('* * * * *', '9999-12-31T23:58:00Z', 5)).toEqual(['9999-12-31T23:59Z'])
+  })
+
+  test.each(['* * * * *', '0 0 1 1 *', '0 0 29 2 *', '0 0 * * 1'])('%s', (expression) => {
+    const { next, nextMany } = parseSchedule(expression)
+
+    expect(next(ms('9999-12-31T23:59:00Z'))).toBeUndefined()
+    expect(next(8.64e15)).toBeUndefined()
+    expect(next(Number.POSITIVE_INFINITY)).toBeUndefined()
+    expect(next(Number.NaN)).toBeUndefined()
+    expect(nextMany(ms('9999-12-31T23:59:00Z'), 3)).toEqual([])
+  })
+
+  test('29 February of the year 9996 is the last of its kind', () => {
+    expect(slots('0 0 29 2 *', '9990-01-01T00:00:00Z', 3)).toEqual([
+      '9992-02-29T00:00Z',
+      '9996-02-29T00:00Z',
+    ])
+  })
+})
+
+describe('many slots', () => {
+  test('are the repeated next slot', () => {
+    const { next, nextMany } = parseSchedule('*/25 8-9 * * 1-5')
+    const walked: number[] = []
+    while (walked.length < 50) walked.push(next(walked.at(-1) ?? 0) as number)
+
+    expect(nextMany(0, 50)).toEqual(walked)
+  })
+
+  test.each([0, -1])('a count of %d gives none', (count) => {
+    expect(parseSchedule('* * * * *').nextMany(0, count)).toEqual([])
+  })
+})
+
+describe('slots of an outage are counted', () => {
+  const everyMinute = parseSchedule('* * * * *')
+  const hourly = parseSchedule('0 * * * *')
+
+  test('without its start and with its end', () => {
+    expect(countOccurrences(hourly, ms('2026-01-01T00:00Z'), ms('2026-01-01T03:00Z'))).toBe(3)
+    expect(countOccurrences(hourly, ms('2026-01-01T00:00Z') - 1, ms('2026-01-01T03:00Z') - 1)).toBe(
+      3,
+    )
+  })
+
+  test('as none when it is empty or runs backwards', () => {
+    expect(countOccurrences(everyMinute, 0, 0)).toBe(0)
+    expect(countOccurrences(everyMinute, 0, 59_999)).toBe(0)
+    expect(countOccurrences(everyMinute, 0, -MINUTE)).toBe(0)
+  })
+
+  test('up to 1000 unless told otherwise', () => {
+    expect(countOccurrences(everyMinute, 0, 999 * MINUTE)).toBe(999)
+    expect(countOccurrences(everyMinute, 0, 1000 * MINUTE)).toBe(1000)
+    expect(countOccurrences(everyMinute, 0, 5000 * MINUTE)).toBe(1000)
+    expect(countOccurrences(everyMinute, 0, 5000 * MINUTE, 7)).toBe(7)
+    expect(countOccurrences(everyMinute, 0, 5000 * MINUTE, 0)).toBe(0)
+  })
+
+  test('with no look past the cap', () => {
+    let asked = 0
+    const next = (at: number) => {
+      asked++
+      return everyMinute.next(at)
+    }
+
+    countOccurrences({ ...everyMinute, next }, 0, 1e15, 10)
+
+    expect(asked).toBeLessThanOrEqual(11)
+  })
+
+  test('to the end of time', () => {
+    expect(countOccurrences(everyMinute, ms('9999-12-31T23:50Z'), 1e15)).toBe(9)
+  })
+})
+
+describe('no search takes more than a handful of steps', () => {
+  /** Reads of the rule stand for steps: each month looked at costs at least one. */
+  const readsOf = (expression: string, after: string) => {
+    let reads = 0
+    const count = (rule: Rule, key: string | symbol) => {
+      reads++
+      return Reflect.get(rule, key)
+    }
+    firstMatch(new Proxy(parseRule(expression), { get: count }), ms(after) / MINUTE + 1)
+    return reads
+  }
+
+  test.each([
+    ['0 0 29 2 *', '2096-02-29T00:00Z'],
+    ['0 0 29 2 *', '2196-03-01T00:00Z'],
+    ['0 0 29-31 2 *', '2096-02-29T23:59Z'],
+    ['59 23 31 12 *', '2026-12-31T23:59Z'],
+    ['0 0 31 2,12 *', '2026-12-31T23:59Z'],
+    ['0 0 * 1 1', '2026-01-31T00:00Z'],
+    ['59 23 * * *', '2026-01-31T23:59Z'],
+    ['0 0 1 1 *', '9999-12-31T23:59Z'],
+  ])('%s after %s', (expression, after) => {
+    expect(readsOf(expression, after)).toBeLessThan(60)
+  })
+})

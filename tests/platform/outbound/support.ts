@@ -1,0 +1,134 @@
+import { afterEach } from 'bun:test'
+import https from 'node:https'
+import net, { type AddressInfo } from 'node:net'
+import { type Clock, systemClock } from '../../../src/platform/clock.ts'
+import { createOutbound, type OutboundOptions } from '../../../src/platform/outbound/client.ts'
+import type { OutboundRequest, OutboundResult } from '../../../src/platform/outbound/index.ts'
+import type { Identity } from './certificates.ts'
+
+const cleanups: (() => void)[] = []
+afterEach(() => {
+  for (const cleanup of cleanups.splice(0)) cleanup()
+})
+
+/** Loopback is opened; every name leads there. */
+export const loopback = (options: Partial<OutboundOptions> = {}) =>
+  createOutbound({
+    clock: systemClock,
+    allow: ['127.0.0.0/8'],
+    timeoutMs: 3000,
+    maxResponseBytes: 65_536,
+    resolve: async () => [{ address: '127.0.0.1', family: 4 }],
+    ...options,
+  })
+
+export const get = (url: string, rest: Partial<OutboundRequest> = {}): OutboundRequest => ({
+  url,
+  method: 'GET',
+  headers: {},
+  body: null,
+  ...rest,
+})
+
+export const post = (url: string, body: string, rest: Partial<OutboundRequest> = {}) =>
+  get(url, { method: 'POST', body, ...rest })
+
+/** Fails the test with the reason when there was no reply. */
+export function reply(result: OutboundResult) {
+  if (!result.replied) throw new Error(`no reply: ${result.reason}: ${result.message}`)
+  return { ...result, text: new TextDecoder().decode(result.body) }
+}
+
+/** Fails the test when there was a reply. */
+export function failure(result: OutboundResult) {
+  if (result.replied) throw new Error(`replied ${result.status}`)
+  return result
+}
+
+/** What a target does with a request it has read to its end, byte for byte. */
+export type Behaviour = (socket: net.Socket, request: string) => void
+
+/** A target that shows what arrived on the wire and answers as the test says. */
+export async function startTarget(behave: Behaviour) {
+  const requests: string[] = []
+  const open = new Set<net.Socket>()
+  const server = net.createServer((socket) => {
+    let received = ''
+    open.add(socket)
+    socket.on('error', () => {})
+    socket.on('close', () => open.delete(socket))
+    socket.on('data', (chunk) => {
+      received += chunk.toString('latin1')
+      if (!isWhole(received)) return
+      requests.push(received)
+      behave(socket, received)
+    })
+  })
+  await listen(server)
+  cleanups.push(() => {
+    server.close()
+    for (const socket of open) socket.destroy()
+  })
+  const { port } = server.address() as AddressInfo
+  return { port, url: `http://127.0.0.1:${port}`, requests, open: () => open.size }
+}
+
+function isWhole(received: string): boolean {
+  const end = received.indexOf('\r\n\r\n')
+  const length = /^content-length: (\d+)/im.exec(received)?.[1] ?? '0'
+  return end >= 0 && received.length >= end + 4 + Number(length)
+}
+
+export const answer = (text: string, head = ''): Behaviour => {
+  const length = Buffer.byteLength(text)
+  return (socket) =>
+    socket.write(`HTTP/1.1 200 OK\r\nContent-Length: ${length}\r\n${head}\r\n${text}`)
+}
+
+/** A TLS server on loopback that counts the requests that got through to it. */
+export async function startTlsTarget(identity: Identity) {
+  const seen = { requests: 0, names: [] as string[] }
+  const server = https.createServer(identity, (_, response) => {
+    seen.requests++
+    response.end('over tls')
+  })
+  server.on('secureConnection', (socket) => seen.names.push(String(socket.servername)))
+  await listen(server)
+  cleanups.push(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  return { ...(server.address() as AddressInfo), seen }
+}
+
+const listen = (server: net.Server) =>
+  new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+
+/** Waits, at most two seconds, for something that no promise tells of. */
+export async function eventually(condition: () => boolean) {
+  for (let tries = 0; tries < 400 && !condition(); tries++) await Bun.sleep(5)
+  if (!condition()) throw new Error('it never came true')
+}
+
+/** A clock that is turned by hand, and that knows how many timers are set. */
+export function handClock() {
+  let time = 0
+  const timers = new Map<symbol, { at: number; fn: () => void }>()
+  const clock: Clock = {
+    now: () => time,
+    monotonic: () => time,
+    after: (ms, fn) => {
+      const id = Symbol()
+      timers.set(id, { at: time + ms, fn })
+      return () => void timers.delete(id)
+    },
+  }
+  function turn(ms: number) {
+    time += ms
+    for (const [id, { at, fn }] of timers) {
+      if (at > time || !timers.delete(id)) continue
+      fn()
+    }
+  }
+  return { clock, turn, timers: () => timers.size }
+}

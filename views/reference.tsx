@@ -1,0 +1,208 @@
+import type { ApiDocument, ApiOperation, JsonSchema } from '../src/http/openapi.ts'
+import { Page } from './layout.tsx'
+
+interface Entry {
+  anchor: string
+  method: string
+  path: string
+  operation: ApiOperation
+}
+
+/** The API reference, drawn from the OpenAPI document; complete without scripts. */
+export const ReferencePage = ({ document }: { document: ApiDocument }) => {
+  const groups = document.tags.map((tag) => ({ tag, entries: entriesOf(document, tag.name) }))
+  return (
+    <Page title={`${document.info.title} API`}>
+      <a class="skip" href="#content">
+        Skip to the operations
+      </a>
+      <div class="reference">
+        <nav aria-label="Operations">
+          <p class="brand">
+            {document.info.title} <small>{document.info.version}</small>
+          </p>
+          {groups.map(({ tag, entries }) => (
+            <Contents name={tag.name} entries={entries} />
+          ))}
+          <p>
+            <a href="/openapi.json">openapi.json</a>
+          </p>
+        </nav>
+        <main id="content">
+          <h1>API reference</h1>
+          <p class="lead">
+            Base URL <code>{document.servers[0]?.url}</code>. Send a key as{' '}
+            <code>Authorization: Bearer …</code>. Every answer carries <code>X-Request-Id</code>.
+          </p>
+          {groups.map(({ tag, entries }) => (
+            <section aria-labelledby={`tag-${tag.name}`}>
+              <h2 id={`tag-${tag.name}`}>{capitalized(tag.name)}</h2>
+              <p>{tag.description}</p>
+              {entries.map((entry) => (
+                <Operation base={document.servers[0]?.url ?? ''} {...entry} />
+              ))}
+            </section>
+          ))}
+        </main>
+      </div>
+    </Page>
+  )
+}
+
+const Contents = ({ name, entries }: { name: string; entries: Entry[] }) => (
+  <>
+    <p class="group">{capitalized(name)}</p>
+    <ul>
+      {entries.map(({ anchor, method, operation, path }) => (
+        <li>
+          <a href={`#${anchor}`}>
+            <Method name={method} />
+            <span>{operation.summary ?? path}</span>
+          </a>
+        </li>
+      ))}
+    </ul>
+  </>
+)
+
+const Operation = ({ base, anchor, method, path, operation }: Entry & { base: string }) => {
+  const body = operation.requestBody?.content?.['application/json']?.schema
+  return (
+    <article id={anchor}>
+      <h3>{operation.summary ?? path}</h3>
+      <p class="endpoint">
+        <Method name={method} /> <code>{path}</code>
+      </p>
+      {operation.description && <p>{operation.description}</p>}
+      {operation.parameters && (
+        <Fields
+          caption="Parameters"
+          rows={operation.parameters.map(({ name, required, schema }) => ({
+            name,
+            schema: schema ?? {},
+            required: required ?? false,
+          }))}
+        />
+      )}
+      {body?.properties && <Fields caption="Body" rows={fieldsOf(body)} />}
+      <Responses responses={operation.responses ?? {}} />
+      <details>
+        <summary>curl</summary>
+        <pre>
+          <code>{curl(base, method, path, operation, body)}</code>
+        </pre>
+      </details>
+    </article>
+  )
+}
+
+interface Field {
+  name: string
+  schema: JsonSchema
+  required: boolean
+}
+
+const Fields = ({ caption, rows }: { caption: string; rows: Field[] }) => (
+  <table>
+    <caption>{caption}</caption>
+    <thead>
+      <tr>
+        <th scope="col">Field</th>
+        <th scope="col">Type</th>
+        <th scope="col">Needed</th>
+      </tr>
+    </thead>
+    <tbody>
+      {rows.map(({ name, schema, required }) => (
+        <tr>
+          <th scope="row">
+            <code>{name}</code>
+          </th>
+          <td>{typeOf(schema)}</td>
+          <td>{required ? 'required' : 'optional'}</td>
+        </tr>
+      ))}
+    </tbody>
+  </table>
+)
+
+const Responses = ({ responses }: { responses: NonNullable<ApiOperation['responses']> }) => (
+  <>
+    {Object.entries(responses).map(([status, { description, content }]) => {
+      const schema = Object.values(content ?? {})[0]?.schema
+      const fields = schema?.properties ?? schema?.items?.properties
+      return (
+        <details class="response">
+          <summary>
+            <b class={`status s${status[0]}`}>{status}</b>{' '}
+            {schema?.description ?? description ?? ''} {schema?.type === 'array' && 'A list.'}
+          </summary>
+          {fields && (
+            <dl>
+              {Object.entries(fields).map(([name, field]) => (
+                <div>
+                  <dt>
+                    <code>{name}</code>
+                  </dt>
+                  <dd>{typeOf(field)}</dd>
+                </div>
+              ))}
+            </dl>
+          )}
+        </details>
+      )
+    })}
+  </>
+)
+
+const Method = ({ name }: { name: string }) => <b class={`method ${name}`}>{name.toUpperCase()}</b>
+
+const capitalized = (text: string) => text.charAt(0).toUpperCase() + text.slice(1)
+
+const entriesOf = ({ paths }: ApiDocument, tag: string): Entry[] =>
+  Object.entries(paths).flatMap(([path, operations]) =>
+    Object.entries(operations)
+      .filter(([, operation]) => operation.tags?.includes(tag))
+      .map(([method, operation]) => ({ anchor: anchorOf(method, path), method, path, operation })),
+  )
+
+const anchorOf = (method: string, path: string) =>
+  `${method}${path}`.replaceAll(/[^a-z0-9]+/gi, '-').replace(/-$/, '')
+
+const fieldsOf = ({ properties = {}, required = [] }: JsonSchema): Field[] =>
+  Object.entries(properties).map(([name, schema]) => ({
+    name,
+    schema,
+    required: required.includes(name),
+  }))
+
+function typeOf(schema: JsonSchema): string {
+  if (schema.expected) return schema.expected
+  if (schema.enum) return schema.enum.join(', ')
+  if (schema.anyOf) return schema.anyOf.map(typeOf).join(' or ')
+  if (schema.type === 'array') return `list of ${typeOf(schema.items ?? {})}`
+  if (schema.type === 'object' && schema.properties)
+    return Object.keys(schema.properties).join(', ')
+  return schema.type ?? 'any'
+}
+
+function curl(
+  base: string,
+  method: string,
+  path: string,
+  operation: ApiOperation,
+  body: JsonSchema | undefined,
+): string {
+  const lines = [`curl -X ${method.toUpperCase()} ${base}${path}`]
+  if (operation.security) lines.push('-H "Authorization: Bearer $GATEHOUSE_KEY"')
+  if (body)
+    lines.push('-H "Content-Type: application/json"', `-d '${JSON.stringify(exampleOf(body))}'`)
+  return lines.join(' \\\n  ')
+}
+
+const exampleOf = ({ properties = {}, required = [] }: JsonSchema): Record<string, unknown> =>
+  Object.fromEntries(
+    Object.entries(properties)
+      .filter(([name]) => required.includes(name))
+      .map(([name, schema]) => [name, schema.examples?.[0] ?? name]),
+  )
