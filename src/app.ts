@@ -8,17 +8,21 @@ import { createHealth } from './http/health.ts'
 import { createHttpMetrics } from './http/http-metrics.ts'
 import { createKit } from './http/kit.ts'
 import { createApiDocument } from './http/openapi.ts'
+import { baseUrlOf } from './http/urls.ts'
 import type { Platform } from './platform/platform.ts'
 
 export type Gatehouse = ReturnType<typeof createApp>
 
-/** The map of every route, and what runs beside them. */
-export function createApp(platform: Platform, config: Config) {
+/**
+ * The map of every route, and what runs beside them. With `precompile` all routes are built
+ * at once, at start, and not each at its first request.
+ */
+export function createApp(platform: Platform, config: Config, { precompile = false } = {}) {
   const { db, log, metrics, keys, instances, retention } = platform
-  const access = createAccess({ keys, maxBody: config.server.maxBody })
+  const access = createAccess({ keys, maxBody: config.server.maxBodyBytes })
   const health = createHealth({ db, metrics, metricsEnabled: config.metrics.enabled })
   const clockwork = createClockwork(platform, config.clockwork, access)
-  const document = createApiDocument(() => app, config.server.baseUrl)
+  const document = createApiDocument(() => app, baseUrlOf(config.server))
   const kit = createKit({
     log,
     metrics: createHttpMetrics(metrics),
@@ -26,7 +30,7 @@ export function createApp(platform: Platform, config: Config) {
     routes: () => app,
   })
 
-  const app = new Elysia({ normalize: 'typebox', precompile: config.server.precompile })
+  const app = new Elysia({ normalize: 'typebox', precompile })
     .use(kit)
     .use(health.routes)
     .use(createConsole(document))

@@ -19,6 +19,9 @@ export function parseDuration(text: string): number | undefined {
 
 /** In the largest unit that needs no fraction: `90s`, `1h`, `30d`. */
 export function formatDuration(ms: number): string {
-  const [unit, length] = UNITS.find(([, length]) => ms >= length && ms % length === 0) ?? ['s', 1000]
+  const [unit, length] = UNITS.find(([, length]) => ms >= length && ms % length === 0) ?? [
+    's',
+    1000,
+  ]
   return `${ms / length}${unit}`
 }

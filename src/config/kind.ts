@@ -54,9 +54,9 @@ export function optional<T>(kind: Kind<T>): Kind<T | undefined> {
 }
 
 /** A list; in a variable its items are separated by commas. */
-export function list<T>(item: Kind<T>, limit: number): Kind<readonly T[]> {
-  const expected = `a list of at most ${limit}, each ${item.expected}`
-  const schema = Type.Array(Type.Unknown(), { maxItems: limit })
+export function list<T>(item: Kind<T>, minItems: number, maxItems: number): Kind<readonly T[]> {
+  const expected = `a list of ${minItems} to ${maxItems}, each ${item.expected}`
+  const schema = Type.Array(Type.Unknown(), { minItems, maxItems })
   return {
     expected,
     unit: item.unit,

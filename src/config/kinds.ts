@@ -4,6 +4,9 @@ import { formatDuration, parseDuration } from './durations.ts'
 import { type Kind, kindOf } from './kind.ts'
 import { formatSize, parseSize } from './sizes.ts'
 
+const MINUTE = 60_000
+const HOUR = 60 * MINUTE
+
 /** A whole number within bounds. */
 export const integer = (minimum: number, maximum: number) =>
   kindOf({
@@ -31,17 +34,21 @@ export function choice<const T extends string>(...words: T[]): Kind<T> {
   })
 }
 
-/** Text of a given pattern. Nothing of `pattern` may let a control character through. */
-export const word = (pattern: RegExp, expected: string) =>
-  kindOf({
-    schema: Type.String({ pattern: pattern.source }),
-    expected,
-    write: (value) => value,
-  })
+/** Text that a pattern describes whole. */
+export const word = (pattern: RegExp, expected: string): Kind<string> =>
+  kindOf({ schema: Type.RegExp(pattern), expected, write: (value) => value })
 
-/** One line of any text: identifiers and secrets that somebody else issued. */
-export const line = (length: number) =>
-  word(new RegExp(`^[^\\p{Cc}]{1,${length}}$`, 'u'), `one line of 1 to ${length} characters`)
+/** No line breaks and nothing else that a terminal or a header would take for a command. */
+const oneLine = (length: number) => new RegExp(`^[^\\p{Cc}]{1,${length}}$`, 'u')
+
+/** One line of any text, such as identifiers and secrets that somebody else issued. */
+export const line = (length: number) => word(oneLine(length), `a line of 1 to ${length} characters`)
+
+/** A file or directory; a relative one starts at the working directory. */
+export const path: Kind<string> = {
+  ...word(oneLine(4096), 'a path'),
+  resolve: (value, cwd) => resolve(cwd, value),
+}
 
 /** A span of time, between bounds that are written as the value is. */
 export const duration = (shortest: string, longest: string) =>
@@ -56,6 +63,18 @@ export const duration = (shortest: string, longest: string) =>
     write: formatDuration,
   })
 
+/** Ticks fall on whole multiples of their length, and schedules on whole minutes. */
+export const tick: Kind<number> = kindOf({
+  schema: Type.Integer({ minimum: 100, maximum: HOUR }),
+  expected: 'a duration from 100ms to 1h that divides a minute evenly, or an hour in whole minutes',
+  unit: 'Ms',
+  parse: (raw) => (typeof raw === 'string' ? aligned(parseDuration(raw)) : undefined),
+  write: formatDuration,
+})
+
+const aligned = (ms: number | undefined) =>
+  ms !== undefined && (MINUTE % ms === 0 || (ms % MINUTE === 0 && HOUR % ms === 0)) ? ms : undefined
+
 /** A number of bytes, between bounds that are written as the value is. */
 export const size = (smallest: string, largest: string) =>
   kindOf({
@@ -68,10 +87,3 @@ export const size = (smallest: string, largest: string) =>
     parse: (raw) => (typeof raw === 'string' ? parseSize(raw) : undefined),
     write: formatSize,
   })
-
-/** A file or directory; a relative one starts at the working directory. */
-export const path: Kind<string> = {
-  ...line(4096),
-  expected: 'a path',
-  resolve: (value, cwd) => resolve(cwd, value),
-}

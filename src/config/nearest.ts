@@ -9,7 +9,8 @@ export function nearest(word: string, candidates: Iterable<string>): string | un
 }
 
 /** A third of the letters may be wrong; in a short word one. */
-const tolerance = (a: string, b: string) => Math.max(1, Math.floor(Math.min(a.length, b.length) / 3))
+const tolerance = (a: string, b: string) =>
+  Math.max(1, Math.floor(Math.min(a.length, b.length) / 3))
 
 /** Inserted, missing, wrong and swapped letters between two words. */
 function edits(a: string, b: string): number {

@@ -11,9 +11,12 @@ import { asInvalid } from './validation.ts'
 
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
 
-/** The parts of an app that tell which methods a path has. */
+/** The parts of an app that tell which methods a path has: fixed paths, and those with parameters. */
 interface Routes {
-  router: { http: { find(method: string, path: string): unknown } }
+  router: {
+    static: Record<string, Record<string, unknown>>
+    http: { find(method: string, path: string): unknown }
+  }
 }
 
 /**
@@ -40,7 +43,10 @@ export function createKit(parts: {
   }
 
   function noSuchRoute(method: string, path: string): Failure & { allow?: string } {
-    const allowed = METHODS.filter((other) => routes().router.http.find(other, path))
+    const { static: fixed, http: parametric } = routes().router
+    const allowed = METHODS.filter(
+      (other) => fixed[path]?.[other] !== undefined || parametric.find(other, path),
+    )
     if (allowed.length === 0)
       return { kind: 'not_found', code: 'not_found', message: `no such route: ${method} ${path}` }
     const allow = allowed.join(', ')

@@ -15,7 +15,6 @@ export interface Listener {
  * concern, which answers readably: Bun itself would cut the connection.
  */
 export function serve(app: AnyElysia, { host, port }: { host: string; port: number }): Listener {
-  app.compile()
   const server = Bun.serve({
     hostname: host,
     port,

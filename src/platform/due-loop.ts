@@ -45,6 +45,8 @@ export interface DueQueue<Item extends Lane, Outcome> {
   claim(lane: Lane, limit: number, lease: Lease): Item[]
   /** Does the work. Resolves with what came of it, also when `signal` cut it short. */
   perform(item: Item, signal: AbortSignal): Promise<Outcome>
+  /** What to store when `perform` itself broke, so that no item stays leased. */
+  broken(item: Item, error: unknown): Outcome
   /** Stores the outcome, unless the lease has passed to somebody else. */
   settle(item: Item, outcome: Outcome): void
   /** True when `reclaim` would find something. Reads only. */
@@ -210,9 +212,12 @@ export function createDueLoop<Item extends Lane, Outcome>(parts: {
   function perform(item: Item) {
     queue
       .perform(item, abort.signal)
-      .then((outcome) => finished.push({ item, outcome }))
-      .catch((error) => log.error('due work failed', { queue: queue.name, error: String(error) }))
-      .finally(() => {
+      .catch((error) => {
+        log.error('due work broke', { queue: queue.name, error: String(error) })
+        return queue.broken(item, error)
+      })
+      .then((outcome) => {
+        finished.push({ item, outcome })
         leave(item)
         nudge()
       })
@@ -241,8 +246,18 @@ export function createDueLoop<Item extends Lane, Outcome>(parts: {
 
   function sleepUntilDue() {
     if (!running && finished.length === 0) return
-    const ms = storageFails ? STORAGE_RETRY_MS : Math.min(msUntilDue(), LONGEST_SLEEP_MS)
+    const ms = storageFails ? STORAGE_RETRY_MS : Math.min(msUntilDueOrRetry(), LONGEST_SLEEP_MS)
     cancelTimer = clock.after(Math.max(ms, 0), nudge)
+  }
+
+  /** A database that cannot even be read must not end the loop. */
+  function msUntilDueOrRetry(): number {
+    try {
+      return msUntilDue()
+    } catch (error) {
+      troubled('look for due work', error)
+      return STORAGE_RETRY_MS
+    }
   }
 
   /**

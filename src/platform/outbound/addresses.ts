@@ -13,6 +13,8 @@ const LOCAL_RANGES: [what: string, ...networks: string[]][] = [
   ['a loopback address', '127.0.0.0/8', '::1'],
   ['a private address', '10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', 'fc00::/7'],
   ['a shared address of a carrier or an overlay network', '100.64.0.0/10'],
+  // Names of the local network (mDNS) often have one of these beside the private one.
+  ['a link-local address', 'fe80::/10'],
 ]
 
 /**
@@ -23,8 +25,8 @@ const SPECIAL_RANGES: [what: string | undefined, ...networks: string[]][] = [
   [undefined, '0.0.0.0/0', '2000::/3'],
   ['not a public address', '::/0'],
   ['an unspecified address', '0.0.0.0/8', '::'],
-  ['a link-local address', '169.254.0.0/16', 'fe80::/10'],
-  ['a link-local address (cloud metadata)', '169.254.169.254'],
+  ['a link-local address', '169.254.0.0/16'],
+  ['a link-local address (cloud metadata)', '169.254.169.254', 'fe80::a9fe:a9fe'],
   [
     'a cloud metadata address',
     '100.100.100.200',
@@ -79,8 +81,8 @@ function rule(what: string | undefined, local: boolean) {
 /**
  * What forbids calling `address` ("a private address"), or undefined when nothing does.
  * The most specific network decides; where an entry of the allow-list is as specific as
- * the rule, the operator wins. A name on the allow-list opens loopback, private and shared
- * addresses, never those of cloud metadata and the like.
+ * the rule, the operator wins. A name on the allow-list opens the local ranges, never
+ * cloud metadata and the like.
  */
 export function whatForbids(
   address: string,

@@ -23,9 +23,7 @@ export function collectBody(
     else room -= chunk.length
   }
 
-  function end() {
-    if (response.complete) finish(false)
-  }
+  const end = () => finish(false)
 
   function finish(truncated: boolean) {
     response.off('data', take).off('end', end)

@@ -26,6 +26,7 @@ export interface Call {
   end(): void
 }
 
+/** Starts the deadline; the stopwatch starts with the first phase. */
 export function startCall(parts: {
   clock: Clock
   timeoutMs: number

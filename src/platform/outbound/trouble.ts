@@ -17,15 +17,18 @@ const CONNECT_WORDS: Record<string, string> = {
   ECONNRESET: 'closed by the other side',
 }
 
+const UNTRUSTED = 'the certificate is not signed by a trusted authority'
+
 const TLS_WORDS: Record<string, string> = {
   CERT_HAS_EXPIRED: 'the certificate has expired',
   CERT_NOT_YET_VALID: 'the certificate is not valid yet',
   CERT_REVOKED: 'the certificate is revoked',
   DEPTH_ZERO_SELF_SIGNED_CERT: 'the certificate is self-signed',
-  SELF_SIGNED_CERT_IN_CHAIN: 'the certificate is not signed by a trusted authority',
-  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'the certificate is not signed by a trusted authority',
-  UNABLE_TO_GET_ISSUER_CERT: 'the certificate is not signed by a trusted authority',
-  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'the certificate is not signed by a trusted authority',
+  CERT_SIGNATURE_FAILURE: UNTRUSTED,
+  SELF_SIGNED_CERT_IN_CHAIN: UNTRUSTED,
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: UNTRUSTED,
+  UNABLE_TO_GET_ISSUER_CERT: UNTRUSTED,
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: UNTRUSTED,
   ECONNRESET: 'the other side closed the connection during the handshake',
   ERR_SOCKET_CLOSED: 'the other side closed the connection during the handshake',
   ERR_SSL_WRONG_VERSION_NUMBER: 'the other side does not speak TLS',

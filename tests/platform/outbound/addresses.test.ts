@@ -57,6 +57,8 @@ describe('addresses that are not public are forbidden, to their last one', () =>
     '192.0.0.192',
     'fd00:ec2::254',
     'fd20:ce::254',
+    'fe80::a9fe:a9fe',
+    'fe80::a9fe:a9fe%eth0',
   ])('%s is told apart as cloud metadata', (address) => {
     expect(forbids(address)).toContain('metadata')
   })
@@ -85,7 +87,12 @@ test.each([
   '3ffe::1',
 ])('%s is public', (address) => expect(forbids(address)).toBeUndefined())
 
-test.each(['', 'example.com', '1.2.3', '01.2.3.4', '0x7f.1', '[::1]', 'fe80::1%eth0', '::1%lo'])(
+test('a zone does not hide an address', () => {
+  expect(forbids('fe80::1%eth0')).toContain('link-local')
+  expect(forbids('::1%lo')).toContain('loopback')
+})
+
+test.each(['', 'example.com', '1.2.3', '01.2.3.4', '0x7f.1', '[::1]'])(
   '%p is no address to dial',
   (text) => expect(forbids(text)).toBe('not an IP address'),
 )

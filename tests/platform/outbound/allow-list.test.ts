@@ -68,6 +68,14 @@ describe('a name on the list', () => {
     expect(reply(await outbound.send(get(`http://nas.lan:${target.port}/`))).text).toBe('home')
   })
 
+  test('may have a link-local address beside, as mDNS names do', async () => {
+    const target = await startTarget(answer('home'))
+
+    const outbound = resolving(['nas.local'], 'fe80::1%eth0', '127.0.0.1')
+
+    expect(reply(await outbound.send(get(`http://nas.local:${target.port}/`))).text).toBe('home')
+  })
+
   test('opens no port that its entry does not name', async () => {
     const outbound = resolving(['nas.lan:8123'], '127.0.0.1')
 

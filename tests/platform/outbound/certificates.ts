@@ -9,9 +9,9 @@ export interface Identity {
 const DAY_MS = 86_400_000
 const COMMON = { keyType: 'ec', algorithm: 'sha256' } as const
 
-export async function createAuthority(): Promise<Identity> {
+export async function createAuthority(name = 'Test authority'): Promise<Identity> {
   return toIdentity(
-    await generate([{ name: 'commonName', value: 'Test authority' }], {
+    await generate([{ name: 'commonName', value: name }], {
       ...COMMON,
       ...days(-30, 30),
       extensions: [

@@ -29,7 +29,7 @@ describe('headers that no request can carry are refused, by name', () => {
     [{ 'X Space': 'a' }, 'X Space'],
     [{ 'X-A\r\nX-B': 'a' }, 'X-A\\r\\nX-B'],
     [{ 'X:': 'a' }, 'X:'],
-    [{ 'Ä': 'a' }, 'Ä'],
+    [{ Ä: 'a' }, 'Ä'],
     [{ '': 'a' }, 'without a name'],
     [{ 'X-Break': 'a\r\nX-Other: b' }, 'X-Break'],
     [{ 'X-Line': 'a\nb' }, 'X-Line'],
@@ -53,7 +53,7 @@ describe('headers that no request can carry are refused, by name', () => {
   })
 
   test('ordinary ones pass, also with tabs, Latin-1 and no value', () => {
-    const headers = { 'Content-Type': 'text/plain; charset=utf-8', 'X-É'.replace('É', 'E'): 'é\t~' }
+    const headers = { 'Content-Type': 'text/plain; charset=utf-8', 'X-Name': 'é\t~' }
     expect(() => checkHeaders({ ...headers, "X!#$%&'*+.^_`|~9": '' })).not.toThrow()
     expect(() => checkHeaders({})).not.toThrow()
   })

@@ -1,0 +1,100 @@
+import type { ParseArgsOptionDescriptor } from 'node:util'
+import type { Config, LoadResult } from '../config/index.ts'
+
+/** How a command ends: the numbers that shells and service managers see. */
+export const EXIT = { ok: 0, failure: 1, usage: 2, config: 78 } as const
+export type ExitCode = (typeof EXIT)[keyof typeof EXIT]
+
+/** The outside of the program, so that tests can stand in for it. */
+export interface Io {
+  out: (text: string) => void
+  err: (text: string) => void
+  env: Readonly<Record<string, string | undefined>>
+  cwd: string
+  /** What a person types to run this program. */
+  program: string
+}
+
+export interface Option extends ParseArgsOptionDescriptor {
+  help: string
+  /** Stands for the value in the help text. */
+  value?: string
+  required?: boolean
+}
+
+export interface Invocation {
+  io: Io
+  loaded: LoadResult
+  /** Given options by name; lists for those that may be repeated. */
+  options: Record<string, string | boolean | string[] | undefined>
+  /** What stood behind the verb, in the order of `positionals`. */
+  args: string[]
+}
+
+/** An invocation whose configuration is valid, so that there is one. */
+export interface Configured extends Invocation {
+  config: Config
+}
+
+/** One object for `--json`, and the same for people. */
+export interface Answer {
+  json: object
+  text: string
+  /** For commands whose finding is the answer, such as `doctor`. */
+  exit?: ExitCode
+}
+
+/** A number when the command has said all there is to say. */
+type Outcome = Answer | ExitCode
+
+interface Described {
+  /** The words that call it: `tenant create`. */
+  name: string
+  summary: string
+  options?: Record<string, Option>
+  /** Names of what has to stand behind the verb; in brackets, what may. */
+  positionals?: readonly string[]
+}
+
+/** Runs only under a valid configuration. */
+export interface ConfiguredCommand extends Described {
+  run: (invocation: Configured) => Outcome | Promise<Outcome>
+}
+
+/** Runs whatever the configuration says: it is asked about, or has no part in it. */
+export interface BareCommand extends Described {
+  runBare: (invocation: Invocation) => Outcome | Promise<Outcome>
+}
+
+export type Command = ConfiguredCommand | BareCommand
+
+/** The command line was not understood: exit 2 and a pointer to `--help`. */
+export class UsageError extends Error {
+  override name = 'UsageError'
+}
+
+/** The value of an option that is one of a few words. */
+export function oneOf<const T extends string>(
+  words: readonly T[],
+  option: string,
+  value: Invocation['options'][string],
+): T {
+  const word = words.find((candidate) => candidate === value)
+  if (word === undefined) throw new UsageError(`--${option}: expected one of ${words.join(', ')}`)
+  return word
+}
+
+/** Lines of a table, columns padded to their widest cell. */
+export function table(rows: readonly (readonly string[])[]): string {
+  const widths = (rows[0] ?? []).map((_, column) =>
+    Math.max(...rows.map((row) => (row[column] ?? '').length)),
+  )
+  return rows
+    .map((row) =>
+      row
+        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+        .join('  ')
+        .trimEnd(),
+    )
+    .join('\n')
+}

@@ -1,0 +1,52 @@
+import { writeFileSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { describeConfig, formatErrors, formatRows, renderExample } from '../config/index.ts'
+import { type Command, EXIT, UsageError } from './command.ts'
+
+export const configCheck: Command = {
+  name: 'config check',
+  summary: 'Check the configuration: every error at once, with its place.',
+  runBare: ({ loaded }) => {
+    const errors = loaded.ok ? [] : loaded.errors
+    const { ok, file, warnings } = loaded
+    return {
+      json: { ok, file: file ?? null, errors, warnings },
+      text: ok
+        ? `The configuration is valid${file ? ` (${file})` : ''}.`
+        : formatErrors(errors).trimEnd(),
+      exit: ok ? EXIT.ok : EXIT.config,
+    }
+  },
+}
+
+export const configShow: Command = {
+  name: 'config show',
+  summary: 'Show every setting in force and where it comes from; secrets are hidden.',
+  runBare: ({ loaded }) => {
+    if (!loaded.ok)
+      return {
+        json: { errors: loaded.errors },
+        text: formatErrors(loaded.errors).trimEnd(),
+        exit: EXIT.config,
+      }
+    const rows = describeConfig(loaded.config, loaded.origin)
+    return { json: { settings: rows }, text: formatRows(rows).trimEnd() }
+  },
+}
+
+export const configInit: Command = {
+  name: 'config init',
+  summary: 'Write a commented configuration file with every setting and its default.',
+  positionals: ['[FILE]'],
+  runBare: ({ io, args }) => {
+    const file = resolve(io.cwd, args[0] ?? 'gatehouse.toml')
+    try {
+      writeFileSync(file, renderExample(), { flag: 'wx', mode: 0o600 })
+    } catch (error) {
+      throw new UsageError(
+        `${file}: ${(error as NodeJS.ErrnoException).code === 'EEXIST' ? 'exists already' : error}`,
+      )
+    }
+    return { json: { file }, text: `Wrote ${file}.` }
+  },
+}

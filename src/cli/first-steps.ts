@@ -1,0 +1,24 @@
+import { resolve } from 'node:path'
+import type { Config } from '../config/index.ts'
+import type { Io } from './command.ts'
+
+/** What a newcomer needs to see: from nothing to the first job, ready to be pasted. */
+export function firstSteps({ io, config, url }: { io: Io; config: Config; url: string }): string {
+  const isHere = config.dataDir === resolve(io.cwd, 'data')
+  const program = isHere ? io.program : `${io.program} --data-dir ${config.dataDir}`
+  return `
+Gatehouse runs at ${url} and keeps its data in ${config.dataDir}.
+There is no tenant yet. To begin, in another terminal${isHere ? ' in this folder' : ''}:
+
+  ${program} tenant create --name Acme
+  ${program} key create --engine clockwork --tenant <the id it shows>
+
+and then, with the key that this shows:
+
+  curl ${url}/v1/clockwork/jobs -H "Authorization: Bearer <key>" \\
+    -H "Content-Type: application/json" \\
+    -d '{"name":"hello","schedule":"* * * * *","url":"https://example.com/hook"}'
+
+All routes: ${url}/reference
+`
+}

@@ -1,0 +1,32 @@
+import { get } from 'node:http'
+import { localUrl } from '../http/urls.ts'
+import { type Command, EXIT } from './command.ts'
+
+const TIMEOUT_MS = 5000
+
+export const healthcheck: Command = {
+  name: 'healthcheck',
+  summary: 'Ask the running server whether it is ready; for containers and monitors.',
+  run: async ({ config }) => {
+    const url = `${localUrl(config.server)}/readyz`
+    const status = await statusOf(url)
+    const ready = status === 200
+    return {
+      json: { url, ready, status },
+      text: ready ? `ready: ${url}` : `not ready: ${url} ${status ?? 'does not answer'}`,
+      exit: ready ? EXIT.ok : EXIT.failure,
+    }
+  },
+}
+
+/** node:http and not fetch: a proxy in the environment has no part in this. */
+const statusOf = (url: string): Promise<number | null> =>
+  new Promise((resolve) => {
+    const request = get(url, { timeout: TIMEOUT_MS, agent: false }, (response) => {
+      response.resume()
+      resolve(response.statusCode ?? null)
+    })
+    request.on('timeout', () => request.destroy())
+    request.on('error', () => resolve(null))
+    request.on('close', () => resolve(null))
+  })

@@ -1,0 +1,93 @@
+import { hostname } from 'node:os'
+import { createApp } from '../app.ts'
+import type { Config } from '../config/index.ts'
+import { serve as listen } from '../http/serve.ts'
+import { sleep, systemClock } from '../platform/clock.ts'
+import { createLog, type Log } from '../platform/log.ts'
+import { createOutbound } from '../platform/outbound/index.ts'
+import { createPlatform } from '../platform/platform.ts'
+import { VERSION } from '../platform/version.ts'
+import { type Command, EXIT, type ExitCode, type Io } from './command.ts'
+import { firstSteps } from './first-steps.ts'
+import { migrateConfigured, openConfigured } from './open.ts'
+
+/** What is under way at SIGTERM has this long to end by itself. */
+const GRACE_MS = 25_000
+/** And this long more once it has been cut short, before the process gives up on it. */
+const LAST_WORDS_MS = 3000
+
+export const serve: Command = {
+  name: 'serve',
+  summary: 'Serve the API and run due work; the default.',
+  run: ({ config, io }) => serveUntilStopped(config, io),
+}
+
+async function serveUntilStopped(config: Config, io: Io): Promise<ExitCode> {
+  const log = logFor(config, io)
+  const db = openConfigured(config)
+  const applied = migrateConfigured(config, db)
+  if (applied.length > 0) log.info('migrated', { steps: applied.length, to: applied.at(-1) })
+  const platform = createPlatform({
+    db,
+    clock: systemClock,
+    log,
+    outbound: createOutbound({
+      clock: systemClock,
+      allow: [...config.outbound.allow],
+      timeoutMs: config.outbound.timeoutMs,
+      maxResponseBytes: config.outbound.maxResponseBytes,
+    }),
+    keyPrefix: config.brand.prefix,
+    process: { version: VERSION, host: hostname(), pid: process.pid, isRunning },
+  })
+  const gatehouse = createApp(platform, config, { precompile: true })
+  const listener = listen(gatehouse.app, config.server)
+  const stopSignal = nextSignal()
+  await gatehouse.start()
+  log.info('listening', { url: listener.url, dataDir: config.dataDir, version: VERSION })
+  if (platform.tenants.list().length === 0) io.err(firstSteps({ io, config, url: listener.url }))
+
+  const signal = await stopSignal
+  log.info('stopping', { signal })
+  exitOnSecondSignal()
+  gatehouse.drain()
+  await sleep(systemClock, config.server.drainMs)
+  await Promise.race([shutDown(), sleep(systemClock, GRACE_MS + LAST_WORDS_MS)])
+  log.info('stopped')
+  return EXIT.ok
+
+  /** New connections are answered until the last lease is given back. */
+  async function shutDown() {
+    await gatehouse.stop(GRACE_MS)
+    await listener.stop()
+    db.close()
+  }
+}
+
+function logFor({ log }: Config, io: Io): Log {
+  const format = log.format === 'auto' ? (process.stdout.isTTY ? 'text' : 'json') : log.format
+  const write = (line: string) => io.out(`${line}\n`)
+  return createLog({ level: log.level, format, now: systemClock.now, write })
+}
+
+const SIGNALS = ['SIGTERM', 'SIGINT'] as const
+
+const nextSignal = (): Promise<NodeJS.Signals> =>
+  new Promise((resolve) => {
+    for (const signal of SIGNALS) process.once(signal, resolve)
+  })
+
+/** Somebody who asks twice does not want to wait. */
+function exitOnSecondSignal() {
+  for (const signal of SIGNALS) process.once(signal, () => process.exit(EXIT.failure))
+}
+
+/** Signal 0 is sent to nobody; it only tells whether the process exists. */
+function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM'
+  }
+}

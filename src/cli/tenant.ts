@@ -1,0 +1,116 @@
+import { PLANS, SUSPEND_REASONS, type Tenant, type TenantChange } from '../platform/tenants.ts'
+import { type Answer, type Command, oneOf, table, UsageError } from './command.ts'
+import { withOffices } from './open.ts'
+
+const plan = `one of ${PLANS.join(', ')}`
+
+export const tenantCreate: Command = {
+  name: 'tenant create',
+  summary: 'Create a tenant: the owner of keys, jobs and everything else.',
+  options: {
+    name: { type: 'string', value: 'NAME', help: 'What people call it.', required: true },
+    plan: { type: 'string', value: 'PLAN', help: `Plan: ${plan}. The default is in [metering].` },
+  },
+  run: ({ config, options }) =>
+    withOffices(config, async ({ tenants, actor }) => {
+      const plan = oneOf(PLANS, 'plan', options.plan ?? config.metering.defaultPlan)
+      const { id, name, status } = await tenants.create(actor, { name: `${options.name}`, plan })
+      return { json: { id, name, plan, status }, text: `Created tenant ${name} (${plan}).\n${id}` }
+    }),
+}
+
+export const tenantList: Command = {
+  name: 'tenant list',
+  summary: 'List the tenants.',
+  run: ({ config }) =>
+    withOffices(config, ({ tenants }) => {
+      const list = tenants.list()
+      const rows = list.map(({ id, name, plan, status }) => [id, name, plan, status])
+      const text =
+        rows.length === 0 ? 'No tenant yet.' : table([['ID', 'NAME', 'PLAN', 'STATUS'], ...rows])
+      return { json: { tenants: list }, text }
+    }),
+}
+
+export const tenantShow: Command = {
+  name: 'tenant show',
+  summary: 'Show one tenant.',
+  positionals: ['ID'],
+  run: ({ config, args }) =>
+    withOffices(config, ({ tenants }) => shown(tenants.find(args[0] ?? ''))),
+}
+
+export const tenantSet: Command = {
+  name: 'tenant set',
+  summary: 'Change name, plan or spend cap of a tenant.',
+  positionals: ['ID'],
+  options: {
+    name: { type: 'string', value: 'NAME', help: 'New name.' },
+    plan: { type: 'string', value: 'PLAN', help: `New plan: ${plan}.` },
+    'spend-cap-cents': {
+      type: 'string',
+      value: 'CENTS',
+      help: 'Most that a month may cost; none for the default cap.',
+    },
+  },
+  run: ({ config, options, args }) =>
+    withOffices(config, async ({ tenants, actor }) => {
+      const change = changeOf(options)
+      if (Object.keys(change).length === 0) throw new UsageError('tenant set: nothing to change')
+      return shown(await tenants.change(actor, args[0] ?? '', change))
+    }),
+}
+
+export const tenantSuspend: Command = {
+  name: 'tenant suspend',
+  summary: 'Refuse new work of a tenant with 402 until it is resumed.',
+  positionals: ['ID'],
+  options: {
+    reason: {
+      type: 'string',
+      value: 'REASON',
+      help: `Why: ${SUSPEND_REASONS.join(' or ')}.`,
+      required: true,
+    },
+  },
+  run: ({ config, options, args }) =>
+    withOffices(config, async ({ tenants, actor }) =>
+      shown(
+        await tenants.suspend(
+          actor,
+          args[0] ?? '',
+          oneOf(SUSPEND_REASONS, 'reason', options.reason),
+        ),
+      ),
+    ),
+}
+
+export const tenantResume: Command = {
+  name: 'tenant resume',
+  summary: 'Let a suspended tenant go on.',
+  positionals: ['ID'],
+  run: ({ config, args }) =>
+    withOffices(config, async ({ tenants, actor }) =>
+      shown(await tenants.resume(actor, args[0] ?? '')),
+    ),
+}
+
+function changeOf(options: Record<string, unknown>): TenantChange {
+  const cap = options['spend-cap-cents']
+  return {
+    ...(options.name !== undefined && { name: `${options.name}` }),
+    ...(options.plan !== undefined && { plan: oneOf(PLANS, 'plan', `${options.plan}`) }),
+    ...(cap !== undefined && { spendCapCents: cap === 'none' ? null : wholeCents(`${cap}`) }),
+  }
+}
+
+function wholeCents(text: string): number {
+  if (!/^\d{1,12}$/.test(text))
+    throw new UsageError('--spend-cap-cents: expected whole cents, or none')
+  return Number(text)
+}
+
+const shown = (tenant: Tenant): Answer => ({
+  json: tenant,
+  text: table(Object.entries(tenant).map(([name, value]) => [name, `${value ?? '-'}`])),
+})

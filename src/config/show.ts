@@ -1,0 +1,53 @@
+import { catalogue, isSection, type Leaf, leavesIn, type Section } from './catalogue.ts'
+import type { Written } from './kind.ts'
+import type { Origins } from './load.ts'
+import type { Config } from './settings.ts'
+
+/** One line of `config show`. */
+export interface SettingRow {
+  key: string
+  /** As a file would have it; null where nothing is set. */
+  value: Written
+  /** `default`, `file gatehouse.toml:12`, `environment GATEHOUSE_LOG_LEVEL`, `flag --server-port`. */
+  origin: string
+}
+
+const REDACTED = '[redacted]'
+
+/** Every setting in effect, in the order of the file, without the secrets. */
+export function describeConfig(config: Config, origin: Origins): SettingRow[] {
+  return rowsOf(catalogue, config, origin)
+}
+
+/** The rows as lines that are TOML, but for the secrets. */
+export const formatRows = (rows: readonly SettingRow[]): string =>
+  rows.map(({ key, value, origin }) => `${key} = ${toToml(value)}  # ${origin}\n`).join('')
+
+/** A value in TOML. Its basic strings know all escapes of JSON. */
+export function toToml(value: Written): string {
+  if (value === null) return '""'
+  return Array.isArray(value) ? `[${value.map(toToml).join(', ')}]` : JSON.stringify(value)
+}
+
+function rowsOf(section: Section, values: unknown, origin: Origins): SettingRow[] {
+  return [...section.entries.values()]
+    .filter((entry) => !section.alike || !isSection(entry) || isTouched(entry, origin))
+    .flatMap((entry) => {
+      const value = (values as Record<string, unknown>)[entry.name]
+      return isSection(entry) ? rowsOf(entry, value, origin) : [rowOf(entry, value, origin)]
+    })
+}
+
+/** Eleven providers that nobody set up would bury the rest. */
+const isTouched = (section: Section, origin: Origins) =>
+  leavesIn(section).some(({ key }) => origin.get(key)?.source !== 'default')
+
+function rowOf({ key, setting }: Leaf, value: unknown, origins: Origins): SettingRow {
+  const { source, at } = origins.get(key) ?? { source: 'default', at: '' }
+  const written = setting.kind.write(value)
+  return {
+    key,
+    value: setting.secret && written !== null ? REDACTED : written,
+    origin: `${source} ${at}`.trim(),
+  }
+}

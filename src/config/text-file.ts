@@ -1,0 +1,44 @@
+import { readFileSync } from 'node:fs'
+
+/** Reads a whole file of text, or throws the error of the system. */
+export type ReadFile = (path: string) => string
+
+export type FileText = { text: string } | { problem: string; isAbsent: boolean }
+
+const REASONS: Record<string, string> = {
+  ENOENT: 'there is no such file',
+  ENOTDIR: 'there is no such file',
+  EISDIR: 'it is a directory',
+  EACCES: 'permission denied',
+  EPERM: 'permission denied',
+  ERR_ENCODING_INVALID_ENCODED_DATA: 'it is not UTF-8 text',
+}
+
+/** UTF-8, with or without a byte order mark. */
+export const readTextFile: ReadFile = (path) =>
+  new TextDecoder('utf-8', { fatal: true }).decode(readFileSync(path))
+
+/** The text of a file, or a sentence on why there is none. */
+export function textOf(path: string, readFile: ReadFile): FileText {
+  try {
+    return { text: readFile(path) }
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+    const reason = REASONS[code] ?? (code || String(error))
+    return {
+      problem: `cannot read ${path}: ${reason}`,
+      isAbsent: code === 'ENOENT' || code === 'ENOTDIR',
+    }
+  }
+}
+
+/**
+ * The value that a file holds. Editors and `echo` end it with a line break; an empty file is
+ * rather a mount that failed than a value.
+ */
+export function valueIn(path: string, readFile: ReadFile): FileText {
+  const file = textOf(path, readFile)
+  if ('problem' in file) return file
+  const text = file.text.replace(/\r?\n$/, '')
+  return text === '' ? { problem: `${path} is empty`, isAbsent: false } : { text }
+}

@@ -1,0 +1,26 @@
+import { basename, delimiter, dirname } from 'node:path'
+import { EXIT } from './cli/command.ts'
+import { run } from './cli/run.ts'
+
+/** In a compiled executable the sources live in a virtual folder. */
+const isCompiled = import.meta.path.startsWith('/$bunfs/')
+
+/** What to type: the bare name where the shell finds it, else the whole path. */
+function programName(): string {
+  if (!isCompiled) return 'bun src/main.ts'
+  const { execPath, env } = process
+  const isOnPath = env.PATH?.split(delimiter).includes(dirname(execPath))
+  return isOnPath ? basename(execPath) : execPath
+}
+
+const code = await run(process.argv.slice(2), {
+  out: (text) => void process.stdout.write(text),
+  err: (text) => void process.stderr.write(text),
+  env: process.env,
+  cwd: process.cwd(),
+  program: programName(),
+}).catch((error: unknown) => {
+  console.error(error)
+  return EXIT.failure
+})
+process.exitCode = code

@@ -1,0 +1,113 @@
+import { join } from 'node:path'
+import { migrations } from '../../drizzle/index.ts'
+import { createApp } from '../../src/app.ts'
+import { migrate } from '../../src/db/migrate.ts'
+import { openDatabase } from '../../src/db/open.ts'
+import type { Engine, Environment } from '../../src/platform/engines.ts'
+import { createLog } from '../../src/platform/log.ts'
+import { createOutbound } from '../../src/platform/outbound/index.ts'
+import { createPlatform } from '../../src/platform/platform.ts'
+import { createTestClock } from './clock.ts'
+import { testConfig } from './config.ts'
+import { temporaryFolder } from './folder.ts'
+
+export interface TestAppOptions {
+  /** Networks and names that jobs may call; loopback unless given. */
+  allow?: string[]
+  start?: string
+  /** Name resolution of the outbound guard. */
+  resolve?: Parameters<typeof createOutbound>[0]['resolve']
+  /** Settings as options of the command line. */
+  flags?: Record<string, string>
+}
+
+export interface Answer {
+  status: number
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into bodies of every shape
+  body: any
+  headers: Headers
+}
+
+export type TestApp = Awaited<ReturnType<typeof bootTestApp>>
+
+const ACTOR = { kind: 'cli', source: 'test' } as const
+
+/**
+ * The whole application on a database of its own: real storage, real HTTP to targets on
+ * loopback, a clock that the test turns. Ends with the scope: `await using app = …`.
+ */
+export async function bootTestApp(options: TestAppOptions = {}) {
+  const folder = temporaryFolder()
+  const clock = createTestClock(options.start ?? '2026-03-01T12:00:30.000Z')
+  const lines: string[] = []
+  const log = createLog({ level: 'debug', format: 'json', now: clock.now, write: (line) => lines.push(line) })
+  const db = openDatabase({ dataDir: folder.path, synchronous: 'full' })
+  migrate(db.client, { migrations, backupDir: join(folder.path, 'backups'), appVersion: 'test', now: 0 })
+  const outbound = createOutbound({
+    clock,
+    allow: options.allow ?? ['127.0.0.0/8'],
+    timeoutMs: 2000,
+    maxResponseBytes: 64 * 1024,
+    resolve: options.resolve,
+  })
+  const process = { version: 'test', host: 'test', pid: 1, isRunning: () => false }
+  const platform = createPlatform({ db, clock, log, outbound, keyPrefix: 'svc', process })
+  const gatehouse = createApp(platform, testConfig({ 'metrics-enabled': 'true', ...options.flags }))
+  await gatehouse.start()
+  clock.settled = () => gatehouse.clockwork.loop.idle()
+  await clock.settled()
+
+  async function tenant(name = 'Acme') {
+    const { id } = await platform.tenants.create(ACTOR, { name, plan: 'unlimited' })
+    const key = (engine: Engine = 'clockwork', environment?: Environment, scopes?: string[]) =>
+      platform.keys.issue(ACTOR, { tenantId: id, engine, environment, scopes })
+    const { key: secret } = await key()
+    return { id, key, secret, api: client(secret) }
+  }
+
+  /** Speaks JSON with a key; `raw` for requests that are wrong on purpose. */
+  function client(key: string) {
+    const send = (method: string) => (path: string, body?: unknown) =>
+      raw(path, {
+        method,
+        headers: {
+          authorization: `Bearer ${key}`,
+          ...(body !== undefined && { 'content-type': 'application/json' }),
+        },
+        body: body === undefined ? undefined : JSON.stringify(body),
+      })
+    return {
+      get: send('GET'),
+      post: send('POST'),
+      put: send('PUT'),
+      patch: send('PATCH'),
+      delete: send('DELETE'),
+    }
+  }
+
+  async function raw(path: string, init: RequestInit = {}): Promise<Answer> {
+    const response = await gatehouse.app.handle(new Request(`http://localhost${path}`, init))
+    const text = await response.text()
+    const isJson = response.headers.get('content-type')?.includes('json') ?? false
+    return { status: response.status, headers: response.headers, body: isJson ? JSON.parse(text) : text }
+  }
+
+  async function stop() {
+    await gatehouse.stop(0)
+    db.close()
+    folder[Symbol.dispose]()
+  }
+
+  return {
+    ...gatehouse,
+    platform,
+    db,
+    clock,
+    log: lines,
+    tenant,
+    client,
+    raw,
+    stop,
+    [Symbol.asyncDispose]: stop,
+  }
+}
