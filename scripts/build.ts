@@ -11,7 +11,9 @@ const outfile = join(root, 'dist', 'gatehouse')
 
 /** Empty outside a checkout, as in an image that is built from a source archive. */
 function commit(): string {
-  const { exitCode, stdout } = Bun.spawnSync(['git', 'rev-parse', '--short=12', 'HEAD'], { cwd: root })
+  const { exitCode, stdout } = Bun.spawnSync(['git', 'rev-parse', '--short=12', 'HEAD'], {
+    cwd: root,
+  })
   return exitCode === 0 ? stdout.toString().trim() : 'unknown'
 }
 

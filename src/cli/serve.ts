@@ -52,7 +52,9 @@ async function serveUntilStopped(config: Config, io: Io): Promise<ExitCode> {
   exitOnSecondSignal()
   gatehouse.drain()
   await sleep(systemClock, config.server.drainMs)
-  await Promise.race([shutDown(), sleep(systemClock, GRACE_MS + LAST_WORDS_MS)])
+  const giveUp = systemClock.after(GRACE_MS + LAST_WORDS_MS, () => abandon(log))
+  await shutDown()
+  giveUp()
   log.info('stopped')
   return EXIT.ok
 
@@ -68,6 +70,12 @@ function logFor({ log }: Config, io: Io): Log {
   const format = log.format === 'auto' ? (process.stdout.isTTY ? 'text' : 'json') : log.format
   const write = (line: string) => io.out(`${line}\n`)
   return createLog({ level: log.level, format, now: systemClock.now, write })
+}
+
+/** The leases of what is left run out, and whoever runs next takes it over. */
+function abandon(log: Log) {
+  log.error('gave up waiting for work under way')
+  process.exit(EXIT.failure)
 }
 
 const SIGNALS = ['SIGTERM', 'SIGINT'] as const

@@ -18,13 +18,13 @@ export const renderExample = (): string =>
 function blocksOf(section: Section): string[] {
   const entries = [...section.entries.values()]
   const tables = entries.filter(isSection)
-  if (section.alike)
-    return tables.slice(0, 1).flatMap((first) => blocksOf(asSample(first, section)))
+  if (section.alike) return tables.slice(0, 1).flatMap((first) => blocksOf(sample(first, section)))
   const single = entries.filter((entry): entry is Leaf => !isSection(entry)).map(settingLines)
   return [...headOf(section), ...single, ...tables.flatMap(blocksOf)]
 }
 
-const asSample = (section: Section, { about }: Section): Section => ({ ...section, about })
+/** One table that speaks for its likes. */
+const sample = (section: Section, { about }: Section): Section => ({ ...section, about })
 
 const headOf = ({ about, key }: Section): string[] =>
   key === '' ? [] : [`${comment(about)}\n[${key}]`]

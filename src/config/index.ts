@@ -1,6 +1,7 @@
 export { renderExample } from './example.ts'
 export { type Flags, settingFlags } from './flags.ts'
 export { type LoadInput, type LoadResult, loadConfig, type Origins } from './load.ts'
+export { nearest } from './nearest.ts'
 export { type ConfigError, formatErrors, type Origin } from './reading.ts'
 export { type Config, PROVIDERS, type ProviderName } from './settings.ts'
 export { describeConfig, formatRows, type SettingRow } from './show.ts'

@@ -34,9 +34,22 @@ export function choice<const T extends string>(...words: T[]): Kind<T> {
   })
 }
 
+/** Text that `accepts` lets pass, in the form that `tidy` gives it. */
+export const text = (
+  expected: string,
+  accepts: (written: string) => boolean,
+  tidy = (written: string) => written,
+): Kind<string> =>
+  kindOf({
+    schema: Type.String(),
+    expected,
+    parse: (raw) => (typeof raw === 'string' && accepts(raw) ? tidy(raw) : undefined),
+    write: (value) => value,
+  })
+
 /** Text that a pattern describes whole. */
-export const word = (pattern: RegExp, expected: string): Kind<string> =>
-  kindOf({ schema: Type.RegExp(pattern), expected, write: (value) => value })
+export const word = (pattern: RegExp, expected: string) =>
+  text(expected, (written) => pattern.test(written))
 
 /** No line breaks and nothing else that a terminal or a header would take for a command. */
 const oneLine = (length: number) => new RegExp(`^[^\\p{Cc}]{1,${length}}$`, 'u')

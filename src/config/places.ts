@@ -1,34 +1,29 @@
 import { isIP } from 'node:net'
-import { Type } from '@sinclair/typebox'
-import { type Kind, kindOf } from './kind.ts'
-import { word } from './kinds.ts'
+import { text, word } from './kinds.ts'
 
 /** Where to listen. */
-export const host: Kind<string> = textWith('an address or a host name', (text) =>
-  isIP(text) || /^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$/i.test(text) ? text : undefined,
+export const host = text(
+  'an address or a host name',
+  (written) => isIP(written) > 0 || /^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$/i.test(written),
 )
 
 /** `10.0.0.7`, `10.0.0.0/8`, `::1` or `fd00::/8`. */
-export const network: Kind<string> = textWith(
-  'an address or a network such as 10.0.0.0/8',
-  (text) => (isNetwork(text) ? text : undefined),
-)
+export const network = text('an address or a network such as 10.0.0.0/8', isNetwork)
 
 /** The front of a URL, to which paths are added: kept without the slash at its end. */
-export const baseUrl: Kind<string> = textWith('an http or https URL without a query', (text) => {
-  const url = webUrl(text)
-  return url && !text.includes('?') ? url.origin + url.pathname.replace(/\/+$/, '') : undefined
-})
-
-/** A whole URL, kept as it is written: an issuer is compared letter by letter. */
-export const endpoint: Kind<string> = textWith('an http or https URL', (text) =>
-  webUrl(text) ? text : undefined,
+export const baseUrl = text(
+  'an http or https URL without a query',
+  (written) => isWebUrl(written) && !written.includes('?'),
+  (written) => new URL(written).href.replace(/\/+$/, ''),
 )
 
+/** A whole URL, kept as it is written: an issuer is compared letter by letter. */
+export const endpoint = text('an http or https URL', isWebUrl)
+
 /** Where mail is handed in. */
-export const smtpUrl: Kind<string> = textWith(
+export const smtpUrl = text(
   'a URL such as smtp://user:password@host:587',
-  (text) => (urlOf(text, /^smtps?:\/\//i) ? text : undefined),
+  (written) => urlOf(written, /^smtps?:\/\//i) !== undefined,
 )
 
 const ADDRESS = '[^\\s\\p{Cc}<>@,;]+@[^\\s\\p{Cc}<>@,;]+'
@@ -45,16 +40,6 @@ export const allowed = word(
   'a host name, *.suffix, address or network, with or without a port',
 )
 
-/** Text that `parse` accepts and puts into its usual form. */
-function textWith(expected: string, parse: (text: string) => string | undefined): Kind<string> {
-  return kindOf({
-    schema: Type.String(),
-    expected,
-    parse: (raw) => (typeof raw === 'string' ? parse(raw) : undefined),
-    write: (value) => value,
-  })
-}
-
 function isNetwork(text: string): boolean {
   const [address = '', bits, ...rest] = text.split('/')
   const longest = { 0: -1, 4: 32, 6: 128 }[isIP(address)] ?? -1
@@ -63,9 +48,9 @@ function isNetwork(text: string): boolean {
 }
 
 /** A user name in a URL would be sent to nobody and shown to everybody. */
-function webUrl(text: string): URL | undefined {
+function isWebUrl(text: string): boolean {
   const url = urlOf(text, /^https?:\/\//i)
-  return url && !url.username && !url.password && !text.includes('#') ? url : undefined
+  return url !== undefined && !url.username && !url.password && !text.includes('#')
 }
 
 /** `URL` by itself forgives spaces, missing slashes and line breaks. */

@@ -2,11 +2,13 @@ import type { AnyElysia } from 'elysia'
 
 /** Bun closes connections that are idle for longer. */
 const IDLE_SECONDS = 30
+/** The runtime keeps count of open requests, and does not tell when it reaches none. */
+const PENDING_CHECK_MS = 10
 
 export interface Listener {
   url: string
   port: number
-  /** Ends idle connections and takes no new ones; answers under way are finished. */
+  /** Takes no new connections, finishes the answers under way, then ends idle ones too. */
   stop(): Promise<void>
 }
 
@@ -26,7 +28,11 @@ export function serve(app: AnyElysia, { host, port }: { host: string; port: numb
   return {
     url: server.url.origin,
     port: server.port as number,
-    stop: () => server.stop(),
+    stop: async () => {
+      const stopped = server.stop()
+      while (server.pendingRequests > 0) await Bun.sleep(PENDING_CHECK_MS)
+      await Promise.race([server.stop(true), stopped])
+    },
   }
 }
 

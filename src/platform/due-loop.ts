@@ -108,6 +108,7 @@ export function createDueLoop<Item extends Lane, Outcome>(parts: {
 
   function start() {
     running = true
+    instances.onDeath(nudge)
     nudge()
   }
 

@@ -6,10 +6,12 @@ import { instances } from './schema.ts'
 
 type InstanceRow = typeof instances.$inferSelect
 
-/** Between two heartbeats. */
-export const BEAT_MS = 3000
+/** Between two heartbeats, and two looks at those of the others. */
+export const BEAT_MS = 2000
 /** A beat that has stood still this long belongs to a dead process. */
-export const SILENCE_MS = 8000
+export const SILENCE_MS = 5000
+/** Nobody is listening: spares the disk of a machine with a single process. */
+export const LONELY_BEAT_MS = 60_000
 
 export type Instances = ReturnType<typeof createInstances>
 
@@ -30,9 +32,11 @@ export function createInstances(parts: {
   const { db, clock, version, host, pid, isRunning } = parts
   const store = createStore(db)
   const seen = new Map<string, { beat: number; since: number }>()
+  const deathListeners: (() => void)[] = []
   const self = newId()
   let startedAt = 0
   let beats = 0
+  let beatAt = 0
   let cancelBeat = () => {}
 
   async function start() {
@@ -44,10 +48,12 @@ export function createInstances(parts: {
     beatLater()
   }
 
-  const writeBeat = () =>
-    store.beat({ id: self, host, pid, version, startedAt, heartbeatAt: clock.now(), beat: beats++ })
+  function writeBeat() {
+    beatAt = clock.now()
+    store.beat({ id: self, host, pid, version, startedAt, heartbeatAt: beatAt, beat: beats++ })
+  }
 
-  /** On the same host a missing process is proof; our own id under another beat is a restart. */
+  /** On the same host a missing process is proof, and so is our own number: it was a former us. */
   const isGone = (other: InstanceRow) =>
     other.host === host && (other.pid === pid || !isRunning(other.pid))
 
@@ -60,15 +66,27 @@ export function createInstances(parts: {
    * suspended. A full disk must not end the beat: the next one may succeed.
    */
   async function beat() {
-    const dead = store.all().filter((other) => other.id !== self && isSilent(other))
-    await db
-      .commit(() => {
-        for (const { id } of dead) store.remove(id)
-        writeBeat()
-      })
-      .catch(() => {})
+    try {
+      await beatOnce()
+    } catch {
+      // Told by whoever has something to store; a heartbeat alone is not worth a line.
+    }
     beatLater()
   }
+
+  async function beatOnce() {
+    const others = store.all().filter(({ id }) => id !== self)
+    const dead = others.filter(isSilent)
+    if (others.length === 0 && clock.now() - beatAt < LONELY_BEAT_MS) return
+    await db.commit(() => {
+      for (const { id } of dead) store.remove(id)
+      writeBeat()
+    })
+    if (dead.length > 0) for (const listener of deathListeners) listener()
+  }
+
+  /** Calls `listener` whenever a process has been found dead: its leases are free. */
+  const onDeath = (listener: () => void) => void deathListeners.push(listener)
 
   function isSilent({ id, beat }: InstanceRow): boolean {
     const last = seen.get(id)
@@ -86,7 +104,7 @@ export function createInstances(parts: {
     await db.commit(() => store.remove(self)).catch(() => {})
   }
 
-  return { self, start, alive, stop }
+  return { self, start, alive, onDeath, stop }
 }
 
 function createStore({ orm }: Db) {

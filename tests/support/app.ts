@@ -40,9 +40,19 @@ export async function bootTestApp(options: TestAppOptions = {}) {
   const folder = temporaryFolder()
   const clock = createTestClock(options.start ?? '2026-03-01T12:00:30.000Z')
   const lines: string[] = []
-  const log = createLog({ level: 'debug', format: 'json', now: clock.now, write: (line) => lines.push(line) })
+  const log = createLog({
+    level: 'debug',
+    format: 'json',
+    now: clock.now,
+    write: (line) => lines.push(line),
+  })
   const db = openDatabase({ dataDir: folder.path, synchronous: 'full' })
-  migrate(db.client, { migrations, backupDir: join(folder.path, 'backups'), appVersion: 'test', now: 0 })
+  migrate(db.client, {
+    migrations,
+    backupDir: join(folder.path, 'backups'),
+    appVersion: 'test',
+    now: 0,
+  })
   const outbound = createOutbound({
     clock,
     allow: options.allow ?? ['127.0.0.0/8'],
@@ -89,7 +99,11 @@ export async function bootTestApp(options: TestAppOptions = {}) {
     const response = await gatehouse.app.handle(new Request(`http://localhost${path}`, init))
     const text = await response.text()
     const isJson = response.headers.get('content-type')?.includes('json') ?? false
-    return { status: response.status, headers: response.headers, body: isJson ? JSON.parse(text) : text }
+    return {
+      status: response.status,
+      headers: response.headers,
+      body: isJson ? JSON.parse(text) : text,
+    }
   }
 
   async function stop() {

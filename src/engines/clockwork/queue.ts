@@ -199,19 +199,12 @@ export function createRunQueue(parts: {
   function interrupt(run: RunRow, now: number) {
     const executionId = run.executionId as string
     const startedAt = store.executions.startedAt(executionId) ?? now
-    const result = {
-      status: 'failed' as const,
-      completedAt: now,
-      durationMs: Math.max(now - startedAt, 0),
-      responseStatus: null,
-      responseBody: null,
-      errorMessage: INTERRUPTED,
-      address: null,
-      timings: null,
-    }
-    endAttempt({ run, executionId, startedAt }, { result, retryable: true })
+    endAttempt({ run, executionId, startedAt }, unanswered(INTERRUPTED, startedAt, now))
     events.leaseReclaimed()
   }
+
+  const broken = ({ startedAt }: Attempt): AttemptOutcome =>
+    unanswered('Gatehouse could not make this call; its log says why', startedAt, clock.now())
 
   return {
     name: 'clockwork',
@@ -222,8 +215,24 @@ export function createRunQueue(parts: {
     nextLane: store.runs.nextLane,
     claim,
     perform,
+    broken,
     settle,
     hasLost,
     reclaim,
   }
 }
+
+/** A failure of ours: retried like a network failure. */
+const unanswered = (errorMessage: string, startedAt: number, now: number): AttemptOutcome => ({
+  retryable: true,
+  result: {
+    status: 'failed',
+    completedAt: now,
+    durationMs: Math.max(now - startedAt, 0),
+    responseStatus: null,
+    responseBody: null,
+    errorMessage,
+    address: null,
+    timings: null,
+  },
+})

@@ -1,0 +1,47 @@
+import type { Bench } from './support/bench.ts'
+import { compare, type Figure } from './support/figure.ts'
+import { createHouse, serveHouse } from './support/house.ts'
+import { cronJob } from './support/jobs.ts'
+import { load, requestText } from './support/load.ts'
+import { alternate, type Sample } from './support/rounds.ts'
+import { type Server, startFloor } from './support/server.ts'
+
+const PATH = '/v1/clockwork/jobs'
+const CLIENTS = [1, 16, 64]
+/** A tenant may have 10,000 jobs: requests take turns over enough of them. */
+const TENANTS = 64
+
+/** Jobs created over HTTP, each answered when it is on disk. */
+export const create: Bench = async ({ stack, rounds, ms }) => {
+  const house = await createHouse(stack, TENANTS)
+  const keys = house.residents.map(({ key }) => key)
+  const subject = await serveHouse(stack, house)
+  const group = await startFloor(stack, 'create', 'group')
+  const single = await startFloor(stack, 'create', 'single')
+  const post = (server: Server, clients: number) => () =>
+    load(server, { clients, ms, request: (n) => requestText(PATH, keys[n % TENANTS], cronJob(n)) })
+
+  const figures: Figure[] = []
+  for (const clients of CLIENTS) {
+    const samples = await alternate(rounds, {
+      subject: post(subject, clients),
+      group: post(group, clients),
+      single: post(single, clients),
+    })
+    figures.push(...compareAll(clients, samples))
+  }
+  return figures
+}
+
+function compareAll(
+  clients: number,
+  { subject, group, single }: Record<'subject' | 'group' | 'single', Sample[]>,
+): Figure[] {
+  const who = clients === 1 ? '1 client' : `${clients} clients`
+  const target = clients === 64 ? '>= 5' : undefined
+  return [
+    compare(`${who} : group commit`, 'req/s', { subject, floor: group }),
+    compare(`${who} : group commit`, 'CPU µs/req', { subject, floor: group }),
+    compare(`${who} : one transaction each`, 'req/s', { subject, floor: single }, target),
+  ]
+}

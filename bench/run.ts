@@ -1,0 +1,45 @@
+/** `bun run bench [name…] [--quick] [--json]`: see README.md beside this file. */
+import { parseArgs } from 'node:util'
+import { create } from './create.ts'
+import { list } from './list.ts'
+import type { Bench, Scale } from './support/bench.ts'
+import type { Figure } from './support/figure.ts'
+import { table } from './support/table.ts'
+
+const BENCHES: Record<string, Bench> = { list, create }
+
+const FULL = { rounds: 5, ms: 1000, crowd: 200_000, due: 5000, stored: 1_000_000 }
+const QUICK = { rounds: 3, ms: 250, crowd: 50_000, due: 1000, stored: 100_000 }
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { quick: { type: 'boolean' }, json: { type: 'boolean' } },
+})
+const names = positionals.length > 0 ? positionals : Object.keys(BENCHES)
+const unknown = names.find((name) => !BENCHES[name])
+if (unknown) {
+  console.error(`no benchmark ${unknown}; there are ${Object.keys(BENCHES).join(', ')}`)
+  process.exit(2)
+}
+
+const notes: string[] = []
+const report: Record<string, Figure[]> = {}
+for (const name of names) report[name] = await measure(name)
+if (values.json) console.log(JSON.stringify({ quick: values.quick ?? false, report, notes }))
+else console.log(notes.join('\n'))
+
+/** Each on a stack of its own: its servers and folders are gone before the next begins. */
+async function measure(name: string): Promise<Figure[]> {
+  await using stack = new AsyncDisposableStack()
+  const breakOff = () => void stack.disposeAsync().finally(() => process.exit(130))
+  process.once('SIGINT', breakOff).once('SIGTERM', breakOff)
+  const scale: Omit<Scale, 'stack'> = { ...(values.quick ? QUICK : FULL), note }
+  const figures = (await BENCHES[name]?.({ ...scale, stack })) ?? []
+  process.off('SIGINT', breakOff).off('SIGTERM', breakOff)
+  if (!values.json) console.log(`${name}\n${table(figures)}\n`)
+  return figures
+}
+
+function note(text: string) {
+  notes.push(text)
+}

@@ -1,0 +1,79 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { migrations } from '../../drizzle/index.ts'
+import { migrate } from '../../src/db/migrate.ts'
+import { openDatabase } from '../../src/db/open.ts'
+import { createAudit } from '../../src/platform/audit.ts'
+import { systemClock } from '../../src/platform/clock.ts'
+import { createKeys } from '../../src/platform/keys.ts'
+import { createTenants } from '../../src/platform/tenants.ts'
+import { type Server, startServer } from './server.ts'
+
+const ACTOR = { kind: 'cli', source: 'bench' } as const
+
+export interface Resident {
+  id: string
+  key: string
+}
+
+export interface House {
+  dataDir: string
+  residents: Resident[]
+}
+
+/** A folder that goes when the stack is disposed. */
+export function temporaryFolder(stack: AsyncDisposableStack): string {
+  const path = mkdtempSync(join(tmpdir(), 'gatehouse-bench-'))
+  stack.defer(() => rmSync(path, { recursive: true, force: true }))
+  return path
+}
+
+/** A migrated database, open: fsync at each commit, as served by default. */
+export function openHouseDatabase(dataDir: string) {
+  const db = openDatabase({ dataDir, synchronous: 'full' })
+  const backupDir = join(dataDir, 'backups')
+  migrate(db.client, { migrations, backupDir, appVersion: 'bench', now: systemClock.now() })
+  return db
+}
+
+/** A new data directory with tenants, each with a clockwork key. */
+export async function createHouse(stack: AsyncDisposableStack, tenants = 1): Promise<House> {
+  const dataDir = temporaryFolder(stack)
+  const db = openHouseDatabase(dataDir)
+  const parts = { db, clock: systemClock, audit: createAudit({ db, clock: systemClock }) }
+  const offices = { tenants: createTenants(parts), keys: createKeys({ ...parts, prefix: 'svc' }) }
+  const residents = []
+  for (let n = 0; n < tenants; n++) residents.push(await moveIn(offices, n))
+  db.close()
+  return { dataDir, residents }
+}
+
+async function moveIn(
+  {
+    tenants,
+    keys,
+  }: Record<'tenants', ReturnType<typeof createTenants>> &
+    Record<'keys', ReturnType<typeof createKeys>>,
+  n: number,
+): Promise<Resident> {
+  const { id } = await tenants.create(ACTOR, { name: `Tenant ${n}`, plan: 'unlimited' })
+  const { key } = await keys.issue(ACTOR, { tenantId: id, engine: 'clockwork' })
+  return { id, key }
+}
+
+/** Limits on callers are not what is measured. Ticks of a second, so that nobody waits long. */
+export const FLAGS = {
+  'server-port': '0',
+  'log-format': 'json',
+  'limits-requests-per-minute': '10000000',
+  'outbound-allow': '127.0.0.0/8',
+  'clockwork-tick': '1s',
+}
+
+/** The program as it is run from a checkout, on a free port, in a process of its own. */
+export const serveHouse = (stack: AsyncDisposableStack, { dataDir }: House): Promise<Server> =>
+  startServer(stack, [process.execPath, 'src/main.ts', 'serve', ...options(dataDir)])
+
+export const options = (dataDir: string): string[] =>
+  Object.entries({ ...FLAGS, 'data-dir': dataDir }).flatMap(([name, value]) => [`--${name}`, value])

@@ -1,0 +1,100 @@
+import { cpuMs } from './cpu.ts'
+import type { Sample } from './rounds.ts'
+import type { Server } from './server.ts'
+
+export interface Load {
+  clients: number
+  ms: number
+  /** The bytes of the request number `n`, counted over all clients. */
+  request: (n: number) => string
+}
+
+/**
+ * Clients that each keep one connection open and send their next request when the last has
+ * been answered whole. Written on bare sockets: it costs a fraction of what `fetch` does, so
+ * that the second core suffices for any server measured here.
+ */
+export async function load({ url, pid }: Server, { clients, ms, request }: Load): Promise<Sample> {
+  const { hostname, port } = new URL(url)
+  const before = cpuMs(pid) ?? Number.NaN
+  const start = performance.now()
+  let sent = 0
+  const next = () => (performance.now() - start < ms ? request(sent++) : undefined)
+  const place = { hostname, port: Number(port) }
+  await Promise.all(Array.from({ length: clients }, () => converse(place, next)))
+  const elapsed = performance.now() - start
+  const cpu = (cpuMs(pid) ?? Number.NaN) - before
+  return { 'req/s': (sent / elapsed) * 1000, 'CPU µs/req': (cpu / sent) * 1000 }
+}
+
+/** One client: resolves when there is no next request. Any answer but a 2xx is an error. */
+function converse(
+  place: { hostname: string; port: number },
+  next: () => string | undefined,
+): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const reader = createReader()
+    function proceed(socket: Bun.Socket) {
+      const text = next()
+      if (text !== undefined) return void socket.write(text)
+      resolve()
+      socket.end()
+    }
+    Bun.connect({
+      ...place,
+      socket: {
+        open: proceed,
+        data(socket, chunk) {
+          const status = reader.take(chunk)
+          if (status === undefined) return
+          if (status >= 200 && status < 300) return proceed(socket)
+          reject(new Error(`answered ${status}: ${chunk}`))
+          socket.end()
+        },
+        close: () => reject(new Error('the server closed the connection')),
+        error: (_, error) => reject(error),
+      },
+    }).catch(reject)
+  })
+}
+
+/** Counts the bytes of one answer after the other, each with a Content-Length. */
+function createReader() {
+  let head: Buffer = Buffer.alloc(0)
+  let status = 0
+  let missing = 0
+
+  function readHead(chunk: Buffer): number | undefined {
+    head = head.length === 0 ? chunk : Buffer.concat([head, chunk])
+    const end = head.indexOf('\r\n\r\n')
+    if (end === -1) return undefined
+    const text = head.toString('latin1', 0, end)
+    const length = /\r\ncontent-length: (\d+)/i.exec(text)?.[1]
+    if (length === undefined) throw new Error(`an answer without Content-Length: ${text}`)
+    status = Number(text.slice(9, 12))
+    missing = end + 4 + Number(length) - head.length
+    head = Buffer.alloc(0)
+    return missing === 0 ? status : undefined
+  }
+
+  /** The status, once the answer is there whole. */
+  function take(chunk: Buffer): number | undefined {
+    if (missing === 0) return readHead(chunk)
+    missing -= chunk.length
+    return missing === 0 ? status : undefined
+  }
+
+  return { take }
+}
+
+/** An HTTP/1.1 request as text; a body makes it a POST of JSON. */
+export function requestText(path: string, key?: string, body?: unknown): string {
+  const json = body === undefined ? '' : JSON.stringify(body)
+  const head = [
+    `${body === undefined ? 'GET' : 'POST'} ${path} HTTP/1.1`,
+    'Host: localhost',
+    ...(key ? [`Authorization: Bearer ${key}`] : []),
+    ...(json ? ['Content-Type: application/json', `Content-Length: ${json.length}`] : []),
+  ]
+  return `${head.join('\r\n')}\r\n\r\n${json}`
+}

@@ -1,0 +1,45 @@
+import { join } from 'node:path'
+
+const ROOT = join(import.meta.dir, '..', '..')
+
+export type Server = Awaited<ReturnType<typeof startServer>>
+
+/**
+ * A process of ours that serves HTTP and writes one JSON line with its `url`. It is ended, by
+ * its own pid, when the stack is disposed.
+ */
+export async function startServer(stack: AsyncDisposableStack, command: string[]) {
+  const child = Bun.spawn(command, { cwd: ROOT, stdio: ['ignore', 'pipe', 'pipe'] })
+  async function stop() {
+    child.kill('SIGTERM')
+    await child.exited
+  }
+  stack.defer(stop)
+  const url = await urlIn(child.stdout)
+  if (!url) throw new Error(`${command.join(' ')}: ${await new Response(child.stderr).text()}`)
+  return { url, pid: child.pid, stop }
+}
+
+/** A floor of `bench/floor`, with its arguments. */
+export const startFloor = (stack: AsyncDisposableStack, name: string, ...args: string[]) =>
+  startServer(stack, [process.execPath, join(ROOT, 'bench', 'floor', `${name}.ts`), ...args])
+
+/** Goes on reading after the line is found, so that the child never waits for us. */
+function urlIn(output: ReadableStream<Uint8Array>): Promise<string | undefined> {
+  return new Promise((resolve) => {
+    void readLines(output, (line) => {
+      const url = /"url":"([^"]+)"/.exec(line)?.[1]
+      if (url) resolve(url)
+    }).then(() => resolve(undefined))
+  })
+}
+
+async function readLines(output: ReadableStream<Uint8Array>, each: (line: string) => void) {
+  const decoder = new TextDecoder()
+  let rest = ''
+  for await (const chunk of output) {
+    const lines = (rest + decoder.decode(chunk, { stream: true })).split('\n')
+    rest = lines.pop() ?? ''
+    lines.forEach(each)
+  }
+}

@@ -1,0 +1,51 @@
+/**
+ * Everything that has to hold, one step after the other: `bun run test`. Ends with the line
+ * `N passed, N failed`, where each test and each other step counts one.
+ */
+import { rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+const root = join(import.meta.dir, '..')
+const report = join(tmpdir(), `gatehouse-tests-${process.pid}.xml`)
+
+interface Tally {
+  passed: number
+  failed: number
+}
+
+async function succeeds(title: string, command: string[]): Promise<boolean> {
+  console.log(`\n== ${title}: ${command.join(' ')}`)
+  const { exited } = Bun.spawn(command, { cwd: root, stdio: ['ignore', 'inherit', 'inherit'] })
+  return (await exited) === 0
+}
+
+const step = async (title: string, command: string[]): Promise<Tally> =>
+  (await succeeds(title, command)) ? { passed: 1, failed: 0 } : { passed: 0, failed: 1 }
+
+/** The runner's own report says how many tests there were; a crash counts as a failure. */
+async function tests(): Promise<Tally> {
+  const command = ['bun', 'test', '--reporter=junit', `--reporter-outfile=${report}`]
+  const green = await succeeds('tests', command)
+  const head =
+    /<testsuites[^>]*>/.exec(
+      await Bun.file(report)
+        .text()
+        .catch(() => ''),
+    )?.[0] ?? ''
+  rmSync(report, { force: true })
+  const count = (name: string) => Number(new RegExp(`${name}="(\\d+)"`).exec(head)?.[1] ?? 0)
+  const failed = count('failures') + count('errors')
+  const passed = count('tests') - failed - count('skipped')
+  if (passed === 0 || (!green && failed === 0)) return { passed, failed: failed + 1 }
+  return { passed, failed }
+}
+
+const tallies = [
+  await step('types', ['tsc', '--noEmit', '-p', '.']),
+  await step('lint and format', ['biome', 'check', '.']),
+  await tests(),
+]
+const sum = (name: keyof Tally) => tallies.reduce((total, tally) => total + tally[name], 0)
+console.log(`\n${sum('passed')} passed, ${sum('failed')} failed`)
+process.exit(sum('failed') === 0 ? 0 : 1)

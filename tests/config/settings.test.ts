@@ -1,0 +1,337 @@
+import { describe, expect, test } from 'bun:test'
+import { leaves } from '../../src/config/catalogue.ts'
+import { type Config, PROVIDERS } from '../../src/config/index.ts'
+import { configOf, errorsOf } from './support.ts'
+
+test('nothing has to be set', () => {
+  const config = configOf({})
+
+  expect(config.dataDir).toBe('/app/data')
+  expect(config.server).toEqual({
+    host: '127.0.0.1',
+    port: 8420,
+    baseUrl: undefined,
+    trustedProxies: [],
+    maxBodyBytes: 1_048_576,
+    drainMs: 0,
+  })
+  expect(config.brand).toEqual({ prefix: 'svc', name: 'Service' })
+  expect(config.database).toEqual({ synchronous: 'full', externalCheckpoint: false })
+  expect(config.outbound).toEqual({ allow: [], timeoutMs: 30_000, maxResponseBytes: 65_536 })
+  expect(config.clockwork).toEqual({
+    tickMs: 60_000,
+    retryDelaysMs: [60_000, 300_000],
+    timeoutMs: 30_000,
+  })
+  expect(config.gate.webhookDelaysMs).toEqual([0, 1000, 2000])
+  expect(config.relay.retryDelaysMs).toHaveLength(10)
+  expect(config.relay.idempotencyWindowMs).toBe(86_400_000)
+  expect(config.passepartout.telegramApiRoot).toBe('https://api.telegram.org')
+  expect(config.console.signup).toBe('closed')
+  expect(config.metrics.enabled).toBe(false)
+})
+
+test('a plan, a price and a cap are there from the start', () => {
+  expect(configOf({}).metering).toEqual({
+    freeRequests: 3000,
+    overagePriceCents: 300,
+    overagePer: 10_000,
+    defaultPlan: 'free',
+    defaultSpendCapCents: 5000,
+  })
+})
+
+test('all eleven providers are there, and off until they have a client', () => {
+  const { providers } = configOf({}).gate
+
+  expect(Object.keys(providers)).toEqual([...PROVIDERS])
+  expect(PROVIDERS).toHaveLength(11)
+  for (const name of PROVIDERS) expect(providers[name].clientId).toBeUndefined()
+})
+
+test('a configuration is frozen to the bottom', () => {
+  const isFrozen = (value: unknown): boolean =>
+    typeof value !== 'object' ||
+    value === null ||
+    (Object.isFrozen(value) && Object.values(value).every(isFrozen))
+
+  expect(isFrozen(configOf({}))).toBe(true)
+  expect(isFrozen(configOf({ env: { GATEHOUSE_OUTBOUND_ALLOW: 'nas' } }))).toBe(true)
+})
+
+test('the names of settings, variables and options are unique, also with _FILE at the end', () => {
+  const variables = leaves.flatMap(({ variable }) => [variable, `${variable}_FILE`])
+
+  expect(new Set(variables).size).toBe(variables.length)
+  expect(new Set(leaves.map(({ option }) => option)).size).toBe(leaves.length)
+  expect(new Set(leaves.map(({ key }) => key)).size).toBe(leaves.length)
+})
+
+test('every setting has a sentence of help', () => {
+  for (const { key, setting } of leaves) expect(`${key} ${setting.help}`).toMatch(/ [^ ].*\.$/)
+})
+
+/** `port = 1` under `server` as a document. */
+const toml = (key: string, value: string) => {
+  const [table, word] = [key.split('.').slice(0, -1).join('.'), key.split('.').at(-1)]
+  return table === '' ? `${word} = ${value}` : `[${table}]\n${word} = ${value}`
+}
+
+const valueAt = (config: Config, path: string): unknown =>
+  path.split('.').reduce<unknown>((node, name) => (node as Record<string, unknown>)[name], config)
+
+describe('a setting within its bounds is taken', () => {
+  test.each<[string, string, string, unknown]>([
+    ['data_dir', '"/var/lib/gatehouse"', 'dataDir', '/var/lib/gatehouse'],
+    ['data_dir', '"state"', 'dataDir', '/app/state'],
+    ['server.host', '"0.0.0.0"', 'server.host', '0.0.0.0'],
+    ['server.host', '"::"', 'server.host', '::'],
+    ['server.host', '"gate.internal"', 'server.host', 'gate.internal'],
+    ['server.port', '0', 'server.port', 0],
+    ['server.port', '65535', 'server.port', 65_535],
+    ['server.base_url', '"https://id.example.org/"', 'server.baseUrl', 'https://id.example.org'],
+    ['server.base_url', '"http://h:81/a/b/"', 'server.baseUrl', 'http://h:81/a/b'],
+    ['server.base_url', '""', 'server.baseUrl', undefined],
+    [
+      'server.trusted_proxies',
+      '["10.0.0.0/8", "::1", "fd00::/8", "192.0.2.1"]',
+      'server.trustedProxies',
+      ['10.0.0.0/8', '::1', 'fd00::/8', '192.0.2.1'],
+    ],
+    ['server.max_body', '"100MB"', 'server.maxBodyBytes', 104_857_600],
+    ['server.drain', '"5m"', 'server.drainMs', 300_000],
+    ['brand.prefix', '"acme9"', 'brand.prefix', 'acme9'],
+    ['brand.name', '"Acme-Cloud"', 'brand.name', 'Acme-Cloud'],
+    ['database.synchronous', '"normal"', 'database.synchronous', 'normal'],
+    ['database.external_checkpoint', 'true', 'database.externalCheckpoint', true],
+    ['outbound.allow', '["*.lan", "[fd00::7]:443"]', 'outbound.allow', ['*.lan', '[fd00::7]:443']],
+    ['outbound.max_response', '"1KB"', 'outbound.maxResponseBytes', 1024],
+    ['metering.default_plan', '"unlimited"', 'metering.defaultPlan', 'unlimited'],
+    ['metering.free_requests', '0', 'metering.freeRequests', 0],
+    ['gate.session_lifetime', '"30d"', 'gate.sessionLifetimeMs', 2_592_000_000],
+    ['gate.password.min_length', '12', 'gate.password.minLength', 12],
+    ['gate.password.memory', '"64MB"', 'gate.password.memoryBytes', 67_108_864],
+    ['clockwork.tick', '"100ms"', 'clockwork.tickMs', 100],
+    ['clockwork.tick', '"1s"', 'clockwork.tickMs', 1000],
+    ['clockwork.tick', '"15m"', 'clockwork.tickMs', 900_000],
+    ['clockwork.tick', '"1h"', 'clockwork.tickMs', 3_600_000],
+    ['clockwork.timeout', '"15m"', 'clockwork.timeoutMs', 900_000],
+    ['clockwork.retry_delays', '[]', 'clockwork.retryDelaysMs', []],
+    [
+      'clockwork.retry_delays',
+      `[${'"1s", '.repeat(20)}]`,
+      'clockwork.retryDelaysMs',
+      Array(20).fill(1000),
+    ],
+    ['relay.breaker_failures', '1', 'relay.breakerFailures', 1],
+    [
+      'passepartout.telegram_api_root',
+      '"http://127.0.0.1:8081"',
+      'passepartout.telegramApiRoot',
+      'http://127.0.0.1:8081',
+    ],
+    ['console.signup', '"open"', 'console.signup', 'open'],
+    ['log.format', '"json"', 'log.format', 'json'],
+    ['backup.directory', '"../out"', 'backup.directory', '/out'],
+    ['metrics.enabled', 'true', 'metrics.enabled', true],
+    [
+      'gate.providers.gitlab.issuer',
+      '"https://git.example.org/"',
+      'gate.providers.gitlab.issuer',
+      'https://git.example.org/',
+    ],
+    [
+      'gate.providers.microsoft.authorize_url',
+      '"https://login.example.org/authorize?p=policy"',
+      'gate.providers.microsoft.authorizeUrl',
+      'https://login.example.org/authorize?p=policy',
+    ],
+  ])('%s = %s', (key, written, path, value) => {
+    expect(valueAt(configOf({ toml: toml(key, written) }), path)).toEqual(value)
+  })
+})
+
+const A_LIST_OF_DELAYS = 'a list of 0 to 20, each a duration from 0s to 30d'
+const A_TICK =
+  'a duration from 100ms to 1h that divides a minute evenly, or an hour in whole minutes'
+
+describe('a setting out of its bounds is refused, and the complaint says what is expected', () => {
+  test.each<[string, string, string]>([
+    ['data_dir', '""', 'expected a path'],
+    ['data_dir', '7', 'expected a path'],
+    ['server.host', '""', 'expected an address or a host name'],
+    ['server.host', '"http://localhost"', 'expected an address or a host name'],
+    ['server.port', '-1', 'expected an integer from 0 to 65535'],
+    ['server.port', '65536', 'expected an integer from 0 to 65535'],
+    ['server.port', '80.5', 'expected an integer from 0 to 65535'],
+    ['server.port', 'nan', 'expected an integer from 0 to 65535'],
+    ['server.port', 'inf', 'expected an integer from 0 to 65535'],
+    ['server.port', '"8420"', 'expected an integer from 0 to 65535'],
+    ['server.port', '1979-05-27', 'expected an integer from 0 to 65535'],
+    ['server.port', '[80]', 'expected an integer from 0 to 65535'],
+    ['server.port', '{ number = 80 }', 'expected an integer from 0 to 65535'],
+    ['server.base_url', '"id.example.org"', 'expected an http or https URL without a query'],
+    ['server.base_url', '"ftp://example.org"', 'expected an http or https URL without a query'],
+    ['server.base_url', '"https://example.org/?"', 'expected an http or https URL without a query'],
+    [
+      'server.base_url',
+      '"https://example.org/#a"',
+      'expected an http or https URL without a query',
+    ],
+    [
+      'server.base_url',
+      '"https://me@example.org"',
+      'expected an http or https URL without a query',
+    ],
+    [
+      'server.base_url',
+      '"https:\\\\\\\\example.org"',
+      'expected an http or https URL without a query',
+    ],
+    ['server.base_url', '" https://example.org"', 'expected an http or https URL without a query'],
+    ['server.base_url', '"https://"', 'expected an http or https URL without a query'],
+    [
+      'server.base_url',
+      '"https://exa\\nmple.org"',
+      'expected an http or https URL without a query',
+    ],
+    [
+      'server.trusted_proxies',
+      '"10.0.0.1"',
+      'expected a list of 0 to 100, each an address or a network such as 10.0.0.0/8',
+    ],
+    [
+      'server.trusted_proxies',
+      '["::1", "10.0.0.0/33"]',
+      'item 2: expected an address or a network such as 10.0.0.0/8',
+    ],
+    [
+      'server.trusted_proxies',
+      '["10.0.0/8"]',
+      'item 1: expected an address or a network such as 10.0.0.0/8',
+    ],
+    [
+      'server.trusted_proxies',
+      '["fe80::1%eth0"]',
+      'item 1: expected an address or a network such as 10.0.0.0/8',
+    ],
+    [
+      'server.trusted_proxies',
+      '["proxy"]',
+      'item 1: expected an address or a network such as 10.0.0.0/8',
+    ],
+    ['server.max_body', '"1B"', 'expected a size from 1KB to 100MB'],
+    ['server.max_body', '"101MB"', 'expected a size from 1KB to 100MB'],
+    ['server.max_body', '1048576', 'expected a size from 1KB to 100MB'],
+    ['server.drain', '"6m"', 'expected a duration from 0s to 5m'],
+    ['server.drain', '30', 'expected a duration from 0s to 5m'],
+    ['brand.prefix', '"Svc"', 'expected a lower-case letter and up to 15 letters or digits'],
+    ['brand.prefix', '"9svc"', 'expected a lower-case letter and up to 15 letters or digits'],
+    ['brand.prefix', '"a_b"', 'expected a lower-case letter and up to 15 letters or digits'],
+    [
+      'brand.prefix',
+      '"abcdefghijklmnopq"',
+      'expected a lower-case letter and up to 15 letters or digits',
+    ],
+    ['brand.name', '""', 'expected a word of up to 32 letters, digits and -'],
+    ['brand.name', '"My Service"', 'expected a word of up to 32 letters, digits and -'],
+    ['brand.name', '"A\\r\\nX: y"', 'expected a word of up to 32 letters, digits and -'],
+    ['brand.name', '"Service\\n"', 'expected a word of up to 32 letters, digits and -'],
+    ['brand.name', '"Dienst\\u00e9"', 'expected a word of up to 32 letters, digits and -'],
+    ['database.synchronous', '"off"', 'expected "full" or "normal"'],
+    ['database.external_checkpoint', '"true"', 'expected true or false'],
+    ['database.external_checkpoint', '1', 'expected true or false'],
+    [
+      'outbound.allow',
+      '["a b"]',
+      'item 1: expected a host name, *.suffix, address or network, with or without a port',
+    ],
+    ['metering.overage_per', '0', 'expected an integer from 1 to 1000000000'],
+    ['metering.overage_price_cents', '2.5', 'expected an integer from 0 to 1000000000'],
+    ['metering.default_plan', '"gold"', 'expected "free", "metered" or "unlimited"'],
+    ['limits.requests_per_minute', '0', 'expected an integer from 1 to 10000000'],
+    ['gate.webhook_delays', '[]', 'expected a list of 1 to 20, each a duration from 0s to 1h'],
+    ['gate.password.min_length', '4', 'expected an integer from 8 to 128'],
+    ['gate.password.memory', '"1KB"', 'expected a size from 8MB to 1GB'],
+    ['clockwork.tick', '"50ms"', `expected ${A_TICK}`],
+    ['clockwork.tick', '"7s"', `expected ${A_TICK}`],
+    ['clockwork.tick', '"90s"', `expected ${A_TICK}`],
+    ['clockwork.tick', '"7m"', `expected ${A_TICK}`],
+    ['clockwork.tick', '"2h"', `expected ${A_TICK}`],
+    ['clockwork.tick', '"0s"', `expected ${A_TICK}`],
+    ['clockwork.timeout', '"999ms"', 'expected a duration from 1s to 15m'],
+    ['clockwork.timeout', '"901s"', 'expected a duration from 1s to 15m'],
+    ['clockwork.retry_delays', `[${'"1s", '.repeat(21)}]`, `expected ${A_LIST_OF_DELAYS}`],
+    ['clockwork.retry_delays', '["1m", 5]', 'item 2: expected a duration from 0s to 30d'],
+    ['relay.retry_delays', '"5s"', `expected ${A_LIST_OF_DELAYS}`],
+    ['passepartout.telegram_api_root', '""', 'expected an http or https URL without a query'],
+    ['log.level', '"trace"', 'expected "debug", "info", "warn" or "error"'],
+    ['log.format', '"xml"', 'expected "auto", "text" or "json"'],
+    ['mail.from', '"nobody"', 'expected an address such as Gatehouse <gatehouse@example.org>'],
+    [
+      'mail.from',
+      '"a@b\\r\\nBcc: c@d"',
+      'expected an address such as Gatehouse <gatehouse@example.org>',
+    ],
+    ['mail.smtp_url', '"http://mail"', 'expected a URL such as smtp://user:password@host:587'],
+    ['gate.providers.github.client_id', '"a\\nb"', 'expected a line of 1 to 500 characters'],
+    ['gate.providers.github.token_url', '"/token"', 'expected an http or https URL'],
+  ])('%s = %s', (key, written, complaint) => {
+    const table = key.split('.').slice(0, -1).join('.')
+    const label = table === '' ? key : `[${table}] ${key.split('.').at(-1)}`
+    const line = table === '' ? 1 : 2
+
+    expect(errorsOf({ toml: toml(key, written) })).toEqual([
+      `gatehouse.toml:${line}: ${label}: ${complaint}`,
+    ])
+  })
+})
+
+describe('settings that go together are set together', () => {
+  const cases: [string, string, string[]][] = [
+    [
+      'mail has a sender',
+      '[mail]\nsmtp_url = "smtp://mail"',
+      ['gatehouse.toml:2: [mail] smtp_url: set from as well, the sender of mails'],
+    ],
+    [
+      'a client has a secret',
+      '[gate.providers.github]\nclient_id = "a"',
+      ['gatehouse.toml:2: [gate.providers.github] client_id: set client_secret as well'],
+    ],
+    [
+      'a secret has a client',
+      '[gate.providers.apple]\nclient_secret = "a"',
+      ['gatehouse.toml:2: [gate.providers.apple] client_secret: set client_id as well'],
+    ],
+    [
+      'a code does not outlive its flow',
+      '[gate]\nflow_lifetime = "5m"',
+      [
+        'gatehouse.toml:2: [gate] flow_lifetime: code_lifetime must not be longer than flow_lifetime',
+      ],
+    ],
+  ]
+
+  test.each(cases)('%s', (_, toml, complaints) => {
+    expect(errorsOf({ toml })).toEqual(complaints)
+  })
+
+  test('wherever they are set', () => {
+    const env = { GATEHOUSE_MAIL_FROM: 'Gatehouse <gate@example.org>' }
+
+    const { mail } = configOf({ env, toml: '[mail]\nsmtp_url = "smtps://u:p@mail:465"' })
+
+    expect(mail).toEqual({ smtpUrl: 'smtps://u:p@mail:465', from: 'Gatehouse <gate@example.org>' })
+  })
+
+  test('the complaint is about the one that was set', () => {
+    expect(errorsOf({ env: { GATEHOUSE_GATE_PROVIDERS_SLACK_CLIENT_ID: 'a' } })).toEqual([
+      'GATEHOUSE_GATE_PROVIDERS_SLACK_CLIENT_ID: set client_secret as well',
+    ])
+  })
+
+  test('nothing is said about a pair of which one is refused anyway', () => {
+    expect(errorsOf({ toml: '[mail]\nsmtp_url = "smtp://mail"\nfrom = "x"' })).toHaveLength(1)
+  })
+})

@@ -1,0 +1,242 @@
+import { describe, expect, test } from 'bun:test'
+import {
+  advanceWaiting,
+  at,
+  bootWorld,
+  count,
+  DELAYED,
+  holdAnswers,
+  MINUTE,
+  type World,
+} from './support.ts'
+
+test('a new job answers 201 with every field, the optional ones at their defaults', async () => {
+  await using world = await bootWorld()
+  const { api, acme, target } = world
+  const run_at = '2026-03-01T14:30:00+02:00'
+
+  const answer = await api.post(DELAYED, { name: 'reminder', run_at, url: target.url })
+
+  expect(answer.status).toBe(201)
+  expect(answer.body).toEqual({
+    id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+    tenant_id: acme.id,
+    name: 'reminder',
+    run_at: at('12:30:00'),
+    url: target.url,
+    method: 'POST',
+    headers: {},
+    body: null,
+    status: 'pending',
+    created_at: at('12:00:30'),
+    updated_at: at('12:00:30'),
+  })
+})
+
+test('what is given is kept as given and read back the same everywhere', async () => {
+  await using world = await bootWorld()
+  const { createDelayed, readDelayed, listDelayed, target } = world
+  const fields = {
+    name: 'n',
+    url: `${target.url}?a=1`,
+    method: 'DELETE',
+    headers: { 'X-A': 'é' },
+    body: '',
+  }
+
+  const job = await createDelayed(fields)
+
+  expect(job).toMatchObject(fields)
+  expect(await readDelayed(job)).toEqual(job)
+  expect(await listDelayed()).toEqual([job])
+})
+
+test('the list goes by run_at, and for one moment by creation', async () => {
+  await using world = await bootWorld()
+  const { createDelayed, listDelayed } = world
+  const times = ['12:30:00', '12:10:00', '12:20:00', '12:10:00']
+
+  const made = []
+  for (const time of times) made.push(await createDelayed({ run_at: at(time) }))
+
+  expect(await listDelayed()).toEqual([made[1], made[3], made[2], made[0]])
+})
+
+test.each([
+  ['2026-03-01T12:00:30Z', at('12:00:30')],
+  ['2026-03-01T12:00:30.0009Z', at('12:00:30')],
+  ['2026-03-01t12:01:00z', at('12:01:00')],
+  ['2028-02-29T00:00:00-00:30', '2028-02-29T00:30:00.000Z'],
+  ['9999-12-31T23:59:59.999Z', '9999-12-31T23:59:59.999Z'],
+])('run_at %s is taken', async (run_at, stored) => {
+  await using world = await bootWorld()
+
+  expect(await world.createDelayed({ run_at })).toMatchObject({ run_at: stored, status: 'pending' })
+})
+
+test('a job runs once, at the first tick at or after its time', async () => {
+  await using world = await bootWorld()
+  const { createDelayed, readDelayed, executionsOf, clock, target } = world
+  const job = await createDelayed({ run_at: at('12:01:20') })
+
+  await clock.advanceTo(Date.parse(at('12:01:59')))
+  expect(target.requests).toEqual([])
+  expect(await readDelayed(job)).toMatchObject({ status: 'pending' })
+  expect(await executionsOf(job)).toEqual([])
+
+  await clock.advance(10 * MINUTE)
+  expect(target.requests).toHaveLength(1)
+  expect(await readDelayed(job)).toMatchObject({
+    status: 'success',
+    run_at: at('12:01:20'),
+    updated_at: at('12:02:00'),
+  })
+  expect(await executionsOf(job)).toMatchObject([{ status: 'success', started_at: at('12:02:00') }])
+})
+
+test('a job whose time passed while nothing ran is late but not lost', async () => {
+  await using world = await bootWorld()
+  const { createDelayed, executionsOf, clock } = world
+  const job = await createDelayed()
+
+  clock.jump(3 * 24 * 60 * MINUTE)
+  await clock.advance(6000)
+
+  expect(await executionsOf(job)).toMatchObject([{ status: 'success', slot_at: at('12:01:00') }])
+})
+
+test('a job is running, with an execution, while its target thinks', async () => {
+  await using world = await bootWorld()
+  const { app, createDelayed, readDelayed, executionsOf, target } = world
+  const held = holdAnswers(target)
+  const job = await createDelayed()
+
+  await advanceWaiting(app, MINUTE)
+  await held.arrived(1)
+
+  expect(await readDelayed(job)).toMatchObject({ status: 'running' })
+  expect(await executionsOf(job)).toMatchObject([{ status: 'running', attempt: 1 }])
+  held.release()
+  await app.clockwork.loop.idle()
+  expect(await readDelayed(job)).toMatchObject({ status: 'success' })
+})
+
+test.each([404, 302, 400])('an answer of %i fails the job at once', async (status) => {
+  await using world = await bootWorld()
+  const { createDelayed, readDelayed, executionsOf, clock, target } = world
+  target.answers(() => new Response('', { status }))
+  const job = await createDelayed()
+
+  await clock.advance(10 * MINUTE)
+
+  expect(await readDelayed(job)).toMatchObject({ status: 'failed', run_at: at('12:01:00') })
+  expect(await executionsOf(job)).toHaveLength(1)
+})
+
+test('a failed attempt puts the job back to pending with a later run_at', async () => {
+  await using world = await bootWorld()
+  const { createDelayed, readDelayed, clock, target } = world
+  target.answers(() => new Response('', { status: 503 }))
+  const job = await createDelayed()
+
+  await clock.advance(MINUTE)
+  expect(await readDelayed(job)).toMatchObject({ status: 'pending', run_at: at('12:02:00') })
+  await clock.advance(MINUTE)
+  expect(await readDelayed(job)).toMatchObject({ status: 'pending', run_at: at('12:07:00') })
+  await clock.advance(5 * MINUTE)
+  expect(await readDelayed(job)).toMatchObject({ status: 'failed', run_at: at('12:07:00') })
+})
+
+describe('cancelling', () => {
+  test('a pending job answers 204, and the job never runs', async () => {
+    await using world = await bootWorld()
+    const { api, createDelayed, readDelayed, clock, target } = world
+    const job = await createDelayed()
+
+    expect(await api.delete(`${DELAYED}/${job.id}`)).toMatchObject({ status: 204, body: '' })
+
+    await clock.advance(10 * MINUTE)
+    expect(await readDelayed(job)).toMatchObject({ status: 'cancelled' })
+    expect(target.requests).toEqual([])
+  })
+
+  test('a job that waits for a retry answers 204, and the retry never comes', async () => {
+    await using world = await bootWorld()
+    const { app, api, createDelayed, executionsOf, clock, target } = world
+    target.answers(() => new Response('', { status: 500 }))
+    const job = await createDelayed()
+    await clock.advance(MINUTE)
+
+    expect(await api.delete(`${DELAYED}/${job.id}`)).toMatchObject({ status: 204 })
+
+    await clock.advance(10 * MINUTE)
+    expect(target.requests).toHaveLength(1)
+    expect(await executionsOf(job)).toMatchObject([{ status: 'failed', attempt: 1 }])
+    expect(count(app, 'runs')).toBe(0)
+  })
+
+  test.each(['running', 'success', 'failed', 'cancelled'])(
+    'a job that is %s answers 409 and changes nothing',
+    async (status) => {
+      await using world = await bootWorld()
+      const { app, api, readDelayed, executionsOf } = world
+      const job = await jobThatIs(status, world)
+      const before = [await readDelayed(job), await executionsOf(job)]
+
+      const answer = await api.delete(`${DELAYED}/${job.id}`)
+
+      expect(answer).toMatchObject({ status: 409, body: { error: expect.stringContaining(status) } })
+      expect(Object.keys(answer.body)).toEqual(['error'])
+      expect([await readDelayed(job), await executionsOf(job)]).toEqual(before)
+      expect(app.db.client.query('select open_delayed_jobs as n from job_counts').get()).toEqual({
+        n: status === 'running' ? 1 : 0,
+      })
+    },
+  )
+
+  async function jobThatIs(status: string, world: World) {
+    const { app, api, createDelayed, readDelayed, clock, target } = world
+    const held = holdAnswers(target)
+    const job = await createDelayed()
+    if (status === 'cancelled') await api.delete(`${DELAYED}/${job.id}`)
+    await advanceWaiting(app, MINUTE)
+    if (status !== 'cancelled') await held.arrived(1)
+    if (status === 'success' || status === 'failed') {
+      held.release(status === 'success' ? 200 : 400)
+      await clock.advance(1000)
+    }
+    expect(await readDelayed(job)).toMatchObject({ status })
+    return job
+  }
+})
+
+test('a tenant may have 10,000 open jobs; those that ended do not count', async () => {
+  await using world = await bootWorld()
+  const { app, api, createDelayed, target } = world
+  const job = await createDelayed()
+  app.db.client.run('update job_counts set open_delayed_jobs = 9999')
+  const another = { name: 'b', run_at: at('13:00:00'), url: target.url }
+
+  expect(await api.post(DELAYED, another)).toMatchObject({ status: 201 })
+  expect(await api.post(DELAYED, another)).toMatchObject({
+    status: 409,
+    body: { error: expect.stringContaining('10000 open delayed jobs') },
+  })
+  expect(count(app, 'delayed_jobs')).toBe(2)
+  expect(count(app, 'runs')).toBe(2)
+
+  await api.delete(`${DELAYED}/${job.id}`)
+  expect(await api.post(DELAYED, another)).toMatchObject({ status: 201 })
+})
+
+test.each([200, 400, 500])('a job that ended with %i no longer counts as open', async (status) => {
+  await using world = await bootWorld()
+  const { app, createDelayed, clock, target } = world
+  target.answers(() => new Response('', { status }))
+  await createDelayed()
+
+  await clock.advance(10 * MINUTE)
+
+  expect(app.db.client.query('select open_delayed_jobs as n from job_counts').get()).toEqual({ n: 0 })
+  expect(count(app, 'runs')).toBe(0)
+})

@@ -1,0 +1,126 @@
+import { expect } from 'bun:test'
+import { bootTestApp, type TestApp, type TestAppOptions } from '../../support/app.ts'
+import { startTarget } from '../../support/target.ts'
+
+export const JOBS = '/v1/clockwork/jobs'
+export const DELAYED = '/v1/clockwork/delayed'
+export const SECOND = 1000
+export const MINUTE = 60 * SECOND
+export const HOUR = 60 * MINUTE
+export const DAY = 24 * HOUR
+
+export const ACTOR = { kind: 'cli', source: 'test' } as const
+
+// biome-ignore lint/suspicious/noExplicitAny: bodies are checked by the tests that read them
+type Json = any
+type Api = Awaited<ReturnType<TestApp['tenant']>>['api']
+
+/** Half a minute before a tick: 12:00:30 on a Sunday. */
+export const NOON = Date.parse('2026-03-01T12:00:00.000Z')
+
+/** `12:01:00` of the day on which the tests begin. */
+export const at = (time: string): string => `2026-03-01T${time}.000Z`
+
+export type World = Awaited<ReturnType<typeof bootWorld>>
+
+/** An application with one tenant, and one target for its jobs to call. */
+export async function bootWorld(options: TestAppOptions = {}) {
+  const app = await bootTestApp(options)
+  const target = startTarget()
+  const acme = await app.tenant('Acme')
+
+  async function end() {
+    await target.stop()
+    await app.stop()
+  }
+
+  return { app, clock: app.clock, target, acme, ...jobsOf(acme.api, target.url), end, [Symbol.asyncDispose]: end }
+}
+
+/** The jobs of one tenant, made with what a test does not care about filled in. */
+export function jobsOf(api: Api, url: string) {
+  async function made(path: string, body: unknown): Promise<Json> {
+    const answer = await api.post(path, body)
+    expect(answer).toMatchObject({ status: 201 })
+    return answer.body
+  }
+
+  async function read(path: string): Promise<Json> {
+    const answer = await api.get(path)
+    expect(answer).toMatchObject({ status: 200 })
+    return answer.body
+  }
+
+  return {
+    api,
+    /** Runs every minute unless told otherwise. */
+    createJob: (fields: Json = {}) =>
+      made(JOBS, { name: 'report', schedule: '* * * * *', url, ...fields }),
+    /** Runs at the first tick, 12:01:00. */
+    createDelayed: (fields: Json = {}) =>
+      made(DELAYED, { name: 'reminder', run_at: at('12:01:00'), url, ...fields }),
+    listJobs: () => read(JOBS),
+    listDelayed: () => read(DELAYED),
+    readJob: ({ id }: { id: string }) => read(`${JOBS}/${id}`),
+    readDelayed: ({ id }: { id: string }) => read(`${DELAYED}/${id}`),
+    /** Newest first. */
+    executionsOf: (job: { id: string; run_at?: string }) =>
+      read(`${job.run_at === undefined ? JOBS : DELAYED}/${job.id}/executions`),
+    change: async ({ id }: { id: string }, fields: Json) => {
+      const answer = await api.patch(`${JOBS}/${id}`, fields)
+      expect(answer).toMatchObject({ status: 200 })
+      return answer.body
+    },
+    runNow: async ({ id }: { id: string }) => {
+      const answer = await api.post(`${JOBS}/${id}/run`)
+      expect(answer).toMatchObject({ status: 202 })
+      return answer.body
+    },
+  }
+}
+
+/** Lets everything that was set off do what it can without an answer from a target. */
+export async function breathe({ db }: Pick<TestApp, 'db'>) {
+  for (let turn = 0; turn < 5; turn++) await db.commit(() => undefined)
+}
+
+/** Turns the clock although a target still owes its answer. */
+export async function advanceWaiting(app: Pick<TestApp, 'db' | 'clock'>, ms: number) {
+  const { clock } = app
+  const { settled } = clock
+  clock.settled = () => breathe(app)
+  await clock.advance(ms)
+  clock.settled = settled
+}
+
+/** Lets a target keep its callers waiting until the test gives them their answers. */
+export function holdAnswers({ answers, requests }: World['target']) {
+  const waiting: ((response: Response) => void)[] = []
+  let noticed = () => {}
+  answers(() => {
+    noticed()
+    return new Promise((resolve) => waiting.push(resolve))
+  })
+
+  return {
+    /** Resolves when the target has been called `count` times in all. */
+    arrived: async (count: number) => {
+      while (requests.length < count) await new Promise<void>((resolve) => void (noticed = resolve))
+    },
+    /** Answers the callers that wait, oldest first. */
+    release: (status = 200, count = waiting.length) => {
+      for (const answer of waiting.splice(0, count)) answer(new Response('late', { status }))
+    },
+  }
+}
+
+/** One number of one row, for what the API does not show. */
+export const count = ({ db }: Pick<TestApp, 'db'>, from: string): number =>
+  (db.client.query(`select count(*) as n from ${from}`).get() as { n: number }).n
+
+export const statusesOf = (executions: { status: string }[]) =>
+  executions.map(({ status }) => status)
+
+/** `[attempt, when, status]` of each execution, oldest first. */
+export const storyOf = (executions: { attempt: number; started_at: string; status: string }[]) =>
+  executions.map(({ attempt, started_at, status }) => [attempt, started_at.slice(11, 19), status]).reverse()

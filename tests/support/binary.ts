@@ -1,0 +1,97 @@
+import { join } from 'node:path'
+
+const ROOT = join(import.meta.dir, '..', '..')
+export const BINARY = join(ROOT, 'dist', 'gatehouse')
+
+/** Compiles the executable as it is released. */
+export async function compileBinary() {
+  const { exited, stderr } = Bun.spawn(['bun', 'scripts/build.ts'], { cwd: ROOT, stderr: 'pipe' })
+  if ((await exited) !== 0) throw new Error(await new Response(stderr).text())
+}
+
+interface Launch {
+  cwd: string
+  args?: string[]
+  env?: Record<string, string>
+}
+
+/** Runs a command to its end, with nothing in the environment but what is given. */
+export async function command({ cwd, args = [], env = {} }: Launch) {
+  const child = Bun.spawn([BINARY, ...args], {
+    cwd,
+    env,
+    stdin: 'ignore',
+    stdout: 'pipe',
+    stderr: 'pipe',
+  })
+  const [out, err, code] = await Promise.all([
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+    child.exited,
+  ])
+  return { out, err, code, json: () => JSON.parse(out) }
+}
+
+export type Server = Awaited<ReturnType<typeof startServer>>
+
+/** Starts `serve` on a free port and waits until it says where it listens. */
+export async function startServer({ cwd, args = [], env = {} }: Launch) {
+  const child = Bun.spawn([BINARY, 'serve', '--server-port', '0', ...args], {
+    cwd,
+    env,
+    stdin: 'ignore',
+    stdout: 'pipe',
+    stderr: 'pipe',
+  })
+  const out = collect(child.stdout)
+  const err = collect(child.stderr)
+  const listening = /"message":"listening","url":"([^"]+)"/
+  await until(
+    () => listening.test(out.text) || child.exitCode !== null,
+    () => out.text + err.text,
+  )
+  const url = listening.exec(out.text)?.[1]
+  if (!url) throw new Error(`did not start: ${out.text}${err.text}`)
+
+  async function end(signal: NodeJS.Signals): Promise<number> {
+    child.kill(signal)
+    return await child.exited
+  }
+
+  return {
+    url,
+    pid: child.pid,
+    out: () => out.text,
+    err: () => err.text,
+    /** As an operator or an orchestrator would. */
+    terminate: () => end('SIGTERM'),
+    /** As a power cut would. */
+    kill: () => end('SIGKILL'),
+    [Symbol.asyncDispose]: async () => {
+      await end('SIGKILL')
+    },
+  }
+}
+
+function collect(stream: ReadableStream<Uint8Array>) {
+  const collected = { text: '' }
+  const decoder = new TextDecoder()
+  void (async () => {
+    for await (const chunk of stream) collected.text += decoder.decode(chunk, { stream: true })
+  })()
+  return collected
+}
+
+/** Waits for a condition of the real world, looking every few milliseconds. */
+export async function until(
+  holds: () => boolean | Promise<boolean>,
+  describe: () => string = () => '',
+  withinMs = 30_000,
+) {
+  const end = performance.now() + withinMs
+  while (!(await holds())) {
+    if (performance.now() > end)
+      throw new Error(`did not come true in ${withinMs} ms: ${describe()}`)
+    await Bun.sleep(10)
+  }
+}
