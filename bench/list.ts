@@ -1,7 +1,7 @@
 import { Database } from 'bun:sqlite'
 import { databaseFile } from '../src/db/open.ts'
 import type { Bench } from './support/bench.ts'
-import { addCopies, copiedId } from './support/copies.ts'
+import { addCopies, copyIds } from './support/copies.ts'
 import { compare } from './support/figure.ts'
 import { createHouse, type House, serveHouse } from './support/house.ts'
 import { cronJob, postJob } from './support/jobs.ts'
@@ -62,8 +62,8 @@ function addStrangers(
   count: number,
 ) {
   using client = new Database(databaseFile(house.dataDir), { strict: true })
-  const id = copiedId(1)
-  addCopies(client, { table: 'tenants', of: other, count: STRANGERS, columns: { id } })
-  const columns = { id: copiedId(2), tenant_id: id.replace('i)', `i % ${STRANGERS})`) }
+  const tenantIds = copyIds()
+  addCopies(client, { table: 'tenants', of: other, count: STRANGERS, columns: { id: tenantIds() } })
+  const columns = { id: copyIds()(), tenant_id: tenantIds(`i % ${STRANGERS}`) }
   addCopies(client, { table: 'cron_jobs', of: template, count, columns })
 }

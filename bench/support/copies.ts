@@ -1,4 +1,5 @@
 import type { Database } from 'bun:sqlite'
+import { randomUUIDv7 } from 'bun'
 
 const SLICE = 50_000
 
@@ -38,5 +39,8 @@ function columnsOf(client: Database, table: string): string[] {
     .filter((name) => name !== 'seq')
 }
 
-/** SQL for ids that no real row has, one range a `family`. */
-export const copiedId = (family: number) => `printf('${family}0000000-0000-7000-8000-%012x', i)`
+/** SQL for ids of copies, each called number `index`, that no other row has. */
+export function copyIds(): (index?: string) => string {
+  const family = randomUUIDv7().slice(0, 24)
+  return (index = 'i') => `printf('${family}%012x', ${index})`
+}

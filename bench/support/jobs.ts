@@ -25,3 +25,13 @@ export async function postJob(
   if (!answer.ok) throw new Error(`${kind} answered ${answer.status}: ${await answer.text()}`)
   return ((await answer.json()) as { id: string }).id
 }
+
+/** A job that calls `url` once, at `runAt`. */
+export const delayedJob = (url: string, runAt: number) => ({
+  name: 'Reminder',
+  run_at: new Date(runAt).toISOString(),
+  url,
+  method: 'POST',
+  headers: { 'Content-Type': 'application/json', 'X-Token': 'f3b1c8' },
+  body: '{"remind":"all"}',
+})

@@ -3,6 +3,7 @@ import { Elysia, t } from 'elysia'
 import type { Db } from '../db/open.ts'
 import { notFound } from '../platform/errors.ts'
 import type { Metrics } from '../platform/metrics.ts'
+import { COMMIT, VERSION } from '../platform/version.ts'
 
 const Status = t.Object({ status: t.String() })
 
@@ -11,6 +12,15 @@ export function createHealth(parts: { db: Db; metrics: Metrics; metricsEnabled: 
   const { db, metrics, metricsEnabled } = parts
   const ping = db.orm.select({ one: sql`1` }).from(sql`sqlite_schema`).limit(1).prepare()
   let draining = false
+  metrics.gauge('build_info', 'Always 1; what is running is in the labels.', () => [
+    { labels: { version: VERSION, commit: COMMIT }, value: 1 },
+  ])
+  metrics.gauge('database_size_bytes', 'Size of the database file.', () => [
+    { value: sizeOf(db.file) },
+  ])
+  metrics.gauge('wal_size_bytes', 'Size of the write-ahead log beside it.', () => [
+    { value: sizeOf(`${db.file}-wal`) },
+  ])
 
   function readiness(): string {
     if (draining) return 'draining'
@@ -55,3 +65,5 @@ export function createHealth(parts: { db: Db; metrics: Metrics; metricsEnabled: 
 
   return { routes, drain }
 }
+
+const sizeOf = (file: string): number => Bun.file(file).size

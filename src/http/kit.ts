@@ -2,7 +2,7 @@ import { Elysia, NotFoundError, ParseError, ValidationError } from 'elysia'
 import { StorageError } from '../db/errors.ts'
 import { AppError, unavailable } from '../platform/errors.ts'
 import type { Log } from '../platform/log.ts'
-import type { ClientAddress } from './client-address.ts'
+import type { ClientAddress, PeerSource } from './client-address.ts'
 import { errorBody, type Failure, failureOf, INTERNAL, statusOf } from './errors.ts'
 import type { HttpMetrics } from './http-metrics.ts'
 import { newRequestId } from './request-id.ts'
@@ -11,8 +11,9 @@ import { asInvalid } from './validation.ts'
 
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
 
-/** The parts of an app that tell which methods a path has: fixed paths, and those with parameters. */
+/** The finished app: which methods a path has (fixed, or with parameters), and its server. */
 interface Routes {
+  server: PeerSource | null
   router: {
     static: Record<string, Record<string, unknown>>
     http: { find(method: string, path: string): unknown }
@@ -30,7 +31,8 @@ export function createKit(parts: {
   routes: () => Routes
 }) {
   const { log, metrics, clientAddress, routes } = parts
-  const startedAt = new WeakMap<Request, number>()
+  /** The address is asked for at once: after the answer the connection may be gone. */
+  const arrivals = new WeakMap<Request, { at: number; from: string | undefined }>()
 
   function explain(error: unknown, method: string, path: string): Failure & { allow?: string } {
     if (error instanceof AppError) return failureOf(error)
@@ -56,7 +58,8 @@ export function createKit(parts: {
 
   return new Elysia({ name: 'kit' })
     .onRequest(({ request, set }) => {
-      startedAt.set(request, performance.now())
+      const from = clientAddress(request, routes().server)
+      arrivals.set(request, { at: performance.now(), from })
       Object.assign(set.headers, SECURITY_HEADERS)
       set.headers['x-request-id'] = newRequestId()
     })
@@ -71,8 +74,9 @@ export function createKit(parts: {
       set.status = statusOf(failure)
       return errorBody(path, failure, requestId)
     })
-    .onAfterResponse(({ request, route, path, set, server }) => {
-      const durationMs = performance.now() - (startedAt.get(request) ?? performance.now())
+    .onAfterResponse(({ request, route, path, set }) => {
+      const { at = performance.now(), from } = arrivals.get(request) ?? {}
+      const durationMs = performance.now() - at
       const status = Number(set.status ?? 200)
       metrics.observe({ route: route || 'none', method: request.method, status, durationMs })
       log[levelOf(status)]('request', {
@@ -81,7 +85,7 @@ export function createKit(parts: {
         path,
         status,
         ms: Math.round(durationMs),
-        from: clientAddress(request, server),
+        from,
       })
     })
     .as('global')

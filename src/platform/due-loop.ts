@@ -98,7 +98,8 @@ export function createDueLoop<Item extends Lane, Outcome>(parts: {
   const perTarget = new Tally()
   const abort = new AbortController()
   const waitingForQuiet: (() => void)[] = []
-  let finished: Finished<Item, Outcome>[] = []
+  const unstored: Finished<Item, Outcome>[] = []
+  let settling = 0
   let cursor: Lane | undefined
   let running = false
   let turning = false
@@ -124,13 +125,13 @@ export function createDueLoop<Item extends Lane, Outcome>(parts: {
     while (turnAgain) await turn()
     turning = false
     sleepUntilDue()
-    if (isQuiet()) for (const resolve of waitingForQuiet.splice(0)) resolve()
+    tellIfQuiet()
   }
 
   async function turn() {
     turnAgain = false
     storageFails = false
-    const [claimed] = await Promise.all([claimReady(), settleFinished()])
+    const [claimed] = await Promise.all([claimReady(), ...unstored.splice(0).map(settle)])
     for (const item of claimed) perform(item)
   }
 
@@ -218,35 +219,36 @@ export function createDueLoop<Item extends Lane, Outcome>(parts: {
         return queue.broken(item, error)
       })
       .then((outcome) => {
-        finished.push({ item, outcome })
         leave(item)
+        void settle({ item, outcome })
         nudge()
       })
   }
 
-  /** All of them, queued in one turn, share one commit; one that fails does so alone. */
-  async function settleFinished() {
-    const batch = finished
-    finished = []
-    await Promise.all(batch.map(settle))
-  }
-
+  /**
+   * Outcomes and claims of one turn of the event loop share one commit; an outcome that
+   * cannot be stored waits for the disk.
+   */
   async function settle({ item, outcome }: Finished<Item, Outcome>) {
+    settling++
     try {
       await db.commit(() => queue.settle(item, outcome))
     } catch (error) {
-      if (error instanceof StorageError) finished.push({ item, outcome })
+      if (error instanceof StorageError) unstored.push({ item, outcome })
       troubled('settle', error)
     }
+    settling--
+    tellIfQuiet()
   }
 
+  /** Whatever it was, not at once again. */
   function troubled(what: string, error: unknown) {
     storageFails = true
     log.error(`due loop could not ${what}`, { queue: queue.name, error: String(error) })
   }
 
   function sleepUntilDue() {
-    if (!running && finished.length === 0) return
+    if (!running && unstored.length === 0) return
     const ms = storageFails ? STORAGE_RETRY_MS : Math.min(msUntilDueOrRetry(), LONGEST_SLEEP_MS)
     cancelTimer = clock.after(Math.max(ms, 0), nudge)
   }
@@ -273,7 +275,11 @@ export function createDueLoop<Item extends Lane, Outcome>(parts: {
     cancelTimer()
   }
 
-  const isQuiet = () => !turning && inFlight.size === 0 && finished.length === 0
+  const isQuiet = () => !turning && settling === 0 && inFlight.size === 0 && unstored.length === 0
+
+  function tellIfQuiet() {
+    if (isQuiet()) for (const resolve of waitingForQuiet.splice(0)) resolve()
+  }
 
   /** Resolves when nothing is under way and everything that was is stored. */
   const idle = (): Promise<void> =>

@@ -68,7 +68,7 @@ export function createKeys(parts: { db: Db; clock: Clock; audit: Audit; prefix: 
   const store = createKeyStore(db)
   const touched = new Map<string, number>()
 
-  function issue(actor: Actor, input: NewKey): Promise<IssuedKey> {
+  async function issue(actor: Actor, input: NewKey): Promise<IssuedKey> {
     const key = checkedKey(input)
     return db.commit(() => {
       if (!store.tenantExists(key.tenantId)) throw notFound('tenant not found')

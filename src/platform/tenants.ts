@@ -42,7 +42,7 @@ export type Tenants = ReturnType<typeof createTenants>
 export function createTenants({ db, clock, audit }: { db: Db; clock: Clock; audit: Audit }) {
   const store = createStore(db)
 
-  function create(actor: Actor, input: { name: string; plan: Plan }): Promise<Tenant> {
+  async function create(actor: Actor, input: { name: string; plan: Plan }): Promise<Tenant> {
     const name = checkedName(input.name)
     const now = clock.now()
     return db.commit(() => {
@@ -56,7 +56,7 @@ export function createTenants({ db, clock, audit }: { db: Db; clock: Clock; audi
 
   const find = (id: string): Tenant => present(existing(id))
 
-  function change(actor: Actor, id: string, input: TenantChange): Promise<Tenant> {
+  async function change(actor: Actor, id: string, input: TenantChange): Promise<Tenant> {
     const changes = checkedChange(input)
     return update(actor, 'tenant.changed', id, changes)
   }

@@ -1,5 +1,15 @@
 import { expect, test } from 'bun:test'
-import { advanceWaiting, at, bootWorld, count, holdAnswers, JOBS, MINUTE, NOON } from './support.ts'
+import {
+  advanceWaiting,
+  at,
+  bootWorld,
+  count,
+  HALF_MINUTE,
+  holdAnswers,
+  JOBS,
+  MINUTE,
+  NOON,
+} from './support.ts'
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/
 
@@ -50,7 +60,13 @@ test('what is given is kept as given and read back the same everywhere', async (
 test('fields that a job does not have are ignored, its own ids and times too', async () => {
   await using world = await bootWorld()
   const { createJob, change, acme } = world
-  const foreign = { id: 'mine', tenant_id: 'other', created_at: 'never', next_run_at: 'x', colour: 1 }
+  const foreign = {
+    id: 'mine',
+    tenant_id: 'other',
+    created_at: 'never',
+    next_run_at: 'x',
+    colour: 1,
+  }
 
   const job = await createJob(foreign)
   const changed = await change(job, foreign)
@@ -197,7 +213,9 @@ test('the hour and the day of a schedule are those of UTC', async () => {
   await using world = await bootWorld()
   const { createJob } = world
 
-  expect(await createJob({ schedule: '30 12 * * *' })).toMatchObject({ next_run_at: at('12:30:00') })
+  expect(await createJob({ schedule: '30 12 * * *' })).toMatchObject({
+    next_run_at: at('12:30:00'),
+  })
   expect(await createJob({ schedule: '0 0 * * 7' })).toMatchObject({
     next_run_at: '2026-03-08T00:00:00.000Z',
   })
@@ -229,7 +247,7 @@ test('a deleted job makes no more attempts, and the one under way ends unrecorde
   const { app, api, createJob, clock, target } = world
   const held = holdAnswers(target)
   const job = await createJob()
-  await advanceWaiting(app, MINUTE)
+  await advanceWaiting(app, HALF_MINUTE)
   await held.arrived(1)
 
   expect(await api.delete(`${JOBS}/${job.id}`)).toMatchObject({ status: 204 })

@@ -5,6 +5,7 @@ import {
   bootWorld,
   count,
   DELAYED,
+  HALF_MINUTE,
   holdAnswers,
   MINUTE,
   type World,
@@ -111,7 +112,7 @@ test('a job is running, with an execution, while its target thinks', async () =>
   const held = holdAnswers(target)
   const job = await createDelayed()
 
-  await advanceWaiting(app, MINUTE)
+  await advanceWaiting(app, HALF_MINUTE)
   await held.arrived(1)
 
   expect(await readDelayed(job)).toMatchObject({ status: 'running' })
@@ -185,7 +186,10 @@ describe('cancelling', () => {
 
       const answer = await api.delete(`${DELAYED}/${job.id}`)
 
-      expect(answer).toMatchObject({ status: 409, body: { error: expect.stringContaining(status) } })
+      expect(answer).toMatchObject({
+        status: 409,
+        body: { error: expect.stringContaining(status) },
+      })
       expect(Object.keys(answer.body)).toEqual(['error'])
       expect([await readDelayed(job), await executionsOf(job)]).toEqual(before)
       expect(app.db.client.query('select open_delayed_jobs as n from job_counts').get()).toEqual({
@@ -195,15 +199,15 @@ describe('cancelling', () => {
   )
 
   async function jobThatIs(status: string, world: World) {
-    const { app, api, createDelayed, readDelayed, clock, target } = world
+    const { app, api, createDelayed, readDelayed, target } = world
     const held = holdAnswers(target)
     const job = await createDelayed()
     if (status === 'cancelled') await api.delete(`${DELAYED}/${job.id}`)
-    await advanceWaiting(app, MINUTE)
+    await advanceWaiting(app, HALF_MINUTE)
     if (status !== 'cancelled') await held.arrived(1)
     if (status === 'success' || status === 'failed') {
       held.release(status === 'success' ? 200 : 400)
-      await clock.advance(1000)
+      await app.clockwork.loop.idle()
     }
     expect(await readDelayed(job)).toMatchObject({ status })
     return job
@@ -237,6 +241,8 @@ test.each([200, 400, 500])('a job that ended with %i no longer counts as open', 
 
   await clock.advance(10 * MINUTE)
 
-  expect(app.db.client.query('select open_delayed_jobs as n from job_counts').get()).toEqual({ n: 0 })
+  expect(app.db.client.query('select open_delayed_jobs as n from job_counts').get()).toEqual({
+    n: 0,
+  })
   expect(count(app, 'runs')).toBe(0)
 })

@@ -54,7 +54,8 @@ export async function closedPort(): Promise<string> {
   return target.url
 }
 
-export const linesOf = (request = ''): string[] => (request.split('\r\n\r\n')[0] ?? '').split('\r\n')
+export const linesOf = (request = ''): string[] =>
+  (request.split('\r\n\r\n')[0] ?? '').split('\r\n')
 
 /** Values of one header, however its name is spelled. */
 export const valuesOf = (request: string | undefined, name: string): string[] =>

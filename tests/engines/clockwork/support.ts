@@ -5,6 +5,7 @@ import { startTarget } from '../../support/target.ts'
 export const JOBS = '/v1/clockwork/jobs'
 export const DELAYED = '/v1/clockwork/delayed'
 export const SECOND = 1000
+export const HALF_MINUTE = 30 * SECOND
 export const MINUTE = 60 * SECOND
 export const HOUR = 60 * MINUTE
 export const DAY = 24 * HOUR
@@ -34,7 +35,15 @@ export async function bootWorld(options: TestAppOptions = {}) {
     await app.stop()
   }
 
-  return { app, clock: app.clock, target, acme, ...jobsOf(acme.api, target.url), end, [Symbol.asyncDispose]: end }
+  return {
+    app,
+    clock: app.clock,
+    target,
+    acme,
+    ...jobsOf(acme.api, target.url),
+    end,
+    [Symbol.asyncDispose]: end,
+  }
 }
 
 /** The jobs of one tenant, made with what a test does not care about filled in. */
@@ -96,16 +105,17 @@ export async function advanceWaiting(app: Pick<TestApp, 'db' | 'clock'>, ms: num
 /** Lets a target keep its callers waiting until the test gives them their answers. */
 export function holdAnswers({ answers, requests }: World['target']) {
   const waiting: ((response: Response) => void)[] = []
-  let noticed = () => {}
+  const noticing: (() => void)[] = []
   answers(() => {
-    noticed()
+    for (const notice of noticing.splice(0)) notice()
     return new Promise((resolve) => waiting.push(resolve))
   })
 
   return {
     /** Resolves when the target has been called `count` times in all. */
     arrived: async (count: number) => {
-      while (requests.length < count) await new Promise<void>((resolve) => void (noticed = resolve))
+      while (requests.length < count)
+        await new Promise<void>((resolve) => void noticing.push(resolve))
     },
     /** Answers the callers that wait, oldest first. */
     release: (status = 200, count = waiting.length) => {
@@ -123,4 +133,6 @@ export const statusesOf = (executions: { status: string }[]) =>
 
 /** `[attempt, when, status]` of each execution, oldest first. */
 export const storyOf = (executions: { attempt: number; started_at: string; status: string }[]) =>
-  executions.map(({ attempt, started_at, status }) => [attempt, started_at.slice(11, 19), status]).reverse()
+  executions
+    .map(({ attempt, started_at, status }) => [attempt, started_at.slice(11, 19), status])
+    .reverse()

@@ -1,0 +1,101 @@
+import { Database } from 'bun:sqlite'
+import { databaseFile } from '../src/db/open.ts'
+import type { Bench } from './support/bench.ts'
+import { type CallPlan, fired, makeCalls } from './support/calls.ts'
+import { addCopies, copyIds } from './support/copies.ts'
+import { cpuMs } from './support/cpu.ts'
+import { compare, type Figure } from './support/figure.ts'
+import { createHouse, type House, serveHouse } from './support/house.ts'
+import { delayedJob, postJob } from './support/jobs.ts'
+import { alternate, type Sample } from './support/rounds.ts'
+import { type Server, startFloor } from './support/server.ts'
+
+/** How many calls a tenant, and a host, may have under way: see the limits of the queue. */
+const PER_TENANT = 128
+const PER_HOST = 20
+const LOOK_MS = 5
+
+/** Delayed jobs that fall due in one second, from that second to the last stored result. */
+export const fire: Bench = async ({ stack, rounds, due }) => {
+  const target = await startFloor(stack, 'target')
+  const caller = await startFloor(stack, 'calls')
+  const house = await createHouse(stack)
+  const server = await serveHouse(stack, house)
+  const watch = openWatch(stack, house)
+
+  const figures: Figure[] = []
+  for (const hosts of [1, 16]) {
+    const urls = hostsOf(target, hosts)
+    const concurrency = Math.min(PER_TENANT, PER_HOST * hosts)
+    const plan: Omit<CallPlan, 'client'> = { urls, calls: due, concurrency }
+    const samples = await alternate(Math.min(rounds, 3), {
+      subject: () => fireAll({ house, server, watch }, plan),
+      outbound: () => makeCalls(caller, { ...plan, client: 'outbound' }),
+      fetch: () => makeCalls(caller, { ...plan, client: 'fetch' }),
+    })
+    figures.push(...compareAll(hosts, samples))
+  }
+  return figures
+}
+
+function compareAll(
+  hosts: number,
+  { subject, outbound, fetch }: Record<'subject' | 'outbound' | 'fetch', Sample[]>,
+): Figure[] {
+  const where = hosts === 1 ? '1 host' : `${hosts} hosts`
+  return [
+    compare(`${where} : same client`, 'ms', { subject, floor: outbound }),
+    compare(`${where} : same client`, 'CPU µs/call', { subject, floor: outbound }),
+    compare(`${where} : plain fetch`, 'ms', { subject, floor: fetch }),
+  ]
+}
+
+/** All of 127.0.0.0/8 is this machine. */
+const hostsOf = (target: Server, count: number) =>
+  Array.from({ length: count }, (_, n) => target.url.replace('127.0.0.1', `127.0.0.${n + 1}`))
+
+type Watch = ReturnType<typeof openWatch>
+type Stage = { house: House; server: Server; watch: Watch }
+
+/** Due on a tick some seconds ahead, so that all of them are stored by then. */
+async function fireAll({ house, server, watch }: Stage, plan: Omit<CallPlan, 'client'>) {
+  const dueAt = Math.ceil(Date.now() / 1000) * 1000 + 2000
+  await storeJobs({ house, server, watch }, plan, dueAt)
+  await Bun.sleep(dueAt - Date.now() - 50)
+  const cpu = cpuMs(server.pid) ?? Number.NaN
+  while (watch.openRuns()) await Bun.sleep(LOOK_MS)
+  const ms = Date.now() - dueAt
+  if (watch.failures()) throw new Error('an execution failed')
+  return fired(ms, (cpuMs(server.pid) ?? Number.NaN) - cpu, plan.calls)
+}
+
+/** One job a host through the API, which sets the server's alarm; the others are its copies. */
+async function storeJobs(stage: Stage, { urls, calls }: Omit<CallPlan, 'client'>, dueAt: number) {
+  const { house, server, watch } = stage
+  const [resident] = house.residents
+  if (!resident) throw new Error('nobody lives here')
+  for (const [index, url] of urls.entries()) {
+    const id = await postJob(server, resident, 'delayed', delayedJob(url, dueAt))
+    const count = Math.ceil((calls - index) / urls.length) - 1
+    watch.copy(id, count)
+  }
+}
+
+/** A look into the database of the server, from outside. */
+function openWatch(stack: AsyncDisposableStack, { dataDir }: House) {
+  const client = stack.use(new Database(databaseFile(dataDir), { strict: true }))
+  client.run('PRAGMA busy_timeout = 5000')
+  const open = client.prepare('SELECT 1 FROM runs LIMIT 1')
+  const failed = client.prepare("SELECT 1 FROM executions WHERE status <> 'success' LIMIT 1")
+  return {
+    openRuns: () => open.get() !== null,
+    failures: () => failed.get() !== null,
+    copy(jobId: string, count: number) {
+      const id = copyIds()()
+      addCopies(client, { table: 'delayed_jobs', of: jobId, count, columns: { id } })
+      const columns = { job_id: id }
+      addCopies(client, { table: 'runs', of: jobId, by: 'job_id', count, columns })
+      client.run(`UPDATE job_counts SET open_delayed_jobs = open_delayed_jobs + ${count}`)
+    },
+  }
+}

@@ -1,0 +1,97 @@
+import type { Bench } from './support/bench.ts'
+import { addCopies, copyIds } from './support/copies.ts'
+import { withCpu } from './support/cpu.ts'
+import { openEngine } from './support/engine.ts'
+import { compare } from './support/figure.ts'
+import { createHouse, type House, serveHouse } from './support/house.ts'
+import { cronJob, delayedJob } from './support/jobs.ts'
+import { alternate, type Sample } from './support/rounds.ts'
+
+const FEW = 1000
+const TURNS = 5000
+const HOUR_MS = 3_600_000
+const TARGET = '<= 2'
+
+/** What it costs to wait, with many jobs stored and none due, beside the same with few. */
+export const idle: Bench = async ({ stack, rounds, stored }) => {
+  const many = await fill(await createHouse(stack), stored)
+  const few = await fill(await createHouse(stack), FEW)
+  const turns = await compareTurns(many, few, rounds)
+  const process = await compareProcesses(stack, many, few, rounds)
+  const name = `${stored.toLocaleString('en')} : ${FEW.toLocaleString('en')} jobs`
+  return [
+    compare(`one idle turn, ${name}`, 'µs', turns, TARGET),
+    compare(`one idle turn, ${name}`, 'CPU µs', turns, TARGET),
+    compare(`idle process, ${name}`, 'CPU ms/s', process, TARGET),
+  ]
+}
+
+/** Half of them cron, half delayed; the first of each made by the engine, the others copies. */
+async function fill(house: House, stored: number): Promise<House> {
+  await using stack = new AsyncDisposableStack()
+  const { db, clockwork } = await openEngine(stack, house)
+  const tenantId = house.residents[0]?.id ?? ''
+  const count = stored / 2 - 1
+  const id = copyIds()()
+  const later = (column: string) => ({ [column]: `${Date.now() + HOUR_MS} + i` })
+
+  const cron = await clockwork.jobs.create(tenantId, cronJob(0))
+  const columns = { id: copyIds()(), ...later('next_run_at') }
+  addCopies(db.client, { table: 'cron_jobs', of: cron.id, count, columns })
+  const job = delayedJob('https://example.com/hook', Date.now() + HOUR_MS)
+  const delayed = await clockwork.delayed.create(tenantId, { ...job, method: 'POST' })
+  const ids = { table: 'delayed_jobs', of: delayed.id, columns: { id, ...later('run_at') } }
+  addCopies(db.client, { ...ids, count })
+  const runs = { table: 'runs', of: delayed.id, by: 'job_id' }
+  addCopies(db.client, { ...runs, count, columns: { job_id: id, ...later('due_at') } })
+  return house
+}
+
+/** A turn of the loop from its nudge to its rest, in this process. */
+async function compareTurns(many: House, few: House, rounds: number) {
+  await using stack = new AsyncDisposableStack()
+  const turn = async (house: House) => {
+    const { clockwork } = await openEngine(stack, house)
+    return () => turns(clockwork.loop)
+  }
+  return await alternate(rounds, { subject: await turn(many), floor: await turn(few) })
+}
+
+async function turns(loop: { nudge(): void; idle(): Promise<void> }): Promise<Sample> {
+  const start = performance.now()
+  const { cpu } = await withCpu(process.pid, async () => {
+    for (let n = 0; n < TURNS; n++) {
+      loop.nudge()
+      await loop.idle()
+    }
+  })
+  const each = (ms: number) => (ms / TURNS) * 1000
+  return { µs: each(performance.now() - start), 'CPU µs': each(cpu) }
+}
+
+/** The served program with nobody calling: both wait at the same time. */
+async function compareProcesses(
+  stack: AsyncDisposableStack,
+  many: House,
+  few: House,
+  rounds: number,
+) {
+  const servers = { subject: await serveHouse(stack, many), floor: await serveHouse(stack, few) }
+  const samples: Record<'subject' | 'floor', Sample[]> = { subject: [], floor: [] }
+  await Bun.sleep(SETTLE_MS)
+  for (let round = 0; round < rounds; round++) {
+    const [subject, floor] = await Promise.all([rest(servers.subject.pid), rest(servers.floor.pid)])
+    samples.subject.push(subject)
+    samples.floor.push(floor)
+  }
+  return samples
+}
+
+const SETTLE_MS = 1000
+/** One of the longest sleeps of the loop, so that each round has as many turns. */
+const REST_MS = 5000
+
+async function rest(pid: number): Promise<Sample> {
+  const { cpu } = await withCpu(pid, () => Bun.sleep(REST_MS))
+  return { 'CPU ms/s': (cpu / REST_MS) * 1000 }
+}

@@ -1,0 +1,31 @@
+import { createApp } from '../../src/app.ts'
+import { loadConfig } from '../../src/config/index.ts'
+import { systemClock } from '../../src/platform/clock.ts'
+import { silentLog } from '../../src/platform/log.ts'
+import { createOutbound } from '../../src/platform/outbound/index.ts'
+import { createPlatform } from '../../src/platform/platform.ts'
+import { FLAGS, type House, openHouseDatabase } from './house.ts'
+
+/** The whole program on a house, in this process and without a port. */
+export async function openEngine(stack: AsyncDisposableStack, { dataDir }: House) {
+  const loaded = loadConfig({ flags: FLAGS, env: {}, cwd: dataDir, readFile: nothing })
+  if (!loaded.ok) throw new Error(loaded.errors.map(({ message }) => message).join('; '))
+  const { config } = loaded
+  const db = openHouseDatabase(dataDir)
+  const platform = createPlatform({
+    db,
+    clock: systemClock,
+    log: silentLog,
+    outbound: createOutbound({ clock: systemClock, ...config.outbound, allow: [] }),
+    keyPrefix: config.brand.prefix,
+    process: { version: 'bench', host: 'bench', pid: process.pid, isRunning: () => true },
+  })
+  const gatehouse = createApp(platform, config)
+  await gatehouse.start()
+  stack.defer(() => gatehouse.stop(0).then(db.close))
+  return { db, ...gatehouse }
+}
+
+function nothing(path: string): never {
+  throw Object.assign(new Error(`no file ${path}`), { code: 'ENOENT' })
+}

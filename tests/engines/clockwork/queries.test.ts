@@ -1,0 +1,89 @@
+import { expect, test } from 'bun:test'
+import { createStore } from '../../../src/engines/clockwork/store/index.ts'
+import { bootTestApp, type TestApp } from '../../support/app.ts'
+
+/** Every statement that the engine prepares, as it is handed to SQLite. */
+function statementsOf({ db }: TestApp): string[] {
+  const { client } = db
+  const prepare = client.prepare
+  const statements: string[] = []
+  client.prepare = (statement: string) => {
+    statements.push(statement)
+    return prepare.call(client, statement) as never
+  }
+  createStore(db)
+  client.prepare = prepare
+  return statements
+}
+
+function planOf({ db }: TestApp, statement: string): string[] {
+  const explain = db.client.prepare(`explain query plan ${statement}`)
+  const steps = explain.all() as { detail: string }[]
+  explain.finalize()
+  return steps.map(({ detail }) => detail)
+}
+
+async function plans() {
+  await using app = await bootTestApp()
+  return statementsOf(app).map((statement) => ({ statement, plan: planOf(app, statement) }))
+}
+
+const PLANS = await plans()
+
+const planWith = (...parts: string[]): string =>
+  PLANS.find(({ statement }) => parts.every((part) => statement.includes(part)))?.plan.join('; ') ??
+  `no statement with ${parts.join(' and ')}`
+
+test('no statement of the engine walks through a table', () => {
+  const walks = PLANS.filter(({ plan }) =>
+    plan.some((step) => /^SCAN (?!json_each)(?!.*USING (COVERING )?INDEX)/.test(step)),
+  )
+
+  expect(PLANS.length).toBeGreaterThan(30)
+  expect(walks).toEqual([])
+})
+
+test('only the small index of what is under way, or in line, is ever walked through', () => {
+  const walked = PLANS.filter(
+    ({ statement, plan }) =>
+      plan.some((step) => step.startsWith('SCAN') && !step.startsWith('SCAN json_each')) &&
+      !statement.includes('limit'),
+  )
+
+  expect(walked.map(({ plan }) => plan.join('; '))).toEqual([
+    expect.stringContaining('SCAN runs USING COVERING INDEX runs_ready'),
+  ])
+})
+
+test('no list and nothing that the loop asks for is sorted after it was found', () => {
+  const sorted = PLANS.filter(({ plan }) => plan.some((step) => step.includes('ORDER BY')))
+
+  expect(sorted).toEqual([])
+})
+
+test.each([
+  ['due cron slots', ['"cron_jobs"."next_run_at" <= ?'], 'cron_jobs_due (next_run_at<?)'],
+  ['the first cron slot', ['select "next_run_at" from "cron_jobs"'], 'INDEX cron_jobs_due'],
+  ['the list of cron jobs', ['from "cron_jobs"', 'desc'], 'cron_jobs_by_tenant (tenant_id=?)'],
+  [
+    'the list of delayed jobs',
+    ['from "delayed_jobs"', 'run_at" asc'],
+    'delayed_jobs_by_tenant (tenant_id=?)',
+  ],
+  ['the first waiting run', ['select "due_at" from "runs"'], 'INDEX runs_waiting'],
+  ['what comes due', ["state = 'waiting' and due_at <= ?"], 'runs_waiting (due_at<?)'],
+  ['the next lane', ['(tenant_id, host) >'], 'runs_ready ((tenant_id,host)>(?,?))'],
+  ['the line of a lane', ['"runs"."host" = ?'], 'runs_ready (tenant_id=? AND host=?)'],
+  ['lost leases', ['not in (select value from json_each'], 'INDEX runs_leased'],
+  ['runs in flight', ['count(*) from "runs"', '"runs"."job_id" = ?'], 'runs_by_job (job_id=?)'],
+  ['executions of a job', ['"executions"."job_id" = ?', 'desc'], 'executions_by_job (job_id=?)'],
+  [
+    'expired executions',
+    ['delete from "executions"', 'expires_at'],
+    'executions_expired (expires_at<?)',
+  ],
+  ['ended delayed jobs', ['"delayed_jobs"."expires_at" <='], 'delayed_jobs_expired (expires_at<?)'],
+  ['old skipped slots', ['"skipped_slots"."day" <'], 'skipped_slots_by_day (day<?)'],
+])('%s come from their index', (_, parts, index) => {
+  expect(planWith(...parts)).toContain(index)
+})

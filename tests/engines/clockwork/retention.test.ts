@@ -1,0 +1,184 @@
+import { expect, test } from 'bun:test'
+import {
+  at,
+  bootWorld,
+  breathe,
+  count,
+  DAY,
+  DELAYED,
+  HALF_MINUTE,
+  HOUR,
+  MINUTE,
+  NOON,
+  type World,
+} from './support.ts'
+
+/** Writes down `n` executions of a job that ended before the tests begin, the first failed. */
+function writeHistory({ app, acme }: World, job: { id: string }, n: number, failures = 0) {
+  const insert = app.db.client.prepare(
+    `insert into executions (id, tenant_id, job_id, trigger, status, attempt, slot_at, lateness_ms, started_at)
+     values (?, ?, ?, 'schedule', ?, 1, ?, 0, ?)`,
+  )
+  for (let index = 0; index < n; index++) {
+    const time = NOON - (n - index) * MINUTE
+    const status = index < failures ? 'failed' : 'success'
+    insert.run(`${job.id} ${index}`, acme.id, job.id, status, time, time)
+  }
+  insert.finalize()
+}
+
+test('of a cron job the newest 100 executions are kept', async () => {
+  await using world = await bootWorld()
+  const { app, createJob, executionsOf, clock } = world
+  const job = await createJob()
+  writeHistory(world, job, 100)
+
+  await clock.advance(10 * MINUTE)
+
+  expect(count(app, 'executions')).toBe(100)
+  expect((await executionsOf(job))[0].slot_at).toBe(at('12:10:00'))
+})
+
+test('each job has its own 100', async () => {
+  await using world = await bootWorld()
+  const { app, createJob, clock } = world
+  const [busy, idle] = [await createJob(), await createJob({ is_active: false })]
+  writeHistory(world, busy, 100)
+  writeHistory(world, idle, 100)
+
+  await clock.advance(5 * MINUTE)
+
+  expect(count(app, 'executions')).toBe(200)
+})
+
+test('a failure stays 7 days longer than the list shows it', async () => {
+  await using world = await bootWorld()
+  const { app, createJob, executionsOf, change, clock } = world
+  const job = await createJob()
+  writeHistory(world, job, 100, 3)
+  await clock.advance(5 * MINUTE)
+  await change(job, { is_active: false })
+  expect(await executionsOf(job)).toHaveLength(100)
+  expect(count(app, 'executions')).toBe(103)
+
+  clock.jump(7 * DAY - 10 * MINUTE)
+  await app.platform.retention.sweep()
+  expect(count(app, 'executions')).toBe(103)
+
+  clock.jump(10 * MINUTE)
+  await app.platform.retention.sweep()
+  expect(count(app, 'executions')).toBe(100)
+})
+
+test('executions that the list shows never go, however old they get', async () => {
+  await using world = await bootWorld()
+  const { app, createJob, executionsOf, clock, target } = world
+  target.answers(() => new Response('', { status: 400 }))
+  const job = await createJob({ schedule: '1 12 1 3 *' })
+  await clock.advance(HALF_MINUTE)
+
+  clock.jump(300 * DAY)
+  await app.platform.retention.sweep()
+
+  expect(await executionsOf(job)).toHaveLength(1)
+})
+
+test.each(['success', 'failed', 'cancelled'])(
+  'a delayed job that is %s goes 30 days after its end, with its executions',
+  async (status) => {
+    await using world = await bootWorld()
+    const { app, api, createDelayed, readDelayed, clock, target } = world
+    target.answers(() => new Response('', { status: status === 'success' ? 200 : 500 }))
+    const job = await createDelayed()
+    await clock.advance(HALF_MINUTE)
+    if (status === 'cancelled') await api.delete(`${DELAYED}/${job.id}`)
+    await clock.advance(6 * MINUTE)
+    expect(await readDelayed(job)).toMatchObject({ status })
+
+    clock.jump(30 * DAY - 10 * MINUTE)
+    await app.platform.retention.sweep()
+    expect(await readDelayed(job)).toMatchObject({ status })
+    expect(count(app, 'executions')).toBeGreaterThan(0)
+
+    clock.jump(HOUR)
+    await app.platform.retention.sweep()
+    expect(await api.get(`${DELAYED}/${job.id}`)).toMatchObject({ status: 404 })
+    expect(count(app, 'delayed_jobs')).toBe(0)
+    expect(count(app, 'executions')).toBe(0)
+  },
+)
+
+test('a delayed job that is pending never goes', async () => {
+  await using world = await bootWorld()
+  const { app, createDelayed, readDelayed, clock } = world
+  const job = await createDelayed({ run_at: '2027-03-01T00:00:00Z' })
+
+  clock.jump(300 * DAY)
+  await app.platform.retention.sweep()
+
+  expect(await readDelayed(job)).toMatchObject({ status: 'pending' })
+})
+
+test('skipped slots are told for 30 days', async () => {
+  await using world = await bootWorld()
+  const { app, createJob, change, readJob, clock } = world
+  const job = await createJob({ schedule: '0 * * * *' })
+  clock.jump(4 * HOUR)
+  await clock.advance(6000)
+  await change(job, { is_active: false })
+
+  clock.jump(29 * DAY)
+  await app.platform.retention.sweep()
+  expect(await readJob(job)).toMatchObject({ skipped_slots: { outage: 3 } })
+
+  clock.jump(2 * DAY)
+  await app.platform.retention.sweep()
+  expect(await readJob(job)).toMatchObject({ skipped_slots: { outage: 0 } })
+  expect(count(app, 'skipped_slots')).toBe(0)
+})
+
+test('what is due is deleted in slices of 500 rows, with room for others between them', async () => {
+  await using world = await bootWorld()
+  const { app, createJob, clock } = world
+  const job = await createJob({ is_active: false })
+  writeHistory(world, job, 1200)
+  app.db.client.run('update executions set expires_at = 1')
+
+  const sweep = app.platform.retention.sweep()
+  await breathe(app)
+  expect(count(app, 'executions')).toBe(700)
+  for (let slice = 0; slice < 3; slice++) {
+    await clock.advance(20)
+    await breathe(app)
+  }
+  await sweep
+
+  expect(count(app, 'executions')).toBe(0)
+})
+
+test('no table grows with the number of runs', async () => {
+  await using world = await bootWorld()
+  const { app, createJob, clock, target } = world
+  target.answers(() => new Response('', { status: 404 }))
+  await createJob()
+  await clock.advance(200 * MINUTE)
+  const rows = () =>
+    Object.fromEntries(
+      ['cron_jobs', 'runs', 'executions', 'skipped_slots', 'job_counts'].map((table) => [
+        table,
+        count(app, table),
+      ]),
+    )
+
+  clock.jump(8 * DAY)
+  await clock.advance(MINUTE)
+  await app.platform.retention.sweep()
+
+  expect(rows()).toEqual({
+    cron_jobs: 1,
+    runs: 0,
+    executions: 100,
+    skipped_slots: 1,
+    job_counts: 1,
+  })
+})

@@ -1,0 +1,434 @@
+import { expect, test } from 'bun:test'
+import { StorageError } from '../../src/db/errors.ts'
+import { openDatabase } from '../../src/db/open.ts'
+import {
+  createDueLoop,
+  type DueQueue,
+  type Lane,
+  LONGEST_SLEEP_MS,
+} from '../../src/platform/due-loop.ts'
+import { createLog } from '../../src/platform/log.ts'
+import { createTestClock } from '../support/clock.ts'
+import { temporaryFolder } from '../support/folder.ts'
+
+interface Item extends Lane {
+  id: number
+  owner: string
+}
+
+interface World {
+  clock?: ReturnType<typeof createTestClock>
+  owner?: string
+  alive?: string[]
+  limits?: Partial<DueQueue<Item, string>['limits']>
+  perform?: (item: Item, signal: AbortSignal) => Promise<string>
+}
+
+/** A queue as plain as can be, in a real database, with a loop on it. */
+function createWorld(folder: string, options: World = {}) {
+  const clock = options.clock ?? createTestClock('2026-01-01T00:00:00Z')
+  const owner = options.owner ?? 'me'
+  const db = openDatabase({ dataDir: folder, synchronous: 'full' })
+  db.client.run(`CREATE TABLE IF NOT EXISTS items (
+    id INTEGER PRIMARY KEY, tenant TEXT, target TEXT, due INTEGER, state TEXT,
+    owner TEXT, until INTEGER, outcome TEXT) STRICT`)
+  const performed: number[] = []
+  const lines: string[] = []
+  const writes = { fail: false }
+
+  const queue: DueQueue<Item, string> = {
+    name: 'items',
+    limits: { total: 100, perTenant: 100, perTarget: 100, ...options.limits },
+    longestMs: 1000,
+    nextDueAt: () => one<number>("SELECT min(due) FROM items WHERE state = 'waiting'"),
+    promote: (now) =>
+      db.client
+        .query(
+          "UPDATE items SET state = 'ready' WHERE id IN (SELECT id FROM items WHERE state = 'waiting' AND due <= ? LIMIT 50) RETURNING id",
+        )
+        .all(now).length === 50,
+    nextLane: (after) =>
+      db.client
+        .query<Lane, [string, string]>(
+          "SELECT tenant, target FROM items WHERE state = 'ready' AND (tenant, target) > (?, ?) ORDER BY tenant, target LIMIT 1",
+        )
+        .get(after?.tenant ?? '', after?.target ?? '') ?? undefined,
+    claim: ({ tenant, target }, limit, lease) =>
+      db.client
+        .query<Item, (string | number)[]>(
+          "UPDATE items SET state = 'leased', owner = ?, until = ? WHERE id IN (SELECT id FROM items WHERE state = 'ready' AND tenant = ? AND target = ? ORDER BY due, id LIMIT ?) RETURNING id, tenant, target, owner",
+        )
+        .all(lease.owner, lease.until, tenant, target, limit),
+    perform: async (item, signal) => {
+      performed.push(item.id)
+      return options.perform ? options.perform(item, signal) : 'done'
+    },
+    broken: () => 'broken',
+    settle: ({ id, owner }, outcome) => {
+      if (writes.fail) throw new StorageError('the disk is full')
+      db.client
+        .query("UPDATE items SET state = 'ended', outcome = ? WHERE id = ? AND owner = ?")
+        .run(outcome, id, owner)
+    },
+    hasLost: ({ alive, now, self }) => lost(alive, now, self).length > 0,
+    reclaim: ({ alive, now, self }) => {
+      for (const id of lost(alive, now, self))
+        db.client.query("UPDATE items SET state = 'ready', owner = NULL WHERE id = ?").run(id)
+    },
+  }
+  const lost = (alive: string[], now: number, self: string) =>
+    db.client
+      .query<{ id: number; owner: string; until: number }, []>(
+        "SELECT id, owner, until FROM items WHERE state = 'leased'",
+      )
+      .all()
+      .filter((row) => !alive.includes(row.owner) || (row.until < now && row.owner !== self))
+      .map(({ id }) => id)
+  const one = <T>(sql: string) =>
+    (Object.values(db.client.query(sql).get() ?? {})[0] as T) ?? undefined
+
+  const deathListeners: (() => void)[] = []
+  const alive = { ids: options.alive ?? [owner] }
+  const instances = {
+    self: owner,
+    alive: () => alive.ids,
+    onDeath: (listener: () => void) => void deathListeners.push(listener),
+    start: async () => {},
+    stop: async () => {},
+  }
+  const log = createLog({
+    level: 'debug',
+    format: 'json',
+    now: clock.now,
+    write: (line) => lines.push(line),
+  })
+  const loop = createDueLoop({ queue, db, clock, log, instances })
+  clock.settled = loop.idle
+
+  function add(count: number, lane: Partial<Lane> = {}, inMs = 0) {
+    for (let n = 0; n < count; n++)
+      db.client
+        .query("INSERT INTO items (tenant, target, due, state) VALUES (?, ?, ?, 'waiting')")
+        .run(lane.tenant ?? 't', lane.target ?? 'host', clock.now() + inMs)
+  }
+  const count = (state: string) =>
+    one<number>(`SELECT count(*) FROM items WHERE state = '${state}'`) ?? 0
+
+  return { clock, db, loop, add, count, performed, lines, writes, alive, queue, deathListeners }
+}
+
+/** Performances that end when the test says so. */
+function gate() {
+  const open: (() => void)[] = []
+  const under = { way: 0, most: 0 }
+  return {
+    under,
+    perform: () =>
+      new Promise<string>((resolve) => {
+        under.way++
+        under.most = Math.max(under.most, under.way)
+        open.push(() => {
+          under.way--
+          resolve('done')
+        })
+      }),
+    release: () => {
+      for (const end of open.splice(0)) end()
+    },
+  }
+}
+
+/** Lets everything that is ready run its course without waiting for what is held. */
+const breathe = async () => {
+  for (let n = 0; n < 60; n++) await new Promise((resolve) => setImmediate(resolve))
+}
+
+test('an item is performed when it is due, not before', async () => {
+  using folder = temporaryFolder()
+  const { clock, loop, add, performed } = createWorld(folder.path)
+  add(1, {}, 60_000)
+  loop.start()
+  await loop.idle()
+
+  await clock.advance(59_999)
+  expect(performed).toEqual([])
+  await clock.advance(1)
+  expect(performed).toEqual([1])
+})
+
+test('a nudge makes the loop look at once', async () => {
+  using folder = temporaryFolder()
+  const { loop, add, performed } = createWorld(folder.path)
+  loop.start()
+  await loop.idle()
+  add(1)
+
+  loop.nudge()
+  await loop.idle()
+
+  expect(performed).toEqual([1])
+})
+
+test('work that another process added is found within the longest sleep', async () => {
+  using folder = temporaryFolder()
+  const { clock, loop, add, performed } = createWorld(folder.path)
+  loop.start()
+  await loop.idle()
+  add(1)
+
+  await clock.advance(LONGEST_SLEEP_MS)
+
+  expect(performed).toEqual([1])
+})
+
+test('no more is under way than the limits allow, in total, a tenant and a target', async () => {
+  for (const [limits, expected] of [
+    [{ total: 7 }, 7],
+    [{ perTenant: 3 }, 6],
+    [{ perTarget: 2 }, 4],
+  ] as const) {
+    using folder = temporaryFolder()
+    const held = gate()
+    const { loop, add, count } = createWorld(folder.path, { limits, perform: held.perform })
+    add(20, { tenant: 'a', target: 'x' })
+    add(20, { tenant: 'b', target: 'y' })
+    loop.start()
+    await breathe()
+    expect(held.under.way).toBe(expected)
+
+    while (held.under.way > 0) {
+      held.release()
+      await breathe()
+    }
+    expect(held.under.most).toBe(expected)
+    expect(count('ended')).toBe(40)
+  }
+})
+
+test('a target that never answers keeps no other target waiting', async () => {
+  using folder = temporaryFolder()
+  const { loop, add, count } = createWorld(folder.path, {
+    limits: { perTarget: 5 },
+    perform: ({ target }) => (target === 'dead' ? new Promise(() => {}) : Promise.resolve('done')),
+  })
+  add(200, { target: 'dead' })
+  add(30, { target: 'well' })
+  loop.start()
+  await breathe()
+
+  expect(count('ended')).toBe(30)
+  expect(loop.inFlight()).toBe(5)
+})
+
+test('a tenant with a thousand targets leaves room for one with a single job', async () => {
+  using folder = temporaryFolder()
+  const held = gate()
+  const { loop, add, db } = createWorld(folder.path, {
+    limits: { total: 20, perTenant: 15 },
+    perform: held.perform,
+  })
+  for (let n = 0; n < 200; n++) add(1, { tenant: 'big', target: `h${n}` })
+  add(1, { tenant: 'small', target: 'z' })
+  loop.start()
+  await breathe()
+
+  const small = db.client.query("SELECT state FROM items WHERE tenant = 'small'").get()
+  expect(small).toEqual({ state: 'leased' })
+})
+
+test('lanes take turns: a long line does not run before the short ones', async () => {
+  using folder = temporaryFolder()
+  const held = gate()
+  const { loop, add, db } = createWorld(folder.path, {
+    limits: { total: 4, perTarget: 2 },
+    perform: held.perform,
+  })
+  for (const target of ['a', 'b', 'c', 'd']) add(6, { target })
+  loop.start()
+  const started = () =>
+    db.client
+      .query<{ target: string; n: number }, []>(
+        "SELECT target, count(*) AS n FROM items WHERE state <> 'ready' GROUP BY target",
+      )
+      .all()
+  await breathe()
+  held.release()
+  await breathe()
+
+  expect(started()).toEqual(['a', 'b', 'c', 'd'].map((target) => ({ target, n: 2 })))
+})
+
+test('outcomes of one turn share one commit', async () => {
+  using folder = temporaryFolder()
+  const held = gate()
+  const { loop, add, db } = createWorld(folder.path, { perform: held.perform })
+  add(10)
+  loop.start()
+  await breathe()
+  const version = () => Object.values(db.client.query('PRAGMA data_version').get() ?? {})[0]
+  expect(version()).toBeDefined()
+  const changes: number[] = []
+  const commits = db.client.query<{ n: number }, []>(
+    "SELECT count(*) AS n FROM items WHERE state = 'ended'",
+  )
+
+  held.release()
+  for (let n = 0; n < 20; n++) {
+    await new Promise((resolve) => setImmediate(resolve))
+    changes.push(commits.get()?.n ?? 0)
+  }
+
+  expect(new Set(changes)).toEqual(new Set([0, 10]))
+})
+
+test('a performance that breaks is settled as broken, and logged', async () => {
+  using folder = temporaryFolder()
+  const { loop, add, db, lines } = createWorld(folder.path, {
+    perform: () => Promise.reject(new Error('a bug')),
+  })
+  add(1)
+  loop.start()
+  await loop.idle()
+
+  expect(db.client.query('SELECT state, outcome FROM items').all()).toEqual([
+    { state: 'ended', outcome: 'broken' },
+  ])
+  expect(lines.join()).toContain('a bug')
+})
+
+test('outcomes that the disk refused are stored when it takes them again', async () => {
+  using folder = temporaryFolder()
+  const { clock, loop, add, count, writes, lines } = createWorld(folder.path)
+  clock.settled = breathe
+  writes.fail = true
+  add(3)
+  loop.start()
+  await breathe()
+  expect(count('ended')).toBe(0)
+
+  await clock.advance(5000)
+  expect(count('ended')).toBe(0)
+  expect(lines.length).toBeLessThan(40)
+
+  writes.fail = false
+  await clock.advance(1000)
+  expect(count('ended')).toBe(3)
+})
+
+test('a claim that could not be committed takes up no room', async () => {
+  using folder = temporaryFolder()
+  const { clock, loop, add, count, queue } = createWorld(folder.path, { limits: { total: 2 } })
+  clock.settled = breathe
+  const { claim } = queue
+  let failures = 5
+  queue.claim = (...args) => {
+    const items = claim(...args)
+    if (failures-- > 0) throw new StorageError('the disk is full')
+    return items
+  }
+  add(6)
+  loop.start()
+  await breathe()
+  expect(loop.inFlight()).toBe(0)
+
+  await clock.advance(10_000)
+  expect(count('ended')).toBe(6)
+})
+
+test('leases of a dead process are taken back; those of a living one are not', async () => {
+  using folder = temporaryFolder()
+  const world = createWorld(folder.path, { alive: ['me', 'other'] })
+  const { clock, loop, add, db, performed, alive, deathListeners } = world
+  add(2, {}, 999_999)
+  db.client.run(
+    `UPDATE items SET state = 'leased', owner = 'other', until = ${clock.now() + 10_000_000}`,
+  )
+  loop.start()
+  await loop.idle()
+  await clock.advance(60_000)
+  expect(performed).toEqual([])
+
+  alive.ids = ['me']
+  for (const listener of deathListeners) listener()
+  await loop.idle()
+  expect(performed).toEqual([1, 2])
+})
+
+test('a lease that has run out is taken from another process, but not from oneself by a clock that jumps', async () => {
+  using folder = temporaryFolder()
+  const held = gate()
+  const { clock, loop, add, db, performed } = createWorld(folder.path, {
+    alive: ['me', 'other'],
+    perform: held.perform,
+  })
+  clock.settled = breathe
+  add(2)
+  db.client.run(
+    `UPDATE items SET state = 'leased', owner = 'other', until = ${clock.now() + 1000} WHERE id = 1`,
+  )
+  loop.start()
+  await breathe()
+  expect(performed).toEqual([2])
+
+  clock.jump(86_400_000)
+  await clock.advance(LONGEST_SLEEP_MS)
+  expect(performed).toEqual([2, 1])
+  held.release()
+})
+
+test('stopping claims nothing more and waits for what is under way', async () => {
+  using folder = temporaryFolder()
+  const held = gate()
+  const { loop, add, count } = createWorld(folder.path, {
+    limits: { total: 3 },
+    perform: held.perform,
+  })
+  add(9)
+  loop.start()
+  await breathe()
+
+  let stopped = false
+  const stopping = loop.stop(25_000).then(() => {
+    stopped = true
+  })
+  await breathe()
+  expect(stopped).toBe(false)
+  held.release()
+  await stopping
+
+  expect(count('ended')).toBe(3)
+  expect(count('leased')).toBe(0)
+  expect(count('ready')).toBe(6)
+})
+
+test('after the grace period what is under way is cut short, and its outcome stored', async () => {
+  using folder = temporaryFolder()
+  const { clock, loop, add, db } = createWorld(folder.path, {
+    perform: (_, signal) =>
+      new Promise((resolve) => signal.addEventListener('abort', () => resolve('cut short'))),
+  })
+  clock.settled = breathe
+  add(1)
+  loop.start()
+  await breathe()
+
+  const stopping = loop.stop(25_000)
+  await clock.advance(25_000)
+  await stopping
+
+  expect(db.client.query('SELECT outcome FROM items').all()).toEqual([{ outcome: 'cut short' }])
+})
+
+test('an idle turn writes nothing', async () => {
+  using folder = temporaryFolder()
+  const { clock, loop, add, db } = createWorld(folder.path)
+  add(5, {}, 10_000_000)
+  loop.start()
+  await loop.idle()
+  const size = () => Bun.file(`${db.file}-wal`).size
+  const before = size()
+
+  await clock.advance(600_000)
+
+  expect(size()).toBe(before)
+})
