@@ -1,5 +1,6 @@
 /** `bun run bench [name…] [--quick] [--json]`: see README.md beside this file. */
 import { parseArgs } from 'node:util'
+import { boot } from './boot.ts'
 import { create } from './create.ts'
 import { fire } from './fire.ts'
 import { idle } from './idle.ts'
@@ -8,7 +9,7 @@ import type { Bench, Scale } from './support/bench.ts'
 import type { Figure } from './support/figure.ts'
 import { table } from './support/table.ts'
 
-const BENCHES: Record<string, Bench> = { list, create, fire, idle }
+const BENCHES: Record<string, Bench> = { list, create, fire, idle, boot }
 
 const FULL = { rounds: 5, ms: 1000, crowd: 200_000, due: 5000, stored: 1_000_000 }
 const QUICK = { rounds: 3, ms: 250, crowd: 50_000, due: 1000, stored: 100_000 }

@@ -24,7 +24,7 @@ export const ReferencePage = ({ document }: { document: ApiDocument }) => {
           {groups.map(({ tag, entries }) => (
             <Contents name={tag.name} entries={entries} />
           ))}
-          <p>
+          <p class="group">
             <a href="/openapi.json">openapi.json</a>
           </p>
         </nav>
@@ -134,8 +134,7 @@ const Responses = ({ responses }: { responses: NonNullable<ApiOperation['respons
       return (
         <details class="response">
           <summary>
-            <b class={`status s${status[0]}`}>{status}</b>{' '}
-            {schema?.description ?? description ?? ''} {schema?.type === 'array' && 'A list.'}
+            <b class={`status s${status[0]}`}>{status}</b> {meaningOf(schema, description)}
           </summary>
           {fields && (
             <dl>
@@ -154,6 +153,14 @@ const Responses = ({ responses }: { responses: NonNullable<ApiOperation['respons
     })}
   </>
 )
+
+/** The generator's own words for an answer say nothing. */
+function meaningOf(schema: JsonSchema | undefined, description = ''): string {
+  if (schema?.description) return schema.description
+  if (schema?.type === 'array') return 'A list; each item has'
+  if (schema?.properties) return 'An object with'
+  return description.startsWith('Response for status') ? '' : description
+}
 
 const Method = ({ name }: { name: string }) => <b class={`method ${name}`}>{name.toUpperCase()}</b>
 
@@ -183,7 +190,7 @@ function typeOf(schema: JsonSchema): string {
   if (schema.type === 'array') return `list of ${typeOf(schema.items ?? {})}`
   if (schema.type === 'object' && schema.properties)
     return Object.keys(schema.properties).join(', ')
-  return schema.type ?? 'any'
+  return schema.type === 'boolean' ? 'true or false' : (schema.type ?? 'any')
 }
 
 function curl(

@@ -73,7 +73,11 @@ export const FLAGS = {
 
 /** The program as it is run from a checkout, on a free port, in a process of its own. */
 export const serveHouse = (stack: AsyncDisposableStack, { dataDir }: House): Promise<Server> =>
-  startServer(stack, [process.execPath, 'src/main.ts', 'serve', ...options(dataDir)])
+  startServer(stack, serveCommand(dataDir))
 
-export const options = (dataDir: string): string[] =>
-  Object.entries({ ...FLAGS, 'data-dir': dataDir }).flatMap(([name, value]) => [`--${name}`, value])
+/** What to type to serve a data directory. */
+export const serveCommand = (dataDir: string, program = [process.execPath, 'src/main.ts']) => [
+  ...program,
+  'serve',
+  ...Object.entries({ ...FLAGS, 'data-dir': dataDir }).map(([name, value]) => `--${name}=${value}`),
+]

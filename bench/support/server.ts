@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 
-const ROOT = join(import.meta.dir, '..', '..')
+export const fromRoot = (...names: string[]) => join(import.meta.dir, '..', '..', ...names)
 
 export type Server = Awaited<ReturnType<typeof startServer>>
 
@@ -9,7 +9,7 @@ export type Server = Awaited<ReturnType<typeof startServer>>
  * its own pid, when the stack is disposed.
  */
 export async function startServer(stack: AsyncDisposableStack, command: string[]) {
-  const child = Bun.spawn(command, { cwd: ROOT, stdio: ['ignore', 'pipe', 'pipe'] })
+  const child = Bun.spawn(command, { cwd: fromRoot(), stdio: ['ignore', 'pipe', 'pipe'] })
   async function stop() {
     child.kill('SIGTERM')
     await child.exited
@@ -22,7 +22,7 @@ export async function startServer(stack: AsyncDisposableStack, command: string[]
 
 /** A floor of `bench/floor`, with its arguments. */
 export const startFloor = (stack: AsyncDisposableStack, name: string, ...args: string[]) =>
-  startServer(stack, [process.execPath, join(ROOT, 'bench', 'floor', `${name}.ts`), ...args])
+  startServer(stack, [process.execPath, fromRoot('bench', 'floor', `${name}.ts`), ...args])
 
 /** Goes on reading after the line is found, so that the child never waits for us. */
 function urlIn(output: ReadableStream<Uint8Array>): Promise<string | undefined> {

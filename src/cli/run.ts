@@ -1,6 +1,5 @@
 import { type ParseArgsOptionDescriptor, parseArgs } from 'node:util'
-import { formatErrors, loadConfig, settingFlags } from '../config/index.ts'
-import { nearest } from '../config/nearest.ts'
+import { formatErrors, nearest, settingFlags } from '../config/index.ts'
 import { StorageError } from '../db/errors.ts'
 import { SchemaError } from '../db/migrate.ts'
 import { AppError } from '../platform/errors.ts'
@@ -15,6 +14,7 @@ import {
 } from './command.ts'
 import { commands } from './commands.ts'
 import { COMMON_OPTIONS, helpOf, overview } from './help.ts'
+import { loadChecked } from './load.ts'
 
 /** Runs what the command line asks for and says with which code to exit. */
 export async function run(argv: readonly string[], io: Io): Promise<ExitCode> {
@@ -123,7 +123,7 @@ async function configured(
   given: Pick<Invocation, 'io' | 'options' | 'args'>,
 ): Promise<ExitCode> {
   const { io, options } = given
-  const loaded = loadConfig({ flags: flagsAmong(options), env: io.env, cwd: io.cwd })
+  const loaded = loadChecked({ flags: flagsAmong(options), env: io.env, cwd: io.cwd })
   const json = options.json === true
   if ('runBare' in command) return print(io, json, await command.runBare({ ...given, loaded }))
   if (!loaded.ok) return complain(io, json, EXIT.config, formatErrors(loaded.errors).trimEnd())

@@ -1,0 +1,27 @@
+import { type LoadInput, type LoadResult, loadConfig } from '../config/index.ts'
+import { parseAllowList } from '../platform/outbound/index.ts'
+
+/** Loads the configuration and holds it against what only the parts that use it know. */
+export function loadChecked(input: LoadInput): LoadResult {
+  const loaded = loadConfig(input)
+  if (!loaded.ok) return loaded
+  const message = refusal(() => parseAllowList([...loaded.config.outbound.allow]))
+  if (message === undefined) return loaded
+  const key = 'outbound.allow'
+  const at = loaded.origin.get(key)?.at ?? ''
+  const { file, warnings } = loaded
+  return {
+    ok: false,
+    errors: [{ at, key, message: `[outbound] allow: ${message}` }],
+    file,
+    warnings,
+  }
+}
+
+function refusal(check: () => void): string | undefined {
+  try {
+    check()
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error)
+  }
+}

@@ -1,0 +1,70 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import type { Browser } from 'playwright-core'
+import { serve } from '../../src/http/serve.ts'
+import { bootTestApp } from '../support/app.ts'
+import {
+  LOOKS,
+  launchBrowser,
+  openPage,
+  screenshot,
+  scrollsSideways,
+  seriousFindings,
+} from '../support/browser.ts'
+
+let browser: Browser
+let app: Awaited<ReturnType<typeof bootTestApp>>
+let listener: ReturnType<typeof serve>
+
+beforeAll(async () => {
+  browser = await launchBrowser()
+  app = await bootTestApp()
+  listener = serve(app.app, { host: '127.0.0.1', port: 0 })
+}, 60_000)
+
+afterAll(async () => {
+  await browser.close()
+  await listener.stop()
+  await app.stop()
+})
+
+test.each(LOOKS)(
+  'the reference holds in $name: nothing sticks out, nothing serious for axe',
+  async (look) => {
+    const page = await openPage(browser, `${listener.url}/`, look)
+
+    expect(await page.textContent('h1')).toBe('API reference')
+    expect(await scrollsSideways(page)).toBe(false)
+    expect(await seriousFindings(page)).toEqual([])
+    await screenshot(page, `reference-${look.name}`)
+  },
+  30_000,
+)
+
+test('the contents lead to each operation, and its answers and curl unfold, without scripts', async () => {
+  const page = await openPage(browser, `${listener.url}/reference`, LOOKS[0], { javaScript: false })
+
+  await page.click('nav a:has-text("Create a cron job")')
+  const article = page.locator('article:target')
+  expect(await article.locator('h3').textContent()).toBe('Create a cron job')
+  await article.locator('summary:has-text("201")').click()
+  expect(await article.locator('dt:has-text("next_run_at")').isVisible()).toBe(true)
+  await article.locator('summary:has-text("curl")').click()
+  expect(await article.locator('pre').textContent()).toContain(
+    '-H "Authorization: Bearer $GATEHOUSE_KEY"',
+  )
+}, 30_000)
+
+test('nothing is blocked by the content policy and nothing is fetched from elsewhere', async () => {
+  const page = await openPage(browser, 'about:blank')
+  const complaints: string[] = []
+  const foreign: string[] = []
+  page.on('console', (message) => complaints.push(message.text()))
+  page.on('request', (request) => {
+    if (!request.url().startsWith(listener.url)) foreign.push(request.url())
+  })
+
+  await page.goto(`${listener.url}/reference`)
+
+  expect(complaints).toEqual([])
+  expect(foreign).toEqual([])
+}, 30_000)

@@ -1,0 +1,15 @@
+/**
+ * Takes up what is due half a minute from now and waits for the target, which does not answer:
+ * this process is killed by the test that started it. Arguments: data directory and time.
+ */
+import { bootProcess } from './processes.ts'
+import { HALF_MINUTE } from './support.ts'
+
+const [dataDir = '', now] = process.argv.slice(2)
+const { clock } = await bootProcess({
+  dataDir,
+  now: Number(now),
+  pid: process.pid,
+  othersRun: true,
+})
+await clock.advance(HALF_MINUTE)

@@ -1,0 +1,42 @@
+import { createApp } from '../../../src/app.ts'
+import { openDatabase } from '../../../src/db/open.ts'
+import { isoTime } from '../../../src/platform/clock.ts'
+import { createLog } from '../../../src/platform/log.ts'
+import { createOutbound } from '../../../src/platform/outbound/index.ts'
+import { createPlatform } from '../../../src/platform/platform.ts'
+import { createTestClock } from '../../support/clock.ts'
+import { testConfig } from '../../support/config.ts'
+
+export interface ProcessOptions {
+  dataDir: string
+  /** What its clock shows, which it turns by itself. */
+  now: number
+  pid: number
+  /** Whether it finds the other processes of the machine alive. */
+  othersRun: boolean
+}
+
+/** One more process on a data directory that is in use, or was. */
+export async function bootProcess({ dataDir, now, pid, othersRun }: ProcessOptions) {
+  const clock = createTestClock(isoTime(now))
+  const db = openDatabase({ dataDir, synchronous: 'full' })
+  const log = createLog({ level: 'error', format: 'json', now: clock.now, write: console.error })
+  const outbound = createOutbound({
+    clock,
+    allow: ['127.0.0.0/8'],
+    timeoutMs: 30_000,
+    maxResponseBytes: 64 * 1024,
+  })
+  const process = { version: 'test', host: 'test', pid, isRunning: () => othersRun }
+  const platform = createPlatform({ db, clock, log, outbound, keyPrefix: 'svc', process })
+  const { app, clockwork, start, stop } = createApp(platform, testConfig())
+  await start()
+  clock.settled = () => clockwork.loop.idle()
+
+  async function end() {
+    await stop(0)
+    db.close()
+  }
+
+  return { app, db, clock, clockwork, [Symbol.asyncDispose]: end }
+}

@@ -1,0 +1,73 @@
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import sparticuz from '@sparticuz/chromium'
+import { source as axeSource } from 'axe-core'
+import { type Browser, chromium, type Page } from 'playwright-core'
+
+const SCREENSHOTS = join(import.meta.dir, '..', '..', 'dist', 'screenshots')
+
+/** Keeps the browser from looking for its maker's servers, which tests have no business with. */
+const QUIET = [
+  '--no-sandbox',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+]
+
+/** A real browser, from the packages of the lock file. */
+export async function launchBrowser(): Promise<Browser> {
+  const executablePath = await sparticuz.executablePath()
+  return chromium.launch({ executablePath, args: [...sparticuz.args, ...QUIET], headless: true })
+}
+
+/** The looks in which every page has to hold. */
+export const LOOKS = [
+  { name: 'wide-light', width: 1280, height: 900, colorScheme: 'light' },
+  { name: 'wide-dark', width: 1280, height: 900, colorScheme: 'dark' },
+  { name: 'narrow-light', width: 360, height: 740, colorScheme: 'light' },
+  { name: 'narrow-dark', width: 360, height: 740, colorScheme: 'dark' },
+] as const
+
+export type Look = (typeof LOOKS)[number]
+
+/** Opens a page in one of the looks, without scripts if asked. */
+export async function openPage(
+  browser: Browser,
+  url: string,
+  { width, height, colorScheme }: Look = LOOKS[0],
+  { javaScript = true } = {},
+): Promise<Page> {
+  const context = await browser.newContext({
+    viewport: { width, height },
+    colorScheme,
+    javaScriptEnabled: javaScript,
+    bypassCSP: false,
+  })
+  const page = await context.newPage()
+  await page.goto(url)
+  return page
+}
+
+export async function screenshot(page: Page, name: string) {
+  mkdirSync(SCREENSHOTS, { recursive: true })
+  await page.screenshot({ path: join(SCREENSHOTS, `${name}.png`) })
+}
+
+/** What axe finds serious or worse, as sentences. */
+export async function seriousFindings(page: Page): Promise<string[]> {
+  await page.evaluate(axeSource)
+  const violations = await page.evaluate(async () => {
+    // biome-ignore lint/suspicious/noExplicitAny: axe puts itself on the window
+    const { violations } = await (globalThis as any).axe.run()
+    return violations as { impact: string; help: string; nodes: { html: string }[] }[]
+  })
+  return violations
+    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+    .map(({ help, nodes }) => `${help}: ${nodes[0]?.html}`)
+}
+
+/** True when something sticks out and the page scrolls sideways. */
+export const scrollsSideways = (page: Page): Promise<boolean> =>
+  page.evaluate(() => document.documentElement.scrollWidth > document.documentElement.clientWidth)
