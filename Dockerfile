@@ -4,6 +4,8 @@ WORKDIR /build
 COPY package.json bun.lock bunfig.toml ./
 RUN bun install --frozen-lockfile --production
 COPY . .
+# docker build --build-arg GATEHOUSE_COMMIT=$(git rev-parse --short=12 HEAD) .
+ARG GATEHOUSE_COMMIT
 RUN bun run build && mkdir -m 0700 /data
 
 # glibc is all that the executable needs from the system.

@@ -9,12 +9,12 @@ import { join } from 'node:path'
 const root = join(import.meta.dir, '..')
 const outfile = join(root, 'dist', 'gatehouse')
 
-/** Empty outside a checkout, as in an image that is built from a source archive. */
+/** From the environment where there is no checkout or no git, as when an image is built. */
 function commit(): string {
-  const { exitCode, stdout } = Bun.spawnSync(['git', 'rev-parse', '--short=12', 'HEAD'], {
-    cwd: root,
-  })
-  return exitCode === 0 ? stdout.toString().trim() : 'unknown'
+  if (process.env.GATEHOUSE_COMMIT) return process.env.GATEHOUSE_COMMIT
+  if (!Bun.which('git')) return 'unknown'
+  const git = Bun.spawnSync(['git', 'rev-parse', '--short=12', 'HEAD'], { cwd: root })
+  return git.exitCode === 0 ? git.stdout.toString().trim() : 'unknown'
 }
 
 mkdirSync(join(root, 'dist'), { recursive: true })

@@ -7,8 +7,8 @@ const isCompiled = import.meta.path.startsWith('/$bunfs/')
 
 /** What to type: the bare name where the shell finds it, else the whole path. */
 function programName(): string {
-  if (!isCompiled) return 'bun src/main.ts'
   const { execPath, env } = process
+  if (!isCompiled) return `${env.npm_command === 'exec' ? 'npx -y bun@1.4.5' : 'bun'} src/main.ts`
   const isOnPath = env.PATH?.split(delimiter).includes(dirname(execPath))
   return isOnPath ? basename(execPath) : execPath
 }

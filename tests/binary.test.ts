@@ -145,6 +145,7 @@ describe('the executable, in a folder of its own, with an empty environment and 
     expect(mistyped.err).toContain('did you mean tenant create?')
 
     using other = temporaryFolder()
+    await command({ cwd: other.path, args: ['tenant', 'create', '--name', 'Acme'] })
     const unknown = await command({ cwd: other.path, args: ['tenant', 'show', 'nobody', '--json'] })
     expect(unknown.code).toBe(1)
     expect(JSON.parse(unknown.err)).toEqual({ error: 'tenant not found' })

@@ -11,9 +11,13 @@ export const configCheck: Command = {
     const { ok, file, warnings } = loaded
     return {
       json: { ok, file: file ?? null, errors, warnings },
-      text: ok
-        ? `The configuration is valid${file ? ` (${file})` : ''}.`
-        : formatErrors(errors).trimEnd(),
+      text: [
+        formatErrors(errors).trimEnd(),
+        warnings.length > 0 ? `Worth a look:\n${formatErrors(warnings).trimEnd()}` : '',
+        ok ? `The configuration is valid${file ? ` (${file})` : ''}.` : '',
+      ]
+        .filter(Boolean)
+        .join('\n'),
       exit: ok ? EXIT.ok : EXIT.config,
     }
   },

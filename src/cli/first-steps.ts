@@ -1,9 +1,11 @@
 import { resolve } from 'node:path'
 import type { Config } from '../config/index.ts'
+import { localUrl } from '../http/urls.ts'
 import type { Io } from './command.ts'
 
 /** What a newcomer needs to see: from nothing to the first job, ready to be pasted. */
-export function firstSteps({ io, config, url }: { io: Io; config: Config; url: string }): string {
+export function firstSteps({ io, config, port }: { io: Io; config: Config; port: number }): string {
+  const url = localUrl({ ...config.server, port })
   const isHere = config.dataDir === resolve(io.cwd, 'data')
   const program = isHere ? io.program : `${io.program} --data-dir ${config.dataDir}`
   return `

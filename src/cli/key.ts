@@ -27,18 +27,15 @@ export const keyCreate: Command = {
       help: 'Grant only this; all of the engine if absent.',
     },
   },
-  run: ({ config, options }) =>
-    withOffices(config, async ({ keys, actor }) =>
-      issued(
-        await keys.issue(actor, {
-          tenantId: `${options.tenant}`,
-          engine: oneOf(ENGINES, 'engine', options.engine),
-          environment:
-            options.env === undefined ? undefined : oneOf(ENVIRONMENTS, 'env', options.env),
-          scopes: options.scope as string[] | undefined,
-        }),
-      ),
-    ),
+  run: ({ config, options }) => {
+    const key = {
+      tenantId: `${options.tenant}`,
+      engine: oneOf(ENGINES, 'engine', options.engine),
+      environment: options.env === undefined ? undefined : oneOf(ENVIRONMENTS, 'env', options.env),
+      scopes: options.scope as string[] | undefined,
+    }
+    return withOffices(config, async ({ keys, actor }) => issued(await keys.issue(actor, key)))
+  },
 }
 
 export const keyList: Command = {
@@ -61,10 +58,12 @@ export const keyRotate: Command = {
   options: {
     grace: { type: 'string', value: 'TIME', help: 'How long the old key works on; 24h if absent.' },
   },
-  run: ({ config, options, args }) =>
-    withOffices(config, async ({ keys, actor }) =>
-      issued(await keys.rotate(actor, args[0] ?? '', grace(`${options.grace ?? '24h'}`))),
-    ),
+  run: ({ config, options, args }) => {
+    const graceMs = grace(`${options.grace ?? '24h'}`)
+    return withOffices(config, async ({ keys, actor }) =>
+      issued(await keys.rotate(actor, args[0] ?? '', graceMs)),
+    )
+  },
 }
 
 export const keyRevoke: Command = {

@@ -1,23 +1,27 @@
-import { hostname, userInfo } from 'node:os'
+import { existsSync } from 'node:fs'
+import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { migrations } from '../../drizzle/index.ts'
 import type { Config } from '../config/index.ts'
-import { asStorageError } from '../db/errors.ts'
+import { asStorageError, StorageError } from '../db/errors.ts'
 import { migrate, migrationStatus, SchemaError } from '../db/migrate.ts'
-import { type Db, openDatabase } from '../db/open.ts'
+import { type Db, databaseFile, openDatabase } from '../db/open.ts'
 import { type Actor, createAudit } from '../platform/audit.ts'
 import { systemClock } from '../platform/clock.ts'
+import { notFound } from '../platform/errors.ts'
 import { createKeys } from '../platform/keys.ts'
 import { createTenants } from '../platform/tenants.ts'
 import { VERSION } from '../platform/version.ts'
 
-export const openConfigured = ({ dataDir, database }: Config): Db => {
+export function openConfigured({ dataDir, database }: Config): Db {
   try {
     return openDatabase({ dataDir, ...database })
   } catch (error) {
-    throw asStorageError(error)
+    throw new StorageError(`${databaseFile(dataDir)}: ${messageOf(asStorageError(error))}`)
   }
 }
+
+const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error))
 
 /** Brings the schema up to date; a database with data is copied first. */
 export const migrateConfigured = ({ dataDir }: Config, db: Db): string[] =>
@@ -35,13 +39,22 @@ export interface Offices {
 }
 
 /**
- * For commands that act on the data directory, beside a running server or without one. A new
- * directory is set up; one with data is not migrated under a server that may be running.
+ * For commands that act on a data directory that is there, beside a running server or
+ * without one. Nothing is made in a folder where somebody merely looks.
  */
-export async function withOffices<T>(
-  config: Config,
-  work: (offices: Offices) => T | Promise<T>,
-): Promise<T> {
+export async function withOffices<T>(config: Config, work: Work<T>): Promise<T> {
+  if (!existsSync(databaseFile(config.dataDir)))
+    throw notFound(`there is no data in ${config.dataDir}; --data-dir names another place`)
+  return withNewOffices(config, work)
+}
+
+type Work<T> = (offices: Offices) => T | Promise<T>
+
+/**
+ * The same, but sets up a directory that is new. One with data is not migrated here: a server
+ * of an older version may be running on it.
+ */
+export async function withNewOffices<T>(config: Config, work: Work<T>): Promise<T> {
   const db = openConfigured(config)
   try {
     const { applied, pending } = migrationStatus(db.client, migrations)
@@ -61,11 +74,5 @@ export async function withOffices<T>(
   }
 }
 
-/** In a container the user may have no name. */
-function whoAmI(): string {
-  try {
-    return `${userInfo().username}@${hostname()}`
-  } catch {
-    return `${process.getuid?.() ?? 'unknown'}@${hostname()}`
-  }
-}
+/** The account by its number: its name follows the environment, which anybody can set. */
+const whoAmI = (): string => `uid ${process.getuid?.() ?? 'unknown'}@${hostname()}`

@@ -150,5 +150,13 @@ function complain(io: Io, json: boolean, code: ExitCode, message: string): ExitC
   return code
 }
 
+/** What the operator can mend: said in a sentence. All else is a bug and shows its trace. */
 const isExpected = (error: unknown): error is Error =>
-  error instanceof AppError || error instanceof SchemaError || error instanceof StorageError
+  error instanceof AppError ||
+  error instanceof SchemaError ||
+  error instanceof StorageError ||
+  isSystemError(error)
+
+/** A port in use, a folder that may not be written: the system names these E…. */
+const isSystemError = (error: unknown): boolean =>
+  error instanceof Error && /^E[A-Z]+$/.test((error as NodeJS.ErrnoException).code ?? '')

@@ -1,4 +1,3 @@
-import { hostname } from 'node:os'
 import { createApp } from '../app.ts'
 import type { Config } from '../config/index.ts'
 import { serve as listen } from '../http/serve.ts'
@@ -6,6 +5,7 @@ import { sleep, systemClock } from '../platform/clock.ts'
 import { createLog, type Log } from '../platform/log.ts'
 import { createOutbound } from '../platform/outbound/index.ts'
 import { createPlatform } from '../platform/platform.ts'
+import { thisProcess } from '../platform/process.ts'
 import { VERSION } from '../platform/version.ts'
 import { type Command, EXIT, type ExitCode, type Io } from './command.ts'
 import { firstSteps } from './first-steps.ts'
@@ -38,14 +38,14 @@ async function serveUntilStopped(config: Config, io: Io): Promise<ExitCode> {
       maxResponseBytes: config.outbound.maxResponseBytes,
     }),
     keyPrefix: config.brand.prefix,
-    process: { version: VERSION, host: hostname(), pid: process.pid, isRunning },
+    process: thisProcess(VERSION),
   })
   const gatehouse = createApp(platform, config, { precompile: true })
   const listener = listen(gatehouse.app, config.server)
   const stopSignal = nextSignal()
   await gatehouse.start()
   log.info('listening', { url: listener.url, dataDir: config.dataDir, version: VERSION })
-  if (platform.tenants.list().length === 0) io.err(firstSteps({ io, config, url: listener.url }))
+  if (platform.tenants.list().length === 0) io.err(firstSteps({ io, config, port: listener.port }))
 
   const signal = await stopSignal
   log.info('stopping', { signal })
@@ -88,14 +88,4 @@ const nextSignal = (): Promise<NodeJS.Signals> =>
 /** Somebody who asks twice does not want to wait. */
 function exitOnSecondSignal() {
   for (const signal of SIGNALS) process.once(signal, () => process.exit(EXIT.failure))
-}
-
-/** Signal 0 is sent to nobody; it only tells whether the process exists. */
-function isRunning(pid: number): boolean {
-  try {
-    process.kill(pid, 0)
-    return true
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM'
-  }
 }

@@ -1,6 +1,6 @@
 import { PLANS, SUSPEND_REASONS, type Tenant, type TenantChange } from '../platform/tenants.ts'
 import { type Answer, type Command, oneOf, table, UsageError } from './command.ts'
-import { withOffices } from './open.ts'
+import { withNewOffices, withOffices } from './open.ts'
 
 const plan = `one of ${PLANS.join(', ')}`
 
@@ -11,12 +11,13 @@ export const tenantCreate: Command = {
     name: { type: 'string', value: 'NAME', help: 'What people call it.', required: true },
     plan: { type: 'string', value: 'PLAN', help: `Plan: ${plan}. The default is in [metering].` },
   },
-  run: ({ config, options }) =>
-    withOffices(config, async ({ tenants, actor }) => {
-      const plan = oneOf(PLANS, 'plan', options.plan ?? config.metering.defaultPlan)
+  run: ({ config, options }) => {
+    const plan = oneOf(PLANS, 'plan', options.plan ?? config.metering.defaultPlan)
+    return withNewOffices(config, async ({ tenants, actor }) => {
       const { id, name, status } = await tenants.create(actor, { name: `${options.name}`, plan })
       return { json: { id, name, plan, status }, text: `Created tenant ${name} (${plan}).\n${id}` }
-    }),
+    })
+  },
 }
 
 export const tenantList: Command = {
@@ -53,17 +54,18 @@ export const tenantSet: Command = {
       help: 'Most that a month may cost; none for the default cap.',
     },
   },
-  run: ({ config, options, args }) =>
-    withOffices(config, async ({ tenants, actor }) => {
-      const change = changeOf(options)
-      if (Object.keys(change).length === 0) throw new UsageError('tenant set: nothing to change')
-      return shown(await tenants.change(actor, args[0] ?? '', change))
-    }),
+  run: ({ config, options, args }) => {
+    const change = changeOf(options)
+    if (Object.keys(change).length === 0) throw new UsageError('tenant set: nothing to change')
+    return withOffices(config, async ({ tenants, actor }) =>
+      shown(await tenants.change(actor, args[0] ?? '', change)),
+    )
+  },
 }
 
 export const tenantSuspend: Command = {
   name: 'tenant suspend',
-  summary: 'Refuse new work of a tenant with 402 until it is resumed.',
+  summary: 'Mark a tenant as suspended, for an open bill or an unpaid renewal.',
   positionals: ['ID'],
   options: {
     reason: {
@@ -73,21 +75,17 @@ export const tenantSuspend: Command = {
       required: true,
     },
   },
-  run: ({ config, options, args }) =>
-    withOffices(config, async ({ tenants, actor }) =>
-      shown(
-        await tenants.suspend(
-          actor,
-          args[0] ?? '',
-          oneOf(SUSPEND_REASONS, 'reason', options.reason),
-        ),
-      ),
-    ),
+  run: ({ config, options, args }) => {
+    const reason = oneOf(SUSPEND_REASONS, 'reason', options.reason)
+    return withOffices(config, async ({ tenants, actor }) =>
+      shown(await tenants.suspend(actor, args[0] ?? '', reason)),
+    )
+  },
 }
 
 export const tenantResume: Command = {
   name: 'tenant resume',
-  summary: 'Let a suspended tenant go on.',
+  summary: 'End the suspension of a tenant.',
   positionals: ['ID'],
   run: ({ config, args }) =>
     withOffices(config, async ({ tenants, actor }) =>

@@ -3,6 +3,7 @@ import { chmodSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { drizzle } from 'drizzle-orm/bun-sqlite'
 import { BUSY_TIMEOUT_MS, createCommit } from './commit.ts'
+import { isBusy } from './errors.ts'
 
 export interface DatabaseOptions {
   dataDir: string
@@ -46,8 +47,18 @@ function pragmas({ synchronous, externalCheckpoint }: DatabaseOptions): string[]
   ]
 }
 
+/**
+ * Brings the log into the database, unless another process is at work on it: that one will.
+ * Closing alone would not do, since prepared statements keep the connection half open.
+ */
 function close(client: Database, { externalCheckpoint }: DatabaseOptions) {
-  client.run('PRAGMA optimize')
-  if (!externalCheckpoint) client.run('PRAGMA wal_checkpoint(TRUNCATE)')
-  client.close()
+  client.run('PRAGMA busy_timeout = 0')
+  try {
+    client.run('PRAGMA optimize')
+    if (!externalCheckpoint) client.run('PRAGMA wal_checkpoint(TRUNCATE)')
+  } catch (error) {
+    if (!isBusy(error)) throw error
+  } finally {
+    client.close()
+  }
 }

@@ -79,7 +79,7 @@ export function createKit(parts: {
       const durationMs = performance.now() - at
       const status = Number(set.status ?? 200)
       metrics.observe({ route: route || 'none', method: request.method, status, durationMs })
-      log[levelOf(status)]('request', {
+      log[levelOf(status, route)]('request', {
         requestId: `${set.headers['x-request-id']}`,
         method: request.method,
         path,
@@ -91,8 +91,11 @@ export function createKit(parts: {
     .as('global')
 }
 
-/** Traffic that works is not news; what fails on our side is. */
-function levelOf(status: number) {
+const PROBES = new Set(['/healthz', '/readyz', '/metrics'])
+
+/** Traffic that works is not news, nor are the questions of monitors; what fails here is. */
+function levelOf(status: number, route: string) {
+  if (PROBES.has(route)) return 'debug'
   if (status >= 500) return 'error'
   return status >= 400 ? 'info' : 'debug'
 }

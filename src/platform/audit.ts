@@ -1,6 +1,7 @@
-import { sql } from 'drizzle-orm'
+import { asc, inArray, sql } from 'drizzle-orm'
 import type { Db } from '../db/open.ts'
 import type { Clock } from './clock.ts'
+import type { RetentionRule } from './retention.ts'
 import { auditLog } from './schema.ts'
 
 /** Who acts, and from where. */
@@ -41,6 +42,22 @@ export function createAudit({ db, clock }: { db: Db; clock: Clock }) {
     })
     .prepare()
 
+  const removeBefore = db.orm
+    .delete(auditLog)
+    .where(
+      inArray(
+        auditLog.seq,
+        db.orm
+          .select({ seq: auditLog.seq })
+          .from(auditLog)
+          .where(sql`${auditLog.at} < ${sql.placeholder('before')}`)
+          .orderBy(asc(auditLog.at))
+          .limit(sql.placeholder('limit')),
+      ),
+    )
+    .returning({ seq: auditLog.seq })
+    .prepare()
+
   function record({ tenantId, actor, action, object, detail = {} }: AuditEntry) {
     insert.run({
       at: clock.now(),
@@ -54,5 +71,11 @@ export function createAudit({ db, clock }: { db: Db; clock: Clock }) {
     })
   }
 
-  return { record }
+  /** Rows older than `keptMs` go. */
+  const retention = (keptMs: number): RetentionRule => ({
+    name: 'audit log',
+    deleteSlice: (now, limit) => removeBefore.all({ before: now - keptMs, limit }).length,
+  })
+
+  return { record, retention }
 }

@@ -2,6 +2,7 @@ import { eq, sql } from 'drizzle-orm'
 import type { Db } from '../db/open.ts'
 import type { Clock } from './clock.ts'
 import { newId } from './ids.ts'
+import type { Process } from './process.ts'
 import { instances } from './schema.ts'
 
 type InstanceRow = typeof instances.$inferSelect
@@ -20,16 +21,9 @@ export type Instances = ReturnType<typeof createInstances>
  * watching the beat on their own monotonic clock, so that setting the machine's clock
  * makes nobody look dead.
  */
-export function createInstances(parts: {
-  db: Db
-  clock: Clock
-  version: string
-  host: string
-  pid: number
-  /** Whether a process of this host still runs. */
-  isRunning: (pid: number) => boolean
-}) {
-  const { db, clock, version, host, pid, isRunning } = parts
+export function createInstances(parts: { db: Db; clock: Clock; process: Process }) {
+  const { db, clock } = parts
+  const { version, host, pid, isRunning } = parts.process
   const store = createStore(db)
   const seen = new Map<string, { beat: number; since: number }>()
   const deathListeners: (() => void)[] = []

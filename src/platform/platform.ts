@@ -6,18 +6,11 @@ import { createKeys } from './keys.ts'
 import type { Log } from './log.ts'
 import { createMetrics } from './metrics.ts'
 import type { Outbound } from './outbound/index.ts'
+import type { Process } from './process.ts'
 import { createRetention } from './retention.ts'
 import { createTenants } from './tenants.ts'
 
 export type Platform = ReturnType<typeof createPlatform>
-
-/** This process, as the other processes on its data directory see it. */
-export interface Process {
-  version: string
-  host: string
-  pid: number
-  isRunning: (pid: number) => boolean
-}
 
 /** What every engine stands on. Each part of the program takes only what it names. */
 export function createPlatform(parts: {
@@ -38,7 +31,7 @@ export function createPlatform(parts: {
     audit,
     tenants: createTenants({ db, clock, audit }),
     keys: createKeys({ db, clock, audit, prefix: keyPrefix }),
-    instances: createInstances({ db, clock, ...parts.process }),
+    instances: createInstances({ db, clock, process: parts.process }),
     metrics: createMetrics(),
     retention: createRetention({ db, clock, log }),
   }

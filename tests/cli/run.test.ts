@@ -147,11 +147,10 @@ describe('tenants and keys', () => {
     using folder = temporaryFolder()
     const gatehouse = cli(folder.path)
 
-    expect((await gatehouse('tenant', 'list')).out).toBe('No tenant yet.\n')
-    expect((await gatehouse('key', 'list')).out).toBe('No key yet.\n')
     const { out } = await gatehouse('tenant', 'create', '--name', 'Acme')
     expect(out).toStartWith('Created tenant Acme (free).\n')
     const id = out.trim().split('\n').at(-1) ?? ''
+    expect((await gatehouse('key', 'list')).out).toBe('No key yet.\n')
     expect(
       (await gatehouse('key', 'create', '--tenant', id, '--engine', 'clockwork')).out,
     ).toContain('not shown again')
@@ -159,9 +158,26 @@ describe('tenants and keys', () => {
     expect((await gatehouse('tenant', 'show', id)).out).toContain('active')
   })
 
+  test('are looked for only where there is data; looking makes none', async () => {
+    using folder = temporaryFolder()
+    const gatehouse = cli(folder.path)
+
+    for (const argv of [
+      ['tenant', 'list'],
+      ['key', 'list'],
+      ['tenant', 'show', 'x'],
+    ])
+      expect(await gatehouse(...argv)).toMatchObject({
+        code: 1,
+        err: expect.stringContaining(`no data in ${folder.path}/data`),
+      })
+    expect(existsSync(join(folder.path, 'data'))).toBe(false)
+  })
+
   test('of unknown ids are a failure, exit 1', async () => {
     using folder = temporaryFolder()
     const gatehouse = cli(folder.path)
+    await gatehouse('tenant', 'create', '--name', 'Acme')
 
     for (const argv of [
       ['tenant', 'show', 'x'],
@@ -241,6 +257,15 @@ describe('configuration', () => {
     expect(out).not.toContain('s3cret')
   })
 
+  test('check tells warnings too, and stays valid', async () => {
+    using folder = temporaryFolder()
+    const { code, out } = await cli(folder.path, { GATEHOUSE_SERVER_PROT: '1' })('config', 'check')
+
+    expect(code).toBe(0)
+    expect(out).toContain('GATEHOUSE_SERVER_PROT')
+    expect(out).toContain('The configuration is valid')
+  })
+
   test('outbound allow entries are held against their full grammar', async () => {
     using folder = temporaryFolder()
     const { code, err } = await cli(folder.path)('serve', '--outbound-allow', '10.0.0.0/99')
@@ -248,6 +273,21 @@ describe('configuration', () => {
     expect(code).toBe(78)
     expect(err).toContain('10.0.0.0/99')
   })
+})
+
+test('a port in use and a folder that cannot be made are told in a sentence, exit 1', async () => {
+  using folder = temporaryFolder()
+  const gatehouse = cli(folder.path)
+  const taken = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response() })
+
+  const busy = await gatehouse('serve', '--server-port', `${taken.port}`)
+  expect(busy.code).toBe(1)
+  expect(busy.err).toContain(`${taken.port}`)
+  const nowhere = await gatehouse('tenant', 'create', '--name', 'A', '--data-dir', '/proc/nowhere')
+  expect(nowhere.code).toBe(1)
+  expect(nowhere.err).toContain('/proc/nowhere')
+  for (const { err } of [busy, nowhere]) expect(err).not.toMatch(/^ +at /m)
+  await taken.stop(true)
 })
 
 describe('doctor and migrate status', () => {

@@ -1,24 +1,21 @@
 import type { Db } from '../../db/open.ts'
 import { type Clock, isoTime } from '../../platform/clock.ts'
-import { conflict, fail, invalid, notFound } from '../../platform/errors.ts'
+import { conflict, fail, notFound } from '../../platform/errors.ts'
 import { newId } from '../../platform/ids.ts'
 import type { Outbound } from '../../platform/outbound/index.ts'
+import { changedRow, columnsOf, keptRequest, nextSlot } from './cron-job-row.ts'
 import { JOBS_PER_TENANT, LISTED_EXECUTIONS, RUNS_IN_FLIGHT } from './limits.ts'
-import {
-  type CronJob,
-  type CronJobChange,
-  type CronJobDetail,
-  type Execution,
-  type NewCronJob,
-  type Preview,
-  type PreviewRequest,
-  presentCronJob,
-  presentCronJobDetail,
-  presentExecution,
-  type RunAccepted,
+import type {
+  CronJob,
+  CronJobChange,
+  CronJobDetail,
+  Execution,
+  NewCronJob,
+  RunAccepted,
 } from './model.ts'
-import { checkRequest, hostOf, type StoredRequest } from './request.ts'
-import { describeSchedule, scheduleOf, scheduleWarnings } from './schedule/index.ts'
+import { presentCronJob, presentCronJobDetail, presentExecution } from './present.ts'
+import { checkRequest, hostOf } from './request.ts'
+import { scheduleOf } from './schedule/index.ts'
 import type { CronJobRow } from './store/cron-jobs.ts'
 import type { Store } from './store/index.ts'
 
@@ -67,9 +64,9 @@ export function createCronJobs(parts: {
     if (change.schedule !== undefined) scheduleOf(change.schedule)
     const saved = await db.commit(() => {
       const old = existing(tenantId, id)
-      const changed = applied(old, change, clock.now())
-      if (requestOf(old) !== requestOf(changed))
-        store.runs.keepRequest(tenantId, id, requestOf(old))
+      const changed = changedRow(old, change, clock.now())
+      if (keptRequest(old) !== keptRequest(changed))
+        store.runs.keepRequest(tenantId, id, keptRequest(old))
       if (old.isActive && !changed.isActive) store.runs.dropUnstarted(tenantId, id)
       return store.cronJobs.save(changed) ?? fail(notFound('job not found'))
     })
@@ -115,68 +112,8 @@ export function createCronJobs(parts: {
     return store.executions.newest(tenantId, id, LISTED_EXECUTIONS).map(presentExecution)
   }
 
-  /** What a job with this schedule and URL would do, without storing it. */
-  function preview({ schedule, url }: PreviewRequest): Preview {
-    const runs = scheduleOf(schedule).nextMany(clock.now(), PREVIEWED_RUNS)
-    return {
-      schedule,
-      description: describeSchedule(schedule),
-      next_runs: runs.map(isoTime),
-      warnings: scheduleWarnings(schedule),
-      url: url === undefined ? null : verdict(url),
-    }
-  }
-
-  function verdict(url: string): NonNullable<Preview['url']> {
-    try {
-      outbound.checkUrl(url)
-      return { url, allowed: true, reason: null }
-    } catch (error) {
-      return { url, allowed: false, reason: error instanceof Error ? error.message : String(error) }
-    }
-  }
-
   const existing = (tenantId: string, id: string): CronJobRow =>
     store.cronJobs.find(tenantId, id) ?? fail(notFound('job not found'))
 
-  return { list, get, create, update, remove, runNow, executions, preview }
+  return { list, get, create, update, remove, runNow, executions }
 }
-
-const PREVIEWED_RUNS = 10
-
-/** A row with the changes made; unchanged where nothing is asked for. */
-function applied(old: CronJobRow, change: CronJobChange, now: number): CronJobRow {
-  const row = { ...old, ...changedColumns(change), updatedAt: now }
-  const startsAnew = row.schedule !== old.schedule || (row.isActive && !old.isActive)
-  return startsAnew ? { ...row, nextRunAt: nextSlot(row.schedule, now) } : row
-}
-
-const columnsOf = (input: NewCronJob) => ({
-  name: input.name,
-  schedule: input.schedule,
-  url: input.url,
-  method: input.method ?? 'POST',
-  headers: JSON.stringify(input.headers ?? {}),
-  body: input.body ?? null,
-  isActive: input.is_active ?? true,
-})
-
-function changedColumns({ is_active, headers, ...rest }: CronJobChange): Partial<CronJobRow> {
-  const { name, schedule, url, method, body } = rest
-  return {
-    ...(name !== undefined && { name }),
-    ...(schedule !== undefined && { schedule }),
-    ...(url !== undefined && { url }),
-    ...(method !== undefined && { method }),
-    ...(body !== undefined && { body }),
-    ...(headers !== undefined && { headers: JSON.stringify(headers) }),
-    ...(is_active !== undefined && { isActive: is_active }),
-  }
-}
-
-/** What a run keeps when its job is edited, as JSON. */
-const requestOf = ({ url, method, headers, body }: CronJobRow): string =>
-  JSON.stringify({ url, method, headers, body } satisfies StoredRequest)
-
-const nextSlot = (schedule: string, now: number): number =>
-  scheduleOf(schedule).next(now) ?? fail(invalid('schedule: has no run before the year 10000'))

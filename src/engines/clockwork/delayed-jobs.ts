@@ -3,14 +3,10 @@ import type { Clock } from '../../platform/clock.ts'
 import { conflict, fail, notFound } from '../../platform/errors.ts'
 import { newId } from '../../platform/ids.ts'
 import type { Outbound } from '../../platform/outbound/index.ts'
+import type { CloseDelayedJob } from './closing.ts'
 import { JOBS_PER_TENANT } from './limits.ts'
-import {
-  type DelayedJob,
-  type Execution,
-  type NewDelayedJob,
-  presentDelayedJob,
-  presentExecution,
-} from './model.ts'
+import type { DelayedJob, Execution, NewDelayedJob } from './model.ts'
+import { presentDelayedJob, presentExecution } from './present.ts'
 import { checkRequest, hostOf } from './request.ts'
 import { parseRunAt } from './run-at.ts'
 import type { DelayedJobRow } from './store/delayed-jobs.ts'
@@ -27,11 +23,11 @@ export function createDelayedJobs(parts: {
   clock: Clock
   outbound: Outbound
   store: Store
-  /** Milliseconds that an ended job is kept. */
-  keptMs: number
+  closeDelayedJob: CloseDelayedJob
+  /** Tells the loop that a new time has to be waited for. */
   nudge: () => void
 }) {
-  const { db, clock, outbound, store, keptMs, nudge } = parts
+  const { db, clock, outbound, store, closeDelayedJob, nudge } = parts
 
   const list = (tenantId: string): DelayedJob[] =>
     store.delayedJobs.list(tenantId).map(presentDelayedJob)
@@ -67,12 +63,10 @@ export function createDelayedJobs(parts: {
   function cancel(tenantId: string, id: string): Promise<void> {
     return db.commit(() => {
       const { status } = existing(tenantId, id)
-      const now = clock.now()
-      const step = { from: 'pending', to: 'cancelled', now, expiresAt: now + keptMs } as const
-      if (!store.delayedJobs.move(tenantId, id, step))
+      const step = { from: 'pending', to: 'cancelled', now: clock.now() } as const
+      if (!closeDelayedJob(tenantId, id, step))
         throw conflict(`only a pending job can be cancelled; this one is ${status}`)
       store.runs.drop(tenantId, id)
-      store.counts.add(tenantId, 'openDelayedJobs', -1)
     })
   }
 

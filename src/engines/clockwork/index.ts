@@ -3,12 +3,17 @@ import type { Access } from '../../http/access.ts'
 import { createDueLoop } from '../../platform/due-loop.ts'
 import type { Platform } from '../../platform/platform.ts'
 import { createAttempt } from './attempt.ts'
+import { createClosing } from './closing.ts'
 import { createCronJobs } from './cron-jobs.ts'
 import { createDelayedJobs } from './delayed-jobs.ts'
+import { createEndings } from './endings.ts'
 import { createClockworkMetrics } from './metrics.ts'
+import { createPreview } from './preview.ts'
 import { createRunQueue } from './queue.ts'
 import { clockworkRetention } from './retention.ts'
 import { createRoutes } from './routes.ts'
+import { createSlots } from './slots.ts'
+import { createStarts } from './starts.ts'
 import { createStore } from './store/index.ts'
 import { createTick } from './tick.ts'
 
@@ -22,24 +27,26 @@ export type Clockwork = ReturnType<typeof createClockwork>
 export function createClockwork(platform: Platform, config: Config['clockwork'], access: Access) {
   const { db, clock, log, outbound, metrics, retention, instances } = platform
   const store = createStore(db)
+  const tick = createTick(config.tickMs)
+  const events = createClockworkMetrics(metrics, store, clock)
+  const closeDelayedJob = createClosing({ store, keptMs: DELAYED_KEPT_MS })
+  const { retryDelaysMs, timeoutMs } = config
   const queue = createRunQueue({
     store,
     clock,
-    tick: createTick(config.tickMs),
-    settings: {
-      timeoutMs: config.timeoutMs,
-      retryDelaysMs: config.retryDelaysMs,
-      delayedKeptMs: DELAYED_KEPT_MS,
-      failuresKeptMs: FAILURES_KEPT_MS,
-    },
-    events: createClockworkMetrics(metrics, store, clock),
-    send: createAttempt({ outbound, clock, timeoutMs: config.timeoutMs }),
+    tick,
+    timeoutMs,
+    slots: createSlots({ store, events }),
+    starts: createStarts({ store, clock, failuresKeptMs: FAILURES_KEPT_MS }),
+    endings: createEndings({ store, tick, retryDelaysMs, closeDelayedJob, events }),
+    send: createAttempt({ outbound, clock, timeoutMs }),
   })
   const loop = createDueLoop({ queue, db, clock, log, instances })
   const { nudge } = loop
   const jobs = createCronJobs({ db, clock, outbound, store, nudge })
-  const delayed = createDelayedJobs({ db, clock, outbound, store, keptMs: DELAYED_KEPT_MS, nudge })
+  const delayed = createDelayedJobs({ db, clock, outbound, store, closeDelayedJob, nudge })
+  const preview = createPreview({ clock, outbound })
   retention.add(...clockworkRetention(store))
 
-  return { jobs, delayed, loop, routes: createRoutes({ jobs, delayed, access }) }
+  return { jobs, delayed, loop, routes: createRoutes({ jobs, delayed, preview, access }) }
 }

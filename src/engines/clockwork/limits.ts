@@ -6,6 +6,3 @@ export const RUNS_IN_FLIGHT = 2
 
 /** Executions that the list of a cron job shows, and the least that is kept of each. */
 export const LISTED_EXECUTIONS = 100
-
-/** Bytes of a target's answer that are kept. */
-export const RESPONSE_BYTES = 64 * 1024

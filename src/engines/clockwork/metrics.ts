@@ -1,12 +1,19 @@
 import type { Clock } from '../../platform/clock.ts'
 import type { Metrics } from '../../platform/metrics.ts'
-import type { QueueEvents } from './queue.ts'
 import type { Store } from './store/index.ts'
+import type { SkipReason } from './store/ledgers.ts'
+
+/** What happens to runs, for whoever counts. */
+export interface RunEvents {
+  attemptEnded(status: 'success' | 'failed', latenessMs: number): void
+  slotsSkipped(reason: SkipReason, count: number): void
+  leaseReclaimed(): void
+}
 
 const LATENESS_SECONDS = [0.1, 0.5, 1, 5, 15, 60, 300, 3600] as const
 
 /** How the scheduler keeps up, for /metrics. */
-export function createClockworkMetrics(metrics: Metrics, store: Store, clock: Clock): QueueEvents {
+export function createClockworkMetrics(metrics: Metrics, store: Store, clock: Clock): RunEvents {
   const attempts = metrics.counter('clockwork_attempts_total', 'Ended attempts by outcome.')
   const skipped = metrics.counter(
     'clockwork_slots_skipped_total',

@@ -1,10 +1,5 @@
 import { type TSchema, t } from 'elysia'
-import { isoTime } from '../../platform/clock.ts'
 import { METHODS } from './request.ts'
-import type { CronJobRow } from './store/cron-jobs.ts'
-import type { DelayedJobRow } from './store/delayed-jobs.ts'
-import type { ExecutionRow } from './store/executions.ts'
-import type { SkipReason } from './store/ledgers.ts'
 
 /** `expected` is what an error message says of a value that does not fit. */
 const Name = t.String({ minLength: 1, maxLength: 255, expected: 'a string of 1 to 255 characters' })
@@ -77,7 +72,7 @@ export const CronJob = t.Object({
 })
 export type CronJob = typeof CronJob.static
 
-/** One job, with how many of its slots passed without a run, by reason. */
+/** One job, with how many of its slots passed without a run in the last 30 days, by reason. */
 export const CronJobDetail = t.Object({
   ...CronJob.properties,
   skipped_slots: t.Object({ outage: t.Integer(), overlap: t.Integer() }),
@@ -128,58 +123,3 @@ export const Preview = t.Object({
   ),
 })
 export type Preview = typeof Preview.static
-
-const isoOrNull = (ms: number | null) => (ms === null ? null : isoTime(ms))
-
-export const presentCronJob = (row: CronJobRow): CronJob => ({
-  id: row.id,
-  tenant_id: row.tenantId,
-  name: row.name,
-  schedule: row.schedule,
-  url: row.url,
-  method: row.method,
-  headers: JSON.parse(row.headers),
-  body: row.body,
-  is_active: row.isActive,
-  last_run_at: isoOrNull(row.lastRunAt),
-  next_run_at: isoTime(row.nextRunAt),
-  created_at: isoTime(row.createdAt),
-  updated_at: isoTime(row.updatedAt),
-})
-
-export const presentCronJobDetail = (
-  row: CronJobRow,
-  skipped: Record<SkipReason, number>,
-): CronJobDetail => ({ ...presentCronJob(row), skipped_slots: skipped })
-
-export const presentDelayedJob = (row: DelayedJobRow): DelayedJob => ({
-  id: row.id,
-  tenant_id: row.tenantId,
-  name: row.name,
-  run_at: isoTime(row.runAt),
-  url: row.url,
-  method: row.method,
-  headers: JSON.parse(row.headers),
-  body: row.body,
-  status: row.status,
-  created_at: isoTime(row.createdAt),
-  updated_at: isoTime(row.updatedAt),
-})
-
-export const presentExecution = (row: ExecutionRow): Execution => ({
-  id: row.id,
-  job_id: row.jobId,
-  status: row.status,
-  trigger: row.trigger,
-  slot_at: isoTime(row.slotAt),
-  lateness_ms: row.latenessMs,
-  started_at: isoTime(row.startedAt),
-  completed_at: isoOrNull(row.completedAt),
-  duration_ms: row.durationMs,
-  response_status: row.responseStatus,
-  response_body: row.responseBody,
-  error_message: row.errorMessage,
-  attempt: row.attempt,
-  address: row.address,
-  timings: row.timings === null ? null : JSON.parse(row.timings),
-})

@@ -1,5 +1,5 @@
-import { invalid } from '../../platform/errors.ts'
-import { checkHeaders, isForwardableHeader, type Outbound } from '../../platform/outbound/index.ts'
+import { AppError, invalid } from '../../platform/errors.ts'
+import { checkHeaders, type Outbound } from '../../platform/outbound/index.ts'
 
 export const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
 export type Method = (typeof METHODS)[number]
@@ -36,38 +36,35 @@ export const loadedRequest = ({ url, method, headers, body }: StoredRequest): Jo
 
 /** Throws `invalid` for a target that may not be called or headers that cannot be sent. */
 export function checkRequest(outbound: Outbound, { url, headers }: Partial<JobRequest>) {
-  if (url !== undefined) prefixed('url', () => outbound.checkUrl(url))
-  if (headers !== undefined) prefixed('headers', () => checkHeaders(headers))
+  if (url !== undefined) checkUrl(outbound, url)
+  if (headers !== undefined) checkHeaders(headers)
 }
 
-function prefixed(field: string, check: () => void) {
+function checkUrl(outbound: Outbound, url: string) {
   try {
-    check()
+    outbound.checkUrl(url)
   } catch (error) {
-    throw error instanceof Error ? invalid(`${field}: ${error.message}`) : error
+    throw error instanceof AppError ? invalid(`url: ${error.message}`) : error
   }
 }
 
-/** Host and port of a checked URL: the lane that its runs stand in. */
-export const hostOf = (url: string): string => {
+/** Host and port of a checked URL, in one spelling: the lane that its runs stand in. */
+export function hostOf(url: string): string {
   const { protocol, hostname, port } = new URL(url)
-  return `${hostname}:${port || (protocol === 'https:' ? 443 : 80)}`
+  return `${hostname.replace(/\.$/, '')}:${port || (protocol === 'https:' ? 443 : 80)}`
 }
 
 const RESERVED = 'x-clockwork-'
 
-/** What the tenant's headers become on the wire, with ours exactly once each. */
+/** The headers of a job, less the reserved ones, and ours exactly once each. */
 export function sentHeaders(
   headers: Record<string, string>,
   attempt: { executionId: string; number: number },
 ): Record<string, string> {
-  const own = Object.entries(headers).filter(([name]) => isSendable(name))
+  const own = Object.entries(headers).filter(([name]) => !name.toLowerCase().startsWith(RESERVED))
   return {
     ...Object.fromEntries(own),
     'X-Clockwork-Execution-Id': attempt.executionId,
     'X-Clockwork-Attempt': `${attempt.number}`,
   }
 }
-
-const isSendable = (name: string) =>
-  isForwardableHeader(name) && !name.toLowerCase().startsWith(RESERVED)

@@ -9,16 +9,8 @@ export const clockworkRetention = ({
   executions,
   skipped,
 }: Store): RetentionRule[] => [
-  { name: 'clockwork failures', deleteSlice: executions.removeExpired },
-  {
-    name: 'clockwork delayed jobs',
-    deleteSlice: (now, limit) => {
-      const ids = delayedJobs.expired(now, limit)
-      executions.dropOfJobs(ids)
-      delayedJobs.removeAll(ids)
-      return ids.length
-    },
-  },
+  { name: 'clockwork executions', deleteSlice: executions.removeExpired },
+  { name: 'clockwork delayed jobs', deleteSlice: delayedJobs.removeExpired },
   {
     name: 'clockwork skipped slots',
     deleteSlice: (now, limit) => skipped.removeBefore(now - SKIPS_KEPT_MS, limit),

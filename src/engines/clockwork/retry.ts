@@ -9,9 +9,9 @@ export const isSuccess = (result: OutboundResult): boolean =>
   result.replied && result.status >= 200 && result.status < 300
 
 /**
- * When the attempt after number `attempt` is due, or undefined when there is none. Counted
- * from the tick in which the failed attempt began, so that its own lateness adds no tick;
- * an attempt that outlived the delay is followed on the first tick after its end.
+ * The tick on which the attempt after number `attempt` is made, or undefined when there is
+ * none. The delay counts from the tick that set the failed attempt off, so that its own
+ * lateness adds no tick; an attempt that outlived the delay is followed right after its end.
  */
 export function nextAttemptAt(
   failed: { attempt: number; startedAt: number; completedAt: number },
@@ -20,5 +20,5 @@ export function nextAttemptAt(
 ): number | undefined {
   const delay = delaysMs[failed.attempt - 1]
   if (delay === undefined) return undefined
-  return Math.max(tick.floor(failed.startedAt) + delay, tick.ceil(failed.completedAt))
+  return tick.ceil(Math.max(tick.origin(failed.startedAt) + delay, failed.completedAt))
 }

@@ -21,8 +21,13 @@ const refused = { 401: NoKey, 403: WrongKey }
 const scope = 'clockwork'
 
 /** contract/clockwork, endpoints, and what design adds: single reads, run now, preview. */
-export function createRoutes(parts: { jobs: CronJobs; delayed: DelayedJobs; access: Access }) {
-  const { jobs, delayed, access } = parts
+export function createRoutes(parts: {
+  jobs: CronJobs
+  delayed: DelayedJobs
+  preview: (request: PreviewRequest) => Preview
+  access: Access
+}) {
+  const { jobs, delayed, preview, access } = parts
 
   return new Elysia({ prefix: '/v1/clockwork', tags: ['clockwork'] })
     .use(access)
@@ -41,7 +46,7 @@ export function createRoutes(parts: { jobs: CronJobs; delayed: DelayedJobs; acce
         response: { 201: CronJob, 400: Invalid, ...refused, 409: Conflict },
       },
     )
-    .post('/jobs/preview', ({ body }) => jobs.preview(body), {
+    .post('/jobs/preview', ({ body }) => preview(body), {
       scope,
       detail: {
         summary: 'Preview a schedule',
@@ -53,7 +58,10 @@ export function createRoutes(parts: { jobs: CronJobs; delayed: DelayedJobs; acce
     })
     .get('/jobs/:job_id', ({ caller, params }) => jobs.get(caller.tenantId, params.job_id), {
       scope,
-      detail: { summary: 'Read a cron job', description: 'With the number of its skipped slots.' },
+      detail: {
+        summary: 'Read a cron job',
+        description: 'With the number of slots skipped in the last 30 days.',
+      },
       response: { 200: CronJobDetail, ...refused, 404: Unknown },
     })
     .patch(

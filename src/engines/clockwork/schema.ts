@@ -60,7 +60,7 @@ export const delayedJobs = sqliteTable(
     }).notNull(),
     createdAt: integer('created_at').notNull(),
     updatedAt: integer('updated_at').notNull(),
-    /** Set when the job ends: retention deletes it, with its executions, at this time. */
+    /** Set when the job ends; retention deletes it at this time. */
     expiresAt: integer('expires_at'),
   },
   (t) => [
@@ -134,7 +134,7 @@ export const executions = sqliteTable(
     address: text('address'),
     /** JSON object of milliseconds per phase. */
     timings: text('timings'),
-    /** Set when newer executions push a failure out of the list; retention deletes it then. */
+    /** Set once the row is on its way out; retention deletes it at this time. */
     expiresAt: integer('expires_at'),
   },
   (t) => [
@@ -148,7 +148,7 @@ export const skippedSlots = sqliteTable(
   'skipped_slots',
   {
     jobId: text('job_id').notNull(),
-    /** First millisecond of the UTC day. */
+    /** First millisecond of the UTC day on which they were noticed. */
     day: integer('day').notNull(),
     reason: text('reason', { enum: ['outage', 'overlap'] }).notNull(),
     count: integer('count').notNull(),

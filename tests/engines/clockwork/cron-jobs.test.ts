@@ -209,6 +209,35 @@ test('every slot triggers exactly one run', async () => {
   expect(target.requests).toHaveLength(10)
 })
 
+test('more jobs than are taken up at once all run on their tick', async () => {
+  await using world = await bootWorld()
+  const { app, createJob, clock, target } = world
+  await Promise.all(Array.from({ length: 350 }, () => createJob()))
+
+  await clock.advance(HALF_MINUTE)
+
+  expect(target.requests).toHaveLength(350)
+  expect(count(app, "executions where status = 'success'")).toBe(350)
+})
+
+test('a pause drops a run that still stands in line', async () => {
+  await using world = await bootWorld()
+  const { app, createJob, change, executionsOf, target } = world
+  const held = holdAnswers(target)
+  for (let made = 0; made < 20; made++) await createJob()
+  const last = await createJob()
+  await advanceWaiting(app, HALF_MINUTE)
+  await held.arrived(20)
+  expect(await executionsOf(last)).toEqual([])
+
+  await change(last, { is_active: false })
+  held.release()
+  await app.clockwork.loop.idle()
+
+  expect(target.requests).toHaveLength(20)
+  expect(await executionsOf(last)).toEqual([])
+})
+
 test('the hour and the day of a schedule are those of UTC', async () => {
   await using world = await bootWorld()
   const { createJob } = world

@@ -1,6 +1,14 @@
 import { expect, test } from 'bun:test'
 import { answering, closedPort, hangingUp, startRawTarget } from './raw-target.ts'
-import { advanceWaiting, at, bootWorld, HALF_MINUTE, holdAnswers, MINUTE } from './support.ts'
+import {
+  advanceWaiting,
+  at,
+  bootWorld,
+  HALF_MINUTE,
+  holdAnswers,
+  MINUTE,
+  writeHistory,
+} from './support.ts'
 
 test('an answered attempt shows the answer and no error', async () => {
   await using world = await bootWorld()
@@ -186,13 +194,15 @@ test('the list of a cron job is the newest 100, newest first', async () => {
   await using world = await bootWorld()
   const { createJob, executionsOf, clock } = world
   const job = await createJob()
+  writeHistory(world, job, 98)
 
-  await clock.advance(103 * MINUTE)
+  await clock.advance(5 * MINUTE)
 
   const executions = await executionsOf(job)
   expect(executions).toHaveLength(100)
-  expect(executions[0].slot_at).toBe(at('13:43:00'))
-  expect(executions[99].slot_at).toBe(at('12:04:00'))
+  expect(executions[0].slot_at).toBe(at('12:05:00'))
+  expect(executions[4].slot_at).toBe(at('12:01:00'))
+  expect(executions[99].slot_at).toBe(at('10:25:00'))
 })
 
 test('executions belong to their job alone', async () => {

@@ -9,23 +9,8 @@ import {
   HALF_MINUTE,
   HOUR,
   MINUTE,
-  NOON,
-  type World,
+  writeHistory,
 } from './support.ts'
-
-/** Writes down `n` executions of a job that ended before the tests begin, the first failed. */
-function writeHistory({ app, acme }: World, job: { id: string }, n: number, failures = 0) {
-  const insert = app.db.client.prepare(
-    `insert into executions (id, tenant_id, job_id, trigger, status, attempt, slot_at, lateness_ms, started_at)
-     values (?, ?, ?, 'schedule', ?, 1, ?, 0, ?)`,
-  )
-  for (let index = 0; index < n; index++) {
-    const time = NOON - (n - index) * MINUTE
-    const status = index < failures ? 'failed' : 'success'
-    insert.run(`${job.id} ${index}`, acme.id, job.id, status, time, time)
-  }
-  insert.finalize()
-}
 
 test('of a cron job the newest 100 executions are kept', async () => {
   await using world = await bootWorld()

@@ -128,8 +128,27 @@ export function holdAnswers({ answers, requests }: World['target']) {
 export const count = ({ db }: Pick<TestApp, 'db'>, from: string): number =>
   (db.client.query(`select count(*) as n from ${from}`).get() as { n: number }).n
 
-export const statusesOf = (executions: { status: string }[]) =>
-  executions.map(({ status }) => status)
+/** Writes down `n` executions of a job from before the tests begin, the first of them failed. */
+export function writeHistory(
+  { app: { db }, acme }: Pick<World, 'app' | 'acme'>,
+  job: { id: string },
+  n: number,
+  failures = 0,
+) {
+  const insert = db.client.prepare(
+    `insert into executions
+       (id, tenant_id, job_id, trigger, status, attempt, slot_at, lateness_ms, started_at)
+     values (?, ?, ?, 'schedule', ?, 1, ?, 0, ?)`,
+  )
+  db.client.transaction(() => {
+    for (let index = 0; index < n; index++) {
+      const time = NOON - (n - index) * MINUTE
+      const status = index < failures ? 'failed' : 'success'
+      insert.run(`${job.id} ${index}`, acme.id, job.id, status, time, time)
+    }
+  })()
+  insert.finalize()
+}
 
 /** `[attempt, when, status]` of each execution, oldest first. */
 export const storyOf = (executions: { attempt: number; started_at: string; status: string }[]) =>

@@ -56,12 +56,20 @@ export function createDelayedJobStore({ orm }: Db) {
     .where(and(mine, eq(delayedJobs.status, $('from'))))
     .returning({ id: delayedJobs.id })
     .prepare()
-  const expired = orm
-    .select({ id: delayedJobs.id })
-    .from(delayedJobs)
-    .where(sql`${delayedJobs.expiresAt} <= ${$('now')}`)
-    .orderBy(asc(delayedJobs.expiresAt))
-    .limit($('limit'))
+  const removeExpired = orm
+    .delete(delayedJobs)
+    .where(
+      inArray(
+        delayedJobs.seq,
+        orm
+          .select({ seq: delayedJobs.seq })
+          .from(delayedJobs)
+          .where(sql`${delayedJobs.expiresAt} <= ${$('now')}`)
+          .orderBy(asc(delayedJobs.expiresAt))
+          .limit($('limit')),
+      ),
+    )
+    .returning({ seq: delayedJobs.seq })
     .prepare()
 
   return {
@@ -73,8 +81,6 @@ export function createDelayedJobStore({ orm }: Db) {
     move: (tenantId: string, id: string, { runAt, expiresAt, ...change }: StatusChange): boolean =>
       move.get({ tenantId, id, ...change, runAt: runAt ?? null, expiresAt: expiresAt ?? null }) !==
       undefined,
-    expired: (now: number, limit: number): string[] =>
-      expired.all({ now, limit }).map(({ id }) => id),
-    removeAll: (ids: string[]) => orm.delete(delayedJobs).where(inArray(delayedJobs.id, ids)).run(),
+    removeExpired: (now: number, limit: number): number => removeExpired.all({ now, limit }).length,
   }
 }

@@ -11,14 +11,8 @@ export type StartedExecution = Pick<
 
 export type ExecutionResult = Pick<
   ExecutionRow,
-  | 'completedAt'
-  | 'durationMs'
-  | 'responseStatus'
-  | 'responseBody'
-  | 'errorMessage'
-  | 'address'
-  | 'timings'
-> & { status: 'success' | 'failed' }
+  'durationMs' | 'responseStatus' | 'responseBody' | 'errorMessage' | 'address' | 'timings'
+> & { status: 'success' | 'failed'; completedAt: number }
 
 export type ExecutionStore = ReturnType<typeof createExecutionStore>
 
@@ -83,6 +77,11 @@ export function createExecutionStore({ orm }: Db) {
     .set({ expiresAt: sql`${$('at')}` })
     .where(eq(executions.seq, $('seq')))
     .prepare()
+  const expireAll = orm
+    .update(executions)
+    .set({ expiresAt: sql`${$('at')}` })
+    .where(ofJob)
+    .prepare()
   const dropOfJob = orm.delete(executions).where(ofJob).prepare()
   const removeExpired = orm
     .delete(executions)
@@ -113,9 +112,9 @@ export function createExecutionStore({ orm }: Db) {
         | undefined,
     remove: (seq: number) => removeOne.run({ seq }),
     expire: (seq: number, at: number) => expire.run({ seq, at }),
+    expireAll: (tenantId: string, jobId: string, at: number) =>
+      expireAll.run({ tenantId, jobId, at }),
     dropOfJob: (tenantId: string, jobId: string) => dropOfJob.run({ tenantId, jobId }),
-    dropOfJobs: (jobIds: string[]) =>
-      orm.delete(executions).where(inArray(executions.jobId, jobIds)).run(),
     removeExpired: (now: number, limit: number): number => removeExpired.all({ now, limit }).length,
   }
 }

@@ -1,4 +1,4 @@
-import { and, eq, inArray, sql } from 'drizzle-orm'
+import { eq, inArray, sql } from 'drizzle-orm'
 import type { Db } from '../../../db/open.ts'
 import { jobCounts, skippedSlots } from '../schema.ts'
 
@@ -61,7 +61,7 @@ export function createSkippedSlotStore({ orm }: Db) {
         orm
           .select({ rowid: sql`rowid` })
           .from(skippedSlots)
-          .where(and(sql`${skippedSlots.day} < ${$('day')}`))
+          .where(sql`${skippedSlots.day} < ${$('day')}`)
           .limit($('limit')),
       ),
     )
@@ -69,8 +69,8 @@ export function createSkippedSlotStore({ orm }: Db) {
     .prepare()
 
   return {
-    add: (jobId: string, reason: SkipReason, at: number, count: number) =>
-      add.run({ jobId, reason, day: Math.floor(at / DAY_MS) * DAY_MS, count }),
+    add: (jobId: string, reason: SkipReason, noticedAt: number, count: number) =>
+      add.run({ jobId, reason, day: Math.floor(noticedAt / DAY_MS) * DAY_MS, count }),
     totals: (jobId: string): Record<SkipReason, number> => ({
       outage: 0,
       overlap: 0,

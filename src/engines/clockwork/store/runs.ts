@@ -10,8 +10,8 @@ export type NewRun = Pick<
   'tenantId' | 'jobKind' | 'jobId' | 'trigger' | 'slotAt' | 'dueAt' | 'state' | 'host'
 >
 
-/** The lease under which an attempt was started; void once anybody has taken it back. */
-export type HeldLease = Pick<RunRow, 'seq' | 'attempt' | 'leaseOwner'>
+/** A run with an attempt under way, which its execution id names. */
+export type LeasedRun = RunRow & { executionId: string }
 
 export type RunStore = ReturnType<typeof createRunStore>
 
@@ -20,12 +20,8 @@ export function createRunStore({ orm }: Db) {
   const $ = sql.placeholder
   const state = (name: RunRow['state']): SQL => sql`${runs.state} = ${sql.raw(`'${name}'`)}`
   const ofJob = and(eq(runs.tenantId, $('tenantId')), eq(runs.jobId, $('jobId')))
-  const held = and(
-    eq(runs.seq, $('seq')),
-    state('leased'),
-    eq(runs.leaseOwner, $('leaseOwner')),
-    eq(runs.attempt, $('attempt')),
-  )
+  /** No longer so once the lease was taken back: each attempt has an execution of its own. */
+  const held = and(eq(runs.seq, $('seq')), eq(runs.executionId, $('executionId')))
 
   const insert = orm
     .insert(runs)
@@ -40,6 +36,7 @@ export function createRunStore({ orm }: Db) {
       state: $('state'),
       host: $('host'),
     })
+    .onConflictDoNothing()
     .prepare()
   const firstWaiting = orm
     .select({ at: runs.dueAt })
@@ -79,7 +76,7 @@ export function createRunStore({ orm }: Db) {
       executionId: sql`${$('executionId')}`,
     })
     .where(and(eq(runs.seq, $('seq')), state('ready')))
-    .returning({ seq: runs.seq })
+    .returning()
     .prepare()
   const finish = orm.delete(runs).where(held).returning({ seq: runs.seq }).prepare()
   const rearm = orm
@@ -129,6 +126,7 @@ export function createRunStore({ orm }: Db) {
     .prepare()
 
   return {
+    /** Does nothing when the slot has an open run already, as after a clock was set back. */
     insert: (run: NewRun) => insert.run(run),
     firstWaitingAt: (): number | undefined => firstWaiting.get()?.at,
     /** Puts up to `limit` waiting runs in line and says how many. */
@@ -136,15 +134,16 @@ export function createRunStore({ orm }: Db) {
     nextLane: (after: Lane | undefined): Lane | undefined =>
       nextLane.get(after ? { ...after } : { tenant: '', target: '' }),
     ready: (lane: Lane, limit: number): RunRow[] => ready.all({ ...lane, limit }),
-    lease: (seq: number, executionId: string, lease_: Lease): boolean =>
-      lease.get({ seq, executionId, ...lease_ }) !== undefined,
+    lease: (seq: number, executionId: string, { owner, until }: Lease) =>
+      lease.get({ seq, executionId, owner, until }) as LeasedRun | undefined,
     /** Ends the run; false when the lease is void. */
-    finish: (lease_: HeldLease): boolean => finish.get({ ...lease_ }) !== undefined,
+    finish: ({ seq, executionId }: LeasedRun): boolean =>
+      finish.get({ seq, executionId }) !== undefined,
     /** Lets the run wait for its next attempt; false when the lease is void. */
-    rearm: (lease_: HeldLease, dueAt: number): boolean =>
-      rearm.get({ ...lease_, dueAt }) !== undefined,
-    lost: ({ alive, self, now }: Holders, limit: number): RunRow[] =>
-      lost.all({ alive: JSON.stringify(alive), self, now, limit }),
+    rearm: ({ seq, executionId }: LeasedRun, dueAt: number): boolean =>
+      rearm.get({ seq, executionId, dueAt }) !== undefined,
+    lost: ({ alive, self, now }: Holders, limit: number) =>
+      lost.all({ alive: JSON.stringify(alive), self, now, limit }) as LeasedRun[],
     /** Runs of a job that are ready or leased. */
     inFlight: (tenantId: string, jobId: string): number =>
       inFlight.get({ tenantId, jobId })?.count ?? 0,

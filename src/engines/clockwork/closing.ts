@@ -1,0 +1,22 @@
+import type { DelayedStatus } from './store/delayed-jobs.ts'
+import type { Store } from './store/index.ts'
+
+export type CloseDelayedJob = ReturnType<typeof createClosing>
+
+/**
+ * The last step of a delayed job: it makes room for another, and is kept for `keptMs` with
+ * its executions. False when it is not in the state `from`, and then nothing changes.
+ */
+export const createClosing =
+  ({ store, keptMs }: { store: Store; keptMs: number }) =>
+  (
+    tenantId: string,
+    id: string,
+    { from, to, now }: { from: DelayedStatus; to: DelayedStatus; now: number },
+  ): boolean => {
+    const expiresAt = now + keptMs
+    if (!store.delayedJobs.move(tenantId, id, { from, to, now, expiresAt })) return false
+    store.executions.expireAll(tenantId, id, expiresAt)
+    store.counts.add(tenantId, 'openDelayedJobs', -1)
+    return true
+  }

@@ -1,0 +1,44 @@
+import { fail, invalid } from '../../platform/errors.ts'
+import type { CronJobChange, NewCronJob } from './model.ts'
+import type { StoredRequest } from './request.ts'
+import { scheduleOf } from './schedule/index.ts'
+import type { CronJobRow } from './store/cron-jobs.ts'
+
+/** What the caller says of a new job, with the defaults of what it leaves out. */
+export const columnsOf = (input: NewCronJob) => ({
+  name: input.name,
+  schedule: input.schedule,
+  url: input.url,
+  method: input.method ?? 'POST',
+  headers: JSON.stringify(input.headers ?? {}),
+  body: input.body ?? null,
+  isActive: input.is_active ?? true,
+})
+
+/** A row with the changes made; a new schedule and a resumed job count from `now`. */
+export function changedRow(old: CronJobRow, change: CronJobChange, now: number): CronJobRow {
+  const row = { ...old, ...changedColumns(change), updatedAt: now }
+  const startsAnew = row.schedule !== old.schedule || (row.isActive && !old.isActive)
+  return startsAnew ? { ...row, nextRunAt: nextSlot(row.schedule, now) } : row
+}
+
+function changedColumns({ is_active, headers, ...rest }: CronJobChange): Partial<CronJobRow> {
+  const { name, schedule, url, method, body } = rest
+  return {
+    ...(name !== undefined && { name }),
+    ...(schedule !== undefined && { schedule }),
+    ...(url !== undefined && { url }),
+    ...(method !== undefined && { method }),
+    ...(body !== undefined && { body }),
+    ...(headers !== undefined && { headers: JSON.stringify(headers) }),
+    ...(is_active !== undefined && { isActive: is_active }),
+  }
+}
+
+/** What a run keeps when its job is edited, as JSON. */
+export const keptRequest = ({ url, method, headers, body }: CronJobRow): string =>
+  JSON.stringify({ url, method, headers, body } satisfies StoredRequest)
+
+/** The first slot after `now`. Throws `invalid` where there is none, or no valid schedule. */
+export const nextSlot = (schedule: string, now: number): number =>
+  scheduleOf(schedule).next(now) ?? fail(invalid('schedule: has no run before the year 10000'))

@@ -1,0 +1,61 @@
+import { type AttemptOutcome, unanswered } from './attempt.ts'
+import type { CloseDelayedJob } from './closing.ts'
+import type { RunEvents } from './metrics.ts'
+import { nextAttemptAt } from './retry.ts'
+import type { ExecutionResult } from './store/executions.ts'
+import type { Store } from './store/index.ts'
+import type { LeasedRun, RunRow } from './store/runs.ts'
+import type { Tick } from './tick.ts'
+
+const INTERRUPTED = 'Gatehouse stopped before the answer was stored'
+
+/** Ends attempts: stores what came of them, and lets the run wait for another or be over. */
+export function createEndings(parts: {
+  store: Store
+  tick: Tick
+  retryDelaysMs: readonly number[]
+  closeDelayedJob: CloseDelayedJob
+  events: RunEvents
+}) {
+  const { store, tick, retryDelaysMs, closeDelayedJob, events } = parts
+
+  /** Does nothing when the lease is void: somebody else has ended this attempt. */
+  function end(run: LeasedRun, startedAt: number, { result, retryable }: AttemptOutcome) {
+    const retryAt = retryable ? retryTime(run, startedAt, result.completedAt) : undefined
+    const held = retryAt === undefined ? store.runs.finish(run) : store.runs.rearm(run, retryAt)
+    if (!held) return
+    store.executions.complete(run.executionId, result)
+    if (run.jobKind === 'delayed') moveDelayedJob(run, result, retryAt)
+    events.attemptEnded(result.status, Math.max(startedAt - run.dueAt, 0))
+  }
+
+  /** A paused cron job makes no more attempts. */
+  function retryTime(
+    { jobKind, tenantId, jobId, attempt }: RunRow,
+    startedAt: number,
+    completedAt: number,
+  ) {
+    if (jobKind === 'cron' && !store.cronJobs.find(tenantId, jobId)?.isActive) return undefined
+    return nextAttemptAt({ attempt, startedAt, completedAt }, retryDelaysMs, tick)
+  }
+
+  function moveDelayedJob(
+    { tenantId, jobId }: RunRow,
+    { status, completedAt: now }: ExecutionResult,
+    retryAt: number | undefined,
+  ) {
+    if (retryAt === undefined)
+      return closeDelayedJob(tenantId, jobId, { from: 'running', to: status, now })
+    const step = { from: 'running', to: 'pending', now, runAt: retryAt } as const
+    return store.delayedJobs.move(tenantId, jobId, step)
+  }
+
+  /** What was under way in a process that is gone counts as a network failure. */
+  function interrupt(run: LeasedRun, now: number) {
+    const startedAt = store.executions.startedAt(run.executionId) ?? now
+    end(run, startedAt, unanswered(INTERRUPTED, startedAt, now))
+    events.leaseReclaimed()
+  }
+
+  return { end, interrupt }
+}

@@ -1,0 +1,26 @@
+import { type Clock, isoTime } from '../../platform/clock.ts'
+import type { Outbound } from '../../platform/outbound/index.ts'
+import type { Preview, PreviewRequest } from './model.ts'
+import { describeSchedule, scheduleOf, scheduleWarnings } from './schedule/index.ts'
+
+const PREVIEWED_RUNS = 10
+
+/** What a job with this schedule and URL would do, without storing it. */
+export const createPreview =
+  ({ clock, outbound }: { clock: Clock; outbound: Outbound }) =>
+  ({ schedule, url }: PreviewRequest): Preview => ({
+    schedule,
+    description: describeSchedule(schedule),
+    next_runs: scheduleOf(schedule).nextMany(clock.now(), PREVIEWED_RUNS).map(isoTime),
+    warnings: scheduleWarnings(schedule),
+    url: url === undefined ? null : verdict(outbound, url),
+  })
+
+function verdict(outbound: Outbound, url: string): NonNullable<Preview['url']> {
+  try {
+    outbound.checkUrl(url)
+    return { url, allowed: true, reason: null }
+  } catch (error) {
+    return { url, allowed: false, reason: error instanceof Error ? error.message : String(error) }
+  }
+}

@@ -1,0 +1,75 @@
+import type { Clock } from '../../platform/clock.ts'
+import type { Lane, Lease } from '../../platform/due-loop.ts'
+import { newId } from '../../platform/ids.ts'
+import { LISTED_EXECUTIONS } from './limits.ts'
+import { type JobRequest, loadedRequest, type StoredRequest } from './request.ts'
+import type { Store } from './store/index.ts'
+import type { LeasedRun, RunRow } from './store/runs.ts'
+
+/** One attempt of a run, under lease. */
+export interface Attempt extends Lane {
+  run: LeasedRun
+  startedAt: number
+  request: JobRequest
+}
+
+/** Begins attempts: lease, execution row and the job's own state belong to one commit. */
+export function createStarts(parts: {
+  store: Store
+  clock: Clock
+  /** How long a failure is kept beyond the executions that the list shows. */
+  failuresKeptMs: number
+}) {
+  const { store, clock, failuresKeptMs } = parts
+
+  /** Undefined when somebody else holds the run. */
+  function begin({ seq }: RunRow, lane: Lane, lease: Lease): Attempt | undefined {
+    const run = store.runs.lease(seq, newId(), lease)
+    if (!run) return undefined
+    const startedAt = clock.now()
+    insertExecution(run, startedAt)
+    if (run.jobKind === 'cron') beginCron(run, startedAt)
+    else beginDelayed(run, startedAt)
+    return { ...lane, run, startedAt, request: requestOf(run) }
+  }
+
+  function insertExecution(run: LeasedRun, startedAt: number) {
+    const { executionId: id, tenantId, jobId, trigger, attempt, slotAt, dueAt } = run
+    const latenessMs = Math.max(startedAt - dueAt, 0)
+    store.executions.insert({
+      id,
+      tenantId,
+      jobId,
+      trigger,
+      attempt,
+      slotAt,
+      latenessMs,
+      startedAt,
+    })
+  }
+
+  function beginCron({ tenantId, jobId, attempt }: RunRow, now: number) {
+    if (attempt === 1) store.cronJobs.noteRun(tenantId, jobId, now)
+    trimHistory(tenantId, jobId, now)
+  }
+
+  /** Each new execution pushes one out of the list: a success goes, a failure stays a while. */
+  function trimHistory(tenantId: string, jobId: string, now: number) {
+    const pushedOut = store.executions.nth(tenantId, jobId, LISTED_EXECUTIONS)
+    if (!pushedOut) return
+    if (pushedOut.status === 'success') store.executions.remove(pushedOut.seq)
+    else store.executions.expire(pushedOut.seq, now + failuresKeptMs)
+  }
+
+  const beginDelayed = ({ tenantId, jobId }: RunRow, now: number) =>
+    store.delayedJobs.move(tenantId, jobId, { from: 'pending', to: 'running', now })
+
+  /** The request kept from before an edit, else the job's own. A run never outlives its job. */
+  function requestOf({ request, jobKind, tenantId, jobId }: RunRow): JobRequest {
+    const jobs = jobKind === 'cron' ? store.cronJobs : store.delayedJobs
+    const stored = request === null ? jobs.find(tenantId, jobId) : JSON.parse(request)
+    return loadedRequest(stored as StoredRequest)
+  }
+
+  return { begin }
+}
