@@ -100,7 +100,7 @@ const SCHEDULES = [
   ['* * 0 * *', 'is outside 1-31'],
   ['* * * 13 *', 'schedule: month 13 is outside 1-12'],
   ['* * * * 8', 'is outside 0-7'],
-  ['0 0 1 * 1', '*'],
+  ['0 0 1 * 1', 'put * in one of them'],
   ['@daily', 'schedule: macros'],
   ['0 0 * * MON', 'write numbers, not names'],
   ['0 0 31 2 *', 'schedule: 31 February never comes'],

@@ -137,6 +137,7 @@ test('a name that resolves to a private address is refused at run time, in words
 test.each<[string, string | Uint8Array, string]>([
   ['an empty answer', '', ''],
   ['UTF-8', 'Grüße 🚀', 'Grüße 🚀'],
+  ['a byte order mark', '\ufeffa', '\ufeffa'],
   ['a NUL', 'a\0b', 'a\0b'],
   ['bytes that are not UTF-8', new Uint8Array([104, 255, 254, 105]), 'h\ufffd\ufffdi'],
   ['a character that the target cut in two', new Uint8Array([104, 0xc3]), 'h\ufffd'],

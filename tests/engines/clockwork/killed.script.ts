@@ -3,7 +3,6 @@
  * this process is killed by the test that started it. Arguments: data directory and time.
  */
 import { bootProcess } from './processes.ts'
-import { HALF_MINUTE } from './support.ts'
 
 const [dataDir = '', now] = process.argv.slice(2)
 const { clock } = await bootProcess({
@@ -12,4 +11,4 @@ const { clock } = await bootProcess({
   pid: process.pid,
   othersRun: true,
 })
-await clock.advance(HALF_MINUTE)
+await clock.advance(30_000)

@@ -49,7 +49,7 @@ describe('after a restart', () => {
     await shutDown(world)
 
     await using next = await bootBeside(world, { othersRun: true })
-    await next.clock.advance(HOUR)
+    await next.clock.advance(10 * MINUTE)
 
     for (const job of [cron, delayed])
       expect(storyOf(await executionsOf(job))).toEqual([
@@ -88,7 +88,7 @@ describe('after a restart', () => {
     await shutDown(world)
 
     await using next = await bootBeside(world, { othersRun: true })
-    await next.clock.advance(HOUR)
+    await next.clock.advance(10 * MINUTE)
 
     expect(target.requests.map(({ body }) => body)).toEqual(['old', 'old', 'old'])
   })
@@ -192,7 +192,7 @@ describe('when a process is gone with an attempt under way', () => {
     await held.arrived(3)
 
     await using next = await bootBeside(world, { othersRun: false })
-    await next.clock.advance(HOUR)
+    await next.clock.advance(10 * MINUTE)
 
     expect(await readDelayed(job)).toMatchObject({ status: 'failed' })
     expect(await executionsOf(job)).toHaveLength(3)
@@ -210,7 +210,7 @@ describe('when a process is gone with an attempt under way', () => {
     await api.delete(`${JOBS}/${deleted.id}`)
 
     await using next = await bootBeside(world, { othersRun: false })
-    await next.clock.advance(HOUR)
+    await next.clock.advance(10 * MINUTE)
 
     expect(storyOf(await executionsOf(paused))).toEqual([[1, '12:01:00', 'failed']])
     expect(count(app, 'executions')).toBe(1)

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { answering, linesOf, startRawTarget, valuesOf } from './raw-target.ts'
-import { bootWorld, HALF_MINUTE, HOUR } from './support.ts'
+import { bootWorld, HALF_MINUTE, MINUTE } from './support.ts'
 
 const ID = 'X-Clockwork-Execution-Id'
 const ATTEMPT = 'X-Clockwork-Attempt'
@@ -29,7 +29,7 @@ test('every attempt has an id of its own and the next number', async () => {
   target.answers(() => new Response('', { status: 500 }))
   const job = await createDelayed()
 
-  await clock.advance(HOUR)
+  await clock.advance(10 * MINUTE)
 
   const sent = target.requests.map(({ headers }) => [headers.get(ID), headers.get(ATTEMPT)])
   const rows = (await executionsOf(job)).map((row: { id: string; attempt: number }) => [
@@ -151,7 +151,7 @@ test('a redirect is not followed: the run fails with its status', async () => {
   )
   const job = await createJob({ schedule: '1 12 * * *' })
 
-  await clock.advance(HOUR)
+  await clock.advance(10 * MINUTE)
 
   expect(target.requests.map(({ path }) => path)).toEqual(['/hook'])
   expect(await executionsOf(job)).toMatchObject([{ status: 'failed', response_status: 307 }])
