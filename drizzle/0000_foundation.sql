@@ -104,6 +104,8 @@ CREATE INDEX `delayed_jobs_by_tenant` ON `delayed_jobs` (`tenant_id`,`run_at`,`s
 
 CREATE INDEX `delayed_jobs_expired` ON `delayed_jobs` (`expires_at`) WHERE expires_at is not null;
 
+CREATE INDEX `delayed_jobs_ended` ON `delayed_jobs` (`tenant_id`,`expires_at`) WHERE expires_at is not null;
+
 CREATE TABLE `executions` (
 	`seq` integer PRIMARY KEY NOT NULL,
 	`id` text NOT NULL,
@@ -135,7 +137,7 @@ CREATE INDEX `executions_expired` ON `executions` (`expires_at`) WHERE expires_a
 CREATE TABLE `job_counts` (
 	`tenant_id` text PRIMARY KEY NOT NULL,
 	`cron_jobs` integer NOT NULL,
-	`open_delayed_jobs` integer NOT NULL,
+	`delayed_jobs` integer NOT NULL,
 	FOREIGN KEY (`tenant_id`) REFERENCES `tenants`(`id`) ON UPDATE no action ON DELETE cascade
 ) STRICT;
 

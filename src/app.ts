@@ -22,7 +22,7 @@ export function createApp(platform: Platform, config: Config, { precompile = fal
   const access = createAccess({ keys, maxBody: config.server.maxBodyBytes })
   const health = createHealth({ db, metrics, metricsEnabled: config.metrics.enabled })
   retention.add(platform.audit.retention(config.retention.auditMs))
-  const clockwork = createClockwork(platform, config.clockwork, access)
+  const clockwork = createClockwork(platform, config, access)
   const document = createApiDocument(() => app, baseUrlOf(config.server))
   const kit = createKit({
     log,

@@ -4,8 +4,8 @@ import type { Store } from './store/index.ts'
 export type CloseDelayedJob = ReturnType<typeof createClosing>
 
 /**
- * The last step of a delayed job: it makes room for another, and is kept for `keptMs` with
- * its executions. False when it is not in the state `from`, and then nothing changes.
+ * The last step of a delayed job, which is kept for `keptMs` with its executions. False when
+ * it is not in the state `from`, and then nothing changes.
  */
 export const createClosing =
   ({ store, keptMs }: { store: Store; keptMs: number }) =>
@@ -17,6 +17,5 @@ export const createClosing =
     const expiresAt = now + keptMs
     if (!store.delayedJobs.move(tenantId, id, { from, to, now, expiresAt })) return false
     store.executions.expireAll(tenantId, id, expiresAt)
-    store.counts.add(tenantId, 'openDelayedJobs', -1)
     return true
   }

@@ -41,8 +41,7 @@ export function createDelayedJobs(parts: {
     checkRequest(outbound, input)
     const id = newId()
     const job = await db.commit(() => {
-      if (store.counts.add(tenantId, 'openDelayedJobs', 1) > JOBS_PER_TENANT)
-        throw conflict(`limit reached: ${JOBS_PER_TENANT} open delayed jobs`)
+      if (store.counts.add(tenantId, 'delayedJobs', 1) > JOBS_PER_TENANT) makeRoom(tenantId)
       store.runs.insert({
         tenantId,
         jobKind: 'delayed',
@@ -57,6 +56,15 @@ export function createDelayedJobs(parts: {
     })
     nudge()
     return presentDelayedJob(job)
+  }
+
+  /** The list is not paged: at the limit the job that ended first gives way to a new one. */
+  function makeRoom(tenantId: string) {
+    const gone = store.delayedJobs.removeOldestEnded(tenantId)
+    if (gone === undefined)
+      throw conflict(`limit reached: ${JOBS_PER_TENANT} delayed jobs that have not ended`)
+    store.executions.dropOfJob(tenantId, gone)
+    store.counts.add(tenantId, 'delayedJobs', -1)
   }
 
   /** Possible while the job is pending, which includes waiting for a retry. */

@@ -17,27 +17,27 @@ import { createStarts } from './starts.ts'
 import { createStore } from './store/index.ts'
 import { createTick } from './tick.ts'
 
-const DAY_MS = 86_400_000
-const DELAYED_KEPT_MS = 30 * DAY_MS
-const FAILURES_KEPT_MS = 7 * DAY_MS
-
 export type Clockwork = ReturnType<typeof createClockwork>
 
 /** The scheduler engine: HTTP jobs on a cron schedule or once at a time. */
-export function createClockwork(platform: Platform, config: Config['clockwork'], access: Access) {
+export function createClockwork(
+  platform: Platform,
+  config: Pick<Config, 'clockwork' | 'retention'>,
+  access: Access,
+) {
   const { db, clock, log, outbound, metrics, retention, instances } = platform
+  const { tickMs, retryDelaysMs, timeoutMs } = config.clockwork
   const store = createStore(db)
-  const tick = createTick(config.tickMs)
+  const tick = createTick(tickMs)
   const events = createClockworkMetrics(metrics, store, clock)
-  const closeDelayedJob = createClosing({ store, keptMs: DELAYED_KEPT_MS })
-  const { retryDelaysMs, timeoutMs } = config
+  const closeDelayedJob = createClosing({ store, keptMs: config.retention.delayedJobsMs })
   const queue = createRunQueue({
     store,
     clock,
     tick,
     timeoutMs,
     slots: createSlots({ store, events }),
-    starts: createStarts({ store, clock, failuresKeptMs: FAILURES_KEPT_MS }),
+    starts: createStarts({ store, clock, failuresKeptMs: config.retention.failedExecutionsMs }),
     endings: createEndings({ store, tick, retryDelaysMs, closeDelayedJob, events }),
     send: createAttempt({ outbound, clock, timeoutMs }),
   })

@@ -1,4 +1,4 @@
-/** Cron jobs, and likewise open delayed jobs, that a tenant may have: lists are not paged. */
+/** Cron jobs, and likewise delayed jobs, that a tenant may have: their lists are not paged. */
 export const JOBS_PER_TENANT = 10_000
 
 /** Runs of one cron job that may be ready or under way at once. */

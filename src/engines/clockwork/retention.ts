@@ -8,9 +8,17 @@ export const clockworkRetention = ({
   delayedJobs,
   executions,
   skipped,
+  counts,
 }: Store): RetentionRule[] => [
   { name: 'clockwork executions', deleteSlice: executions.removeExpired },
-  { name: 'clockwork delayed jobs', deleteSlice: delayedJobs.removeExpired },
+  {
+    name: 'clockwork delayed jobs',
+    deleteSlice: (now, limit) => {
+      const tenantIds = delayedJobs.removeExpired(now, limit)
+      for (const tenantId of tenantIds) counts.add(tenantId, 'delayedJobs', -1)
+      return tenantIds.length
+    },
+  },
   {
     name: 'clockwork skipped slots',
     deleteSlice: (now, limit) => skipped.removeBefore(now - SKIPS_KEPT_MS, limit),

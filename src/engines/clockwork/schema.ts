@@ -66,6 +66,7 @@ export const delayedJobs = sqliteTable(
   (t) => [
     index('delayed_jobs_by_tenant').on(t.tenantId, t.runAt, t.seq),
     index('delayed_jobs_expired').on(t.expiresAt).where(sql`expires_at is not null`),
+    index('delayed_jobs_ended').on(t.tenantId, t.expiresAt).where(sql`expires_at is not null`),
     check(
       'delayed_jobs_status',
       sql`${t.status} in ('pending', 'running', 'success', 'failed', 'cancelled')`,
@@ -163,6 +164,6 @@ export const skippedSlots = sqliteTable(
 export const jobCounts = sqliteTable('job_counts', {
   tenantId: tenantId().primaryKey(),
   cronJobs: integer('cron_jobs').notNull(),
-  /** Delayed jobs that are pending or running. */
-  openDelayedJobs: integer('open_delayed_jobs').notNull(),
+  /** Open ones, and ended ones that are still kept. */
+  delayedJobs: integer('delayed_jobs').notNull(),
 })

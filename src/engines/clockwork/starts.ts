@@ -58,7 +58,7 @@ export function createStarts(parts: {
     const pushedOut = store.executions.nth(tenantId, jobId, LISTED_EXECUTIONS)
     if (!pushedOut) return
     if (pushedOut.status === 'success') store.executions.remove(pushedOut.seq)
-    else store.executions.expire(pushedOut.seq, now + failuresKeptMs)
+    else store.executions.archive(pushedOut.seq, now + failuresKeptMs)
   }
 
   const beginDelayed = ({ tenantId, jobId }: RunRow, now: number) =>

@@ -180,7 +180,7 @@ describe('cancelling', () => {
     'a job that is %s answers 409 and changes nothing',
     async (status) => {
       await using world = await bootWorld()
-      const { app, api, readDelayed, executionsOf } = world
+      const { api, readDelayed, executionsOf } = world
       const job = await jobThatIs(status, world)
       const before = [await readDelayed(job), await executionsOf(job)]
 
@@ -192,9 +192,6 @@ describe('cancelling', () => {
       })
       expect(Object.keys(answer.body)).toEqual(['error'])
       expect([await readDelayed(job), await executionsOf(job)]).toEqual(before)
-      expect(app.db.client.query('select open_delayed_jobs as n from job_counts').get()).toEqual({
-        n: status === 'running' ? 1 : 0,
-      })
     },
   )
 
@@ -214,35 +211,65 @@ describe('cancelling', () => {
   }
 })
 
-test('a tenant may have 10,000 open jobs; those that ended do not count', async () => {
+const stored = ({ app }: World) => ({
+  counted: app.db.client.query('select delayed_jobs as n from job_counts').get(),
+  jobs: count(app, 'delayed_jobs'),
+  runs: count(app, 'runs'),
+})
+
+test('a tenant may have 10,000 jobs; when all of them are open another one is refused', async () => {
   await using world = await bootWorld()
   const { app, api, createDelayed, target } = world
-  const job = await createDelayed()
-  app.db.client.run('update job_counts set open_delayed_jobs = 9999')
+  await createDelayed()
+  app.db.client.run('update job_counts set delayed_jobs = 9999')
   const another = { name: 'b', run_at: at('13:00:00'), url: target.url }
 
   expect(await api.post(DELAYED, another)).toMatchObject({ status: 201 })
   expect(await api.post(DELAYED, another)).toMatchObject({
     status: 409,
-    body: { error: expect.stringContaining('10000 open delayed jobs') },
+    body: { error: expect.stringContaining('10000 delayed jobs that have not ended') },
   })
-  expect(count(app, 'delayed_jobs')).toBe(2)
-  expect(count(app, 'runs')).toBe(2)
-
-  await api.delete(`${DELAYED}/${job.id}`)
-  expect(await api.post(DELAYED, another)).toMatchObject({ status: 201 })
+  expect(stored(world)).toEqual({ counted: { n: 10_000 }, jobs: 2, runs: 2 })
 })
 
-test.each([200, 400, 500])('a job that ended with %i no longer counts as open', async (status) => {
+test('at the limit the job that ended first gives way, with its executions', async () => {
   await using world = await bootWorld()
-  const { app, createDelayed, clock, target } = world
+  const { app, api, createDelayed, executionsOf, clock, target } = world
+  const first = await createDelayed({ run_at: at('12:01:00') })
+  const second = await createDelayed({ run_at: at('12:02:00') })
+  await clock.advance(3 * MINUTE)
+  app.db.client.run('update job_counts set delayed_jobs = 10000')
+
+  const another = { name: 'b', run_at: at('13:00:00'), url: target.url }
+  expect(await api.post(DELAYED, another)).toMatchObject({ status: 201 })
+
+  expect(await api.get(`${DELAYED}/${first.id}`)).toMatchObject({ status: 404 })
+  expect(await executionsOf(second)).toHaveLength(1)
+  expect(count(app, 'executions')).toBe(1)
+  expect(stored(world)).toEqual({ counted: { n: 10_000 }, jobs: 2, runs: 1 })
+})
+
+test('the count follows creation, end, cancelling and clean-up', async () => {
+  await using world = await bootWorld()
+  const { app, api, createDelayed, clock } = world
+  await createDelayed()
+  const cancelled = await createDelayed()
+  await api.delete(`${DELAYED}/${cancelled.id}`)
+  await clock.advance(MINUTE)
+  expect(stored(world)).toEqual({ counted: { n: 2 }, jobs: 2, runs: 0 })
+
+  clock.jump(31 * 86_400_000)
+  await app.platform.retention.sweep()
+  expect(stored(world)).toEqual({ counted: { n: 0 }, jobs: 0, runs: 0 })
+})
+
+test.each([200, 400, 500])('a job that ended with %i leaves no open run', async (status) => {
+  await using world = await bootWorld()
+  const { createDelayed, clock, target } = world
   target.answers(() => new Response('', { status }))
   await createDelayed()
 
   await clock.advance(10 * MINUTE)
 
-  expect(app.db.client.query('select open_delayed_jobs as n from job_counts').get()).toEqual({
-    n: 0,
-  })
-  expect(count(app, 'runs')).toBe(0)
+  expect(stored(world)).toEqual({ counted: { n: 1 }, jobs: 1, runs: 0 })
 })

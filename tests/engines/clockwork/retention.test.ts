@@ -157,3 +157,20 @@ test('no table grows with the number of runs', async () => {
   for (const table of ['runs', 'skipped_slots']) expect(count(app, table)).toBe(0)
   for (const table of ['cron_jobs', 'job_counts']) expect(count(app, table)).toBe(1)
 })
+
+test('of a failure that is out of the list the beginning of the answer is kept', async () => {
+  await using world = await bootWorld()
+  const { app, createJob, clock, target } = world
+  target.answers(() => new Response('x'.repeat(60_000), { status: 404 }))
+  const job = await createJob()
+  await clock.advance(MINUTE)
+  writeHistory(world, job, 99)
+  await clock.advance(2 * MINUTE)
+
+  const lengths = app.db.client
+    .query<{ n: number }, []>(
+      'select length(response_body) as n from executions where expires_at is not null',
+    )
+    .all()
+  expect(lengths).toEqual([{ n: 2000 }])
+})

@@ -1,4 +1,4 @@
-import { and, asc, eq, inArray, sql } from 'drizzle-orm'
+import { and, asc, eq, inArray, isNotNull, sql } from 'drizzle-orm'
 import type { Db } from '../../../db/open.ts'
 import { delayedJobs } from '../schema.ts'
 
@@ -69,7 +69,22 @@ export function createDelayedJobStore({ orm }: Db) {
           .limit($('limit')),
       ),
     )
-    .returning({ seq: delayedJobs.seq })
+    .returning({ tenantId: delayedJobs.tenantId })
+    .prepare()
+  const removeOldestEnded = orm
+    .delete(delayedJobs)
+    .where(
+      inArray(
+        delayedJobs.seq,
+        orm
+          .select({ seq: delayedJobs.seq })
+          .from(delayedJobs)
+          .where(and(eq(delayedJobs.tenantId, $('tenantId')), isNotNull(delayedJobs.expiresAt)))
+          .orderBy(asc(delayedJobs.expiresAt))
+          .limit(1),
+      ),
+    )
+    .returning({ id: delayedJobs.id })
     .prepare()
 
   return {
@@ -81,6 +96,11 @@ export function createDelayedJobStore({ orm }: Db) {
     move: (tenantId: string, id: string, { runAt, expiresAt, ...change }: StatusChange): boolean =>
       move.get({ tenantId, id, ...change, runAt: runAt ?? null, expiresAt: expiresAt ?? null }) !==
       undefined,
-    removeExpired: (now: number, limit: number): number => removeExpired.all({ now, limit }).length,
+    /** The tenant of each job that was removed. */
+    removeExpired: (now: number, limit: number): string[] =>
+      removeExpired.all({ now, limit }).map(({ tenantId }) => tenantId),
+    /** The id of the removed job; none when all of the tenant's are open. */
+    removeOldestEnded: (tenantId: string): string | undefined =>
+      removeOldestEnded.get({ tenantId })?.id,
   }
 }

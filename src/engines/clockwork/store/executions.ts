@@ -14,6 +14,9 @@ export type ExecutionResult = Pick<
   'durationMs' | 'responseStatus' | 'responseBody' | 'errorMessage' | 'address' | 'timings'
 > & { status: 'success' | 'failed'; completedAt: number }
 
+/** Of an answer whose execution is out of the list: enough to see what the matter was. */
+const ARCHIVED_CHARACTERS = 2000
+
 export type ExecutionStore = ReturnType<typeof createExecutionStore>
 
 export function createExecutionStore({ orm }: Db) {
@@ -72,9 +75,12 @@ export function createExecutionStore({ orm }: Db) {
     .delete(executions)
     .where(eq(executions.seq, $('seq')))
     .prepare()
-  const expire = orm
+  const archive = orm
     .update(executions)
-    .set({ expiresAt: sql`${$('at')}` })
+    .set({
+      expiresAt: sql`${$('at')}`,
+      responseBody: sql`substr(${executions.responseBody}, 1, ${$('kept')})`,
+    })
     .where(eq(executions.seq, $('seq')))
     .prepare()
   const expireAll = orm
@@ -111,7 +117,8 @@ export function createExecutionStore({ orm }: Db) {
         | { seq: number; status: ExecutionRow['status'] }
         | undefined,
     remove: (seq: number) => removeOne.run({ seq }),
-    expire: (seq: number, at: number) => expire.run({ seq, at }),
+    /** Keeps the beginning of the answer, until `at`. */
+    archive: (seq: number, at: number) => archive.run({ seq, at, kept: ARCHIVED_CHARACTERS }),
     expireAll: (tenantId: string, jobId: string, at: number) =>
       expireAll.run({ tenantId, jobId, at }),
     dropOfJob: (tenantId: string, jobId: string) => dropOfJob.run({ tenantId, jobId }),

@@ -3,7 +3,7 @@ import type { Db } from '../../../db/open.ts'
 import { jobCounts, skippedSlots } from '../schema.ts'
 
 export type SkipReason = 'outage' | 'overlap'
-export type CountedNoun = 'cronJobs' | 'openDelayedJobs'
+export type CountedNoun = 'cronJobs' | 'delayedJobs'
 
 export type JobCountStore = ReturnType<typeof createJobCountStore>
 
@@ -13,14 +13,14 @@ export function createJobCountStore({ orm }: Db) {
   const addTo = (noun: CountedNoun) =>
     orm
       .insert(jobCounts)
-      .values({ tenantId: $('tenantId'), cronJobs: 0, openDelayedJobs: 0, [noun]: $('n') })
+      .values({ tenantId: $('tenantId'), cronJobs: 0, delayedJobs: 0, [noun]: $('n') })
       .onConflictDoUpdate({
         target: jobCounts.tenantId,
         set: { [noun]: sql`${jobCounts[noun]} + ${$('n')}` },
       })
       .returning({ count: jobCounts[noun] })
       .prepare()
-  const statements = { cronJobs: addTo('cronJobs'), openDelayedJobs: addTo('openDelayedJobs') }
+  const statements = { cronJobs: addTo('cronJobs'), delayedJobs: addTo('delayedJobs') }
 
   return {
     /** Adds `n`, which may be negative, and says how many there are now. */
