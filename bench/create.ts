@@ -7,7 +7,8 @@ import { alternate, type Sample } from './support/rounds.ts'
 import { type Server, startFloor } from './support/server.ts'
 
 const PATH = '/v1/clockwork/jobs'
-const CLIENTS = [1, 16, 64]
+/** The busiest first: it warms the code up for those that ask less often. */
+const CLIENTS = [64, 16, 1]
 /** A tenant may have 10,000 jobs: one tenant after the other fills up to this. */
 const JOBS_EACH = 9000
 const TENANTS = 64

@@ -2,24 +2,27 @@ import { Database } from 'bun:sqlite'
 import { databaseFile } from '../src/db/open.ts'
 import type { Bench } from './support/bench.ts'
 import { type CallPlan, fired, makeCalls } from './support/calls.ts'
-import { addCopies, copyIds } from './support/copies.ts'
 import { cpuMs } from './support/cpu.ts'
 import { compare, type Figure } from './support/figure.ts'
 import { createHouse, type House, serveHouse } from './support/house.ts'
-import { delayedJob, postJob } from './support/jobs.ts'
+import { delayedJob } from './support/jobs.ts'
+import { load, requestText } from './support/load.ts'
 import { alternate, type Sample } from './support/rounds.ts'
 import { type Server, startFloor } from './support/server.ts'
 
+const PATH = '/v1/clockwork/delayed'
 /** How many calls a tenant, and a host, may have under way: see the limits of the queue. */
 const PER_TENANT = 128
 const PER_HOST = 20
 const LOOK_MS = 5
+/** One a turn: what a tenant may have stored is limited. */
+const TENANTS = 20
 
 /** Delayed jobs that fall due in one second, from that second to the last stored result. */
 export const fire: Bench = async ({ stack, rounds, due }) => {
   const target = await startFloor(stack, 'target')
   const caller = await startFloor(stack, 'calls')
-  const house = await createHouse(stack)
+  const house = await createHouse(stack, TENANTS)
   const server = await serveHouse(stack, house)
   const watch = openWatch(stack, house)
 
@@ -57,10 +60,12 @@ const hostsOf = (target: Server, count: number) =>
 type Watch = ReturnType<typeof openWatch>
 type Stage = { house: House; server: Server; watch: Watch }
 
-/** Due on a tick some seconds ahead, so that all of them are stored by then. */
+/** From the tick on which they are due until the last result is stored. */
 async function fireAll({ house, server, watch }: Stage, plan: Omit<CallPlan, 'client'>) {
-  const dueAt = Math.ceil(Date.now() / 1000) * 1000 + 2000
-  await storeJobs({ house, server, watch }, plan, dueAt)
+  const storingMs = 1000 + plan.calls / 2
+  const dueAt = Math.ceil((Date.now() + storingMs) / 1000) * 1000
+  await storeJobs({ house, server }, plan, dueAt)
+  if (Date.now() > dueAt) throw new Error('the jobs could not be stored before they were due')
   await Bun.sleep(dueAt - Date.now() - 50)
   const cpu = cpuMs(server.pid) ?? Number.NaN
   while (watch.openRuns()) await Bun.sleep(LOOK_MS)
@@ -69,33 +74,28 @@ async function fireAll({ house, server, watch }: Stage, plan: Omit<CallPlan, 'cl
   return fired(ms, (cpuMs(server.pid) ?? Number.NaN) - cpu, plan.calls)
 }
 
-/** One job a host through the API, which sets the server's alarm; the others are its copies. */
-async function storeJobs(stage: Stage, { urls, calls }: Omit<CallPlan, 'client'>, dueAt: number) {
-  const { house, server, watch } = stage
-  const [resident] = house.residents
-  if (!resident) throw new Error('nobody lives here')
-  for (const [index, url] of urls.entries()) {
-    const id = await postJob(server, resident, 'delayed', delayedJob(url, dueAt))
-    const count = Math.ceil((calls - index) / urls.length) - 1
-    watch.copy(id, count)
+function storeJobs(
+  { house, server }: Pick<Stage, 'house' | 'server'>,
+  { urls, calls }: Omit<CallPlan, 'client'>,
+  dueAt: number,
+) {
+  const key = house.residents.shift()?.key
+  let stored = 0
+  const request = () => {
+    const url = urls[stored % urls.length] as string
+    return stored++ < calls ? requestText(PATH, key, delayedJob(url, dueAt)) : undefined
   }
+  return load(server, { clients: 64, request })
 }
 
 /** A look into the database of the server, from outside. */
 function openWatch(stack: AsyncDisposableStack, { dataDir }: House) {
-  const client = stack.use(new Database(databaseFile(dataDir), { strict: true }))
+  const client = stack.use(new Database(databaseFile(dataDir), { readonly: true, strict: true }))
   client.run('PRAGMA busy_timeout = 5000')
   const open = client.prepare('SELECT 1 FROM runs LIMIT 1')
   const failed = client.prepare("SELECT 1 FROM executions WHERE status <> 'success' LIMIT 1")
   return {
     openRuns: () => open.get() !== null,
     failures: () => failed.get() !== null,
-    copy(jobId: string, count: number) {
-      const id = copyIds()()
-      addCopies(client, { table: 'delayed_jobs', of: jobId, count, columns: { id } })
-      const columns = { job_id: id }
-      addCopies(client, { table: 'runs', of: jobId, by: 'job_id', count, columns })
-      client.run(`UPDATE job_counts SET open_delayed_jobs = open_delayed_jobs + ${count}`)
-    },
   }
 }

@@ -8,10 +8,13 @@ const isCompiled = import.meta.path.startsWith('/$bunfs/')
 /** What to type: the bare name where the shell finds it, else the whole path. */
 function programName(): string {
   const { execPath, env } = process
-  if (!isCompiled) return `${env.npm_command === 'exec' ? 'npx -y bun@1.4.5' : 'bun'} src/main.ts`
+  if (!isCompiled) return `${cameByNpx(env.PATH) ? 'npx -y bun@1.4.5' : 'bun'} src/main.ts`
   const isOnPath = env.PATH?.split(delimiter).includes(dirname(execPath))
   return isOnPath ? basename(execPath) : execPath
 }
+
+/** Then Bun is in npm's cache alone, and the next shell will not find it. */
+const cameByNpx = (path = '') => path.includes('/_npx/')
 
 const code = await run(process.argv.slice(2), {
   out: (text) => void process.stdout.write(text),

@@ -17,7 +17,7 @@ describe('the executable, in a folder of its own, with an empty environment and 
     await using server = await startServer({ cwd: folder.path, args: ALLOW_LOOPBACK })
     const cli = (...args: string[]) => command({ cwd: folder.path, args: [...args, '--json'] })
 
-    expect(server.err()).toContain(`${BINARY} tenant create --name Acme`)
+    await until(() => server.err().includes(`${BINARY} tenant create --name Acme`), server.err)
     expect(server.err()).toContain(`curl ${server.url}/v1/clockwork/jobs`)
 
     const tenant = (await cli('tenant', 'create', '--name', 'Acme')).json()
@@ -127,8 +127,8 @@ describe('the executable, in a folder of its own, with an empty environment and 
       '/readyz',
     ])
       expect((await fetch(server.url + path)).status).toBe(200)
-    expect((await fetch(server.url + '/healthz', { method: 'HEAD' })).status).toBe(200)
-    expect((await fetch(server.url + '/metrics')).status).toBe(404)
+    expect((await fetch(`${server.url}/healthz`, { method: 'HEAD' })).status).toBe(200)
+    expect((await fetch(`${server.url}/metrics`)).status).toBe(404)
   })
 
   test('exits 78 with every configuration error at once, 2 for a wrong command line, 1 for a failure', async () => {

@@ -4,9 +4,10 @@ import type { Server } from './server.ts'
 
 export interface Load {
   clients: number
-  ms: number
-  /** The bytes of the request number `n`, counted over all clients. */
-  request: (n: number) => string
+  /** How long requests are sent; until `request` has no more when absent. */
+  ms?: number
+  /** The next request of any client, as text. */
+  request: () => string | undefined
 }
 
 /**
@@ -14,12 +15,19 @@ export interface Load {
  * been answered whole. Written on bare sockets: it costs a fraction of what `fetch` does, so
  * that the second core suffices for any server measured here.
  */
-export async function load({ url, pid }: Server, { clients, ms, request }: Load): Promise<Sample> {
+export async function load(
+  { url, pid }: Server,
+  { clients, ms = Number.POSITIVE_INFINITY, request }: Load,
+): Promise<Sample> {
   const { hostname, port } = new URL(url)
   const before = cpuMs(pid) ?? Number.NaN
   const start = performance.now()
   let sent = 0
-  const next = () => (performance.now() - start < ms ? request(sent++) : undefined)
+  const next = () => {
+    const text = performance.now() - start < ms ? request() : undefined
+    if (text !== undefined) sent++
+    return text
+  }
   const place = { hostname, port: Number(port) }
   await Promise.all(Array.from({ length: clients }, () => converse(place, next)))
   const elapsed = performance.now() - start
