@@ -2,7 +2,7 @@ import { Database } from 'bun:sqlite'
 import { databaseFile } from '../src/db/open.ts'
 import type { Bench } from './support/bench.ts'
 import { type CallPlan, fired, makeCalls } from './support/calls.ts'
-import { cpuMs } from './support/cpu.ts'
+import { withCpu } from './support/cpu.ts'
 import { compare, type Figure } from './support/figure.ts'
 import { createHouse, type House, serveHouse } from './support/house.ts'
 import { delayedJob } from './support/jobs.ts'
@@ -31,7 +31,7 @@ export const fire: Bench = async ({ stack, rounds, due }) => {
     const urls = hostsOf(target, hosts)
     const concurrency = Math.min(PER_TENANT, PER_HOST * hosts)
     const plan: Omit<CallPlan, 'client'> = { urls, calls: due, concurrency }
-    const samples = await alternate(Math.min(rounds, 3), {
+    const samples = await alternate(Math.ceil(rounds / 2), {
       subject: () => fireAll({ house, server, watch }, plan),
       outbound: () => makeCalls(caller, { ...plan, client: 'outbound' }),
       fetch: () => makeCalls(caller, { ...plan, client: 'fetch' }),
@@ -67,11 +67,12 @@ async function fireAll({ house, server, watch }: Stage, plan: Omit<CallPlan, 'cl
   await storeJobs({ house, server }, plan, dueAt)
   if (Date.now() > dueAt) throw new Error('the jobs could not be stored before they were due')
   await Bun.sleep(dueAt - Date.now() - 50)
-  const cpu = cpuMs(server.pid) ?? Number.NaN
-  while (watch.openRuns()) await Bun.sleep(LOOK_MS)
-  const ms = Date.now() - dueAt
+  const { result, cpu } = await withCpu(server.pid, async () => {
+    while (watch.openRuns()) await Bun.sleep(LOOK_MS)
+    return Date.now() - dueAt
+  })
   if (watch.failures()) throw new Error('an execution failed')
-  return fired(ms, (cpuMs(server.pid) ?? Number.NaN) - cpu, plan.calls)
+  return fired(result, cpu, plan.calls)
 }
 
 function storeJobs(

@@ -17,7 +17,7 @@ export const idle: Bench = async ({ stack, rounds, stored }) => {
   const many = await fill(await createHouse(stack), stored)
   const few = await fill(await createHouse(stack), FEW)
   const turns = await compareTurns(many, few, rounds)
-  const process = await compareProcesses(stack, many, few, rounds)
+  const process = await compareProcesses(stack, many, few, Math.ceil(rounds / 2))
   const name = `${stored.toLocaleString('en')} : ${FEW.toLocaleString('en')} jobs`
   return [
     compare(`one idle turn, ${name}`, 'µs', turns, TARGET),

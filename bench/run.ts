@@ -14,6 +14,8 @@ const BENCHES: Record<string, Bench> = { list, create, fire, idle, boot }
 const FULL = { rounds: 5, ms: 1000, crowd: 200_000, due: 5000, stored: 1_000_000 }
 const QUICK = { rounds: 3, ms: 250, crowd: 50_000, due: 1000, stored: 100_000 }
 
+const INTERRUPTED = new Error('interrupted')
+
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: { quick: { type: 'boolean' }, json: { type: 'boolean' } },
@@ -27,18 +29,26 @@ if (unknown) {
 
 const notes: string[] = []
 const report: Record<string, Figure[]> = {}
-for (const name of names) report[name] = await measure(name)
+const interrupted = new Promise<never>((_, reject) => {
+  for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => reject(INTERRUPTED))
+})
+
+try {
+  for (const name of names) report[name] = await measure(name)
+} catch (error) {
+  if (error !== INTERRUPTED) throw error
+  process.exit(130)
+}
 if (values.json) console.log(JSON.stringify({ quick: values.quick ?? false, report, notes }))
 else console.log(notes.join('\n'))
+process.exit(0)
 
 /** Each on a stack of its own: its servers and folders are gone before the next begins. */
 async function measure(name: string): Promise<Figure[]> {
   await using stack = new AsyncDisposableStack()
-  const breakOff = () => void stack.disposeAsync().finally(() => process.exit(130))
-  process.once('SIGINT', breakOff).once('SIGTERM', breakOff)
   const scale: Omit<Scale, 'stack'> = { ...(values.quick ? QUICK : FULL), note }
-  const figures = (await BENCHES[name]?.({ ...scale, stack })) ?? []
-  process.off('SIGINT', breakOff).off('SIGTERM', breakOff)
+  const bench = BENCHES[name] as Bench
+  const figures = await Promise.race([bench({ ...scale, stack }), interrupted])
   if (!values.json) console.log(`${name}\n${table(figures)}\n`)
   return figures
 }

@@ -1,32 +1,34 @@
 import { readdirSync, readFileSync } from 'node:fs'
 
+/** Milliseconds by process and thread. A thread that ends leaves what it has used behind. */
+const used = new Map<number, Map<string, number>>()
+
 /**
  * Milliseconds of processor time that a process has used, all threads together, to the
- * microsecond; undefined where the system has no /proc.
+ * microsecond; NaN where the system has no /proc.
  */
-export function cpuMs(pid: number): number | undefined {
+export function cpuMs(pid: number): number {
+  const byThread = used.get(pid) ?? new Map<string, number>()
+  used.set(pid, byThread)
   try {
-    const threads = readdirSync(`/proc/${pid}/task`)
-    return threads.reduce((sum, thread) => sum + threadMs(pid, thread), 0)
+    for (const thread of readdirSync(`/proc/${pid}/task`)) note(byThread, pid, thread)
   } catch {
-    return undefined
+    return Number.NaN
   }
+  return byThread.values().reduce((sum, ms) => sum + ms, 0)
 }
 
-/** A thread may end between the listing and the look at it. */
-function threadMs(pid: number, thread: string): number {
+/** The thread may have ended since the listing. */
+function note(byThread: Map<string, number>, pid: number, thread: string) {
   try {
     const [nanoseconds] = readFileSync(`/proc/${pid}/task/${thread}/schedstat`, 'utf8').split(' ')
-    return Number(nanoseconds) / 1e6
-  } catch {
-    return 0
-  }
+    byThread.set(thread, Number(nanoseconds) / 1e6)
+  } catch {}
 }
 
 /** Runs `work` and says how much processor time the process `pid` used meanwhile. */
 export async function withCpu<T>(pid: number, work: () => Promise<T>) {
   const before = cpuMs(pid)
   const result = await work()
-  const after = cpuMs(pid)
-  return { result, cpu: before === undefined || after === undefined ? Number.NaN : after - before }
+  return { result, cpu: cpuMs(pid) - before }
 }

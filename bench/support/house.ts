@@ -1,6 +1,7 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { randomUUIDv7 } from 'bun'
 import { migrations } from '../../drizzle/index.ts'
 import { migrate } from '../../src/db/migrate.ts'
 import { openDatabase } from '../../src/db/open.ts'
@@ -24,8 +25,9 @@ export interface House {
 
 /** A folder that goes when the stack is disposed. */
 export function temporaryFolder(stack: AsyncDisposableStack): string {
-  const path = mkdtempSync(join(tmpdir(), 'gatehouse-bench-'))
+  const path = join(tmpdir(), `gatehouse-bench-${randomUUIDv7()}`)
   stack.defer(() => rmSync(path, { recursive: true, force: true }))
+  mkdirSync(path, { mode: 0o700 })
   return path
 }
 

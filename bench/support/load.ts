@@ -20,7 +20,7 @@ export async function load(
   { clients, ms = Number.POSITIVE_INFINITY, request }: Load,
 ): Promise<Sample> {
   const { hostname, port } = new URL(url)
-  const before = cpuMs(pid) ?? Number.NaN
+  const before = cpuMs(pid)
   const start = performance.now()
   let sent = 0
   const next = () => {
@@ -31,7 +31,7 @@ export async function load(
   const place = { hostname, port: Number(port) }
   await Promise.all(Array.from({ length: clients }, () => converse(place, next)))
   const elapsed = performance.now() - start
-  const cpu = (cpuMs(pid) ?? Number.NaN) - before
+  const cpu = cpuMs(pid) - before
   return { 'req/s': (sent / elapsed) * 1000, 'CPU µs/req': (cpu / sent) * 1000 }
 }
 

@@ -9,15 +9,15 @@ export type Server = Awaited<ReturnType<typeof startServer>>
  * its own pid, when the stack is disposed.
  */
 export async function startServer(stack: AsyncDisposableStack, command: string[]) {
+  if (stack.disposed) throw new Error('nothing is started once the run is over')
   const child = Bun.spawn(command, { cwd: fromRoot(), stdio: ['ignore', 'pipe', 'pipe'] })
-  async function stop() {
+  stack.defer(async () => {
     child.kill('SIGTERM')
     await child.exited
-  }
-  stack.defer(stop)
+  })
   const url = await urlIn(child.stdout)
   if (!url) throw new Error(`${command.join(' ')}: ${await new Response(child.stderr).text()}`)
-  return { url, pid: child.pid, stop }
+  return { url, pid: child.pid }
 }
 
 /** A floor of `bench/floor`, with its arguments. */

@@ -12,7 +12,7 @@ describe('every answer', () => {
     await new Promise((resolve) => setImmediate(resolve))
 
     const id = first.headers.get('x-request-id')
-    expect(id).toMatch(/^req_[0-9A-Za-z]{20}$/)
+    expect(id).toMatch(/^req_[\w-]{22}$/)
     expect(second.headers.get('x-request-id')).not.toBe(id)
     expect(first.body.error.request_id).toBe(id)
     expect(app.log.some((line) => line.includes(`"requestId":"${id}"`))).toBe(true)
