@@ -41,7 +41,6 @@ try {
 }
 if (values.json) console.log(JSON.stringify({ quick: values.quick ?? false, report, notes }))
 else console.log(notes.join('\n'))
-process.exit(0)
 
 /** Each on a stack of its own: its servers and folders are gone before the next begins. */
 async function measure(name: string): Promise<Figure[]> {

@@ -1,3 +1,8 @@
-/** What jobs call: answers two letters on every address of loopback. */
-const server = Bun.serve({ hostname: '0.0.0.0', port: 0, fetch: () => new Response('ok') })
-console.log(JSON.stringify({ url: `http://127.0.0.1:${server.port}` }))
+/** What jobs call: answers two letters, on one port of as many loopback addresses as asked for. */
+const [hosts] = process.argv.slice(2)
+const serve = (host: number, port: number | undefined) =>
+  Bun.serve({ hostname: `127.0.0.${host}`, port, fetch: () => new Response('ok') })
+
+const { port, url } = serve(1, 0)
+for (let host = 2; host <= Number(hosts); host++) serve(host, port)
+console.log(JSON.stringify({ url: url.origin }))

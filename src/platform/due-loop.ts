@@ -51,7 +51,7 @@ export interface DueQueue<Item extends Lane, Outcome> {
   settle(item: Item, outcome: Outcome): void
   /** True when `reclaim` would find something. Reads only. */
   hasLost(holders: Holders): boolean
-  /** Takes back the leases of the lost, each counted as a failed try. */
+  /** Takes back a slice of the leases of the lost, each counted as a failed try. */
   reclaim(holders: Holders): void
 }
 
@@ -104,16 +104,29 @@ export function createDueLoop<Item extends Lane, Outcome>(parts: {
   let running = false
   let turning = false
   let turnAgain = false
+  let lookForLost = false
   let storageFails = false
+  let wakeAt = 0
   let cancelTimer = () => {}
 
   function start() {
     running = true
-    instances.onDeath(nudge)
+    instances.onDeath(lookAround)
+    lookAround()
+  }
+
+  /** Whoever holds leases may be gone: look at those too. */
+  function lookAround() {
+    lookForLost = true
     nudge()
   }
 
-  /** Something may have come due, or is done: look now. */
+  /** Something is to be waited for until `at`: costs nothing unless that is sooner than all else. */
+  function expect(at: number) {
+    if (!turning && at < wakeAt) nudge()
+  }
+
+  /** Something stands ready, or is done: look now. */
   function nudge() {
     turnAgain = true
     if (!turning) void keepTurning()
@@ -140,7 +153,7 @@ export function createDueLoop<Item extends Lane, Outcome>(parts: {
     if (!running) return []
     const claimed: Item[] = []
     try {
-      if (queue.hasLost(holders())) await db.commit(() => queue.reclaim(holders()))
+      if (lookForLost) await reclaimLost()
       if (hasWork()) await db.commit(() => promoteAndClaim(claimed))
       return claimed
     } catch (error) {
@@ -148,6 +161,13 @@ export function createDueLoop<Item extends Lane, Outcome>(parts: {
       troubled('claim', error)
       return []
     }
+  }
+
+  async function reclaimLost() {
+    lookForLost = queue.hasLost(holders())
+    if (!lookForLost) return
+    await db.commit(() => queue.reclaim(holders()))
+    turnAgain = true
   }
 
   const holders = () => ({ self: instances.self, alive: instances.alive(), now: clock.now() })
@@ -250,7 +270,8 @@ export function createDueLoop<Item extends Lane, Outcome>(parts: {
   function sleepUntilDue() {
     if (!running && unstored.length === 0) return
     const ms = storageFails ? STORAGE_RETRY_MS : Math.min(msUntilDueOrRetry(), LONGEST_SLEEP_MS)
-    cancelTimer = clock.after(Math.max(ms, 0), nudge)
+    wakeAt = clock.now() + ms
+    cancelTimer = clock.after(Math.max(ms, 0), lookAround)
   }
 
   /** A database that cannot even be read must not end the loop. */
@@ -285,7 +306,7 @@ export function createDueLoop<Item extends Lane, Outcome>(parts: {
   const idle = (): Promise<void> =>
     isQuiet() ? Promise.resolve() : new Promise((resolve) => waitingForQuiet.push(resolve))
 
-  return { start, stop, nudge, idle, inFlight: () => inFlight.size }
+  return { start, stop, nudge, expect, idle, inFlight: () => inFlight.size }
 }
 
 /** True when `lane` comes after `other` in SQLite's order, the same for the ASCII of lanes. */

@@ -27,10 +27,12 @@ export function createCronJobs(parts: {
   clock: Clock
   outbound: Outbound
   store: Store
-  /** Tells the loop that a run stands ready or a new time has to be waited for. */
+  /** Tells the loop that a run stands ready. */
   nudge: () => void
+  /** Tells the loop of a time that has to be waited for. */
+  expect: (at: number) => void
 }) {
-  const { db, clock, outbound, store, nudge } = parts
+  const { db, clock, outbound, store, nudge, expect } = parts
 
   const list = (tenantId: string): CronJob[] => store.cronJobs.list(tenantId).map(presentCronJob)
 
@@ -40,19 +42,14 @@ export function createCronJobs(parts: {
   async function create(tenantId: string, input: NewCronJob): Promise<CronJob> {
     checkRequest(outbound, input)
     const now = clock.now()
-    const row = {
-      ...columnsOf(input),
-      tenantId,
-      id: newId(),
-      nextRunAt: nextSlot(input.schedule, now),
-    }
-    const created = await db.commit(() => {
+    const row = newRow(tenantId, input, now)
+    await db.commit(() => {
       if (store.counts.add(tenantId, 'cronJobs', 1) > JOBS_PER_TENANT)
         throw conflict(`limit reached: ${JOBS_PER_TENANT} cron jobs; delete one first`)
-      return store.cronJobs.insert({ ...row, createdAt: now, updatedAt: now })
+      store.cronJobs.insert(row)
     })
-    nudge()
-    return presentCronJob(created)
+    expect(row.nextRunAt)
+    return presentCronJob(row)
   }
 
   /**
@@ -70,7 +67,7 @@ export function createCronJobs(parts: {
       if (old.isActive && !changed.isActive) store.runs.dropUnstarted(tenantId, id)
       return store.cronJobs.save(changed) ?? fail(notFound('job not found'))
     })
-    nudge()
+    expect(saved.nextRunAt)
     return presentCronJob(saved)
   }
 
@@ -117,3 +114,13 @@ export function createCronJobs(parts: {
 
   return { list, get, create, update, remove, runNow, executions }
 }
+
+const newRow = (tenantId: string, input: NewCronJob, now: number) => ({
+  ...columnsOf(input),
+  id: newId(),
+  tenantId,
+  lastRunAt: null,
+  nextRunAt: nextSlot(input.schedule, now),
+  createdAt: now,
+  updatedAt: now,
+})

@@ -24,10 +24,10 @@ export function createDelayedJobs(parts: {
   outbound: Outbound
   store: Store
   closeDelayedJob: CloseDelayedJob
-  /** Tells the loop that a new time has to be waited for. */
-  nudge: () => void
+  /** Tells the loop of a time that has to be waited for. */
+  expect: (at: number) => void
 }) {
-  const { db, clock, outbound, store, closeDelayedJob, nudge } = parts
+  const { db, clock, outbound, store, closeDelayedJob, expect } = parts
 
   const list = (tenantId: string): DelayedJob[] =>
     store.delayedJobs.list(tenantId).map(presentDelayedJob)
@@ -39,23 +39,23 @@ export function createDelayedJobs(parts: {
     const now = clock.now()
     const runAt = parseRunAt(input.run_at, now)
     checkRequest(outbound, input)
-    const id = newId()
-    const job = await db.commit(() => {
+    const row = newRow(tenantId, input, runAt, now)
+    await db.commit(() => {
       if (store.counts.add(tenantId, 'delayedJobs', 1) > JOBS_PER_TENANT) makeRoom(tenantId)
       store.runs.insert({
         tenantId,
         jobKind: 'delayed',
-        jobId: id,
+        jobId: row.id,
         trigger: 'schedule',
         slotAt: runAt,
         dueAt: runAt,
         state: 'waiting',
         host: hostOf(input.url),
       })
-      return store.delayedJobs.insert(newRow(tenantId, id, input, runAt, now))
+      store.delayedJobs.insert(row)
     })
-    nudge()
-    return presentDelayedJob(job)
+    expect(runAt)
+    return presentDelayedJob(row)
   }
 
   /** The list is not paged: at the limit the job that ended first gives way to a new one. */
@@ -91,12 +91,11 @@ export function createDelayedJobs(parts: {
 
 const newRow = (
   tenantId: string,
-  id: string,
   { name, url, method = 'POST', headers = {}, body = null }: NewDelayedJob,
   runAt: number,
   now: number,
 ) => ({
-  id,
+  id: newId(),
   tenantId,
   name,
   runAt,

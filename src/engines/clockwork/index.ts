@@ -43,8 +43,9 @@ export function createClockwork(
   })
   const loop = createDueLoop({ queue, db, clock, log, instances })
   const { nudge } = loop
-  const jobs = createCronJobs({ db, clock, outbound, store, nudge })
-  const delayed = createDelayedJobs({ db, clock, outbound, store, closeDelayedJob, nudge })
+  const expect = (at: number) => loop.expect(tick.ceil(at))
+  const jobs = createCronJobs({ db, clock, outbound, store, nudge, expect })
+  const delayed = createDelayedJobs({ db, clock, outbound, store, closeDelayedJob, expect })
   const preview = createPreview({ clock, outbound })
   retention.add(...clockworkRetention(store))
 

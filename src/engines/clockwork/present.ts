@@ -1,13 +1,13 @@
 import { isoTime } from '../../platform/clock.ts'
 import type { CronJob, CronJobDetail, DelayedJob, Execution } from './model.ts'
 import type { CronJobRow } from './store/cron-jobs.ts'
-import type { DelayedJobRow } from './store/delayed-jobs.ts'
+import type { NewDelayedJobRow } from './store/delayed-jobs.ts'
 import type { ExecutionRow } from './store/executions.ts'
 import type { SkipReason } from './store/ledgers.ts'
 
 const isoOrNull = (ms: number | null) => (ms === null ? null : isoTime(ms))
 
-export const presentCronJob = (row: CronJobRow): CronJob => ({
+export const presentCronJob = (row: Omit<CronJobRow, 'seq'>): CronJob => ({
   id: row.id,
   tenant_id: row.tenantId,
   name: row.name,
@@ -28,7 +28,7 @@ export const presentCronJobDetail = (
   skipped: Record<SkipReason, number>,
 ): CronJobDetail => ({ ...presentCronJob(row), skipped_slots: skipped })
 
-export const presentDelayedJob = (row: DelayedJobRow): DelayedJob => ({
+export const presentDelayedJob = (row: NewDelayedJobRow): DelayedJob => ({
   id: row.id,
   tenant_id: row.tenantId,
   name: row.name,

@@ -33,7 +33,6 @@ export function createCronJobStore({ orm }: Db) {
       createdAt: $('createdAt'),
       updatedAt: $('updatedAt'),
     })
-    .returning()
     .prepare()
   const save = orm
     .update(cronJobs)
@@ -93,7 +92,7 @@ export function createCronJobStore({ orm }: Db) {
     .prepare()
 
   return {
-    insert: (row: Omit<CronJobRow, 'seq' | 'lastRunAt'>): CronJobRow => insert.get(row),
+    insert: (row: Omit<CronJobRow, 'seq'>) => insert.run(row),
     save: (row: CronJobRow): CronJobRow | undefined =>
       save.get({ ...row, isActive: row.isActive ? 1 : 0 }),
     find: (tenantId: string, id: string): CronJobRow | undefined => find.get({ tenantId, id }),

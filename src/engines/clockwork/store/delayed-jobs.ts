@@ -3,6 +3,7 @@ import type { Db } from '../../../db/open.ts'
 import { delayedJobs } from '../schema.ts'
 
 export type DelayedJobRow = typeof delayedJobs.$inferSelect
+export type NewDelayedJobRow = Omit<DelayedJobRow, 'seq' | 'expiresAt'>
 export type DelayedStatus = DelayedJobRow['status']
 
 /** A step of a job's life; `expiresAt` when the step is its last. */
@@ -36,7 +37,6 @@ export function createDelayedJobStore({ orm }: Db) {
       createdAt: $('createdAt'),
       updatedAt: $('updatedAt'),
     })
-    .returning()
     .prepare()
   const find = orm.select().from(delayedJobs).where(mine).prepare()
   const list = orm
@@ -88,7 +88,7 @@ export function createDelayedJobStore({ orm }: Db) {
     .prepare()
 
   return {
-    insert: (row: Omit<DelayedJobRow, 'seq' | 'expiresAt'>): DelayedJobRow => insert.get(row),
+    insert: (row: NewDelayedJobRow) => insert.run(row),
     find: (tenantId: string, id: string): DelayedJobRow | undefined => find.get({ tenantId, id }),
     /** By the time they run. */
     list: (tenantId: string): DelayedJobRow[] => list.all({ tenantId }),
