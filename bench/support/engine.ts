@@ -1,7 +1,7 @@
 import { createApp } from '../../src/app.ts'
 import { loadConfig } from '../../src/config/index.ts'
 import { systemClock } from '../../src/platform/clock.ts'
-import { silentLog } from '../../src/platform/log.ts'
+import { createLog } from '../../src/platform/log.ts'
 import { createOutbound } from '../../src/platform/outbound/index.ts'
 import { createPlatform } from '../../src/platform/platform.ts'
 import { FLAGS, type House, openHouseDatabase } from './house.ts'
@@ -15,7 +15,7 @@ export async function openEngine(stack: AsyncDisposableStack, { dataDir }: House
   const platform = createPlatform({
     db,
     clock: systemClock,
-    log: silentLog,
+    log: createLog({ level: 'error', format: 'json', now: Date.now, write: console.error }),
     outbound: createOutbound({ clock: systemClock, ...config.outbound, allow: [] }),
     keyPrefix: config.brand.prefix,
     process: { version: 'bench', host: 'bench', pid: process.pid, isRunning: () => true },

@@ -44,7 +44,8 @@ export async function createHouse(stack: AsyncDisposableStack, tenants = 1): Pro
   const dataDir = temporaryFolder(stack)
   const db = openHouseDatabase(dataDir)
   const parts = { db, clock: systemClock, audit: createAudit({ db, clock: systemClock }) }
-  const offices = { tenants: createTenants(parts), keys: createKeys({ ...parts, prefix: 'svc' }) }
+  const keys = createKeys({ ...parts, prefix: 'svc' })
+  const offices = { tenants: createTenants({ ...parts, onChange: keys.forget }), keys }
   const residents = []
   for (let n = 0; n < tenants; n++) residents.push(await moveIn(offices, n))
   db.close()

@@ -63,9 +63,10 @@ export async function withNewOffices<T>(config: Config, work: Work<T>): Promise<
     migrateConfigured(config, db)
     const clock = systemClock
     const audit = createAudit({ db, clock })
+    const keys = createKeys({ db, clock, audit, prefix: config.brand.prefix })
     return await work({
-      tenants: createTenants({ db, clock, audit }),
-      keys: createKeys({ db, clock, audit, prefix: config.brand.prefix }),
+      tenants: createTenants({ db, clock, audit, onChange: keys.forget }),
+      keys,
       actor: { kind: 'cli', source: whoAmI() },
     })
   } finally {

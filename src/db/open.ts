@@ -29,7 +29,17 @@ export function openDatabase(options: DatabaseOptions) {
   chmodSync(file, 0o600)
   for (const pragma of pragmas(options)) client.run(`PRAGMA ${pragma}`)
   const { commit, drain } = createCommit(client)
-  return { file, client, orm: drizzle(client), commit, drain, close: () => close(client, options) }
+  const dataVersion = client.prepare<{ data_version: number }, []>('PRAGMA data_version')
+  return {
+    file,
+    client,
+    orm: drizzle(client),
+    commit,
+    drain,
+    /** Another number whenever another process has committed something. */
+    version: (): number => dataVersion.get()?.data_version ?? 0,
+    close: () => close(client, options),
+  }
 }
 
 /** `busy_timeout` first: switching to WAL takes a lock that another process may hold. */

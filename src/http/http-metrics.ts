@@ -21,10 +21,23 @@ export function createHttpMetrics(metrics: Metrics) {
     SECONDS,
   )
 
-  function observe({ route, method, status, durationMs }: ObservedRequest) {
+  const series = new Map<string, ReturnType<typeof seriesOf>>()
+
+  function seriesOf(route: string, method: string, status: number) {
     const known = KNOWN_METHODS.has(method) ? method : 'other'
-    requests.add({ route, method: known, status: `${status}` })
-    durations.observe({ route }, durationMs / 1000)
+    return {
+      count: requests.with({ route, method: known, status: `${status}` }),
+      time: durations.with({ route }),
+    }
+  }
+
+  /** Routes, known methods and statuses are few; made-up methods are all one. */
+  function observe({ route, method, status, durationMs }: ObservedRequest) {
+    const name = `${status} ${KNOWN_METHODS.has(method) ? method : 'other'} ${route}`
+    const found = series.get(name) ?? seriesOf(route, method, status)
+    series.set(name, found)
+    found.count.add()
+    found.time.observe(durationMs / 1000)
   }
 
   return { observe }

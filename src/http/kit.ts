@@ -31,7 +31,8 @@ export function createKit(parts: {
   routes: () => Routes
 }) {
   const { log, metrics, clientAddress, routes } = parts
-  /** The address is asked for at once: after the answer the connection may be gone. */
+  const logsAll = log.covers('debug')
+  /** The address is asked for before the answer: after it the connection may be gone. */
   const arrivals = new WeakMap<Request, { at: number; from: string | undefined }>()
 
   function explain(error: unknown, method: string, path: string): Failure & { allow?: string } {
@@ -58,12 +59,14 @@ export function createKit(parts: {
 
   return new Elysia({ name: 'kit' })
     .onRequest(({ request, set }) => {
-      const from = clientAddress(request, routes().server)
+      const from = logsAll ? clientAddress(request, routes().server) : undefined
       arrivals.set(request, { at: performance.now(), from })
       Object.assign(set.headers, SECURITY_HEADERS)
       set.headers['x-request-id'] = newRequestId()
     })
     .onError(({ error, request, path, set }) => {
+      const arrival = arrivals.get(request)
+      if (arrival) arrival.from ??= clientAddress(request, routes().server)
       const failure = explain(error, request.method, path)
       const requestId = `${set.headers['x-request-id']}`
       if (failure.kind === 'internal')
@@ -79,7 +82,9 @@ export function createKit(parts: {
       const durationMs = performance.now() - at
       const status = Number(set.status ?? 200)
       metrics.observe({ route: route || 'none', method: request.method, status, durationMs })
-      log[levelOf(status, route)]('request', {
+      const level = levelOf(status, route)
+      if (!log.covers(level)) return
+      log[level]('request', {
         requestId: `${set.headers['x-request-id']}`,
         method: request.method,
         path,

@@ -2,7 +2,15 @@ import { and, desc, eq, isNull, sql } from 'drizzle-orm'
 import type { Db } from '../db/open.ts'
 import { apiKeys, tenants } from './schema.ts'
 
+type TenantRow = typeof tenants.$inferSelect
+
 export type KeyRow = typeof apiKeys.$inferSelect
+
+/** What a request has to know of its key, and of the tenant behind it. */
+export type KeyWithTenant = Pick<
+  KeyRow,
+  'id' | 'tenantId' | 'engine' | 'environment' | 'scopes' | 'lastUsedAt' | 'expiresAt' | 'revokedAt'
+> & { tenantStatus: TenantRow['status'] }
 
 /** The only file with SQL on keys. */
 export function createKeyStore({ orm }: Db) {
@@ -77,7 +85,7 @@ export function createKeyStore({ orm }: Db) {
     insert: (row: Omit<KeyRow, 'lastUsedAt' | 'expiresAt' | 'revokedAt' | 'replacedBy'>) =>
       insert.run(row),
     find: (id: string): KeyRow | undefined => find.get({ id }),
-    findByHash: (hash: string) => findByHash.get({ hash }),
+    findByHash: (hash: string): KeyWithTenant | undefined => findByHash.get({ hash }),
     tenantExists: (id: string): boolean => tenant.get({ id }) !== undefined,
     ofTenant: (tenantId: string): KeyRow[] => ofTenant.all({ tenantId }),
     all: (): KeyRow[] => all.all(),

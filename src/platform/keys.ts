@@ -11,7 +11,8 @@ import {
 } from './engines.ts'
 import { conflict, fail, invalid, notFound } from './errors.ts'
 import { newId } from './ids.ts'
-import { createKeyStore, type KeyRow } from './keys-store.ts'
+import { createKeyStore, type KeyRow, type KeyWithTenant } from './keys-store.ts'
+import { createReadCache } from './read-cache.ts'
 import type { TenantStatus } from './tenants.ts'
 
 /** A key as lists show it: never its secret. */
@@ -59,6 +60,12 @@ const RANDOM_LENGTH = 37
 const SECRET = /^[0-9A-Za-z]{43}$/
 const SCOPE = /^[a-z0-9][a-z0-9_.:-]{0,63}$/
 const LAST_USED_PRECISION_MS = 60_000
+const REMEMBERED_KEYS = 1000
+
+interface Verified {
+  row: KeyWithTenant
+  caller: Caller
+}
 
 export type Keys = ReturnType<typeof createKeys>
 
@@ -66,6 +73,7 @@ export type Keys = ReturnType<typeof createKeys>
 export function createKeys(parts: { db: Db; clock: Clock; audit: Audit; prefix: string }) {
   const { db, clock, audit, prefix } = parts
   const store = createKeyStore(db)
+  const verified = createReadCache<Verified>(db, REMEMBERED_KEYS)
   const touched = new Map<string, number>()
 
   async function issue(actor: Actor, input: NewKey): Promise<IssuedKey> {
@@ -89,6 +97,7 @@ export function createKeys(parts: { db: Db; clock: Clock; audit: Audit; prefix: 
       if (old.replacedBy) throw conflict(`the key has been rotated already, to ${old.replacedBy}`)
       const issued = insert({ ...old, scopes: JSON.parse(old.scopes) })
       store.supersede(id, issued.id, clock.now() + graceMs)
+      verified.forget()
       record(actor, 'key.rotated', old.tenantId, id, { replaced_by: issued.id, grace_ms: graceMs })
       return issued
     })
@@ -100,6 +109,7 @@ export function createKeys(parts: { db: Db; clock: Clock; audit: Audit; prefix: 
       const key = existing(id)
       if (key.revokedAt !== null) return present(key)
       record(actor, 'key.revoked', key.tenantId, id, {})
+      verified.forget()
       return present(store.revoke(id, clock.now()))
     })
   }
@@ -114,17 +124,17 @@ export function createKeys(parts: { db: Db; clock: Clock; audit: Audit; prefix: 
    */
   function verify(key: string): Caller | undefined {
     if (!isWellFormed(key)) return undefined
-    const row = store.findByHash(sha256(key))
-    if (!row || !isAlive(row)) return undefined
-    noteUse(row)
-    return {
-      keyId: row.id,
-      tenantId: row.tenantId,
-      tenantStatus: row.tenantStatus,
-      engine: row.engine,
-      environment: row.environment,
-      scopes: new Set<string>(JSON.parse(row.scopes)),
-    }
+    const hash = sha256(key)
+    const known = verified.get(hash) ?? lookUp(hash)
+    if (!known || !isAlive(known.row)) return undefined
+    noteUse(known.row)
+    return known.caller
+  }
+
+  /** Unknown keys are not remembered: there is no end of them. */
+  function lookUp(hash: string): Verified | undefined {
+    const row = store.findByHash(hash)
+    return row && verified.set(hash, { row, caller: callerOf(row) })
   }
 
   function isWellFormed(key: string): boolean {
@@ -178,8 +188,17 @@ export function createKeys(parts: { db: Db; clock: Clock; audit: Audit; prefix: 
     detail: Record<string, unknown>,
   ) => audit.record({ tenantId, actor, action, object: `key:${keyId}`, detail })
 
-  return { issue, rotate, revoke, list, verify }
+  return { issue, rotate, revoke, list, verify, forget: verified.forget }
 }
+
+const callerOf = (row: KeyWithTenant): Caller => ({
+  keyId: row.id,
+  tenantId: row.tenantId,
+  tenantStatus: row.tenantStatus,
+  engine: row.engine,
+  environment: row.environment,
+  scopes: new Set<string>(JSON.parse(row.scopes)),
+})
 
 interface StoredKey {
   tenantId: string

@@ -6,7 +6,10 @@ export type LogLevel = (typeof LOG_LEVELS)[number]
 /** Values beside the message. Never a secret: callers pass ids, counts and reasons. */
 export type LogFields = Record<string, string | number | boolean | null | undefined>
 
-export type Log = Record<LogLevel, (message: string, fields?: LogFields) => void>
+export type Log = Record<LogLevel, (message: string, fields?: LogFields) => void> & {
+  /** Whether lines of this level are written at all: spares hot paths the making of fields. */
+  covers(level: LogLevel): boolean
+}
 
 interface Line {
   at: string
@@ -28,18 +31,17 @@ export function createLog(options: {
   const lowest = LOG_LEVELS.indexOf(options.level)
   const format = options.format === 'json' ? asJson : asText
 
+  const covers = (level: LogLevel) => LOG_LEVELS.indexOf(level) >= lowest
+
   const at =
     (level: LogLevel) =>
     (message: string, fields: LogFields = {}) => {
-      if (LOG_LEVELS.indexOf(level) < lowest) return
+      if (!covers(level)) return
       options.write(redact(format({ at: isoTime(options.now()), level, message, fields })))
     }
 
-  return { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') }
+  return { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error'), covers }
 }
-
-/** Says nothing: for one-shot commands whose answer is on standard output. */
-export const silentLog: Log = { debug() {}, info() {}, warn() {}, error() {} }
 
 const asJson = ({ at, level, message, fields }: Line) =>
   JSON.stringify({ at, level, message, ...fields })

@@ -30,10 +30,13 @@ export function createMetrics() {
       type: 'counter',
       lines: () => Array.from(values, ([labels, value]) => `${PREFIX}${name}${labels} ${value}`),
     })
+    const bump = (key: string, n: number) => values.set(key, (values.get(key) ?? 0) + n)
     return {
-      add(labels: Record<string, string>, n = 1) {
+      add: (labels: Record<string, string>, n = 1) => void bump(labelText(labels), n),
+      /** For hot paths: the labels are written out once. */
+      with(labels: Record<string, string>) {
         const key = labelText(labels)
-        values.set(key, (values.get(key) ?? 0) + n)
+        return { add: (n = 1) => void bump(key, n) }
       },
     }
   }
@@ -57,12 +60,19 @@ export function createMetrics() {
           histogramLines(`${PREFIX}${name}`, labels, bounds, cells),
         ),
     })
+    function cellsOf(labels: Record<string, string>): Cells {
+      const key = labelText(labels)
+      const entry = series.get(key) ?? { labels, cells: newCells(bounds) }
+      series.set(key, entry)
+      return entry.cells
+    }
     return {
-      observe(labels: Record<string, string>, value: number) {
-        const key = labelText(labels)
-        const entry = series.get(key) ?? { labels, cells: newCells(bounds) }
-        series.set(key, entry)
-        observe(entry.cells, bounds, value)
+      observe: (labels: Record<string, string>, value: number) =>
+        observe(cellsOf(labels), bounds, value),
+      /** For hot paths: the labels are written out once. */
+      with(labels: Record<string, string>) {
+        const cells = cellsOf(labels)
+        return { observe: (value: number) => observe(cells, bounds, value) }
       },
     }
   }

@@ -23,14 +23,15 @@ export function createPlatform(parts: {
 }) {
   const { db, clock, log, outbound, keyPrefix } = parts
   const audit = createAudit({ db, clock })
+  const keys = createKeys({ db, clock, audit, prefix: keyPrefix })
   return {
     db,
     clock,
     log,
     outbound,
     audit,
-    tenants: createTenants({ db, clock, audit }),
-    keys: createKeys({ db, clock, audit, prefix: keyPrefix }),
+    tenants: createTenants({ db, clock, audit, onChange: keys.forget }),
+    keys,
     instances: createInstances({ db, clock, process: parts.process }),
     metrics: createMetrics(),
     retention: createRetention({ db, clock, log }),

@@ -39,7 +39,14 @@ const NAME_LIMIT = 200
 export type Tenants = ReturnType<typeof createTenants>
 
 /** Tenants are the boundary of all data; each change leaves an audit row. */
-export function createTenants({ db, clock, audit }: { db: Db; clock: Clock; audit: Audit }) {
+export function createTenants(parts: {
+  db: Db
+  clock: Clock
+  audit: Audit
+  /** Called within the commit of a change: what was remembered of the tenant is out of date. */
+  onChange: () => void
+}) {
+  const { db, clock, audit, onChange } = parts
   const store = createStore(db)
 
   async function create(actor: Actor, input: { name: string; plan: Plan }): Promise<Tenant> {
@@ -73,6 +80,7 @@ export function createTenants({ db, clock, audit }: { db: Db; clock: Clock; audi
     return db.commit(() => {
       const row = store.save({ ...existing(id), ...changes, updatedAt: clock.now() })
       record(actor, action, row, changes)
+      onChange()
       return present(row)
     })
   }

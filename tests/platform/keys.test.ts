@@ -1,3 +1,4 @@
+import { Database } from 'bun:sqlite'
 import { describe, expect, test } from 'bun:test'
 import { checkDigits } from '../../src/platform/crypto.ts'
 import { bootTestApp, type TestApp } from '../support/app.ts'
@@ -168,6 +169,23 @@ test('a revoked key is refused at once; revoking again changes nothing', async (
   expect(keys.verify(key.key)).toBeUndefined()
   expect(second).toEqual(first)
   expect(auditOf(app).filter(({ action }) => action === 'key.revoked')).toHaveLength(1)
+})
+
+test('what another process changes of a key or its tenant holds at once', async () => {
+  await using app = await bootTestApp()
+  const acme = await app.tenant()
+  const { keys, tenants } = app.platform
+  expect(keys.verify(acme.secret)?.tenantStatus).toBe('active')
+
+  await tenants.suspend(CLI, acme.id, 'billing')
+  expect(keys.verify(acme.secret)?.tenantStatus).toBe('suspended')
+
+  const elsewhere = new Database(app.db.file)
+  elsewhere.run("UPDATE tenants SET status = 'renewal_unpaid'")
+  expect(keys.verify(acme.secret)?.tenantStatus).toBe('renewal_unpaid')
+  elsewhere.run('UPDATE api_keys SET revoked_at = 1')
+  expect(keys.verify(acme.secret)).toBeUndefined()
+  elsewhere.close()
 })
 
 test('the last use is noted, at most once a minute', async () => {

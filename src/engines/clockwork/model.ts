@@ -1,6 +1,9 @@
 import { type TSchema, t } from 'elysia'
 import { METHODS } from './request.ts'
 
+/** A body may hold more than we take, such as a job as it was read; an answer may not. */
+const LENIENT = { additionalProperties: true } as const
+
 /** `expected` is what an error message says of a value that does not fit. */
 const Name = t.String({ minLength: 1, maxLength: 255, expected: 'a string of 1 to 255 characters' })
 const Schedule = t.String({
@@ -24,31 +27,37 @@ const OptionalTimestamp = t.Nullable(Timestamp)
 /** An optional field of a request, without the default that would be filled in. */
 const optional = <T extends TSchema>({ default: _, ...schema }: T) => t.Optional(schema as T)
 
-export const NewCronJob = t.Object({
-  name: Name,
-  schedule: Schedule,
-  url: Url,
-  method: optional(MethodName),
-  headers: optional(Headers),
-  body: optional(Body),
-  is_active: t.Optional(t.Boolean()),
-})
+export const NewCronJob = t.Object(
+  {
+    name: Name,
+    schedule: Schedule,
+    url: Url,
+    method: optional(MethodName),
+    headers: optional(Headers),
+    body: optional(Body),
+    is_active: t.Optional(t.Boolean()),
+  },
+  LENIENT,
+)
 export type NewCronJob = typeof NewCronJob.static
 
-export const CronJobChange = t.Partial(t.Object({ ...NewCronJob.properties }))
+export const CronJobChange = t.Partial(NewCronJob, LENIENT)
 export type CronJobChange = typeof CronJobChange.static
 
-export const NewDelayedJob = t.Object({
-  name: Name,
-  run_at: RunAt,
-  url: Url,
-  method: optional(MethodName),
-  headers: optional(Headers),
-  body: optional(Body),
-})
+export const NewDelayedJob = t.Object(
+  {
+    name: Name,
+    run_at: RunAt,
+    url: Url,
+    method: optional(MethodName),
+    headers: optional(Headers),
+    body: optional(Body),
+  },
+  LENIENT,
+)
 export type NewDelayedJob = typeof NewDelayedJob.static
 
-export const PreviewRequest = t.Object({ schedule: Schedule, url: t.Optional(Url) })
+export const PreviewRequest = t.Object({ schedule: Schedule, url: t.Optional(Url) }, LENIENT)
 export type PreviewRequest = typeof PreviewRequest.static
 
 const target = {

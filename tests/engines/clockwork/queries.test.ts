@@ -72,7 +72,11 @@ test.each([
   ],
   ['the first waiting run', ['select "due_at" from "runs"'], 'INDEX runs_waiting'],
   ['what comes due', ["state = 'waiting' and due_at <= ?"], 'runs_waiting (due_at<?)'],
-  ['the next lane', ['(tenant_id, host) >'], 'runs_ready ((tenant_id,host)>(?,?))'],
+  [
+    'the next lane',
+    ['(tenant_id, host, due_at) >'],
+    'runs_ready ((tenant_id,host,due_at)>(?,?,?))',
+  ],
   ['the line of a lane', ['"runs"."host" = ?'], 'runs_ready (tenant_id=? AND host=?)'],
   ['lost leases', ['not in (select value from json_each'], 'INDEX runs_leased'],
   ['runs in flight', ['count(*) from "runs"', '"runs"."job_id" = ?'], 'runs_by_job (job_id=?)'],

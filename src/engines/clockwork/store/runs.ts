@@ -13,6 +13,9 @@ export type NewRun = Pick<
 /** A run with an attempt under way, which its execution id names. */
 export type LeasedRun = RunRow & { executionId: string }
 
+/** Behind all that a lane can hold, so that the next one is found without walking through it. */
+const END_OF_TIME = sql.raw(`${Number.MAX_SAFE_INTEGER}`)
+
 export type RunStore = ReturnType<typeof createRunStore>
 
 /** Open runs. What only the loop calls crosses tenants: it serves all of them. */
@@ -56,7 +59,12 @@ export function createRunStore({ orm }: Db) {
   const nextLane = orm
     .select({ tenant: runs.tenantId, target: runs.host })
     .from(runs)
-    .where(and(state('ready'), sql`(tenant_id, host) > (${$('tenant')}, ${$('target')})`))
+    .where(
+      and(
+        state('ready'),
+        sql`(tenant_id, host, due_at) > (${$('tenant')}, ${$('target')}, ${END_OF_TIME})`,
+      ),
+    )
     .orderBy(asc(runs.tenantId), asc(runs.host))
     .limit(1)
     .prepare()

@@ -1,0 +1,25 @@
+import type { Db } from '../db/open.ts'
+
+/**
+ * Remembers up to `limit` things read from the database. All are forgotten as soon as another
+ * process has committed anything; what this process changes itself calls for `forget`.
+ */
+export function createReadCache<T>(db: Db, limit: number) {
+  const entries = new Map<string, T>()
+  let version = db.version()
+
+  function get(name: string): T | undefined {
+    const current = db.version()
+    if (current !== version) entries.clear()
+    version = current
+    return entries.get(name)
+  }
+
+  function set(name: string, value: T): T {
+    if (entries.size >= limit) entries.clear()
+    entries.set(name, value)
+    return value
+  }
+
+  return { get, set, forget: () => entries.clear() }
+}
