@@ -31,7 +31,7 @@ export function createApp(platform: Platform, config: Config, { precompile = fal
     routes: () => app,
   })
 
-  const app = new Elysia({ normalize: false, precompile })
+  const app = new Elysia({ normalize: false, precompile, handler: { standardHostname: false } })
     .use(kit)
     .use(health.routes)
     .use(createConsole(document))

@@ -167,6 +167,14 @@ describe('over a socket', () => {
     }
   })
 
+  test('the name it is called by may be short, long or missing', async () => {
+    await using server = await listening()
+    for (const host of ['x', 'pi', 'nas', 'nas:8420', 'a-name-that-is-long.home.example.org']) {
+      const response = await fetch(`${server.url}/healthz`, { headers: { host } })
+      expect(response.status, host).toBe(200)
+    }
+  })
+
   test('HEAD answers as GET without a body', async () => {
     await using server = await listening()
     const response = await fetch(`${server.url}/healthz`, { method: 'HEAD' })
