@@ -21,7 +21,11 @@ mkdirSync(join(root, 'dist'), { recursive: true })
 const built = await Bun.build({
   entrypoints: [join(root, 'src', 'main.ts')],
   target: 'bun',
-  define: { GATEHOUSE_COMMIT: JSON.stringify(commit()) },
+  define: {
+    GATEHOUSE_COMMIT: JSON.stringify(commit()),
+    // Else the framework writes the whole of a refused body into each validation error.
+    'process.env.NODE_ENV': '"production"',
+  },
   compile: {
     outfile,
     autoloadDotenv: false,

@@ -23,7 +23,10 @@ export function createApp(platform: Platform, config: Config, { precompile = fal
   const health = createHealth({ db, metrics, metricsEnabled: config.metrics.enabled })
   retention.add(platform.audit.retention(config.retention.auditMs))
   const clockwork = createClockwork(platform, config, access)
-  const document = createApiDocument(() => app, baseUrlOf(config.server))
+  const document = createApiDocument(
+    () => app,
+    () => baseUrlOf({ ...config.server, port: app.server?.port ?? config.server.port }),
+  )
   const kit = createKit({
     log,
     metrics: createHttpMetrics(metrics),

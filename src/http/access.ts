@@ -39,7 +39,7 @@ export function createAccess({ keys, maxBody }: { keys: Keys; maxBody: number })
     detail: { security: [{ apiKey: [] }] },
     parse: ({ request }) => {
       admit(request, scope)
-      return readJson(request, maxBody)
+      return request.method === 'DELETE' ? null : readJson(request, maxBody)
     },
     transform: ({ request }) => {
       admit(request, scope)

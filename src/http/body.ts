@@ -1,14 +1,73 @@
 import { AppError, invalid } from '../platform/errors.ts'
 
+/** Levels of objects and lists in a body: no honest one comes near, and deep ones cost dearly. */
+const DEEPEST = 64
+
 /**
- * The JSON body of a request, or null when there is none. Checked in this order: size
- * (413), content type (415), syntax (400). `limit` is in bytes.
+ * The JSON body of a request, or null when there is none. Checked in this order: size (413),
+ * content type and coding (415), text and syntax (400). `limit` is in bytes.
  */
 export async function readJson(request: Request, limit: number): Promise<unknown> {
   if (request.body === null) return null
-  const text = await readText(request, limit)
-  if (text === '') return null
-  requireJson(request.headers.get('content-type'))
+  const bytes = await readBytes(request, limit)
+  if (bytes.length === 0) return null
+  requireJson(request.headers)
+  const body = parse(decode(bytes))
+  requireSound(body, DEEPEST)
+  return body
+}
+
+/** A declared length lets the runtime read in one piece; without one, each piece counts. */
+async function readBytes(request: Request, limit: number): Promise<Uint8Array> {
+  const declared = request.headers.get('content-length')
+  if (declared !== null && Number(declared) > limit) throw tooLarge(limit)
+  try {
+    return await (declared === null ? readCounting(request, limit) : request.bytes())
+  } catch (error) {
+    throw error instanceof AppError ? error : invalid('body: broke off before its end')
+  }
+}
+
+async function readCounting(request: Request, limit: number): Promise<Uint8Array> {
+  const pieces: Uint8Array[] = []
+  let size = 0
+  for await (const piece of request.body as ReadableStream<Uint8Array>) {
+    size += piece.byteLength
+    if (size > limit) throw tooLarge(limit)
+    pieces.push(piece)
+  }
+  return Buffer.concat(pieces)
+}
+
+const tooLarge = (limit: number) =>
+  new AppError('too_large', `body: larger than the limit of ${limit} bytes`)
+
+const unsupported = (message: string) => new AppError('unsupported_media_type', message)
+
+const JSON_TYPE = /^application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i
+
+/** `+json` types too: JSON Patch and merge patch have their own. */
+function requireJson(headers: Headers) {
+  const type = headers.get('content-type')
+  if (type === null || !JSON_TYPE.test(type.trim()))
+    throw unsupported(
+      `Content-Type: expected application/json${type ? `, not ${type.slice(0, 100)}` : ''}`,
+    )
+  const coding = headers.get('content-encoding') ?? 'identity'
+  if (coding !== 'identity')
+    throw unsupported(`Content-Encoding: expected none, not ${coding.slice(0, 100)}`)
+}
+
+/** Anything but UTF-8 would be stored as something else than was sent. */
+function decode(bytes: Uint8Array): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+  } catch {
+    throw invalid('body: not valid UTF-8')
+  }
+}
+
+function parse(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch (error) {
@@ -16,39 +75,20 @@ export async function readJson(request: Request, limit: number): Promise<unknown
   }
 }
 
-/** A declared length lets the runtime read in one piece; without one, each piece counts. */
-function readText(request: Request, limit: number): Promise<string> {
-  const declared = request.headers.get('content-length')
-  if (declared === null) return readCounting(request, limit)
-  if (Number(declared) > limit) throw tooLarge(limit)
-  return request.text()
-}
-
-async function readCounting(request: Request, limit: number): Promise<string> {
-  const decoder = new TextDecoder()
-  let text = ''
-  let size = 0
-  for await (const chunk of request.body as ReadableStream<Uint8Array>) {
-    size += chunk.byteLength
-    if (size > limit) throw tooLarge(limit)
-    text += decoder.decode(chunk, { stream: true })
-  }
-  return text + decoder.decode()
-}
-
-const tooLarge = (limit: number) =>
-  new AppError('too_large', `body: larger than the limit of ${limit} bytes`)
-
-const JSON_TYPE = /^application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i
-
-/** `+json` types too: JSON Patch and merge patch have their own. */
-function requireJson(contentType: string | null) {
-  if (contentType !== null && JSON_TYPE.test(contentType.trim())) return
-  throw new AppError(
-    'unsupported_media_type',
-    `Content-Type: expected application/json${contentType ? `, not ${contentType.slice(0, 100)}` : ''}`,
-  )
-}
-
 const reasonOf = (error: unknown) =>
   error instanceof Error ? error.message.replace(/^JSON Parse error: /, '') : 'unreadable'
+
+/** Half a surrogate pair is no text either, though JSON can spell it. */
+function requireSound(value: unknown, levels: number) {
+  if (typeof value === 'string') requireText(value)
+  if (typeof value !== 'object' || value === null) return
+  if (levels === 0) throw invalid(`body: nested deeper than ${DEEPEST} levels`)
+  for (const [name, inner] of Object.entries(value)) {
+    requireText(name)
+    requireSound(inner, levels - 1)
+  }
+}
+
+function requireText(text: string) {
+  if (!text.isWellFormed()) throw invalid('body: half a surrogate pair (\\ud800 to \\udfff)')
+}

@@ -47,10 +47,10 @@ const TAGS = [
 ]
 
 /** OpenAPI 3.1 of all routes, made from them once, when first asked for. */
-export function createApiDocument(app: () => AnyElysia, baseUrl: string): () => ApiDocument {
+export function createApiDocument(app: () => AnyElysia, baseUrl: () => string): () => ApiDocument {
   let document: ApiDocument | undefined
   return () => {
-    document ??= describe(app(), baseUrl)
+    document ??= describe(app(), baseUrl())
     return document
   }
 }

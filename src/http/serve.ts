@@ -1,4 +1,5 @@
 import type { AnyElysia } from 'elysia'
+import { SECURITY_HEADERS } from './security-headers.ts'
 
 /** Bun closes connections that are idle for longer. */
 const IDLE_SECONDS = 30
@@ -22,7 +23,10 @@ export function serve(app: AnyElysia, { host, port }: { host: string; port: numb
     port,
     idleTimeout: IDLE_SECONDS,
     maxRequestBodySize: Number.MAX_SAFE_INTEGER,
-    fetch: (request) => (request.method === 'HEAD' ? head(app, request) : app.fetch(request)),
+    fetch: (request) => {
+      if (!HAS_HOST.test(request.url)) return badHost()
+      return request.method === 'HEAD' ? head(app, request) : app.fetch(request)
+    },
   })
   app.server = server as never
   return {
@@ -36,6 +40,13 @@ export function serve(app: AnyElysia, { host, port }: { host: string; port: numb
   }
 }
 
+/** The router cuts the path out of the whole URL, so that a strange host would move it. */
+const HAS_HOST = /^https?:\/\/[\w.:[\]-]+\//
+
+const badHost = () =>
+  Response.json({ error: 'Host: expected a host name' }, { status: 400, headers: SECURITY_HEADERS })
+
+/** The length of the answer is left out: it would have to be that of the GET. */
 async function head(app: AnyElysia, request: Request): Promise<Response> {
   const { url, headers } = request
   const { status, headers: answered } = await app.fetch(new Request(url, { headers }))

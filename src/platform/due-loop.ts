@@ -22,6 +22,8 @@ export interface DueLimits {
   total: number
   perTenant: number
   perTarget: number
+  /** Of one tenant at one target: less than `perTarget` leaves room there for others. */
+  perLane: number
 }
 
 /**
@@ -47,8 +49,11 @@ export interface DueQueue<Item extends Lane, Outcome> {
   perform(item: Item, signal: AbortSignal): Promise<Outcome>
   /** What to store when `perform` itself broke, so that no item stays leased. */
   broken(item: Item, error: unknown): Outcome
-  /** Stores the outcome, unless the lease has passed to somebody else. */
-  settle(item: Item, outcome: Outcome): void
+  /**
+   * Stores the outcome, unless the lease has passed to somebody else. Returns the time from
+   * which the item waits again, if it does.
+   */
+  settle(item: Item, outcome: Outcome): number | undefined
   /** True when `reclaim` would find something. Reads only. */
   hasLost(holders: Holders): boolean
   /** Takes back a slice of the leases of the lost, each counted as a failed try. */
@@ -96,6 +101,7 @@ export function createDueLoop<Item extends Lane, Outcome>(parts: {
   const inFlight = new Set<Item>()
   const perTenant = new Tally()
   const perTarget = new Tally()
+  const perLane = new Tally()
   const abort = new AbortController()
   const waitingForQuiet: (() => void)[] = []
   const unstored: Finished<Item, Outcome>[] = []
@@ -209,7 +215,8 @@ export function createDueLoop<Item extends Lane, Outcome>(parts: {
 
   function claimLane(lane: Lane): Item[] {
     const targetRoom = limits.perTarget - perTarget.of(lane.target)
-    const limit = Math.min(room(), tenantRoom(lane), targetRoom)
+    const laneRoom = limits.perLane - perLane.of(nameOf(lane))
+    const limit = Math.min(room(), tenantRoom(lane), targetRoom, laneRoom)
     if (limit <= 0) return []
     const until = clock.now() + queue.longestMs + LEASE_MARGIN_MS
     const items = queue.claim(lane, limit, { owner: instances.self, until })
@@ -223,12 +230,14 @@ export function createDueLoop<Item extends Lane, Outcome>(parts: {
     inFlight.add(item)
     perTenant.add(item.tenant, 1)
     perTarget.add(item.target, 1)
+    perLane.add(nameOf(item), 1)
   }
 
   function leave(item: Item) {
     inFlight.delete(item)
     perTenant.add(item.tenant, -1)
     perTarget.add(item.target, -1)
+    perLane.add(nameOf(item), -1)
   }
 
   function perform(item: Item) {
@@ -252,7 +261,8 @@ export function createDueLoop<Item extends Lane, Outcome>(parts: {
   async function settle({ item, outcome }: Finished<Item, Outcome>) {
     settling++
     try {
-      await db.commit(() => queue.settle(item, outcome))
+      const dueAgain = await db.commit(() => queue.settle(item, outcome))
+      if (dueAgain !== undefined) expect(dueAgain)
     } catch (error) {
       if (error instanceof StorageError) unstored.push({ item, outcome })
       troubled('settle', error)
@@ -308,6 +318,8 @@ export function createDueLoop<Item extends Lane, Outcome>(parts: {
 
   return { start, stop, nudge, expect, idle, inFlight: () => inFlight.size }
 }
+
+const nameOf = ({ tenant, target }: Lane) => `${tenant} ${target}`
 
 /** True when `lane` comes after `other` in SQLite's order, the same for the ASCII of lanes. */
 const isBehind = (lane: Lane, other: Lane): boolean =>

@@ -60,6 +60,31 @@ test('a character split between two pieces stays whole', async () => {
   expect(await readJson(request(pieces), 100)).toBe('héé')
 })
 
+test('a body may be 64 levels deep and no deeper', async () => {
+  const nested = (levels: number) => `${'['.repeat(levels)}${']'.repeat(levels)}`
+
+  expect(await readJson(request(nested(64)), 1000)).toBeArray()
+  await expect(readJson(request(nested(66)), 1000)).rejects.toThrow('deeper than 64 levels')
+  await expect(
+    readJson(request(`{"a":`.repeat(100_000) + '1' + '}'.repeat(100_000)), 1_000_000),
+  ).rejects.toMatchObject({ kind: 'invalid' })
+})
+
+test('text that is not UTF-8, or half a surrogate pair, is refused instead of replaced', async () => {
+  const bytes = new Uint8Array([0x22, 0xff, 0x22])
+  await expect(readJson(request(bytes), 100)).rejects.toThrow('not valid UTF-8')
+  for (const text of ['"a\\ud800b"', '{"\\udfff":1}', '[["\\ud800"]]'])
+    await expect(readJson(request(text), 100)).rejects.toThrow('surrogate')
+  expect(await readJson(request('"\\ud83d\\ude00"'), 100)).toBe('😀')
+})
+
+test('a content coding is refused, plain or not', async () => {
+  const coded = request('{}')
+  coded.headers.set('content-encoding', 'gzip')
+
+  await expect(readJson(coded, 100)).rejects.toThrow('Content-Encoding: expected none, not gzip')
+})
+
 test('nesting without end is a refusal and not a crash', async () => {
   await expect(readJson(request('['.repeat(900_000)), 1_000_000)).rejects.toMatchObject({
     kind: 'invalid',

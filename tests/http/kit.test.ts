@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test'
+import { connect } from 'node:net'
 import { serve } from '../../src/http/serve.ts'
 import { bootTestApp } from '../support/app.ts'
 
@@ -173,6 +174,46 @@ describe('over a socket', () => {
       const response = await fetch(`${server.url}/healthz`, { headers: { host } })
       expect(response.status, host).toBe(200)
     }
+  })
+
+  test('a request without a usable host is refused, wherever its path would lead', async () => {
+    await using server = await listening()
+    const { port } = new URL(server.url)
+    const send = (head: string) =>
+      new Promise<string>((resolve) => {
+        let answer = ''
+        const socket = connect(Number(port), '127.0.0.1', () => socket.write(head))
+        socket.on('data', (data) => {
+          answer += data
+        })
+        socket.on('close', () => resolve(answer))
+      })
+    const rest = `authorization: Bearer ${server.secret}\r\nconnection: close\r\n\r\n`
+
+    for (const host of ['', 'a b', 'a@b', 'a/b', 'a?b', 'a#b'])
+      for (const path of [JOBS, `/xx${JOBS}`]) {
+        const answer = await send(`GET ${path} HTTP/1.1\r\nhost: ${host}\r\n${rest}`)
+        expect(answer, `${host} ${path}`).toStartWith('HTTP/1.1 4')
+      }
+    expect(await send(`GET ${JOBS} HTTP/1.1\r\nhost: a\r\n${rest}`)).toStartWith('HTTP/1.1 200')
+    expect(await send(`GET /xx${JOBS} HTTP/1.1\r\nhost: a\r\n${rest}`)).toStartWith('HTTP/1.1 404')
+  })
+
+  test('a body that breaks off is the fault of the client, and no alarm', async () => {
+    await using server = await listening()
+    const { port } = new URL(server.url)
+    await new Promise<void>((resolve) => {
+      const socket = connect(Number(port), '127.0.0.1', () => {
+        socket.end(
+          `POST ${JOBS} HTTP/1.1\r\nhost: a\r\nauthorization: Bearer ${server.secret}\r\ncontent-type: application/json\r\ncontent-length: 500\r\n\r\n{`,
+        )
+      })
+      socket.on('close', () => resolve())
+      socket.on('data', () => {})
+    })
+    await new Promise((resolve) => setTimeout(resolve, 50))
+
+    expect(server.log.join('\n')).not.toContain('"level":"error"')
   })
 
   test('HEAD answers as GET without a body', async () => {

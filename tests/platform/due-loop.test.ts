@@ -38,7 +38,7 @@ function createWorld(folder: string, options: World = {}) {
 
   const queue: DueQueue<Item, string> = {
     name: 'items',
-    limits: { total: 100, perTenant: 100, perTarget: 100, ...options.limits },
+    limits: { total: 100, perTenant: 100, perTarget: 100, perLane: 100, ...options.limits },
     longestMs: 1000,
     nextDueAt: () => one<number>("SELECT min(due) FROM items WHERE state = 'waiting'"),
     promote: (now) =>
@@ -69,6 +69,7 @@ function createWorld(folder: string, options: World = {}) {
       db.client
         .query("UPDATE items SET state = 'ended', outcome = ? WHERE id = ? AND owner = ?")
         .run(outcome, id, owner)
+      return undefined
     },
     hasLost: ({ alive, now, self }) => lost(alive, now, self).length > 0,
     reclaim: ({ alive, now, self }) => {
@@ -417,6 +418,48 @@ test('after the grace period what is under way is cut short, and its outcome sto
   await stopping
 
   expect(db.client.query('SELECT outcome FROM items').all()).toEqual([{ outcome: 'cut short' }])
+})
+
+test('an item that waits again is performed when it is due, not at the next look around', async () => {
+  using folder = temporaryFolder()
+  const { clock, db, loop, add, performed, queue } = createWorld(folder.path)
+  const again = clock.now() + 1234
+  const { settle } = queue
+  queue.settle = (item, outcome) => {
+    if (performed.length > 1) return settle(item, outcome)
+    db.client.query("UPDATE items SET state = 'waiting', due = ? WHERE id = ?").run(again, item.id)
+    return again
+  }
+  add(1)
+  loop.start()
+  await loop.idle()
+  expect(performed).toEqual([1])
+
+  await clock.advance(1233)
+  expect(performed).toEqual([1])
+  await clock.advance(1)
+  expect(performed).toEqual([1, 1])
+})
+
+test('one tenant cannot take up a whole target', async () => {
+  using folder = temporaryFolder()
+  const held = gate()
+  const { loop, add, db } = createWorld(folder.path, {
+    limits: { perTarget: 10, perLane: 8 },
+    perform: held.perform,
+  })
+  add(50, { tenant: 'big', target: 'shared' })
+  add(1, { tenant: 'small', target: 'shared' })
+  loop.start()
+  await breathe()
+
+  const leased = db.client
+    .query("SELECT tenant, count(*) AS n FROM items WHERE state = 'leased' GROUP BY tenant")
+    .all()
+  expect(leased).toEqual([
+    { tenant: 'big', n: 8 },
+    { tenant: 'small', n: 1 },
+  ])
 })
 
 test('an idle turn writes nothing', async () => {

@@ -19,25 +19,33 @@ export function createEndings(parts: {
 }) {
   const { store, tick, retryDelaysMs, closeDelayedJob, events } = parts
 
-  /** Does nothing when the lease is void: somebody else has ended this attempt. */
-  function end(run: LeasedRun, startedAt: number, { result, retryable }: AttemptOutcome) {
+  /**
+   * Says when the next attempt is due, if there is one. Does nothing when the lease is void:
+   * somebody else has ended this attempt.
+   */
+  function end(
+    run: LeasedRun,
+    startedAt: number,
+    { result, retryable }: AttemptOutcome,
+  ): number | undefined {
     const retryAt = retryable ? retryTime(run, startedAt, result.completedAt) : undefined
     const held = retryAt === undefined ? store.runs.finish(run) : store.runs.rearm(run, retryAt)
-    if (!held) return
+    if (!held) return undefined
     store.executions.complete(run.executionId, result)
     if (run.jobKind === 'delayed') moveDelayedJob(run, result, retryAt)
     events.attemptEnded(result.status, Math.max(startedAt - run.dueAt, 0))
+    return retryAt
   }
 
-  /** A paused cron job makes no more attempts. */
-  function retryTime(
-    { jobKind, tenantId, jobId, attempt }: RunRow,
-    startedAt: number,
-    completedAt: number,
-  ) {
-    if (jobKind === 'cron' && !store.cronJobs.find(tenantId, jobId)?.isActive) return undefined
+  function retryTime(run: RunRow, startedAt: number, completedAt: number) {
+    if (isPaused(run)) return undefined
+    const { attempt } = run
     return nextAttemptAt({ attempt, startedAt, completedAt }, retryDelaysMs, tick)
   }
+
+  /** A paused job makes no more attempts of its schedule; a run asked for by hand goes on. */
+  const isPaused = ({ jobKind, trigger, tenantId, jobId }: RunRow): boolean =>
+    jobKind === 'cron' && trigger === 'schedule' && !store.cronJobs.find(tenantId, jobId)?.isActive
 
   function moveDelayedJob(
     { tenantId, jobId }: RunRow,

@@ -1,3 +1,4 @@
+import { Type } from '@sinclair/typebox'
 import { type TSchema, t } from 'elysia'
 import { METHODS } from './request.ts'
 
@@ -84,7 +85,7 @@ export type CronJob = typeof CronJob.static
 /** One job, with how many of its slots passed without a run in the last 30 days, by reason. */
 export const CronJobDetail = t.Object({
   ...CronJob.properties,
-  skipped_slots: t.Object({ outage: t.Integer(), overlap: t.Integer() }),
+  skipped_slots: t.Object({ outage: Type.Integer(), overlap: Type.Integer() }),
 })
 export type CronJobDetail = typeof CronJobDetail.static
 
@@ -106,16 +107,16 @@ export const Execution = t.Object({
   status: t.UnionEnum(['running', 'success', 'failed']),
   trigger: t.UnionEnum(['schedule', 'manual']),
   slot_at: Timestamp,
-  lateness_ms: t.Integer(),
+  lateness_ms: Type.Integer(),
   started_at: Timestamp,
   completed_at: OptionalTimestamp,
-  duration_ms: t.Nullable(t.Integer()),
-  response_status: t.Nullable(t.Integer()),
+  duration_ms: t.Nullable(Type.Integer()),
+  response_status: t.Nullable(Type.Integer()),
   response_body: t.Nullable(t.String()),
   error_message: t.Nullable(t.String()),
-  attempt: t.Integer(),
+  attempt: Type.Integer(),
   address: t.Nullable(t.String()),
-  timings: t.Nullable(t.Record(t.String(), t.Number())),
+  timings: t.Nullable(t.Record(t.String(), Type.Number())),
 })
 export type Execution = typeof Execution.static
 

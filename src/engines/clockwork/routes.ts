@@ -16,8 +16,9 @@ import {
   RunAccepted,
 } from './model.ts'
 
-const { 400: Invalid, 401: NoKey, 403: WrongKey, 404: Unknown, 409: Conflict } = PlainErrors
+const { 401: NoKey, 403: WrongKey, 404: Unknown, 409: Conflict } = PlainErrors
 const refused = { 401: NoKey, 403: WrongKey }
+const badBody = { 400: PlainErrors[400], 413: PlainErrors[413], 415: PlainErrors[415] }
 const scope = 'clockwork'
 
 /** contract/clockwork, endpoints, and what design adds: single reads, run now, preview. */
@@ -43,7 +44,7 @@ export function createRoutes(parts: {
         scope,
         detail: { summary: 'Create a cron job' },
         body: NewCronJob,
-        response: { 201: CronJob, 400: Invalid, ...refused, 409: Conflict },
+        response: { 201: CronJob, ...badBody, ...refused, 409: Conflict },
       },
     )
     .post('/jobs/preview', ({ body }) => preview(body), {
@@ -54,7 +55,7 @@ export function createRoutes(parts: {
           'The next ten runs, warnings, and whether the URL may be called. Stores nothing.',
       },
       body: PreviewRequest,
-      response: { 200: Preview, 400: Invalid, ...refused },
+      response: { 200: Preview, ...badBody, ...refused },
     })
     .get('/jobs/:job_id', ({ caller, params }) => jobs.get(caller.tenantId, params.job_id), {
       scope,
@@ -75,7 +76,7 @@ export function createRoutes(parts: {
             'Only the given fields change; `headers` and `body` are replaced as a whole.',
         },
         body: CronJobChange,
-        response: { 200: CronJob, 400: Invalid, ...refused, 404: Unknown },
+        response: { 200: CronJob, ...badBody, ...refused, 404: Unknown },
       },
     )
     .delete(
@@ -122,7 +123,7 @@ export function createRoutes(parts: {
         scope,
         detail: { summary: 'Create a delayed job' },
         body: NewDelayedJob,
-        response: { 201: DelayedJob, 400: Invalid, ...refused, 409: Conflict },
+        response: { 201: DelayedJob, ...badBody, ...refused, 409: Conflict },
       },
     )
     .get('/delayed/:job_id', ({ caller, params }) => delayed.get(caller.tenantId, params.job_id), {

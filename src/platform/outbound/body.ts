@@ -7,7 +7,8 @@ export interface CappedBody {
 
 /**
  * Collects up to `limit` bytes as they came over the wire, still compressed where the target
- * compressed them. Calls `done` once; never when the answer breaks off before its end.
+ * compressed them. Calls `done` once; never when the answer breaks off before its end. An
+ * answer is complete with its last announced byte, whatever nonsense follows that.
  */
 export function collectBody(
   response: IncomingMessage,
@@ -16,11 +17,15 @@ export function collectBody(
 ): void {
   const chunks: Uint8Array[] = []
   let room = limit
+  let missing = announcedLength(response)
+  if (missing === 0) return done({ body: new Uint8Array(), truncated: false })
 
   function take(chunk: Uint8Array) {
     chunks.push(chunk.subarray(0, room))
-    if (chunk.length > room) finish(true)
-    else room -= chunk.length
+    missing -= chunk.length
+    if (chunk.length > room) return finish(true)
+    room -= chunk.length
+    if (missing <= 0) finish(false)
   }
 
   const end = () => finish(false)
@@ -31,4 +36,13 @@ export function collectBody(
   }
 
   response.on('data', take).on('end', end)
+}
+
+/** RFC 9112, section 6.3: these two have no body, whatever their headers say. */
+const BODILESS = new Set([204, 304])
+
+function announcedLength({ statusCode = 0, headers }: IncomingMessage): number {
+  if (BODILESS.has(statusCode)) return 0
+  const length = headers['transfer-encoding'] === undefined ? headers['content-length'] : undefined
+  return length === undefined ? Number.POSITIVE_INFINITY : Number(length)
 }

@@ -6,7 +6,7 @@ import { parseAllowList } from './allow-list.ts'
 import { type Call, startCall, type Timings } from './call.ts'
 import { createExchange, type Dial } from './exchange.ts'
 import { CallFailure, type FailureReason } from './failure.ts'
-import { checkHeaders, isForwardableHeader } from './headers.ts'
+import { checkEachHeader, isForwardableHeader } from './headers.ts'
 import { cachedResolve, type Resolve, resolveInTime, systemResolve } from './resolver.ts'
 import { checkTarget, refusedUrl, type Target } from './url-rules.ts'
 
@@ -108,7 +108,7 @@ export function createOutbound(options: OutboundOptions): Outbound {
 
   /** Only what the job says, less what belongs to the connection. */
   function headersOf({ headers }: OutboundRequest): [string, string][] {
-    checkHeaders(headers)
+    checkEachHeader(headers)
     const kept = Object.entries(headers).filter(([name]) => isForwardableHeader(name))
     const named = kept.some(([name]) => name.toLowerCase() === 'user-agent')
     return userAgent === undefined || named ? kept : [...kept, ['User-Agent', userAgent]]

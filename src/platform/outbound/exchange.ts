@@ -112,11 +112,16 @@ function follow(
     if (secure) socket.once('secureConnect', () => call.enter('wait'))
   })
   request.on('error', (error) => {
-    fail(asCallFailure(error, call.phase(), { name: target.name, address, port: target.port }))
+    const peer = { name: target.name, address, port: target.port }
+    const failure = asCallFailure(error, call.phase(), peer)
+    afterWhatHasArrived(() => fail(failure))
   })
   request.on('upgrade', () => fail(new CallFailure('protocol', 'the target switched protocols')))
-  request.on('close', () => fail(brokenOff(call.phase())))
+  request.on('close', () => afterWhatHasArrived(() => fail(brokenOff(call.phase()))))
 }
+
+/** The parser tells of an error before it hands over the bytes in front of it. */
+const afterWhatHasArrived = (then: () => void) => void setImmediate(then)
 
 function read(
   response: IncomingMessage,
@@ -129,8 +134,10 @@ function read(
   const peer = { name: dial.target.name, address: dial.address, port: dial.target.port }
   const status = response.statusCode ?? 0
   const headers = pairs(response.rawHeaders)
-  response.on('error', (error) => fail(asCallFailure(error, 'read', peer)))
-  response.on('close', () => fail(brokenOff('read')))
+  response.on('error', (error) => {
+    afterWhatHasArrived(() => fail(asCallFailure(error, 'read', peer)))
+  })
+  response.on('close', () => afterWhatHasArrived(() => fail(brokenOff('read'))))
   collectBody(response, dial.maxResponseBytes, (body) => succeed({ status, headers, ...body }))
 }
 

@@ -74,9 +74,9 @@ test('runs that stand in line are shown, with the age of the oldest', async () =
   await using world = await bootWorld()
   const { app, createJob, target } = world
   const held = holdAnswers(target)
-  for (let made = 0; made < 23; made++) await createJob()
+  for (let made = 0; made < 19; made++) await createJob()
   await advanceWaiting(app, HALF_MINUTE)
-  await held.arrived(20)
+  await held.arrived(16)
 
   await advanceWaiting(app, 10 * SECOND)
 

@@ -232,7 +232,7 @@ describe('run now', () => {
     expect(await readJob(job)).toMatchObject({ is_active: false })
   })
 
-  test('is retried like any run, but on a paused job makes one attempt', async () => {
+  test('is retried like any run, on a paused job too', async () => {
     await using world = await bootWorld()
     const { app, createJob, runNow, executionsOf, clock, target } = world
     target.answers(() => new Response('', { status: 500 }))
@@ -244,7 +244,7 @@ describe('run now', () => {
     await clock.advance(10 * MINUTE)
 
     expect(await executionsOf(active)).toHaveLength(3)
-    expect(await executionsOf(paused)).toHaveLength(1)
+    expect(await executionsOf(paused)).toHaveLength(3)
   })
 
   test('answers 409 while two runs of the job are under way', async () => {

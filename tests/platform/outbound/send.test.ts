@@ -264,3 +264,29 @@ test('the time is told by phase', async () => {
   expect(timings.wait).toBeGreaterThan(0)
   expect(timings.read).toBeGreaterThan(20)
 })
+
+describe('an answer is complete with its last announced byte, whatever follows', () => {
+  test.each([
+    [
+      'more bytes than announced',
+      'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nokgarbage',
+      200,
+      'ok',
+    ],
+    ['a body after 204', 'HTTP/1.1 204 No Content\r\n\r\nsurplus', 204, ''],
+    [
+      'chunks after 204',
+      'HTTP/1.1 204 No Content\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n',
+      204,
+      '',
+    ],
+    ['a body after 304', 'HTTP/1.1 304 Not Modified\r\nContent-Length: 3\r\n\r\nabc', 304, ''],
+  ])('%s', async (_, bytes, status, body) => {
+    const target = await startTarget((socket) => socket.end(bytes))
+
+    const result = reply(await loopback().send(get(target.url)))
+
+    expect(result.status).toBe(status)
+    expect(Buffer.from(result.body).toString()).toBe(body)
+  })
+})
