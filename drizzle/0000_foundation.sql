@@ -138,6 +138,7 @@ CREATE TABLE `job_counts` (
 	`tenant_id` text PRIMARY KEY NOT NULL,
 	`cron_jobs` integer NOT NULL,
 	`delayed_jobs` integer NOT NULL,
+	`bytes` integer NOT NULL,
 	FOREIGN KEY (`tenant_id`) REFERENCES `tenants`(`id`) ON UPDATE no action ON DELETE cascade
 ) STRICT;
 

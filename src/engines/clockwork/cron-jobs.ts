@@ -4,7 +4,12 @@ import { conflict, fail, notFound } from '../../platform/errors.ts'
 import { newId } from '../../platform/ids.ts'
 import type { Outbound } from '../../platform/outbound/index.ts'
 import { changedRow, columnsOf, keptRequest, nextSlot } from './cron-job-row.ts'
-import { JOBS_PER_TENANT, LISTED_EXECUTIONS, RUNS_IN_FLIGHT } from './limits.ts'
+import {
+  JOB_BYTES_PER_TENANT,
+  JOBS_PER_TENANT,
+  LISTED_EXECUTIONS,
+  RUNS_IN_FLIGHT,
+} from './limits.ts'
 import type {
   CronJob,
   CronJobChange,
@@ -18,6 +23,8 @@ import { checkRequest, hostOf } from './request.ts'
 import { scheduleOf } from './schedule/index.ts'
 import type { CronJobRow } from './store/cron-jobs.ts'
 import type { Store } from './store/index.ts'
+import type { JobCounts } from './store/ledgers.ts'
+import { sizeOf } from './store/size.ts'
 
 export type CronJobs = ReturnType<typeof createCronJobs>
 
@@ -44,8 +51,10 @@ export function createCronJobs(parts: {
     const now = clock.now()
     const row = newRow(tenantId, input, now)
     await db.commit(() => {
-      if (store.counts.add(tenantId, 'cronJobs', 1) > JOBS_PER_TENANT)
+      const stored = store.counts.add(tenantId, { cronJobs: 1, bytes: sizeOf(row) })
+      if (stored.cronJobs > JOBS_PER_TENANT)
         throw conflict(`limit reached: ${JOBS_PER_TENANT} cron jobs; delete one first`)
+      refuseOversize(stored)
       store.cronJobs.insert(row)
     })
     expect(row.nextRunAt)
@@ -65,6 +74,9 @@ export function createCronJobs(parts: {
       if (keptRequest(old) !== keptRequest(changed))
         store.runs.keepRequest(tenantId, id, keptRequest(old))
       if (old.isActive && !changed.isActive) store.runs.dropUnstarted(tenantId, id)
+      const growth = sizeOf(changed) - sizeOf(old)
+      const stored = store.counts.add(tenantId, { bytes: growth })
+      if (growth > 0) refuseOversize(stored)
       return store.cronJobs.save(changed) ?? fail(notFound('job not found'))
     })
     expect(saved.nextRunAt)
@@ -74,11 +86,11 @@ export function createCronJobs(parts: {
   /** With all its executions; an attempt under way ends unrecorded. */
   function remove(tenantId: string, id: string): Promise<void> {
     return db.commit(() => {
-      if (!store.cronJobs.remove(tenantId, id)) throw notFound('job not found')
+      const bytes = store.cronJobs.remove(tenantId, id) ?? fail(notFound('job not found'))
       store.runs.drop(tenantId, id)
       store.executions.dropOfJob(tenantId, id)
       store.skipped.drop(id)
-      store.counts.add(tenantId, 'cronJobs', -1)
+      store.counts.add(tenantId, { cronJobs: -1, bytes: -bytes })
     })
   }
 
@@ -113,6 +125,11 @@ export function createCronJobs(parts: {
     store.cronJobs.find(tenantId, id) ?? fail(notFound('job not found'))
 
   return { list, get, create, update, remove, runNow, executions }
+}
+
+function refuseOversize({ bytes }: JobCounts) {
+  if (bytes > JOB_BYTES_PER_TENANT)
+    throw conflict(`limit reached: ${JOB_BYTES_PER_TENANT} bytes of jobs; make or keep fewer`)
 }
 
 const newRow = (tenantId: string, input: NewCronJob, now: number) => ({

@@ -4,13 +4,15 @@ import { conflict, fail, notFound } from '../../platform/errors.ts'
 import { newId } from '../../platform/ids.ts'
 import type { Outbound } from '../../platform/outbound/index.ts'
 import type { CloseDelayedJob } from './closing.ts'
-import { JOBS_PER_TENANT } from './limits.ts'
+import { JOB_BYTES_PER_TENANT, JOBS_PER_TENANT } from './limits.ts'
 import type { DelayedJob, Execution, NewDelayedJob } from './model.ts'
 import { presentDelayedJob, presentExecution } from './present.ts'
 import { checkRequest, hostOf } from './request.ts'
 import { parseRunAt } from './run-at.ts'
 import type { DelayedJobRow } from './store/delayed-jobs.ts'
 import type { Store } from './store/index.ts'
+import type { JobCounts } from './store/ledgers.ts'
+import { sizeOf } from './store/size.ts'
 
 export type DelayedJobs = ReturnType<typeof createDelayedJobs>
 
@@ -41,7 +43,7 @@ export function createDelayedJobs(parts: {
     checkRequest(outbound, input)
     const row = newRow(tenantId, input, runAt, now)
     await db.commit(() => {
-      if (store.counts.add(tenantId, 'delayedJobs', 1) > JOBS_PER_TENANT) makeRoom(tenantId)
+      makeRoom(tenantId, store.counts.add(tenantId, { delayedJobs: 1, bytes: sizeOf(row) }))
       store.runs.insert({
         tenantId,
         jobKind: 'delayed',
@@ -58,13 +60,17 @@ export function createDelayedJobs(parts: {
     return presentDelayedJob(row)
   }
 
-  /** The list is not paged: at the limit the job that ended first gives way to a new one. */
-  function makeRoom(tenantId: string) {
-    const gone = store.delayedJobs.removeOldestEnded(tenantId)
-    if (gone === undefined)
-      throw conflict(`limit reached: ${JOBS_PER_TENANT} delayed jobs that have not ended`)
-    store.executions.dropOfJob(tenantId, gone)
-    store.counts.add(tenantId, 'delayedJobs', -1)
+  /** The list is not paged: at a limit the jobs that ended first give way to a new one. */
+  function makeRoom(tenantId: string, stored: JobCounts) {
+    let { delayedJobs, bytes } = stored
+    while (delayedJobs > JOBS_PER_TENANT || bytes > JOB_BYTES_PER_TENANT) {
+      const gone = store.delayedJobs.removeOldestEnded(tenantId)
+      if (gone === undefined) throw conflict(limitReached(delayedJobs))
+      store.executions.dropOfJob(tenantId, gone.id)
+      const left = store.counts.add(tenantId, { delayedJobs: -1, bytes: -gone.bytes })
+      delayedJobs = left.delayedJobs
+      bytes = left.bytes
+    }
   }
 
   /** Possible while the job is pending, which includes waiting for a retry. */
@@ -88,6 +94,11 @@ export function createDelayedJobs(parts: {
 
   return { list, get, create, cancel, executions }
 }
+
+const limitReached = (delayedJobs: number) =>
+  delayedJobs > JOBS_PER_TENANT
+    ? `limit reached: ${JOBS_PER_TENANT} delayed jobs that have not ended`
+    : `limit reached: ${JOB_BYTES_PER_TENANT} bytes of jobs; make or keep fewer`
 
 const newRow = (
   tenantId: string,

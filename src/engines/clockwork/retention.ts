@@ -14,9 +14,10 @@ export const clockworkRetention = ({
   {
     name: 'clockwork delayed jobs',
     deleteSlice: (now, limit) => {
-      const tenantIds = delayedJobs.removeExpired(now, limit)
-      for (const tenantId of tenantIds) counts.add(tenantId, 'delayedJobs', -1)
-      return tenantIds.length
+      const gone = delayedJobs.removeExpired(now, limit)
+      for (const { tenantId, bytes } of gone)
+        counts.add(tenantId, { delayedJobs: -1, bytes: -bytes })
+      return gone.length
     },
   },
   {

@@ -166,4 +166,6 @@ export const jobCounts = sqliteTable('job_counts', {
   cronJobs: integer('cron_jobs').notNull(),
   /** Open ones, and ended ones that are still kept. */
   delayedJobs: integer('delayed_jobs').notNull(),
+  /** Size of all their names, URLs, headers and bodies. */
+  bytes: integer('bytes').notNull(),
 })

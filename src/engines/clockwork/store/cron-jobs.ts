@@ -1,6 +1,7 @@
 import { and, asc, desc, eq, lte, sql } from 'drizzle-orm'
 import type { Db } from '../../../db/open.ts'
 import { cronJobs } from '../schema.ts'
+import { storedSize } from './size.ts'
 
 export type CronJobRow = typeof cronJobs.$inferSelect
 
@@ -57,7 +58,7 @@ export function createCronJobStore({ orm }: Db) {
     .where(eq(cronJobs.tenantId, $('tenantId')))
     .orderBy(desc(cronJobs.seq))
     .prepare()
-  const remove = orm.delete(cronJobs).where(mine).returning({ id: cronJobs.id }).prepare()
+  const remove = orm.delete(cronJobs).where(mine).returning({ bytes: storedSize }).prepare()
   const noteRun = orm
     .update(cronJobs)
     .set({ lastRunAt: sql`${$('at')}` })
@@ -98,7 +99,9 @@ export function createCronJobStore({ orm }: Db) {
     find: (tenantId: string, id: string): CronJobRow | undefined => find.get({ tenantId, id }),
     /** Newest first. */
     list: (tenantId: string): CronJobRow[] => list.all({ tenantId }),
-    remove: (tenantId: string, id: string): boolean => remove.get({ tenantId, id }) !== undefined,
+    /** The size of the removed job, if there was one. */
+    remove: (tenantId: string, id: string): number | undefined =>
+      (remove.get({ tenantId, id }) as { bytes: number } | undefined)?.bytes,
     noteRun: (tenantId: string, id: string, at: number) => noteRun.run({ tenantId, id, at }),
     /** Across tenants: the loop serves all of them. */
     firstDueAt: (): number | undefined => firstDue.get()?.at,

@@ -1,6 +1,7 @@
 import { and, asc, eq, inArray, isNotNull, sql } from 'drizzle-orm'
 import type { Db } from '../../../db/open.ts'
 import { delayedJobs } from '../schema.ts'
+import { storedSize } from './size.ts'
 
 export type DelayedJobRow = typeof delayedJobs.$inferSelect
 export type NewDelayedJobRow = Omit<DelayedJobRow, 'seq' | 'expiresAt'>
@@ -69,7 +70,7 @@ export function createDelayedJobStore({ orm }: Db) {
           .limit($('limit')),
       ),
     )
-    .returning({ tenantId: delayedJobs.tenantId })
+    .returning({ tenantId: delayedJobs.tenantId, bytes: storedSize })
     .prepare()
   const removeOldestEnded = orm
     .delete(delayedJobs)
@@ -84,7 +85,7 @@ export function createDelayedJobStore({ orm }: Db) {
           .limit(1),
       ),
     )
-    .returning({ id: delayedJobs.id })
+    .returning({ id: delayedJobs.id, bytes: storedSize })
     .prepare()
 
   return {
@@ -96,11 +97,11 @@ export function createDelayedJobStore({ orm }: Db) {
     move: (tenantId: string, id: string, { runAt, expiresAt, ...change }: StatusChange): boolean =>
       move.get({ tenantId, id, ...change, runAt: runAt ?? null, expiresAt: expiresAt ?? null }) !==
       undefined,
-    /** The tenant of each job that was removed. */
-    removeExpired: (now: number, limit: number): string[] =>
-      removeExpired.all({ now, limit }).map(({ tenantId }) => tenantId),
-    /** The id of the removed job; none when all of the tenant's are open. */
-    removeOldestEnded: (tenantId: string): string | undefined =>
-      removeOldestEnded.get({ tenantId })?.id,
+    /** Tenant and size of each job that was removed. */
+    removeExpired: (now: number, limit: number): { tenantId: string; bytes: number }[] =>
+      removeExpired.all({ now, limit }),
+    /** Id and size of the removed job; none when all of the tenant's are open. */
+    removeOldestEnded: (tenantId: string): { id: string; bytes: number } | undefined =>
+      removeOldestEnded.get({ tenantId }),
   }
 }

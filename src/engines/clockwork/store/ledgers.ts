@@ -3,29 +3,48 @@ import type { Db } from '../../../db/open.ts'
 import { jobCounts, skippedSlots } from '../schema.ts'
 
 export type SkipReason = 'outage' | 'overlap'
-export type CountedNoun = 'cronJobs' | 'delayedJobs'
+
+/** What a tenant has stored; in a change, what is added to it. */
+export interface JobCounts {
+  cronJobs: number
+  delayedJobs: number
+  bytes: number
+}
 
 export type JobCountStore = ReturnType<typeof createJobCountStore>
 
-/** How many jobs each tenant has, kept beside them so that no limit ever counts rows. */
+/** How much each tenant has, kept beside its jobs so that no limit ever counts rows. */
 export function createJobCountStore({ orm }: Db) {
   const $ = sql.placeholder
-  const addTo = (noun: CountedNoun) =>
-    orm
-      .insert(jobCounts)
-      .values({ tenantId: $('tenantId'), cronJobs: 0, delayedJobs: 0, [noun]: $('n') })
-      .onConflictDoUpdate({
-        target: jobCounts.tenantId,
-        set: { [noun]: sql`${jobCounts[noun]} + ${$('n')}` },
-      })
-      .returning({ count: jobCounts[noun] })
-      .prepare()
-  const statements = { cronJobs: addTo('cronJobs'), delayedJobs: addTo('delayedJobs') }
+  const add = orm
+    .insert(jobCounts)
+    .values({
+      tenantId: $('tenantId'),
+      cronJobs: $('cronJobs'),
+      delayedJobs: $('delayedJobs'),
+      bytes: $('bytes'),
+    })
+    .onConflictDoUpdate({
+      target: jobCounts.tenantId,
+      set: {
+        cronJobs: sql`${jobCounts.cronJobs} + excluded.cron_jobs`,
+        delayedJobs: sql`${jobCounts.delayedJobs} + excluded.delayed_jobs`,
+        bytes: sql`${jobCounts.bytes} + excluded.bytes`,
+      },
+    })
+    .returning({
+      cronJobs: jobCounts.cronJobs,
+      delayedJobs: jobCounts.delayedJobs,
+      bytes: jobCounts.bytes,
+    })
+    .prepare()
 
   return {
-    /** Adds `n`, which may be negative, and says how many there are now. */
-    add: (tenantId: string, noun: CountedNoun, n: number): number =>
-      statements[noun].get({ tenantId, n }).count,
+    /** Adds what may be negative, and says how much there is now. */
+    add: (
+      tenantId: string,
+      { cronJobs = 0, delayedJobs = 0, bytes = 0 }: Partial<JobCounts>,
+    ): JobCounts => add.get({ tenantId, cronJobs, delayedJobs, bytes }),
   }
 }
 
