@@ -58,10 +58,12 @@ function requireJson(headers: Headers) {
     throw unsupported(`Content-Encoding: expected none, not ${coding.slice(0, 100)}`)
 }
 
+const utf8 = new TextDecoder('utf-8', { fatal: true })
+
 /** Anything but UTF-8 would be stored as something else than was sent. */
 function decode(bytes: Uint8Array): string {
   try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+    return utf8.decode(bytes)
   } catch {
     throw invalid('body: not valid UTF-8')
   }

@@ -1,4 +1,5 @@
 import { and, asc, desc, eq, lte, sql } from 'drizzle-orm'
+import { compile } from '../../../db/compile.ts'
 import type { Db } from '../../../db/open.ts'
 import { cronJobs } from '../schema.ts'
 import { storedSize } from './size.ts'
@@ -13,14 +14,14 @@ export type DueCronJob = Pick<
 
 export type CronJobStore = ReturnType<typeof createCronJobStore>
 
-export function createCronJobStore({ orm }: Db) {
+export function createCronJobStore({ orm, client }: Db) {
   const $ = sql.placeholder
   const mine = and(eq(cronJobs.tenantId, $('tenantId')), eq(cronJobs.id, $('id')))
   const isActive = sql`${cronJobs.isActive} = 1`
 
-  const insert = orm
-    .insert(cronJobs)
-    .values({
+  const insert = compile(
+    client,
+    orm.insert(cronJobs).values({
       id: $('id'),
       tenantId: $('tenantId'),
       name: $('name'),
@@ -33,8 +34,8 @@ export function createCronJobStore({ orm }: Db) {
       nextRunAt: $('nextRunAt'),
       createdAt: $('createdAt'),
       updatedAt: $('updatedAt'),
-    })
-    .prepare()
+    }),
+  )
   const save = orm
     .update(cronJobs)
     .set({
@@ -93,7 +94,8 @@ export function createCronJobStore({ orm }: Db) {
     .prepare()
 
   return {
-    insert: (row: Omit<CronJobRow, 'seq'>) => insert.run(row),
+    insert: (row: Omit<CronJobRow, 'seq'>) =>
+      insert.run({ ...row, isActive: row.isActive ? 1 : 0 }),
     save: (row: CronJobRow): CronJobRow | undefined =>
       save.get({ ...row, isActive: row.isActive ? 1 : 0 }),
     find: (tenantId: string, id: string): CronJobRow | undefined => find.get({ tenantId, id }),

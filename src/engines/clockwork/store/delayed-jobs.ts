@@ -1,4 +1,5 @@
 import { and, asc, eq, inArray, isNotNull, sql } from 'drizzle-orm'
+import { compile } from '../../../db/compile.ts'
 import type { Db } from '../../../db/open.ts'
 import { delayedJobs } from '../schema.ts'
 import { storedSize } from './size.ts'
@@ -19,13 +20,13 @@ export interface StatusChange {
 
 export type DelayedJobStore = ReturnType<typeof createDelayedJobStore>
 
-export function createDelayedJobStore({ orm }: Db) {
+export function createDelayedJobStore({ orm, client }: Db) {
   const $ = sql.placeholder
   const mine = and(eq(delayedJobs.tenantId, $('tenantId')), eq(delayedJobs.id, $('id')))
 
-  const insert = orm
-    .insert(delayedJobs)
-    .values({
+  const insert = compile(
+    client,
+    orm.insert(delayedJobs).values({
       id: $('id'),
       tenantId: $('tenantId'),
       name: $('name'),
@@ -37,8 +38,8 @@ export function createDelayedJobStore({ orm }: Db) {
       status: $('status'),
       createdAt: $('createdAt'),
       updatedAt: $('updatedAt'),
-    })
-    .prepare()
+    }),
+  )
   const find = orm.select().from(delayedJobs).where(mine).prepare()
   const list = orm
     .select()

@@ -1,4 +1,5 @@
 import { eq, inArray, sql } from 'drizzle-orm'
+import { compile } from '../../../db/compile.ts'
 import type { Db } from '../../../db/open.ts'
 import { jobCounts, skippedSlots } from '../schema.ts'
 
@@ -14,37 +15,42 @@ export interface JobCounts {
 export type JobCountStore = ReturnType<typeof createJobCountStore>
 
 /** How much each tenant has, kept beside its jobs so that no limit ever counts rows. */
-export function createJobCountStore({ orm }: Db) {
+export function createJobCountStore({ orm, client }: Db) {
   const $ = sql.placeholder
-  const add = orm
-    .insert(jobCounts)
-    .values({
-      tenantId: $('tenantId'),
-      cronJobs: $('cronJobs'),
-      delayedJobs: $('delayedJobs'),
-      bytes: $('bytes'),
-    })
-    .onConflictDoUpdate({
-      target: jobCounts.tenantId,
-      set: {
-        cronJobs: sql`${jobCounts.cronJobs} + excluded.cron_jobs`,
-        delayedJobs: sql`${jobCounts.delayedJobs} + excluded.delayed_jobs`,
-        bytes: sql`${jobCounts.bytes} + excluded.bytes`,
-      },
-    })
-    .returning({
-      cronJobs: jobCounts.cronJobs,
-      delayedJobs: jobCounts.delayedJobs,
-      bytes: jobCounts.bytes,
-    })
-    .prepare()
+  const add = compile<{ cron_jobs: number; delayed_jobs: number; bytes: number }>(
+    client,
+    orm
+      .insert(jobCounts)
+      .values({
+        tenantId: $('tenantId'),
+        cronJobs: $('cronJobs'),
+        delayedJobs: $('delayedJobs'),
+        bytes: $('bytes'),
+      })
+      .onConflictDoUpdate({
+        target: jobCounts.tenantId,
+        set: {
+          cronJobs: sql`${jobCounts.cronJobs} + excluded.cron_jobs`,
+          delayedJobs: sql`${jobCounts.delayedJobs} + excluded.delayed_jobs`,
+          bytes: sql`${jobCounts.bytes} + excluded.bytes`,
+        },
+      })
+      .returning(),
+  )
 
   return {
     /** Adds what may be negative, and says how much there is now. */
     add: (
       tenantId: string,
       { cronJobs = 0, delayedJobs = 0, bytes = 0 }: Partial<JobCounts>,
-    ): JobCounts => add.get({ tenantId, cronJobs, delayedJobs, bytes }),
+    ): JobCounts => {
+      const row = add.get({ tenantId, cronJobs, delayedJobs, bytes })
+      return {
+        cronJobs: row?.cron_jobs ?? 0,
+        delayedJobs: row?.delayed_jobs ?? 0,
+        bytes: row?.bytes ?? 0,
+      }
+    },
   }
 }
 
