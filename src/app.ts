@@ -44,6 +44,7 @@ export function createApp(platform: Platform, config: Config, { precompile = fal
     await instances.start()
     retention.start()
     clockwork.loop.start()
+    health.open()
   }
 
   /** Claims nothing more; what is under way gets `graceMs` to end. */

@@ -16,6 +16,11 @@ function programName(): string {
 /** Then Bun is in npm's cache alone, and the next shell will not find it. */
 const cameByNpx = (path = '') => path.includes('/_npx/')
 
+const LAST_OUTPUT_MS = 2000
+
+/** A reader that has gone or a full disk behind a log must not bring down what serves. */
+for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {})
+
 const code = await run(process.argv.slice(2), {
   out: (text) => void process.stdout.write(text),
   err: (text) => void process.stderr.write(text),
@@ -27,3 +32,5 @@ const code = await run(process.argv.slice(2), {
   return EXIT.failure
 })
 process.exitCode = code
+// Whatever still hangs, such as output that nobody takes, has had its time.
+setTimeout(() => process.exit(code), LAST_OUTPUT_MS).unref()

@@ -2,7 +2,7 @@ import { existsSync, statfsSync, statSync } from 'node:fs'
 import { migrations } from '../../drizzle/index.ts'
 import type { Config } from '../config/index.ts'
 import { migrationStatus } from '../db/migrate.ts'
-import { type Db, databaseFile } from '../db/open.ts'
+import { type Db, databaseExists } from '../db/open.ts'
 import { type Command, EXIT, type Invocation, table } from './command.ts'
 import { openConfigured } from './open.ts'
 
@@ -20,8 +20,8 @@ export const doctor: Command = {
       ...configuration(loaded),
       environment(io.env),
       exposure(config),
-      ...dataDirectory(config),
-      ...(existsSync(databaseFile(config.dataDir)) ? database(config) : []),
+      ...examined('data directory', () => dataDirectory(config)),
+      ...examined('database', () => (databaseExists(config.dataDir) ? database(config) : [])),
     ]
     const failed = findings.some(({ result }) => result === 'problem')
     return {
@@ -35,6 +35,15 @@ export const doctor: Command = {
 const ok = (check: string, message: string): Finding => ({ check, result: 'ok', message })
 const warning = (check: string, message: string): Finding => ({ check, result: 'warning', message })
 const problem = (check: string, message: string): Finding => ({ check, result: 'problem', message })
+
+/** A check that cannot be made is a finding too, and keeps no other from being made. */
+function examined(check: string, findings: () => Finding[]): Finding[] {
+  try {
+    return findings()
+  } catch (error) {
+    return [problem(check, error instanceof Error ? error.message : String(error))]
+  }
+}
 
 const configuration = ({ file, warnings }: Invocation['loaded']): Finding[] => [
   ok('configuration', file ? `read from ${file}` : 'no file; defaults and environment'),
@@ -105,7 +114,11 @@ function space(dataDir: string): Finding {
 function database(config: Config): Finding[] {
   const db = openConfigured(config)
   try {
-    return [schema(db), integrity(db), clock(db)]
+    return [
+      ...examined('schema', () => [schema(db)]),
+      ...examined('integrity', () => [integrity(db)]),
+      ...examined('clock', () => [clock(db)]),
+    ]
   } finally {
     db.close()
   }

@@ -1,7 +1,6 @@
-import { existsSync } from 'node:fs'
 import { migrations } from '../../drizzle/index.ts'
 import { migrationStatus } from '../db/migrate.ts'
-import { databaseFile } from '../db/open.ts'
+import { databaseExists } from '../db/open.ts'
 import { isoTime } from '../platform/clock.ts'
 import { type Command, table } from './command.ts'
 import { openConfigured } from './open.ts'
@@ -10,7 +9,7 @@ export const migrateStatus: Command = {
   name: 'migrate status',
   summary: 'Show which schema migrations the database has and which are to come.',
   run: ({ config }) => {
-    if (!existsSync(databaseFile(config.dataDir)))
+    if (!databaseExists(config.dataDir))
       return answer(
         [],
         migrations.map(({ id }) => id),

@@ -1,11 +1,10 @@
-import { existsSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { migrations } from '../../drizzle/index.ts'
 import type { Config } from '../config/index.ts'
 import { asStorageError, StorageError } from '../db/errors.ts'
 import { migrate, migrationStatus, SchemaError } from '../db/migrate.ts'
-import { type Db, databaseFile, openDatabase } from '../db/open.ts'
+import { type Db, databaseExists, databaseFile, openDatabase } from '../db/open.ts'
 import { type Actor, createAudit } from '../platform/audit.ts'
 import { systemClock } from '../platform/clock.ts'
 import { notFound } from '../platform/errors.ts'
@@ -43,7 +42,7 @@ export interface Offices {
  * without one. Nothing is made in a folder where somebody merely looks.
  */
 export async function withOffices<T>(config: Config, work: Work<T>): Promise<T> {
-  if (!existsSync(databaseFile(config.dataDir)))
+  if (!databaseExists(config.dataDir))
     throw notFound(`there is no data in ${config.dataDir}; --data-dir names another place`)
   return withNewOffices(config, work)
 }

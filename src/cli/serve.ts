@@ -42,8 +42,14 @@ async function serveUntilStopped(config: Config, io: Io): Promise<ExitCode> {
   })
   const gatehouse = createApp(platform, config, { precompile: true })
   const listener = listen(gatehouse.app, config.server)
+  try {
+    await gatehouse.start()
+  } catch (error) {
+    await listener.stop()
+    db.close()
+    throw error
+  }
   const stopSignal = nextSignal()
-  await gatehouse.start()
   log.info('listening', { url: listener.url, dataDir: config.dataDir, version: VERSION })
   if (platform.tenants.list().length === 0) io.err(firstSteps({ io, config, port: listener.port }))
 

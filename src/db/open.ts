@@ -1,9 +1,9 @@
 import { Database } from 'bun:sqlite'
-import { chmodSync, mkdirSync } from 'node:fs'
+import { chmodSync, mkdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { drizzle } from 'drizzle-orm/bun-sqlite'
 import { BUSY_TIMEOUT_MS, createCommit } from './commit.ts'
-import { isBusy } from './errors.ts'
+import { StorageError } from './errors.ts'
 
 export interface DatabaseOptions {
   dataDir: string
@@ -18,6 +18,16 @@ export type Db = ReturnType<typeof openDatabase>
 /** The database file inside a data directory. */
 export const databaseFile = (dataDir: string) => join(dataDir, 'gatehouse.db')
 
+/** Throws `StorageError` when that cannot even be told, as for a folder of another account. */
+export function databaseExists(dataDir: string): boolean {
+  try {
+    return statSync(databaseFile(dataDir)).isFile()
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false
+    throw new StorageError(error instanceof Error ? error.message : String(error))
+  }
+}
+
 /**
  * Opens, or creates, the database of a data directory. `orm` is Drizzle on the same
  * connection, for prepared statements; every write goes through `commit`.
@@ -26,7 +36,7 @@ export function openDatabase(options: DatabaseOptions) {
   mkdirSync(options.dataDir, { recursive: true, mode: 0o700 })
   const file = databaseFile(options.dataDir)
   const client = new Database(file, { create: true, strict: true })
-  chmodSync(file, 0o600)
+  if (statSync(file).mode & 0o077) chmodSync(file, 0o600)
   for (const pragma of pragmas(options)) client.run(`PRAGMA ${pragma}`)
   const { commit, drain } = createCommit(client)
   const dataVersion = client.prepare<{ data_version: number }, []>('PRAGMA data_version')
@@ -58,16 +68,17 @@ function pragmas({ synchronous, externalCheckpoint }: DatabaseOptions): string[]
 }
 
 /**
- * Brings the log into the database, unless another process is at work on it: that one will.
- * Closing alone would not do, since prepared statements keep the connection half open.
+ * Brings the log into the database where that can be done now; whoever opens it next does it
+ * otherwise. Closing alone would not, since prepared statements keep the connection half open.
+ * A disk in trouble must not hide what the caller has to say.
  */
 function close(client: Database, { externalCheckpoint }: DatabaseOptions) {
-  client.run('PRAGMA busy_timeout = 0')
   try {
+    client.run('PRAGMA busy_timeout = 0')
     client.run('PRAGMA optimize')
     if (!externalCheckpoint) client.run('PRAGMA wal_checkpoint(TRUNCATE)')
-  } catch (error) {
-    if (!isBusy(error)) throw error
+  } catch {
+    // Nothing is lost: the log stays beside the database.
   } finally {
     client.close()
   }

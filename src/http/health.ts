@@ -11,7 +11,7 @@ const Status = t.Object({ status: t.String() })
 export function createHealth(parts: { db: Db; metrics: Metrics; metricsEnabled: boolean }) {
   const { db, metrics, metricsEnabled } = parts
   const ping = db.orm.select({ one: sql`1` }).from(sql`sqlite_schema`).limit(1).prepare()
-  let draining = false
+  let state: 'starting' | 'ready' | 'draining' = 'starting'
   metrics.gauge('build_info', 'Always 1; what is running is in the labels.', () => [
     { labels: { version: VERSION, commit: COMMIT }, value: 1 },
   ])
@@ -23,10 +23,10 @@ export function createHealth(parts: { db: Db; metrics: Metrics; metricsEnabled: 
   ])
 
   function readiness(): string {
-    if (draining) return 'draining'
+    if (state !== 'ready') return state
     try {
       ping.get()
-      return 'ready'
+      return state
     } catch {
       return 'database unavailable'
     }
@@ -60,10 +60,15 @@ export function createHealth(parts: { db: Db; metrics: Metrics; metricsEnabled: 
 
   /** From now on not ready, so that a load balancer sends new work elsewhere. */
   function drain() {
-    draining = true
+    state = 'draining'
   }
 
-  return { routes, drain }
+  /** Everything runs: due work too. */
+  function open() {
+    state = 'ready'
+  }
+
+  return { routes, open, drain }
 }
 
 const sizeOf = (file: string): number => Bun.file(file).size

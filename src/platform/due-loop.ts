@@ -112,6 +112,7 @@ export function createDueLoop<Item extends Lane, Outcome>(parts: {
   let turnAgain = false
   let lookForLost = false
   let storageFails = false
+  let inTrouble = false
   let wakeAt = 0
   let cancelTimer = () => {}
 
@@ -160,7 +161,9 @@ export function createDueLoop<Item extends Lane, Outcome>(parts: {
     const claimed: Item[] = []
     try {
       if (lookForLost) await reclaimLost()
-      if (hasWork()) await db.commit(() => promoteAndClaim(claimed))
+      if (!hasWork()) return []
+      await db.commit(() => promoteAndClaim(claimed))
+      recovered()
       return claimed
     } catch (error) {
       for (const item of claimed) leave(item)
@@ -192,8 +195,8 @@ export function createDueLoop<Item extends Lane, Outcome>(parts: {
   }
 
   /**
-   * One round over the lanes from where the last round ended, as long as there is room.
-   * A tenant at its limit is skipped whole, whatever number of targets it has.
+   * One round over the lanes, from behind the one that was last served, as long as there is
+   * room. A tenant at its limit is skipped whole, whatever number of targets it has.
    */
   function claimInTurns(claimed: Item[]) {
     const start = cursor
@@ -201,8 +204,9 @@ export function createDueLoop<Item extends Lane, Outcome>(parts: {
     let lane = queue.nextLane(start)
     while (room() > 0) {
       if (lane && !(wrapped && start && isBehind(lane, start))) {
-        claimed.push(...claimLane(lane))
-        cursor = lane
+        const taken = claimLane(lane)
+        claimed.push(...taken)
+        if (taken.length > 0) cursor = lane
         lane = queue.nextLane(tenantRoom(lane) > 0 ? lane : { ...lane, target: LAST_TARGET })
       } else if (wrapped) {
         return
@@ -263,6 +267,7 @@ export function createDueLoop<Item extends Lane, Outcome>(parts: {
     try {
       const dueAgain = await db.commit(() => queue.settle(item, outcome))
       if (dueAgain !== undefined) expect(dueAgain)
+      recovered()
     } catch (error) {
       if (error instanceof StorageError) unstored.push({ item, outcome })
       troubled('settle', error)
@@ -271,10 +276,18 @@ export function createDueLoop<Item extends Lane, Outcome>(parts: {
     tellIfQuiet()
   }
 
-  /** Whatever it was, not at once again. */
+  /** Whatever it was, not at once again, and told once: the log may be on the same disk. */
   function troubled(what: string, error: unknown) {
     storageFails = true
+    if (inTrouble) return
+    inTrouble = true
     log.error(`due loop could not ${what}`, { queue: queue.name, error: String(error) })
+  }
+
+  function recovered() {
+    if (!inTrouble) return
+    inTrouble = false
+    log.info('due loop works again', { queue: queue.name })
   }
 
   function sleepUntilDue() {

@@ -5,6 +5,13 @@ import { commands } from '../../src/cli/commands.ts'
 import { run } from '../../src/cli/run.ts'
 import { temporaryFolder } from '../support/folder.ts'
 
+function freePort(): number {
+  const server = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response() })
+  const { port } = server
+  void server.stop(true)
+  return port as number
+}
+
 /** The command line in a folder of its own, with what it prints. */
 function cli(cwd: string, env: Record<string, string> = {}) {
   return async (...argv: string[]) => {
@@ -355,6 +362,36 @@ describe('doctor and migrate status', () => {
       err: expect.stringContaining('damaged'),
     })
   })
+})
+
+test('a start that fails ends the process, and nothing answers any more', async () => {
+  using folder = temporaryFolder()
+  const gatehouse = cli(folder.path)
+  await gatehouse('tenant', 'create', '--name', 'Acme')
+  const { Database } = await import('bun:sqlite')
+  const db = new Database(join(folder.path, 'data', 'gatehouse.db'))
+  db.run('CREATE TRIGGER full BEFORE INSERT ON instances BEGIN SELECT RAISE(ABORT, "no room"); END')
+  db.close()
+  const port = freePort()
+
+  const started = gatehouse('serve', '--server-port', `${port}`)
+
+  await expect(started).rejects.toThrow('no room')
+  await expect(fetch(`http://127.0.0.1:${port}/healthz`)).rejects.toThrow()
+})
+
+test('doctor says what it can when the database is damaged or cannot be read', async () => {
+  using folder = temporaryFolder()
+  const gatehouse = cli(folder.path)
+  await Bun.write(join(folder.path, 'data', 'gatehouse.db'), '')
+  const empty = await gatehouse('doctor', '--json')
+  expect(empty.json().findings.map(({ check }: { check: string }) => check)).toContain('disk')
+
+  await Bun.write(join(folder.path, 'data', 'gatehouse.db'), 'x'.repeat(10_000))
+  const damaged = await gatehouse('doctor')
+  expect(damaged.code).toBe(1)
+  expect(damaged.out).toMatch(/problem +database/)
+  expect(damaged.out).toMatch(/ok +disk/)
 })
 
 test('completion scripts name every command and are valid for their shell', async () => {

@@ -462,6 +462,47 @@ test('one tenant cannot take up a whole target', async () => {
   ])
 })
 
+test('slots that come free one by one go to each waiting lane in turn', async () => {
+  using folder = temporaryFolder()
+  const ends: (() => void)[] = []
+  const order: string[] = []
+  const { loop, add } = createWorld(folder.path, {
+    limits: { perTarget: 2, perLane: 2 },
+    perform: ({ tenant }) => {
+      order.push(tenant)
+      return new Promise((resolve) => ends.push(() => resolve('done')))
+    },
+  })
+  add(50, { tenant: 'big', target: 'shared' })
+  add(3, { tenant: 'small', target: 'shared' })
+  loop.start()
+  await breathe()
+  for (let n = 0; n < 6; n++) {
+    ends.shift()?.()
+    await breathe()
+  }
+
+  expect(order.slice(0, 2)).toEqual(['big', 'big'])
+  expect(order.slice(2, 8).filter((tenant) => tenant === 'small')).toHaveLength(3)
+})
+
+test('trouble with the disk is told once, and its end', async () => {
+  using folder = temporaryFolder()
+  const { clock, loop, add, count, writes, lines } = createWorld(folder.path)
+  clock.settled = breathe
+  writes.fail = true
+  add(30)
+  loop.start()
+  await breathe()
+  await clock.advance(20_000)
+  expect(lines.filter((line) => line.includes('"level":"error"'))).toHaveLength(1)
+
+  writes.fail = false
+  await clock.advance(1000)
+  expect(count('ended')).toBe(30)
+  expect(lines.filter((line) => line.includes('works again'))).toHaveLength(1)
+})
+
 test('an idle turn writes nothing', async () => {
   using folder = temporaryFolder()
   const { clock, loop, add, db } = createWorld(folder.path)
