@@ -12,8 +12,10 @@ export async function readJson(request: Request, limit: number): Promise<unknown
   const bytes = await readBytes(request, limit)
   if (bytes.length === 0) return null
   requireJson(request.headers)
-  const body = parse(decode(bytes))
-  requireSound(body, DEEPEST)
+  const text = decode(bytes)
+  const body = parse(text)
+  requireShallow(body, DEEPEST)
+  if (text.includes('\\u')) requireText(body)
   return body
 }
 
@@ -80,17 +82,16 @@ function parse(text: string): unknown {
 const reasonOf = (error: unknown) =>
   error instanceof Error ? error.message.replace(/^JSON Parse error: /, '') : 'unreadable'
 
-/** Half a surrogate pair is no text either, though JSON can spell it. */
-function requireSound(value: unknown, levels: number) {
-  if (typeof value === 'string') requireText(value)
+function requireShallow(value: unknown, levels: number) {
   if (typeof value !== 'object' || value === null) return
   if (levels === 0) throw invalid(`body: nested deeper than ${DEEPEST} levels`)
-  for (const [name, inner] of Object.entries(value)) {
-    requireText(name)
-    requireSound(inner, levels - 1)
-  }
+  for (const name in value) requireShallow(value[name as keyof typeof value], levels - 1)
 }
 
-function requireText(text: string) {
-  if (!text.isWellFormed()) throw invalid('body: half a surrogate pair (\\ud800 to \\udfff)')
+/** Half a surrogate pair is no text, though JSON can spell it with an escape. */
+function requireText(value: unknown) {
+  if (typeof value === 'string' && !value.isWellFormed())
+    throw invalid('body: half a surrogate pair (\\ud800 to \\udfff)')
+  if (typeof value !== 'object' || value === null) return
+  for (const entry of Object.entries(value).flat()) requireText(entry)
 }

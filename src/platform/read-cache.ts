@@ -2,17 +2,27 @@ import type { Db } from '../db/open.ts'
 
 /**
  * Remembers up to `limit` things read from the database. All are forgotten as soon as another
- * process has committed anything; what this process changes itself calls for `forget`.
+ * process has committed anything, which is asked once a turn of the event loop; what this
+ * process changes itself calls for `forget`.
  */
 export function createReadCache<T>(db: Db, limit: number) {
   const entries = new Map<string, T>()
   let version = db.version()
+  let isChecked = false
 
   function get(name: string): T | undefined {
+    if (!isChecked) forgetIfOutOfDate()
+    return entries.get(name)
+  }
+
+  function forgetIfOutOfDate() {
     const current = db.version()
     if (current !== version) entries.clear()
     version = current
-    return entries.get(name)
+    isChecked = true
+    setImmediate(() => {
+      isChecked = false
+    })
   }
 
   function set(name: string, value: T): T {

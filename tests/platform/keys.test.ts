@@ -4,6 +4,7 @@ import { checkDigits } from '../../src/platform/crypto.ts'
 import { bootTestApp, type TestApp } from '../support/app.ts'
 
 const CLI = { kind: 'cli', source: 'ada@host' } as const
+const nextTurn = () => new Promise((resolve) => setImmediate(resolve))
 
 const auditOf = ({ db }: TestApp) =>
   db.client
@@ -182,8 +183,10 @@ test('what another process changes of a key or its tenant holds at once', async 
 
   const elsewhere = new Database(app.db.file)
   elsewhere.run("UPDATE tenants SET status = 'renewal_unpaid'")
+  await nextTurn()
   expect(keys.verify(acme.secret)?.tenantStatus).toBe('renewal_unpaid')
   elsewhere.run('UPDATE api_keys SET revoked_at = 1')
+  await nextTurn()
   expect(keys.verify(acme.secret)).toBeUndefined()
   elsewhere.close()
 })

@@ -4,6 +4,8 @@ import { openDatabase } from '../../src/db/open.ts'
 import { createReadCache } from '../../src/platform/read-cache.ts'
 import { temporaryFolder } from '../support/folder.ts'
 
+const nextTurn = () => new Promise((resolve) => setImmediate(resolve))
+
 test('what was read is remembered until another process commits, or it is told to forget', async () => {
   using folder = temporaryFolder()
   const db = openDatabase({ dataDir: folder.path, synchronous: 'full' })
@@ -16,6 +18,7 @@ test('what was read is remembered until another process commits, or it is told t
 
   const other = new Database(db.file)
   other.run("INSERT INTO notes VALUES ('foreign')")
+  await nextTurn()
   expect(cache.get('a')).toBeUndefined()
 
   cache.set('a', 2)
