@@ -1,4 +1,10 @@
-import { Elysia, NotFoundError, ParseError, ValidationError } from 'elysia'
+import {
+  Elysia,
+  ElysiaCustomStatusResponse,
+  NotFoundError,
+  ParseError,
+  ValidationError,
+} from 'elysia'
 import { StorageError } from '../db/errors.ts'
 import { AppError, unavailable } from '../platform/errors.ts'
 import type { Log } from '../platform/log.ts'
@@ -31,9 +37,7 @@ export function createKit(parts: {
   routes: () => Routes
 }) {
   const { log, metrics, clientAddress, routes } = parts
-  const logsAll = log.covers('debug')
-  /** The address is asked for before the answer: after it the connection may be gone. */
-  const arrivals = new WeakMap<Request, { at: number; from: string | undefined }>()
+  const arrivals = new WeakMap<Request, number>()
 
   function explain(error: unknown, method: string, path: string): Failure & { allow?: string } {
     if (error instanceof AppError) return failureOf(error)
@@ -57,16 +61,35 @@ export function createKit(parts: {
     return { kind: 'method_not_allowed', code: 'method_not_allowed', message, allow }
   }
 
+  /** Each request once: an answer that misses its own schema comes by a second time, as an error. */
+  function observe({ request, route = '', path, set }: Answered, status: number) {
+    const arrivedAt = arrivals.get(request)
+    if (arrivedAt === undefined) return
+    arrivals.delete(request)
+    const durationMs = performance.now() - arrivedAt
+    metrics.observe({ route: route || 'none', method: request.method, status, durationMs })
+    const level = levelOf(status, route)
+    if (!log.covers(level)) return
+    log[level]('request', {
+      requestId: `${set.headers['x-request-id']}`,
+      method: request.method,
+      path,
+      status,
+      ms: Math.round(durationMs),
+      from: clientAddress(request, routes().server),
+    })
+  }
+
   return new Elysia({ name: 'kit' })
     .onRequest(({ request, set }) => {
-      const from = logsAll ? clientAddress(request, routes().server) : undefined
-      arrivals.set(request, { at: performance.now(), from })
+      arrivals.set(request, performance.now())
       Object.assign(set.headers, SECURITY_HEADERS)
       set.headers['x-request-id'] = newRequestId()
     })
-    .onError(({ error, request, path, set }) => {
-      const arrival = arrivals.get(request)
-      if (arrival) arrival.from ??= clientAddress(request, routes().server)
+    .onAfterHandle(({ request, route, path, set, responseValue }) => {
+      observe({ request, route, path, set }, statusIn(responseValue, set.status))
+    })
+    .onError(({ error, request, route, path, set }) => {
       const failure = explain(error, request.method, path)
       const requestId = `${set.headers['x-request-id']}`
       if (failure.kind === 'internal')
@@ -75,25 +98,25 @@ export function createKit(parts: {
       if (failure.kind === 'unauthenticated') set.headers['www-authenticate'] = 'Bearer'
       if (failure.allow) set.headers.allow = failure.allow
       set.status = statusOf(failure)
+      observe({ request, route, path, set }, set.status)
       return errorBody(path, failure, requestId)
     })
-    .onAfterResponse(({ request, route, path, set }) => {
-      const { at = performance.now(), from } = arrivals.get(request) ?? {}
-      const durationMs = performance.now() - at
-      const status = Number(set.status ?? 200)
-      metrics.observe({ route: route || 'none', method: request.method, status, durationMs })
-      const level = levelOf(status, route)
-      if (!log.covers(level)) return
-      log[level]('request', {
-        requestId: `${set.headers['x-request-id']}`,
-        method: request.method,
-        path,
-        status,
-        ms: Math.round(durationMs),
-        from,
-      })
-    })
     .as('global')
+}
+
+/** What the log and the metrics take of an exchange. */
+interface Answered {
+  request: Request
+  route?: string
+  path: string
+  set: { headers: Record<string, unknown> }
+}
+
+/** A handler answers with a plain value, with `status(…)`, or with a whole response. */
+function statusIn(value: unknown, set: unknown): number {
+  if (value instanceof ElysiaCustomStatusResponse) return value.code
+  if (value instanceof Response) return value.status
+  return typeof set === 'number' ? set : 200
 }
 
 const PROBES = new Set(['/healthz', '/readyz', '/metrics'])

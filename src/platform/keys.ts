@@ -123,16 +123,16 @@ export function createKeys(parts: { db: Db; clock: Clock; audit: Audit; prefix: 
    * a hash, so the time it takes tells nothing about the secret.
    */
   function verify(key: string): Caller | undefined {
-    if (!isWellFormed(key)) return undefined
     const hash = sha256(key)
-    const known = verified.get(hash) ?? lookUp(hash)
+    const known = verified.get(hash) ?? lookUp(key, hash)
     if (!known || !isAlive(known.row)) return undefined
     noteUse(known.row)
     return known.caller
   }
 
   /** Unknown keys are not remembered: there is no end of them. */
-  function lookUp(hash: string): Verified | undefined {
+  function lookUp(key: string, hash: string): Verified | undefined {
+    if (!isWellFormed(key)) return undefined
     const row = store.findByHash(hash)
     return row && verified.set(hash, { row, caller: callerOf(row) })
   }
