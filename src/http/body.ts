@@ -1,4 +1,4 @@
-import { AppError, invalid } from '../platform/errors.ts'
+import { AppError, fail, invalid } from '../platform/errors.ts'
 
 /** Levels of objects and lists in a body: no honest one comes near, and deep ones cost dearly. */
 const DEEPEST = 64
@@ -20,26 +20,33 @@ export async function readJson(request: Request, limit: number): Promise<unknown
 }
 
 /** A declared length lets the runtime read in one piece; without one, each piece counts. */
-async function readBytes(request: Request, limit: number): Promise<Uint8Array> {
+function readBytes(request: Request, limit: number): Promise<Uint8Array> {
   const declared = request.headers.get('content-length')
-  if (declared !== null && Number(declared) > limit) throw tooLarge(limit)
-  try {
-    return await (declared === null ? readCounting(request, limit) : request.bytes())
-  } catch (error) {
-    throw error instanceof AppError ? error : invalid('body: broke off before its end')
-  }
+  if (declared === null) return readCounting(request, limit)
+  if (Number(declared) > limit) throw tooLarge(limit)
+  return request.bytes().catch(() => fail(BROKEN_OFF))
 }
 
 async function readCounting(request: Request, limit: number): Promise<Uint8Array> {
   const pieces: Uint8Array[] = []
   let size = 0
-  for await (const piece of request.body as ReadableStream<Uint8Array>) {
+  for await (const piece of piecesOf(request)) {
     size += piece.byteLength
     if (size > limit) throw tooLarge(limit)
     pieces.push(piece)
   }
   return Buffer.concat(pieces)
 }
+
+async function* piecesOf({ body }: Request): AsyncGenerator<Uint8Array> {
+  try {
+    yield* body as ReadableStream<Uint8Array>
+  } catch {
+    throw BROKEN_OFF
+  }
+}
+
+const BROKEN_OFF = invalid('body: broke off before its end')
 
 const tooLarge = (limit: number) =>
   new AppError('too_large', `body: larger than the limit of ${limit} bytes`)

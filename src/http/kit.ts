@@ -83,8 +83,7 @@ export function createKit(parts: {
   return new Elysia({ name: 'kit' })
     .onRequest(({ request, set }) => {
       arrivals.set(request, performance.now())
-      Object.assign(set.headers, SECURITY_HEADERS)
-      set.headers['x-request-id'] = newRequestId()
+      set.headers = { ...SECURITY_HEADERS, 'x-request-id': newRequestId() }
     })
     .onAfterHandle(({ request, route, path, set, responseValue }) => {
       observe({ request, route, path, set }, statusIn(responseValue, set.status))

@@ -17,41 +17,43 @@ export type JobCountStore = ReturnType<typeof createJobCountStore>
 /** How much each tenant has, kept beside its jobs so that no limit ever counts rows. */
 export function createJobCountStore({ orm, client }: Db) {
   const $ = sql.placeholder
-  const add = compile<{ cron_jobs: number; delayed_jobs: number; bytes: number }>(
+  const values = {
+    tenantId: $('tenantId'),
+    cronJobs: $('cronJobs'),
+    delayedJobs: $('delayedJobs'),
+    bytes: $('bytes'),
+  }
+  const begin = orm.insert(jobCounts).values(values).prepare()
+  const add = compile<CountsRow>(
     client,
     orm
-      .insert(jobCounts)
-      .values({
-        tenantId: $('tenantId'),
-        cronJobs: $('cronJobs'),
-        delayedJobs: $('delayedJobs'),
-        bytes: $('bytes'),
+      .update(jobCounts)
+      .set({
+        cronJobs: sql`${jobCounts.cronJobs} + ${values.cronJobs}`,
+        delayedJobs: sql`${jobCounts.delayedJobs} + ${values.delayedJobs}`,
+        bytes: sql`${jobCounts.bytes} + ${values.bytes}`,
       })
-      .onConflictDoUpdate({
-        target: jobCounts.tenantId,
-        set: {
-          cronJobs: sql`${jobCounts.cronJobs} + excluded.cron_jobs`,
-          delayedJobs: sql`${jobCounts.delayedJobs} + excluded.delayed_jobs`,
-          bytes: sql`${jobCounts.bytes} + excluded.bytes`,
-        },
-      })
+      .where(eq(jobCounts.tenantId, values.tenantId))
       .returning(),
   )
 
   return {
     /** Adds what may be negative, and says how much there is now. */
-    add: (
-      tenantId: string,
-      { cronJobs = 0, delayedJobs = 0, bytes = 0 }: Partial<JobCounts>,
-    ): JobCounts => {
-      const row = add.get({ tenantId, cronJobs, delayedJobs, bytes })
-      return {
-        cronJobs: row?.cron_jobs ?? 0,
-        delayedJobs: row?.delayed_jobs ?? 0,
-        bytes: row?.bytes ?? 0,
-      }
+    add(tenantId: string, change: Partial<JobCounts>): JobCounts {
+      const { cronJobs = 0, delayedJobs = 0, bytes = 0 } = change
+      const first = { cronJobs, delayedJobs, bytes }
+      const row = add.get({ tenantId, ...first })
+      if (row) return { cronJobs: row.cron_jobs, delayedJobs: row.delayed_jobs, bytes: row.bytes }
+      begin.run({ tenantId, ...first })
+      return first
     },
   }
+}
+
+interface CountsRow {
+  cron_jobs: number
+  delayed_jobs: number
+  bytes: number
 }
 
 export type SkippedSlotStore = ReturnType<typeof createSkippedSlotStore>
