@@ -66,7 +66,7 @@ test('a body may be 64 levels deep and no deeper', async () => {
   expect(await readJson(request(nested(64)), 1000)).toBeArray()
   await expect(readJson(request(nested(66)), 1000)).rejects.toThrow('deeper than 64 levels')
   await expect(
-    readJson(request(`{"a":`.repeat(100_000) + '1' + '}'.repeat(100_000)), 1_000_000),
+    readJson(request(`${'{"a":'.repeat(100_000)}1${'}'.repeat(100_000)}`), 1_000_000),
   ).rejects.toMatchObject({ kind: 'invalid' })
 })
 

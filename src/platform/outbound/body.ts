@@ -18,14 +18,17 @@ export function collectBody(
   const chunks: Uint8Array[] = []
   let room = limit
   let missing = announcedLength(response)
-  if (missing === 0) return done({ body: new Uint8Array(), truncated: false })
+  if (missing === 0) {
+    done({ body: new Uint8Array(), truncated: false })
+    return
+  }
 
   function take(chunk: Uint8Array) {
     chunks.push(chunk.subarray(0, room))
     missing -= chunk.length
-    if (chunk.length > room) return finish(true)
+    const isTooMuch = chunk.length > room
     room -= chunk.length
-    if (missing <= 0) finish(false)
+    if (isTooMuch || missing <= 0) finish(isTooMuch)
   }
 
   const end = () => finish(false)
