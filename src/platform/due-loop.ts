@@ -1,74 +1,10 @@
 import { StorageError } from '../db/errors.ts'
 import type { Db } from '../db/open.ts'
 import type { Clock } from './clock.ts'
+import { createCapacity } from './due-capacity.ts'
+import type { DueQueue, Lane } from './due-queue.ts'
 import type { Instances } from './instances.ts'
 import type { Log } from './log.ts'
-
-/** The line an item stands in: work of one tenant for one target (a host, an endpoint). */
-export interface Lane {
-  tenant: string
-  target: string
-}
-
-/** Proof of who works on an item, and until when nobody else may. */
-export interface Lease {
-  owner: string
-  /** Milliseconds since the epoch. */
-  until: number
-}
-
-/** How much may be under way at once in this process. */
-export interface DueLimits {
-  total: number
-  perTenant: number
-  perTarget: number
-  /** Of one tenant at one target: less than `perTarget` leaves room there for others. */
-  perLane: number
-}
-
-/**
- * Work that is kept in the database until it is done. An item waits for its time, then
- * stands ready in its lane, then is leased, performed and settled. All methods but
- * `perform` are synchronous SQL; those that write run inside a commit.
- */
-export interface DueQueue<Item extends Lane, Outcome> {
-  /** For logs and metrics. */
-  name: string
-  limits: DueLimits
-  /** Longest time that `perform` can take, in milliseconds. */
-  longestMs: number
-  /** When the first waiting item comes due; undefined when none waits. Reads only. */
-  nextDueAt(): number | undefined
-  /** Puts a slice of what is due by `now` in line. True when there may be more. */
-  promote(now: number): boolean
-  /** First lane, in a fixed order, behind `after` (or of all) in which something is ready. */
-  nextLane(after: Lane | undefined): Lane | undefined
-  /** Leases up to `limit` ready items of a lane, oldest first, by conditional update. */
-  claim(lane: Lane, limit: number, lease: Lease): Item[]
-  /** Does the work. Resolves with what came of it, also when `signal` cut it short. */
-  perform(item: Item, signal: AbortSignal): Promise<Outcome>
-  /** What to store when `perform` itself broke, so that no item stays leased. */
-  broken(item: Item, error: unknown): Outcome
-  /**
-   * Stores the outcome, unless the lease has passed to somebody else. Returns the time from
-   * which the item waits again, if it does.
-   */
-  settle(item: Item, outcome: Outcome): number | undefined
-  /** True when `reclaim` would find something. Reads only. */
-  hasLost(holders: Holders): boolean
-  /** Takes back a slice of the leases of the lost, each counted as a failed try. */
-  reclaim(holders: Holders): void
-}
-
-/**
- * Who may still hold a lease at `now`. Lost is a lease whose owner is not alive, or which has
- * run out, unless it is our own: a jump of the clock must not take work from its worker.
- */
-export interface Holders {
-  self: string
-  alive: string[]
-  now: number
-}
 
 /** Longest sleep: bounds how late work of a dead process or a changed clock is noticed. */
 export const LONGEST_SLEEP_MS = 5000
@@ -97,11 +33,7 @@ export function createDueLoop<Item extends Lane, Outcome>(parts: {
   instances: Instances
 }) {
   const { queue, db, clock, log, instances } = parts
-  const { limits } = queue
-  const inFlight = new Set<Item>()
-  const perTenant = new Tally()
-  const perTarget = new Tally()
-  const perLane = new Tally()
+  const capacity = createCapacity<Item>(queue.limits)
   const abort = new AbortController()
   const waitingForQuiet: (() => void)[] = []
   const unstored: Finished<Item, Outcome>[] = []
@@ -166,7 +98,7 @@ export function createDueLoop<Item extends Lane, Outcome>(parts: {
       recovered()
       return claimed
     } catch (error) {
-      for (const item of claimed) leave(item)
+      for (const item of claimed) capacity.leave(item)
       troubled('claim', error)
       return []
     }
@@ -181,13 +113,11 @@ export function createDueLoop<Item extends Lane, Outcome>(parts: {
 
   const holders = () => ({ self: instances.self, alive: instances.alive(), now: clock.now() })
 
-  const hasWork = () => isDue() || (room() > 0 && queue.nextLane(undefined) !== undefined)
+  const hasWork = () => isDue() || (capacity.room() > 0 && queue.nextLane(undefined) !== undefined)
 
   const isDue = () => msUntilDue() <= 0
 
   const msUntilDue = () => (queue.nextDueAt() ?? Number.POSITIVE_INFINITY) - clock.now()
-
-  const room = () => limits.total - inFlight.size
 
   function promoteAndClaim(claimed: Item[]) {
     if (queue.promote(clock.now())) turnAgain = true
@@ -202,12 +132,14 @@ export function createDueLoop<Item extends Lane, Outcome>(parts: {
     const start = cursor
     let wrapped = start === undefined
     let lane = queue.nextLane(start)
-    while (room() > 0) {
+    while (capacity.room() > 0) {
       if (lane && !(wrapped && start && isBehind(lane, start))) {
         const taken = claimLane(lane)
         claimed.push(...taken)
         if (taken.length > 0) cursor = lane
-        lane = queue.nextLane(tenantRoom(lane) > 0 ? lane : { ...lane, target: LAST_TARGET })
+        lane = queue.nextLane(
+          capacity.tenantRoom(lane) > 0 ? lane : { ...lane, target: LAST_TARGET },
+        )
       } else if (wrapped) {
         return
       } else {
@@ -218,30 +150,12 @@ export function createDueLoop<Item extends Lane, Outcome>(parts: {
   }
 
   function claimLane(lane: Lane): Item[] {
-    const targetRoom = limits.perTarget - perTarget.of(lane.target)
-    const laneRoom = limits.perLane - perLane.of(nameOf(lane))
-    const limit = Math.min(room(), tenantRoom(lane), targetRoom, laneRoom)
+    const limit = capacity.roomFor(lane)
     if (limit <= 0) return []
     const until = clock.now() + queue.longestMs + LEASE_MARGIN_MS
     const items = queue.claim(lane, limit, { owner: instances.self, until })
-    for (const item of items) enter(item)
+    for (const item of items) capacity.enter(item)
     return items
-  }
-
-  const tenantRoom = ({ tenant }: Lane) => limits.perTenant - perTenant.of(tenant)
-
-  function enter(item: Item) {
-    inFlight.add(item)
-    perTenant.add(item.tenant, 1)
-    perTarget.add(item.target, 1)
-    perLane.add(nameOf(item), 1)
-  }
-
-  function leave(item: Item) {
-    inFlight.delete(item)
-    perTenant.add(item.tenant, -1)
-    perTarget.add(item.target, -1)
-    perLane.add(nameOf(item), -1)
   }
 
   function perform(item: Item) {
@@ -252,7 +166,7 @@ export function createDueLoop<Item extends Lane, Outcome>(parts: {
         return queue.broken(item, error)
       })
       .then((outcome) => {
-        leave(item)
+        capacity.leave(item)
         void settle({ item, outcome })
         nudge()
       })
@@ -319,7 +233,7 @@ export function createDueLoop<Item extends Lane, Outcome>(parts: {
     cancelTimer()
   }
 
-  const isQuiet = () => !turning && settling === 0 && inFlight.size === 0 && unstored.length === 0
+  const isQuiet = () => !turning && settling === 0 && capacity.used() === 0 && unstored.length === 0
 
   function tellIfQuiet() {
     if (isQuiet()) for (const resolve of waitingForQuiet.splice(0)) resolve()
@@ -329,26 +243,9 @@ export function createDueLoop<Item extends Lane, Outcome>(parts: {
   const idle = (): Promise<void> =>
     isQuiet() ? Promise.resolve() : new Promise((resolve) => waitingForQuiet.push(resolve))
 
-  return { start, stop, nudge, expect, idle, inFlight: () => inFlight.size }
+  return { start, stop, nudge, expect, idle, inFlight: capacity.used }
 }
-
-const nameOf = ({ tenant, target }: Lane) => `${tenant} ${target}`
 
 /** True when `lane` comes after `other` in SQLite's order, the same for the ASCII of lanes. */
 const isBehind = (lane: Lane, other: Lane): boolean =>
   lane.tenant > other.tenant || (lane.tenant === other.tenant && lane.target > other.target)
-
-/** Counts by name that keep no zeros. */
-class Tally {
-  readonly #counts = new Map<string, number>()
-
-  of(name: string): number {
-    return this.#counts.get(name) ?? 0
-  }
-
-  add(name: string, n: number) {
-    const count = this.of(name) + n
-    if (count === 0) this.#counts.delete(name)
-    else this.#counts.set(name, count)
-  }
-}

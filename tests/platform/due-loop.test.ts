@@ -1,12 +1,8 @@
 import { expect, test } from 'bun:test'
 import { StorageError } from '../../src/db/errors.ts'
 import { openDatabase } from '../../src/db/open.ts'
-import {
-  createDueLoop,
-  type DueQueue,
-  type Lane,
-  LONGEST_SLEEP_MS,
-} from '../../src/platform/due-loop.ts'
+import { createDueLoop, LONGEST_SLEEP_MS } from '../../src/platform/due-loop.ts'
+import type { DueQueue, Lane } from '../../src/platform/due-queue.ts'
 import { createLog } from '../../src/platform/log.ts'
 import { createTestClock } from '../support/clock.ts'
 import { temporaryFolder } from '../support/folder.ts'

@@ -1,6 +1,6 @@
 import { and, asc, eq, isNull, ne, type SQL, sql } from 'drizzle-orm'
 import type { Db } from '../../../db/open.ts'
-import type { Holders, Lane, Lease } from '../../../platform/due-loop.ts'
+import type { Holders, Lane, Lease } from '../../../platform/due-queue.ts'
 import { runs } from '../schema.ts'
 
 export type RunRow = typeof runs.$inferSelect
