@@ -156,3 +156,19 @@ test('a redirect is not followed: the run fails with its status', async () => {
   expect(target.requests.map(({ path }) => path)).toEqual(['/hook'])
   expect(await executionsOf(job)).toMatchObject([{ status: 'failed', response_status: 307 }])
 })
+
+test('as many headers as a job may have reach the target, beside our own', async () => {
+  await using world = await bootWorld()
+  const { createJob, clock, target } = world
+  const headers = Object.fromEntries(
+    Array.from({ length: 100 }, (_, n) => [`x-header-${n}`, `value ${n}`]),
+  )
+  await createJob({ headers })
+
+  await clock.advance(MINUTE)
+
+  expect(target.requests).toHaveLength(1)
+  const received = target.requests[0]?.headers
+  for (const [name, value] of Object.entries(headers)) expect(received?.get(name)).toBe(value)
+  expect(received?.get('x-clockwork-attempt')).toBe('1')
+})
