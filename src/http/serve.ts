@@ -46,9 +46,10 @@ const HAS_HOST = /^https?:\/\/[\w.:[\]-]+\//
 const badHost = () =>
   Response.json({ error: 'Host: expected a host name' }, { status: 400, headers: SECURITY_HEADERS })
 
-/** The length of the answer is left out: it would have to be that of the GET. */
-async function head(app: AnyElysia, request: Request): Promise<Response> {
-  const { url, headers } = request
-  const { status, headers: answered } = await app.fetch(new Request(url, { headers }))
-  return new Response(null, { status, headers: answered })
+/** RFC 9110, section 9.3.2: the header of the GET, its length included. */
+async function head(app: AnyElysia, { url, headers }: Request): Promise<Response> {
+  const answer = await app.fetch(new Request(url, { headers }))
+  const { byteLength } = await answer.arrayBuffer()
+  answer.headers.set('content-length', `${byteLength}`)
+  return new Response(null, { status: answer.status, headers: answer.headers })
 }

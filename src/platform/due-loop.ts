@@ -13,8 +13,6 @@ const LEASE_MARGIN_MS = 30_000
 /** After the last name that a tenant id or a target can have. */
 const LAST_TARGET = '\u{10FFFF}'
 
-export type DueLoop = ReturnType<typeof createDueLoop>
-
 interface Finished<Item, Outcome> {
   item: Item
   outcome: Outcome

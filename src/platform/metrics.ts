@@ -12,8 +12,6 @@ interface Metric {
 }
 
 export type Metrics = ReturnType<typeof createMetrics>
-export type Counter = ReturnType<Metrics['counter']>
-export type Histogram = ReturnType<Metrics['histogram']>
 
 const PREFIX = 'gatehouse_'
 

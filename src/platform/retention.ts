@@ -13,8 +13,6 @@ export const SLICE = 500
 const BETWEEN_SWEEPS_MS = 60_000
 const BETWEEN_SLICES_MS = 20
 
-export type Retention = ReturnType<typeof createRetention>
-
 /** Every growing table has a rule; once a minute each deletes what is past its time. */
 export function createRetention(parts: { db: Db; clock: Clock; log: Log }) {
   const { db, clock, log } = parts

@@ -222,6 +222,8 @@ describe('over a socket', () => {
 
     expect(response.status).toBe(200)
     expect(await response.text()).toBe('')
+    const whole = await (await fetch(`${server.url}/healthz`)).text()
+    expect(response.headers.get('content-length')).toBe(`${whole.length}`)
   })
 
   test('the client address is the peer, whatever X-Forwarded-For claims', async () => {

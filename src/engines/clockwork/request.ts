@@ -20,13 +20,6 @@ export interface StoredRequest {
   body: string | null
 }
 
-export const storedRequest = ({ url, method, headers, body }: JobRequest): StoredRequest => ({
-  url,
-  method,
-  headers: JSON.stringify(headers),
-  body,
-})
-
 export const loadedRequest = ({ url, method, headers, body }: StoredRequest): JobRequest => ({
   url,
   method,

@@ -12,8 +12,6 @@ export type DueCronJob = Pick<
   'seq' | 'id' | 'tenantId' | 'schedule' | 'url' | 'nextRunAt'
 >
 
-export type CronJobStore = ReturnType<typeof createCronJobStore>
-
 export function createCronJobStore({ orm, client }: Db) {
   const $ = sql.placeholder
   const mine = and(eq(cronJobs.tenantId, $('tenantId')), eq(cronJobs.id, $('id')))

@@ -18,8 +18,6 @@ export interface StatusChange {
   expiresAt?: number
 }
 
-export type DelayedJobStore = ReturnType<typeof createDelayedJobStore>
-
 export function createDelayedJobStore({ orm, client }: Db) {
   const $ = sql.placeholder
   const mine = and(eq(delayedJobs.tenantId, $('tenantId')), eq(delayedJobs.id, $('id')))

@@ -17,8 +17,6 @@ export type ExecutionResult = Pick<
 /** Of an answer whose execution is out of the list: enough to see what the matter was. */
 const ARCHIVED_CHARACTERS = 2000
 
-export type ExecutionStore = ReturnType<typeof createExecutionStore>
-
 export function createExecutionStore({ orm }: Db) {
   const $ = sql.placeholder
   const ofJob = and(eq(executions.tenantId, $('tenantId')), eq(executions.jobId, $('jobId')))

@@ -12,8 +12,6 @@ export interface JobCounts {
   bytes: number
 }
 
-export type JobCountStore = ReturnType<typeof createJobCountStore>
-
 /** How much each tenant has, kept beside its jobs so that no limit ever counts rows. */
 export function createJobCountStore({ orm, client }: Db) {
   const $ = sql.placeholder
@@ -55,8 +53,6 @@ interface CountsRow {
   delayed_jobs: number
   bytes: number
 }
-
-export type SkippedSlotStore = ReturnType<typeof createSkippedSlotStore>
 
 const DAY_MS = 86_400_000
 

@@ -16,8 +16,6 @@ export type LeasedRun = RunRow & { executionId: string }
 /** Behind all that a lane can hold, so that the next one is found without walking through it. */
 const END_OF_TIME = sql.raw(`${Number.MAX_SAFE_INTEGER}`)
 
-export type RunStore = ReturnType<typeof createRunStore>
-
 /** Open runs. What only the loop calls crosses tenants: it serves all of them. */
 export function createRunStore({ orm }: Db) {
   const $ = sql.placeholder
