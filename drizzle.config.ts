@@ -2,6 +2,6 @@ import { defineConfig } from 'drizzle-kit'
 
 export default defineConfig({
   dialect: 'sqlite',
-  schema: ['./src/platform/schema.ts', './src/engines/*/schema.ts'],
+  schema: ['./src/platform/schema.ts', './src/delivery/schema.ts', './src/engines/*/schema.ts'],
   out: './drizzle',
 })

@@ -1,7 +1,9 @@
 import { Elysia } from 'elysia'
 import type { Config } from './config/index.ts'
 import { createConsole } from './console/index.ts'
+import { createDelivery } from './delivery/index.ts'
 import { createClockwork } from './engines/clockwork/index.ts'
+import { createRelay } from './engines/relay/index.ts'
 import { createAccess } from './http/access.ts'
 import { createClientAddress } from './http/client-address.ts'
 import { createHealth } from './http/health.ts'
@@ -23,6 +25,8 @@ export function createApp(platform: Platform, config: Config, { precompile = fal
   const health = createHealth({ db, metrics, metricsEnabled: config.metrics.enabled })
   retention.add(platform.audit.retention(config.retention.auditMs))
   const clockwork = createClockwork(platform, config, access)
+  const delivery = createDelivery(platform, config)
+  const relay = createRelay(platform, delivery, config, access)
   const document = createApiDocument(
     () => app,
     () => baseUrlOf({ ...config.server, port: app.server?.port ?? config.server.port }),
@@ -39,21 +43,23 @@ export function createApp(platform: Platform, config: Config, { precompile = fal
     .use(health.routes)
     .use(createConsole(document))
     .use(clockwork.routes)
+    .use(relay.routes)
 
   async function start() {
     await instances.start()
     retention.start()
     clockwork.loop.start()
+    delivery.start()
     health.open()
   }
 
   /** Claims nothing more; what is under way gets `graceMs` to end. */
   async function stop(graceMs: number) {
-    await clockwork.loop.stop(graceMs)
+    await Promise.all([clockwork.loop.stop(graceMs), delivery.stop(graceMs)])
     retention.stop()
     await instances.stop()
     await db.drain()
   }
 
-  return { app, clockwork, start, stop, drain: health.drain }
+  return { app, clockwork, delivery, start, stop, drain: health.drain }
 }

@@ -2,8 +2,10 @@ import { createApp } from '../../src/app.ts'
 import { loadConfig } from '../../src/config/index.ts'
 import { systemClock } from '../../src/platform/clock.ts'
 import { createLog } from '../../src/platform/log.ts'
+import { openMasterKey } from '../../src/platform/master-key-store.ts'
 import { createOutbound } from '../../src/platform/outbound/index.ts'
 import { createPlatform } from '../../src/platform/platform.ts'
+import { createSealing } from '../../src/platform/sealing.ts'
 import { FLAGS, type House, openHouseDatabase } from './house.ts'
 
 /** The whole program on a house, in this process and without a port. */
@@ -17,6 +19,7 @@ export async function openEngine(stack: AsyncDisposableStack, { dataDir }: House
     clock: systemClock,
     log: createLog({ level: 'error', format: 'json', now: Date.now, write: console.error }),
     outbound: createOutbound({ clock: systemClock, ...config.outbound, allow: [] }),
+    sealing: createSealing(await openMasterKey({ db, clock: systemClock, dataDir })),
     keyPrefix: config.brand.prefix,
     process: { version: 'bench', host: 'bench', pid: process.pid, isRunning: () => true },
   })

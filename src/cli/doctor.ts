@@ -3,6 +3,8 @@ import { migrations } from '../../drizzle/index.ts'
 import type { Config } from '../config/index.ts'
 import { migrationStatus } from '../db/migrate.ts'
 import { type Db, databaseExists } from '../db/open.ts'
+import { masterKeyFile, readMasterKey } from '../platform/master-key.ts'
+import { knownMasterKeys, misfit } from '../platform/master-key-store.ts'
 import { type Command, EXIT, type Invocation, table } from './command.ts'
 import { openConfigured } from './open.ts'
 
@@ -21,7 +23,9 @@ export const doctor: Command = {
       environment(io.env),
       exposure(config),
       ...examined('data directory', () => dataDirectory(config)),
-      ...examined('database', () => (databaseExists(config.dataDir) ? database(config) : [])),
+      ...examined('database', () =>
+        databaseExists(config.dataDir) ? database(config) : withoutDatabase(config),
+      ),
     ]
     const failed = findings.some(({ result }) => result === 'problem')
     return {
@@ -80,10 +84,16 @@ function dataDirectory({ dataDir }: Config): Finding[] {
 }
 
 function permissions(dataDir: string): Finding {
-  const mode = statSync(dataDir).mode & 0o777
-  return (mode & 0o077) === 0
+  const mode = modeForOthers(dataDir)
+  return mode === undefined
     ? ok('data directory', dataDir)
-    : warning('data directory', `others can read ${dataDir} (mode ${mode.toString(8)}): chmod 700`)
+    : warning('data directory', `others can read ${dataDir} (mode ${mode}): chmod 700`)
+}
+
+/** As `chmod` takes it, and only where it grants others something. */
+function modeForOthers(path: string): string | undefined {
+  const mode = statSync(path).mode & 0o777
+  return (mode & 0o077) === 0 ? undefined : mode.toString(8)
 }
 
 /** SQLite's locks do not hold there, which ends in a damaged file. */
@@ -118,11 +128,16 @@ function database(config: Config): Finding[] {
       ...examined('schema', () => [schema(db)]),
       ...examined('integrity', () => [integrity(db)]),
       ...examined('clock', () => [clock(db)]),
+      ...examined('master key', () => [masterKey(config, knownMasterKeys(db))]),
     ]
   } finally {
     db.close()
   }
 }
+
+/** One that was put here before the database is looked at all the same. */
+const withoutDatabase = (config: Config): Finding[] =>
+  existsSync(config.dataDir) ? examined('master key', () => [masterKey(config, [])]) : []
 
 function schema({ client }: Db): Finding {
   try {
@@ -153,4 +168,18 @@ function clock({ client }: Db): Finding {
         `this machine is behind the time at which the database was made: set its clock`,
       )
     : ok('clock', new Date().toISOString())
+}
+
+/** Looks only: the server makes the key, and takes from others the right to read it. */
+function masterKey({ dataDir }: Config, known: string[]): Finding {
+  const check = 'master key'
+  const key = readMasterKey(dataDir)
+  const objection = misfit({ dataDir, key, known })
+  if (objection) return problem(check, objection)
+  if (!key) return ok(check, 'will be made at the next start')
+  const file = masterKeyFile(dataDir)
+  const mode = modeForOthers(file)
+  return mode === undefined
+    ? ok(check, `${file}, id ${key.id}`)
+    : warning(check, `others can read ${file} (mode ${mode}): chmod 600`)
 }

@@ -3,6 +3,7 @@ import { formatErrors, nearest, settingFlags } from '../config/index.ts'
 import { StorageError } from '../db/errors.ts'
 import { SchemaError } from '../db/migrate.ts'
 import { AppError } from '../platform/errors.ts'
+import { MasterKeyError } from '../platform/master-key.ts'
 import {
   type Answer,
   type Command,
@@ -155,6 +156,7 @@ const isExpected = (error: unknown): error is Error =>
   error instanceof AppError ||
   error instanceof SchemaError ||
   error instanceof StorageError ||
+  error instanceof MasterKeyError ||
   isSystemError(error)
 
 /** A port in use, a folder that may not be written: the system names these E…. */

@@ -3,9 +3,11 @@ import type { Config } from '../config/index.ts'
 import { serve as listen } from '../http/serve.ts'
 import { sleep, systemClock } from '../platform/clock.ts'
 import { createLog, type Log } from '../platform/log.ts'
+import { openMasterKey } from '../platform/master-key-store.ts'
 import { createOutbound } from '../platform/outbound/index.ts'
 import { createPlatform } from '../platform/platform.ts'
 import { thisProcess } from '../platform/process.ts'
+import { createSealing } from '../platform/sealing.ts'
 import { VERSION } from '../platform/version.ts'
 import { type Command, EXIT, type ExitCode, type Io } from './command.ts'
 import { firstSteps } from './first-steps.ts'
@@ -27,6 +29,8 @@ async function serveUntilStopped(config: Config, io: Io): Promise<ExitCode> {
   const db = openConfigured(config)
   const applied = migrateConfigured(config, db)
   if (applied.length > 0) log.info('migrated', { steps: applied.length, to: applied.at(-1) })
+  const { dataDir } = config
+  const masterKey = await openMasterKey({ db, clock: systemClock, dataDir })
   const platform = createPlatform({
     db,
     clock: systemClock,
@@ -37,6 +41,7 @@ async function serveUntilStopped(config: Config, io: Io): Promise<ExitCode> {
       timeoutMs: config.outbound.timeoutMs,
       maxResponseBytes: config.outbound.maxResponseBytes,
     }),
+    sealing: createSealing(masterKey),
     keyPrefix: config.brand.prefix,
     process: thisProcess(VERSION),
   })
@@ -50,7 +55,7 @@ async function serveUntilStopped(config: Config, io: Io): Promise<ExitCode> {
     throw error
   }
   const stopSignal = nextSignal()
-  log.info('listening', { url: listener.url, dataDir: config.dataDir, version: VERSION })
+  log.info('listening', { url: listener.url, dataDir, version: VERSION })
   if (platform.tenants.list().length === 0) io.err(firstSteps({ io, config, port: listener.port }))
 
   const signal = await stopSignal

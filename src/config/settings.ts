@@ -216,7 +216,8 @@ export const settings = {
   retention: table('How long what is over and done is kept.', {
     auditMs: setting(kept, '365d', 'The audit log.'),
     decisionsMs: setting(kept, '30d', 'Answers to authorization questions, with their inputs.'),
-    deliveriesMs: setting(kept, '30d', 'Webhook and relay deliveries that ended, with attempts.'),
+    deliveriesMs: setting(kept, '30d', 'Webhook and relay messages, with deliveries and attempts.'),
+    countersMs: setting(kept, '365d', 'How endpoints did, counted by the hour.'),
     delayedJobsMs: setting(kept, '30d', 'Delayed jobs that ended.'),
     failedExecutionsMs: setting(kept, '7d', 'Failed runs beyond the newest 100 of a cron job.'),
     mailsMs: setting(kept, '30d', 'Mails that were sent or given up.'),

@@ -2,28 +2,49 @@ import { Elysia } from 'elysia'
 import { ENGINE_SCOPES, ENGINES, type Engine, type EngineScope } from '../platform/engines.ts'
 import { forbidden, unauthenticated } from '../platform/errors.ts'
 import type { Caller, Keys } from '../platform/keys.ts'
-import { readJson } from './body.ts'
+import { parseJson, readText } from './body.ts'
 
 const BEARER = /^Bearer +([^\s]+) *$/i
 
 export type Access = ReturnType<typeof createAccess>
 
+/** The scope that a route asks for, or several of one engine of which any suffices. */
+export type RouteScope = EngineScope | { [E in Engine]: AnyOf<EngineScope<E>> }[Engine]
+type AnyOf<Scope> = readonly [Scope, ...Scope[]]
+
+/** What a handler finds of a request whose key is good; the macro takes no interface. */
+type Admitted = {
+  caller: Caller
+  /** The body as it was spelled, for handlers that pass it on; empty when there is none. */
+  bodyText: string
+}
+
 /**
  * The route option `scope: '…'`: only a live key with this scope gets through, and the
  * handler finds its `caller`. The key is looked at before the body is read, so that 401
- * and 403 come before anything that is wrong with the body. A body, if any, is JSON.
+ * and 403 come before anything that is wrong with the body. A body, if any, is JSON, and
+ * its text is in `bodyText`.
  */
 export function createAccess({ keys, maxBody }: { keys: Keys; maxBody: number }) {
   /** Routes with a body are checked while parsing, all others before validation. */
-  const admitted = new WeakMap<Request, Caller>()
+  const admitted = new WeakMap<Request, Admitted>()
 
-  function admit(request: Request, scope: EngineScope): Caller {
+  function admit(request: Request, anyOf: AnyOf<EngineScope>): Admitted {
     const known = admitted.get(request)
     if (known) return known
     const caller = authenticate(request)
-    authorize(caller, scope)
-    admitted.set(request, caller)
-    return caller
+    authorize(caller, anyOf)
+    const admission = { caller, bodyText: '' }
+    admitted.set(request, admission)
+    return admission
+  }
+
+  function readBody(request: Request, admission: Admitted) {
+    if (request.method === 'DELETE') return null
+    return readText(request, maxBody).then((text) => {
+      admission.bodyText = text
+      return parseJson(text)
+    })
   }
 
   function authenticate(request: Request): Caller {
@@ -35,24 +56,25 @@ export function createAccess({ keys, maxBody }: { keys: Keys; maxBody: number })
     return caller
   }
 
-  return new Elysia({ name: 'access' }).macro('scope', (scope: EngineScope) => ({
-    detail: { security: [{ apiKey: [] }] },
-    parse: ({ request }) => {
-      admit(request, scope)
-      return request.method === 'DELETE' ? null : readJson(request, maxBody)
-    },
-    transform: ({ request }) => {
-      admit(request, scope)
-    },
-    resolve: ({ request }) => ({ caller: admit(request, scope) }),
-  }))
+  return new Elysia({ name: 'access' }).macro('scope', (scope: RouteScope) => {
+    const anyOf: AnyOf<EngineScope> = typeof scope === 'string' ? [scope] : scope
+    return {
+      detail: { security: [{ apiKey: [] }] },
+      parse: ({ request }) => readBody(request, admit(request, anyOf)),
+      transform: ({ request }) => {
+        admit(request, anyOf)
+      },
+      resolve: ({ request }) => admit(request, anyOf),
+    }
+  })
 }
 
-function authorize(caller: Caller, scope: EngineScope) {
-  const engine = engineOf(scope)
+function authorize(caller: Caller, anyOf: AnyOf<EngineScope>) {
+  const engine = engineOf(anyOf[0])
   if (caller.engine !== engine)
     throw forbidden(`this is a ${caller.engine} key; the route needs a ${engine} key`)
-  if (!caller.scopes.has(scope)) throw forbidden(`the key lacks the scope ${scope}`)
+  if (!anyOf.some((scope) => caller.scopes.has(scope)))
+    throw forbidden(`the key lacks the scope ${anyOf.join(' or ')}`)
 }
 
 const ENGINE_BY_SCOPE = new Map<string, Engine>(

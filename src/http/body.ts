@@ -4,15 +4,20 @@ import { AppError, fail, invalid } from '../platform/errors.ts'
 const DEEPEST = 64
 
 /**
- * The JSON body of a request, or null when there is none. Checked in this order: size (413),
- * content type and coding (415), text and syntax (400). `limit` is in bytes.
+ * The text of a JSON body, empty when there is none. Checked in this order: size (413),
+ * content type and coding (415), text (400). `limit` is in bytes.
  */
-export async function readJson(request: Request, limit: number): Promise<unknown> {
-  if (request.body === null) return null
+export async function readText(request: Request, limit: number): Promise<string> {
+  if (request.body === null) return ''
   const bytes = await readBytes(request, limit)
-  if (bytes.length === 0) return null
+  if (bytes.length === 0) return ''
   requireJson(request.headers)
-  const text = decode(bytes)
+  return decode(bytes)
+}
+
+/** What such a text says: null when there is none. Bad syntax is a 400. */
+export function parseJson(text: string): unknown {
+  if (text === '') return null
   const body = parse(text)
   requireShallow(body, DEEPEST)
   if (text.includes('\\u')) requireText(body)

@@ -4,6 +4,7 @@ import type { AppError, ErrorKind } from '../platform/errors.ts'
 const STATUS: Record<ErrorKind | 'internal', number> = {
   invalid: 400,
   unauthenticated: 401,
+  payment_required: 402,
   forbidden: 403,
   not_found: 404,
   method_not_allowed: 405,
@@ -13,6 +14,12 @@ const STATUS: Record<ErrorKind | 'internal', number> = {
   rate_limited: 429,
   internal: 500,
   unavailable: 503,
+}
+
+/** Names of kinds that the wire calls otherwise; a failure with a code of its own keeps that. */
+const CODE: Partial<Record<ErrorKind, string>> = {
+  invalid: 'invalid_payload',
+  too_large: 'payload_too_large',
 }
 
 /** A failure as the wire shows it. */
@@ -25,7 +32,11 @@ export interface Failure {
 
 export const statusOf = ({ kind }: Pick<Failure, 'kind'>): number => STATUS[kind]
 
-export const failureOf = ({ kind, code, message }: AppError): Failure => ({ kind, code, message })
+export const failureOf = ({ kind, code, message }: AppError): Failure => ({
+  kind,
+  code: code === kind ? (CODE[kind] ?? kind) : code,
+  message,
+})
 
 /** Says nothing about the cause: that is in the log, under the same request id. */
 export const INTERNAL: Failure = {

@@ -43,6 +43,10 @@ export interface JsonSchema {
 
 const TAGS = [
   { name: 'clockwork', description: 'HTTP jobs on a cron schedule or once at a time.' },
+  {
+    name: 'relay',
+    description: 'Events sent once and delivered to every endpoint that is subscribed to them.',
+  },
   { name: 'operations', description: 'For load balancers, orchestrators and Prometheus.' },
 ]
 

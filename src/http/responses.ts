@@ -13,5 +13,27 @@ export const PlainErrors = {
   415: plain('Content type or coding other than plain JSON.'),
 } as const
 
+const coded = (description: string) =>
+  t.Object(
+    { error: t.Object({ code: t.String(), message: t.String(), request_id: t.String() }) },
+    { description },
+  )
+
+/** The same on routes whose errors carry a code and the request id. */
+export const CodedErrors = {
+  400: coded(
+    'Code `invalid_payload` for the body, `invalid_request` for the query; the message names the field and the rule.',
+  ),
+  401: coded('Code `unauthenticated`: missing, malformed, unknown or revoked API key.'),
+  402: coded('The account is suspended, or a renewal is unpaid; to try again does not help.'),
+  403: coded('Code `forbidden`: key of another engine, or without the scope.'),
+  404: coded('Code `not_found`: no such object in the tenant of the key.'),
+  409: coded('Code `conflict`: not possible in the present state, or a limit is reached.'),
+  413: coded('Code `payload_too_large`: body over the limit.'),
+  415: coded('Code `unsupported_media_type`: content type or coding other than plain JSON.'),
+  429: coded('Too many requests, or the allowance of the month is spent; see `Retry-After`.'),
+  503: coded('Code `unavailable`: nothing was done; try again after `Retry-After`.'),
+} as const
+
 /** The answer to a deletion. */
 export const Empty = t.Void({ description: 'Done.' })

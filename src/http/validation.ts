@@ -5,10 +5,12 @@ import { type AppError, invalid } from '../platform/errors.ts'
 
 /**
  * A failed schema check as a sentence that names the field and the rule. A schema may say
- * in its `expected` option what it wants; otherwise its type and bounds do.
+ * in its `expected` option what it wants; otherwise its type and bounds do. Where it is not
+ * the body that fails, as with a query, the code says so.
  */
-export function asInvalid(error: ValidationError, code?: string): AppError {
+export function asInvalid(error: ValidationError): AppError {
   const [first] = error.all as unknown as ValueError[]
+  const code = error.type === 'body' ? undefined : 'invalid_request'
   return invalid(first ? sentence(first, error.type) : `${error.type}: not valid`, code)
 }
 

@@ -9,6 +9,7 @@ export type ErrorKind =
   | 'not_found'
   | 'method_not_allowed'
   | 'conflict'
+  | 'payment_required'
   | 'too_large'
   | 'unsupported_media_type'
   | 'rate_limited'

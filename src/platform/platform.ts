@@ -7,7 +7,9 @@ import type { Log } from './log.ts'
 import { createMetrics } from './metrics.ts'
 import type { Outbound } from './outbound/index.ts'
 import type { Process } from './process.ts'
+import { type Random, random as systemRandom } from './random.ts'
 import { createRetention } from './retention.ts'
+import type { Sealing } from './sealing.ts'
 import { createTenants } from './tenants.ts'
 
 export type Platform = ReturnType<typeof createPlatform>
@@ -18,10 +20,13 @@ export function createPlatform(parts: {
   clock: Clock
   log: Log
   outbound: Outbound
+  sealing: Sealing
   keyPrefix: string
   process: Process
+  /** Takes the place of chance. */
+  random?: Random
 }) {
-  const { db, clock, log, outbound, keyPrefix } = parts
+  const { db, clock, log, outbound, sealing, keyPrefix, random = systemRandom } = parts
   const audit = createAudit({ db, clock })
   const keys = createKeys({ db, clock, audit, prefix: keyPrefix })
   return {
@@ -29,6 +34,8 @@ export function createPlatform(parts: {
     clock,
     log,
     outbound,
+    sealing,
+    random,
     audit,
     tenants: createTenants({ db, clock, audit, onChange: keys.forget }),
     keys,

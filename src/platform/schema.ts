@@ -74,3 +74,10 @@ export const instances = sqliteTable('instances', {
   heartbeatAt: integer('heartbeat_at').notNull(),
   beat: integer('beat').notNull(),
 })
+
+/** Master keys that have sealed something here: a data directory that lost its key is told so. */
+export const masterKeys = sqliteTable('master_keys', {
+  /** Begins the sealed texts of this key; says nothing about it. */
+  id: text('id').primaryKey(),
+  createdAt: integer('created_at').notNull(),
+})

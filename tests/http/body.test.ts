@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { readJson } from '../../src/http/body.ts'
+import { parseJson, readText } from '../../src/http/body.ts'
 
 const request = (body: BodyInit | null, contentType: string | null = 'application/json') => {
   const built = new Request('http://localhost/', { method: 'POST', body })
@@ -8,10 +8,21 @@ const request = (body: BodyInit | null, contentType: string | null = 'applicatio
   return built
 }
 
+const readJson = async (request: Request, limit: number) =>
+  parseJson(await readText(request, limit))
+
 test('JSON is read, and nothing is null', async () => {
   expect(await readJson(request('{"a":[1,null]}'), 100)).toEqual({ a: [1, null] })
   expect(await readJson(request(null), 100)).toBeNull()
   expect(await readJson(request(''), 100)).toBeNull()
+})
+
+test('the text is what was sent, spelling and all; only a byte order mark goes', async () => {
+  const text = ' {"a": 1.0, "a":1e400, "\\u0061":"\\/é"}\n'
+  expect(await readText(request(text), 100)).toBe(text)
+  expect(await readText(request(`\ufeff${text}`), 100)).toBe(text)
+  expect(await readText(request(null), 100)).toBe('')
+  expect(await readText(request('', 'text/plain'), 100)).toBe('')
 })
 
 test('types that end in +json, and parameters, are JSON too', async () => {

@@ -5,8 +5,10 @@ import { migrate } from '../../src/db/migrate.ts'
 import { openDatabase } from '../../src/db/open.ts'
 import type { Engine, Environment } from '../../src/platform/engines.ts'
 import { createLog } from '../../src/platform/log.ts'
+import { openMasterKey } from '../../src/platform/master-key-store.ts'
 import { createOutbound } from '../../src/platform/outbound/index.ts'
 import { createPlatform } from '../../src/platform/platform.ts'
+import { createSealing } from '../../src/platform/sealing.ts'
 import { createTestClock } from './clock.ts'
 import { testConfig } from './config.ts'
 import { temporaryFolder } from './folder.ts'
@@ -61,10 +63,14 @@ export async function bootTestApp(options: TestAppOptions = {}) {
     resolve: options.resolve,
   })
   const process = { version: 'test', host: 'test', pid: 1, isRunning: () => false }
-  const platform = createPlatform({ db, clock, log, outbound, keyPrefix: 'svc', process })
+  const sealing = createSealing(await openMasterKey({ db, clock, dataDir: folder.path }))
+  const parts = { db, clock, log, outbound, sealing, keyPrefix: 'svc', process }
+  const platform = createPlatform(parts)
   const gatehouse = createApp(platform, testConfig({ 'metrics-enabled': 'true', ...options.flags }))
   await gatehouse.start()
-  clock.settled = () => gatehouse.clockwork.loop.idle()
+  clock.settled = async () => {
+    await Promise.all([gatehouse.clockwork.loop.idle(), gatehouse.delivery.idle()])
+  }
   await clock.settled()
 
   async function tenant(name = 'Acme') {

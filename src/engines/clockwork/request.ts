@@ -1,5 +1,4 @@
-import { AppError, invalid } from '../../platform/errors.ts'
-import { checkHeaders, type Outbound } from '../../platform/outbound/index.ts'
+import { checkHeaders, checkUrlField, type Outbound } from '../../platform/outbound/index.ts'
 
 export const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
 export type Method = (typeof METHODS)[number]
@@ -29,16 +28,8 @@ export const loadedRequest = ({ url, method, headers, body }: StoredRequest): Jo
 
 /** Throws `invalid` for a target that may not be called or headers that cannot be sent. */
 export function checkRequest(outbound: Outbound, { url, headers }: Partial<JobRequest>) {
-  if (url !== undefined) checkUrl(outbound, url)
+  if (url !== undefined) checkUrlField(outbound, url)
   if (headers !== undefined) checkHeaders(headers)
-}
-
-function checkUrl(outbound: Outbound, url: string) {
-  try {
-    outbound.checkUrl(url)
-  } catch (error) {
-    throw error instanceof AppError ? invalid(`url: ${error.message}`) : error
-  }
 }
 
 /** Host and port of a checked URL, in one spelling: the lane that its runs stand in. */

@@ -1,24 +1,9 @@
 import { invalid } from '../../platform/errors.ts'
-
-/** RFC 3339 with a zone. `Date.parse` alone takes a missing zone for local time. */
-const RFC_3339 =
-  /^(\d{4})-(\d\d)-(\d\d)[Tt](\d\d):(\d\d):(\d\d)(?:\.\d{1,9})?(?:[Zz]|[+-]\d\d:\d\d)$/
-
-/** After 9999-12-31T23:59:59.999Z, to which an offset can lead, years have more than four digits. */
-const LAST_MS = 253_402_300_799_999
+import { parseTimestamp } from '../../platform/timestamp.ts'
 
 /** Milliseconds since the epoch. Throws `invalid` for what is not a real moment at or after `now`. */
 export function parseRunAt(text: string, now: number): number {
-  const match = RFC_3339.exec(text)
-  const ms = match && isRealTime(match.slice(1).map(Number)) ? Date.parse(text) : Number.NaN
-  if (!(ms <= LAST_MS))
-    throw invalid('run_at: expected a time with date and zone, like 2026-01-31T12:00:00Z')
+  const ms = parseTimestamp(text, 'run_at')
   if (ms < now) throw invalid('run_at: lies in the past')
   return ms
-}
-
-/** Date.parse rolls 30 February over into March, and takes hour 24. */
-function isRealTime([year = 0, month = 0, day = 0, hour = 0]: number[]): boolean {
-  const lastDay = new Date(Date.UTC(2000 + (year % 400), month, 0)).getUTCDate()
-  return month >= 1 && month <= 12 && day >= 1 && day <= lastDay && hour <= 23
 }

@@ -22,7 +22,9 @@ export interface Call {
   timings(): Timings
   /** Runs `stop` when the deadline passes or the caller aborts, at once if that was before. */
   onCut(stop: (failure: CallFailure) => void): void
-  /** Stops the deadline and lets go of the caller's signal. Must run on every path. */
+  /** Leaves `ms` from now at most; the deadline over the whole call stays. */
+  limitBody(ms: number): void
+  /** Stops the deadlines and lets go of the caller's signal. Must run on every path. */
   end(): void
 }
 
@@ -38,6 +40,8 @@ export function startCall(parts: {
   let since: number | undefined
   let failure: CallFailure | undefined
   let stop = (_: CallFailure) => {}
+  const timers: (() => void)[] = []
+  let ended = false
 
   function enter(phase: Phase) {
     const now = clock.monotonic()
@@ -46,15 +50,15 @@ export function startCall(parts: {
     current = phase
   }
 
-  function cut(reason: 'timeout' | 'aborted', message: string) {
-    failure ??= new CallFailure(reason, `${message} (${DOING[current]})`)
+  function cut(reason: 'timeout' | 'aborted', message: string, within?: string) {
+    failure ??= new CallFailure(reason, `${message} (${DOING[current]})`, within)
     stop(failure)
   }
 
+  const timeOut = (within: string) => cut('timeout', `no complete answer within ${within}`, within)
+
   const onAbort = () => cut('aborted', 'the call was cut short')
-  const cancelDeadline = clock.after(timeoutMs, () =>
-    cut('timeout', `no complete answer within ${seconds(timeoutMs)}`),
-  )
+  timers.push(clock.after(timeoutMs, () => timeOut(seconds(timeoutMs))))
   signal?.addEventListener('abort', onAbort)
   if (signal?.aborted) onAbort()
 
@@ -65,12 +69,17 @@ export function startCall(parts: {
       stop = fn
       if (failure) fn(failure)
     },
+    limitBody: (ms) => {
+      if (ended) return
+      timers.push(clock.after(ms, () => timeOut(`${seconds(ms)} of its head`)))
+    },
     timings: () => {
       if (since !== undefined) enter(current)
       return timings
     },
     end: () => {
-      cancelDeadline()
+      ended = true
+      for (const cancel of timers) cancel()
       signal?.removeEventListener('abort', onAbort)
     },
   }

@@ -34,9 +34,19 @@ export interface OutboundRequest {
   timeoutMs?: number
   maxResponseBytes?: number
   signal?: AbortSignal
+  /**
+   * For a target that must not be asked twice once it has answered: as soon as the head has been
+   * read there is a reply, however its body ends, also by `signal`. `bodyTrouble` tells of it.
+   */
+  headIsEnough?: boolean
+  /** With `headIsEnough`: the longest time for the body after the head, within `timeoutMs`. */
+  bodyTimeoutMs?: number
 }
 
-/** What a call came to. A reply of any status is a reply; half of one is not. */
+/**
+ * What a call came to. A reply of any status is a reply; half of one is not, unless the request
+ * says that its head is enough.
+ */
 export type OutboundResult = (
   | {
       replied: true
@@ -44,7 +54,10 @@ export type OutboundResult = (
       headers: [name: string, value: string][]
       /** As sent by the target: not decompressed. */
       body: Uint8Array
+      /** Bytes are missing at the end: over the limit, or, with trouble, they never arrived. */
       truncated: boolean
+      /** With `headIsEnough`: what kept the body from its end, as a sentence. Else null. */
+      bodyTrouble: string | null
     }
   | { replied: false; reason: FailureReason; message: string }
 ) & {
@@ -97,12 +110,15 @@ export function createOutbound(options: OutboundOptions): Outbound {
   /** Everything that can be said without the network. Throws `invalid`. */
   function check(request: OutboundRequest): Omit<Dial, 'address'> {
     const { maxResponseBytes = options.maxResponseBytes, body } = request
+    const { headIsEnough = false, bodyTimeoutMs } = request
     return {
       target: checkTarget(request.url, allow),
       method: methodOf(request),
       headers: headersOf(request),
       body: typeof body === 'string' ? Buffer.from(body) : body,
       maxResponseBytes,
+      headIsEnough,
+      bodyTimeoutMs,
     }
   }
 

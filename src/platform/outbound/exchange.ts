@@ -2,10 +2,10 @@ import http, { type ClientRequest, type IncomingMessage, type RequestOptions } f
 import https from 'node:https'
 import type { Socket } from 'node:net'
 import { createSecureContext, getCACertificates } from 'node:tls'
-import { type CappedBody, collectBody } from './body.ts'
+import { type CollectedBody, collectBody } from './body.ts'
 import type { Call } from './call.ts'
 import { CallFailure } from './failure.ts'
-import { asCallFailure, brokenOff } from './trouble.ts'
+import { asCallFailure, bodyTrouble, brokenOff } from './trouble.ts'
 import type { Target } from './url-rules.ts'
 
 /** A request that has passed every check, and the checked address that it goes to. */
@@ -16,9 +16,12 @@ export interface Dial {
   headers: [name: string, value: string][]
   body: Uint8Array | null
   maxResponseBytes: number
+  /** The answer counts from its head on, and its body may come to any end. */
+  headIsEnough: boolean
+  bodyTimeoutMs: number | undefined
 }
 
-export interface Reply extends CappedBody {
+export interface Reply extends CollectedBody {
   status: number
   headers: [name: string, value: string][]
 }
@@ -27,6 +30,9 @@ export interface Reply extends CappedBody {
 export type Exchange = (dial: Dial, call: Call) => Promise<Reply>
 
 const LARGEST_RESPONSE_HEAD = 65_536
+
+/** Read at full speed until the deadline, they would take the process from everybody else. */
+const MOST_INTERIM_ANSWERS = 1000
 
 /**
  * The transport. `node:http` is handed the address, so there is no second look-up that could
@@ -66,8 +72,9 @@ export function createExchange(ca: string[]): Exchange {
     new Promise((resolve, reject) => {
       call.enter('connect')
       const request = open(dial)
+      let giveUp: (failure: CallFailure) => void = reject
       const fail = (failure: CallFailure) => {
-        reject(failure)
+        giveUp(failure)
         request.destroy()
       }
       const succeed = (reply: Reply) => {
@@ -75,8 +82,17 @@ export function createExchange(ca: string[]): Exchange {
         request.destroy()
       }
       follow(request, dial, call, fail)
-      request.on('response', (response) => read(response, dial, call, succeed, fail))
-      call.onCut(fail)
+      request.on('response', (response) => {
+        const makeDo = read(response, dial, call, succeed, fail)
+        if (!dial.headIsEnough) return
+        giveUp = (failure) => makeDo(bodyTrouble(failure))
+        if (dial.bodyTimeoutMs !== undefined) call.limitBody(dial.bodyTimeoutMs)
+      })
+      call.onCut((failure) => {
+        // Before the request is out, waiting would let it out.
+        if (dial.headIsEnough && call.phase() === 'wait') afterOneMoreRead(() => fail(failure))
+        else fail(failure)
+      })
       request.end(dial.body ?? undefined)
     })
 }
@@ -99,6 +115,8 @@ function contentLength(method: string, body: Uint8Array | null): [string, string
   return [['Content-Length', String(body?.length ?? 0)]]
 }
 
+const ONLY_INTERIM = 'the target sends one interim answer after the other'
+
 /** Moves the stopwatch on with the socket, and hears of every way in which it can end. */
 function follow(
   request: ClientRequest,
@@ -116,6 +134,10 @@ function follow(
     const failure = asCallFailure(error, call.phase(), peer)
     afterWhatHasArrived(() => fail(failure))
   })
+  let interim = 0
+  request.on('information', () => {
+    if (++interim > MOST_INTERIM_ANSWERS) fail(new CallFailure('protocol', ONLY_INTERIM))
+  })
   request.on('upgrade', () => fail(new CallFailure('protocol', 'the target switched protocols')))
   request.on('close', () => afterWhatHasArrived(() => fail(brokenOff(call.phase()))))
 }
@@ -123,13 +145,19 @@ function follow(
 /** The parser tells of an error before it hands over the bytes in front of it. */
 const afterWhatHasArrived = (then: () => void) => void setImmediate(then)
 
+/**
+ * Sockets are read between two immediates. In a process that is behind, the head may have
+ * arrived and lie there unread when the deadline passes.
+ */
+const afterOneMoreRead = (then: () => void) => afterWhatHasArrived(() => afterWhatHasArrived(then))
+
 function read(
   response: IncomingMessage,
   dial: Dial,
   call: Call,
   succeed: (reply: Reply) => void,
   fail: (failure: CallFailure) => void,
-) {
+): (trouble: string) => void {
   call.enter('read')
   const peer = { name: dial.target.name, address: dial.address, port: dial.target.port }
   const status = response.statusCode ?? 0
@@ -138,7 +166,9 @@ function read(
     afterWhatHasArrived(() => fail(asCallFailure(error, 'read', peer)))
   })
   response.on('close', () => afterWhatHasArrived(() => fail(brokenOff('read'))))
-  collectBody(response, dial.maxResponseBytes, (body) => succeed({ status, headers, ...body }))
+  return collectBody(response, dial.maxResponseBytes, (body) =>
+    succeed({ status, headers, ...body }),
+  )
 }
 
 function pairs(flat: string[]): [string, string][] {

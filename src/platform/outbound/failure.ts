@@ -17,6 +17,8 @@ export class CallFailure extends Error {
   constructor(
     readonly reason: FailureReason,
     message: string,
+    /** How long was waited, where the reason is `timeout`. */
+    readonly within = '',
   ) {
     super(message)
     this.name = 'CallFailure'

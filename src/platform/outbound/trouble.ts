@@ -64,6 +64,14 @@ function protocolFailure(code: string) {
   return new CallFailure('protocol', what)
 }
 
+/** What kept a body from its end, where the head has already told what counts. */
+export function bodyTrouble({ reason, within }: CallFailure): string {
+  if (reason === 'timeout') return `the body was not complete within ${within}`
+  if (reason === 'aborted') return 'the call was cut short before the body was complete'
+  if (reason === 'protocol') return 'the body is not valid HTTP'
+  return 'the body broke off'
+}
+
 /** The connection ended before the answer did. */
 export const brokenOff = (phase: Phase) =>
   new CallFailure(

@@ -2,8 +2,10 @@ import { createApp } from '../../../src/app.ts'
 import { openDatabase } from '../../../src/db/open.ts'
 import { isoTime } from '../../../src/platform/clock.ts'
 import { createLog } from '../../../src/platform/log.ts'
+import { openMasterKey } from '../../../src/platform/master-key-store.ts'
 import { createOutbound } from '../../../src/platform/outbound/index.ts'
 import { createPlatform } from '../../../src/platform/platform.ts'
+import { createSealing } from '../../../src/platform/sealing.ts'
 import { createTestClock } from '../../support/clock.ts'
 import { testConfig } from '../../support/config.ts'
 
@@ -28,7 +30,9 @@ export async function bootProcess({ dataDir, now, pid, othersRun }: ProcessOptio
     maxResponseBytes: 64 * 1024,
   })
   const process = { version: 'test', host: 'test', pid, isRunning: () => othersRun }
-  const platform = createPlatform({ db, clock, log, outbound, keyPrefix: 'svc', process })
+  const sealing = createSealing(await openMasterKey({ db, clock, dataDir }))
+  const parts = { db, clock, log, outbound, sealing, keyPrefix: 'svc', process }
+  const platform = createPlatform(parts)
   const { app, clockwork, start, stop } = createApp(platform, testConfig())
   await start()
   clock.settled = () => clockwork.loop.idle()

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { gzipSync } from 'node:zlib'
-import { answer, eventually, get, loopback, post, reply, startTarget } from './support.ts'
+import { answer, eventually, get, loopback, post, pours, reply, startTarget } from './support.ts'
 
 /** The lines of a captured request, without the one that names the loopback port. */
 const linesOf = (request = '') => request.split('\r\n').filter((line) => !/^Host: /.test(line))
@@ -167,6 +167,30 @@ describe('any status is a reply', () => {
   })
 
   test.each([
+    ['of each kind', ['100 Continue', '102 Processing', '103 Early Hints', '199 Whatever']],
+    ['that announces a body', ['103 Early Hints\r\nContent-Length: 3']],
+    ['that announces chunks', ['103 Early Hints\r\nTransfer-Encoding: chunked']],
+    ['that offers an upgrade', ['100 Continue\r\nConnection: upgrade\r\nUpgrade: x']],
+  ])('an interim answer %s is not the answer', async (_, interim) => {
+    const final = 'HTTP/1.1 503 No\r\nContent-Length: 2\r\n\r\nno'
+    const heads = interim.map((head) => `HTTP/1.1 ${head}\r\n\r\n`)
+    const inOne = await startTarget((socket) => socket.end([...heads, final].join('')))
+    const apart = await startTarget(async (socket) => {
+      socket.setNoDelay(true)
+      for (const part of [...heads, final]) {
+        await new Promise((resolve) => socket.write(part, () => setImmediate(resolve)))
+      }
+    })
+
+    for (const { url } of [inOne, apart]) {
+      for (const headIsEnough of [false, true]) {
+        const result = reply(await loopback().send(get(url, { headIsEnough })))
+        expect(result).toMatchObject({ status: 503, text: 'no', bodyTrouble: null })
+      }
+    }
+  })
+
+  test.each([
     ['chunked', 'Transfer-Encoding: chunked\r\n\r\n2\r\nok\r\n3\r\nay!\r\n0\r\n\r\n', 'okay!'],
     ['that ends with the connection', '\r\nokay!', 'okay!'],
   ])('a body %s is read to its end', async (_, rest, text) => {
@@ -196,22 +220,15 @@ describe('a body over the limit is cut, and the connection closed', () => {
   })
 
   test('one without an end', async () => {
-    let sent = 0
-    const target = await startTarget((socket) => {
-      socket.write('HTTP/1.1 200 OK\r\n\r\n')
-      const pour = () => {
-        while (!socket.destroyed && socket.write('x'.repeat(65_536))) sent += 65_536
-      }
-      socket.on('drain', pour)
-      pour()
-    })
+    const { behave, sent } = pours('HTTP/1.1 200 OK\r\n\r\n', 'x'.repeat(65_536))
+    const target = await startTarget(behave)
 
     const result = reply(await loopback().send(get(target.url, { maxResponseBytes: 100_000 })))
 
     expect(result.truncated).toBe(true)
     expect(result.body.length).toBe(100_000)
     await eventually(() => target.open() === 0)
-    expect(sent).toBeLessThan(20_000_000)
+    expect(sent()).toBeLessThan(20_000_000)
   })
 
   test('a compressed body is kept as it came', async () => {

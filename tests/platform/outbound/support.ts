@@ -1,4 +1,5 @@
 import { afterEach } from 'bun:test'
+import type { ServerResponse } from 'node:http'
 import https from 'node:https'
 import net, { type AddressInfo } from 'node:net'
 import { type Clock, systemClock } from '../../../src/platform/clock.ts'
@@ -85,12 +86,42 @@ export const answer = (text: string, head = ''): Behaviour => {
     socket.write(`HTTP/1.1 200 OK\r\nContent-Length: ${length}\r\n${head}\r\n${text}`)
 }
 
+export const writes =
+  (text: string): Behaviour =>
+  (socket) =>
+    socket.write(text)
+
+export const drips =
+  (start: string, drop: string): Behaviour =>
+  (socket) => {
+    socket.write(start)
+    const timer = setInterval(() => socket.write(drop), 5)
+    socket.on('close', () => clearInterval(timer))
+  }
+
+/** Sends `start`, then `block` again and again as fast as it is taken. */
+export function pours(start: string, block: string) {
+  let sent = 0
+  const behave: Behaviour = (socket) => {
+    socket.write(start)
+    const pour = () => {
+      while (!socket.destroyed && socket.write(block)) sent += block.length
+    }
+    socket.on('drain', pour)
+    pour()
+  }
+  return { behave, sent: () => sent }
+}
+
 /** A TLS server on loopback that counts the requests that got through to it. */
-export async function startTlsTarget(identity: Identity) {
+export async function startTlsTarget(
+  identity: Identity,
+  behave = (response: ServerResponse) => void response.end('over tls'),
+) {
   const seen = { requests: 0, names: [] as string[] }
   const server = https.createServer(identity, (_, response) => {
     seen.requests++
-    response.end('over tls')
+    behave(response)
   })
   server.on('secureConnection', (socket) => seen.names.push(String(socket.servername)))
   await listen(server)

@@ -2,30 +2,20 @@ import { describe, expect, test } from 'bun:test'
 import { systemClock } from '../../../src/platform/clock.ts'
 import {
   type Behaviour,
+  drips,
   eventually,
   failure,
   get,
   handClock,
   loopback,
   post,
+  pours,
   startTarget,
+  writes,
 } from './support.ts'
 
 const HEAD = 'HTTP/1.1 200 OK\r\n'
 const BEGUN = `${HEAD}Content-Length: 100\r\n\r\nbegun`
-
-const writes =
-  (text: string): Behaviour =>
-  (socket) =>
-    socket.write(text)
-
-const drips =
-  (start: string, drop: string): Behaviour =>
-  (socket) => {
-    socket.write(start)
-    const timer = setInterval(() => socket.write(drop), 5)
-    socket.on('close', () => clearInterval(timer))
-  }
 
 /** Timers that were set and neither fired nor were called off. */
 function countingClock() {
@@ -145,6 +135,18 @@ describe('an answer that is not HTTP is no reply', () => {
     expect(result.reason).toBe('protocol')
     await eventually(() => target.open() === 0)
   })
+})
+
+test('interim answers at full speed are not read until the deadline', async () => {
+  const { behave, sent } = pours('', 'HTTP/1.1 103 Early Hints\r\n\r\n'.repeat(1000))
+  const target = await startTarget(behave)
+
+  const result = failure(await loopback().send(get(target.url, { headIsEnough: true })))
+
+  expect(result.reason).toBe('protocol')
+  expect(result.message).toBe('the target sends one interim answer after the other')
+  await eventually(() => target.open() === 0)
+  expect(sent()).toBeLessThan(50_000_000)
 })
 
 test('a port where nobody listens refuses the connection', async () => {

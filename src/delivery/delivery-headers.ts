@@ -1,0 +1,45 @@
+import { contentTypeOf, type Format } from './formats.ts'
+import type { Signature } from './signing.ts'
+import type { Trigger } from './triggers.ts'
+
+export interface Delivered {
+  /** The middle of `X-Service-Signature`. */
+  brandName: string
+  messageId: string
+  type: string
+  format: Format
+  /** Unix seconds, the same that were signed. */
+  timestamp: number
+  /** Counts from 1. */
+  attempt: number
+  trigger: Trigger
+  signature: Signature
+  /** The endpoint's own headers. */
+  custom: Record<string, string>
+}
+
+/**
+ * The headers of one attempt. Both signature schemes are sent: Standard Webhooks allows for
+ * others beside it. Ours win over an endpoint's own of the same name in any case, since the
+ * brand, and with it what is ours, may have changed after these were stored.
+ */
+export function deliveryHeaders(delivered: Delivered): Record<string, string> {
+  const ours = ownHeaders(delivered)
+  const taken = new Set(Object.keys(ours).map((name) => name.toLowerCase()))
+  const custom = Object.entries(delivered.custom).filter(([name]) => !taken.has(name.toLowerCase()))
+  return Object.fromEntries([...Object.entries(ours), ...custom])
+}
+
+const ownHeaders = (delivered: Delivered): Record<string, string> => {
+  const { brandName, signature } = delivered
+  return {
+    'Content-Type': contentTypeOf(delivered.format),
+    'webhook-id': delivered.messageId,
+    'webhook-timestamp': `${delivered.timestamp}`,
+    'webhook-signature': signature.standard,
+    [`X-${brandName}-Signature`]: signature.service,
+    [`X-${brandName}-Event-Type`]: delivered.type,
+    [`X-${brandName}-Attempt`]: `${delivered.attempt}`,
+    [`X-${brandName}-Trigger`]: delivered.trigger,
+  }
+}

@@ -1,0 +1,97 @@
+import type { Db } from '../db/open.ts'
+import { createReadCache } from '../platform/read-cache.ts'
+import type { Sealing } from '../platform/sealing.ts'
+import type { Format } from './formats.ts'
+import { type CompiledFilter, compileFilter } from './matching.ts'
+import type { SigningSecret } from './signing-secrets.ts'
+import type { EndpointRow } from './store/endpoints.ts'
+import type { Store } from './store/index.ts'
+import type { Stream } from './stream.ts'
+
+/** An endpoint with its sealed parts open. Never leaves the process as it is. */
+export interface Endpoint
+  extends Omit<EndpointRow, 'eventTypes' | 'channels' | 'headers' | 'secrets'> {
+  eventTypes: string[] | null
+  channels: string[]
+  headers: Record<string, string>
+  secrets: SigningSecret[]
+}
+
+/** What has to be known of an endpoint when a message comes. */
+export interface Subscriber {
+  id: string
+  isActive: boolean
+  format: Format
+  verdict: CompiledFilter
+}
+
+export type Directory = ReturnType<typeof createDirectory>
+
+const SEALED = 'webhook endpoints'
+
+/** Endpoints as deliveries need them, remembered until one of them changes. */
+export function createDirectory(parts: { db: Db; store: Store; sealing: Sealing }) {
+  const { db, store, sealing } = parts
+  const subscribers = createReadCache<Subscriber[]>(db, 1000)
+  const endpoints = createReadCache<Endpoint>(db, 5000)
+
+  /** All endpoints of a stream, active or not. */
+  function subscribersOf(stream: Stream): Subscriber[] {
+    const name = `${stream.tenantId} ${stream.name}`
+    return (
+      subscribers.get(name) ?? subscribers.set(name, store.endpoints.list(stream).map(subscriberOf))
+    )
+  }
+
+  function find(tenantId: string, id: string): Endpoint | undefined {
+    const name = `${tenantId} ${id}`
+    const known = endpoints.get(name)
+    if (known) return known
+    const row = store.endpoints.ofTenant(tenantId, id)
+    return row && endpoints.set(name, unsealed(row))
+  }
+
+  const unsealed = (row: EndpointRow): Endpoint => ({
+    ...row,
+    ...filterOf(row),
+    headers: JSON.parse(sealing.open(SEALED, placeOf(row.id, 'headers'), row.headers)),
+    secrets: JSON.parse(sealing.open(SEALED, placeOf(row.id, 'secrets'), row.secrets)),
+  })
+
+  const sealed = (endpoint: Endpoint): EndpointRow => ({
+    ...endpoint,
+    eventTypes: endpoint.eventTypes === null ? null : JSON.stringify(endpoint.eventTypes),
+    channels: JSON.stringify(endpoint.channels),
+    headers: seal(endpoint.id, 'headers', endpoint.headers),
+    secrets: seal(endpoint.id, 'secrets', endpoint.secrets),
+  })
+
+  const seal = (id: string, column: 'headers' | 'secrets', value: unknown) =>
+    sealing.seal(SEALED, placeOf(id, column), JSON.stringify(value))
+
+  /** After every change of an endpoint. */
+  function forget() {
+    subscribers.forget()
+    endpoints.forget()
+  }
+
+  return { subscribersOf, find, unsealed, sealed, forget }
+}
+
+const placeOf = (id: string, column: string) => `endpoints/${id}/${column}`
+
+const subscriberOf = (row: EndpointRow): Subscriber => ({
+  id: row.id,
+  isActive: row.isActive,
+  format: row.format,
+  verdict: compileFilter(filterOf(row)),
+})
+
+/** The filter in the columns of an endpoint, or of its past. */
+export const filterOf = ({
+  eventTypes,
+  channels,
+}: Pick<EndpointRow, 'eventTypes' | 'channels'>) => ({
+  eventTypes: eventTypes === null ? null : (JSON.parse(eventTypes) as string[]),
+  channels: JSON.parse(channels) as string[],
+})

@@ -1,0 +1,136 @@
+import type { Audit } from '../platform/audit.ts'
+import type { Clock } from '../platform/clock.ts'
+import type { Log } from '../platform/log.ts'
+import type { Directory } from './directory.ts'
+import { isHopeless } from './health.ts'
+import type { DeliveryEvents } from './metrics.ts'
+import type { Parking } from './parking.ts'
+import type { Recovery } from './recovery.ts'
+import type { Sent } from './send.ts'
+import type { DisabledReason } from './store/endpoints.ts'
+import type { HourCounts } from './store/hours.ts'
+import type { Store } from './store/index.ts'
+import type { LeasedDelivery, Step } from './store/rows.ts'
+import { type Schedule, stepAfter } from './transitions.ts'
+import type { Wake } from './wake.ts'
+
+/** Response headers that are kept: enough to see what the matter was. */
+const KEPT_HEADERS = 100
+const KEPT_HEADER_CHARACTERS = 1000
+
+export type Endings = ReturnType<typeof createEndings>
+
+/** Stores what came of an attempt: the log, the delivery's next state, the endpoint's health. */
+export function createEndings(parts: {
+  store: Store
+  clock: Clock
+  log: Log
+  audit: Audit
+  directory: Directory
+  recovery: Recovery
+  parking: Parking
+  wake: Wake
+  events: DeliveryEvents
+  scheduleOf: (stream: string) => Schedule
+}) {
+  const { store, clock, log, audit, directory, recovery, parking, wake, events } = parts
+
+  /** Does nothing when the lease is void: somebody else has ended this attempt. */
+  function end(leased: LeasedDelivery, sent: Sent) {
+    const row = store.line.leased(leased.seq, leased.attemptId)
+    if (!row) return
+    const endpoint = directory.find(row.tenantId, row.endpointId)
+    const step = stepAfter(row, sent, parts.scheduleOf(row.stream))
+    const next = endpoint ? step : cancelledUnlessDone(step, sent.endedAt)
+    store.line.move(row.seq, next)
+    store.attempts.insert(attemptRow(row, sent, next))
+    if (sent.result !== 'interrupted') count(row.endpointId, sent, next)
+    if (endpoint) judge(row, sent)
+    if (next.state === 'ready') wake.ready()
+    if (next.state === 'waiting') wake.waiting(next.dueAt)
+  }
+
+  function count(endpointId: string, sent: Sent, { state }: Step) {
+    store.hours.add(endpointId, sent.endedAt, {
+      ...durations(sent.durationMs),
+      succeeded: sent.result === 'succeeded' ? 1 : 0,
+      failed: sent.result === 'failed' ? 1 : 0,
+      exhausted: state === 'failed' ? 1 : 0,
+      cancelled: state === 'cancelled' ? 1 : 0,
+    })
+    events.attemptEnded(sent.result, sent.durationMs)
+  }
+
+  function judge({ tenantId, endpointId }: LeasedDelivery, sent: Sent) {
+    if (sent.result === 'interrupted') return
+    if (sent.result === 'succeeded') return recovery.noteSuccess(tenantId, endpointId)
+    if (sent.isGone) return disable(tenantId, endpointId, 'gone')
+    const health = recovery.noteFailure(tenantId, endpointId)
+    if (isHopeless(health, clock.now(), lastGoodAt(tenantId, endpointId)))
+      disable(tenantId, endpointId, 'failing')
+  }
+
+  const lastGoodAt = (tenantId: string, endpointId: string): number =>
+    store.hours.lastSuccessBefore(endpointId) ??
+    directory.find(tenantId, endpointId)?.createdAt ??
+    0
+
+  /** What is still to come for it is held, so that nothing is lost when it comes back. */
+  function disable(tenantId: string, endpointId: string, reason: DisabledReason) {
+    if (!store.endpoints.isActive(tenantId, endpointId)) return
+    store.endpoints.disable(tenantId, endpointId, reason, clock.now())
+    recovery.suspend(endpointId)
+    directory.forget()
+    audit.record({
+      tenantId,
+      actor: { kind: 'system' },
+      action: 'endpoint.disabled',
+      object: `endpoint:${endpointId}`,
+      detail: { reason },
+    })
+    log.warn('endpoint disabled', { endpointId, tenantId, reason })
+    queueMicrotask(() => void parking.parkAll(tenantId, endpointId))
+  }
+
+  return { end }
+}
+
+/** The endpoint was deleted while the attempt was under way. */
+const cancelledUnlessDone = (step: Step, endedAt: number): Step =>
+  step.state === 'succeeded' ? step : { ...step, state: 'cancelled', endedAt }
+
+const durations = (durationMs: number): Partial<HourCounts> => ({
+  durationMs,
+  slowestMs: durationMs,
+  upTo100: durationMs <= 100 ? 1 : 0,
+  upTo300: durationMs <= 300 ? 1 : 0,
+  upTo1000: durationMs <= 1000 ? 1 : 0,
+  upTo3000: durationMs <= 3000 ? 1 : 0,
+})
+
+const attemptRow = (row: LeasedDelivery, sent: Sent, next: Step) => ({
+  id: row.attemptId,
+  tenantId: row.tenantId,
+  deliverySeq: row.seq,
+  run: row.run,
+  number: row.attempts + 1,
+  trigger: row.trigger,
+  status: sent.result,
+  startedAt: sent.startedAt,
+  durationMs: sent.durationMs,
+  url: sent.request?.url ?? null,
+  requestHeaders: sent.request === null ? null : JSON.stringify(sent.request.headers),
+  address: sent.address,
+  timings: sent.timings === null ? null : JSON.stringify(sent.timings),
+  responseStatus: sent.response?.status ?? null,
+  responseHeaders: sent.response === null ? null : JSON.stringify(kept(sent.response.headers)),
+  responseBody: sent.response?.body ?? null,
+  errorCode: sent.error?.code ?? null,
+  errorMessage: sent.error?.message ?? null,
+  nextAttemptAt: next.state === 'waiting' || next.state === 'ready' ? next.dueAt : null,
+})
+
+const kept = (headers: [name: string, value: string][]) =>
+  headers
+    .slice(0, KEPT_HEADERS)
+    .map(([name, value]) => [name, value.slice(0, KEPT_HEADER_CHARACTERS)])

@@ -1,0 +1,218 @@
+import type { Db } from '../db/open.ts'
+import type { Actor, Audit } from '../platform/audit.ts'
+import type { Clock } from '../platform/clock.ts'
+import { conflict, fail, notFound } from '../platform/errors.ts'
+import { newId } from '../platform/ids.ts'
+import { checkUrlField, type Outbound } from '../platform/outbound/index.ts'
+import { checkCustomHeaders, keepMasked } from './custom-headers.ts'
+import type { Directory, Endpoint } from './directory.ts'
+import type { Format } from './formats.ts'
+import { ENDPOINTS_PER_STREAM } from './limits.ts'
+import { checkChannel, checkTypePattern } from './matching.ts'
+import type { Parking } from './parking.ts'
+import type { Recovery } from './recovery.ts'
+import { checkSecret, newSecret, rotate } from './signing-secrets.ts'
+import type { Store } from './store/index.ts'
+import type { Scan } from './store/scan.ts'
+import type { Stream } from './stream.ts'
+
+/** What can be said of an endpoint; a new one needs no more than its URL. */
+export interface EndpointFields {
+  url: string
+  description: string
+  /** Types and patterns; null for all. */
+  eventTypes: string[] | null
+  /** Empty for all. */
+  channels: string[]
+  format: Format
+  headers: Record<string, string>
+  isActive: boolean
+}
+
+export type NewEndpoint = Partial<EndpointFields> & { url: string; secret?: string }
+
+/** `held` says what becomes of the deliveries that were held until now. */
+export type EndpointChange = Partial<EndpointFields> & { held?: 'drain' | 'discard' }
+
+export type Endpoints = ReturnType<typeof createEndpoints>
+
+/** Who is told of events: made, changed, switched off and on, and deleted. */
+export function createEndpoints(parts: {
+  db: Db
+  clock: Clock
+  outbound: Outbound
+  audit: Audit
+  store: Store
+  directory: Directory
+  recovery: Recovery
+  parking: Parking
+  brandName: string
+}) {
+  const { db, clock, outbound, audit, store, directory, recovery, parking, brandName } = parts
+
+  const get = (stream: Stream, id: string): Endpoint =>
+    find(stream, id) ?? fail(notFound('endpoint not found'))
+
+  function find(stream: Stream, id: string): Endpoint | undefined {
+    const row = store.endpoints.find(stream, id)
+    return row && directory.unsealed(row)
+  }
+
+  /** Newest first. */
+  const list = (stream: Stream, scan: Scan): Endpoint[] =>
+    store.endpoints.page(stream, scan).map(directory.unsealed)
+
+  async function create(stream: Stream, actor: Actor, input: NewEndpoint): Promise<Endpoint> {
+    const { secret = newSecret(), ...fields } = input
+    checkSecret(secret)
+    check(fields)
+    const headers = keepMasked(fields.headers ?? {}, {})
+    const now = clock.now()
+    const id = newId()
+    return change(() => {
+      if (store.endpoints.count(stream) >= ENDPOINTS_PER_STREAM)
+        throw conflict(`limit reached: ${ENDPOINTS_PER_STREAM} endpoints`)
+      const endpoint: Omit<Endpoint, 'seq'> = {
+        ...NEW,
+        ...fields,
+        headers,
+        id,
+        tenantId: stream.tenantId,
+        stream: stream.name,
+        secrets: [{ secret, expiresAt: null }],
+        disabledReason: fields.isActive === false ? 'manual' : null,
+        createdAt: now,
+        updatedAt: now,
+        deletedAt: null,
+      }
+      store.endpoints.insert(directory.sealed({ ...endpoint, seq: 0 }))
+      noteFilter(endpoint)
+      record(stream, actor, 'endpoint.created', id, { url: input.url })
+      return get(stream, id)
+    })
+  }
+
+  async function update(
+    stream: Stream,
+    actor: Actor,
+    id: string,
+    { held = 'drain', ...fields }: EndpointChange,
+  ): Promise<Endpoint> {
+    const before = get(stream, id)
+    check(fields)
+    const isBack = fields.isActive === true && !before.isActive
+    if (isBack && held === 'discard') await parking.discardHeld(stream.tenantId, id)
+    const after = await change(() => {
+      const now = get(stream, id)
+      const next = changed(now, fields)
+      store.endpoints.update(stream, directory.sealed(next))
+      if (fields.eventTypes !== undefined || fields.channels !== undefined) noteFilter(next)
+      if (now.isActive !== next.isActive) switched(next, held)
+      record(stream, actor, 'endpoint.updated', id, { fields: Object.keys(fields) })
+      return next
+    })
+    if (!after.isActive) await parking.parkAll(stream.tenantId, id)
+    return after
+  }
+
+  function changed(endpoint: Endpoint, fields: Partial<EndpointFields>): Endpoint {
+    const { isActive = endpoint.isActive } = fields
+    return {
+      ...endpoint,
+      ...fields,
+      headers:
+        fields.headers === undefined
+          ? endpoint.headers
+          : keepMasked(fields.headers, endpoint.headers),
+      disabledReason: isActive ? null : (endpoint.disabledReason ?? 'manual'),
+      updatedAt: clock.now(),
+    }
+  }
+
+  /** What came in while the held ones were being discarded goes the same way. */
+  function switched({ tenantId, id, isActive }: Endpoint, held: 'drain' | 'discard') {
+    if (!isActive) return recovery.suspend(id)
+    if (held === 'discard') parking.discardRest(tenantId, id)
+    recovery.restart(tenantId, id)
+  }
+
+  /** Gone at once for everybody; what was still to come for it is cancelled. */
+  async function remove(stream: Stream, actor: Actor, id: string): Promise<void> {
+    await change(() => {
+      if (!store.endpoints.markDeleted(stream, id, clock.now()))
+        throw notFound('endpoint not found')
+      recovery.suspend(id)
+      record(stream, actor, 'endpoint.deleted', id)
+    })
+    await parking.cancelAll(stream.tenantId, id)
+    await db.commit(() => store.endpoints.remove(stream.tenantId, id))
+  }
+
+  /** The secret before goes on signing for `graceMs` beside the new one, which is answered. */
+  function rotateSecret(
+    stream: Stream,
+    actor: Actor,
+    id: string,
+    { secret = newSecret(), graceMs }: { secret?: string | undefined; graceMs: number },
+  ): Promise<Endpoint> {
+    checkSecret(secret)
+    return change(() => {
+      const endpoint = get(stream, id)
+      const now = clock.now()
+      const secrets = rotate(endpoint.secrets, secret, { now, graceMs })
+      const next = { ...endpoint, secrets, updatedAt: now }
+      store.endpoints.update(stream, directory.sealed(next))
+      record(stream, actor, 'endpoint.secret_rotated', id, { graceMs })
+      return next
+    })
+  }
+
+  /** Whatever was remembered of endpoints is out of date within the commit already. */
+  async function change<T>(work: () => T extends PromiseLike<unknown> ? never : T): Promise<T> {
+    try {
+      return await db.commit<T>((() => {
+        const result = work()
+        directory.forget()
+        return result
+      }) as typeof work)
+    } finally {
+      directory.forget()
+    }
+  }
+
+  function noteFilter({ id, eventTypes, channels }: Omit<Endpoint, 'seq'>) {
+    store.endpoints.addFilter({
+      endpointId: id,
+      afterSeq: store.messages.lastSeq(),
+      eventTypes: eventTypes === null ? null : JSON.stringify(eventTypes),
+      channels: JSON.stringify(channels),
+    })
+  }
+
+  const record = (
+    { tenantId }: Stream,
+    actor: Actor,
+    action: string,
+    id: string,
+    detail?: Record<string, unknown>,
+  ) =>
+    audit.record({ tenantId, actor, action, object: `endpoint:${id}`, ...(detail && { detail }) })
+
+  function check({ url, eventTypes, channels, headers }: Partial<EndpointFields>) {
+    if (url !== undefined) checkUrlField(outbound, url)
+    for (const pattern of eventTypes ?? []) checkTypePattern(pattern, 'event_types')
+    for (const channel of channels ?? []) checkChannel(channel, 'channels')
+    if (headers !== undefined) checkCustomHeaders(headers, brandName)
+  }
+
+  return { get, isActive: store.endpoints.isActive, list, create, update, remove, rotateSecret }
+}
+
+const NEW: Omit<EndpointFields, 'url'> = {
+  description: '',
+  eventTypes: null,
+  channels: [],
+  format: 'standard',
+  headers: {},
+  isActive: true,
+}

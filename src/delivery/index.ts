@@ -1,0 +1,111 @@
+import type { Config } from '../config/index.ts'
+import { createDueLoop } from '../platform/due-loop.ts'
+import type { Engine } from '../platform/engines.ts'
+import type { Platform } from '../platform/platform.ts'
+import { createDirectory } from './directory.ts'
+import { createEndings } from './endings.ts'
+import { createEndpoints } from './endpoints.ts'
+import { createDeliveryMetrics } from './metrics.ts'
+import { createParking } from './parking.ts'
+import { createPublish } from './publish.ts'
+import { createDeliveryQueue } from './queue.ts'
+import { createRecovery } from './recovery.ts'
+import { createReplay } from './replay.ts'
+import { createResend } from './resend.ts'
+import { deliveryRetention } from './retention.ts'
+import { createSend } from './send.ts'
+import { createStore } from './store/index.ts'
+import { LINES, type Line } from './store/rows.ts'
+import { createTestEvent } from './test-event.ts'
+import { createVerdicts } from './verdicts.ts'
+import { createWake } from './wake.ts'
+
+export type Delivery = ReturnType<typeof createDelivery>
+
+/** How one engine's events are delivered. */
+interface Policy {
+  retryDelaysMs: readonly number[]
+  timeoutMs: number
+  random: () => number
+}
+
+/** Events to the endpoints that want them: what relay and the webhooks of gate stand on. */
+export function createDelivery(
+  platform: Platform,
+  config: Pick<Config, 'relay' | 'retention' | 'brand'>,
+) {
+  const { db, clock, log, outbound, audit, metrics, retention, instances, sealing } = platform
+  const { retryDelaysMs, timeoutMs, breakerFailures } = config.relay
+  const policies: Partial<Record<Engine, Policy>> = {
+    relay: { retryDelaysMs, timeoutMs, random: platform.random },
+  }
+  const policyOf = (stream: string) => policies[stream.split('.')[0] as Engine] as Policy
+  const brandName = config.brand.name
+  const store = createStore(db)
+  const wake = createWake(() => loops)
+  const directory = createDirectory({ db, store, sealing })
+  const recovery = createRecovery({ store, clock, wake, breakerFailures })
+  const parking = createParking({ db, clock, store, log })
+  const send = createSend({ outbound, clock, brandName })
+  const endings = createEndings({
+    store,
+    clock,
+    log,
+    audit,
+    directory,
+    recovery,
+    parking,
+    wake,
+    events: createDeliveryMetrics(metrics, store, clock),
+    scheduleOf: policyOf,
+  })
+
+  function createLoop(line: Line) {
+    const queue = createDeliveryQueue({
+      line,
+      store,
+      clock,
+      log,
+      directory,
+      recovery,
+      endings,
+      send,
+      timeoutOf: (stream) => policyOf(stream).timeoutMs,
+      longestMs: Math.max(...Object.values(policies).map((policy) => policy.timeoutMs)),
+    })
+    return createDueLoop({ queue, db, clock, log, instances })
+  }
+  const loops = [createLoop(LINES.first), createLoop(LINES.again)]
+  retention.add(...deliveryRetention(store, parking, config.retention))
+
+  return {
+    messages: store.messages,
+    deliveries: store.deliveries,
+    attempts: store.attempts,
+    hours: store.hours,
+    ...createPublish({ store, directory }),
+    /** Once the commit that published something is through. */
+    wake: () => loops[0]?.nudge(),
+    endpoints: createEndpoints({
+      db,
+      clock,
+      outbound,
+      audit,
+      store,
+      directory,
+      recovery,
+      parking,
+      brandName,
+    }),
+    healthOf: recovery.healthOf,
+    verdicts: createVerdicts({ store }),
+    resend: createResend({ db, clock, store, directory, wake }),
+    replay: createReplay({ db, clock, store, directory, wake }),
+    testEvent: createTestEvent({ clock, send, timeoutMs }),
+    start: () => {
+      for (const loop of loops) loop.start()
+    },
+    stop: (graceMs: number) => Promise.all(loops.map((loop) => loop.stop(graceMs))),
+    idle: () => Promise.all(loops.map((loop) => loop.idle())),
+  }
+}

@@ -1,0 +1,81 @@
+import { invalid } from '../platform/errors.ts'
+
+/** Which messages an endpoint wants. */
+export interface Filter {
+  /** Types and patterns such as `user.*`; null stands for all. */
+  eventTypes: readonly string[] | null
+  /** None stands for every message; with some, one that names none of them stays away. */
+  channels: readonly string[]
+}
+
+export interface Addressed {
+  type: string
+  channels: readonly string[]
+}
+
+/** Whether a message reaches an endpoint, or else the first reason why it does not. */
+export type Verdict = 'matches' | 'event_type' | 'channels'
+
+export type CompiledFilter = (type: string, channels: readonly string[]) => Verdict
+
+/** As long as the longest type, and still matches every type that there can be below it. */
+const LONGEST_TYPE = 256
+
+const TYPE = /^[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*$/
+const CHANNEL = /^[A-Za-z0-9_.:-]{1,128}$/
+
+/** For one question; whoever asks about many messages compiles the filter. */
+export const verdictOf = (filter: Filter, { type, channels }: Addressed): Verdict =>
+  compileFilter(filter)(type, channels)
+
+/** A filter made ready to be asked for every message: a thousand may be asked about each. */
+export function compileFilter({ eventTypes, channels }: Filter): CompiledFilter {
+  const hearsType = typeTest(eventTypes)
+  if (channels.length === 0) return (type) => (hearsType(type) ? 'matches' : 'event_type')
+  const heard = new Set(channels)
+  return (type, named) => {
+    if (!hearsType(type)) return 'event_type'
+    return named.some((channel) => heard.has(channel)) ? 'matches' : 'channels'
+  }
+}
+
+function typeTest(patterns: readonly string[] | null): (type: string) => boolean {
+  if (patterns === null || patterns.includes('*')) return () => true
+  const exact = new Set(patterns.filter((pattern) => !pattern.endsWith('.*')))
+  // With their dot: `user.` begins neither `user` nor `users.created`.
+  const prefixes = patterns
+    .filter((pattern) => pattern.endsWith('.*'))
+    .map((pattern) => pattern.slice(0, -1))
+  if (prefixes.length === 0) return (type) => exact.has(type)
+  return (type) => exact.has(type) || prefixes.some((prefix) => type.startsWith(prefix))
+}
+
+/** Throws `invalid`, in terms of `field`, unless `text` can be the type of a message. */
+export function checkEventType(text: string, field: string): void {
+  checkTypeLength(text, field)
+  if (!TYPE.test(text)) {
+    throw invalid(`${field}: expected words of letters, digits, _ and - with dots between them`)
+  }
+}
+
+/** Likewise for what an endpoint may list: a type, `user.*` for all below it, or `*`. */
+export function checkTypePattern(text: string, field: string): void {
+  if (text === '*') return
+  checkTypeLength(text, field)
+  if (!TYPE.test(text.replace(/\.\*$/, ''))) {
+    throw invalid(`${field}: expected a type like user.created, a pattern like user.*, or *`)
+  }
+}
+
+function checkTypeLength(text: string, field: string) {
+  if (text.length > LONGEST_TYPE) {
+    throw invalid(`${field}: longer than ${LONGEST_TYPE} characters`)
+  }
+}
+
+/** Likewise for a channel, which exists once somebody names it. */
+export function checkChannel(text: string, field: string): void {
+  if (!CHANNEL.test(text)) {
+    throw invalid(`${field}: expected 1 to 128 letters, digits and any of _ . : -`)
+  }
+}

@@ -1,0 +1,146 @@
+import type { Clock } from '../platform/clock.ts'
+import type { DueQueue, Holders, Lane, Lease } from '../platform/due-queue.ts'
+import { newId } from '../platform/ids.ts'
+import type { Log } from '../platform/log.ts'
+import type { Directory, Endpoint } from './directory.ts'
+import type { Endings } from './endings.ts'
+import { FIRST_ATTEMPTS, FURTHER_ATTEMPTS, SLICE } from './limits.ts'
+import type { Recovery } from './recovery.ts'
+import { type Send, type Sent, unsent } from './send.ts'
+import type { Store } from './store/index.ts'
+import type { MessageRow } from './store/messages.ts'
+import { type DeliveryRow, type LeasedDelivery, LINES, type Line } from './store/rows.ts'
+
+/** One attempt at a delivery, under lease. */
+export interface Attempt extends Lane {
+  delivery: LeasedDelivery
+  endpoint: Endpoint
+  message: MessageRow
+}
+
+const BROKEN = 'this server could not make the attempt; its log says why'
+const INTERRUPTED = 'this server stopped before the answer was stored'
+
+/**
+ * One of the two lines of deliveries, for a due loop of its own: what has never been tried,
+ * and what is tried again. Each has its own share of the calls under way.
+ */
+export function createDeliveryQueue(parts: {
+  line: Line
+  store: Store
+  clock: Clock
+  log: Log
+  directory: Directory
+  recovery: Recovery
+  endings: Endings
+  send: Send
+  timeoutOf: (stream: string) => number
+  longestMs: number
+}): DueQueue<Attempt, Sent> {
+  const { line, store, clock, log, directory, recovery, endings, send } = parts
+  /** Endpoints that come back are looked after beside the first attempts alone. */
+  const looksAfterRecovery = line === LINES.first
+
+  function nextDueAt(): number | undefined {
+    const times = [
+      store.line.firstWaitingAt(line),
+      looksAfterRecovery ? recovery.nextTrialAt() : undefined,
+    ].filter((at) => at !== undefined)
+    return times.length === 0 ? undefined : Math.min(...times)
+  }
+
+  function promote(now: number): boolean {
+    if (looksAfterRecovery) recovery.tryAgain(now, SLICE)
+    return store.line.promote(line, now, SLICE) === SLICE
+  }
+
+  const nextLane = (after: Lane | undefined) => store.line.nextLane(line, after)
+
+  /** What an endpoint does not take now is held; what was asked for by hand goes all the same. */
+  function claim(lane: Lane, limit: number, lease: Lease): Attempt[] {
+    const endpoint = usable(lane)
+    if (!endpoint?.isActive) {
+      holdAll(lane)
+      return []
+    }
+    const isClosed = recovery.healthOf(endpoint.id).openUntil === null
+    const rows = isClosed
+      ? store.line.ready(line, lane, Math.min(limit, recovery.roomAt(endpoint.id)))
+      : resends(lane).slice(0, limit)
+    return rows.flatMap((row) => begin(row, lane, endpoint, lease) ?? [])
+  }
+
+  /** One whose secrets cannot be opened must not stop all the others. */
+  function usable({ tenant, target }: Lane): Endpoint | undefined {
+    try {
+      return directory.find(tenant, target)
+    } catch (error) {
+      log.error('endpoint cannot be used', { endpointId: target, error: String(error) })
+      return undefined
+    }
+  }
+
+  function holdAll(lane: Lane) {
+    store.holding.hold(store.line.ready(line, lane, SLICE).map(({ seq }) => seq))
+  }
+
+  function resends(lane: Lane): DeliveryRow[] {
+    const rows = store.line.ready(line, lane, SLICE)
+    const byHand = rows.filter(({ trigger }) => trigger === 'resend')
+    store.holding.hold(rows.filter((row) => !byHand.includes(row)).map(({ seq }) => seq))
+    return byHand
+  }
+
+  function begin(row: DeliveryRow, lane: Lane, endpoint: Endpoint, lease: Lease) {
+    const message = store.messages.atSeq(row.tenantId, row.messageSeq)
+    if (!message) return undefined
+    const attempt = { attemptId: newId(), startedAt: clock.now() }
+    store.line.lease(row.seq, attempt, lease)
+    const delivery: LeasedDelivery = { ...row, ...attempt, state: 'leased' }
+    return { ...lane, delivery, endpoint, message }
+  }
+
+  const perform = ({ delivery, endpoint, message }: Attempt, signal: AbortSignal) =>
+    send(
+      {
+        endpoint,
+        message,
+        format: delivery.format,
+        attempt: delivery.attempts + 1,
+        trigger: delivery.trigger,
+      },
+      parts.timeoutOf(delivery.stream),
+      signal,
+    )
+
+  const broken = ({ delivery }: Attempt): Sent =>
+    unsent(delivery.startedAt, clock.now(), 'failed', BROKEN)
+
+  function settle({ delivery }: Attempt, sent: Sent): undefined {
+    endings.end(delivery, sent)
+  }
+
+  const hasLost = (holders: Holders): boolean =>
+    store.line.lost(line, holders, 1).length > 0 || (looksAfterRecovery && recovery.hasStalled())
+
+  function reclaim(holders: Holders) {
+    for (const delivery of store.line.lost(line, holders, SLICE))
+      endings.end(delivery, unsent(delivery.startedAt, holders.now, 'interrupted', INTERRUPTED))
+    if (looksAfterRecovery) recovery.resume(SLICE)
+  }
+
+  return {
+    name: looksAfterRecovery ? 'deliveries' : 'deliveries again',
+    limits: looksAfterRecovery ? FIRST_ATTEMPTS : FURTHER_ATTEMPTS,
+    longestMs: parts.longestMs,
+    nextDueAt,
+    promote,
+    nextLane,
+    claim,
+    perform,
+    broken,
+    settle,
+    hasLost,
+    reclaim,
+  }
+}

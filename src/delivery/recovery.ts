@@ -1,0 +1,119 @@
+import type { Clock } from '../platform/clock.ts'
+import { afterFailure, afterSuccess, HEALTHY, type Health, halfOpen, isOpen } from './health.ts'
+import { FIRST_ATTEMPTS, RELEASED_AT_ONCE } from './limits.ts'
+import type { HealthRow } from './store/health.ts'
+import type { Store } from './store/index.ts'
+import type { Wake } from './wake.ts'
+
+export type Recovery = ReturnType<typeof createRecovery>
+
+/**
+ * The breaker of each endpoint, and how what was held meanwhile is let go: a little at a time,
+ * each that ends drawing the next ones after it. All of this runs inside the loop's commits.
+ */
+export function createRecovery(parts: {
+  store: Store
+  clock: Clock
+  wake: Wake
+  breakerFailures: number
+}) {
+  const { store, clock, wake } = parts
+  const rules = { breakerFailures: parts.breakerFailures }
+
+  const healthOf = (endpointId: string): Health => store.health.find(endpointId) ?? HEALTHY
+
+  /** How many attempts may still begin now; none while the breaker is open. */
+  function roomAt(endpointId: string): number {
+    const { openUntil, window } = healthOf(endpointId)
+    if (openUntil !== null) return 0
+    if (window === null) return Number.POSITIVE_INFINITY
+    return Math.max(window - store.line.leasedOf(endpointId), 0)
+  }
+
+  /** An endpoint that does as it should costs one read. */
+  function noteSuccess(tenantId: string, endpointId: string) {
+    const row = store.health.find(endpointId)
+    if (!row) return
+    const wasOpen = isOpen(row)
+    if (isSpotless(row) && !row.isReleasing) return
+    const next = { ...row, ...afterSuccess(row), tenantId }
+    store.health.put({ ...next, isReleasing: row.isReleasing || wasOpen })
+    if (next.isReleasing || wasOpen) release({ ...next, isReleasing: true })
+  }
+
+  /** Says how things stand afterwards. */
+  function noteFailure(tenantId: string, endpointId: string): Health {
+    const row = store.health.find(endpointId) ?? newRow(tenantId, endpointId)
+    const next = { ...row, ...afterFailure(row, clock.now(), rules) }
+    if (next.openUntil !== null) next.isReleasing = false
+    store.health.put(next)
+    if (next.openUntil !== null) wake.waiting(next.openUntil)
+    if (next.isReleasing) release(next)
+    return next
+  }
+
+  /** Lets the next held deliveries stand in line, as many as can soon be sent. */
+  function release(row: HealthRow) {
+    const { tenantId, endpointId } = row
+    const wanted = Math.min((row.window ?? FIRST_ATTEMPTS.perTarget) * 2, RELEASED_AT_ONCE)
+    const missing = wanted - store.holding.standing(tenantId, endpointId, wanted)
+    if (missing <= 0) return
+    const released = store.holding.release(tenantId, endpointId, missing)
+    if (released < missing) store.health.put({ ...row, isReleasing: false })
+    if (released > 0) wake.ready()
+  }
+
+  /** For an endpoint that takes deliveries again, with a clean slate but a slow start. */
+  function restart(tenantId: string, endpointId: string) {
+    const row = { ...newRow(tenantId, endpointId), window: 1, isReleasing: true }
+    store.health.put(row)
+    release(row)
+  }
+
+  /** For an endpoint that is switched off. */
+  function suspend(endpointId: string) {
+    const row = store.health.find(endpointId)
+    if (row) store.health.put({ ...row, openUntil: null, isReleasing: false })
+  }
+
+  const nextTrialAt = (): number | undefined => store.health.firstOpenUntil()
+
+  /** Those whose pause is over get one delivery to prove themselves with. */
+  function tryAgain(now: number, limit: number) {
+    for (const row of store.health.openUntil(now, limit)) {
+      const next = { ...row, ...halfOpen(row, rules), isReleasing: true }
+      store.health.put(next)
+      release(next)
+    }
+  }
+
+  const hasStalled = (): boolean => store.health.stalled(1).length > 0
+
+  /** Goes on where nothing is under way any more that would draw the next ones. */
+  function resume(limit: number) {
+    for (const row of store.health.stalled(limit)) release(row)
+  }
+
+  return {
+    healthOf,
+    roomAt,
+    noteSuccess,
+    noteFailure,
+    restart,
+    suspend,
+    nextTrialAt,
+    tryAgain,
+    hasStalled,
+    resume,
+  }
+}
+
+const newRow = (tenantId: string, endpointId: string): HealthRow => ({
+  ...HEALTHY,
+  tenantId,
+  endpointId,
+  isReleasing: false,
+})
+
+const isSpotless = ({ failures, openUntil, window, failingSince }: Health): boolean =>
+  failures === 0 && openUntil === null && window === null && failingSince === null

@@ -1,0 +1,77 @@
+const SECOND = 1000
+
+/** A receiver cannot put its retries off further than this. */
+const LONGEST_WAIT_MS = 24 * 60 * 60 * SECOND
+
+/** Of the delay, how much chance may add: receivers that fail together are not called together. */
+const JITTER = 0.2
+
+/**
+ * When the try after number `attempt` is made, or undefined when the schedule is spent. Chance
+ * only ever adds, and a receiver that asks for more time gets it: no retry comes early.
+ */
+export function nextAttemptAt(failed: {
+  /** Of the try that has just failed, from 1. */
+  attempt: number
+  endedAt: number
+  delaysMs: readonly number[]
+  retryAfterMs: number | null
+  /** From 0 up to 1, exclusive. */
+  random: () => number
+}): number | undefined {
+  const delay = failed.delaysMs[failed.attempt - 1]
+  if (delay === undefined) return undefined
+  const scheduled = Math.round(delay * (1 + JITTER * failed.random()))
+  return failed.endedAt + Math.max(scheduled, Math.min(failed.retryAfterMs ?? 0, LONGEST_WAIT_MS))
+}
+
+/**
+ * How long `Retry-After` asks to wait, RFC 9110 section 10.2.3, at most 24 hours; null without a
+ * readable one. Of several the longest counts. Fractions of a second, which some receivers send,
+ * are understood.
+ */
+export function retryAfterOf(
+  headers: readonly (readonly [name: string, value: string])[],
+  now: number,
+): number | null {
+  const waits = headers
+    .filter(([name]) => name.toLowerCase() === 'retry-after')
+    .map(([, value]) => waitOf(value.trim(), now))
+    .filter((wait) => wait !== null)
+  return waits.length === 0 ? null : Math.min(Math.max(...waits, 0), LONGEST_WAIT_MS)
+}
+
+function waitOf(text: string, now: number): number | null {
+  if (/^\d+(\.\d+)?$/.test(text)) return Math.round(Number(text) * SECOND)
+  const date = parseHttpDate(text, now)
+  return date === null ? null : date - now
+}
+
+/** RFC 9110 section 5.6.7: the form in use, and the two that recipients still have to read. */
+const HTTP_DATES = [
+  /^[a-z]{3}, (?<day>\d\d) (?<month>[a-z]{3}) (?<year>\d{4}) (?<time>\d\d:\d\d:\d\d) GMT$/i,
+  /^[a-z]{6,9}, (?<day>\d\d)-(?<month>[a-z]{3})-(?<year>\d\d) (?<time>\d\d:\d\d:\d\d) GMT$/i,
+  /^[a-z]{3} (?<month>[a-z]{3}) (?<day>[ \d]\d) (?<time>\d\d:\d\d:\d\d) (?<year>\d{4})$/i,
+]
+
+const MONTHS = 'jan feb mar apr may jun jul aug sep oct nov dec'.split(' ')
+
+function parseHttpDate(text: string, now: number): number | null {
+  const parts = HTTP_DATES.map((form) => form.exec(text)?.groups).find((found) => found)
+  if (!parts) return null
+  const { day = '', month = '', year = '', time = '' } = parts
+  const [hour = 0, minute = 0, second = 0] = time.split(':').map(Number)
+  const monthIndex = MONTHS.indexOf(month.toLowerCase())
+  const wholeYear = year.length === 2 ? yearEnding(Number(year), now) : Number(year)
+  const date = Date.UTC(wholeYear, monthIndex, Number(day))
+  // A day or month that there is not comes out as another one. Second 60 is a leap second.
+  const real = new Date(date).getUTCDate() === Number(day) && monthIndex !== -1
+  if (!real || hour > 23 || minute > 59 || second > 60) return null
+  return date + ((hour * 60 + minute) * 60 + second) * SECOND
+}
+
+/** The last year that ends so and lies no more than 50 years ahead. */
+function yearEnding(digits: number, now: number): number {
+  const last = new Date(now).getUTCFullYear() + 50
+  return last - ((last - digits) % 100)
+}

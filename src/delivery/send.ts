@@ -1,0 +1,170 @@
+import type { Clock } from '../platform/clock.ts'
+import type { FailureReason, Outbound, OutboundResult } from '../platform/outbound/index.ts'
+import { maskHeaders } from './custom-headers.ts'
+import { deliveryHeaders } from './delivery-headers.ts'
+import type { Endpoint } from './directory.ts'
+import { bodyOf, type Format, type Message } from './formats.ts'
+import { KEPT_RESPONSE_BYTES, RESPONSE_BODY_MS } from './limits.ts'
+import { retryAfterOf } from './retry.ts'
+import { sign } from './signing.ts'
+import { liveSecrets } from './signing-secrets.ts'
+import type { Trigger } from './triggers.ts'
+
+/** One request to be made. */
+export interface Parcel {
+  endpoint: Endpoint
+  message: Message
+  format: Format
+  /** Number of the attempt, from 1. */
+  attempt: number
+  trigger: Trigger
+}
+
+export type ErrorCode =
+  | Exclude<FailureReason, 'refused' | 'aborted'>
+  | 'blocked'
+  | 'redirect'
+  | 'gone'
+  | 'status'
+  | 'interrupted'
+  | 'internal'
+
+/** What went over the wire, and what it came to. Times in milliseconds. */
+export interface Sent {
+  result: 'succeeded' | 'failed' | 'interrupted'
+  isGone: boolean
+  retryAfterMs: number | null
+  startedAt: number
+  endedAt: number
+  durationMs: number
+  /** As sent, but for sensitive values of the endpoint's own headers; null when unknown. */
+  request: { url: string; headers: Record<string, string> } | null
+  response: { status: number; headers: [name: string, value: string][]; body: string } | null
+  error: { code: ErrorCode; message: string } | null
+  address: string | null
+  timings: OutboundResult['timings'] | null
+}
+
+export type Send = ReturnType<typeof createSend>
+
+/** Makes one signed request to an endpoint. Resolves whatever the receiver does. */
+export function createSend(parts: { outbound: Outbound; clock: Clock; brandName: string }) {
+  const { outbound, clock, brandName } = parts
+
+  return async (parcel: Parcel, timeoutMs: number, signal?: AbortSignal): Promise<Sent> => {
+    const { endpoint } = parcel
+    const startedAt = clock.now()
+    const started = clock.monotonic()
+    const { body, headersWith } = prepare(parcel, startedAt)
+    const result = await outbound.send({
+      url: endpoint.url,
+      method: 'POST',
+      headers: headersWith(endpoint.headers),
+      body,
+      timeoutMs,
+      maxResponseBytes: KEPT_RESPONSE_BYTES,
+      headIsEnough: true,
+      bodyTimeoutMs: RESPONSE_BODY_MS,
+      ...(signal && { signal }),
+    })
+    const endedAt = clock.now()
+    return {
+      ...verdictOf(result, endedAt),
+      startedAt,
+      endedAt,
+      durationMs: Math.max(Math.round(clock.monotonic() - started), 0),
+      request: { url: endpoint.url, headers: headersWith(maskHeaders(endpoint.headers)) },
+      response: responseOf(result),
+      address: result.address,
+      timings: result.timings,
+    }
+  }
+
+  /** Signed anew for each attempt: receivers refuse what is older than five minutes. */
+  function prepare({ endpoint, message, format, attempt, trigger }: Parcel, now: number) {
+    const body = bodyOf(format, message)
+    const timestamp = Math.floor(now / 1000)
+    const secrets = liveSecrets(endpoint.secrets, now)
+    const signature = sign({ id: message.id, timestamp, body, secrets })
+    const headersWith = (custom: Record<string, string>) =>
+      deliveryHeaders({
+        brandName,
+        messageId: message.id,
+        type: message.type,
+        format,
+        timestamp,
+        attempt,
+        trigger,
+        signature,
+        custom,
+      })
+    return { body, headersWith }
+  }
+}
+
+/** Streaming mode leaves out a character that the size limit cut in two. */
+function responseOf(result: OutboundResult): Sent['response'] {
+  if (!result.replied) return null
+  const { status, headers, body, truncated } = result
+  const text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(body, { stream: truncated })
+  return { status, headers, body: text }
+}
+
+type Judgement = Pick<Sent, 'result' | 'isGone' | 'retryAfterMs' | 'error'>
+
+/** Any 2xx has arrived, whatever became of its body; everything else has not. */
+function verdictOf(result: OutboundResult, now: number): Judgement {
+  const plain = { isGone: false, retryAfterMs: null }
+  if (!result.replied) {
+    if (result.reason === 'aborted')
+      return { ...plain, result: 'interrupted', error: { code: 'interrupted', message: CUT_SHORT } }
+    const code = result.reason === 'refused' ? 'blocked' : result.reason
+    return { ...plain, result: 'failed', error: { code, message: result.message } }
+  }
+  if (result.status >= 200 && result.status < 300)
+    return { ...plain, result: 'succeeded', error: null }
+  const retryAfterMs = retryAfterOf(result.headers, now)
+  const error = refusal(result, retryAfterMs)
+  return { result: 'failed', isGone: result.status === 410, retryAfterMs, error }
+}
+
+const CUT_SHORT = 'this server stopped while the attempt was under way'
+
+function refusal(
+  { status, headers, bodyTrouble }: Extract<OutboundResult, { replied: true }>,
+  retryAfterMs: number | null,
+): NonNullable<Sent['error']> {
+  const trouble = bodyTrouble === null ? '' : `; ${bodyTrouble}`
+  if (status === 410)
+    return { code: 'gone', message: `answered 410: it wants no more, the endpoint is disabled` }
+  if (status >= 300 && status < 400) {
+    const location = headers.find(([name]) => name.toLowerCase() === 'location')?.[1]
+    const to = location === undefined ? '' : ` to ${location.slice(0, 500)}`
+    return {
+      code: 'redirect',
+      message: `answered ${status}, a redirect${to}; redirects are not followed${trouble}`,
+    }
+  }
+  const wait = retryAfterMs === null ? '' : ` and asked to wait ${Math.ceil(retryAfterMs / 1000)} s`
+  return { code: 'status', message: `answered ${status}${wait}${trouble}` }
+}
+
+/** For an attempt that nobody saw the end of, or that could not even be made. */
+export const unsent = (
+  startedAt: number,
+  now: number,
+  result: 'failed' | 'interrupted',
+  message: string,
+): Sent => ({
+  result,
+  isGone: false,
+  retryAfterMs: null,
+  startedAt,
+  endedAt: now,
+  durationMs: Math.max(now - startedAt, 0),
+  request: null,
+  response: null,
+  error: { code: result === 'failed' ? 'internal' : 'interrupted', message },
+  address: null,
+  timings: null,
+})

@@ -1,0 +1,127 @@
+import { and, desc, eq, type SQL, sql } from 'drizzle-orm'
+import { compile } from '../../db/compile.ts'
+import type { Db } from '../../db/open.ts'
+import { deliveries, messages } from '../schema.ts'
+import type { Stream } from '../stream.ts'
+import type { DeliveryRow, DeliveryView } from './rows.ts'
+import { END, type Scan } from './scan.ts'
+
+export type NewDelivery = Pick<
+  DeliveryRow,
+  | 'id'
+  | 'tenantId'
+  | 'stream'
+  | 'messageSeq'
+  | 'endpointId'
+  | 'format'
+  | 'state'
+  | 'line'
+  | 'trigger'
+  | 'dueAt'
+  | 'createdAt'
+>
+
+/** Deliveries as people ask for them. */
+export function createDeliveryStore({ orm, client }: Db) {
+  const $ = sql.placeholder
+  const inStream = and(eq(deliveries.tenantId, $('tenantId')), eq(deliveries.stream, $('stream')))
+
+  const insert = compile(
+    client,
+    orm.insert(deliveries).values({
+      id: $('id'),
+      tenantId: $('tenantId'),
+      stream: $('stream'),
+      messageSeq: $('messageSeq'),
+      endpointId: $('endpointId'),
+      format: $('format'),
+      state: $('state'),
+      line: $('line'),
+      run: 1,
+      attempts: 0,
+      tries: 0,
+      trigger: $('trigger'),
+      dueAt: $('dueAt'),
+      isResendWanted: false,
+      createdAt: $('createdAt'),
+    }),
+  )
+  const select = (where: SQL | undefined) =>
+    orm
+      .select({ delivery: deliveries, messageId: messages.id, eventType: messages.type })
+      .from(deliveries)
+      .innerJoin(messages, eq(messages.seq, deliveries.messageSeq))
+      .where(where)
+  const scan = (where: SQL | undefined) =>
+    select(and(inStream, where, sql`${deliveries.seq} < ${$('before')}`))
+      .orderBy(desc(deliveries.seq))
+      .limit($('limit'))
+      .prepare()
+
+  const find = select(and(inStream, eq(deliveries.id, $('id')))).prepare()
+  const ofMessage = scan(eq(deliveries.messageSeq, $('messageSeq')))
+  const all = scan(undefined)
+  const ofEndpoint = scan(eq(deliveries.endpointId, $('endpointId')))
+  const failed = scan(sql`${deliveries.state} = 'failed'`)
+  const toEndpoint = orm
+    .select()
+    .from(deliveries)
+    .where(
+      and(
+        eq(deliveries.messageSeq, $('messageSeq')),
+        eq(deliveries.endpointId, $('endpointId')),
+        eq(deliveries.tenantId, $('tenantId')),
+      ),
+    )
+    .prepare()
+  const wantResend = orm
+    .update(deliveries)
+    .set({ isResendWanted: true })
+    .where(eq(deliveries.seq, $('seq')))
+    .prepare()
+  const removeOfMessage = orm
+    .delete(deliveries)
+    .where(
+      sql`${deliveries.seq} in (select seq from deliveries
+        where message_seq = ${$('messageSeq')} limit ${$('limit')})`,
+    )
+    .returning({ state: deliveries.state })
+    .prepare()
+
+  return {
+    insert: (row: NewDelivery) => insert.run(row),
+    find: ({ tenantId, name }: Stream, id: string): DeliveryView | undefined =>
+      views(find.all({ tenantId, stream: name, id }))[0],
+    ofMessage: (
+      { tenantId, name }: Stream,
+      messageSeq: number,
+      { before = END, limit }: Scan,
+    ): DeliveryView[] =>
+      views(ofMessage.all({ tenantId, stream: name, messageSeq, before, limit })),
+    all: ({ tenantId, name }: Stream, { before = END, limit }: Scan): DeliveryView[] =>
+      views(all.all({ tenantId, stream: name, before, limit })),
+    failed: ({ tenantId, name }: Stream, { before = END, limit }: Scan): DeliveryView[] =>
+      views(failed.all({ tenantId, stream: name, before, limit })),
+    ofEndpoint: (
+      { tenantId, name }: Stream,
+      endpointId: string,
+      { before = END, limit }: Scan,
+    ): DeliveryView[] =>
+      views(ofEndpoint.all({ tenantId, stream: name, endpointId, before, limit })),
+    /** The one delivery of a message to an endpoint. */
+    toEndpoint: (
+      tenantId: string,
+      messageSeq: number,
+      endpointId: string,
+    ): DeliveryRow | undefined => toEndpoint.get({ tenantId, messageSeq, endpointId }),
+    wantResend: (seq: number) => void wantResend.run({ seq }),
+    /** Some of a message's deliveries, with their attempts; the states they were in. */
+    removeOfMessage: (messageSeq: number, limit: number) =>
+      removeOfMessage.all({ messageSeq, limit }).map(({ state }) => state),
+  }
+}
+
+const views = (
+  rows: { delivery: DeliveryRow; messageId: string; eventType: string }[],
+): DeliveryView[] =>
+  rows.map(({ delivery, messageId, eventType }) => ({ ...delivery, messageId, eventType }))

@@ -1,0 +1,172 @@
+import { and, asc, desc, eq, isNull, sql } from 'drizzle-orm'
+import type { Db } from '../../db/open.ts'
+import { endpointFilters, endpoints } from '../schema.ts'
+import type { Stream } from '../stream.ts'
+import { END, type Scan } from './scan.ts'
+
+export type EndpointRow = typeof endpoints.$inferSelect
+export type NewEndpointRow = Omit<EndpointRow, 'seq' | 'deletedAt'>
+export type DisabledReason = NonNullable<EndpointRow['disabledReason']>
+export type FilterRow = typeof endpointFilters.$inferSelect
+
+/** Filters that are remembered of an endpoint. */
+const FILTERS_KEPT = 100
+
+export function createEndpointStore({ orm }: Db) {
+  const $ = sql.placeholder
+  const here = isNull(endpoints.deletedAt)
+  const inStream = and(
+    eq(endpoints.tenantId, $('tenantId')),
+    eq(endpoints.stream, $('stream')),
+    here,
+  )
+  const mine = and(inStream, eq(endpoints.id, $('id')))
+
+  const insert = orm
+    .insert(endpoints)
+    .values({
+      id: $('id'),
+      tenantId: $('tenantId'),
+      stream: $('stream'),
+      url: $('url'),
+      description: $('description'),
+      eventTypes: $('eventTypes'),
+      channels: $('channels'),
+      format: $('format'),
+      headers: $('headers'),
+      secrets: $('secrets'),
+      isActive: $('isActive'),
+      disabledReason: $('disabledReason'),
+      createdAt: $('createdAt'),
+      updatedAt: $('updatedAt'),
+    })
+    .prepare()
+  const update = orm
+    .update(endpoints)
+    .set({
+      url: sql`${$('url')}`,
+      description: sql`${$('description')}`,
+      eventTypes: sql`${$('eventTypes')}`,
+      channels: sql`${$('channels')}`,
+      format: sql`${$('format')}`,
+      headers: sql`${$('headers')}`,
+      secrets: sql`${$('secrets')}`,
+      isActive: sql`${$('isActive')}`,
+      disabledReason: sql`${$('disabledReason')}`,
+      updatedAt: sql`${$('updatedAt')}`,
+    })
+    .where(mine)
+    .prepare()
+  const find = orm.select().from(endpoints).where(mine).prepare()
+  const ofTenant = orm
+    .select()
+    .from(endpoints)
+    .where(and(eq(endpoints.tenantId, $('tenantId')), eq(endpoints.id, $('id')), here))
+    .prepare()
+  const active = orm
+    .select({ isActive: endpoints.isActive })
+    .from(endpoints)
+    .where(and(eq(endpoints.tenantId, $('tenantId')), eq(endpoints.id, $('id')), here))
+    .prepare()
+  const list = orm.select().from(endpoints).where(inStream).orderBy(asc(endpoints.seq)).prepare()
+  const page = orm
+    .select()
+    .from(endpoints)
+    .where(and(inStream, sql`${endpoints.seq} < ${$('before')}`))
+    .orderBy(desc(endpoints.seq))
+    .limit($('limit'))
+    .prepare()
+  const count = orm
+    .select({ count: sql<number>`count(*)` })
+    .from(endpoints)
+    .where(inStream)
+    .prepare()
+  const disable = orm
+    .update(endpoints)
+    .set({
+      isActive: false,
+      disabledReason: sql`${$('reason')}`,
+      updatedAt: sql`${$('now')}`,
+    })
+    .where(and(eq(endpoints.tenantId, $('tenantId')), eq(endpoints.id, $('id')), here))
+    .prepare()
+  const markDeleted = orm
+    .update(endpoints)
+    .set({ isActive: false, deletedAt: sql`${$('now')}` })
+    .where(mine)
+    .returning({ id: endpoints.id })
+    .prepare()
+  const deleted = orm
+    .select({ tenantId: endpoints.tenantId, id: endpoints.id })
+    .from(endpoints)
+    .where(sql`${endpoints.deletedAt} is not null`)
+    .limit($('limit'))
+    .prepare()
+  const remove = orm
+    .delete(endpoints)
+    .where(and(eq(endpoints.tenantId, $('tenantId')), eq(endpoints.id, $('id'))))
+    .prepare()
+  const addFilter = orm
+    .insert(endpointFilters)
+    .values({
+      endpointId: $('endpointId'),
+      afterSeq: $('afterSeq'),
+      eventTypes: $('eventTypes'),
+      channels: $('channels'),
+    })
+    .onConflictDoUpdate({
+      target: [endpointFilters.endpointId, endpointFilters.afterSeq],
+      set: { eventTypes: sql`excluded.event_types`, channels: sql`excluded.channels` },
+    })
+    .prepare()
+  const trimFilters = orm
+    .delete(endpointFilters)
+    .where(
+      and(
+        eq(endpointFilters.endpointId, $('endpointId')),
+        sql`${endpointFilters.afterSeq} < (select after_seq from endpoint_filters
+          where endpoint_id = ${$('endpointId')} order by after_seq desc
+          limit 1 offset ${sql.raw(`${FILTERS_KEPT - 1}`)})`,
+      ),
+    )
+    .prepare()
+  const filters = orm
+    .select()
+    .from(endpointFilters)
+    .where(eq(endpointFilters.endpointId, $('endpointId')))
+    .orderBy(asc(endpointFilters.afterSeq))
+    .prepare()
+
+  return {
+    insert: (row: NewEndpointRow) => void insert.run(row),
+    update: ({ name }: Stream, row: EndpointRow) => void update.run({ ...row, stream: name }),
+    find: ({ tenantId, name }: Stream, id: string): EndpointRow | undefined =>
+      find.get({ tenantId, stream: name, id }),
+    /** Whatever its stream. */
+    ofTenant: (tenantId: string, id: string): EndpointRow | undefined =>
+      ofTenant.get({ tenantId, id }),
+    isActive: (tenantId: string, id: string): boolean =>
+      active.get({ tenantId, id })?.isActive ?? false,
+    /** Oldest first. */
+    list: ({ tenantId, name }: Stream): EndpointRow[] => list.all({ tenantId, stream: name }),
+    /** Newest first, from behind the one at `before`. */
+    page: ({ tenantId, name }: Stream, { before = END, limit }: Scan): EndpointRow[] =>
+      page.all({ tenantId, stream: name, before, limit }),
+    count: ({ tenantId, name }: Stream): number =>
+      count.get({ tenantId, stream: name })?.count ?? 0,
+    disable: (tenantId: string, id: string, reason: DisabledReason, now: number) =>
+      void disable.run({ tenantId, id, reason, now }),
+    /** False when there is no such endpoint. */
+    markDeleted: ({ tenantId, name }: Stream, id: string, now: number): boolean =>
+      markDeleted.get({ tenantId, stream: name, id, now }) !== undefined,
+    /** Of all tenants. */
+    deleted: (limit: number): { tenantId: string; id: string }[] => deleted.all({ limit }),
+    remove: (tenantId: string, id: string) => void remove.run({ tenantId, id }),
+    addFilter: (row: FilterRow) => {
+      addFilter.run(row)
+      trimFilters.run({ endpointId: row.endpointId })
+    },
+    /** What the endpoint listened to, in the order of time. */
+    filters: (endpointId: string): FilterRow[] => filters.all({ endpointId }),
+  }
+}

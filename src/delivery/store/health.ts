@@ -1,0 +1,78 @@
+import { asc, eq, sql } from 'drizzle-orm'
+import type { Db } from '../../db/open.ts'
+import { endpointHealth } from '../schema.ts'
+
+export type HealthRow = typeof endpointHealth.$inferSelect
+
+/** Only the loop and the endpoints' own service come here, with ids that they have checked. */
+export function createHealthStore({ orm }: Db) {
+  const $ = sql.placeholder
+  const find = orm
+    .select()
+    .from(endpointHealth)
+    .where(eq(endpointHealth.endpointId, $('endpointId')))
+    .prepare()
+  const put = orm
+    .insert(endpointHealth)
+    .values({
+      endpointId: $('endpointId'),
+      tenantId: $('tenantId'),
+      failures: $('failures'),
+      openUntil: $('openUntil'),
+      trips: $('trips'),
+      window: $('window'),
+      failingSince: $('failingSince'),
+      failedAttempts: $('failedAttempts'),
+      isReleasing: $('isReleasing'),
+    })
+    .onConflictDoUpdate({
+      target: endpointHealth.endpointId,
+      set: {
+        failures: sql`excluded.failures`,
+        openUntil: sql`excluded.open_until`,
+        trips: sql`excluded.trips`,
+        window: sql`excluded.window`,
+        failingSince: sql`excluded.failing_since`,
+        failedAttempts: sql`excluded.failed_attempts`,
+        isReleasing: sql`excluded.is_releasing`,
+      },
+    })
+    .prepare()
+  const firstOpen = orm
+    .select({ at: endpointHealth.openUntil })
+    .from(endpointHealth)
+    .where(sql`${endpointHealth.openUntil} is not null`)
+    .orderBy(asc(endpointHealth.openUntil))
+    .limit(1)
+    .prepare()
+  const openUntil = orm
+    .select()
+    .from(endpointHealth)
+    .where(sql`${endpointHealth.openUntil} <= ${$('now')}`)
+    .orderBy(asc(endpointHealth.openUntil))
+    .limit($('limit'))
+    .prepare()
+  const ofIt = sql`d.tenant_id = ${endpointHealth.tenantId} and d.endpoint_id = ${endpointHealth.endpointId}`
+  /** Let go, and yet nothing of theirs is on its way: nobody would go on. */
+  const stalled = orm
+    .select()
+    .from(endpointHealth)
+    .where(
+      sql`${endpointHealth.isReleasing} = 1
+        and exists (select 1 from deliveries d where ${ofIt} and d.state = 'held')
+        and not exists (select 1 from deliveries d where ${ofIt} and d.state = 'leased')
+        and not exists (select 1 from deliveries d where ${ofIt} and d.state = 'ready' and d.line in (0, 1))`,
+    )
+    .limit($('limit'))
+    .prepare()
+
+  return {
+    find: (endpointId: string): HealthRow | undefined => find.get({ endpointId }),
+    put: (row: HealthRow) => void put.run(row),
+    /** When the first open breaker is to be tried. */
+    firstOpenUntil: (): number | undefined => firstOpen.get()?.at ?? undefined,
+    /** Open ones whose time has come. */
+    openUntil: (now: number, limit: number): HealthRow[] => openUntil.all({ now, limit }),
+    stalled: (limit: number): HealthRow[] => stalled.all({ limit }),
+  }
+}

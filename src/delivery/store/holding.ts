@@ -1,0 +1,64 @@
+import { type SQL, sql } from 'drizzle-orm'
+import type { Db } from '../../db/open.ts'
+import { deliveries } from '../schema.ts'
+
+/** Deliveries of an endpoint that takes none, in slices: there may be very many. */
+export function createHoldingStore({ orm }: Db) {
+  const $ = sql.placeholder
+  const mine = sql`tenant_id = ${$('tenantId')} and endpoint_id = ${$('endpointId')}`
+  const standing = sql`select seq from deliveries where state = 'ready' and line in (0, 1) and ${mine}`
+  const open = sql`select seq from (
+    select seq from deliveries where state = 'waiting' and ${mine} union all ${standing})`
+  const held = sql`select seq from deliveries where state = 'held' and ${mine} order by due_at, seq`
+
+  const moveSlice = (state: 'held' | 'ready', from: SQL) =>
+    orm
+      .update(deliveries)
+      .set({ state })
+      .where(sql`${deliveries.seq} in (${from} limit ${$('limit')})`)
+      .returning({ seq: deliveries.seq })
+      .prepare()
+  const cancelSlice = (from: SQL) =>
+    orm
+      .update(deliveries)
+      .set({ state: 'cancelled', endedAt: sql`${$('now')}` })
+      .where(sql`${deliveries.seq} in (${from} limit ${$('limit')})`)
+      .returning({ seq: deliveries.seq })
+      .prepare()
+  const park = moveSlice('held', open)
+  const release = moveSlice('ready', held)
+  const cancelOpen = cancelSlice(open)
+  const cancelHeld = cancelSlice(held)
+  const hold = orm
+    .update(deliveries)
+    .set({ state: 'held' })
+    .where(sql`${deliveries.seq} in (select value from json_each(${$('seqs')}))`)
+    .prepare()
+  const standingCount = orm
+    .select({ count: sql<number>`count(*)` })
+    .from(sql`(${standing} limit ${$('most')})`)
+    .prepare()
+  const heldCount = orm
+    .select({ count: sql<number>`count(*)` })
+    .from(deliveries)
+    .where(sql`state = 'held' and ${mine}`)
+    .prepare()
+  return {
+    hold: (seqs: number[]) => void hold.run({ seqs: JSON.stringify(seqs) }),
+    /** Holds some of those that wait or stand in line; how many. */
+    park: (tenantId: string, endpointId: string, limit: number): number =>
+      park.all({ tenantId, endpointId, limit }).length,
+    /** Puts some of the held, oldest first, in line; how many. */
+    release: (tenantId: string, endpointId: string, limit: number): number =>
+      release.all({ tenantId, endpointId, limit }).length,
+    cancelOpen: (tenantId: string, endpointId: string, now: number, limit: number): number =>
+      cancelOpen.all({ tenantId, endpointId, now, limit }).length,
+    cancelHeld: (tenantId: string, endpointId: string, now: number, limit: number): number =>
+      cancelHeld.all({ tenantId, endpointId, now, limit }).length,
+    /** How many stand in line, counted up to `most`. */
+    standing: (tenantId: string, endpointId: string, most: number): number =>
+      standingCount.get({ tenantId, endpointId, most })?.count ?? 0,
+    heldCount: (tenantId: string, endpointId: string): number =>
+      heldCount.get({ tenantId, endpointId })?.count ?? 0,
+  }
+}

@@ -1,0 +1,23 @@
+import type { Db } from '../../db/open.ts'
+import { createAttemptStore } from './attempts.ts'
+import { createDeliveryStore } from './deliveries.ts'
+import { createEndpointStore } from './endpoints.ts'
+import { createHealthStore } from './health.ts'
+import { createHoldingStore } from './holding.ts'
+import { createHourStore } from './hours.ts'
+import { createLineStore } from './line.ts'
+import { createMessageStore } from './messages.ts'
+
+export type Store = ReturnType<typeof createStore>
+
+/** All SQL of the delivery layer. */
+export const createStore = (db: Db) => ({
+  messages: createMessageStore(db),
+  endpoints: createEndpointStore(db),
+  health: createHealthStore(db),
+  deliveries: createDeliveryStore(db),
+  line: createLineStore(db),
+  holding: createHoldingStore(db),
+  attempts: createAttemptStore(db),
+  hours: createHourStore(db),
+})

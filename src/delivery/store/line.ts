@@ -1,0 +1,151 @@
+import { and, asc, eq, type SQL, sql } from 'drizzle-orm'
+import { compile } from '../../db/compile.ts'
+import type { Db } from '../../db/open.ts'
+import type { Holders, Lane, Lease } from '../../platform/due-queue.ts'
+import { deliveries } from '../schema.ts'
+import type { DeliveryRow, DeliveryState, LeasedDelivery, Line, Step } from './rows.ts'
+
+/** Behind all that a lane can hold, so that the next one is found without walking through it. */
+const END_OF_TIME = sql.raw(`${Number.MAX_SAFE_INTEGER}`)
+
+/** What the due loop does with the deliveries of one line; it serves all tenants. */
+export function createLineStore({ orm, client }: Db) {
+  const $ = sql.placeholder
+  const state = (name: DeliveryState): SQL => sql`${deliveries.state} = ${sql.raw(`'${name}'`)}`
+  const inLine = eq(deliveries.line, $('line'))
+  const bySeq = eq(deliveries.seq, $('seq'))
+  /** No longer so once the lease was taken back: each attempt has an id of its own. */
+  const held = and(bySeq, eq(deliveries.attemptId, $('attemptId')))
+
+  const firstWaiting = orm
+    .select({ at: deliveries.dueAt })
+    .from(deliveries)
+    .where(and(state('waiting'), inLine))
+    .orderBy(asc(deliveries.dueAt))
+    .limit(1)
+    .prepare()
+  const promote = orm
+    .update(deliveries)
+    .set({ state: 'ready' })
+    .where(
+      sql`${deliveries.seq} in (select seq from deliveries where state = 'waiting'
+        and line = ${$('line')} and due_at <= ${$('now')} order by due_at limit ${$('limit')})`,
+    )
+    .returning({ seq: deliveries.seq })
+    .prepare()
+  const nextLane = orm
+    .select({ tenant: deliveries.tenantId, target: deliveries.endpointId })
+    .from(deliveries)
+    .where(
+      and(
+        state('ready'),
+        inLine,
+        sql`(tenant_id, endpoint_id, due_at) > (${$('tenant')}, ${$('target')}, ${END_OF_TIME})`,
+      ),
+    )
+    .orderBy(asc(deliveries.tenantId), asc(deliveries.endpointId))
+    .limit(1)
+    .prepare()
+  const ready = orm
+    .select()
+    .from(deliveries)
+    .where(
+      and(
+        state('ready'),
+        inLine,
+        eq(deliveries.tenantId, $('tenant')),
+        eq(deliveries.endpointId, $('target')),
+      ),
+    )
+    .orderBy(asc(deliveries.dueAt), asc(deliveries.seq))
+    .limit($('limit'))
+    .prepare()
+  const lease = compile(
+    client,
+    orm
+      .update(deliveries)
+      .set({
+        state: 'leased',
+        leaseOwner: sql`${$('owner')}`,
+        leaseUntil: sql`${$('until')}`,
+        attemptId: sql`${$('attemptId')}`,
+        startedAt: sql`${$('startedAt')}`,
+      })
+      .where(bySeq),
+  )
+  const leased = orm.select().from(deliveries).where(held).prepare()
+  const leasedOf = orm
+    .select({ count: sql<number>`count(*)` })
+    .from(deliveries)
+    .where(and(state('leased'), eq(deliveries.endpointId, $('endpointId'))))
+    .prepare()
+  const move = compile(
+    client,
+    orm
+      .update(deliveries)
+      .set({
+        state: sql`${$('state')}`,
+        line: sql`${$('line')}`,
+        run: sql`${$('run')}`,
+        attempts: sql`${$('attempts')}`,
+        tries: sql`${$('tries')}`,
+        trigger: sql`${$('trigger')}`,
+        dueAt: sql`${$('dueAt')}`,
+        resumeAt: sql`${$('resumeAt')}`,
+        isResendWanted: sql`${$('isResendWanted')}`,
+        endedAt: sql`${$('endedAt')}`,
+        leaseOwner: null,
+        leaseUntil: null,
+        attemptId: null,
+        startedAt: null,
+      })
+      .where(bySeq),
+  )
+  const lost = orm
+    .select()
+    .from(deliveries)
+    .where(
+      and(
+        state('leased'),
+        inLine,
+        sql`(${deliveries.leaseOwner} not in (select value from json_each(${$('alive')}))
+          or (${deliveries.leaseUntil} < ${$('now')} and ${deliveries.leaseOwner} <> ${$('self')}))`,
+      ),
+    )
+    .limit($('limit'))
+    .prepare()
+  const backlog = orm
+    .select({
+      count: sql<number>`count(*)`,
+      oldest: sql<number | null>`min(${deliveries.dueAt})`,
+    })
+    .from(deliveries)
+    .where(and(state('ready'), inLine))
+    .prepare()
+
+  return {
+    firstWaitingAt: (line: Line): number | undefined => firstWaiting.get({ line })?.at,
+    /** Puts up to `limit` waiting deliveries in line and says how many. */
+    promote: (line: Line, now: number, limit: number): number =>
+      promote.all({ line, now, limit }).length,
+    nextLane: (line: Line, after: Lane | undefined): Lane | undefined =>
+      nextLane.get({ line, tenant: after?.tenant ?? '', target: after?.target ?? '' }),
+    /** Those of a lane that stand in line, oldest first. */
+    ready: (line: Line, { tenant, target }: Lane, limit: number): DeliveryRow[] =>
+      ready.all({ line, tenant, target, limit }),
+    /** For one that was read as ready in the same commit. */
+    lease: (seq: number, attempt: { attemptId: string; startedAt: number }, lease_: Lease) =>
+      lease.run({ seq, ...attempt, ...lease_ }),
+    /** As it is now, or undefined when the lease has passed to somebody else. */
+    leased: (seq: number, attemptId: string): LeasedDelivery | undefined =>
+      leased.get({ seq, attemptId }) as LeasedDelivery | undefined,
+    /** Attempts under way at an endpoint, of all processes. */
+    leasedOf: (endpointId: string): number => leasedOf.get({ endpointId })?.count ?? 0,
+    move: (seq: number, { isResendWanted, ...step }: Step) =>
+      move.run({ seq, ...step, isResendWanted: isResendWanted ? 1 : 0 }),
+    lost: (line: Line, { self, alive, now }: Holders, limit: number): LeasedDelivery[] =>
+      lost.all({ line, self, alive: JSON.stringify(alive), now, limit }) as LeasedDelivery[],
+    /** How many stand in line, and since when the first was due. */
+    backlog: (line: Line) => backlog.get({ line }) ?? { count: 0, oldest: null },
+  }
+}

@@ -1,0 +1,122 @@
+import { and, asc, desc, eq, sql } from 'drizzle-orm'
+import { compile } from '../../db/compile.ts'
+import type { Db } from '../../db/open.ts'
+import { messages } from '../schema.ts'
+import type { Stream } from '../stream.ts'
+import { END, type Scan } from './scan.ts'
+
+export type MessageRow = typeof messages.$inferSelect
+/** What a list shows of a message: all but what may be large. */
+export type MessageHead = Pick<MessageRow, 'seq' | 'id' | 'type' | 'acceptedAt'>
+/** What tells whom a message is for. */
+export type MessageAddress = Pick<MessageRow, 'seq' | 'type' | 'channels'>
+
+export function createMessageStore({ orm, client }: Db) {
+  const $ = sql.placeholder
+  const inStream = and(eq(messages.tenantId, $('tenantId')), eq(messages.stream, $('stream')))
+  const head = {
+    seq: messages.seq,
+    id: messages.id,
+    type: messages.type,
+    acceptedAt: messages.acceptedAt,
+  }
+
+  const insert = compile<{ seq: number }>(
+    client,
+    orm
+      .insert(messages)
+      .values({
+        id: $('id'),
+        tenantId: $('tenantId'),
+        stream: $('stream'),
+        type: $('type'),
+        channels: $('channels'),
+        payload: $('payload'),
+        idempotencyKey: $('idempotencyKey'),
+        acceptedAt: $('acceptedAt'),
+      })
+      .returning({ seq: messages.seq }),
+  )
+  const find = orm
+    .select()
+    .from(messages)
+    .where(and(inStream, eq(messages.id, $('id'))))
+    .prepare()
+  const atSeq = orm
+    .select()
+    .from(messages)
+    .where(and(eq(messages.tenantId, $('tenantId')), eq(messages.seq, $('seq'))))
+    .prepare()
+  const list = orm
+    .select(head)
+    .from(messages)
+    .where(and(inStream, sql`${messages.seq} < ${$('before')}`))
+    .orderBy(desc(messages.seq))
+    .limit($('limit'))
+    .prepare()
+  const listOfType = orm
+    .select(head)
+    .from(messages)
+    .where(and(inStream, eq(messages.type, $('type')), sql`${messages.seq} < ${$('before')}`))
+    .orderBy(desc(messages.seq))
+    .limit($('limit'))
+    .prepare()
+  const between = orm
+    .select({ seq: messages.seq, type: messages.type, channels: messages.channels })
+    .from(messages)
+    .where(
+      and(inStream, sql`${messages.seq} > ${$('after')}`, sql`${messages.seq} <= ${$('upTo')}`),
+    )
+    .orderBy(asc(messages.seq))
+    .limit($('limit'))
+    .prepare()
+  const placeAt = orm
+    .select({ seq: messages.seq })
+    .from(messages)
+    .where(sql`${messages.acceptedAt} < ${$('at')}`)
+    .orderBy(desc(messages.acceptedAt), desc(messages.seq))
+    .limit(1)
+    .prepare()
+  const lastSeq = orm
+    .select({ seq: sql<number>`coalesce(max(${messages.seq}), 0)` })
+    .from(messages)
+    .prepare()
+  const expired = orm
+    .select({ seq: messages.seq })
+    .from(messages)
+    .where(sql`${messages.acceptedAt} < ${$('before')}`)
+    .orderBy(asc(messages.acceptedAt))
+    .limit($('limit'))
+    .prepare()
+  const remove = orm
+    .delete(messages)
+    .where(eq(messages.seq, $('seq')))
+    .prepare()
+
+  return {
+    /** The place of the new message in the order of all. */
+    insert: (row: Omit<MessageRow, 'seq'>): number => (insert.get(row) as { seq: number }).seq,
+    find: ({ tenantId, name }: Stream, id: string): MessageRow | undefined =>
+      find.get({ tenantId, stream: name, id }),
+    atSeq: (tenantId: string, seq: number): MessageRow | undefined => atSeq.get({ tenantId, seq }),
+    /** Newest first, from behind the message at `before`. */
+    list: ({ tenantId, name }: Stream, page: Scan & { type?: string | undefined }) => {
+      const { before = END, limit, type } = page
+      const values = { tenantId, stream: name, before, limit }
+      const rows = type === undefined ? list.all(values) : listOfType.all({ ...values, type })
+      return rows as MessageHead[]
+    },
+    /** Oldest first, those between two places in the order of all. */
+    between: (
+      { tenantId, name }: Stream,
+      places: { after: number; upTo: number; limit: number },
+    ): MessageAddress[] => between.all({ tenantId, stream: name, ...places }),
+    /** The place of the last message, of whatever tenant, that was accepted before `at`. */
+    placeAt: (at: number): number => placeAt.get({ at })?.seq ?? 0,
+    lastSeq: (): number => lastSeq.get()?.seq ?? 0,
+    /** Of all tenants, oldest first. */
+    expired: (before: number, limit: number): number[] =>
+      expired.all({ before, limit }).map(({ seq }) => seq),
+    remove: (seq: number) => remove.run({ seq }),
+  }
+}

@@ -1,0 +1,39 @@
+import type { Clock } from '../platform/clock.ts'
+import { AppError } from '../platform/errors.ts'
+import { newId } from '../platform/ids.ts'
+import type { Endpoint } from './directory.ts'
+import type { Message } from './formats.ts'
+import type { Send, Sent } from './send.ts'
+
+/** A person looks at one answer at a time. */
+const TESTS_AT_ONCE = 4
+
+/** Sends one event that is stored nowhere and counted nowhere, and waits for the answer. */
+export function createTestEvent(parts: { clock: Clock; send: Send; timeoutMs: number }) {
+  const { clock, send, timeoutMs } = parts
+  const underWay = new Map<string, number>()
+
+  return async (
+    endpoint: Endpoint,
+    event: { type: string; payload: string },
+  ): Promise<{ sent: Sent; message: Message }> => {
+    const { tenantId, format } = endpoint
+    const others = underWay.get(tenantId) ?? 0
+    if (others >= TESTS_AT_ONCE)
+      throw new AppError('rate_limited', `${TESTS_AT_ONCE} tests are under way; wait for an answer`)
+    underWay.set(tenantId, others + 1)
+    const message = { id: newId(), tenantId, acceptedAt: clock.now(), ...event }
+    try {
+      const parcel = { endpoint, message, format, attempt: 1, trigger: 'test' } as const
+      return { sent: await send(parcel, timeoutMs), message }
+    } finally {
+      leave(tenantId)
+    }
+  }
+
+  function leave(tenantId: string) {
+    const left = (underWay.get(tenantId) ?? 1) - 1
+    if (left === 0) underWay.delete(tenantId)
+    else underWay.set(tenantId, left)
+  }
+}

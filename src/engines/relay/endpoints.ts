@@ -1,0 +1,167 @@
+import type { Endpoint as EndpointRecord } from '../../delivery/directory.ts'
+import type { EndpointFields } from '../../delivery/endpoints.ts'
+import { bodyOf } from '../../delivery/formats.ts'
+import type { Delivery } from '../../delivery/index.ts'
+import { checkEventType } from '../../delivery/matching.ts'
+import type { Actor } from '../../platform/audit.ts'
+import { type Clock, isoTime } from '../../platform/clock.ts'
+import { createCursor, type Page, page } from '../../platform/cursor.ts'
+import { invalid } from '../../platform/errors.ts'
+import type { Caller } from '../../platform/keys.ts'
+import { parseTimestamp } from '../../platform/timestamp.ts'
+import type {
+  CreatedEndpoint,
+  Endpoint,
+  EndpointChange,
+  NewEndpoint,
+  Replay,
+  ReplayRequest,
+  Rotated,
+  Rotation,
+  Stats,
+  TestRequest,
+  TestResult,
+} from './model.ts'
+import { presentEndpoint, presentStats, presentTest } from './present.ts'
+import type { Store } from './store/index.ts'
+import { environmentOf, streamOf } from './stream.ts'
+
+const DAY_MS = 86_400_000
+const REPLAYED_A_SECOND = 10
+/** Code of what is wrong with a query. */
+const IN_QUERY = 'invalid_request'
+
+const TEST_TYPE = 'webhook.test'
+const TEST_PAYLOAD = '{"message":"This is a test."}'
+
+export type RelayEndpoints = ReturnType<typeof createRelayEndpoints>
+
+const cursors = createCursor('relay endpoints')
+
+/** The endpoints of one tenant and environment, in the words of the API. */
+export function createRelayEndpoints(parts: { delivery: Delivery; store: Store; clock: Clock }) {
+  const { delivery, store, clock } = parts
+  const { endpoints } = delivery
+
+  const present = (row: EndpointRecord): Endpoint => presentEndpoint(row, delivery.healthOf(row.id))
+
+  const get = (caller: Caller, id: string): Endpoint => present(endpoints.get(streamOf(caller), id))
+
+  function list(
+    caller: Caller,
+    { limit, cursor }: { limit: number; cursor?: string | undefined },
+  ): Page<Endpoint> {
+    const before = cursor === undefined ? undefined : cursors.decode(cursor)
+    const rows = endpoints.list(streamOf(caller), { before, limit: limit + 1 })
+    const listed = page(rows, limit, ({ seq }) => cursors.encode(seq))
+    return { ...listed, data: listed.data.map(present) }
+  }
+
+  async function create(caller: Caller, input: NewEndpoint): Promise<CreatedEndpoint> {
+    const { url, secret } = input
+    const created = await endpoints.create(streamOf(caller), actorOf(caller), {
+      ...fieldsOf(input),
+      url,
+      ...(secret !== undefined && { secret }),
+    })
+    return { ...present(created), secret: currentSecret(created) }
+  }
+
+  async function update(caller: Caller, id: string, input: EndpointChange): Promise<Endpoint> {
+    const { held } = input
+    if (held !== undefined && input.active !== true)
+      throw invalid('held: goes together with active: true')
+    const change = { ...fieldsOf(input), ...(held !== undefined && { held }) }
+    return present(await endpoints.update(streamOf(caller), actorOf(caller), id, change))
+  }
+
+  const remove = (caller: Caller, id: string): Promise<void> =>
+    endpoints.remove(streamOf(caller), actorOf(caller), id)
+
+  async function rotateSecret(
+    caller: Caller,
+    id: string,
+    input: Rotation | null,
+  ): Promise<Rotated> {
+    const graceMs = (input?.grace_seconds ?? DAY_MS / 1000) * 1000
+    const rotated = await endpoints.rotateSecret(streamOf(caller), actorOf(caller), id, {
+      secret: input?.secret,
+      graceMs,
+    })
+    return {
+      secret: currentSecret(rotated),
+      previous_expires_at: graceMs === 0 ? null : isoTime(clock.now() + graceMs),
+    }
+  }
+
+  /** A payload of its own, else the last one seen of that type, else a plain one. */
+  async function test(
+    caller: Caller,
+    id: string,
+    input: TestRequest | null,
+    payloadText: string | undefined,
+  ): Promise<TestResult> {
+    const type = input?.event_type ?? TEST_TYPE
+    checkEventType(type, 'event_type')
+    const payload = payloadText ?? sampleOf(caller, type) ?? TEST_PAYLOAD
+    const endpoint = endpoints.get(streamOf(caller), id)
+    const { sent, message } = await delivery.testEvent(endpoint, { type, payload })
+    return presentTest(sent, bodyOf(endpoint.format, message))
+  }
+
+  const sampleOf = (caller: Caller, name: string) =>
+    store.eventTypes.find({ tenantId: caller.tenantId, environment: environmentOf(caller), name })
+      ?.sample
+
+  async function replay(caller: Caller, id: string, input: ReplayRequest): Promise<Replay> {
+    const now = clock.now()
+    const since = parseTimestamp(input.since, 'since')
+    const until = input.until === undefined ? now + 1 : parseTimestamp(input.until, 'until')
+    if (until <= since) throw invalid('until: lies before since')
+    if (environmentOf(caller) === 'test')
+      throw invalid('a test key accepts events and delivers none: there is nothing to replay')
+    const count = await delivery.replay(streamOf(caller), id, {
+      since,
+      until,
+      which: input.which ?? 'undelivered',
+      perSecond: input.per_second ?? REPLAYED_A_SECOND,
+      dryRun: input.dry_run ?? false,
+    })
+    return { count }
+  }
+
+  /** By the hour; the last day unless asked otherwise. */
+  function stats(
+    caller: Caller,
+    id: string,
+    query: { since?: string | undefined; until?: string | undefined },
+  ): Stats {
+    endpoints.get(streamOf(caller), id)
+    const until =
+      query.until === undefined ? clock.now() + 1 : parseTimestamp(query.until, 'until', IN_QUERY)
+    const since =
+      query.since === undefined ? until - DAY_MS : parseTimestamp(query.since, 'since', IN_QUERY)
+    return presentStats(delivery.hours.between(id, since, until))
+  }
+
+  return { get, list, create, update, remove, rotateSecret, test, replay, stats }
+}
+
+const actorOf = ({ keyId }: Caller): Actor => ({ kind: 'key', id: keyId })
+
+const currentSecret = ({ secrets }: EndpointRecord): string =>
+  secrets.find(({ expiresAt }) => expiresAt === null)?.secret ?? ''
+
+/** Only what was given; an empty list of channels means all. */
+function fieldsOf(input: EndpointChange): Partial<EndpointFields> {
+  const { url, description, event_types, channels, format, headers, active } = input
+  return {
+    ...(url !== undefined && { url }),
+    ...(description !== undefined && { description }),
+    ...(event_types !== undefined && { eventTypes: event_types }),
+    ...(channels !== undefined && { channels }),
+    ...(format !== undefined && { format }),
+    ...(headers !== undefined && { headers }),
+    ...(active !== undefined && { isActive: active }),
+  }
+}

@@ -1,0 +1,37 @@
+import { createCursor, type Page, page } from '../../platform/cursor.ts'
+import { fail, notFound } from '../../platform/errors.ts'
+import type { Caller } from '../../platform/keys.ts'
+import type { EventTypeDetail, EventTypeSeen } from './model.ts'
+import { presentEventType, presentEventTypeDetail } from './present.ts'
+import type { Store } from './store/index.ts'
+import { environmentOf } from './stream.ts'
+
+export type EventTypes = ReturnType<typeof createEventTypes>
+
+const cursors = createCursor('relay event types', 'string')
+
+/** The event types that were seen, and what is known of their payloads. */
+export function createEventTypes({ store }: { store: Store }) {
+  /** By name. */
+  function list(
+    caller: Caller,
+    { limit, cursor }: { limit: number; cursor?: string | undefined },
+  ): Page<EventTypeSeen> {
+    const after = cursor === undefined ? undefined : cursors.decode(cursor)
+    const rows = store.eventTypes.list(caller.tenantId, environmentOf(caller), {
+      after,
+      limit: limit + 1,
+    })
+    const listed = page(rows, limit, ({ name }) => cursors.encode(name))
+    return { ...listed, data: listed.data.map(presentEventType) }
+  }
+
+  function get(caller: Caller, name: string): EventTypeDetail {
+    const key = { tenantId: caller.tenantId, environment: environmentOf(caller), name }
+    return presentEventTypeDetail(
+      store.eventTypes.find(key) ?? fail(notFound('no message of this type was seen')),
+    )
+  }
+
+  return { list, get }
+}

@@ -1,0 +1,41 @@
+import type { Config } from '../../config/index.ts'
+import type { Delivery } from '../../delivery/index.ts'
+import type { Access } from '../../http/access.ts'
+import type { Platform } from '../../platform/platform.ts'
+import { createCatalog } from './catalog.ts'
+import { createDeliveries } from './deliveries.ts'
+import { createRelayEndpoints } from './endpoints.ts'
+import { createEventTypes } from './event-types.ts'
+import { createMessages } from './messages.ts'
+import { createRelayMetrics } from './metrics.ts'
+import { relayRetention } from './retention.ts'
+import { createRoutes } from './routes/index.ts'
+import { createStore } from './store/index.ts'
+
+export type Relay = ReturnType<typeof createRelay>
+
+/** The event relay: an event is accepted once and delivered to every endpoint it is for. */
+export function createRelay(
+  platform: Platform,
+  delivery: Delivery,
+  config: Pick<Config, 'relay' | 'retention'>,
+  access: Access,
+) {
+  const { db, clock, metrics, retention } = platform
+  const store = createStore(db)
+  const messages = createMessages({
+    db,
+    clock,
+    delivery,
+    store,
+    catalog: createCatalog({ db, store }),
+    events: createRelayMetrics(metrics),
+    idempotencyWindowMs: config.relay.idempotencyWindowMs,
+  })
+  const endpoints = createRelayEndpoints({ delivery, store, clock })
+  const deliveries = createDeliveries({ delivery })
+  const eventTypes = createEventTypes({ store })
+  retention.add(...relayRetention(store, config.retention))
+
+  return { routes: createRoutes({ messages, endpoints, deliveries, eventTypes, access }) }
+}

@@ -1,0 +1,155 @@
+import type { Db } from '../../db/open.ts'
+import type { Delivery } from '../../delivery/index.ts'
+import { checkChannel, checkEventType } from '../../delivery/matching.ts'
+import type { MessageHead } from '../../delivery/store/messages.ts'
+import type { Clock } from '../../platform/clock.ts'
+import { sha256 } from '../../platform/crypto.ts'
+import { createCursor, type Page, page } from '../../platform/cursor.ts'
+import { fail, invalid, notFound } from '../../platform/errors.ts'
+import type { Caller } from '../../platform/keys.ts'
+import { requireGoodStanding } from '../../platform/standing.ts'
+import type { Catalog } from './catalog.ts'
+import { presentMessageDetail } from './explain.ts'
+import { LARGEST_PAYLOAD } from './limits.ts'
+import type { RelayEvents } from './metrics.ts'
+import type { Message, MessageDetail, NewMessage } from './model.ts'
+import { presentMessage } from './present.ts'
+import type { Store } from './store/index.ts'
+import { environmentOf, streamOf } from './stream.ts'
+
+/** What a producer is answered. */
+export interface Receipt {
+  message: Message
+  /** The idempotency key came with another message before. */
+  isMismatch: boolean
+}
+
+export type Messages = ReturnType<typeof createMessages>
+
+const cursors = createCursor('relay messages')
+
+/** Events in: contract/passepartout-relay, event relay engine. */
+export function createMessages(parts: {
+  db: Db
+  clock: Clock
+  delivery: Delivery
+  store: Store
+  catalog: Catalog
+  events: RelayEvents
+  idempotencyWindowMs: number
+}) {
+  const { db, clock, delivery, store, catalog, events, idempotencyWindowMs } = parts
+
+  /**
+   * Accepts an event once: when this resolves, the message, its idempotency key and one delivery
+   * for each endpoint that it is for are on disk. `payloadText` is the payload as it was spelled.
+   */
+  async function send(caller: Caller, input: NewMessage, payloadText: string): Promise<Receipt> {
+    check(input, payloadText)
+    const digest = input.idempotency_key === undefined ? '' : digestOf(input)
+    const receipt = await db.commit(() => acceptOnce(caller, input, payloadText, digest))
+    if (environmentOf(caller) === 'live') delivery.wake()
+    return receipt
+  }
+
+  /** Works of one commit follow one another: of two equal keys in flight the second finds the first. */
+  function acceptOnce(
+    caller: Caller,
+    input: NewMessage,
+    payloadText: string,
+    digest: string,
+  ): Receipt {
+    const now = clock.now()
+    const original = originalOf(caller, input, now)
+    if (original) {
+      events.repeated()
+      const { messageId: id, eventType: type, acceptedAt } = original
+      return {
+        message: presentMessage({ id, type, acceptedAt }),
+        isMismatch: original.digest !== digest,
+      }
+    }
+    requireGoodStanding(caller)
+    const message = accept(caller, input, payloadText, now)
+    remember(caller, input, message, digest)
+    return { message: presentMessage(message), isMismatch: false }
+  }
+
+  function originalOf(caller: Caller, { idempotency_key: key }: NewMessage, now: number) {
+    if (key === undefined) return undefined
+    const known = store.idempotency.find(caller.tenantId, environmentOf(caller), key)
+    return known && known.expiresAt > now ? known : undefined
+  }
+
+  function accept(caller: Caller, input: NewMessage, payload: string, now: number) {
+    const stream = streamOf(caller)
+    const environment = environmentOf(caller)
+    const { event_type: type, channels = [], idempotency_key: idempotencyKey } = input
+    const event = { type, payload, channels: [...new Set(channels)], idempotencyKey }
+    const { id } =
+      environment === 'live'
+        ? delivery.publish(stream, event, now)
+        : delivery.accept(stream, event, now)
+    catalog.note(caller.tenantId, environment, {
+      type,
+      payload: input.payload,
+      payloadText: payload,
+      now,
+    })
+    events.accepted(environment)
+    return { id, type, acceptedAt: now }
+  }
+
+  function remember(
+    caller: Caller,
+    { idempotency_key: key }: NewMessage,
+    { id: messageId, type: eventType, acceptedAt }: Omit<MessageHead, 'seq'>,
+    digest: string,
+  ) {
+    if (key === undefined) return
+    store.idempotency.put({
+      tenantId: caller.tenantId,
+      environment: environmentOf(caller),
+      key,
+      messageId,
+      eventType,
+      acceptedAt,
+      digest,
+      expiresAt: acceptedAt + idempotencyWindowMs,
+    })
+  }
+
+  /** Newest first. */
+  function list(
+    caller: Caller,
+    query: { limit: number; cursor?: string | undefined; event_type?: string | undefined },
+  ): Page<Message> {
+    const { limit, cursor, event_type: type } = query
+    const before = cursor === undefined ? undefined : cursors.decode(cursor)
+    const rows = delivery.messages.list(streamOf(caller), { before, limit: limit + 1, type })
+    const listed = page(rows, limit, ({ seq }) => cursors.encode(seq))
+    return { ...listed, data: listed.data.map(presentMessage) }
+  }
+
+  /** With what became of it at each endpoint. */
+  function get(caller: Caller, id: string): MessageDetail {
+    const stream = streamOf(caller)
+    const row = delivery.messages.find(stream, id) ?? fail(notFound('message not found'))
+    const fates = delivery.verdicts(stream, row, environmentOf(caller) === 'test')
+    return presentMessageDetail(row, fates)
+  }
+
+  return { send, list, get }
+}
+
+function check({ event_type, channels }: NewMessage, payloadText: string) {
+  checkEventType(event_type, 'event_type')
+  for (const channel of channels ?? []) checkChannel(channel, 'channels')
+  const size = Buffer.byteLength(payloadText)
+  if (size > LARGEST_PAYLOAD)
+    throw invalid(`payload: ${size} bytes, the most is ${LARGEST_PAYLOAD}`)
+}
+
+/** The same message spelled with other spaces is the same message. */
+const digestOf = ({ event_type, channels = [], payload }: NewMessage): string =>
+  sha256(JSON.stringify([event_type, [...new Set(channels)].toSorted(), payload]))

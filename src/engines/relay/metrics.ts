@@ -1,0 +1,22 @@
+import type { Environment } from '../../platform/engines.ts'
+import type { Metrics } from '../../platform/metrics.ts'
+
+/** What comes in, for whoever counts. */
+export interface RelayEvents {
+  accepted(environment: Environment): void
+  /** A message whose idempotency key was known. */
+  repeated(): void
+}
+
+export function createRelayMetrics(metrics: Metrics): RelayEvents {
+  const accepted = metrics.counter('relay_messages_total', 'Messages accepted, by environment.')
+  const repeated = metrics.counter('relay_repeats_total', 'Messages sent again by their key.')
+  const byEnvironment = {
+    live: accepted.with({ environment: 'live' }),
+    test: accepted.with({ environment: 'test' }),
+  }
+  return {
+    accepted: (environment) => byEnvironment[environment].add(),
+    repeated: () => repeated.add({}),
+  }
+}

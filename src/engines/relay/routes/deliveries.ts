@@ -1,0 +1,50 @@
+import { Elysia, t } from 'elysia'
+import type { Access } from '../../../http/access.ts'
+import { PageOf, pageQuery } from '../../../http/paging.ts'
+import { CodedErrors } from '../../../http/responses.ts'
+import type { Deliveries } from '../deliveries.ts'
+import { Delivery, DeliveryDetail, StatusFilter } from '../model.ts'
+import { badQuery, refused } from './refusals.ts'
+
+const { 404: Unknown, 409: Conflict } = CodedErrors
+const reads = ['relay:read', 'relay:endpoints'] as const
+
+export function deliveryRoutes({ deliveries, access }: { deliveries: Deliveries; access: Access }) {
+  return new Elysia({ prefix: '/deliveries', tags: ['relay'] })
+    .use(access)
+    .get('', ({ caller, query }) => deliveries.list(caller, query), {
+      scope: reads,
+      detail: {
+        summary: 'List deliveries',
+        description:
+          'Newest first. With `status` a page may be short, or empty, while `has_more` is true.',
+      },
+      query: pageQuery({
+        status: t.Optional(StatusFilter),
+        endpoint_id: t.Optional(t.String()),
+      }),
+      response: { 200: PageOf(Delivery), ...badQuery, ...refused },
+    })
+    .get('/:delivery_id', ({ caller, params }) => deliveries.get(caller, params.delivery_id), {
+      scope: reads,
+      detail: {
+        summary: 'Read a delivery',
+        description: 'With every attempt: request and answer as they went over the wire.',
+      },
+      response: { 200: DeliveryDetail, ...refused, 404: Unknown },
+    })
+    .post(
+      '/:delivery_id/resend',
+      async ({ caller, params, status }) =>
+        status(202, await deliveries.resend(caller, params.delivery_id)),
+      {
+        scope: 'relay:endpoints',
+        detail: {
+          summary: 'Send a delivery again, now',
+          description:
+            'A failure leaves the schedule as it is, a success ends it. One that has ended starts over.',
+        },
+        response: { 202: Delivery, ...refused, 404: Unknown, 409: Conflict },
+      },
+    )
+}

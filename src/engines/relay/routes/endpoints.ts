@@ -1,0 +1,150 @@
+import { Elysia, t } from 'elysia'
+import type { Access } from '../../../http/access.ts'
+import { memberText } from '../../../http/json-member.ts'
+import { PageOf, pageQuery } from '../../../http/paging.ts'
+import { CodedErrors, Empty } from '../../../http/responses.ts'
+import type { RelayEndpoints } from '../endpoints.ts'
+import {
+  CreatedEndpoint,
+  Endpoint,
+  EndpointChange,
+  NewEndpoint,
+  Replay,
+  ReplayRequest,
+  Rotated,
+  Rotation,
+  Stats,
+  TestRequest,
+  TestResult,
+} from '../model.ts'
+import { badBody, badQuery, refused } from './refusals.ts'
+
+const { 404: Unknown, 409: Conflict, 429: TooMany } = CodedErrors
+const scope = 'relay:endpoints'
+
+/** Who is told of events: design of the management API, which the contract leaves open. */
+export function endpointRoutes(parts: { endpoints: RelayEndpoints; access: Access }) {
+  const { endpoints, access } = parts
+
+  return new Elysia({ prefix: '/endpoints', tags: ['relay'] })
+    .use(access)
+    .get('', ({ caller, query }) => endpoints.list(caller, query), {
+      scope,
+      detail: { summary: 'List endpoints', description: 'Newest first.' },
+      query: pageQuery({}),
+      response: { 200: PageOf(Endpoint), ...badQuery, ...refused },
+    })
+    .post(
+      '',
+      async ({ caller, body, status }) => status(201, await endpoints.create(caller, body)),
+      {
+        scope,
+        detail: { summary: 'Create an endpoint', description: 'Its secret is shown this once.' },
+        body: NewEndpoint,
+        response: { 201: CreatedEndpoint, ...badBody, ...refused, 409: Conflict },
+      },
+    )
+    .get('/:endpoint_id', ({ caller, params }) => endpoints.get(caller, params.endpoint_id), {
+      scope,
+      detail: { summary: 'Read an endpoint' },
+      response: { 200: Endpoint, ...refused, 404: Unknown },
+    })
+    .patch(
+      '/:endpoint_id',
+      ({ caller, params, body }) => endpoints.update(caller, params.endpoint_id, body),
+      {
+        scope,
+        detail: {
+          summary: 'Change, pause or resume an endpoint',
+          description:
+            'Only the given fields change; lists and `headers` are replaced as a whole. Deliveries of a paused endpoint are held.',
+        },
+        body: EndpointChange,
+        response: { 200: Endpoint, ...badBody, ...refused, 404: Unknown },
+      },
+    )
+    .delete(
+      '/:endpoint_id',
+      ({ caller, params, status }) =>
+        endpoints.remove(caller, params.endpoint_id).then(() => status(204, undefined)),
+      {
+        scope,
+        detail: {
+          summary: 'Delete an endpoint',
+          description: 'What was still to come for it is cancelled.',
+        },
+        response: { 204: Empty, ...refused, 404: Unknown },
+      },
+    )
+    .post(
+      '/:endpoint_id/rotate-secret',
+      ({ caller, params, body }) => endpoints.rotateSecret(caller, params.endpoint_id, body),
+      {
+        scope,
+        detail: {
+          summary: 'Rotate the secret',
+          description: 'For a while the secret before signs as well.',
+        },
+        body: t.Nullable(Rotation),
+        response: { 200: Rotated, ...badBody, ...refused, 404: Unknown, 409: Conflict },
+      },
+    )
+    .post(
+      '/:endpoint_id/test',
+      ({ caller, params, body, bodyText }) =>
+        endpoints.test(
+          caller,
+          params.endpoint_id,
+          body,
+          body?.payload && memberText(bodyText, 'payload'),
+        ),
+      {
+        scope,
+        detail: {
+          summary: 'Send a test event',
+          description: 'Waits for the answer. Stored nowhere.',
+        },
+        body: t.Nullable(TestRequest),
+        response: { 200: TestResult, ...badBody, ...refused, 404: Unknown, 429: TooMany },
+      },
+    )
+    .post(
+      '/:endpoint_id/replay',
+      async ({ caller, params, body, status }) => {
+        const replay = await endpoints.replay(caller, params.endpoint_id, body)
+        return body.dry_run ? status(200, replay) : status(202, replay)
+      },
+      {
+        scope,
+        detail: {
+          summary: 'Replay past events to an endpoint',
+          description: 'Those that its filters match now, at so many a second.',
+        },
+        body: ReplayRequest,
+        response: {
+          200: Replay,
+          202: Replay,
+          ...badBody,
+          ...refused,
+          404: Unknown,
+          409: Conflict,
+        },
+      },
+    )
+    .get(
+      '/:endpoint_id/stats',
+      ({ caller, params, query }) => endpoints.stats(caller, params.endpoint_id, query),
+      {
+        scope,
+        detail: {
+          summary: 'How an endpoint did, by the hour',
+          description: 'The last day unless asked otherwise; kept for a year.',
+        },
+        query: t.Object(
+          { since: t.Optional(t.String()), until: t.Optional(t.String()) },
+          { additionalProperties: true },
+        ),
+        response: { 200: Stats, ...badQuery, ...refused, 404: Unknown },
+      },
+    )
+}

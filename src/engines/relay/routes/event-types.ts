@@ -1,0 +1,35 @@
+import { Elysia } from 'elysia'
+import type { Access } from '../../../http/access.ts'
+import { PageOf, pageQuery } from '../../../http/paging.ts'
+import { CodedErrors } from '../../../http/responses.ts'
+import type { EventTypes } from '../event-types.ts'
+import { EventTypeDetail, EventTypeSeen } from '../model.ts'
+import { badQuery, refused } from './refusals.ts'
+
+const reads = ['relay:read', 'relay:endpoints'] as const
+
+export function eventTypeRoutes({
+  eventTypes,
+  access,
+}: {
+  eventTypes: EventTypes
+  access: Access
+}) {
+  return new Elysia({ prefix: '/event-types', tags: ['relay'] })
+    .use(access)
+    .get('', ({ caller, query }) => eventTypes.list(caller, query), {
+      scope: reads,
+      detail: { summary: 'List the event types seen', description: 'By name.' },
+      query: pageQuery({}),
+      response: { 200: PageOf(EventTypeSeen), ...badQuery, ...refused },
+    })
+    .get('/:name', ({ caller, params }) => eventTypes.get(caller, params.name), {
+      scope: reads,
+      detail: {
+        summary: 'Read an event type',
+        description:
+          'With a sample, the JSON Schema that its payloads have in common, and how that changed.',
+      },
+      response: { 200: EventTypeDetail, ...refused, 404: CodedErrors[404] },
+    })
+}

@@ -1,0 +1,67 @@
+import { Elysia, t } from 'elysia'
+import type { Access } from '../../../http/access.ts'
+import { memberText } from '../../../http/json-member.ts'
+import { PageOf, pageQuery } from '../../../http/paging.ts'
+import { CodedErrors } from '../../../http/responses.ts'
+import type { Deliveries } from '../deliveries.ts'
+import type { Messages } from '../messages.ts'
+import { Delivery, Message, MessageDetail, NewMessage } from '../model.ts'
+import { badBody, badQuery, refused } from './refusals.ts'
+
+const { 402: Unpaid, 404: Unknown } = CodedErrors
+const reads = ['relay:read', 'relay:endpoints'] as const
+
+/** contract/passepartout-relay, event relay engine; single reads are added. */
+export function messageRoutes(parts: {
+  messages: Messages
+  deliveries: Deliveries
+  access: Access
+}) {
+  const { messages, deliveries, access } = parts
+
+  return new Elysia({ prefix: '/messages', tags: ['relay'] })
+    .use(access)
+    .post(
+      '',
+      async ({ caller, body, bodyText, set, status }) => {
+        const payload = memberText(bodyText, 'payload') as string
+        const { message, isMismatch } = await messages.send(caller, body, payload)
+        if (isMismatch) set.headers['idempotency-mismatch'] = 'true'
+        return status(202, message)
+      },
+      {
+        scope: 'relay:send',
+        detail: {
+          summary: 'Send an event',
+          description:
+            'Accepted and on disk. A repeated `idempotency_key` gets the first answer again; `Idempotency-Mismatch: true` tells that it came with something else.',
+        },
+        body: NewMessage,
+        response: { 202: Message, ...badBody, ...refused, 402: Unpaid },
+      },
+    )
+    .get('', ({ caller, query }) => messages.list(caller, query), {
+      scope: 'relay:read',
+      detail: { summary: 'List events', description: 'Newest first.' },
+      query: pageQuery({ event_type: t.Optional(t.String()) }),
+      response: { 200: PageOf(Message), ...badQuery, ...refused },
+    })
+    .get('/:message_id', ({ caller, params }) => messages.get(caller, params.message_id), {
+      scope: reads,
+      detail: {
+        summary: 'Read an event',
+        description: 'With its payload, and for each endpoint what became of it, or why not.',
+      },
+      response: { 200: MessageDetail, ...refused, 404: Unknown },
+    })
+    .get(
+      '/:message_id/deliveries',
+      ({ caller, params, query }) => deliveries.ofMessage(caller, params.message_id, query),
+      {
+        scope: reads,
+        detail: { summary: 'List the deliveries of an event', description: 'Newest first.' },
+        query: pageQuery({}),
+        response: { 200: PageOf(Delivery), ...badQuery, ...refused, 404: Unknown },
+      },
+    )
+}

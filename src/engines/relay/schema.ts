@@ -1,0 +1,53 @@
+import { index, integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core'
+import { tenants } from '../../platform/schema.ts'
+
+const tenantId = () =>
+  text('tenant_id')
+    .notNull()
+    .references(() => tenants.id, { onDelete: 'cascade' })
+
+const environment = () => text('environment', { enum: ['live', 'test'] }).notNull()
+
+/** Keys that producers gave, and what was answered to the first message with each. */
+export const relayIdempotencyKeys = sqliteTable(
+  'relay_idempotency_keys',
+  {
+    tenantId: tenantId(),
+    environment: environment(),
+    key: text('key').notNull(),
+    messageId: text('message_id').notNull(),
+    eventType: text('event_type').notNull(),
+    acceptedAt: integer('accepted_at').notNull(),
+    /** SHA-256 over type, channels and payload: tells another message under the same key. */
+    digest: text('digest').notNull(),
+    /** From then on the key is as if it had never been used. */
+    expiresAt: integer('expires_at').notNull(),
+  },
+  (t) => [
+    primaryKey({ columns: [t.tenantId, t.environment, t.key] }),
+    index('relay_idempotency_keys_expired').on(t.expiresAt),
+  ],
+)
+
+/** Event types as they came by, and what their payloads look like. */
+export const relayEventTypes = sqliteTable(
+  'relay_event_types',
+  {
+    tenantId: tenantId(),
+    environment: environment(),
+    name: text('name').notNull(),
+    firstSeenAt: integer('first_seen_at').notNull(),
+    lastSeenAt: integer('last_seen_at').notNull(),
+    count: integer('count').notNull(),
+    /** The last payload that taught something new, as it was sent; null when it is large. */
+    sample: text('sample'),
+    /** JSON, see shape/. */
+    shape: text('shape').notNull(),
+    /** JSON array of the last changes of that shape, oldest first. */
+    drift: text('drift').notNull(),
+  },
+  (t) => [
+    primaryKey({ columns: [t.tenantId, t.environment, t.name] }),
+    index('relay_event_types_by_time').on(t.lastSeenAt),
+  ],
+)

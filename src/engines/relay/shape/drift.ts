@@ -1,0 +1,77 @@
+import type { Shape } from './shape.ts'
+import { newTypes, typeWords } from './types.ts'
+
+/** One way in which a payload is unlike all before it. */
+export interface Drift {
+  /** `customer.address.zip`, `items[].price`, `prices.*` for the values of a map. */
+  path: string
+  change: 'added' | 'missing' | 'retyped'
+  /** The types seen before, as `string or null`. */
+  was?: string
+  /** The types that are new here. */
+  now?: string
+  /** Whether a subscriber that relies on what it has seen so far may fail. */
+  breaking: boolean
+}
+
+/** Of one payload; breaking ones come first. */
+const MOST_DRIFT = 100
+
+/** In characters; a longer path is cut. */
+const LONGEST_PATH = 500
+
+/** A key that is written as it is. Any other is quoted, so that paths cannot be mistaken. */
+const PLAIN_KEY = /^[\p{L}\p{N}_$@-]+$/u
+
+/**
+ * What `next` says differently from `known`, out of which it grew. Nothing is told of what is
+ * inside a new property or a place that was not an object or array before, nor of an array
+ * that was always empty: there was nothing to rely on.
+ */
+export function driftBetween(known: Shape, next: Shape): Drift[] {
+  const drift: Drift[] = []
+  compare(known, next, '', drift)
+  return drift
+    .toSorted((one, other) => Number(other.breaking) - Number(one.breaking))
+    .slice(0, MOST_DRIFT)
+}
+
+function compare(known: Shape, next: Shape, path: string, drift: Drift[]) {
+  const fresh = newTypes(known.types, next.types)
+  if (fresh !== 0) {
+    const [was, now] = [typeWords(known.types), typeWords(fresh)]
+    drift.push({ path: shown(path), change: 'retyped', was, now, breaking: true })
+  }
+  if (known.items && next.items) compare(known.items, next.items, `${path}[]`, drift)
+  if (known.values && next.values) compare(known.values, next.values, joined(path, '*'), drift)
+  if (known.properties && next.properties) {
+    compareProperties(known.properties, next.properties, path, drift)
+  }
+}
+
+function compareProperties(
+  known: Readonly<Record<string, Shape>>,
+  next: Readonly<Record<string, Shape>>,
+  parent: string,
+  drift: Drift[],
+) {
+  for (const key in next) {
+    const path = PLAIN_KEY.test(key) ? joined(parent, key) : `${parent}[${JSON.stringify(key)}]`
+    const [before, after] = [known[key], next[key] as Shape]
+    if (before === undefined) {
+      const now = typeWords(after.types)
+      drift.push({ path: shown(path), change: 'added', now, breaking: false })
+      continue
+    }
+    if (after.optional && !before.optional) {
+      const was = typeWords(before.types)
+      drift.push({ path: shown(path), change: 'missing', was, breaking: true })
+    }
+    compare(before, after, path, drift)
+  }
+}
+
+const joined = (parent: string, key: string) => (parent === '' ? key : `${parent}.${key}`)
+
+const shown = (path: string) =>
+  path.length > LONGEST_PATH ? `${path.slice(0, LONGEST_PATH - 1)}…` : path

@@ -1,0 +1,40 @@
+import type { Shape } from './shape.ts'
+import { typeNames } from './types.ts'
+
+const DIALECT = 'https://json-schema.org/draft/2020-12/schema'
+
+/**
+ * A JSON Schema, draft 2020-12, that every payload the shape was learnt from is valid against.
+ * Properties that it does not name are allowed: the next version of an event may have more.
+ */
+export const toJsonSchema = (shape: Shape): Record<string, unknown> => ({
+  $schema: DIALECT,
+  ...schemaOf(shape),
+})
+
+function schemaOf(shape: Shape): Record<string, unknown> {
+  const { types, format, properties, values, items } = shape
+  const names = typeNames(types)
+  const schema: Record<string, unknown> = { type: names.length === 1 ? names[0] : names }
+  if (format !== undefined) schema.format = format
+  if (properties !== undefined) describeProperties(schema, properties)
+  if (values !== undefined) schema.additionalProperties = schemaOf(values)
+  if (items !== undefined) schema.items = schemaOf(items)
+  return schema
+}
+
+/** The schemas have no prototype, or a property named `__proto__` would be lost. */
+function describeProperties(
+  schema: Record<string, unknown>,
+  properties: Readonly<Record<string, Shape>>,
+) {
+  const schemas: Record<string, unknown> = Object.create(null)
+  const required: string[] = []
+  for (const key in properties) {
+    const shape = properties[key] as Shape
+    schemas[key] = schemaOf(shape)
+    if (!shape.optional) required.push(key)
+  }
+  schema.properties = schemas
+  if (required.length > 0) schema.required = required
+}

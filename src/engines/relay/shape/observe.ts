@@ -1,0 +1,142 @@
+import { close, LONGEST_KEY, MOST_PROPERTIES } from './bounds.ts'
+import { formatOf, hasFormat } from './formats.ts'
+import { countPlace, type Room } from './room.ts'
+import { blank, type Draft, noProperties, type Shape } from './shape.ts'
+import { ARRAY, BOOLEAN, INTEGER, NULL, NUMBER, OBJECT, STRING, unite } from './types.ts'
+
+type Properties = Record<string, unknown>
+
+/** Takes in a value as `JSON.parse` gives it. `level` is that of the place, from 1. */
+export function observe(draft: Draft, value: unknown, level: number, room: Room) {
+  if (typeof value === 'string') observeString(draft, value)
+  else if (typeof value === 'number') addTypes(draft, Number.isInteger(value) ? INTEGER : NUMBER)
+  else if (typeof value === 'boolean') addTypes(draft, BOOLEAN)
+  else if (typeof value !== 'object' || value === null) addTypes(draft, NULL)
+  else if (Array.isArray(value)) observeArray(draft, value, level, room)
+  else observeObject(draft, value as Properties, level, room)
+}
+
+/** Takes in all that another shape knows, as if its payloads were observed. */
+export function absorb(draft: Draft, shape: Shape) {
+  if (shape.types & STRING) {
+    const agreed = !(draft.types & STRING) || draft.format === shape.format
+    draft.format = agreed ? shape.format : undefined
+  }
+  addTypes(draft, shape.types)
+  if (shape.open) close(draft)
+  if (draft.open) return
+  if (shape.items !== undefined) absorb(itemsOf(draft), shape.items)
+  if (shape.values !== undefined) absorb(valuesOf(draft), shape.values)
+  if (shape.properties !== undefined) absorbProperties(draft, shape.properties)
+}
+
+function addTypes(draft: Draft, types: number) {
+  draft.types = unite(draft.types, types)
+}
+
+function observeString(draft: Draft, text: string) {
+  if (!(draft.types & STRING)) draft.format = formatOf(text)
+  else if (draft.format !== undefined && !hasFormat(text, draft.format)) draft.format = undefined
+  addTypes(draft, STRING)
+}
+
+/** All items are looked at: a schema for the first hundred would not be one for the array. */
+function observeArray(draft: Draft, array: unknown[], level: number, room: Room) {
+  addTypes(draft, ARRAY)
+  if (level >= room.deepest) close(draft)
+  if (draft.open) return
+  if (draft.items === undefined) countPlace(room, level + 1)
+  for (const item of array) observe(itemsOf(draft), item, level + 1, room)
+}
+
+function observeObject(draft: Draft, object: Properties, level: number, room: Room) {
+  addTypes(draft, OBJECT)
+  if (level >= room.deepest) close(draft)
+  if (draft.open) return
+  const optional = startObject(draft)
+  if (draft.properties !== undefined && isLarge(object)) valuesOf(draft)
+  let met = 0
+  for (const key in object) {
+    const place = placeOf(draft, key, optional)
+    if (place.types === 0) countPlace(room, level + 1)
+    if (!place.optional) met++
+    observe(place, object[key], level + 1, room)
+  }
+  if (met !== draft.required) noteMissing(draft, object)
+}
+
+/** Asked first, so that no places are made for properties only to be thrown together. */
+function isLarge(object: Properties): boolean {
+  let size = 0
+  for (const _ in object) {
+    if (++size > MOST_PROPERTIES) return true
+  }
+  return false
+}
+
+function absorbProperties(draft: Draft, properties: Readonly<Record<string, Shape>>) {
+  const optional = startObject(draft)
+  let met = 0
+  for (const key in properties) {
+    const shape = properties[key] as Shape
+    const place = placeOf(draft, key, optional)
+    if (shape.optional) makeOptional(draft, place)
+    if (!place.optional) met++
+    absorb(place, shape)
+  }
+  if (met !== draft.required) noteMissing(draft, properties)
+}
+
+/** Whether a property that is new from here on was missing before: in any earlier object. */
+function startObject(draft: Draft): true | undefined {
+  if (draft.properties !== undefined || draft.values !== undefined) return true
+  draft.properties = noProperties()
+  draft.size = 0
+  draft.required = 0
+  return undefined
+}
+
+/** Where the value of a key belongs: its property, or the one place of all values of a map. */
+function placeOf(draft: Draft, key: string, optional: true | undefined): Draft {
+  const { properties } = draft
+  if (properties === undefined) return valuesOf(draft)
+  const known = properties[key]
+  if (known !== undefined) return known
+  if (draft.size === MOST_PROPERTIES || key.length > LONGEST_KEY) return valuesOf(draft)
+  const place = blank()
+  properties[key] = place
+  place.optional = optional
+  draft.size = (draft.size ?? 0) + 1
+  if (!optional) draft.required = (draft.required ?? 0) + 1
+  return place
+}
+
+function makeOptional(draft: Draft, place: Draft) {
+  if (draft.properties === undefined || place.optional) return
+  place.optional = true
+  draft.required = (draft.required ?? 0) - 1
+}
+
+/** Called only when fewer required properties were met than there are: the walk is long. */
+function noteMissing(draft: Draft, object: object) {
+  for (const key in draft.properties) {
+    if (!Object.hasOwn(object, key)) makeOptional(draft, draft.properties[key] as Draft)
+  }
+}
+
+function itemsOf(draft: Draft): Draft {
+  if (draft.items === undefined) draft.items = blank()
+  return draft.items
+}
+
+/** The values of an object that is a map from now on, if it was not one before. */
+function valuesOf(draft: Draft): Draft {
+  if (draft.values !== undefined) return draft.values
+  const values = blank()
+  for (const key in draft.properties) absorb(values, draft.properties[key] as Draft)
+  draft.values = values
+  draft.properties = undefined
+  draft.size = undefined
+  draft.required = undefined
+  return values
+}

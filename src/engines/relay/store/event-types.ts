@@ -1,0 +1,85 @@
+import { and, asc, eq, sql } from 'drizzle-orm'
+import { compile } from '../../../db/compile.ts'
+import type { Db } from '../../../db/open.ts'
+import type { Environment } from '../../../platform/engines.ts'
+import { relayEventTypes as types } from '../schema.ts'
+
+export type EventTypeRow = typeof types.$inferSelect
+export type EventTypeKey = Pick<EventTypeRow, 'tenantId' | 'environment' | 'name'>
+
+export function createEventTypeStore({ orm, client }: Db) {
+  const $ = sql.placeholder
+  const inEnvironment = and(
+    eq(types.tenantId, $('tenantId')),
+    eq(types.environment, $('environment')),
+  )
+  const mine = and(inEnvironment, eq(types.name, $('name')))
+
+  const insert = orm
+    .insert(types)
+    .values({
+      tenantId: $('tenantId'),
+      environment: $('environment'),
+      name: $('name'),
+      firstSeenAt: $('firstSeenAt'),
+      lastSeenAt: $('lastSeenAt'),
+      count: $('count'),
+      sample: $('sample'),
+      shape: $('shape'),
+      drift: $('drift'),
+    })
+    .onConflictDoNothing()
+    .prepare()
+  const seen = compile(
+    client,
+    orm
+      .update(types)
+      .set({ count: sql`${types.count} + 1`, lastSeenAt: sql`${$('now')}` })
+      .where(mine),
+  )
+  const reshape = orm
+    .update(types)
+    .set({ shape: sql`${$('shape')}`, drift: sql`${$('drift')}`, sample: sql`${$('sample')}` })
+    .where(mine)
+    .prepare()
+  const find = orm.select().from(types).where(mine).prepare()
+  const list = orm
+    .select()
+    .from(types)
+    .where(and(inEnvironment, sql`${types.name} > ${$('after')}`))
+    .orderBy(asc(types.name))
+    .limit($('limit'))
+    .prepare()
+  const count = orm
+    .select({ count: sql<number>`count(*)` })
+    .from(types)
+    .where(inEnvironment)
+    .prepare()
+  const removeUnseen = orm
+    .delete(types)
+    .where(
+      sql`rowid in (select rowid from relay_event_types where last_seen_at < ${$('before')}
+        order by last_seen_at limit ${$('limit')})`,
+    )
+    .returning({ name: types.name })
+    .prepare()
+
+  return {
+    insert: (row: EventTypeRow) => void insert.run(row),
+    /** Counts one more message. */
+    seen: (key: EventTypeKey, now: number) => seen.run({ ...key, now }),
+    reshape: (key: EventTypeKey, to: Pick<EventTypeRow, 'shape' | 'drift' | 'sample'>) =>
+      void reshape.run({ ...key, ...to }),
+    find: (key: EventTypeKey): EventTypeRow | undefined => find.get({ ...key }),
+    /** By name, from behind `after`. */
+    list: (
+      tenantId: string,
+      environment: Environment,
+      { after = '', limit }: { after?: string | undefined; limit: number },
+    ): EventTypeRow[] => list.all({ tenantId, environment, after, limit }),
+    count: (tenantId: string, environment: Environment): number =>
+      count.get({ tenantId, environment })?.count ?? 0,
+    removeUnseen: (before: number, limit: number): number =>
+      removeUnseen.all({ before, limit }).length,
+  }
+}

@@ -1,0 +1,11 @@
+import type { Db } from '../../../db/open.ts'
+import { createEventTypeStore } from './event-types.ts'
+import { createIdempotencyStore } from './idempotency.ts'
+
+export type Store = ReturnType<typeof createStore>
+
+/** All SQL of the engine; messages and what becomes of them are in src/delivery. */
+export const createStore = (db: Db) => ({
+  idempotency: createIdempotencyStore(db),
+  eventTypes: createEventTypeStore(db),
+})

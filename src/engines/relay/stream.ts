@@ -1,0 +1,12 @@
+import type { Stream } from '../../delivery/stream.ts'
+import type { Environment } from '../../platform/engines.ts'
+import type { Caller } from '../../platform/keys.ts'
+
+/** Relay keys always have an environment. */
+export const environmentOf = ({ environment }: Caller): Environment => environment as Environment
+
+/** What a key sees: the events of its tenant and environment. */
+export const streamOf = (caller: Caller): Stream => ({
+  tenantId: caller.tenantId,
+  name: `relay.${environmentOf(caller)}`,
+})

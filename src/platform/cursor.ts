@@ -1,0 +1,84 @@
+import { checkDigits } from './crypto.ts'
+import { invalid } from './errors.ts'
+
+type Part = 'number' | 'string'
+type ValueOf<P> = P extends 'number' ? number : string
+type PositionOf<Shape> = Shape extends Part
+  ? ValueOf<Shape>
+  : { [Place in keyof Shape]: ValueOf<Shape[Place]> }
+
+const DIGITS = 6
+
+/**
+ * Cursors of one list: where a page ended, in characters that a URL takes as they are. Check
+ * digits over the name of the list and the position tell one that is cut short, made up or of
+ * another list. They are no secret: a position leads nowhere outside the caller's own rows.
+ *
+ * `shape` says what a position is: one value, or one for each column that the list is ordered by.
+ */
+export function createCursor<const Shape extends Part | readonly Part[] = 'number'>(
+  list: string,
+  shape: Shape = 'number' as Shape,
+) {
+  type Position = PositionOf<Shape>
+  const digitsOf = (text: string) => checkDigits(`${list}\n${text}`)
+
+  function encode(position: Position): string {
+    const text = Buffer.from(JSON.stringify(position)).toString('base64url')
+    return text + digitsOf(text)
+  }
+
+  /** Check digits can be worked out by anybody, so that what they cover is looked at as well. */
+  function decode(cursor: string): Position {
+    const text = cursor.slice(0, -DIGITS)
+    if (text === '' || digitsOf(text) !== cursor.slice(-DIGITS)) throw foreign()
+    const position = parse(Buffer.from(text, 'base64url').toString())
+    if (!fits(position, shape)) throw foreign()
+    return position as Position
+  }
+
+  return { encode, decode }
+}
+
+const foreign = () => invalid('cursor: not one that this list gave out', 'invalid_request')
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    throw foreign()
+  }
+}
+
+function fits(value: unknown, shape: Part | readonly Part[]): boolean {
+  if (shape === 'number') return Number.isFinite(value)
+  if (shape === 'string') return typeof value === 'string'
+  return (
+    Array.isArray(value) &&
+    value.length === shape.length &&
+    shape.every((part, place) => fits(value[place], part as Part))
+  )
+}
+
+/** One page of a list as it is answered. */
+export interface Page<Item> {
+  data: Item[]
+  has_more: boolean
+  /** Null on the last page. */
+  next_cursor: string | null
+}
+
+/** Of `limit + 1` rows, the last only shows that there are more. */
+export function page<Row>(
+  rows: readonly Row[],
+  limit: number,
+  cursorOf: (last: Row) => string,
+): Page<Row> {
+  const data = rows.slice(0, limit)
+  const last = rows.length > limit ? data.at(-1) : undefined
+  return {
+    data,
+    has_more: last !== undefined,
+    next_cursor: last === undefined ? null : cursorOf(last),
+  }
+}

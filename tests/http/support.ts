@@ -1,0 +1,34 @@
+import { type AnyElysia, Elysia } from 'elysia'
+import { type Access, createAccess } from '../../src/http/access.ts'
+import { createClientAddress } from '../../src/http/client-address.ts'
+import { createHttpMetrics } from '../../src/http/http-metrics.ts'
+import { createKit } from '../../src/http/kit.ts'
+import type { Engine } from '../../src/platform/engines.ts'
+import { createMetrics } from '../../src/platform/metrics.ts'
+import { bootTestApp } from '../support/app.ts'
+
+/** The platform and the kit with routes of the test's own, and a new key for each call. */
+export async function bootRoutes(routesOf: (access: Access) => AnyElysia) {
+  const { platform, tenant, stop } = await bootTestApp()
+  const access = createAccess({ keys: platform.keys, maxBody: 1000 })
+  const kit = createKit({
+    log: platform.log,
+    metrics: createHttpMetrics(createMetrics()),
+    clientAddress: createClientAddress([]),
+    routes: () => app,
+  })
+  const app = new Elysia({ normalize: false }).use(kit).use(routesOf(access)) as AnyElysia
+  const { key } = await tenant()
+
+  async function as(engine: Engine, scopes?: string[]) {
+    const { key: secret } = await key(engine, undefined, scopes)
+    return async (method: string, path: string, body?: BodyInit, type = 'application/json') => {
+      const headers = { authorization: `Bearer ${secret}`, 'content-type': type }
+      const request = new Request(`http://localhost${path}`, { method, headers, body })
+      const response = await app.handle(request)
+      return { status: response.status, body: await response.json() }
+    }
+  }
+
+  return { as, [Symbol.asyncDispose]: stop }
+}
