@@ -1,3 +1,4 @@
+import type { Work } from '../db/commit.ts'
 import type { Db } from '../db/open.ts'
 import type { Actor, Audit } from '../platform/audit.ts'
 import type { Clock } from '../platform/clock.ts'
@@ -87,7 +88,7 @@ export function createEndpoints(parts: {
       }
       store.endpoints.insert(directory.sealed({ ...endpoint, seq: 0 }))
       noteFilter(endpoint)
-      record(stream, actor, 'endpoint.created', id, { url: input.url })
+      record(stream, actor, 'endpoint.created', id, { host: new URL(input.url).host })
       return get(stream, id)
     })
   }
@@ -167,14 +168,10 @@ export function createEndpoints(parts: {
     })
   }
 
-  /** Whatever was remembered of endpoints is out of date within the commit already. */
-  async function change<T>(work: () => T extends PromiseLike<unknown> ? never : T): Promise<T> {
+  /** What a commit that failed had read must not be remembered. */
+  async function change<T>(work: Work<T>): Promise<T> {
     try {
-      return await db.commit<T>((() => {
-        const result = work()
-        directory.forget()
-        return result
-      }) as typeof work)
+      return await db.commit(work)
     } finally {
       directory.forget()
     }
@@ -189,14 +186,17 @@ export function createEndpoints(parts: {
     })
   }
 
-  const record = (
+  /** From here on, within this very commit, the endpoint is what it is now. */
+  function record(
     { tenantId }: Stream,
     actor: Actor,
     action: string,
     id: string,
-    detail?: Record<string, unknown>,
-  ) =>
-    audit.record({ tenantId, actor, action, object: `endpoint:${id}`, ...(detail && { detail }) })
+    detail: Record<string, unknown> = {},
+  ) {
+    directory.forget()
+    audit.record({ tenantId, actor, action, object: `endpoint:${id}`, detail })
+  }
 
   function check({ url, eventTypes, channels, headers }: Partial<EndpointFields>) {
     if (url !== undefined) checkUrlField(outbound, url)

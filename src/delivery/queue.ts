@@ -63,10 +63,11 @@ export function createDeliveryQueue(parts: {
       holdAll(lane)
       return []
     }
-    const isClosed = recovery.healthOf(endpoint.id).openUntil === null
-    const rows = isClosed
-      ? store.line.ready(line, lane, Math.min(limit, recovery.roomAt(endpoint.id)))
-      : resends(lane).slice(0, limit)
+    const room = recovery.roomAt(endpoint.id)
+    const rows =
+      room === undefined
+        ? resends(lane).slice(0, limit)
+        : store.line.ready(line, lane, Math.min(limit, room))
     return rows.flatMap((row) => begin(row, lane, endpoint, lease) ?? [])
   }
 

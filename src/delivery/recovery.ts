@@ -22,10 +22,10 @@ export function createRecovery(parts: {
 
   const healthOf = (endpointId: string): Health => store.health.find(endpointId) ?? HEALTHY
 
-  /** How many attempts may still begin now; none while the breaker is open. */
-  function roomAt(endpointId: string): number {
+  /** How many attempts may still begin now, or undefined while the breaker is open. */
+  function roomAt(endpointId: string): number | undefined {
     const { openUntil, window } = healthOf(endpointId)
-    if (openUntil !== null) return 0
+    if (openUntil !== null) return undefined
     if (window === null) return Number.POSITIVE_INFINITY
     return Math.max(window - store.line.leasedOf(endpointId), 0)
   }

@@ -13,7 +13,7 @@ export interface Kept {
 export const deliveryRetention = (store: Store, parking: Parking, kept: Kept): RetentionRule[] => [
   {
     name: 'messages',
-    deleteSlice: (now, limit) => deleteMessages(store, now - kept.deliveriesMs, limit),
+    deleteSlice: (now, limit) => deleteMessages(store, now, kept.deliveriesMs, limit),
   },
   {
     name: 'endpoint counters',
@@ -25,11 +25,17 @@ export const deliveryRetention = (store: Store, parking: Parking, kept: Kept): R
   },
 ]
 
-/** A message may have a thousand deliveries: they count towards the slice. */
-function deleteMessages(store: Store, before: number, limit: number): number {
+/**
+ * A message may have a thousand deliveries: they count towards the slice. One that has not ended
+ * by then, because its endpoint took none, goes as cancelled.
+ */
+function deleteMessages(store: Store, now: number, keptMs: number, limit: number): number {
   let left = limit
-  for (const seq of store.messages.expired(before, limit)) {
-    left -= store.deliveries.removeOfMessage(seq, left).length
+  for (const seq of store.messages.expired(now - keptMs, limit)) {
+    const removed = store.deliveries.removeOfMessage(seq, left)
+    for (const { endpointId, endedAt } of removed)
+      if (endedAt === null) store.hours.add(endpointId, now, { cancelled: 1 })
+    left -= removed.length
     if (left <= 0) return limit
     store.messages.remove(seq)
     left--

@@ -30,8 +30,12 @@ export function stepAfter(row: Leased, outcome: Outcome, schedule: Schedule): St
   const end = { ...done, endedAt: outcome.endedAt }
   if (outcome.result === 'succeeded') return { ...end, state: 'succeeded' }
   if (outcome.isGone) return { ...end, state: 'failed' }
-  if (row.resumeAt !== null) return waiting(done, row.resumeAt)
+  if (row.resumeAt !== null) return afterResend(row, done, row.resumeAt, outcome)
   return afterScheduled(row, outcome, schedule)
+}
+
+function afterResend(row: Leased, done: Step, resumeAt: number, { endedAt }: Outcome): Step {
+  return row.isResendWanted ? resendNow({ ...done, resumeAt }, endedAt) : waiting(done, resumeAt)
 }
 
 function afterScheduled(row: Leased, outcome: Outcome, schedule: Schedule): Step {

@@ -93,7 +93,8 @@ export function createKit(parts: {
       const requestId = `${set.headers['x-request-id']}`
       if (failure.kind === 'internal')
         log.error('request failed', { requestId, error: detail(error) })
-      if (failure.kind === 'unavailable') set.headers['retry-after'] = '1'
+      if (failure.kind === 'unavailable' || failure.kind === 'rate_limited')
+        set.headers['retry-after'] = '1'
       if (failure.kind === 'unauthenticated') set.headers['www-authenticate'] = 'Bearer'
       if (failure.allow) set.headers.allow = failure.allow
       set.status = statusOf(failure)

@@ -85,7 +85,7 @@ export function createDeliveryStore({ orm, client }: Db) {
       sql`${deliveries.seq} in (select seq from deliveries
         where message_seq = ${$('messageSeq')} limit ${$('limit')})`,
     )
-    .returning({ state: deliveries.state })
+    .returning({ endpointId: deliveries.endpointId, endedAt: deliveries.endedAt })
     .prepare()
 
   return {
@@ -115,9 +115,11 @@ export function createDeliveryStore({ orm, client }: Db) {
       endpointId: string,
     ): DeliveryRow | undefined => toEndpoint.get({ tenantId, messageSeq, endpointId }),
     wantResend: (seq: number) => void wantResend.run({ seq }),
-    /** Some of a message's deliveries, with their attempts; the states they were in. */
-    removeOfMessage: (messageSeq: number, limit: number) =>
-      removeOfMessage.all({ messageSeq, limit }).map(({ state }) => state),
+    /** Removes some of a message's deliveries, with their attempts. */
+    removeOfMessage: (
+      messageSeq: number,
+      limit: number,
+    ): Pick<DeliveryRow, 'endpointId' | 'endedAt'>[] => removeOfMessage.all({ messageSeq, limit }),
   }
 }
 
