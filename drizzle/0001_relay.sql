@@ -46,7 +46,7 @@ CREATE TABLE `deliveries` (
 	`trigger` text NOT NULL,
 	`due_at` integer NOT NULL,
 	`resume_at` integer,
-	`is_resend_wanted` integer NOT NULL,
+	`wanted` text,
 	`lease_owner` text,
 	`lease_until` integer,
 	`attempt_id` text,

@@ -11,7 +11,7 @@ import type { DisabledReason } from './store/endpoints.ts'
 import type { HourCounts } from './store/hours.ts'
 import type { Store } from './store/index.ts'
 import type { LeasedDelivery, Step } from './store/rows.ts'
-import { type Schedule, stepAfter } from './transitions.ts'
+import { cancelled, type Schedule, stepAfter } from './transitions.ts'
 import type { Wake } from './wake.ts'
 
 /** Response headers that are kept: enough to see what the matter was. */
@@ -61,10 +61,12 @@ export function createEndings(parts: {
     events.attemptEnded(sent.result, sent.durationMs)
   }
 
+  /** Who turns away one message is well. */
   function judge({ tenantId, endpointId }: LeasedDelivery, sent: Sent) {
     if (sent.result === 'interrupted') return
+    if (sent.refuses === 'all') return disable(tenantId, endpointId, 'gone')
+    if (sent.refuses === 'message') return
     if (sent.result === 'succeeded') return recovery.noteSuccess(tenantId, endpointId)
-    if (sent.isGone) return disable(tenantId, endpointId, 'gone')
     const health = recovery.noteFailure(tenantId, endpointId)
     if (isHopeless(health, clock.now(), lastGoodAt(tenantId, endpointId)))
       disable(tenantId, endpointId, 'failing')
@@ -97,7 +99,7 @@ export function createEndings(parts: {
 
 /** The endpoint was deleted while the attempt was under way. */
 const cancelledUnlessDone = (step: Step, endedAt: number): Step =>
-  step.state === 'succeeded' ? step : { ...step, state: 'cancelled', endedAt }
+  step.endedAt === null ? cancelled(step, endedAt) : step
 
 const durations = (durationMs: number): Partial<HourCounts> => ({
   durationMs,

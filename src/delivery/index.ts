@@ -2,6 +2,7 @@ import type { Config } from '../config/index.ts'
 import { createDueLoop } from '../platform/due-loop.ts'
 import type { Engine } from '../platform/engines.ts'
 import type { Platform } from '../platform/platform.ts'
+import { createByHand } from './by-hand.ts'
 import { createDirectory } from './directory.ts'
 import { createEndings } from './endings.ts'
 import { createEndpoints } from './endpoints.ts'
@@ -11,7 +12,6 @@ import { createPublish } from './publish.ts'
 import { createDeliveryQueue } from './queue.ts'
 import { createRecovery } from './recovery.ts'
 import { createReplay } from './replay.ts'
-import { createResend } from './resend.ts'
 import { deliveryRetention } from './retention.ts'
 import { createSend } from './send.ts'
 import { createStore } from './store/index.ts'
@@ -99,7 +99,7 @@ export function createDelivery(
     }),
     healthOf: recovery.healthOf,
     verdicts: createVerdicts({ store }),
-    resend: createResend({ db, clock, store, directory, wake }),
+    ...createByHand({ db, clock, store, directory, wake }),
     replay: createReplay({ db, clock, store, directory, wake }),
     testEvent: createTestEvent({ clock, send, timeoutMs }),
     start: () => {

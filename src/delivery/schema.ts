@@ -8,15 +8,10 @@ import {
   text,
   uniqueIndex,
 } from 'drizzle-orm/sqlite-core'
-import { tenants } from '../platform/schema.ts'
+import { tenantId } from '../platform/schema.ts'
 import { FORMATS } from './formats.ts'
 import type { StreamName } from './stream.ts'
 import { DELIVERY_TRIGGERS } from './triggers.ts'
-
-const tenantId = () =>
-  text('tenant_id')
-    .notNull()
-    .references(() => tenants.id, { onDelete: 'cascade' })
 
 const stream = () => text('stream').$type<StreamName>().notNull()
 
@@ -162,8 +157,8 @@ export const deliveries = sqliteTable(
     dueAt: integer('due_at').notNull(),
     /** Where the schedule goes on when a resend in between fails. */
     resumeAt: integer('resume_at'),
-    /** A resend was asked for while an attempt was under way. */
-    isResendWanted: integer('is_resend_wanted', { mode: 'boolean' }).notNull(),
+    /** What was asked for while an attempt was under way. */
+    wanted: text('wanted', { enum: ['resend', 'cancel'] }),
     leaseOwner: text('lease_owner'),
     leaseUntil: integer('lease_until'),
     /** Attempt under way. A result is stored only while this still names it. */

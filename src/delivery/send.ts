@@ -32,7 +32,8 @@ export type ErrorCode =
 /** What went over the wire, and what it came to. Times in milliseconds. */
 export interface Sent {
   result: 'succeeded' | 'failed' | 'interrupted'
-  isGone: boolean
+  /** What the receiver said it wants no more of. */
+  refuses: 'message' | 'all' | null
   retryAfterMs: number | null
   startedAt: number
   endedAt: number
@@ -110,43 +111,57 @@ function responseOf(result: OutboundResult): Sent['response'] {
   return { status, headers, body: text }
 }
 
-type Judgement = Pick<Sent, 'result' | 'isGone' | 'retryAfterMs' | 'error'>
+type Judgement = Pick<Sent, 'result' | 'refuses' | 'retryAfterMs' | 'error'>
 
 /** Any 2xx has arrived, whatever became of its body; everything else has not. */
 function verdictOf(result: OutboundResult, now: number): Judgement {
-  const plain = { isGone: false, retryAfterMs: null }
+  const plain = { refuses: null, retryAfterMs: null }
   if (!result.replied) {
     if (result.reason === 'aborted')
       return { ...plain, result: 'interrupted', error: { code: 'interrupted', message: CUT_SHORT } }
     const code = result.reason === 'refused' ? 'blocked' : result.reason
     return { ...plain, result: 'failed', error: { code, message: result.message } }
   }
+  const refuses = refusedBy(result)
   if (result.status >= 200 && result.status < 300)
-    return { ...plain, result: 'succeeded', error: null }
+    return { ...plain, refuses, result: 'succeeded', error: null }
   const retryAfterMs = retryAfterOf(result.headers, now)
-  const error = refusal(result, retryAfterMs)
-  return { result: 'failed', isGone: result.status === 410, retryAfterMs, error }
+  const error = refusal(result, refuses, retryAfterMs)
+  return { result: 'failed', refuses, retryAfterMs, error }
 }
+
+/** 410, or the response header that receivers of Svix know: `disable`, `abort-message`. */
+function refusedBy({ status, headers }: Reply): Sent['refuses'] {
+  const asked = headers.find(([name]) => name.toLowerCase() === 'webhook-delivery')?.[1].trim()
+  if (status === 410 || asked === 'disable') return 'all'
+  return asked === 'abort-message' ? 'message' : null
+}
+
+type Reply = Extract<OutboundResult, { replied: true }>
 
 const CUT_SHORT = 'this server stopped while the attempt was under way'
 
+const ASKED = {
+  all: '; it wants no more, the endpoint is disabled',
+  message: '; it wants no more of this message',
+}
+
 function refusal(
-  { status, headers, bodyTrouble }: Extract<OutboundResult, { replied: true }>,
+  { status, headers, bodyTrouble }: Reply,
+  refuses: Sent['refuses'],
   retryAfterMs: number | null,
 ): NonNullable<Sent['error']> {
   const trouble = bodyTrouble === null ? '' : `; ${bodyTrouble}`
-  if (status === 410)
-    return { code: 'gone', message: `answered 410: it wants no more, the endpoint is disabled` }
+  const more = (refuses === null ? '' : ASKED[refuses]) + trouble
   if (status >= 300 && status < 400) {
     const location = headers.find(([name]) => name.toLowerCase() === 'location')?.[1]
     const to = location === undefined ? '' : ` to ${location.slice(0, 500)}`
-    return {
-      code: 'redirect',
-      message: `answered ${status}, a redirect${to}; redirects are not followed${trouble}`,
-    }
+    const message = `answered ${status}, a redirect${to}; redirects are not followed${more}`
+    return { code: 'redirect', message }
   }
   const wait = retryAfterMs === null ? '' : ` and asked to wait ${Math.ceil(retryAfterMs / 1000)} s`
-  return { code: 'status', message: `answered ${status}${wait}${trouble}` }
+  const code = refuses === 'all' ? 'gone' : 'status'
+  return { code, message: `answered ${status}${wait}${more}` }
 }
 
 /** For an attempt that nobody saw the end of, or that could not even be made. */
@@ -157,7 +172,7 @@ export const unsent = (
   message: string,
 ): Sent => ({
   result,
-  isGone: false,
+  refuses: null,
   retryAfterMs: null,
   startedAt,
   endedAt: now,

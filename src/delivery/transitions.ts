@@ -1,11 +1,11 @@
 import { nextAttemptAt } from './retry.ts'
-import { type DeliveryRow, LINES, type Step } from './store/rows.ts'
+import { type DeliveryRow, LINES, MOVING, type Step } from './store/rows.ts'
 
 /** What came of an attempt, as far as the delivery is concerned. */
 export interface Outcome {
   result: 'succeeded' | 'failed' | 'interrupted'
-  /** The receiver wants no more of it. */
-  isGone: boolean
+  /** What the receiver said it wants no more of: this message, or any. */
+  refuses: 'message' | 'all' | null
   /** How long it asked to wait, in milliseconds. */
   retryAfterMs: number | null
   endedAt: number
@@ -25,35 +25,40 @@ type Leased = Omit<DeliveryRow, 'leaseOwner' | 'leaseUntil' | 'attemptId' | 'sta
  * been. What was interrupted is tried again at once, and nothing is counted against it.
  */
 export function stepAfter(row: Leased, outcome: Outcome, schedule: Schedule): Step {
-  if (outcome.result === 'interrupted') return { ...stepOf(row), state: 'ready' }
-  const done = { ...stepOf(row), attempts: row.attempts + 1, isResendWanted: false, resumeAt: null }
-  const end = { ...done, endedAt: outcome.endedAt }
-  if (outcome.result === 'succeeded') return { ...end, state: 'succeeded' }
-  if (outcome.isGone) return { ...end, state: 'failed' }
-  if (row.resumeAt !== null) return afterResend(row, done, row.resumeAt, outcome)
-  return afterScheduled(row, outcome, schedule)
+  const { result, refuses, endedAt } = outcome
+  if (result === 'interrupted')
+    return row.wanted === 'cancel' ? cancelled(row, endedAt) : again(row)
+  const done = { ...stepOf(row), attempts: row.attempts + 1, wanted: null, resumeAt: null }
+  if (result === 'succeeded') return { ...done, state: 'succeeded', endedAt }
+  if (row.wanted === 'cancel' || refuses === 'message') return cancelled(done, endedAt)
+  if (refuses === 'all') return { ...done, state: 'failed', endedAt }
+  if (row.resumeAt !== null) return afterResend(row, done, row.resumeAt, endedAt)
+  return afterScheduled(row, { ...done, tries: row.tries + 1 }, outcome, schedule)
 }
 
-function afterResend(row: Leased, done: Step, resumeAt: number, { endedAt }: Outcome): Step {
-  return row.isResendWanted ? resendNow({ ...done, resumeAt }, endedAt) : waiting(done, resumeAt)
-}
+const again = (row: Leased): Step => ({ ...stepOf(row), state: 'ready' })
 
-function afterScheduled(row: Leased, outcome: Outcome, schedule: Schedule): Step {
-  const tries = row.tries + 1
-  const done = { ...stepOf(row), attempts: row.attempts + 1, tries, isResendWanted: false }
-  const retryAt = nextAttemptAt({
-    attempt: tries,
-    endedAt: outcome.endedAt,
-    delaysMs: schedule.retryDelaysMs,
-    retryAfterMs: outcome.retryAfterMs,
-    random: schedule.random,
-  })
-  if (row.isResendWanted) {
+/** Whoever asked for it, it is not to be sent any more. */
+export const cancelled = (row: Step, endedAt: number): Step => ({
+  ...stepOf(row),
+  state: 'cancelled',
+  wanted: null,
+  endedAt,
+})
+
+const afterResend = (row: Leased, done: Step, resumeAt: number, endedAt: number): Step =>
+  row.wanted === 'resend' ? resendNow({ ...done, resumeAt }, endedAt) : waiting(done, resumeAt)
+
+function afterScheduled(row: Leased, done: Step, outcome: Outcome, schedule: Schedule): Step {
+  const { endedAt, retryAfterMs } = outcome
+  const { retryDelaysMs: delaysMs, random } = schedule
+  const retryAt = nextAttemptAt({ attempt: done.tries, endedAt, delaysMs, retryAfterMs, random })
+  if (row.wanted === 'resend') {
     return retryAt === undefined
-      ? newRun(done, 'resend', outcome.endedAt)
-      : resendNow({ ...done, dueAt: retryAt }, outcome.endedAt)
+      ? newRun(done, 'resend', endedAt)
+      : resendNow({ ...done, dueAt: retryAt }, endedAt)
   }
-  if (retryAt === undefined) return { ...done, state: 'failed', endedAt: outcome.endedAt }
+  if (retryAt === undefined) return { ...done, state: 'failed', endedAt }
   return waiting(done, retryAt)
 }
 
@@ -85,31 +90,10 @@ export const newRun = (step: Step, trigger: 'resend' | 'replay', dueAt: number):
   trigger,
   dueAt,
   resumeAt: null,
-  isResendWanted: false,
+  wanted: null,
   endedAt: null,
 })
 
 /** The part of a row that moves. */
-export const stepOf = ({
-  state,
-  line,
-  run,
-  attempts,
-  tries,
-  trigger,
-  dueAt,
-  resumeAt,
-  isResendWanted,
-  endedAt,
-}: Step): Step => ({
-  state,
-  line,
-  run,
-  attempts,
-  tries,
-  trigger,
-  dueAt,
-  resumeAt,
-  isResendWanted,
-  endedAt,
-})
+export const stepOf = (row: Step): Step =>
+  Object.fromEntries(MOVING.map((name) => [name, row[name]])) as unknown as Step

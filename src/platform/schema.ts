@@ -18,13 +18,17 @@ export const tenants = sqliteTable(
   ],
 )
 
+/** The column of every table that holds what a tenant owns. */
+export const tenantId = () =>
+  text('tenant_id')
+    .notNull()
+    .references(() => tenants.id, { onDelete: 'cascade' })
+
 export const apiKeys = sqliteTable(
   'api_keys',
   {
     id: text('id').primaryKey(),
-    tenantId: text('tenant_id')
-      .notNull()
-      .references(() => tenants.id, { onDelete: 'cascade' }),
+    tenantId: tenantId(),
     engine: text('engine', { enum: ['gate', 'clockwork', 'passepartout', 'relay'] }).notNull(),
     /** Null for clockwork, whose keys have no environment. */
     environment: text('environment', { enum: ['live', 'test'] }),

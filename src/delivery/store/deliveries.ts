@@ -42,7 +42,6 @@ export function createDeliveryStore({ orm, client }: Db) {
       tries: 0,
       trigger: $('trigger'),
       dueAt: $('dueAt'),
-      isResendWanted: false,
       createdAt: $('createdAt'),
     }),
   )
@@ -74,9 +73,9 @@ export function createDeliveryStore({ orm, client }: Db) {
       ),
     )
     .prepare()
-  const wantResend = orm
+  const want = orm
     .update(deliveries)
-    .set({ isResendWanted: true })
+    .set({ wanted: sql`${$('wanted')}` })
     .where(eq(deliveries.seq, $('seq')))
     .prepare()
   const removeOfMessage = orm
@@ -114,7 +113,8 @@ export function createDeliveryStore({ orm, client }: Db) {
       messageSeq: number,
       endpointId: string,
     ): DeliveryRow | undefined => toEndpoint.get({ tenantId, messageSeq, endpointId }),
-    wantResend: (seq: number) => void wantResend.run({ seq }),
+    /** For one with an attempt under way: what is to be done unless that succeeds. */
+    want: (seq: number, wanted: 'resend' | 'cancel') => void want.run({ seq, wanted }),
     /** Removes some of a message's deliveries, with their attempts. */
     removeOfMessage: (
       messageSeq: number,

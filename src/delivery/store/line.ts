@@ -92,7 +92,7 @@ export function createLineStore({ orm, client }: Db) {
         trigger: sql`${$('trigger')}`,
         dueAt: sql`${$('dueAt')}`,
         resumeAt: sql`${$('resumeAt')}`,
-        isResendWanted: sql`${$('isResendWanted')}`,
+        wanted: sql`${$('wanted')}`,
         endedAt: sql`${$('endedAt')}`,
         leaseOwner: null,
         leaseUntil: null,
@@ -141,8 +141,7 @@ export function createLineStore({ orm, client }: Db) {
       leased.get({ seq, attemptId }) as LeasedDelivery | undefined,
     /** Attempts under way at an endpoint, of all processes. */
     leasedOf: (endpointId: string): number => leasedOf.get({ endpointId })?.count ?? 0,
-    move: (seq: number, { isResendWanted, ...step }: Step) =>
-      move.run({ seq, ...step, isResendWanted: isResendWanted ? 1 : 0 }),
+    move: (seq: number, step: Step) => move.run({ seq, ...step }),
     lost: (line: Line, { self, alive, now }: Holders, limit: number): LeasedDelivery[] =>
       lost.all({ line, self, alive: JSON.stringify(alive), now, limit }) as LeasedDelivery[],
     /** How many stand in line, and since when the first was due. */

@@ -14,17 +14,19 @@ export type LeasedDelivery = DeliveryRow & { attemptId: string; startedAt: numbe
 /** A delivery together with what it delivers. */
 export type DeliveryView = DeliveryRow & { messageId: string; eventType: string }
 
+/** The columns that change as a delivery moves on. */
+export const MOVING = [
+  'state',
+  'line',
+  'run',
+  'attempts',
+  'tries',
+  'trigger',
+  'dueAt',
+  'resumeAt',
+  'wanted',
+  'endedAt',
+] as const
+
 /** Where a delivery goes from here; its lease ends with the step. */
-export type Step = Pick<
-  DeliveryRow,
-  | 'state'
-  | 'line'
-  | 'run'
-  | 'attempts'
-  | 'tries'
-  | 'trigger'
-  | 'dueAt'
-  | 'resumeAt'
-  | 'isResendWanted'
-  | 'endedAt'
->
+export type Step = Pick<DeliveryRow, (typeof MOVING)[number]>

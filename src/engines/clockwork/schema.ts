@@ -8,12 +8,7 @@ import {
   text,
   uniqueIndex,
 } from 'drizzle-orm/sqlite-core'
-import { tenants } from '../../platform/schema.ts'
-
-const tenantId = () =>
-  text('tenant_id')
-    .notNull()
-    .references(() => tenants.id, { onDelete: 'cascade' })
+import { tenantId } from '../../platform/schema.ts'
 
 /** What a job sends: the same columns in both kinds of job. */
 const target = () => ({

@@ -89,6 +89,11 @@ export function createDeliveries({ delivery }: { delivery: DeliveryLayer }) {
     return presentDelivery(row, true)
   }
 
+  async function cancel(caller: Caller, id: string): Promise<Delivery> {
+    const row = await delivery.cancel(streamOf(caller), id)
+    return presentDelivery(row, activity(caller)(row.endpointId))
+  }
+
   /** Asked once for each endpoint of a page. */
   function activity({ tenantId }: Caller) {
     const known = new Map<string, boolean>()
@@ -99,5 +104,5 @@ export function createDeliveries({ delivery }: { delivery: DeliveryLayer }) {
     }
   }
 
-  return { list, ofMessage, get, resend }
+  return { list, ofMessage, get, resend, cancel }
 }

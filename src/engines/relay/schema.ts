@@ -1,10 +1,5 @@
 import { index, integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core'
-import { tenants } from '../../platform/schema.ts'
-
-const tenantId = () =>
-  text('tenant_id')
-    .notNull()
-    .references(() => tenants.id, { onDelete: 'cascade' })
+import { tenantId } from '../../platform/schema.ts'
 
 const environment = () => text('environment', { enum: ['live', 'test'] }).notNull()
 

@@ -47,4 +47,16 @@ export function deliveryRoutes({ deliveries, access }: { deliveries: Deliveries;
         response: { 202: Delivery, ...refused, 404: Unknown, 409: Conflict },
       },
     )
+    .post(
+      '/:delivery_id/cancel',
+      ({ caller, params }) => deliveries.cancel(caller, params.delivery_id),
+      {
+        scope: 'relay:endpoints',
+        detail: {
+          summary: 'Cancel a delivery',
+          description: 'An attempt that is under way may still succeed; no other is made.',
+        },
+        response: { 200: Delivery, ...refused, 404: Unknown, 409: Conflict },
+      },
+    )
 }

@@ -1,0 +1,72 @@
+import type { Db } from '../db/open.ts'
+import type { Clock } from '../platform/clock.ts'
+import { conflict, fail, notFound } from '../platform/errors.ts'
+import type { Directory } from './directory.ts'
+import type { Store } from './store/index.ts'
+import type { DeliveryView } from './store/rows.ts'
+import type { Stream } from './stream.ts'
+import { cancelled, newRun, resendNow, stepOf } from './transitions.ts'
+import type { Wake } from './wake.ts'
+
+/** What somebody does with a single delivery. */
+export function createByHand(parts: {
+  db: Db
+  clock: Clock
+  store: Store
+  directory: Directory
+  wake: Wake
+}) {
+  const { db, clock, store, directory, wake } = parts
+
+  /**
+   * Sends a delivery now, whatever state it is in. One that waits keeps its schedule, whose turn
+   * comes again should this fail; one that has ended starts over. The breaker does not stop it.
+   */
+  const resend = (stream: Stream, id: string): Promise<DeliveryView> =>
+    db.commit(() => {
+      const delivery = existing(stream, id)
+      requireActiveEndpoint(delivery)
+      if (delivery.state === 'leased') store.deliveries.want(delivery.seq, 'resend')
+      else store.line.move(delivery.seq, sentAgain(delivery, clock.now()))
+      wake.ready()
+      return existing(stream, id)
+    })
+
+  /**
+   * Gives a delivery up. What is under way cannot be called back: it may still succeed, but is
+   * not tried again.
+   */
+  const cancel = (stream: Stream, id: string): Promise<DeliveryView> =>
+    db.commit(() => {
+      const delivery = existing(stream, id)
+      if (delivery.endedAt !== null)
+        throw conflict(`only what has not ended can be cancelled; this one is ${delivery.state}`)
+      if (delivery.state === 'leased') store.deliveries.want(delivery.seq, 'cancel')
+      else cancelNow(delivery)
+      return existing(stream, id)
+    })
+
+  function existing(stream: Stream, id: string): DeliveryView {
+    return store.deliveries.find(stream, id) ?? fail(notFound('delivery not found'))
+  }
+
+  function requireActiveEndpoint({ tenantId, endpointId }: DeliveryView) {
+    const endpoint = directory.find(tenantId, endpointId)
+    if (!endpoint) throw conflict('the endpoint of this delivery has been deleted')
+    if (!endpoint.isActive)
+      throw conflict('the endpoint is not active; switch it on and its held deliveries go out')
+  }
+
+  function cancelNow(delivery: DeliveryView) {
+    const now = clock.now()
+    store.line.move(delivery.seq, cancelled(delivery, now))
+    store.hours.add(delivery.endpointId, now, { cancelled: 1 })
+  }
+
+  return { resend, cancel }
+}
+
+const sentAgain = (delivery: DeliveryView, now: number) =>
+  delivery.endedAt === null
+    ? resendNow(stepOf(delivery), now)
+    : newRun(stepOf(delivery), 'resend', now)
