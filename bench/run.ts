@@ -2,14 +2,28 @@
 import { parseArgs } from 'node:util'
 import { boot } from './boot.ts'
 import { create } from './create.ts'
+import { deliver } from './deliver.ts'
 import { fire } from './fire.ts'
 import { idle } from './idle.ts'
+import { ingest } from './ingest.ts'
+import { latency } from './latency.ts'
 import { list } from './list.ts'
+import { starvation } from './starvation.ts'
 import type { Bench, Scale } from './support/bench.ts'
 import type { Figure } from './support/figure.ts'
 import { table } from './support/table.ts'
 
-const BENCHES: Record<string, Bench> = { list, create, fire, idle, boot }
+const BENCHES: Record<string, Bench> = {
+  list,
+  create,
+  fire,
+  idle,
+  ingest,
+  latency,
+  deliver,
+  starvation,
+  boot,
+}
 
 const FULL = { rounds: 5, ms: 1000, crowd: 200_000, due: 5000, stored: 1_000_000 }
 const QUICK = { rounds: 3, ms: 250, crowd: 50_000, due: 1000, stored: 100_000 }

@@ -19,7 +19,8 @@ export function compile<Row>(client: Database, query: Query) {
   const bind = (values: Values) => readers.map((read) => read(values))
 
   return {
-    run: (values: Values) => void statement.run(...bind(values)),
+    /** How many rows it changed. */
+    run: (values: Values): number => statement.run(...bind(values)).changes,
     get: (values: Values): Row | undefined => statement.get(...bind(values)) ?? undefined,
   }
 }

@@ -45,7 +45,7 @@ export function createEndings(parts: {
     store.line.move(row.seq, next)
     store.attempts.insert(attemptRow(row, sent, next))
     if (sent.result !== 'interrupted') count(row.endpointId, sent, next)
-    if (endpoint) judge(row, sent)
+    if (endpoint?.isActive) judge(row, sent)
     if (next.state === 'ready') wake.ready()
     if (next.state === 'waiting') wake.waiting(next.dueAt)
   }

@@ -35,6 +35,12 @@ export type NewEndpoint = Partial<EndpointFields> & { url: string; secret?: stri
 /** `held` says what becomes of the deliveries that were held until now. */
 export type EndpointChange = Partial<EndpointFields> & { held?: 'drain' | 'discard' }
 
+export interface Rotated {
+  secret: string
+  /** Until when the secret before signs as well; null when it does not. */
+  previousExpiresAt: number | null
+}
+
 export type Endpoints = ReturnType<typeof createEndpoints>
 
 /** Who is told of events: made, changed, switched off and on, and deleted. */
@@ -107,7 +113,7 @@ export function createEndpoints(parts: {
       const now = get(stream, id)
       const next = changed(now, fields)
       store.endpoints.update(stream, directory.sealed(next))
-      if (fields.eventTypes !== undefined || fields.channels !== undefined) noteFilter(next)
+      if (listensDifferently(now, next)) noteFilter(next)
       if (now.isActive !== next.isActive) switched(next, held)
       record(stream, actor, 'endpoint.updated', id, { fields: Object.keys(fields) })
       return next
@@ -155,7 +161,7 @@ export function createEndpoints(parts: {
     actor: Actor,
     id: string,
     { secret = newSecret(), graceMs }: { secret?: string | undefined; graceMs: number },
-  ): Promise<Endpoint> {
+  ): Promise<Rotated> {
     checkSecret(secret)
     return change(() => {
       const endpoint = get(stream, id)
@@ -164,7 +170,8 @@ export function createEndpoints(parts: {
       const next = { ...endpoint, secrets, updatedAt: now }
       store.endpoints.update(stream, directory.sealed(next))
       record(stream, actor, 'endpoint.secret_rotated', id, { graceMs })
-      return next
+      const [, previous] = secrets
+      return { secret, previousExpiresAt: previous?.expiresAt ?? null }
     })
   }
 
@@ -207,6 +214,10 @@ export function createEndpoints(parts: {
 
   return { get, isActive: store.endpoints.isActive, list, create, update, remove, rotateSecret }
 }
+
+const listensDifferently = (before: Endpoint, after: Endpoint): boolean =>
+  JSON.stringify([before.eventTypes, before.channels]) !==
+  JSON.stringify([after.eventTypes, after.channels])
 
 const NEW: Omit<EndpointFields, 'url'> = {
   description: '',

@@ -55,13 +55,11 @@ export function afterFailure(health: Health, now: number, rules: BreakerRules): 
   return { ...counted, openUntil: now + pause, trips: health.trips + 1, window: 1 }
 }
 
-/** The pause is over: one attempt at a time, and the first failure opens the breaker again. */
-export const halfOpen = (health: Health, rules: BreakerRules): Health => ({
-  ...health,
-  openUntil: null,
-  window: 1,
-  failures: rules.breakerFailures - 1,
-})
+/**
+ * The pause is over: one attempt at a time. The failures are still too many in a row, so that
+ * one more opens the breaker again.
+ */
+export const halfOpen = (health: Health): Health => ({ ...health, openUntil: null, window: 1 })
 
 /** Whether an endpoint has failed for so long that it is to be disabled. */
 export function isHopeless(

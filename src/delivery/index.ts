@@ -68,6 +68,7 @@ export function createDelivery(
       log,
       directory,
       recovery,
+      parking,
       endings,
       send,
       timeoutOf: (stream) => policyOf(stream).timeoutMs,

@@ -17,6 +17,3 @@ export const ENDPOINTS_PER_STREAM = 1000
 /** What is kept of an answer, in bytes, and how long its body may take once it has begun. */
 export const KEPT_RESPONSE_BYTES = 16 * 1024
 export const RESPONSE_BODY_MS = 5000
-
-/** Held deliveries that stand in line at once while an endpoint recovers. */
-export const RELEASED_AT_ONCE = 64

@@ -5,6 +5,7 @@ import type { Log } from '../platform/log.ts'
 import type { Directory, Endpoint } from './directory.ts'
 import type { Endings } from './endings.ts'
 import { FIRST_ATTEMPTS, FURTHER_ATTEMPTS, SLICE } from './limits.ts'
+import type { Parking } from './parking.ts'
 import type { Recovery } from './recovery.ts'
 import { type Send, type Sent, unsent } from './send.ts'
 import type { Store } from './store/index.ts'
@@ -32,12 +33,13 @@ export function createDeliveryQueue(parts: {
   log: Log
   directory: Directory
   recovery: Recovery
+  parking: Parking
   endings: Endings
   send: Send
   timeoutOf: (stream: string) => number
   longestMs: number
 }): DueQueue<Attempt, Sent> {
-  const { line, store, clock, log, directory, recovery, endings, send } = parts
+  const { line, store, clock, log, directory, recovery, parking, endings, send } = parts
   /** Endpoints that come back are looked after beside the first attempts alone. */
   const looksAfterRecovery = line === LINES.first
 
@@ -56,14 +58,21 @@ export function createDeliveryQueue(parts: {
 
   const nextLane = (after: Lane | undefined) => store.line.nextLane(line, after)
 
-  /** What an endpoint does not take now is held; what was asked for by hand goes all the same. */
+  /**
+   * What an endpoint does not take now is held, and cancelled where there is none any more; what
+   * was asked for by hand goes through an open breaker all the same.
+   */
   function claim(lane: Lane, limit: number, lease: Lease): Attempt[] {
     const endpoint = usable(lane)
+    if (endpoint === undefined) {
+      parking.cancelSlice(lane.tenant, lane.target, SLICE)
+      return []
+    }
     if (!endpoint?.isActive) {
       holdAll(lane)
       return []
     }
-    const room = recovery.roomAt(endpoint.id)
+    const room = recovery.roomAt(lane.tenant, endpoint.id, limit)
     const rows =
       room === undefined
         ? resends(lane).slice(0, limit)
@@ -71,13 +80,13 @@ export function createDeliveryQueue(parts: {
     return rows.flatMap((row) => begin(row, lane, endpoint, lease) ?? [])
   }
 
-  /** One whose secrets cannot be opened must not stop all the others. */
-  function usable({ tenant, target }: Lane): Endpoint | undefined {
+  /** Null for one whose secrets cannot be opened: it must not stop all the others. */
+  function usable({ tenant, target }: Lane): Endpoint | undefined | null {
     try {
       return directory.find(tenant, target)
     } catch (error) {
       log.error('endpoint cannot be used', { endpointId: target, error: String(error) })
-      return undefined
+      return null
     }
   }
 

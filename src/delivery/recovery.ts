@@ -1,6 +1,6 @@
 import type { Clock } from '../platform/clock.ts'
 import { afterFailure, afterSuccess, HEALTHY, type Health, halfOpen, isOpen } from './health.ts'
-import { FIRST_ATTEMPTS, RELEASED_AT_ONCE } from './limits.ts'
+import { FIRST_ATTEMPTS } from './limits.ts'
 import type { HealthRow } from './store/health.ts'
 import type { Store } from './store/index.ts'
 import type { Wake } from './wake.ts'
@@ -22,13 +22,24 @@ export function createRecovery(parts: {
 
   const healthOf = (endpointId: string): Health => store.health.find(endpointId) ?? HEALTHY
 
-  /** How many attempts may still begin now, or undefined while the breaker is open. */
-  function roomAt(endpointId: string): number | undefined {
-    const { openUntil, window } = healthOf(endpointId)
-    if (openUntil !== null) return undefined
-    if (window === null) return Number.POSITIVE_INFINITY
-    return Math.max(window - store.line.leasedOf(endpointId), 0)
+  /**
+   * How many of `wanted` attempts may begin now, or undefined while the breaker is open. While
+   * held deliveries are let go, as many of them stand in line by then: they are older than what
+   * has come since, and so go first.
+   */
+  function roomAt(tenantId: string, endpointId: string, wanted: number): number | undefined {
+    const row = store.health.find(endpointId)
+    if (!row) return wanted
+    if (row.openUntil !== null) return undefined
+    const room = Math.min(wanted, roomBy(row))
+    if (row.isReleasing) letGo(tenantId, row, room)
+    return room
   }
+
+  const roomBy = ({ endpointId, window }: HealthRow): number =>
+    window === null
+      ? Number.POSITIVE_INFINITY
+      : Math.max(window - store.line.leasedOf(endpointId), 0)
 
   /** An endpoint that does as it should costs one read. */
   function noteSuccess(tenantId: string, endpointId: string) {
@@ -52,14 +63,17 @@ export function createRecovery(parts: {
     return next
   }
 
-  /** Lets the next held deliveries stand in line, as many as can soon be sent. */
+  /** Sees to it that something stands in line, for the loop to come by and take more. */
   function release(row: HealthRow) {
     const { tenantId, endpointId } = row
-    const wanted = Math.min((row.window ?? FIRST_ATTEMPTS.perTarget) * 2, RELEASED_AT_ONCE)
-    const missing = wanted - store.holding.standing(tenantId, endpointId, wanted)
-    if (missing <= 0) return
-    const released = store.holding.release(tenantId, endpointId, missing)
-    if (released < missing) store.health.put({ ...row, isReleasing: false })
+    const wanted = row.window ?? FIRST_ATTEMPTS.perTarget
+    letGo(tenantId, row, wanted - store.holding.standing(tenantId, endpointId, wanted))
+  }
+
+  function letGo(tenantId: string, row: HealthRow, count: number) {
+    if (count <= 0) return
+    const released = store.holding.release(tenantId, row.endpointId, count)
+    if (released < count) store.health.put({ ...row, isReleasing: false })
     if (released > 0) wake.ready()
   }
 
@@ -81,7 +95,7 @@ export function createRecovery(parts: {
   /** Those whose pause is over get one delivery to prove themselves with. */
   function tryAgain(now: number, limit: number) {
     for (const row of store.health.openUntil(now, limit)) {
-      const next = { ...row, ...halfOpen(row, rules), isReleasing: true }
+      const next = { ...row, ...halfOpen(row), isReleasing: true }
       store.health.put(next)
       release(next)
     }

@@ -40,18 +40,16 @@ export function createReplay(parts: {
   /** How many messages are, or would be, sent again. */
   return async (stream: Stream, endpointId: string, request: ReplayRequest): Promise<number> => {
     const endpoint = existing(stream, endpointId)
-    if (!endpoint.isActive && !request.dryRun)
-      throw conflict('the endpoint is not active; switch it on before a replay')
+    if (!request.dryRun) requireActive(stream, endpointId)
     const listensTo = compileFilter(endpoint)
     const upTo = store.messages.placeAt(request.until)
     const first = clock.now()
     let after = store.messages.placeAt(request.since)
+    if (store.messages.countBetween(stream, { after, upTo, limit: TOO_MANY }) === TOO_MANY)
+      throw invalid(PARTS)
     let count = 0
-    let seen = 0
     while (true) {
       const slice = store.messages.between(stream, { after, upTo, limit: SLICE })
-      seen += slice.length
-      if (seen > MOST_MESSAGES) throw invalid(TOO_MANY)
       count += await db.commit(() =>
         replaySlice(slice, (n) => first + Math.floor((n * 1000) / request.perSecond)),
       )
@@ -60,7 +58,9 @@ export function createReplay(parts: {
       after = last.seq
     }
 
+    /** The endpoint may have been switched off or deleted since the slice before. */
     function replaySlice(slice: MessageAddress[], dueAt: (n: number) => number): number {
+      if (!request.dryRun) requireActive(stream, endpointId)
       const wanted = slice.filter((message) => isWanted(message))
       if (!request.dryRun) {
         wanted.forEach((message, i) => {
@@ -98,13 +98,19 @@ export function createReplay(parts: {
     }
   }
 
+  function requireActive(stream: Stream, id: string) {
+    if (!existing(stream, id).isActive)
+      throw conflict('the endpoint is not active; switch it on before a replay')
+  }
+
   function existing(stream: Stream, id: string): Endpoint {
     const row = store.endpoints.find(stream, id)
     return (row && directory.find(stream.tenantId, id)) ?? fail(notFound('endpoint not found'))
   }
 }
 
-const TOO_MANY = `since: more than ${MOST_MESSAGES} messages since then; replay them in parts, by until`
+const TOO_MANY = MOST_MESSAGES + 1
+const PARTS = `since: more than ${MOST_MESSAGES} messages until then; replay them in parts, by until`
 
 const isFor = (listensTo: CompiledFilter, type: string, channels: string | null): boolean =>
   listensTo(type, channels === null ? [] : JSON.parse(channels)) === 'matches'

@@ -142,8 +142,8 @@ type Reply = Extract<OutboundResult, { replied: true }>
 const CUT_SHORT = 'this server stopped while the attempt was under way'
 
 const ASKED = {
-  all: '; it wants no more, the endpoint is disabled',
-  message: '; it wants no more of this message',
+  all: ': it wants no more',
+  message: ': it does not want this message',
 }
 
 function refusal(

@@ -47,8 +47,8 @@ export function checkSecret(text: string): void {
 
 /**
  * Makes `next` the current secret. The one before goes on signing for `graceMs`, so that
- * receivers can change over; older ones keep the end they have. A secret that comes back is
- * held once. Throws `conflict` when more would be in use than a request should be signed with.
+ * receivers can change over; older ones end then at the latest, so that without any grace only
+ * the new one signs. A secret that comes back is held once. Throws `conflict` when more would be in use than a request should be signed with.
  */
 export function rotate(
   secrets: readonly SigningSecret[],
@@ -57,7 +57,10 @@ export function rotate(
 ): SigningSecret[] {
   const retiring = secrets
     .filter(({ secret }) => secret !== next)
-    .map(({ secret, expiresAt }) => ({ secret, expiresAt: expiresAt ?? now + graceMs }))
+    .map(({ secret, expiresAt }) => ({
+      secret,
+      expiresAt: Math.min(expiresAt ?? Number.POSITIVE_INFINITY, now + graceMs),
+    }))
     .filter(({ expiresAt }) => expiresAt > now)
   if (retiring.length >= MOST_SECRETS) {
     throw conflict(

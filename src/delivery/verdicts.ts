@@ -1,6 +1,6 @@
 import { filterOf } from './directory.ts'
 import { type Filter, verdictOf } from './matching.ts'
-import type { EndpointRow } from './store/endpoints.ts'
+import { type EndpointRow, FILTERS_KEPT } from './store/endpoints.ts'
 import type { Store } from './store/index.ts'
 import type { MessageRow } from './store/messages.ts'
 import type { DeliveryView } from './store/rows.ts'
@@ -42,17 +42,16 @@ export function createVerdicts({ store }: { store: Store }) {
   }
 
   function unreached({ id, url }: EndpointRow, message: MessageRow, isSandbox: boolean): Fate {
-    const filter = filterAt(id, message.seq)
-    const whyNot = filter ? whyNotBy(filter, message, isSandbox) : 'later'
+    const filters = store.endpoints.filters(id)
+    const row = filters.findLast(({ afterSeq }) => afterSeq < message.seq)
+    const filter = row ? filterOf(row) : null
+    const whyNot = filter ? whyNotBy(filter, message, isSandbox) : withoutFilter(filters.length)
     return { endpointId: id, url, delivery: null, whyNot, filter }
   }
-
-  /** None when the endpoint is younger than the message. */
-  function filterAt(endpointId: string, seq: number): Filter | null {
-    const row = store.endpoints.filters(endpointId).findLast(({ afterSeq }) => afterSeq < seq)
-    return row ? filterOf(row) : null
-  }
 }
+
+/** The endpoint is younger than the message, or has changed too often since to tell. */
+const withoutFilter = (kept: number): WhyNot => (kept < FILTERS_KEPT ? 'later' : 'not_sent')
 
 function whyNotBy(filter: Filter, { type, channels }: MessageRow, isSandbox: boolean): WhyNot {
   const named = channels === null ? [] : (JSON.parse(channels) as string[])

@@ -85,6 +85,7 @@ function describe(app: AnyElysia, baseUrl: string): ApiDocument {
 function withBodies(app: AnyElysia, paths: ApiDocument['paths']): ApiDocument['paths'] {
   for (const { method, path, hooks } of app.routes) {
     const operation = paths[path.replaceAll(/:(\w+)/g, '{$1}')]?.[method.toLowerCase()]
+    if (operation?.responses?.['204']) delete operation.responses['204'].content
     if (!operation?.requestBody) continue
     operation.requestBody.content = { 'application/json': { schema: hooks.body as JsonSchema } }
   }

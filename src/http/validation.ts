@@ -9,9 +9,17 @@ import { type AppError, invalid } from '../platform/errors.ts'
  * the body that fails, as with a query, the code says so.
  */
 export function asInvalid(error: ValidationError): AppError {
-  const [first] = error.all as unknown as ValueError[]
+  const first = innermost((error.all as unknown as ValueError[])[0])
   const code = error.type === 'body' ? undefined : 'invalid_request'
   return invalid(first ? sentence(first, error.type) : `${error.type}: not valid`, code)
+}
+
+/** Of a value that may also be null: what is wrong with it, and not that it is not null. */
+function innermost(error: ValueError | undefined): ValueError | undefined {
+  const inner = error?.errors
+    .flatMap((variant) => variant.First() ?? [])
+    .find(({ path }) => path !== error.path)
+  return inner ? innermost(inner) : error
 }
 
 function sentence({ path, value, schema }: ValueError, part: string): string {

@@ -19,6 +19,8 @@ export interface TestAppOptions {
   start?: string
   /** Name resolution of the outbound guard. */
   resolve?: Parameters<typeof createOutbound>[0]['resolve']
+  /** What chance brings, from 0 up to 1: how late retries are. None unless given. */
+  jitter?: number
   /** Settings as options of the command line. */
   flags?: Record<string, string>
 }
@@ -64,7 +66,8 @@ export async function bootTestApp(options: TestAppOptions = {}) {
   })
   const process = { version: 'test', host: 'test', pid: 1, isRunning: () => false }
   const sealing = createSealing(await openMasterKey({ db, clock, dataDir: folder.path }))
-  const parts = { db, clock, log, outbound, sealing, keyPrefix: 'svc', process }
+  const random = () => options.jitter ?? 0
+  const parts = { db, clock, log, outbound, sealing, keyPrefix: 'svc', process, random }
   const platform = createPlatform(parts)
   const gatehouse = createApp(platform, testConfig({ 'metrics-enabled': 'true', ...options.flags }))
   await gatehouse.start()

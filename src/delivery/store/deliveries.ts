@@ -58,7 +58,18 @@ export function createDeliveryStore({ orm, client }: Db) {
       .prepare()
 
   const find = select(and(inStream, eq(deliveries.id, $('id')))).prepare()
-  const ofMessage = scan(eq(deliveries.messageSeq, $('messageSeq')))
+  /** The plus keeps SQLite from walking through the whole stream for its order. */
+  const ofMessage = select(
+    and(
+      eq(deliveries.messageSeq, $('messageSeq')),
+      sql`+${deliveries.tenantId} = ${$('tenantId')}`,
+      eq(deliveries.stream, $('stream')),
+      sql`${deliveries.seq} < ${$('before')}`,
+    ),
+  )
+    .orderBy(desc(deliveries.seq))
+    .limit($('limit'))
+    .prepare()
   const all = scan(undefined)
   const ofEndpoint = scan(eq(deliveries.endpointId, $('endpointId')))
   const failed = scan(sql`${deliveries.state} = 'failed'`)

@@ -9,8 +9,8 @@ export type NewEndpointRow = Omit<EndpointRow, 'seq' | 'deletedAt'>
 export type DisabledReason = NonNullable<EndpointRow['disabledReason']>
 export type FilterRow = typeof endpointFilters.$inferSelect
 
-/** Filters that are remembered of an endpoint. */
-const FILTERS_KEPT = 100
+/** Filters that are remembered of an endpoint, the current one included. */
+export const FILTERS_KEPT = 100
 
 export function createEndpointStore({ orm }: Db) {
   const $ = sql.placeholder

@@ -70,6 +70,19 @@ export function createMessageStore({ orm, client }: Db) {
     .orderBy(asc(messages.seq))
     .limit($('limit'))
     .prepare()
+  const countBetween = orm
+    .select({ count: sql<number>`count(*)` })
+    .from(
+      orm
+        .select({ seq: messages.seq })
+        .from(messages)
+        .where(
+          and(inStream, sql`${messages.seq} > ${$('after')}`, sql`${messages.seq} <= ${$('upTo')}`),
+        )
+        .limit($('limit'))
+        .as('some'),
+    )
+    .prepare()
   const placeAt = orm
     .select({ seq: messages.seq })
     .from(messages)
@@ -77,10 +90,9 @@ export function createMessageStore({ orm, client }: Db) {
     .orderBy(desc(messages.acceptedAt), desc(messages.seq))
     .limit(1)
     .prepare()
-  const lastSeq = orm
-    .select({ seq: sql<number>`coalesce(max(${messages.seq}), 0)` })
-    .from(messages)
-    .prepare()
+  const lastSeq = client.query<{ seq: number }, []>(
+    "SELECT seq FROM sqlite_sequence WHERE name = 'messages'",
+  )
   const expired = orm
     .select({ seq: messages.seq })
     .from(messages)
@@ -111,8 +123,14 @@ export function createMessageStore({ orm, client }: Db) {
       { tenantId, name }: Stream,
       places: { after: number; upTo: number; limit: number },
     ): MessageAddress[] => between.all({ tenantId, stream: name, ...places }),
+    /** How many there are between two places, counted up to `limit`. */
+    countBetween: (
+      { tenantId, name }: Stream,
+      places: { after: number; upTo: number; limit: number },
+    ): number => countBetween.get({ tenantId, stream: name, ...places })?.count ?? 0,
     /** The place of the last message, of whatever tenant, that was accepted before `at`. */
     placeAt: (at: number): number => placeAt.get({ at })?.seq ?? 0,
+    /** The place of the last message there has ever been, also when it is gone. */
     lastSeq: (): number => lastSeq.get()?.seq ?? 0,
     /** Of all tenants, oldest first. */
     expired: (before: number, limit: number): number[] =>

@@ -29,8 +29,7 @@ export function createCatalog({ db, store }: { db: Db; store: Store }) {
   ) {
     const key = { tenantId, environment, name: message.type }
     const known = shapeOf(key)
-    if (!known) return begin(key, message)
-    store.eventTypes.seen(key, message.now)
+    if (!known || !store.eventTypes.seen(key, message.now)) return begin(key, message)
     const { shape, drift } = learn(known, message.payload)
     if (shape !== known) reshape(key, shape, drift, message)
   }
@@ -52,6 +51,7 @@ export function createCatalog({ db, store }: { db: Db; store: Store }) {
     { payload, payloadText, now }: { payload: object; payloadText: string; now: number },
   ) {
     if (store.eventTypes.count(key.tenantId, key.environment) >= EVENT_TYPES_SEEN) return
+    shapes.forget()
     const { shape } = learn(undefined, payload)
     store.eventTypes.insert({
       ...key,

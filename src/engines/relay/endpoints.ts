@@ -88,9 +88,10 @@ export function createRelayEndpoints(parts: { delivery: Delivery; store: Store; 
       secret: input?.secret,
       graceMs,
     })
+    const { secret, previousExpiresAt } = rotated
     return {
-      secret: currentSecret(rotated),
-      previous_expires_at: graceMs === 0 ? null : isoTime(clock.now() + graceMs),
+      secret,
+      previous_expires_at: previousExpiresAt === null ? null : isoTime(previousExpiresAt),
     }
   }
 
@@ -114,10 +115,12 @@ export function createRelayEndpoints(parts: { delivery: Delivery; store: Store; 
       ?.sample
 
   async function replay(caller: Caller, id: string, input: ReplayRequest): Promise<Replay> {
+    endpoints.get(streamOf(caller), id)
     const now = clock.now()
     const since = parseTimestamp(input.since, 'since')
     const until = input.until === undefined ? now + 1 : parseTimestamp(input.until, 'until')
-    if (until <= since) throw invalid('until: lies before since')
+    if (since > now) throw invalid('since: lies in the future')
+    if (until <= since) throw invalid('until: has to be after since')
     if (environmentOf(caller) === 'test')
       throw invalid('a test key accepts events and delivers none: there is nothing to replay')
     const count = await delivery.replay(streamOf(caller), id, {

@@ -1,7 +1,7 @@
 import { createCursor, type Page, page } from '../../platform/cursor.ts'
 import { fail, notFound } from '../../platform/errors.ts'
 import type { Caller } from '../../platform/keys.ts'
-import type { EventTypeDetail, EventTypeSeen } from './model.ts'
+import type { EventTypeSeen } from './model.ts'
 import { presentEventType, presentEventTypeDetail } from './present.ts'
 import type { Store } from './store/index.ts'
 import { environmentOf } from './stream.ts'
@@ -26,11 +26,11 @@ export function createEventTypes({ store }: { store: Store }) {
     return { ...listed, data: listed.data.map(presentEventType) }
   }
 
-  function get(caller: Caller, name: string): EventTypeDetail {
+  /** With the sample as it was spelled. */
+  function get(caller: Caller, name: string) {
     const key = { tenantId: caller.tenantId, environment: environmentOf(caller), name }
-    return presentEventTypeDetail(
-      store.eventTypes.find(key) ?? fail(notFound('no message of this type was seen')),
-    )
+    const row = store.eventTypes.find(key) ?? fail(notFound('event type not found'))
+    return { detail: presentEventTypeDetail(row), sample: row.sample }
   }
 
   return { list, get }

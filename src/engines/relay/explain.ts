@@ -5,12 +5,14 @@ import { isoTime } from '../../platform/clock.ts'
 import type { MessageDetail, Verdict } from './model.ts'
 import { presentMessage, statusOf } from './present.ts'
 
-/** A message with what became of it everywhere, and in words why. */
-export function presentMessageDetail(row: MessageRow, fates: Fate[]): MessageDetail {
+/** A message without its payload, with what became of it everywhere, and in words why. */
+export function presentMessageDetail(
+  row: MessageRow,
+  fates: Fate[],
+): Omit<MessageDetail, 'payload'> {
   const channels: string[] = row.channels === null ? [] : JSON.parse(row.channels)
   return {
     ...presentMessage(row),
-    payload: JSON.parse(row.payload),
     channels,
     idempotency_key: row.idempotencyKey,
     endpoints: fates.map((fate) => explain(fate, row.type, channels)),
@@ -33,16 +35,16 @@ function explain(fate: Fate, type: string, channels: string[]): Verdict {
 }
 
 function progress(delivery: DeliveryView, endpointExists: boolean): string {
-  const { attempts, dueAt, endedAt } = delivery
+  const { attempts, run, dueAt, endedAt } = delivery
   const tried = `${attempts} ${attempts === 1 ? 'attempt' : 'attempts'}`
   const at = endedAt === null ? '' : ` at ${isoTime(endedAt)}`
   switch (statusOf(delivery)) {
     case 'pending':
-      return `its first attempt is due at ${isoTime(dueAt)}`
+      return `${attempts === 0 ? 'its first' : 'the next'} attempt is due at ${isoTime(dueAt)}`
     case 'delivering':
       return 'an attempt is under way'
     case 'retrying':
-      return `${tried} failed; the next is due at ${isoTime(dueAt)}`
+      return `${run === 1 ? `${tried} failed` : `${tried} in ${run} runs`}; the next is due at ${isoTime(dueAt)}`
     case 'held':
       return 'kept until its endpoint takes deliveries again'
     case 'succeeded':
@@ -71,7 +73,9 @@ function whyNot(
     case 'sandbox':
       return 'it would have been delivered with a live key; test keys only accept'
     case 'not_sent':
-      return 'it was for this endpoint, and was not sent; a replay can send it'
+      return filter === null
+        ? 'what the endpoint listened to then is not known any more; a replay can send it'
+        : 'it was for this endpoint, and was not sent; a replay can send it'
   }
 }
 

@@ -2,6 +2,7 @@ import type { Db } from '../../db/open.ts'
 import type { Delivery } from '../../delivery/index.ts'
 import { checkChannel, checkEventType } from '../../delivery/matching.ts'
 import type { MessageHead } from '../../delivery/store/messages.ts'
+import { withoutBlanks } from '../../http/json-text.ts'
 import type { Clock } from '../../platform/clock.ts'
 import { sha256 } from '../../platform/crypto.ts'
 import { createCursor, type Page, page } from '../../platform/cursor.ts'
@@ -12,7 +13,7 @@ import type { Catalog } from './catalog.ts'
 import { presentMessageDetail } from './explain.ts'
 import { LARGEST_PAYLOAD } from './limits.ts'
 import type { RelayEvents } from './metrics.ts'
-import type { Message, MessageDetail, NewMessage } from './model.ts'
+import type { Message, NewMessage } from './model.ts'
 import { presentMessage } from './present.ts'
 import type { Store } from './store/index.ts'
 import { environmentOf, streamOf } from './stream.ts'
@@ -46,7 +47,7 @@ export function createMessages(parts: {
    */
   async function send(caller: Caller, input: NewMessage, payloadText: string): Promise<Receipt> {
     check(input, payloadText)
-    const digest = input.idempotency_key === undefined ? '' : digestOf(input)
+    const digest = input.idempotency_key === undefined ? '' : digestOf(input, payloadText)
     const receipt = await db.commit(() => acceptOnce(caller, input, payloadText, digest))
     if (environmentOf(caller) === 'live') delivery.wake()
     return receipt
@@ -131,12 +132,12 @@ export function createMessages(parts: {
     return { ...listed, data: listed.data.map(presentMessage) }
   }
 
-  /** With what became of it at each endpoint. */
-  function get(caller: Caller, id: string): MessageDetail {
+  /** With what became of it at each endpoint, and its payload as it was spelled. */
+  function get(caller: Caller, id: string) {
     const stream = streamOf(caller)
     const row = delivery.messages.find(stream, id) ?? fail(notFound('message not found'))
     const fates = delivery.verdicts(stream, row, environmentOf(caller) === 'test')
-    return presentMessageDetail(row, fates)
+    return { detail: presentMessageDetail(row, fates), payload: row.payload }
   }
 
   return { send, list, get }
@@ -150,6 +151,8 @@ function check({ event_type, channels }: NewMessage, payloadText: string) {
     throw invalid(`payload: ${size} bytes, the most is ${LARGEST_PAYLOAD}`)
 }
 
-/** The same message spelled with other spaces is the same message. */
-const digestOf = ({ event_type, channels = [], payload }: NewMessage): string =>
-  sha256(JSON.stringify([event_type, [...new Set(channels)].toSorted(), payload]))
+/** The same message with other blanks is the same message; numbers count as they are spelled. */
+const digestOf = ({ event_type, channels = [] }: NewMessage, payloadText: string): string =>
+  sha256(
+    JSON.stringify([event_type, [...new Set(channels)].toSorted(), withoutBlanks(payloadText)]),
+  )

@@ -21,6 +21,12 @@ const oneOf = <const Words extends [string, ...string[]] | readonly string[]>(
   return schema as unknown as TUnsafe<Words[number]>
 }
 
+/** The same, or null. */
+const oneOfOrNull = <const Words extends readonly string[]>(
+  words: Words,
+  options: { description?: string } = {},
+) => oneOf([...words, null] as unknown as Words, options) as TUnsafe<Words[number] | null>
+
 /** `expected` is what an error message says of a value that does not fit. */
 const EventType = t.String({
   expected: 'a dotted name like user.created',
@@ -68,9 +74,9 @@ export const Delivery = t.Object({
   endpoint_id: t.String(),
   event_type: t.String(),
   status: oneOf(STATUSES),
-  held_reason: t.Nullable(
-    oneOf(['inactive', 'breaker'], { description: 'Why a held delivery is held.' }),
-  ),
+  held_reason: oneOfOrNull(['inactive', 'breaker'], {
+    description: 'Why a held delivery is held.',
+  }),
   run: Type.Integer({ description: 'Goes up with each resend or replay of an ended delivery.' }),
   attempts: Count,
   next_attempt_at: OptionalTimestamp,
@@ -185,7 +191,7 @@ export const Endpoint = t.Object({
   format: oneOf(FORMATS),
   headers: HeaderMap,
   active: t.Boolean(),
-  disabled_reason: t.Nullable(oneOf(['manual', 'gone', 'failing'])),
+  disabled_reason: oneOfOrNull(['manual', 'gone', 'failing']),
   health: t.Object({
     breaker: oneOf(['closed', 'open', 'recovering']),
     open_until: OptionalTimestamp,

@@ -161,11 +161,11 @@ export const presentEventType = (row: EventTypeRow): EventTypeSeen => ({
   breaking_changes: driftOf(row).filter(({ breaking }) => breaking).length,
 })
 
-export const presentEventTypeDetail = (row: EventTypeRow): EventTypeDetail => {
+/** Without its sample. */
+export const presentEventTypeDetail = (row: EventTypeRow): Omit<EventTypeDetail, 'sample'> => {
   const shape = asShape(row.shape)
   return {
     ...presentEventType(row),
-    sample: row.sample === null ? null : JSON.parse(row.sample),
     schema: shape ? toJsonSchema(shape) : {},
     drift: driftOf(row),
   }

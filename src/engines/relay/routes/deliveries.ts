@@ -4,7 +4,7 @@ import { PageOf, pageQuery } from '../../../http/paging.ts'
 import { CodedErrors } from '../../../http/responses.ts'
 import type { Deliveries } from '../deliveries.ts'
 import { Delivery, DeliveryDetail, StatusFilter } from '../model.ts'
-import { badQuery, refused } from './refusals.ts'
+import { badBody, badQuery, refused } from './refusals.ts'
 
 const { 404: Unknown, 409: Conflict } = CodedErrors
 const reads = ['relay:read', 'relay:endpoints'] as const
@@ -44,7 +44,7 @@ export function deliveryRoutes({ deliveries, access }: { deliveries: Deliveries;
           description:
             'A failure leaves the schedule as it is, a success ends it. One that has ended starts over.',
         },
-        response: { 202: Delivery, ...refused, 404: Unknown, 409: Conflict },
+        response: { 202: Delivery, ...badBody, ...refused, 404: Unknown, 409: Conflict },
       },
     )
     .post(
@@ -56,7 +56,7 @@ export function deliveryRoutes({ deliveries, access }: { deliveries: Deliveries;
           summary: 'Cancel a delivery',
           description: 'An attempt that is under way may still succeed; no other is made.',
         },
-        response: { 200: Delivery, ...refused, 404: Unknown, 409: Conflict },
+        response: { 200: Delivery, ...badBody, ...refused, 404: Unknown, 409: Conflict },
       },
     )
 }

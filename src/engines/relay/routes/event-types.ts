@@ -1,6 +1,7 @@
 import { Elysia } from 'elysia'
 import type { Access } from '../../../http/access.ts'
 import { PageOf, pageQuery } from '../../../http/paging.ts'
+import { jsonWith } from '../../../http/raw-json.ts'
 import { CodedErrors } from '../../../http/responses.ts'
 import type { EventTypes } from '../event-types.ts'
 import { EventTypeDetail, EventTypeSeen } from '../model.ts'
@@ -23,13 +24,20 @@ export function eventTypeRoutes({
       query: pageQuery({}),
       response: { 200: PageOf(EventTypeSeen), ...badQuery, ...refused },
     })
-    .get('/:name', ({ caller, params }) => eventTypes.get(caller, params.name), {
-      scope: reads,
-      detail: {
-        summary: 'Read an event type',
-        description:
-          'With a sample, the JSON Schema that its payloads have in common, and how that changed.',
+    .get(
+      '/:name',
+      ({ caller, params }) => {
+        const { detail, sample } = eventTypes.get(caller, params.name)
+        return jsonWith(detail, 'sample', sample ?? 'null')
       },
-      response: { 200: EventTypeDetail, ...refused, 404: CodedErrors[404] },
-    })
+      {
+        scope: reads,
+        detail: {
+          summary: 'Read an event type',
+          description:
+            'With a sample, the JSON Schema that its payloads have in common, and how that changed.',
+        },
+        response: { 200: EventTypeDetail, ...refused, 404: CodedErrors[404] },
+      },
+    )
 }

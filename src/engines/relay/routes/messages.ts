@@ -1,7 +1,8 @@
 import { Elysia, t } from 'elysia'
 import type { Access } from '../../../http/access.ts'
-import { memberText } from '../../../http/json-member.ts'
+import { memberText } from '../../../http/json-text.ts'
 import { PageOf, pageQuery } from '../../../http/paging.ts'
+import { jsonWith } from '../../../http/raw-json.ts'
 import { CodedErrors } from '../../../http/responses.ts'
 import type { Deliveries } from '../deliveries.ts'
 import type { Messages } from '../messages.ts'
@@ -46,14 +47,21 @@ export function messageRoutes(parts: {
       query: pageQuery({ event_type: t.Optional(t.String()) }),
       response: { 200: PageOf(Message), ...badQuery, ...refused },
     })
-    .get('/:message_id', ({ caller, params }) => messages.get(caller, params.message_id), {
-      scope: reads,
-      detail: {
-        summary: 'Read an event',
-        description: 'With its payload, and for each endpoint what became of it, or why not.',
+    .get(
+      '/:message_id',
+      ({ caller, params }) => {
+        const { detail, payload } = messages.get(caller, params.message_id)
+        return jsonWith(detail, 'payload', payload)
       },
-      response: { 200: MessageDetail, ...refused, 404: Unknown },
-    })
+      {
+        scope: reads,
+        detail: {
+          summary: 'Read an event',
+          description: 'With its payload, and for each endpoint what became of it, or why not.',
+        },
+        response: { 200: MessageDetail, ...refused, 404: Unknown },
+      },
+    )
     .get(
       '/:message_id/deliveries',
       ({ caller, params, query }) => deliveries.ofMessage(caller, params.message_id, query),

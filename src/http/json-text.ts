@@ -30,6 +30,22 @@ export function memberText(json: string, name: string): string | undefined {
   return found
 }
 
+/** The same JSON without the blanks between its parts; JSON.parse has accepted it already. */
+export function withoutBlanks(json: string): string {
+  let compact = ''
+  let at = 0
+  while (at < json.length) {
+    const quote = json.indexOf('"', at)
+    if (quote === -1) return compact + json.slice(at).replace(BLANKS, '')
+    const end = pastString(json, quote)
+    compact += json.slice(at, quote).replace(BLANKS, '') + json.slice(quote, end)
+    at = end
+  }
+  return compact
+}
+
+const BLANKS = /\s+/g
+
 /** A key may be spelled with escapes. */
 const spells = (key: string, name: string): boolean =>
   key.includes('\\') ? JSON.parse(key) === name : key.slice(1, -1) === name

@@ -1,0 +1,40 @@
+const ANSWER = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\nok'
+const WEBHOOK_ID = /\r\nwebhook-id: ([^\r]+)\r\n/i
+const LOOK_MS = 5
+const PATIENCE_MS = 10_000
+
+export type Receiver = ReturnType<typeof listen>
+
+/**
+ * Takes deliveries in this process, whose clock the senders of the events go by too, and notes
+ * when the first byte of each was there. On a bare socket: each delivery has a connection.
+ */
+export function listen(stack: AsyncDisposableStack) {
+  const arrivals = new Map<string, number>()
+  const listener = Bun.listen({
+    hostname: '127.0.0.1',
+    port: 0,
+    socket: {
+      data(socket, chunk) {
+        const now = performance.now()
+        const id = WEBHOOK_ID.exec(chunk.toString('latin1'))?.[1]
+        if (id === undefined) return
+        if (!arrivals.has(id)) arrivals.set(id, now)
+        socket.end(ANSWER)
+      },
+    },
+  })
+  stack.defer(() => listener.stop(true))
+
+  /** Once all of them are there, in the order of the ids. */
+  async function arrivalsOf(ids: string[]): Promise<number[]> {
+    const deadline = performance.now() + PATIENCE_MS
+    while (!ids.every((id) => arrivals.has(id))) {
+      if (performance.now() > deadline) throw new Error('a delivery did not arrive')
+      await Bun.sleep(LOOK_MS)
+    }
+    return ids.map((id) => arrivals.get(id) as number)
+  }
+
+  return { url: `http://127.0.0.1:${listener.port}/hook`, arrivalsOf }
+}

@@ -1,0 +1,75 @@
+import { createAudit } from '../../src/platform/audit.ts'
+import { systemClock } from '../../src/platform/clock.ts'
+import { createKeys } from '../../src/platform/keys.ts'
+import { createHouse, type House, openHouseDatabase, serveHouse } from './house.ts'
+import type { Server } from './server.ts'
+
+const ACTOR = { kind: 'cli', source: 'bench' } as const
+
+export const MESSAGES = '/v1/relay/messages'
+
+/** A house whose one tenant sends events, with a live key. */
+export interface RelayHouse extends House {
+  tenantId: string
+  key: string
+}
+
+export type Relay = RelayHouse & { server: Server }
+
+export async function createRelayHouse(stack: AsyncDisposableStack): Promise<RelayHouse> {
+  const house = await createHouse(stack)
+  const tenantId = house.residents[0]?.id ?? ''
+  const db = openHouseDatabase(house.dataDir)
+  const audit = createAudit({ db, clock: systemClock })
+  const keys = createKeys({ db, clock: systemClock, audit, prefix: 'svc' })
+  const { key } = await keys.issue(ACTOR, { tenantId, engine: 'relay', environment: 'live' })
+  db.close()
+  return { ...house, tenantId, key }
+}
+
+/** The program on a house of its own. */
+export async function startRelay(stack: AsyncDisposableStack): Promise<Relay> {
+  const house = await createRelayHouse(stack)
+  return { ...house, server: await serveHouse(stack, house) }
+}
+
+/** Sends an object to the API and gives back what was answered. */
+export async function post<Answer = { id: string }>(
+  { server, key }: Pick<Relay, 'server' | 'key'>,
+  path: string,
+  body: object,
+): Promise<Answer> {
+  const answer = await fetch(server.url + path, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  })
+  if (!answer.ok) throw new Error(`${path} answered ${answer.status}: ${await answer.text()}`)
+  return (await answer.json()) as Answer
+}
+
+/** An endpoint for events of these types, all when absent. */
+export const addEndpoint = (relay: Relay, url: string, options: object = {}) =>
+  post(relay, '/v1/relay/endpoints', { url, ...options })
+
+export const TYPE = 'invoice.paid'
+
+/** An event as a producer would send it, some 400 bytes; its key is in no order, like most. */
+export const event = (n: number, type = TYPE) => ({
+  event_type: type,
+  idempotency_key: crypto.randomUUID(),
+  payload: {
+    id: 4_000_000 + n,
+    customer: { id: '0198c1f2-7a44-7c31-9b60-5d2f6c1e8a90', email: 'ada@example.com' },
+    currency: 'EUR',
+    total: 129.9,
+    paid_at: '2026-11-21T09:30:00.000Z',
+    lines: [
+      { sku: 'PRO-12', quantity: 1, price: 99.9 },
+      { sku: 'SEAT-1', quantity: 3, price: 10 },
+    ],
+    url: 'https://billing.example.com/invoices/4000000',
+  },
+})
+
+export type Event = ReturnType<typeof event>

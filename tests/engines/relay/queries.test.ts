@@ -1,0 +1,160 @@
+import { expect, test } from 'bun:test'
+import { createStore as createDeliveryStore } from '../../../src/delivery/store/index.ts'
+import { createStore } from '../../../src/engines/relay/store/index.ts'
+import { bootTestApp, type TestApp } from '../../support/app.ts'
+
+/** Every statement that the engine and the delivery layer prepare, as handed to SQLite. */
+function statementsOf({ db }: TestApp): string[] {
+  const { client } = db
+  const prepare = client.prepare
+  const statements: string[] = []
+  client.prepare = (statement: string) => {
+    statements.push(statement)
+    return prepare.call(client, statement) as never
+  }
+  createStore(db)
+  createDeliveryStore(db)
+  client.prepare = prepare
+  return statements
+}
+
+function planOf({ db }: TestApp, statement: string): string[] {
+  const explain = db.client.prepare(`explain query plan ${statement}`)
+  const steps = explain.all() as { detail: string }[]
+  explain.finalize()
+  return steps.map(({ detail }) => detail)
+}
+
+async function plans() {
+  await using app = await bootTestApp()
+  return statementsOf(app).map((statement) => ({ statement, plan: planOf(app, statement) }))
+}
+
+const PLANS = await plans()
+
+const planWith = (...parts: string[]): string =>
+  PLANS.find(({ statement }) => parts.every((part) => statement.includes(part)))?.plan.join('; ') ??
+  `no statement with ${parts.join(' and ')}`
+
+/** A walk through something that lies in a table, or in an index of one. */
+const isWalk = (step: string) =>
+  step.startsWith('SCAN') && !/^SCAN (json_each|some|\(subquery-\d+\))/.test(step)
+
+test('no statement walks through a table', () => {
+  const walks = PLANS.filter(({ plan }) =>
+    plan.some((step) => isWalk(step) && !/USING (COVERING )?INDEX/.test(step)),
+  )
+
+  expect(PLANS.length).toBeGreaterThan(60)
+  expect(walks).toEqual([])
+})
+
+test('only the small indexes of leases and of endpoints that recover are walked through', () => {
+  const walks = PLANS.flatMap(({ plan }) => plan.filter(isWalk))
+
+  expect(walks.toSorted()).toEqual([
+    'SCAN deliveries USING INDEX deliveries_leased',
+    'SCAN endpoint_health USING INDEX endpoint_health_releasing',
+  ])
+})
+
+test('what is counted from a list of rows is counted up to a limit', () => {
+  const counted = PLANS.filter(({ plan }) => plan.some((step) => step.startsWith('CO-ROUTINE')))
+
+  expect(counted.length).toBeGreaterThan(0)
+  expect(counted.filter(({ statement }) => !/limit \?\)/.test(statement))).toEqual([])
+})
+
+test('nothing is sorted after it was found, but for the few deliveries of one message', () => {
+  const sorted = PLANS.filter(({ plan }) => plan.some((step) => step.includes('B-TREE')))
+
+  expect(sorted.filter(({ statement }) => !statement.includes('"message_seq" = ?'))).toEqual([])
+})
+
+test.each([
+  [
+    'the messages of a stream',
+    ['from "messages"', '"accepted_at" from', 'desc limit', '"seq" <'],
+    'messages_by_stream (tenant_id=? AND stream=? AND seq<?)',
+  ],
+  [
+    'those of a type',
+    ['"messages"."type" = ?'],
+    'messages_by_type (tenant_id=? AND stream=? AND type=? AND seq<?)',
+  ],
+  [
+    'what a replay looks at',
+    ['"messages"."seq" <= ?', 'order by'],
+    'messages_by_stream (tenant_id=? AND stream=? AND seq>? AND seq<?)',
+  ],
+  ['the place of a time', ['"accepted_at" desc'], 'messages_by_time (accepted_at<?)'],
+  ['expired messages', ['"accepted_at" asc'], 'messages_by_time (accepted_at<?)'],
+  [
+    'the deliveries of a message',
+    ['"deliveries"."message_seq" = ? and +"deliveries"'],
+    'deliveries_by_message (message_seq=?)',
+  ],
+  [
+    'the deliveries of an endpoint',
+    ['"deliveries"."endpoint_id" = ? and "deliveries"."seq" < ?'],
+    'deliveries_by_endpoint (endpoint_id=? AND seq<?)',
+  ],
+  [
+    'those that failed',
+    [`"deliveries"."state" = 'failed'`],
+    'deliveries_failed (tenant_id=? AND stream=? AND seq<?)',
+  ],
+  [
+    'the delivery of a message to an endpoint',
+    ['"message_seq" = ? and "deliveries"."endpoint_id" = ?'],
+    'deliveries_by_message (message_seq=? AND endpoint_id=?)',
+  ],
+  ['the first that waits', ['select "due_at" from "deliveries"'], 'deliveries_waiting (line=?)'],
+  [
+    'what comes due',
+    ["state = 'waiting'", 'due_at <= ?'],
+    'deliveries_waiting (line=? AND due_at<?)',
+  ],
+  [
+    'the next lane',
+    ['(tenant_id, endpoint_id, due_at) >'],
+    'deliveries_ready (line=? AND (tenant_id,endpoint_id,due_at)>(?,?,?))',
+  ],
+  [
+    'the line of a lane',
+    [`"state" = 'ready'`, '"due_at" asc, "deliveries"."seq" asc'],
+    'deliveries_ready (line=? AND tenant_id=? AND endpoint_id=?)',
+  ],
+  [
+    'what is under way at an endpoint',
+    [`"state" = 'leased' and "deliveries"."endpoint_id" = ?`],
+    'deliveries_leased (endpoint_id=?)',
+  ],
+  ['lost leases', ['not in (select value from json_each'], 'INDEX deliveries_leased'],
+  [
+    'what is held',
+    ["state = 'held'", 'order by due_at, seq limit'],
+    'deliveries_held (endpoint_id=?)',
+  ],
+  ['what waits for an endpoint', ['union all'], 'deliveries_waiting_by_endpoint (endpoint_id=?)'],
+  ['breakers to be tried', ['"open_until" <= ?'], 'endpoint_health_open (open_until<?)'],
+  [
+    'the attempts at a delivery',
+    ['"attempts"."delivery_seq" = ?'],
+    'attempts_by_delivery (delivery_seq=?)',
+  ],
+  ['the hours of an endpoint', ['"hour" >= ?'], '(endpoint_id=? AND hour>? AND hour<?)'],
+  ['old hours', ['hour < ?', 'limit'], 'endpoint_hours_by_time (hour<?)'],
+  [
+    'expired idempotency keys',
+    ['expires_at <= ?'],
+    'relay_idempotency_keys_expired (expires_at<?)',
+  ],
+  [
+    'event types unseen for long',
+    ['last_seen_at < ?'],
+    'relay_event_types_by_time (last_seen_at<?)',
+  ],
+])('%s come from their index', (_, parts, index) => {
+  expect(planWith(...parts)).toContain(index)
+})

@@ -1,0 +1,426 @@
+import { describe, expect, test } from 'bun:test'
+import { holdAnswers } from '../clockwork/support.ts'
+import {
+  answerWith,
+  bootWorld,
+  copyMessage,
+  DAY,
+  isoAt,
+  type Json,
+  MESSAGES,
+  manage,
+  SECOND,
+  START,
+  WITHOUT_RETRIES,
+  type World,
+} from './management.ts'
+
+const at = (seconds: number) => isoAt(START + seconds * SECOND)
+
+/** Of a message, the only endpoint's. */
+async function verdictOf({ readMessage }: Pick<World, 'readMessage'>, message: Json) {
+  const { endpoints } = await readMessage(message)
+  expect(endpoints).toHaveLength(1)
+  return endpoints[0]
+}
+
+const reasonOf = async (world: Pick<World, 'readMessage'>, message: Json): Promise<string> =>
+  (await verdictOf(world, message)).reason
+
+describe('a message that is on its way to an endpoint', () => {
+  test('succeeded: when, and with how many attempts', async () => {
+    await using world = await bootWorld()
+    const { createEndpoint, publish, deliveriesOf } = world
+    const endpoint = await createEndpoint()
+    const message = await publish()
+    const [delivery] = await deliveriesOf(message)
+
+    expect(await verdictOf(world, message)).toEqual({
+      endpoint_id: endpoint.id,
+      url: endpoint.url,
+      delivery_id: delivery.id,
+      verdict: 'succeeded',
+      reason: `delivered at ${at(0)} with 1 attempt`,
+    })
+  })
+
+  test('retrying: how many attempts failed, and when the next is due', async () => {
+    await using world = await bootWorld()
+    const { createEndpoint, publish, clock, target } = world
+    await createEndpoint()
+    target.answers(answerWith(500))
+    const message = await publish()
+    expect(await verdictOf(world, message)).toMatchObject({
+      verdict: 'retrying',
+      reason: `1 attempt failed; the next is due at ${at(5)}`,
+    })
+
+    await clock.advance(5 * SECOND)
+    expect(await reasonOf(world, message)).toBe(`2 attempts failed; the next is due at ${at(65)}`)
+  })
+
+  test('failed: given up when, after how many attempts', async () => {
+    await using world = await bootWorld({ flags: { 'relay-retry-delays': '5s' } })
+    const { createEndpoint, publish, clock, target } = world
+    await createEndpoint()
+    target.answers(answerWith(500))
+    const message = await publish()
+    await clock.advance(5 * SECOND)
+
+    expect(await verdictOf(world, message)).toMatchObject({
+      verdict: 'failed',
+      reason: `given up at ${at(5)} after 2 attempts`,
+    })
+  })
+
+  test('delivering: an attempt is under way', async () => {
+    await using world = await bootWorld()
+    const { createEndpoint, accept, settle, target } = world
+    const answers = holdAnswers(target)
+    await createEndpoint()
+    const message = await accept()
+    await answers.arrived(1)
+
+    expect(await verdictOf(world, message)).toMatchObject({
+      verdict: 'delivering',
+      reason: 'an attempt is under way',
+    })
+    answers.release()
+    await settle()
+  })
+
+  test('pending: when its first attempt is due', async () => {
+    await using world = await bootWorld()
+    const { createEndpoint, publish, replay, settle } = world
+    await publish()
+    const message = await publish()
+    await replay(await createEndpoint(), { since: at(0), per_second: 1 })
+    await settle()
+
+    expect(await verdictOf(world, message)).toMatchObject({
+      verdict: 'pending',
+      reason: `its first attempt is due at ${at(1)}`,
+    })
+  })
+
+  test('held: until its endpoint takes deliveries again', async () => {
+    await using world = await bootWorld()
+    const { createEndpoint, publish } = world
+    await createEndpoint({ active: false })
+
+    expect(await verdictOf(world, await publish())).toMatchObject({
+      verdict: 'held',
+      reason: expect.stringContaining('until its endpoint takes deliveries again'),
+    })
+  })
+
+  test('cancelled: when, by somebody who discarded it', async () => {
+    await using world = await bootWorld()
+    const { createEndpoint, change, publish } = world
+    const endpoint = await createEndpoint({ active: false })
+    const message = await publish()
+    await change(endpoint, { active: true, held: 'discard' })
+
+    expect(await verdictOf(world, message)).toMatchObject({
+      verdict: 'cancelled',
+      url: endpoint.url,
+      reason: `cancelled at ${at(0)}`,
+    })
+  })
+
+  test('cancelled, because its endpoint was deleted', async () => {
+    await using world = await bootWorld()
+    const { createEndpoint, remove, publish, target } = world
+    const endpoint = await createEndpoint()
+    target.answers(answerWith(500))
+    const message = await publish()
+    await remove(endpoint)
+
+    expect(await verdictOf(world, message)).toMatchObject({
+      endpoint_id: endpoint.id,
+      url: null,
+      verdict: 'cancelled',
+      reason: expect.stringContaining('its endpoint was deleted'),
+    })
+  })
+
+  test('what arrived before its endpoint was deleted has arrived', async () => {
+    await using world = await bootWorld()
+    const { createEndpoint, remove, publish } = world
+    const endpoint = await createEndpoint()
+    const message = await publish()
+    await remove(endpoint)
+
+    expect(await verdictOf(world, message)).toMatchObject({ url: null, verdict: 'succeeded' })
+  })
+})
+
+describe('a second run is told as what it is', () => {
+  test('while it waits, no attempt is called the first', async () => {
+    await using world = await bootWorld()
+    const { createEndpoint, publish, replay, settle } = world
+    const endpoint = await createEndpoint()
+    await publish()
+    const message = await publish()
+    await replay(endpoint, { since: at(0), which: 'all', per_second: 1 })
+    await settle()
+
+    const { verdict, reason } = await verdictOf(world, message)
+    expect(verdict).toBe('pending')
+    expect(reason).toContain(at(1))
+    expect(reason).not.toContain('first')
+  })
+
+  test('while it is retried, what succeeded before does not count as failed', async () => {
+    await using world = await bootWorld()
+    const { createEndpoint, publish, deliveriesOf, resend, settle, target } = world
+    await createEndpoint()
+    const message = await publish()
+    const [delivery] = await deliveriesOf(message)
+    target.answers(answerWith(500))
+    await resend(delivery)
+    await settle()
+
+    const { verdict, reason } = await verdictOf(world, message)
+    expect(verdict).toBe('retrying')
+    expect(reason).toContain(at(5))
+    expect(reason).not.toContain('2 attempts failed')
+  })
+})
+
+describe('a message that never was to go to an endpoint', () => {
+  test('event_type: what it listened to, and what came', async () => {
+    await using world = await bootWorld()
+    const { createEndpoint, publish } = world
+    const endpoint = await createEndpoint({ event_types: ['invoice.*', 'user.deleted'] })
+
+    expect(await verdictOf(world, await publish())).toEqual({
+      endpoint_id: endpoint.id,
+      url: endpoint.url,
+      delivery_id: null,
+      verdict: 'event_type',
+      reason: 'it listened to invoice.*, user.deleted, not to user.created',
+    })
+  })
+
+  test('event_type: of a long list the beginning', async () => {
+    await using world = await bootWorld()
+    const { createEndpoint, publish } = world
+    await createEndpoint({ event_types: Array.from({ length: 30 }, (_, n) => `n.${n}`) })
+
+    const reason = await reasonOf(world, await publish())
+
+    expect(reason).toContain('n.0, n.1,')
+    expect(reason).toContain('and 20 more')
+    expect(reason).not.toContain('n.10')
+  })
+
+  test('channels: what both of them name', async () => {
+    await using world = await bootWorld()
+    const { createEndpoint, publish } = world
+    await createEndpoint({ channels: ['eu', 'us'] })
+
+    expect(await verdictOf(world, await publish({ channels: ['asia'] }))).toMatchObject({
+      delivery_id: null,
+      verdict: 'channels',
+      reason: 'it listened to the channels eu, us, the message names asia',
+    })
+  })
+
+  test('channels: that the message names none', async () => {
+    await using world = await bootWorld()
+    const { createEndpoint, publish } = world
+    await createEndpoint({ channels: ['eu'] })
+
+    expect(await verdictOf(world, await publish())).toMatchObject({
+      verdict: 'channels',
+      reason: 'it listened to the channels eu only, and the message names none',
+    })
+  })
+
+  test('event_type comes before channels where neither fits', async () => {
+    await using world = await bootWorld()
+    const { createEndpoint, publish } = world
+    await createEndpoint({ event_types: ['a'], channels: ['eu'] })
+
+    expect(await verdictOf(world, await publish())).toMatchObject({ verdict: 'event_type' })
+  })
+
+  test('later: the endpoint is younger', async () => {
+    await using world = await bootWorld()
+    const { createEndpoint, publish } = world
+    const message = await publish()
+    await createEndpoint()
+
+    expect(await verdictOf(world, message)).toMatchObject({
+      delivery_id: null,
+      verdict: 'later',
+      reason: expect.stringMatching(/younger than the message.*replay/),
+    })
+  })
+
+  test('sandbox: a live key would have delivered it', async () => {
+    await using world = await bootWorld()
+    const { app, acme, target } = world
+    const sandbox = manage(app, (await acme.key('relay', 'test')).key, target.url)
+    await sandbox.createEndpoint({ event_types: ['user.*'] })
+
+    const verdict = await verdictOf(sandbox, await sandbox.publish())
+    const other = await verdictOf(sandbox, await sandbox.publish({ event_type: 'other' }))
+
+    expect(verdict).toMatchObject({
+      delivery_id: null,
+      verdict: 'sandbox',
+      reason: expect.stringContaining('test keys only accept'),
+    })
+    expect(other).toMatchObject({ verdict: 'event_type' })
+    expect(target.requests).toHaveLength(0)
+  })
+
+  test('an endpoint that was deleted, and was sent nothing, is not told of', async () => {
+    await using world = await bootWorld()
+    const { createEndpoint, remove, publish, readMessage } = world
+    const endpoint = await createEndpoint({ event_types: ['a'] })
+    const message = await publish()
+    await remove(endpoint)
+
+    expect((await readMessage(message)).endpoints).toEqual([])
+  })
+})
+
+describe('the filter of that time is what counts', () => {
+  test('where it has come to match since', async () => {
+    await using world = await bootWorld()
+    const { createEndpoint, change, publish } = world
+    const endpoint = await createEndpoint({ event_types: ['old'] })
+    const first = await publish()
+    await change(endpoint, { event_types: ['older'] })
+    const second = await publish()
+    await change(endpoint, { event_types: null, channels: ['eu'] })
+    const third = await publish({ channels: ['us'] })
+    await change(endpoint, { channels: [] })
+    const fourth = await publish()
+
+    expect(await reasonOf(world, first)).toBe('it listened to old, not to user.created')
+    expect(await reasonOf(world, second)).toBe('it listened to older, not to user.created')
+    expect(await verdictOf(world, third)).toMatchObject({ verdict: 'channels' })
+    expect(await verdictOf(world, fourth)).toMatchObject({ verdict: 'succeeded' })
+  })
+
+  test('where it has ceased to match since', async () => {
+    await using world = await bootWorld()
+    const { createEndpoint, change, publish } = world
+    const endpoint = await createEndpoint()
+    const message = await publish()
+    await change(endpoint, { event_types: ['other'] })
+
+    expect(await verdictOf(world, message)).toMatchObject({ verdict: 'succeeded' })
+  })
+
+  test('where several changes lie between two messages, the last', async () => {
+    await using world = await bootWorld()
+    const { createEndpoint, change, publish } = world
+    const endpoint = await createEndpoint({ event_types: ['a'] })
+    await publish({ event_type: 'a' })
+    for (const type of ['b', 'c', 'd']) await change(endpoint, { event_types: [type] })
+
+    expect(await reasonOf(world, await publish())).toBe('it listened to d, not to user.created')
+  })
+
+  test('where all messages before it have been cleared away', async () => {
+    await using world = await bootWorld()
+    const { app, createEndpoint, change, publish, clock } = world
+    await publish()
+    const endpoint = await createEndpoint({ event_types: ['old'] })
+    clock.jump(31 * DAY)
+    await app.platform.retention.sweep()
+
+    await change(endpoint, { event_types: ['new'] })
+
+    expect(await reasonOf(world, await publish())).toBe('it listened to new, not to user.created')
+  })
+
+  test('where the same filter has been written again and again', async () => {
+    await using world = await bootWorld()
+    const { app, createEndpoint, change, publish } = world
+    const endpoint = await createEndpoint({ event_types: ['a'] })
+    const message = await publish()
+    for (let n = 0; n < 101; n++) {
+      copyMessage(app, message, 1)
+      app.db.client.run(`update messages set id = ? where id = ?`, [`n-${n}`, `${message.id}-1`])
+      await change(endpoint, { event_types: ['a'] })
+    }
+
+    expect(await verdictOf(world, message)).toMatchObject({ verdict: 'event_type' })
+  })
+
+  test('no change of anything else is taken for one of the filter', async () => {
+    await using world = await bootWorld()
+    const { createEndpoint, change, publish } = world
+    const endpoint = await createEndpoint({ event_types: ['a'] })
+    const message = await publish()
+    await change(endpoint, { description: 'x', format: 'raw', active: false })
+
+    expect(await verdictOf(world, message)).toMatchObject({ verdict: 'event_type' })
+  })
+})
+
+test('every endpoint of the environment has its verdict, and of nobody else', async () => {
+  await using world = await bootWorld(WITHOUT_RETRIES)
+  const { app, acme, createEndpoint, publish, readMessage, target } = world
+  const other = manage(app, (await (await app.tenant('Other')).key('relay')).key, target.url)
+  const sandbox = manage(app, (await acme.key('relay', 'test')).key, target.url)
+  await other.createEndpoint()
+  await sandbox.createEndpoint()
+  target.answers(({ path }) => new Response('', { status: path === '/hook/bad' ? 500 : 200 }))
+  const expected = {
+    [(await createEndpoint()).id]: 'succeeded',
+    [(await createEndpoint({ url: `${target.url}/bad` })).id]: 'failed',
+    [(await createEndpoint({ active: false })).id]: 'held',
+    [(await createEndpoint({ event_types: ['a'] })).id]: 'event_type',
+    [(await createEndpoint({ channels: ['a'] })).id]: 'channels',
+  }
+  const message = await publish()
+  expected[(await createEndpoint()).id] = 'later'
+
+  const { endpoints } = await readMessage(message)
+
+  expect(
+    Object.fromEntries(endpoints.map(({ endpoint_id, verdict }: Json) => [endpoint_id, verdict])),
+  ).toEqual(expected)
+})
+
+test('a message is read with its payload, channels and idempotency key', async () => {
+  await using world = await bootWorld()
+  const { publish, readMessage } = world
+  const message = await publish({
+    payload: { a: [1, { b: null }] },
+    channels: ['eu', 'eu', 'us'],
+    idempotency_key: 'k-1',
+  })
+
+  expect(await readMessage(message)).toEqual({
+    ...message,
+    payload: { a: [1, { b: null }] },
+    channels: ['eu', 'us'],
+    idempotency_key: 'k-1',
+    endpoints: [],
+  })
+  expect(await readMessage(await publish())).toMatchObject({ channels: [], idempotency_key: null })
+})
+
+test('a message of another tenant or environment, or none at all, is not found', async () => {
+  await using world = await bootWorld()
+  const { app, acme, api, publish, target } = world
+  const { id } = await publish()
+  const other = manage(app, (await (await app.tenant('Other')).key('relay')).key, target.url)
+  const sandbox = manage(app, (await acme.key('relay', 'test')).key, target.url)
+
+  for (const answer of [
+    await other.api.get(`${MESSAGES}/${id}`),
+    await sandbox.api.get(`${MESSAGES}/${id}`),
+    await api.get(`${MESSAGES}/nothing`),
+    await other.api.get(`${MESSAGES}/${id}/deliveries`),
+  ])
+    expect(answer).toMatchObject({ status: 404, body: { error: { code: 'not_found' } } })
+})
