@@ -44,15 +44,17 @@ export function createEndings(parts: {
     const next = endpoint ? step : cancelledUnlessDone(step, sent.endedAt)
     store.line.move(row.seq, next)
     store.attempts.insert(attemptRow(row, sent, next))
-    if (sent.result !== 'interrupted') count(row.endpointId, sent, next)
+    if (sent.result !== 'interrupted' || next.state === 'cancelled')
+      count(row.endpointId, sent, next)
     if (endpoint?.isActive) judge(row, sent)
     if (next.state === 'ready') wake.ready()
     if (next.state === 'waiting') wake.waiting(next.dueAt)
   }
 
+  /** How long what was interrupted took says nothing of its endpoint. */
   function count(endpointId: string, sent: Sent, { state }: Step) {
     store.hours.add(endpointId, sent.endedAt, {
-      ...durations(sent.durationMs),
+      ...(sent.result !== 'interrupted' && durations(sent.durationMs)),
       succeeded: sent.result === 'succeeded' ? 1 : 0,
       failed: sent.result === 'failed' ? 1 : 0,
       exhausted: state === 'failed' ? 1 : 0,

@@ -70,6 +70,7 @@ export function createDelivery(
       recovery,
       parking,
       endings,
+      wake,
       send,
       timeoutOf: (stream) => policyOf(stream).timeoutMs,
       longestMs: Math.max(...Object.values(policies).map((policy) => policy.timeoutMs)),
@@ -84,7 +85,7 @@ export function createDelivery(
     deliveries: store.deliveries,
     attempts: store.attempts,
     hours: store.hours,
-    ...createPublish({ store, directory }),
+    ...createPublish({ store, directory, recovery }),
     /** Once the commit that published something is through. */
     wake: () => loops[0]?.nudge(),
     endpoints: createEndpoints({

@@ -1,5 +1,6 @@
 import { newId } from '../platform/ids.ts'
 import type { Directory, Subscriber } from './directory.ts'
+import type { Recovery } from './recovery.ts'
 import type { Store } from './store/index.ts'
 import { LINES } from './store/rows.ts'
 import type { Stream } from './stream.ts'
@@ -25,7 +26,9 @@ export type Publish = ReturnType<typeof createPublish>
  * that it is for are stored together with whatever the event reports, or not at all. Whoever
  * calls this wakes the dispatcher once the commit is through.
  */
-export function createPublish({ store, directory }: { store: Store; directory: Directory }) {
+export function createPublish(parts: { store: Store; directory: Directory; recovery: Recovery }) {
+  const { store, directory, recovery } = parts
+
   function publish(stream: Stream, event: Event, now: number): Published {
     const published = accept(stream, event, now)
     for (const subscriber of directory.subscribersOf(stream)) {
@@ -69,7 +72,7 @@ export function createPublish({ store, directory }: { store: Store; directory: D
 
   /** Looked up for those that seem paused: what is held by mistake would wait for nobody. */
   const takesDeliveries = ({ tenantId }: Stream, { id, isActive }: Subscriber): boolean =>
-    isActive || store.endpoints.isActive(tenantId, id)
+    (isActive || store.endpoints.isActive(tenantId, id)) && !recovery.isHoldingBack(id)
 
   return { publish, accept }
 }

@@ -11,6 +11,7 @@ import { type Send, type Sent, unsent } from './send.ts'
 import type { Store } from './store/index.ts'
 import type { MessageRow } from './store/messages.ts'
 import { type DeliveryRow, type LeasedDelivery, LINES, type Line } from './store/rows.ts'
+import type { Wake } from './wake.ts'
 
 /** One attempt at a delivery, under lease. */
 export interface Attempt extends Lane {
@@ -35,11 +36,12 @@ export function createDeliveryQueue(parts: {
   recovery: Recovery
   parking: Parking
   endings: Endings
+  wake: Wake
   send: Send
   timeoutOf: (stream: string) => number
   longestMs: number
 }): DueQueue<Attempt, Sent> {
-  const { line, store, clock, log, directory, recovery, parking, endings, send } = parts
+  const { line, store, clock, log, directory, recovery, parking, endings, wake, send } = parts
   /** Endpoints that come back are looked after beside the first attempts alone. */
   const looksAfterRecovery = line === LINES.first
 
@@ -69,6 +71,7 @@ export function createDeliveryQueue(parts: {
       return []
     }
     if (!endpoint?.isActive) {
+      recovery.suspend(lane.target)
       holdAll(lane)
       return []
     }
@@ -90,15 +93,18 @@ export function createDeliveryQueue(parts: {
     }
   }
 
-  function holdAll(lane: Lane) {
-    store.holding.hold(store.line.ready(line, lane, SLICE).map(({ seq }) => seq))
-  }
+  const holdAll = (lane: Lane) => hold(store.line.ready(line, lane, SLICE))
 
   function resends(lane: Lane): DeliveryRow[] {
     const rows = store.line.ready(line, lane, SLICE)
-    const byHand = rows.filter(({ trigger }) => trigger === 'resend')
-    store.holding.hold(rows.filter((row) => !byHand.includes(row)).map(({ seq }) => seq))
-    return byHand
+    hold(rows.filter(({ trigger }) => trigger !== 'resend'))
+    return rows.filter(({ trigger }) => trigger === 'resend')
+  }
+
+  /** A full slice has more behind it, for another turn. */
+  function hold(rows: DeliveryRow[]) {
+    store.holding.hold(rows.map(({ seq }) => seq))
+    if (rows.length === SLICE) wake.ready()
   }
 
   function begin(row: DeliveryRow, lane: Lane, endpoint: Endpoint, lease: Lease) {

@@ -20,6 +20,9 @@ export function createRecovery(parts: {
   const { store, clock, wake } = parts
   const rules = { breakerFailures: parts.breakerFailures }
 
+  /** Endpoints whose breaker opened here, so that only of these it is looked up. */
+  const opened = new Set<string>()
+
   const healthOf = (endpointId: string): Health => store.health.find(endpointId) ?? HEALTHY
 
   /**
@@ -58,9 +61,22 @@ export function createRecovery(parts: {
     const next = { ...row, ...afterFailure(row, clock.now(), rules) }
     if (next.openUntil !== null) next.isReleasing = false
     store.health.put(next)
-    if (next.openUntil !== null) wake.waiting(next.openUntil)
+    if (next.openUntil !== null) noteOpen(endpointId, next.openUntil)
     if (next.isReleasing) release(next)
     return next
+  }
+
+  function noteOpen(endpointId: string, until: number) {
+    opened.add(endpointId)
+    wake.waiting(until)
+  }
+
+  /** For a new delivery: it goes to the others that are held, without a turn in line. */
+  function isHoldingBack(endpointId: string): boolean {
+    if (!opened.has(endpointId)) return false
+    const isStillOpen = isOpen(healthOf(endpointId))
+    if (!isStillOpen) opened.delete(endpointId)
+    return isStillOpen
   }
 
   /** Sees to it that something stands in line, for the loop to come by and take more. */
@@ -87,7 +103,8 @@ export function createRecovery(parts: {
   /** For an endpoint that is switched off. */
   function suspend(endpointId: string) {
     const row = store.health.find(endpointId)
-    if (row) store.health.put({ ...row, openUntil: null, isReleasing: false })
+    if (row?.openUntil || row?.isReleasing)
+      store.health.put({ ...row, openUntil: null, isReleasing: false })
   }
 
   const nextTrialAt = (): number | undefined => store.health.firstOpenUntil()
@@ -110,6 +127,7 @@ export function createRecovery(parts: {
 
   return {
     healthOf,
+    isHoldingBack,
     roomAt,
     noteSuccess,
     noteFailure,

@@ -183,6 +183,7 @@ export function createDueLoop<Item extends Lane, Outcome>(parts: {
     } catch (error) {
       if (error instanceof StorageError) unstored.push({ item, outcome })
       troubled('settle', error)
+      if (!turning) sleepUntilDue()
     }
     settling--
     tellIfQuiet()
@@ -206,6 +207,7 @@ export function createDueLoop<Item extends Lane, Outcome>(parts: {
     if (!running && unstored.length === 0) return
     const ms = storageFails ? STORAGE_RETRY_MS : Math.min(msUntilDueOrRetry(), LONGEST_SLEEP_MS)
     wakeAt = clock.now() + ms
+    cancelTimer()
     cancelTimer = clock.after(Math.max(ms, 0), lookAround)
   }
 
