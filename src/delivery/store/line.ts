@@ -17,13 +17,15 @@ export function createLineStore({ orm, client }: Db) {
   /** No longer so once the lease was taken back: each attempt has an id of its own. */
   const held = and(bySeq, eq(deliveries.attemptId, $('attemptId')))
 
-  const firstWaiting = orm
-    .select({ at: deliveries.dueAt })
-    .from(deliveries)
-    .where(and(state('waiting'), inLine))
-    .orderBy(asc(deliveries.dueAt))
-    .limit(1)
-    .prepare()
+  const firstWaiting = compile<{ due_at: number }>(
+    client,
+    orm
+      .select({ at: deliveries.dueAt })
+      .from(deliveries)
+      .where(and(state('waiting'), inLine))
+      .orderBy(asc(deliveries.dueAt))
+      .limit(1),
+  )
   const promote = orm
     .update(deliveries)
     .set({ state: 'ready' })
@@ -33,19 +35,21 @@ export function createLineStore({ orm, client }: Db) {
     )
     .returning({ seq: deliveries.seq })
     .prepare()
-  const nextLane = orm
-    .select({ tenant: deliveries.tenantId, target: deliveries.endpointId })
-    .from(deliveries)
-    .where(
-      and(
-        state('ready'),
-        inLine,
-        sql`(tenant_id, endpoint_id, due_at) > (${$('tenant')}, ${$('target')}, ${END_OF_TIME})`,
-      ),
-    )
-    .orderBy(asc(deliveries.tenantId), asc(deliveries.endpointId))
-    .limit(1)
-    .prepare()
+  const nextLane = compile<{ tenant_id: string; endpoint_id: string }>(
+    client,
+    orm
+      .select({ tenant: deliveries.tenantId, target: deliveries.endpointId })
+      .from(deliveries)
+      .where(
+        and(
+          state('ready'),
+          inLine,
+          sql`(tenant_id, endpoint_id, due_at) > (${$('tenant')}, ${$('target')}, ${END_OF_TIME})`,
+        ),
+      )
+      .orderBy(asc(deliveries.tenantId), asc(deliveries.endpointId))
+      .limit(1),
+  )
   const ready = orm
     .select()
     .from(deliveries)
@@ -124,12 +128,15 @@ export function createLineStore({ orm, client }: Db) {
     .prepare()
 
   return {
-    firstWaitingAt: (line: Line): number | undefined => firstWaiting.get({ line })?.at,
+    firstWaitingAt: (line: Line): number | undefined => firstWaiting.get({ line })?.due_at,
     /** Puts up to `limit` waiting deliveries in line and says how many. */
     promote: (line: Line, now: number, limit: number): number =>
       promote.all({ line, now, limit }).length,
-    nextLane: (line: Line, after: Lane | undefined): Lane | undefined =>
-      nextLane.get({ line, tenant: after?.tenant ?? '', target: after?.target ?? '' }),
+    nextLane: (line: Line, after: Lane | undefined): Lane | undefined => {
+      const { tenant = '', target = '' } = after ?? {}
+      const next = nextLane.get({ line, tenant, target })
+      return next && { tenant: next.tenant_id, target: next.endpoint_id }
+    },
     /** Those of a lane that stand in line, oldest first. */
     ready: (line: Line, { tenant, target }: Lane, limit: number): DeliveryRow[] =>
       ready.all({ line, tenant, target, limit }),
