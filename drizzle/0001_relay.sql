@@ -52,6 +52,7 @@ CREATE TABLE `deliveries` (
 	`attempt_id` text,
 	`started_at` integer,
 	`created_at` integer NOT NULL,
+	`succeeded_at` integer,
 	`ended_at` integer,
 	FOREIGN KEY (`tenant_id`) REFERENCES `tenants`(`id`) ON UPDATE no action ON DELETE cascade,
 	FOREIGN KEY (`message_seq`) REFERENCES `messages`(`seq`) ON UPDATE no action ON DELETE cascade,

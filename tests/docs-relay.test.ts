@@ -85,19 +85,20 @@ async function deliverTo(command: string[], cwd: string) {
   const last = async () => (await api.get(`/v1/relay/deliveries?endpoint_id=${id}`)).body.data[0]
   await until(async () => (await last())?.attempts === 1)
   const delivery = (await api.get(`/v1/relay/deliveries/${(await last()).id}`)).body
-  const [{ request, response }] = delivery.attempt_log
+  const { request_body: body, attempt_log } = delivery
+  const [{ request, response }] = attempt_log
 
   const send = async (body: string, headers: Record<string, string> = {}) =>
     (await fetch(url, { method: 'POST', headers: { ...request.headers, ...headers }, body })).status
   return {
     status: delivery.status,
     answered: response.status,
-    again: await send(request.body),
+    again: await send(body),
     forged: [
-      await send(request.body.replace('119', '911')),
-      await send(request.body, { 'webhook-id': 'another' }),
-      await send(request.body, { 'webhook-signature': 'v1,%%%' }),
-      await send(request.body, { 'webhook-signature': 'nonsense' }),
+      await send(body.replace('119', '911')),
+      await send(body, { 'webhook-id': 'another' }),
+      await send(body, { 'webhook-signature': 'v1,%%%' }),
+      await send(body, { 'webhook-signature': 'nonsense' }),
     ],
   }
 }

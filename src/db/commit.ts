@@ -22,8 +22,11 @@ type Outcome = { value: unknown } | { error: unknown }
 /** Milliseconds that a write waits for a lock of another process. */
 export const BUSY_TIMEOUT_MS = 5000
 
-/** Bounds how long one transaction keeps the event loop and the write lock. */
-const LARGEST_GROUP = 500
+/**
+ * Bounds how long one transaction keeps the event loop and the write lock: no work begins after
+ * so long, whatever is still queued.
+ */
+const LONGEST_GROUP_MS = 20
 
 /** Between tries for the write lock, so that reads go on while another process commits. */
 const LOCK_RETRY_MS = 2
@@ -40,6 +43,7 @@ export function createCommit(client: Database) {
   const undo = client.prepare('ROLLBACK TO work')
   const queue: Queued[] = []
   let scheduled = false
+  let failures = 0
   let lockWaitSince: number | undefined
 
   const commit: Commit = (work) =>
@@ -58,7 +62,7 @@ export function createCommit(client: Database) {
     scheduled = false
     if (queue.length === 0) return
     if (!takeWriteLock()) return
-    const group = queue.splice(0, LARGEST_GROUP)
+    const group: Queued[] = []
     settle(group, transact(group))
     schedule()
   }
@@ -112,15 +116,26 @@ export function createCommit(client: Database) {
     )
   }
 
+  /** Takes from the queue what fits into one transaction: `group` ends up with as many outcomes. */
   function transact(group: Queued[]): Outcome[] {
+    const outcomes: Outcome[] = []
+    const until = performance.now() + LONGEST_GROUP_MS
     try {
-      const outcomes = group.map(({ work }) => attempt(work))
+      do outcomes.push(attempt(next(group)))
+      while (queue.length > 0 && performance.now() < until)
       end.run()
       return outcomes
     } catch (error) {
+      failures++
       if (client.inTransaction) client.run('ROLLBACK')
       return group.map(() => ({ error: asStorageError(error) }))
     }
+  }
+
+  function next(group: Queued[]) {
+    const queued = queue.shift() as Queued
+    group.push(queued)
+    return queued.work
   }
 
   /** One piece of work in its own savepoint. Throws only when the whole group is lost. */
@@ -143,7 +158,10 @@ export function createCommit(client: Database) {
     while (queue.length > 0) await commit(() => undefined).catch(ignoreStorageError)
   }
 
-  return { commit, drain }
+  /** How many transactions have failed: what was read within one of them was never so. */
+  const failed = () => failures
+
+  return { commit, drain, failed }
 }
 
 function settle(group: Queued[], outcomes: Outcome[]) {

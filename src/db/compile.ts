@@ -19,8 +19,7 @@ export function compile<Row>(client: Database, query: Query) {
   const bind = (values: Values) => readers.map((read) => read(values))
 
   return {
-    /** How many rows it changed. */
-    run: (values: Values): number => statement.run(...bind(values)).changes,
+    run: (values: Values) => statement.run(...bind(values)),
     get: (values: Values): Row | undefined => statement.get(...bind(values)) ?? undefined,
   }
 }

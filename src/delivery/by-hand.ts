@@ -1,4 +1,5 @@
 import type { Db } from '../db/open.ts'
+import type { Actor, Audit } from '../platform/audit.ts'
 import type { Clock } from '../platform/clock.ts'
 import { conflict, fail, notFound } from '../platform/errors.ts'
 import type { Directory } from './directory.ts'
@@ -12,23 +13,25 @@ import type { Wake } from './wake.ts'
 export function createByHand(parts: {
   db: Db
   clock: Clock
+  audit: Audit
   store: Store
   directory: Directory
   wake: Wake
 }) {
-  const { db, clock, store, directory, wake } = parts
+  const { db, clock, audit, store, directory, wake } = parts
 
   /**
    * Sends a delivery now, whatever state it is in. One that waits keeps its schedule, whose turn
    * comes again should this fail; one that has ended starts over. The breaker does not stop it.
    */
-  const resend = (stream: Stream, id: string): Promise<DeliveryView> =>
+  const resend = (stream: Stream, actor: Actor, id: string): Promise<DeliveryView> =>
     db.commit(() => {
       const delivery = existing(stream, id)
       requireActiveEndpoint(delivery)
       if (delivery.state === 'leased') store.deliveries.want(delivery.seq, 'resend')
       else store.line.move(delivery.seq, sentAgain(delivery, clock.now()))
       wake.ready()
+      record(stream, actor, 'delivery.resent', id)
       return existing(stream, id)
     })
 
@@ -36,15 +39,19 @@ export function createByHand(parts: {
    * Gives a delivery up. What is under way cannot be called back: it may still succeed, but is
    * not tried again.
    */
-  const cancel = (stream: Stream, id: string): Promise<DeliveryView> =>
+  const cancel = (stream: Stream, actor: Actor, id: string): Promise<DeliveryView> =>
     db.commit(() => {
       const delivery = existing(stream, id)
       if (delivery.endedAt !== null)
         throw conflict(`only what has not ended can be cancelled; this one is ${delivery.state}`)
       if (delivery.state === 'leased') store.deliveries.want(delivery.seq, 'cancel')
       else cancelNow(delivery)
+      record(stream, actor, 'delivery.cancelled', id)
       return existing(stream, id)
     })
+
+  const record = ({ tenantId }: Stream, actor: Actor, action: string, id: string) =>
+    audit.record({ tenantId, actor, action, object: `delivery:${id}` })
 
   function existing(stream: Stream, id: string): DeliveryView {
     return store.deliveries.find(stream, id) ?? fail(notFound('delivery not found'))

@@ -3,11 +3,12 @@ import type { Clock } from '../platform/clock.ts'
 import type { Log } from '../platform/log.ts'
 import type { Directory } from './directory.ts'
 import { isHopeless } from './health.ts'
+import { ATTEMPTS_KEPT } from './limits.ts'
 import type { DeliveryEvents } from './metrics.ts'
 import type { Parking } from './parking.ts'
 import type { Recovery } from './recovery.ts'
 import type { Sent } from './send.ts'
-import type { DisabledReason } from './store/endpoints.ts'
+import type { DisabledReason, EndpointRow } from './store/endpoints.ts'
 import type { HourCounts } from './store/hours.ts'
 import type { Store } from './store/index.ts'
 import type { LeasedDelivery, Step } from './store/rows.ts'
@@ -39,20 +40,22 @@ export function createEndings(parts: {
   function end(leased: LeasedDelivery, sent: Sent) {
     const row = store.line.leased(leased.seq, leased.attemptId)
     if (!row) return
-    const endpoint = directory.find(row.tenantId, row.endpointId)
+    const endpoint = store.endpoints.ofTenant(row.tenantId, row.endpointId)
     const step = stepAfter(row, sent, parts.scheduleOf(row.stream))
-    const next = endpoint ? step : cancelledUnlessDone(step, sent.endedAt)
+    const next = step.endedAt === null ? whereItStands(step, sent, endpoint) : step
     store.line.move(row.seq, next)
     store.attempts.insert(attemptRow(row, sent, next))
-    if (sent.result !== 'interrupted' || next.state === 'cancelled')
-      count(row.endpointId, sent, next)
-    if (endpoint?.isActive) judge(row, sent)
+    if (next.attempts > ATTEMPTS_KEPT) store.attempts.trim(row.seq, ATTEMPTS_KEPT)
+    count(row.endpointId, sent, next)
+    if (endpoint?.isActive) judge(endpoint, row, sent)
     if (next.state === 'ready') wake.ready()
     if (next.state === 'waiting') wake.waiting(next.dueAt)
   }
 
-  /** How long what was interrupted took says nothing of its endpoint. */
+  /** What was interrupted says nothing of its endpoint. */
   function count(endpointId: string, sent: Sent, { state }: Step) {
+    events.attemptEnded(sent.result, sent.durationMs)
+    if (sent.result === 'interrupted' && state !== 'cancelled') return
     store.hours.add(endpointId, sent.endedAt, {
       ...(sent.result !== 'interrupted' && durations(sent.durationMs)),
       succeeded: sent.result === 'succeeded' ? 1 : 0,
@@ -60,28 +63,25 @@ export function createEndings(parts: {
       exhausted: state === 'failed' ? 1 : 0,
       cancelled: state === 'cancelled' ? 1 : 0,
     })
-    events.attemptEnded(sent.result, sent.durationMs)
   }
 
-  /** Who turns away one message is well. */
-  function judge({ tenantId, endpointId }: LeasedDelivery, sent: Sent) {
-    if (sent.result === 'interrupted') return
-    if (sent.refuses === 'all') return disable(tenantId, endpointId, 'gone')
-    if (sent.refuses === 'message') return
-    if (sent.result === 'succeeded') return recovery.noteSuccess(tenantId, endpointId)
-    const health = recovery.noteFailure(tenantId, endpointId)
-    if (isHopeless(health, clock.now(), lastGoodAt(tenantId, endpointId)))
-      disable(tenantId, endpointId, 'failing')
+  /**
+   * Who turns away one message is well. A resend that fails counts for nothing: it is to leave
+   * the schedule alone, and so must not open the breaker.
+   */
+  function judge(endpoint: EndpointRow, { trigger }: LeasedDelivery, sent: Sent) {
+    const { tenantId, id } = endpoint
+    if (sent.refuses === 'all') return disable(tenantId, id, 'gone')
+    if (sent.result === 'succeeded' || sent.refuses === 'message')
+      return recovery.noteSuccess(tenantId, id)
+    if (sent.result === 'interrupted' || trigger === 'resend') return recovery.goOn(id)
+    const health = recovery.noteFailure(tenantId, id)
+    const lastGoodAt = () => store.hours.lastSuccessBefore(id) ?? endpoint.createdAt
+    if (isHopeless(health, clock.now(), lastGoodAt)) disable(tenantId, id, 'failing')
   }
-
-  const lastGoodAt = (tenantId: string, endpointId: string): number =>
-    store.hours.lastSuccessBefore(endpointId) ??
-    directory.find(tenantId, endpointId)?.createdAt ??
-    0
 
   /** What is still to come for it is held, so that nothing is lost when it comes back. */
   function disable(tenantId: string, endpointId: string, reason: DisabledReason) {
-    if (!store.endpoints.isActive(tenantId, endpointId)) return
     store.endpoints.disable(tenantId, endpointId, reason, clock.now())
     recovery.suspend(endpointId)
     directory.forget()
@@ -99,9 +99,11 @@ export function createEndings(parts: {
   return { end }
 }
 
-/** The endpoint was deleted while the attempt was under way. */
-const cancelledUnlessDone = (step: Step, endedAt: number): Step =>
-  step.endedAt === null ? cancelled(step, endedAt) : step
+/** The endpoint was switched off, or deleted, while the attempt was under way. */
+function whereItStands(step: Step, { endedAt }: Sent, endpoint: EndpointRow | undefined): Step {
+  if (!endpoint) return cancelled(step, endedAt)
+  return endpoint.isActive ? step : { ...step, state: 'held' }
+}
 
 const durations = (durationMs: number): Partial<HourCounts> => ({
   durationMs,

@@ -2,7 +2,7 @@ import type { Work } from '../db/commit.ts'
 import type { Db } from '../db/open.ts'
 import type { Actor, Audit } from '../platform/audit.ts'
 import type { Clock } from '../platform/clock.ts'
-import { conflict, fail, notFound } from '../platform/errors.ts'
+import { conflict, fail, invalid, notFound } from '../platform/errors.ts'
 import { newId } from '../platform/ids.ts'
 import { checkUrlField, type Outbound } from '../platform/outbound/index.ts'
 import { checkCustomHeaders, keepMasked } from './custom-headers.ts'
@@ -107,7 +107,9 @@ export function createEndpoints(parts: {
   ): Promise<Endpoint> {
     const before = get(stream, id)
     check(fields)
+    changed(before, fields)
     const isBack = fields.isActive === true && !before.isActive
+    // From here on nothing may be refused any more: what is discarded is gone.
     if (isBack && held === 'discard') await parking.discardHeld(stream.tenantId, id)
     const after = await change(() => {
       const now = get(stream, id)
@@ -115,6 +117,7 @@ export function createEndpoints(parts: {
       store.endpoints.update(stream, directory.sealed(next))
       if (listensDifferently(now, next)) noteFilter(next)
       if (now.isActive !== next.isActive) switched(next, held)
+      else if (now.url !== next.url) recovery.tryNow(id)
       record(stream, actor, 'endpoint.updated', id, { fields: Object.keys(fields) })
       return next
     })
@@ -205,8 +208,15 @@ export function createEndpoints(parts: {
     audit.record({ tenantId, actor, action, object: `endpoint:${id}`, detail })
   }
 
+  /** What the log of attempts shows is what was called: nothing that a parser would drop. */
+  function checkUrl(url: string) {
+    if (UNSEEN.test(url))
+      throw invalid('url: expected no blanks, control characters or backslashes')
+    checkUrlField(outbound, url)
+  }
+
   function check({ url, eventTypes, channels, headers }: Partial<EndpointFields>) {
-    if (url !== undefined) checkUrlField(outbound, url)
+    if (url !== undefined) checkUrl(url)
     for (const pattern of eventTypes ?? []) checkTypePattern(pattern, 'event_types')
     for (const channel of channels ?? []) checkChannel(channel, 'channels')
     if (headers !== undefined) checkCustomHeaders(headers, brandName)
@@ -214,6 +224,9 @@ export function createEndpoints(parts: {
 
   return { get, isActive: store.endpoints.isActive, list, create, update, remove, rotateSecret }
 }
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for
+const UNSEEN = /[\x00-\x20\x7f\\]/
 
 const listensDifferently = (before: Endpoint, after: Endpoint): boolean =>
   JSON.stringify([before.eventTypes, before.channels]) !==

@@ -10,7 +10,7 @@ export interface BreakerRules {
 }
 
 const FIRST_PAUSE_MS = 30_000
-const LONGEST_PAUSE_MS = 600_000
+export const LONGEST_PAUSE_MS = 600_000
 
 /** An endpoint is given up when nothing has succeeded for so long … */
 const GIVEN_UP_AFTER_MS = 5 * 86_400_000
@@ -66,12 +66,12 @@ export function isHopeless(
   { failingSince, failedAttempts }: Health,
   now: number,
   /** Of the last success, or of the creation when there was none. */
-  lastGoodAt: number,
+  lastGoodAt: () => number,
 ): boolean {
   return (
     failingSince !== null &&
     failedAttempts >= GIVEN_UP_FAILURES &&
     now - failingSince >= GIVEN_UP_SPAN_MS &&
-    now - lastGoodAt >= GIVEN_UP_AFTER_MS
+    now - lastGoodAt() >= GIVEN_UP_AFTER_MS
   )
 }

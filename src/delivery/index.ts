@@ -1,6 +1,7 @@
 import type { Config } from '../config/index.ts'
 import { createDueLoop } from '../platform/due-loop.ts'
 import type { Engine } from '../platform/engines.ts'
+import { fail } from '../platform/errors.ts'
 import type { Platform } from '../platform/platform.ts'
 import { createByHand } from './by-hand.ts'
 import { createDirectory } from './directory.ts'
@@ -39,7 +40,8 @@ export function createDelivery(
   const policies: Partial<Record<Engine, Policy>> = {
     relay: { retryDelaysMs, timeoutMs, random: platform.random },
   }
-  const policyOf = (stream: string) => policies[stream.split('.')[0] as Engine] as Policy
+  const policyOf = (stream: string): Policy =>
+    policies[stream.split('.')[0] as Engine] ?? fail(new Error(`no policy for ${stream}`))
   const brandName = config.brand.name
   const store = createStore(db)
   const wake = createWake(() => loops)
@@ -85,9 +87,7 @@ export function createDelivery(
     deliveries: store.deliveries,
     attempts: store.attempts,
     hours: store.hours,
-    ...createPublish({ store, directory, recovery }),
-    /** Once the commit that published something is through. */
-    wake: () => loops[0]?.nudge(),
+    ...createPublish({ store, directory, recovery, wake }),
     endpoints: createEndpoints({
       db,
       clock,
@@ -101,9 +101,11 @@ export function createDelivery(
     }),
     healthOf: recovery.healthOf,
     verdicts: createVerdicts({ store }),
-    ...createByHand({ db, clock, store, directory, wake }),
-    replay: createReplay({ db, clock, store, directory, wake }),
+    ...createByHand({ db, clock, audit, store, directory, wake }),
+    replay: createReplay({ db, clock, audit, store, directory, wake }),
     testEvent: createTestEvent({ clock, send, timeoutMs }),
+    /** Looks for work at once, as after another process has made some. */
+    look: wake.ready,
     start: () => {
       for (const loop of loops) loop.start()
     },

@@ -1,12 +1,15 @@
 import type { Clock } from '../platform/clock.ts'
 import type { Metrics } from '../platform/metrics.ts'
 import type { Store } from './store/index.ts'
-import { LINES } from './store/rows.ts'
+import { LINES, type Line } from './store/rows.ts'
 
 /** What happens to deliveries, for whoever counts. */
 export interface DeliveryEvents {
   attemptEnded(result: 'succeeded' | 'failed' | 'interrupted', durationMs: number): void
 }
+
+/** Endpoints that a scrape looks at. */
+const MOST_LANES = 2000
 
 const DURATION_SECONDS = [0.05, 0.1, 0.3, 1, 3, 10, 30] as const
 
@@ -22,16 +25,17 @@ export function createDeliveryMetrics(
     'Time that attempts took.',
     DURATION_SECONDS,
   )
-  const lines = () =>
-    Object.entries(LINES).map(([name, line]) => ({ line: name, ...store.line.backlog(line) }))
-  metrics.gauge('delivery_ready', 'Deliveries that are due and not under way.', () =>
-    lines().map(({ line, count }) => ({ labels: { line }, value: count })),
+  const perLine = (read: (line: Line) => number) => () =>
+    Object.entries(LINES).map(([name, line]) => ({ labels: { line: name }, value: read(line) }))
+  metrics.gauge(
+    'delivery_ready',
+    'Deliveries that are due and not under way, counted up to 10,000.',
+    perLine(store.line.standing),
   )
-  metrics.gauge('delivery_lag_seconds', 'Age of the oldest delivery that is due.', () =>
-    lines().map(({ line, oldest }) => ({
-      labels: { line },
-      value: oldest === null ? 0 : Math.max(clock.now() - oldest, 0) / 1000,
-    })),
+  metrics.gauge(
+    'delivery_lag_seconds',
+    'Age of the oldest delivery that is due.',
+    perLine((line) => Math.max(clock.now() - oldest(store, line, clock.now()), 0) / 1000),
   )
 
   return {
@@ -40,4 +44,15 @@ export function createDeliveryMetrics(
       duration.observe({}, durationMs / 1000)
     },
   }
+}
+
+/** Each endpoint's line is in order: the oldest of all is first in one of them. */
+function oldest({ line: store }: Store, line: Line, now: number): number {
+  let first = now
+  let lane = store.nextLane(line, undefined)
+  for (let n = 0; lane && n < MOST_LANES; n++) {
+    first = Math.min(first, store.firstDueAt(line, lane) ?? now)
+    lane = store.nextLane(line, lane)
+  }
+  return first
 }

@@ -33,6 +33,7 @@ export function createParking(parts: { db: Db; clock: Clock; store: Store; log: 
 
   /** The few that came since, inside the commit that lets the endpoint take deliveries again. */
   function discardRest(tenantId: string, endpointId: string) {
+    holding.cancelAfterwards(tenantId, endpointId)
     while (discardSlice(tenantId, endpointId) > 0);
   }
 

@@ -4,6 +4,7 @@ import type { Recovery } from './recovery.ts'
 import type { Store } from './store/index.ts'
 import { LINES } from './store/rows.ts'
 import type { Stream } from './stream.ts'
+import type { Wake } from './wake.ts'
 
 export interface Event {
   type: string
@@ -23,11 +24,15 @@ export type Publish = ReturnType<typeof createPublish>
 
 /**
  * Takes an event in, inside the caller's commit: the message and one delivery for each endpoint
- * that it is for are stored together with whatever the event reports, or not at all. Whoever
- * calls this wakes the dispatcher once the commit is through.
+ * that it is for are stored together with whatever the event reports, or not at all.
  */
-export function createPublish(parts: { store: Store; directory: Directory; recovery: Recovery }) {
-  const { store, directory, recovery } = parts
+export function createPublish(parts: {
+  store: Store
+  directory: Directory
+  recovery: Recovery
+  wake: Wake
+}) {
+  const { store, directory, recovery, wake } = parts
 
   function publish(stream: Stream, event: Event, now: number): Published {
     const published = accept(stream, event, now)
@@ -55,6 +60,8 @@ export function createPublish(parts: { store: Store; directory: Directory; recov
   }
 
   function insertDelivery(stream: Stream, messageSeq: number, to: Subscriber, now: number) {
+    const isTaken = takesDeliveries(stream, to)
+    if (isTaken) wake.ready()
     store.deliveries.insert({
       id: newId(),
       tenantId: stream.tenantId,
@@ -62,7 +69,7 @@ export function createPublish(parts: { store: Store; directory: Directory; recov
       messageSeq,
       endpointId: to.id,
       format: to.format,
-      state: takesDeliveries(stream, to) ? 'ready' : 'held',
+      state: isTaken ? 'ready' : 'held',
       line: LINES.first,
       trigger: 'schedule',
       dueAt: now,

@@ -66,13 +66,8 @@ export function createDeliveryQueue(parts: {
    */
   function claim(lane: Lane, limit: number, lease: Lease): Attempt[] {
     const endpoint = usable(lane)
-    if (endpoint === undefined) {
-      parking.cancelSlice(lane.tenant, lane.target, SLICE)
-      return []
-    }
     if (!endpoint?.isActive) {
-      recovery.suspend(lane.target)
-      holdAll(lane)
+      turnAway(lane, endpoint)
       return []
     }
     const room = recovery.roomAt(lane.tenant, endpoint.id, limit)
@@ -81,6 +76,16 @@ export function createDeliveryQueue(parts: {
         ? resends(lane).slice(0, limit)
         : store.line.ready(line, lane, Math.min(limit, room))
     return rows.flatMap((row) => begin(row, lane, endpoint, lease) ?? [])
+  }
+
+  /** What is held here by mistake would wait for nobody: whether it is inactive is looked up. */
+  function turnAway(lane: Lane, endpoint: Endpoint | undefined | null) {
+    const { tenant, target } = lane
+    if (endpoint === undefined) return parking.cancelSlice(tenant, target, SLICE)
+    if (endpoint === null) recovery.putOff(tenant, target)
+    else if (store.endpoints.isActive(tenant, target)) return directory.forget()
+    else recovery.suspend(target)
+    return hold(store.line.ready(line, lane, SLICE))
   }
 
   /** Null for one whose secrets cannot be opened: it must not stop all the others. */
@@ -92,8 +97,6 @@ export function createDeliveryQueue(parts: {
       return null
     }
   }
-
-  const holdAll = (lane: Lane) => hold(store.line.ready(line, lane, SLICE))
 
   function resends(lane: Lane): DeliveryRow[] {
     const rows = store.line.ready(line, lane, SLICE)

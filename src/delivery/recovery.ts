@@ -1,5 +1,13 @@
 import type { Clock } from '../platform/clock.ts'
-import { afterFailure, afterSuccess, HEALTHY, type Health, halfOpen, isOpen } from './health.ts'
+import {
+  afterFailure,
+  afterSuccess,
+  HEALTHY,
+  type Health,
+  halfOpen,
+  isOpen,
+  LONGEST_PAUSE_MS,
+} from './health.ts'
 import { FIRST_ATTEMPTS } from './limits.ts'
 import type { HealthRow } from './store/health.ts'
 import type { Store } from './store/index.ts'
@@ -48,11 +56,20 @@ export function createRecovery(parts: {
   function noteSuccess(tenantId: string, endpointId: string) {
     const row = store.health.find(endpointId)
     if (!row) return
-    const wasOpen = isOpen(row)
     if (isSpotless(row) && !row.isReleasing) return
-    const next = { ...row, ...afterSuccess(row), tenantId }
-    store.health.put({ ...next, isReleasing: row.isReleasing || wasOpen })
-    if (next.isReleasing || wasOpen) release({ ...next, isReleasing: true })
+    const isReleasing = row.isReleasing || isOpen(row)
+    const next = { ...row, ...afterSuccess(row), tenantId, isReleasing }
+    store.health.put(next)
+    if (isReleasing) release(next)
+    // The window is that of both lines: room in it is news for either.
+    wake.ready()
+  }
+
+  /** An attempt has ended that says nothing of the endpoint, but has left room for another. */
+  function goOn(endpointId: string) {
+    const row = store.health.find(endpointId)
+    if (row?.isReleasing) release(row)
+    if (row) wake.ready()
   }
 
   /** Says how things stand afterwards. */
@@ -63,6 +80,7 @@ export function createRecovery(parts: {
     store.health.put(next)
     if (next.openUntil !== null) noteOpen(endpointId, next.openUntil)
     if (next.isReleasing) release(next)
+    if (next.window !== null) wake.ready()
     return next
   }
 
@@ -102,20 +120,42 @@ export function createRecovery(parts: {
 
   /** For an endpoint that is switched off. */
   function suspend(endpointId: string) {
+    opened.delete(endpointId)
     const row = store.health.find(endpointId)
     if (row?.openUntil || row?.isReleasing)
       store.health.put({ ...row, openUntil: null, isReleasing: false })
   }
 
-  const nextTrialAt = (): number | undefined => store.health.firstOpenUntil()
+  /** For one that cannot be called for a reason of ours: later, when somebody has mended it. */
+  function putOff(tenantId: string, endpointId: string) {
+    const openUntil = clock.now() + LONGEST_PAUSE_MS
+    store.health.put({ ...newRow(tenantId, endpointId), openUntil, window: 1 })
+    noteOpen(endpointId, openUntil)
+  }
+
+  /** A pause longer than any was begun while the clock was wrong: it is over. */
+  function nextTrialAt(): number | undefined {
+    const now = clock.now()
+    const last = store.health.lastPauseEnd()
+    return last !== undefined && last > now + LONGEST_PAUSE_MS ? now : store.health.firstPauseEnd()
+  }
 
   /** Those whose pause is over get one delivery to prove themselves with. */
   function tryAgain(now: number, limit: number) {
-    for (const row of store.health.openUntil(now, limit)) {
-      const next = { ...row, ...halfOpen(row), isReleasing: true }
-      store.health.put(next)
-      release(next)
-    }
+    const { over, beyond } = store.health
+    for (const row of [...over(now, limit), ...beyond(now + LONGEST_PAUSE_MS, limit)]) endPause(row)
+  }
+
+  /** For an endpoint that is another one now: it need not wait for what the former did. */
+  function tryNow(endpointId: string) {
+    const row = store.health.find(endpointId)
+    if (row && isOpen(row)) endPause(row)
+  }
+
+  function endPause(row: HealthRow) {
+    const next = { ...row, ...halfOpen(row), isReleasing: true }
+    store.health.put(next)
+    release(next)
   }
 
   const hasStalled = (): boolean => store.health.stalled(1).length > 0
@@ -129,12 +169,15 @@ export function createRecovery(parts: {
     healthOf,
     isHoldingBack,
     roomAt,
+    goOn,
     noteSuccess,
     noteFailure,
+    putOff,
     restart,
     suspend,
     nextTrialAt,
     tryAgain,
+    tryNow,
     hasStalled,
     resume,
   }

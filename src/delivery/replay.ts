@@ -1,4 +1,5 @@
 import type { Db } from '../db/open.ts'
+import type { Actor, Audit } from '../platform/audit.ts'
 import type { Clock } from '../platform/clock.ts'
 import { conflict, fail, invalid, notFound } from '../platform/errors.ts'
 import { newId } from '../platform/ids.ts'
@@ -27,79 +28,114 @@ export interface ReplayRequest {
 /** What one replay looks at: a longer window is replayed in parts. */
 const MOST_MESSAGES = 100_000
 
+/** One replay: what is asked for, of whom, and how far it has come. */
+interface Run {
+  stream: Stream
+  endpoint: Endpoint
+  listensTo: CompiledFilter
+  request: ReplayRequest
+  startedAt: number
+  count: number
+}
+
 /** Past messages to one endpoint: those that its filter matches now, also from before it was. */
 export function createReplay(parts: {
   db: Db
   clock: Clock
+  audit: Audit
   store: Store
   directory: Directory
   wake: Wake
 }) {
-  const { db, clock, store, directory, wake } = parts
+  const { db, clock, audit, store, directory, wake } = parts
 
-  /** How many messages are, or would be, sent again. */
-  return async (stream: Stream, endpointId: string, request: ReplayRequest): Promise<number> => {
+  /** How many messages are, or would be, sent again; a slice of them in each commit. */
+  async function replay(
+    stream: Stream,
+    actor: Actor,
+    endpointId: string,
+    request: ReplayRequest,
+  ): Promise<number> {
     const endpoint = existing(stream, endpointId)
-    if (!request.dryRun) requireActive(stream, endpointId)
     const listensTo = compileFilter(endpoint)
+    const run = { stream, endpoint, listensTo, request, startedAt: clock.now(), count: 0 }
+    if (request.dryRun) await eachSlice(run, (wanted) => count(run, wanted.length))
+    else {
+      requireActive(run)
+      await eachSlice(run, (wanted) => db.commit(() => sendAll(run, wanted)))
+      await db.commit(() => record(run, actor))
+    }
+    return run.count
+  }
+
+  async function eachSlice(run: Run, take: (wanted: MessageAddress[]) => Promise<void> | void) {
+    const { stream, request } = run
     const upTo = store.messages.placeAt(request.until)
-    const first = clock.now()
     let after = store.messages.placeAt(request.since)
     if (store.messages.countBetween(stream, { after, upTo, limit: TOO_MANY }) === TOO_MANY)
       throw invalid(PARTS)
-    let count = 0
-    while (true) {
+    for (let seen = SLICE; seen === SLICE; ) {
       const slice = store.messages.between(stream, { after, upTo, limit: SLICE })
-      count += await db.commit(() =>
-        replaySlice(slice, (n) => first + Math.floor((n * 1000) / request.perSecond)),
-      )
-      const last = slice.at(-1)
-      if (!last || slice.length < SLICE) return count
-      after = last.seq
-    }
-
-    /** The endpoint may have been switched off or deleted since the slice before. */
-    function replaySlice(slice: MessageAddress[], dueAt: (n: number) => number): number {
-      if (!request.dryRun) requireActive(stream, endpointId)
-      const wanted = slice.filter((message) => isWanted(message))
-      if (!request.dryRun) {
-        wanted.forEach((message, i) => {
-          sendAgain(message, dueAt(count + i))
-        })
-        wake.waiting(first)
-      }
-      return wanted.length
-    }
-
-    function isWanted({ seq, type, channels }: MessageAddress): boolean {
-      if (!isFor(listensTo, type, channels)) return false
-      const delivery = store.deliveries.toEndpoint(stream.tenantId, seq, endpointId)
-      if (!delivery) return true
-      if (delivery.endedAt === null) return false
-      return request.which === 'all' || delivery.state !== 'succeeded'
-    }
-
-    function sendAgain({ seq }: MessageAddress, dueAt: number) {
-      const delivery = store.deliveries.toEndpoint(stream.tenantId, seq, endpointId)
-      if (delivery) return store.line.move(delivery.seq, newRun(stepOf(delivery), 'replay', dueAt))
-      return store.deliveries.insert({
-        id: newId(),
-        tenantId: stream.tenantId,
-        stream: stream.name,
-        messageSeq: seq,
-        endpointId,
-        format: endpoint.format,
-        state: 'waiting',
-        line: LINES.again,
-        trigger: 'replay',
-        dueAt,
-        createdAt: clock.now(),
-      })
+      await take(slice.filter((message) => isWanted(run, message)))
+      seen = slice.length
+      after = slice.at(-1)?.seq ?? upTo
     }
   }
 
-  function requireActive(stream: Stream, id: string) {
-    if (!existing(stream, id).isActive)
+  /** The clock may have been set back: places in the order are not in that of time then. */
+  function isWanted({ stream, endpoint, listensTo, request }: Run, message: MessageAddress) {
+    const { seq, type, channels, acceptedAt } = message
+    if (acceptedAt < request.since || acceptedAt >= request.until) return false
+    if (!isFor(listensTo, type, channels)) return false
+    const delivery = store.deliveries.toEndpoint(stream.tenantId, seq, endpoint.id)
+    if (!delivery) return true
+    if (delivery.endedAt === null) return false
+    return request.which === 'all' || delivery.succeededAt === null
+  }
+
+  /** The endpoint may have been switched off, or a message sent again, since they were chosen. */
+  function sendAll(run: Run, wanted: MessageAddress[]) {
+    requireActive(run)
+    for (const message of wanted) if (isWanted(run, message)) sendAgain(run, message)
+    wake.waiting(run.startedAt)
+  }
+
+  function sendAgain(run: Run, { seq }: MessageAddress) {
+    const { stream, endpoint, request, startedAt } = run
+    const dueAt = startedAt + Math.floor((run.count * 1000) / request.perSecond)
+    count(run, 1)
+    const delivery = store.deliveries.toEndpoint(stream.tenantId, seq, endpoint.id)
+    if (delivery) return store.line.move(delivery.seq, newRun(stepOf(delivery), 'replay', dueAt))
+    return store.deliveries.insert({
+      id: newId(),
+      tenantId: stream.tenantId,
+      stream: stream.name,
+      messageSeq: seq,
+      endpointId: endpoint.id,
+      format: endpoint.format,
+      state: 'waiting',
+      line: LINES.again,
+      trigger: 'replay',
+      dueAt,
+      createdAt: clock.now(),
+    })
+  }
+
+  function count(run: Run, more: number) {
+    run.count += more
+  }
+
+  const record = ({ stream, endpoint, count }: Run, actor: Actor) =>
+    audit.record({
+      tenantId: stream.tenantId,
+      actor,
+      action: 'endpoint.replayed',
+      object: `endpoint:${endpoint.id}`,
+      detail: { count },
+    })
+
+  function requireActive({ stream, endpoint }: Run) {
+    if (!existing(stream, endpoint.id).isActive)
       throw conflict('the endpoint is not active; switch it on before a replay')
   }
 
@@ -107,6 +143,8 @@ export function createReplay(parts: {
     const row = store.endpoints.find(stream, id)
     return (row && directory.find(stream.tenantId, id)) ?? fail(notFound('endpoint not found'))
   }
+
+  return replay
 }
 
 const TOO_MANY = MOST_MESSAGES + 1

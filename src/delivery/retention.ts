@@ -2,6 +2,9 @@ import type { RetentionRule } from '../platform/retention.ts'
 import type { Parking } from './parking.ts'
 import type { Store } from './store/index.ts'
 
+/** Of the database: what is larger than one goes into pages of its own. */
+const PAGE_BYTES = 4096
+
 export interface Kept {
   /** Messages with their deliveries and attempts. */
   deliveriesMs: number
@@ -26,22 +29,28 @@ export const deliveryRetention = (store: Store, parking: Parking, kept: Kept): R
 ]
 
 /**
- * A message may have a thousand deliveries: they count towards the slice. One that has not ended
- * by then, because its endpoint took none, goes as cancelled.
+ * A message may have a thousand deliveries, and each a hundred attempts: they count towards the
+ * slice, and so do the pages of a large payload. A delivery that has not ended by then, because
+ * its endpoint took none, goes as cancelled.
  */
 function deleteMessages(store: Store, now: number, keptMs: number, limit: number): number {
   let left = limit
-  for (const seq of store.messages.expired(now - keptMs, limit)) {
-    const removed = store.deliveries.removeOfMessage(seq, left)
-    for (const { endpointId, endedAt } of removed)
-      if (endedAt === null) store.hours.add(endpointId, now, { cancelled: 1 })
-    left -= removed.length
+  for (const { seq, bytes } of store.messages.expired(now - keptMs, limit)) {
+    left -= store.attempts.removeOfMessage(seq, left)
+    if (left > 0) left -= deleteDeliveries(store, seq, now, left)
     if (left <= 0) return limit
     store.messages.remove(seq)
-    left--
+    left -= 1 + Math.floor(bytes / PAGE_BYTES)
     if (left <= 0) return limit
   }
   return limit - left
+}
+
+function deleteDeliveries(store: Store, messageSeq: number, now: number, limit: number): number {
+  const removed = store.deliveries.removeOfMessage(messageSeq, limit)
+  for (const { endpointId, endedAt } of removed)
+    if (endedAt === null) store.hours.add(endpointId, now, { cancelled: 1 })
+  return removed.length
 }
 
 /** Those of a server that ended before it was through with them. */

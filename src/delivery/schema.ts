@@ -165,6 +165,8 @@ export const deliveries = sqliteTable(
     attemptId: text('attempt_id'),
     startedAt: integer('started_at'),
     createdAt: integer('created_at').notNull(),
+    /** When it first arrived, whatever came of it afterwards. */
+    succeededAt: integer('succeeded_at'),
     endedAt: integer('ended_at'),
   },
   (t) => [

@@ -29,12 +29,19 @@ export function stepAfter(row: Leased, outcome: Outcome, schedule: Schedule): St
   if (result === 'interrupted')
     return row.wanted === 'cancel' ? cancelled(row, endedAt) : again(row)
   const done = { ...stepOf(row), attempts: row.attempts + 1, wanted: null, resumeAt: null }
-  if (result === 'succeeded') return { ...done, state: 'succeeded', endedAt }
+  if (result === 'succeeded') return succeeded(done, endedAt)
   if (row.wanted === 'cancel' || refuses === 'message') return cancelled(done, endedAt)
   if (refuses === 'all') return { ...done, state: 'failed', endedAt }
   if (row.resumeAt !== null) return afterResend(row, done, row.resumeAt, endedAt)
   return afterScheduled(row, { ...done, tries: row.tries + 1 }, outcome, schedule)
 }
+
+const succeeded = (done: Step, endedAt: number): Step => ({
+  ...done,
+  state: 'succeeded',
+  succeededAt: done.succeededAt ?? endedAt,
+  endedAt,
+})
 
 const again = (row: Leased): Step => ({ ...stepOf(row), state: 'ready' })
 

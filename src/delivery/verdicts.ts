@@ -1,6 +1,6 @@
 import { filterOf } from './directory.ts'
-import { type Filter, verdictOf } from './matching.ts'
-import { type EndpointRow, FILTERS_KEPT } from './store/endpoints.ts'
+import { type Filter, type Verdict, verdictOf } from './matching.ts'
+import type { EndpointRow } from './store/endpoints.ts'
 import type { Store } from './store/index.ts'
 import type { MessageRow } from './store/messages.ts'
 import type { DeliveryView } from './store/rows.ts'
@@ -10,12 +10,13 @@ import type { Stream } from './stream.ts'
 const MOST_FATES = 2000
 
 /** Why a message did or did not go to an endpoint; `delivery` has its own state. */
-export type WhyNot = 'event_type' | 'channels' | 'later' | 'sandbox' | 'not_sent'
+export type WhyNot = 'event_type' | 'channels' | 'later' | 'sandbox' | 'not_sent' | 'forgotten'
 
 /** What became of a message at one endpoint. */
-export type Fate = { endpointId: string; url: string | null } & (
+export type Fate = { endpointId: string; endpoint: EndpointRow | null } & (
   | { delivery: DeliveryView; whyNot: null }
-  | { delivery: null; whyNot: WhyNot; filter: Filter | null }
+  /** `matchesNow`: with its present filter it would be for the endpoint, and a replay sends it. */
+  | { delivery: null; whyNot: WhyNot; filter: Filter | null; matchesNow: boolean }
 )
 
 /**
@@ -23,15 +24,15 @@ export type Fate = { endpointId: string; url: string | null } & (
  * what became of it, or why it never was to go there, judged by the filter of that time.
  */
 export function createVerdicts({ store }: { store: Store }) {
-  return (stream: Stream, message: MessageRow, isSandbox: boolean): Fate[] => {
+  function fatesOf(stream: Stream, message: MessageRow, isSandbox: boolean): Fate[] {
     const endpoints = store.endpoints.list(stream)
     const deliveries = store.deliveries.ofMessage(stream, message.seq, { limit: MOST_FATES })
     const reached = new Set(deliveries.map(({ endpointId }) => endpointId))
-    const urls = new Map(endpoints.map(({ id, url }) => [id, url]))
+    const known = new Map(endpoints.map((endpoint) => [endpoint.id, endpoint]))
     return [
       ...deliveries.map((delivery) => ({
         endpointId: delivery.endpointId,
-        url: urls.get(delivery.endpointId) ?? null,
+        endpoint: known.get(delivery.endpointId) ?? null,
         delivery,
         whyNot: null,
       })),
@@ -41,21 +42,26 @@ export function createVerdicts({ store }: { store: Store }) {
     ]
   }
 
-  function unreached({ id, url }: EndpointRow, message: MessageRow, isSandbox: boolean): Fate {
-    const filters = store.endpoints.filters(id)
-    const row = filters.findLast(({ afterSeq }) => afterSeq < message.seq)
+  function unreached(endpoint: EndpointRow, message: MessageRow, isSandbox: boolean): Fate {
+    const row = store.endpoints.filterAt(endpoint.id, message.seq)
     const filter = row ? filterOf(row) : null
-    const whyNot = filter ? whyNotBy(filter, message, isSandbox) : withoutFilter(filters.length)
-    return { endpointId: id, url, delivery: null, whyNot, filter }
+    const whyNot = filter ? whyNotBy(filter, message, isSandbox) : withoutFilter(endpoint, message)
+    const matchesNow = !isSandbox && addresses(filterOf(endpoint), message) === 'matches'
+    return { endpointId: endpoint.id, endpoint, delivery: null, whyNot, filter, matchesNow }
   }
+
+  /** The endpoint is younger than the message, or has changed too often since to tell. */
+  const withoutFilter = ({ id, createdAt }: EndpointRow, { acceptedAt }: MessageRow): WhyNot =>
+    createdAt <= acceptedAt && store.endpoints.hasForgotten(id) ? 'forgotten' : 'later'
+
+  return fatesOf
 }
 
-/** The endpoint is younger than the message, or has changed too often since to tell. */
-const withoutFilter = (kept: number): WhyNot => (kept < FILTERS_KEPT ? 'later' : 'not_sent')
-
-function whyNotBy(filter: Filter, { type, channels }: MessageRow, isSandbox: boolean): WhyNot {
-  const named = channels === null ? [] : (JSON.parse(channels) as string[])
-  const verdict = verdictOf(filter, { type, channels: named })
+function whyNotBy(filter: Filter, message: MessageRow, isSandbox: boolean): WhyNot {
+  const verdict = addresses(filter, message)
   if (verdict !== 'matches') return verdict
   return isSandbox ? 'sandbox' : 'not_sent'
 }
+
+const addresses = (filter: Filter, { type, channels }: MessageRow): Verdict =>
+  verdictOf(filter, { type, channels: channels === null ? [] : JSON.parse(channels) })

@@ -12,15 +12,39 @@ export interface Wake {
   waiting(at: number): void
 }
 
-/** The loops are there only later: what they run needs to wake them. */
+/**
+ * The loops are there only later: what they run needs to wake them. However much a commit makes,
+ * they are told once, by the microtask that follows it.
+ */
 export function createWake(loops: () => Loop[]): Wake {
-  const afterCommit = (tell: (loop: Loop) => void) =>
-    queueMicrotask(() => {
-      for (const loop of loops()) tell(loop)
-    })
+  let isScheduled = false
+  let isReady = false
+  let first = Number.POSITIVE_INFINITY
+
+  function tell() {
+    const [ready, at] = [isReady, first]
+    isScheduled = false
+    isReady = false
+    first = Number.POSITIVE_INFINITY
+    for (const loop of loops()) {
+      if (ready) loop.nudge()
+      else loop.expect(at)
+    }
+  }
+
+  function schedule() {
+    if (!isScheduled) queueMicrotask(tell)
+    isScheduled = true
+  }
 
   return {
-    ready: () => afterCommit((loop) => loop.nudge()),
-    waiting: (at) => afterCommit((loop) => loop.expect(at)),
+    ready() {
+      isReady = true
+      schedule()
+    },
+    waiting(at) {
+      first = Math.min(first, at)
+      schedule()
+    },
   }
 }

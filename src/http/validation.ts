@@ -9,7 +9,7 @@ import { type AppError, invalid } from '../platform/errors.ts'
  * the body that fails, as with a query, the code says so.
  */
 export function asInvalid(error: ValidationError): AppError {
-  const first = innermost((error.all as unknown as ValueError[])[0])
+  const first = innermost(error.valueError as unknown as ValueError | undefined)
   const code = error.type === 'body' ? undefined : 'invalid_request'
   return invalid(first ? sentence(first, error.type) : `${error.type}: not valid`, code)
 }

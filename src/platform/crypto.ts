@@ -1,10 +1,9 @@
-import { randomBytes } from 'node:crypto'
+import { hash, randomBytes } from 'node:crypto'
 
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 
 /** SHA-256 as hexadecimal: for secrets that only ever need to be compared. */
-export const sha256 = (text: string): string =>
-  new Bun.CryptoHasher('sha256').update(text).digest('hex')
+export const sha256 = (text: string): string => hash('sha256', text, 'hex')
 
 /** `length` random base62 characters, about 5.95 bits each. */
 export function randomBase62(length: number): string {

@@ -9,15 +9,27 @@ export function createCapacity<Item extends Lane>(limits: DueLimits) {
 
   const room = () => limits.total - underWay.size
 
-  const tenantRoom = ({ tenant }: Lane) => limits.perTenant - perTenant.of(tenant)
+  /**
+   * A part of what is free that leaves some to those who come next, and so on: however many hold
+   * on to theirs, because their targets never answer, there is room for one whose target does.
+   */
+  const fairShare = (free: number, parts: number, fewest: number): number =>
+    limits.isShared ? Math.max(Math.floor(free / parts), fewest) : free
+
+  /** Of what is free, one tenant never takes more than half, so that the next finds some. */
+  const tenantRoom = ({ tenant }: Lane): number => {
+    const used = perTenant.of(tenant)
+    return Math.min(limits.perTenant, fairShare(room() + used, 2, FEWEST_OF_TENANT)) - used
+  }
+
+  /** Nor does one lane take more than an eighth of what its tenant could have. */
+  const laneRoom = (lane: Lane): number => {
+    const used = perLane.of(nameOf(lane))
+    return Math.min(limits.perLane, fairShare(tenantRoom(lane) + used, 8, 1)) - used
+  }
 
   const roomFor = (lane: Lane): number =>
-    Math.min(
-      room(),
-      tenantRoom(lane),
-      limits.perTarget - perTarget.of(lane.target),
-      limits.perLane - perLane.of(nameOf(lane)),
-    )
+    Math.min(room(), tenantRoom(lane), limits.perTarget - perTarget.of(lane.target), laneRoom(lane))
 
   function enter(item: Item) {
     underWay.add(item)
@@ -37,6 +49,9 @@ export function createCapacity<Item extends Lane>(limits: DueLimits) {
 
   return { room, tenantRoom, roomFor, enter, leave, used: () => underWay.size }
 }
+
+/** What even the last to come may have under way, where anything is free at all. */
+const FEWEST_OF_TENANT = 8
 
 const nameOf = ({ tenant, target }: Lane) => `${tenant} ${target}`
 

@@ -157,8 +157,8 @@ export function createDueLoop<Item extends Lane, Outcome>(parts: {
   }
 
   function perform(item: Item) {
-    queue
-      .perform(item, abort.signal)
+    Promise.resolve()
+      .then(() => queue.perform(item, abort.signal))
       .catch((error) => {
         log.error('due work broke', { queue: queue.name, error: String(error) })
         return queue.broken(item, error)

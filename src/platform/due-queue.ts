@@ -18,6 +18,8 @@ export interface DueLimits {
   perTarget: number
   /** Of one tenant at one target: less than `perTarget` leaves room there for others. */
   perLane: number
+  /** No one takes all that is left: the fuller it gets, the less each may have. */
+  isShared?: boolean
 }
 
 /**

@@ -138,7 +138,7 @@ describe('an endpoint is given up', () => {
   const good = now - 5 * DAY
 
   test('after 5 days without success and 20 failures over 12 hours', () => {
-    expect(isHopeless(lost, now, good)).toBe(true)
+    expect(isHopeless(lost, now, () => good)).toBe(true)
   })
 
   test.each<[string, Health, number]>([
@@ -151,6 +151,6 @@ describe('an endpoint is given up', () => {
     ['a success a millisecond less than 5 days ago', lost, good + 1],
     ['no failure at all', HEALTHY, good],
   ])('but not with %s', (_, health, lastGoodAt) => {
-    expect(isHopeless(health, now, lastGoodAt)).toBe(false)
+    expect(isHopeless(health, now, () => lastGoodAt)).toBe(false)
   })
 })

@@ -33,6 +33,7 @@ const leased = (change: Partial<Row> = {}): Row => ({
   resumeAt: null,
   wanted: null,
   createdAt: CREATED,
+  succeededAt: null,
   endedAt: null,
   ...change,
 })

@@ -202,6 +202,26 @@ test('no more is under way than the limits allow, in total, a tenant and a targe
   }
 })
 
+test('shared out, the room is never all taken by those who hold on to theirs', async () => {
+  using folder = temporaryFolder()
+  const { loop, add, count } = createWorld(folder.path, {
+    limits: { total: 40, perTenant: 40, perTarget: 10, perLane: 10, isShared: true },
+    perform: ({ target }) => (target === 'well' ? Promise.resolve('done') : new Promise(() => {})),
+  })
+  for (const tenant of ['a', 'b', 'c', 'd'])
+    for (const target of ['p', 'q', 'r', 's']) add(20, { tenant, target: `${tenant}${target}` })
+  loop.start()
+  await breathe()
+  expect(loop.inFlight()).toBeGreaterThanOrEqual(16)
+  expect(loop.inFlight()).toBeLessThan(40)
+
+  add(30, { tenant: 'e', target: 'well' })
+  loop.nudge()
+  await breathe()
+
+  expect(count('ended')).toBe(30)
+})
+
 test('a target that never answers keeps no other target waiting', async () => {
   using folder = temporaryFolder()
   const { loop, add, count } = createWorld(folder.path, {

@@ -30,6 +30,21 @@ export function createAttemptStore({ orm, client }: Db) {
       nextAttemptAt: $('nextAttemptAt'),
     }),
   )
+  const trim = orm
+    .delete(attempts)
+    .where(
+      sql`${attempts.seq} in (select seq from attempts where delivery_seq = ${$('deliverySeq')}
+        order by seq desc limit -1 offset ${$('kept')})`,
+    )
+    .prepare()
+  const removeOfMessage = orm
+    .delete(attempts)
+    .where(
+      sql`${attempts.seq} in (select a.seq from deliveries d join attempts a on a.delivery_seq = d.seq
+        where d.message_seq = ${$('messageSeq')} limit ${$('limit')})`,
+    )
+    .returning({ seq: attempts.seq })
+    .prepare()
   const ofDelivery = orm
     .select()
     .from(attempts)
@@ -39,6 +54,11 @@ export function createAttemptStore({ orm, client }: Db) {
 
   return {
     insert: (row: Omit<AttemptRow, 'seq'>) => insert.run(row),
+    /** Removes all but the last `kept`. */
+    trim: (deliverySeq: number, kept: number) => void trim.run({ deliverySeq, kept }),
+    /** Removes some of those at a message's deliveries; how many. */
+    removeOfMessage: (messageSeq: number, limit: number): number =>
+      removeOfMessage.all({ messageSeq, limit }).length,
     /** Oldest first. */
     ofDelivery: (tenantId: string, deliverySeq: number): AttemptRow[] =>
       ofDelivery.all({ tenantId, deliverySeq }),

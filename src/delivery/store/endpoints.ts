@@ -1,4 +1,5 @@
 import { and, asc, desc, eq, isNull, sql } from 'drizzle-orm'
+import { compile } from '../../db/compile.ts'
 import type { Db } from '../../db/open.ts'
 import { endpointFilters, endpoints } from '../schema.ts'
 import type { Stream } from '../stream.ts'
@@ -10,9 +11,9 @@ export type DisabledReason = NonNullable<EndpointRow['disabledReason']>
 export type FilterRow = typeof endpointFilters.$inferSelect
 
 /** Filters that are remembered of an endpoint, the current one included. */
-export const FILTERS_KEPT = 100
+const FILTERS_KEPT = 100
 
-export function createEndpointStore({ orm }: Db) {
+export function createEndpointStore({ orm, client }: Db) {
   const $ = sql.placeholder
   const here = isNull(endpoints.deletedAt)
   const inStream = and(
@@ -63,11 +64,13 @@ export function createEndpointStore({ orm }: Db) {
     .from(endpoints)
     .where(and(eq(endpoints.tenantId, $('tenantId')), eq(endpoints.id, $('id')), here))
     .prepare()
-  const active = orm
-    .select({ isActive: endpoints.isActive })
-    .from(endpoints)
-    .where(and(eq(endpoints.tenantId, $('tenantId')), eq(endpoints.id, $('id')), here))
-    .prepare()
+  const active = compile<{ is_active: number }>(
+    client,
+    orm
+      .select({ isActive: endpoints.isActive })
+      .from(endpoints)
+      .where(and(eq(endpoints.tenantId, $('tenantId')), eq(endpoints.id, $('id')), here)),
+  )
   const list = orm.select().from(endpoints).where(inStream).orderBy(asc(endpoints.seq)).prepare()
   const page = orm
     .select()
@@ -130,11 +133,22 @@ export function createEndpointStore({ orm }: Db) {
       ),
     )
     .prepare()
-  const filters = orm
+  const filterAt = orm
     .select()
     .from(endpointFilters)
+    .where(
+      and(
+        eq(endpointFilters.endpointId, $('endpointId')),
+        sql`${endpointFilters.afterSeq} < ${$('seq')}`,
+      ),
+    )
+    .orderBy(desc(endpointFilters.afterSeq))
+    .limit(1)
+    .prepare()
+  const filterCount = orm
+    .select({ count: sql<number>`count(*)` })
+    .from(endpointFilters)
     .where(eq(endpointFilters.endpointId, $('endpointId')))
-    .orderBy(asc(endpointFilters.afterSeq))
     .prepare()
 
   return {
@@ -146,7 +160,7 @@ export function createEndpointStore({ orm }: Db) {
     ofTenant: (tenantId: string, id: string): EndpointRow | undefined =>
       ofTenant.get({ tenantId, id }),
     isActive: (tenantId: string, id: string): boolean =>
-      active.get({ tenantId, id })?.isActive ?? false,
+      active.get({ tenantId, id })?.is_active === 1,
     /** Oldest first. */
     list: ({ tenantId, name }: Stream): EndpointRow[] => list.all({ tenantId, stream: name }),
     /** Newest first, from behind the one at `before`. */
@@ -166,7 +180,11 @@ export function createEndpointStore({ orm }: Db) {
       addFilter.run(row)
       trimFilters.run({ endpointId: row.endpointId })
     },
-    /** What the endpoint listened to, in the order of time. */
-    filters: (endpointId: string): FilterRow[] => filters.all({ endpointId }),
+    /** What the endpoint listened to when a message came. */
+    filterAt: (endpointId: string, seq: number): FilterRow | undefined =>
+      filterAt.get({ endpointId, seq }),
+    /** Some of its filters are not remembered any more. */
+    hasForgotten: (endpointId: string): boolean =>
+      (filterCount.get({ endpointId })?.count ?? 0) >= FILTERS_KEPT,
   }
 }

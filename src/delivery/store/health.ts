@@ -1,4 +1,4 @@
-import { asc, eq, sql } from 'drizzle-orm'
+import { asc, desc, eq, type SQL, sql } from 'drizzle-orm'
 import type { Db } from '../../db/open.ts'
 import { endpointHealth } from '../schema.ts'
 
@@ -38,20 +38,20 @@ export function createHealthStore({ orm }: Db) {
       },
     })
     .prepare()
-  const firstOpen = orm
-    .select({ at: endpointHealth.openUntil })
-    .from(endpointHealth)
-    .where(sql`${endpointHealth.openUntil} is not null`)
-    .orderBy(asc(endpointHealth.openUntil))
-    .limit(1)
-    .prepare()
-  const openUntil = orm
-    .select()
-    .from(endpointHealth)
-    .where(sql`${endpointHealth.openUntil} <= ${$('now')}`)
-    .orderBy(asc(endpointHealth.openUntil))
-    .limit($('limit'))
-    .prepare()
+  const pause = (order: SQL) =>
+    orm
+      .select({ at: endpointHealth.openUntil })
+      .from(endpointHealth)
+      .where(sql`${endpointHealth.openUntil} is not null`)
+      .orderBy(order)
+      .limit(1)
+      .prepare()
+  const first = pause(asc(endpointHealth.openUntil))
+  const last = pause(desc(endpointHealth.openUntil))
+  const pausedUntil = (condition: SQL) =>
+    orm.select().from(endpointHealth).where(condition).limit($('limit')).prepare()
+  const over = pausedUntil(sql`${endpointHealth.openUntil} <= ${$('at')}`)
+  const beyond = pausedUntil(sql`${endpointHealth.openUntil} > ${$('at')}`)
   const ofIt = sql`d.tenant_id = ${endpointHealth.tenantId} and d.endpoint_id = ${endpointHealth.endpointId}`
   /** Let go, and yet nothing of theirs is on its way: nobody would go on. */
   const stalled = orm
@@ -69,10 +69,13 @@ export function createHealthStore({ orm }: Db) {
   return {
     find: (endpointId: string): HealthRow | undefined => find.get({ endpointId }),
     put: (row: HealthRow) => void put.run(row),
-    /** When the first open breaker is to be tried. */
-    firstOpenUntil: (): number | undefined => firstOpen.get()?.at ?? undefined,
-    /** Open ones whose time has come. */
-    openUntil: (now: number, limit: number): HealthRow[] => openUntil.all({ now, limit }),
+    /** When the first open breaker is to be tried, and when the last. */
+    firstPauseEnd: (): number | undefined => first.get()?.at ?? undefined,
+    lastPauseEnd: (): number | undefined => last.get()?.at ?? undefined,
+    /** Open ones whose time has come by `at`. */
+    over: (at: number, limit: number): HealthRow[] => over.all({ at, limit }),
+    /** Open ones whose time comes after `at`. */
+    beyond: (at: number, limit: number): HealthRow[] => beyond.all({ at, limit }),
     stalled: (limit: number): HealthRow[] => stalled.all({ limit }),
   }
 }

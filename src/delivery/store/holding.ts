@@ -34,15 +34,18 @@ export function createHoldingStore({ orm }: Db) {
     .set({ state: 'held' })
     .where(sql`${deliveries.seq} in (select value from json_each(${$('seqs')}))`)
     .prepare()
+  const cancelAfterwards = orm
+    .update(deliveries)
+    .set({ wanted: 'cancel' })
+    .where(
+      sql`${deliveries.seq} in (select seq from deliveries where state = 'leased' and ${mine})`,
+    )
+    .prepare()
   const standingCount = orm
     .select({ count: sql<number>`count(*)` })
     .from(sql`(${standing} limit ${$('most')})`)
     .prepare()
-  const heldCount = orm
-    .select({ count: sql<number>`count(*)` })
-    .from(deliveries)
-    .where(sql`state = 'held' and ${mine}`)
-    .prepare()
+
   return {
     hold: (seqs: number[]) => void hold.run({ seqs: JSON.stringify(seqs) }),
     /** Holds some of those that wait or stand in line; how many. */
@@ -55,10 +58,11 @@ export function createHoldingStore({ orm }: Db) {
       cancelOpen.all({ tenantId, endpointId, now, limit }).length,
     cancelHeld: (tenantId: string, endpointId: string, now: number, limit: number): number =>
       cancelHeld.all({ tenantId, endpointId, now, limit }).length,
+    /** What is under way is cancelled too, unless it succeeds. */
+    cancelAfterwards: (tenantId: string, endpointId: string) =>
+      void cancelAfterwards.run({ tenantId, endpointId }),
     /** How many stand in line, counted up to `most`. */
     standing: (tenantId: string, endpointId: string, most: number): number =>
       standingCount.get({ tenantId, endpointId, most })?.count ?? 0,
-    heldCount: (tenantId: string, endpointId: string): number =>
-      heldCount.get({ tenantId, endpointId })?.count ?? 0,
   }
 }

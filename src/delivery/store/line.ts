@@ -8,6 +8,9 @@ import type { DeliveryRow, DeliveryState, LeasedDelivery, Line, Step } from './r
 /** Behind all that a lane can hold, so that the next one is found without walking through it. */
 const END_OF_TIME = sql.raw(`${Number.MAX_SAFE_INTEGER}`)
 
+/** A backlog may be of any size, and a scrape must not hold up anybody. */
+const MOST_COUNTED = 10_000
+
 /** What the due loop does with the deliveries of one line; it serves all tenants. */
 export function createLineStore({ orm, client }: Db) {
   const $ = sql.placeholder
@@ -97,6 +100,7 @@ export function createLineStore({ orm, client }: Db) {
         dueAt: sql`${$('dueAt')}`,
         resumeAt: sql`${$('resumeAt')}`,
         wanted: sql`${$('wanted')}`,
+        succeededAt: sql`${$('succeededAt')}`,
         endedAt: sql`${$('endedAt')}`,
         leaseOwner: null,
         leaseUntil: null,
@@ -118,13 +122,16 @@ export function createLineStore({ orm, client }: Db) {
     )
     .limit($('limit'))
     .prepare()
-  const backlog = orm
-    .select({
-      count: sql<number>`count(*)`,
-      oldest: sql<number | null>`min(${deliveries.dueAt})`,
-    })
-    .from(deliveries)
-    .where(and(state('ready'), inLine))
+  const standing = orm
+    .select({ count: sql<number>`count(*)` })
+    .from(
+      orm
+        .select({ seq: deliveries.seq })
+        .from(deliveries)
+        .where(and(state('ready'), inLine))
+        .limit(MOST_COUNTED)
+        .as('some'),
+    )
     .prepare()
 
   return {
@@ -151,7 +158,10 @@ export function createLineStore({ orm, client }: Db) {
     move: (seq: number, step: Step) => move.run({ seq, ...step }),
     lost: (line: Line, { self, alive, now }: Holders, limit: number): LeasedDelivery[] =>
       lost.all({ line, self, alive: JSON.stringify(alive), now, limit }) as LeasedDelivery[],
-    /** How many stand in line, and since when the first was due. */
-    backlog: (line: Line) => backlog.get({ line }) ?? { count: 0, oldest: null },
+    /** How many stand in line, counted up to 10,000. */
+    standing: (line: Line): number => standing.get({ line })?.count ?? 0,
+    /** Since when the first of a lane that stand in line was due. */
+    firstDueAt: (line: Line, { tenant, target }: Lane): number | undefined =>
+      ready.get({ line, tenant, target, limit: 1 })?.dueAt,
   }
 }

@@ -9,7 +9,7 @@ export type MessageRow = typeof messages.$inferSelect
 /** What a list shows of a message: all but what may be large. */
 export type MessageHead = Pick<MessageRow, 'seq' | 'id' | 'type' | 'acceptedAt'>
 /** What tells whom a message is for. */
-export type MessageAddress = Pick<MessageRow, 'seq' | 'type' | 'channels'>
+export type MessageAddress = Pick<MessageRow, 'seq' | 'type' | 'channels' | 'acceptedAt'>
 
 export function createMessageStore({ orm, client }: Db) {
   const $ = sql.placeholder
@@ -21,21 +21,18 @@ export function createMessageStore({ orm, client }: Db) {
     acceptedAt: messages.acceptedAt,
   }
 
-  const insert = compile<{ seq: number }>(
+  const insert = compile(
     client,
-    orm
-      .insert(messages)
-      .values({
-        id: $('id'),
-        tenantId: $('tenantId'),
-        stream: $('stream'),
-        type: $('type'),
-        channels: $('channels'),
-        payload: $('payload'),
-        idempotencyKey: $('idempotencyKey'),
-        acceptedAt: $('acceptedAt'),
-      })
-      .returning({ seq: messages.seq }),
+    orm.insert(messages).values({
+      id: $('id'),
+      tenantId: $('tenantId'),
+      stream: $('stream'),
+      type: $('type'),
+      channels: $('channels'),
+      payload: $('payload'),
+      idempotencyKey: $('idempotencyKey'),
+      acceptedAt: $('acceptedAt'),
+    }),
   )
   const find = orm
     .select()
@@ -62,7 +59,12 @@ export function createMessageStore({ orm, client }: Db) {
     .limit($('limit'))
     .prepare()
   const between = orm
-    .select({ seq: messages.seq, type: messages.type, channels: messages.channels })
+    .select({
+      seq: messages.seq,
+      type: messages.type,
+      channels: messages.channels,
+      acceptedAt: messages.acceptedAt,
+    })
     .from(messages)
     .where(
       and(inStream, sql`${messages.seq} > ${$('after')}`, sql`${messages.seq} <= ${$('upTo')}`),
@@ -94,7 +96,7 @@ export function createMessageStore({ orm, client }: Db) {
     "SELECT seq FROM sqlite_sequence WHERE name = 'messages'",
   )
   const expired = orm
-    .select({ seq: messages.seq })
+    .select({ seq: messages.seq, bytes: sql<number>`octet_length(${messages.payload})` })
     .from(messages)
     .where(sql`${messages.acceptedAt} < ${$('before')}`)
     .orderBy(asc(messages.acceptedAt))
@@ -107,7 +109,7 @@ export function createMessageStore({ orm, client }: Db) {
 
   return {
     /** The place of the new message in the order of all. */
-    insert: (row: Omit<MessageRow, 'seq'>): number => (insert.get(row) as { seq: number }).seq,
+    insert: (row: Omit<MessageRow, 'seq'>): number => Number(insert.run(row).lastInsertRowid),
     find: ({ tenantId, name }: Stream, id: string): MessageRow | undefined =>
       find.get({ tenantId, stream: name, id }),
     atSeq: (tenantId: string, seq: number): MessageRow | undefined => atSeq.get({ tenantId, seq }),
@@ -133,8 +135,8 @@ export function createMessageStore({ orm, client }: Db) {
     /** The place of the last message there has ever been, also when it is gone. */
     lastSeq: (): number => lastSeq.get()?.seq ?? 0,
     /** Of all tenants, oldest first. */
-    expired: (before: number, limit: number): number[] =>
-      expired.all({ before, limit }).map(({ seq }) => seq),
+    expired: (before: number, limit: number): { seq: number; bytes: number }[] =>
+      expired.all({ before, limit }),
     remove: (seq: number) => remove.run({ seq }),
   }
 }

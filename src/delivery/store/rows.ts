@@ -25,6 +25,7 @@ export const MOVING = [
   'dueAt',
   'resumeAt',
   'wanted',
+  'succeededAt',
   'endedAt',
 ] as const
 

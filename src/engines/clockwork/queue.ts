@@ -58,7 +58,7 @@ export function createRunQueue(parts: {
 
   return {
     name: 'clockwork',
-    limits: { total: 512, perTenant: 128, perTarget: 20, perLane: 16 },
+    limits: { total: 512, perTenant: 128, perTarget: 20, perLane: 16, isShared: true },
     longestMs: timeoutMs,
     nextDueAt,
     promote,

@@ -6,7 +6,7 @@ import type { Caller } from '../../platform/keys.ts'
 import { LOOKED_THROUGH } from './limits.ts'
 import type { Delivery, DeliveryDetail, Status } from './model.ts'
 import { presentDelivery, presentDeliveryDetail, statusOf } from './present.ts'
-import { streamOf } from './stream.ts'
+import { actorOf, streamOf } from './stream.ts'
 
 export type Deliveries = ReturnType<typeof createDeliveries>
 
@@ -85,12 +85,12 @@ export function createDeliveries({ delivery }: { delivery: DeliveryLayer }) {
   }
 
   async function resend(caller: Caller, id: string): Promise<Delivery> {
-    const row = await delivery.resend(streamOf(caller), id)
+    const row = await delivery.resend(streamOf(caller), actorOf(caller), id)
     return presentDelivery(row, true)
   }
 
   async function cancel(caller: Caller, id: string): Promise<Delivery> {
-    const row = await delivery.cancel(streamOf(caller), id)
+    const row = await delivery.cancel(streamOf(caller), actorOf(caller), id)
     return presentDelivery(row, activity(caller)(row.endpointId))
   }
 

@@ -3,7 +3,6 @@ import type { EndpointFields } from '../../delivery/endpoints.ts'
 import { bodyOf } from '../../delivery/formats.ts'
 import type { Delivery } from '../../delivery/index.ts'
 import { checkEventType } from '../../delivery/matching.ts'
-import type { Actor } from '../../platform/audit.ts'
 import { type Clock, isoTime } from '../../platform/clock.ts'
 import { createCursor, type Page, page } from '../../platform/cursor.ts'
 import { invalid } from '../../platform/errors.ts'
@@ -24,7 +23,7 @@ import type {
 } from './model.ts'
 import { presentEndpoint, presentStats, presentTest } from './present.ts'
 import type { Store } from './store/index.ts'
-import { environmentOf, streamOf } from './stream.ts'
+import { actorOf, environmentOf, streamOf } from './stream.ts'
 
 const DAY_MS = 86_400_000
 const REPLAYED_A_SECOND = 10
@@ -69,6 +68,7 @@ export function createRelayEndpoints(parts: { delivery: Delivery; store: Store; 
 
   async function update(caller: Caller, id: string, input: EndpointChange): Promise<Endpoint> {
     const { held } = input
+    if ('secret' in input) throw invalid('secret: not changed here, rotate-secret replaces it')
     if (held !== undefined && input.active !== true)
       throw invalid('held: goes together with active: true')
     const change = { ...fieldsOf(input), ...(held !== undefined && { held }) }
@@ -123,7 +123,7 @@ export function createRelayEndpoints(parts: { delivery: Delivery; store: Store; 
     if (until <= since) throw invalid('until: has to be after since')
     if (environmentOf(caller) === 'test')
       throw invalid('a test key accepts events and delivers none: there is nothing to replay')
-    const count = await delivery.replay(streamOf(caller), id, {
+    const count = await delivery.replay(streamOf(caller), actorOf(caller), id, {
       since,
       until,
       which: input.which ?? 'undelivered',
@@ -149,8 +149,6 @@ export function createRelayEndpoints(parts: { delivery: Delivery; store: Store; 
 
   return { get, list, create, update, remove, rotateSecret, test, replay, stats }
 }
-
-const actorOf = ({ keyId }: Caller): Actor => ({ kind: 'key', id: keyId })
 
 const currentSecret = ({ secrets }: EndpointRecord): string =>
   secrets.find(({ expiresAt }) => expiresAt === null)?.secret ?? ''

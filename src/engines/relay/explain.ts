@@ -1,3 +1,4 @@
+import type { EndpointRow } from '../../delivery/store/endpoints.ts'
 import type { MessageRow } from '../../delivery/store/messages.ts'
 import type { DeliveryView } from '../../delivery/store/rows.ts'
 import type { Fate } from '../../delivery/verdicts.ts'
@@ -20,21 +21,23 @@ export function presentMessageDetail(
 }
 
 function explain(fate: Fate, type: string, channels: string[]): Verdict {
-  const { endpointId, url } = fate
-  const where = { endpoint_id: endpointId, url }
-  if (fate.delivery) {
-    const { delivery } = fate
-    return {
-      ...where,
-      delivery_id: delivery.id,
-      verdict: statusOf(delivery),
-      reason: progress(delivery, url !== null),
-    }
+  const { endpointId, endpoint, delivery } = fate
+  const where = { endpoint_id: endpointId, url: endpoint?.url ?? null }
+  if (delivery) {
+    const verdict = statusOf(delivery)
+    const reason = afterArrival(delivery, progress(delivery, endpoint))
+    return { ...where, delivery_id: delivery.id, verdict, reason }
   }
   return { ...where, delivery_id: null, verdict: fate.whyNot, reason: whyNot(fate, type, channels) }
 }
 
-function progress(delivery: DeliveryView, endpointExists: boolean): string {
+/** What has arrived has arrived, whatever became of it when it was sent again. */
+const afterArrival = ({ state, succeededAt }: DeliveryView, since: string): string =>
+  succeededAt === null || state === 'succeeded'
+    ? since
+    : `delivered at ${isoTime(succeededAt)}; since it was sent again: ${since}`
+
+function progress(delivery: DeliveryView, endpoint: EndpointRow | null): string {
   const { attempts, run, dueAt, endedAt } = delivery
   const tried = `${attempts} ${attempts === 1 ? 'attempt' : 'attempts'}`
   const at = endedAt === null ? '' : ` at ${isoTime(endedAt)}`
@@ -46,17 +49,24 @@ function progress(delivery: DeliveryView, endpointExists: boolean): string {
     case 'retrying':
       return `${run === 1 ? `${tried} failed` : `${tried} in ${run} runs`}; the next is due at ${isoTime(dueAt)}`
     case 'held':
-      return 'kept until its endpoint takes deliveries again'
+      return endpoint?.isActive
+        ? 'kept until its endpoint, which keeps failing, answers again'
+        : 'kept until its endpoint, which is inactive, takes deliveries again'
     case 'succeeded':
       return `delivered${at} with ${tried}`
     case 'failed':
       return `given up${at} after ${tried}`
     case 'cancelled':
-      return endpointExists ? `cancelled${at}` : `cancelled${at}: its endpoint was deleted`
+      return endpoint ? `cancelled${at}` : `cancelled${at}: its endpoint was deleted`
   }
 }
 
-function whyNot(
+function whyNot(fate: Extract<Fate, { delivery: null }>, type: string, channels: string[]): string {
+  const replay = fate.matchesNow ? '; a replay can send it' : ''
+  return reasonOf(fate, type, channels) + replay
+}
+
+function reasonOf(
   { whyNot, filter }: Extract<Fate, { delivery: null }>,
   type: string,
   channels: string[],
@@ -69,13 +79,13 @@ function whyNot(
         ? `it listened to the channels ${listed(filter?.channels ?? [])} only, and the message names none`
         : `it listened to the channels ${listed(filter?.channels ?? [])}, the message names ${listed(channels)}`
     case 'later':
-      return 'the endpoint is younger than the message; a replay can send it'
+      return 'the endpoint is younger than the message'
     case 'sandbox':
-      return 'it would have been delivered with a live key; test keys only accept'
+      return 'it was for this endpoint; test keys accept events and deliver none'
     case 'not_sent':
-      return filter === null
-        ? 'what the endpoint listened to then is not known any more; a replay can send it'
-        : 'it was for this endpoint, and was not sent; a replay can send it'
+      return 'it was for this endpoint, and was not sent'
+    case 'forgotten':
+      return 'what the endpoint listened to then is not known any more'
   }
 }
 

@@ -11,4 +11,4 @@ export const MOST_EVENT_TYPES = 100
 export const EVENT_TYPES_SEEN = 2000
 
 /** Rows that one page of a filtered list is looked for in: pages may be short, never slow. */
-export const LOOKED_THROUGH = 5000
+export const LOOKED_THROUGH = 1000

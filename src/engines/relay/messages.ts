@@ -2,11 +2,11 @@ import type { Db } from '../../db/open.ts'
 import type { Delivery } from '../../delivery/index.ts'
 import { checkChannel, checkEventType } from '../../delivery/matching.ts'
 import type { MessageHead } from '../../delivery/store/messages.ts'
-import { withoutBlanks } from '../../http/json-text.ts'
 import type { Clock } from '../../platform/clock.ts'
 import { sha256 } from '../../platform/crypto.ts'
 import { createCursor, type Page, page } from '../../platform/cursor.ts'
 import { fail, invalid, notFound } from '../../platform/errors.ts'
+import { withoutBlanks } from '../../platform/json-text.ts'
 import type { Caller } from '../../platform/keys.ts'
 import { requireGoodStanding } from '../../platform/standing.ts'
 import type { Catalog } from './catalog.ts'
@@ -48,9 +48,7 @@ export function createMessages(parts: {
   async function send(caller: Caller, input: NewMessage, payloadText: string): Promise<Receipt> {
     check(input, payloadText)
     const digest = input.idempotency_key === undefined ? '' : digestOf(input, payloadText)
-    const receipt = await db.commit(() => acceptOnce(caller, input, payloadText, digest))
-    if (environmentOf(caller) === 'live') delivery.wake()
-    return receipt
+    return db.commit(() => acceptOnce(caller, input, payloadText, digest))
   }
 
   /** Works of one commit follow one another: of two equal keys in flight the second finds the first. */

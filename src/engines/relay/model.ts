@@ -87,9 +87,9 @@ export type Delivery = typeof Delivery.static
 
 const HeaderMap = t.Record(t.String(), t.String())
 const Timings = t.Nullable(t.Record(t.String(), Type.Number()))
-const Request = t.Nullable(
-  t.Object({ method: t.Literal('POST'), url: t.String(), headers: HeaderMap, body: t.String() }),
-)
+const requested = { method: t.Literal('POST'), url: t.String(), headers: HeaderMap }
+const Request = t.Nullable(t.Object(requested))
+const WholeRequest = t.Nullable(t.Object({ ...requested, body: t.String() }))
 const Response = t.Nullable(
   t.Object({
     status: Type.Integer(),
@@ -116,7 +116,11 @@ export const Attempt = t.Object({
 })
 export type Attempt = typeof Attempt.static
 
-export const DeliveryDetail = t.Object({ ...Delivery.properties, attempt_log: t.Array(Attempt) })
+export const DeliveryDetail = t.Object({
+  ...Delivery.properties,
+  request_body: t.String({ description: 'What every attempt sends, byte for byte.' }),
+  attempt_log: t.Array(Attempt, { description: 'The last 100, oldest first.' }),
+})
 export type DeliveryDetail = typeof DeliveryDetail.static
 
 /** What became of a message at one endpoint, and in words why. */
@@ -124,7 +128,15 @@ export const Verdict = t.Object({
   endpoint_id: t.String(),
   url: t.Nullable(t.String({ description: 'Null once the endpoint is deleted.' })),
   delivery_id: t.Nullable(t.String()),
-  verdict: oneOf([...STATUSES, 'event_type', 'channels', 'later', 'sandbox', 'not_sent'] as const),
+  verdict: oneOf([
+    ...STATUSES,
+    'event_type',
+    'channels',
+    'later',
+    'sandbox',
+    'not_sent',
+    'forgotten',
+  ] as const),
   reason: t.String(),
 })
 export type Verdict = typeof Verdict.static
@@ -239,7 +251,7 @@ export const TestResult = t.Object({
   duration_ms: Count,
   timings: Timings,
   address: t.Nullable(t.String()),
-  request: Request,
+  request: WholeRequest,
   response: Response,
   error: AttemptError,
 })

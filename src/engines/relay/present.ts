@@ -53,21 +53,19 @@ export const presentDelivery = (row: DeliveryView, endpointIsActive: boolean): D
   ended_at: isoOrNull(row.endedAt),
 })
 
-/** The body of every attempt follows from the message: it is stored once. */
+/** The body of every attempt follows from the message: it is stored, and shown, once. */
 export const presentDeliveryDetail = (
   row: DeliveryView,
   endpointIsActive: boolean,
   message: MessageRow,
   attempts: AttemptRow[],
-): DeliveryDetail => {
-  const body = bodyOf(row.format, message)
-  return {
-    ...presentDelivery(row, endpointIsActive),
-    attempt_log: attempts.map((attempt) => presentAttempt(attempt, body)),
-  }
-}
+): DeliveryDetail => ({
+  ...presentDelivery(row, endpointIsActive),
+  request_body: bodyOf(row.format, message),
+  attempt_log: attempts.map(presentAttempt),
+})
 
-const presentAttempt = (row: AttemptRow, body: string): Attempt => ({
+const presentAttempt = (row: AttemptRow): Attempt => ({
   id: row.id,
   run: row.run,
   number: row.number,
@@ -80,7 +78,7 @@ const presentAttempt = (row: AttemptRow, body: string): Attempt => ({
   request:
     row.url === null || row.requestHeaders === null
       ? null
-      : { method: 'POST', url: row.url, headers: JSON.parse(row.requestHeaders), body },
+      : { method: 'POST', url: row.url, headers: JSON.parse(row.requestHeaders) },
   response:
     row.responseStatus === null
       ? null

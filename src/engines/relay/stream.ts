@@ -1,4 +1,5 @@
 import type { Stream } from '../../delivery/stream.ts'
+import type { Actor } from '../../platform/audit.ts'
 import type { Environment } from '../../platform/engines.ts'
 import type { Caller } from '../../platform/keys.ts'
 
@@ -10,3 +11,6 @@ export const streamOf = (caller: Caller): Stream => ({
   tenantId: caller.tenantId,
   name: `relay.${environmentOf(caller)}`,
 })
+
+/** Who acts when a key does, for the audit log. */
+export const actorOf = ({ keyId }: Caller): Actor => ({ kind: 'key', id: keyId })

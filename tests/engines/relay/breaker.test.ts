@@ -122,7 +122,7 @@ describe('an open breaker', () => {
       attempt_log: [{ trigger: 'resend', status: 'failed' }],
     })
     expect(await world.readEndpoint(endpoint)).toMatchObject({
-      health: { breaker: 'open', failures_in_a_row: 6 },
+      health: { breaker: 'open', failures_in_a_row: 5 },
     })
   })
 

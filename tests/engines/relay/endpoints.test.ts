@@ -377,16 +377,14 @@ describe('a change', () => {
     expect(await change(before, { description: 'x' })).toMatchObject({ active: true })
   })
 
-  test('ignores what there is not and what is ours, the secret above all', async () => {
+  test('ignores what there is not and what is ours', async () => {
     await using world = await bootWorld()
-    const { createEndpoint, change, publish, target } = world
-    const { secret, ...before } = await createEndpoint()
-    const other = `whsec_${Buffer.alloc(32, 1).toString('base64')}`
+    const { createEndpoint, change } = world
+    const { secret: _, ...before } = await createEndpoint()
 
     const after = await change(before, {
       color: 'red',
       id: 'mine',
-      secret: other,
       disabled_reason: 'gone',
       created_at: isoAt(0),
       updated_at: isoAt(0),
@@ -394,6 +392,17 @@ describe('a change', () => {
     })
 
     expect(after).toEqual(before)
+  })
+
+  test('refuses a secret, which is not replaced like this', async () => {
+    await using world = await bootWorld()
+    const { api, createEndpoint, publish, target } = world
+    const { secret, id } = await createEndpoint()
+    const other = `whsec_${Buffer.alloc(32, 1).toString('base64')}`
+
+    const answer = await api.patch(`${ENDPOINTS}/${id}`, { secret: other, description: 'new' })
+
+    expect(answer).toMatchObject(refusal(400, 'invalid_payload', 'secret', 'rotate-secret'))
     await publish()
     expect(signedWith(target.requests[0], [secret, other])).toEqual([secret])
   })

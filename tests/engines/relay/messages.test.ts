@@ -196,7 +196,7 @@ describe('a payload reaches its subscriber byte for byte', () => {
     const [delivery] = (await relay.read(`${MESSAGES}/${body.id}/deliveries`)).data
     const detail = await relay.read(`/v1/relay/deliveries/${delivery.id}`)
 
-    expect(detail.attempt_log[0].request.body).toBe(payload)
+    expect(detail.request_body).toBe(payload)
   })
 
   const envelope = (rest: string) => `{"event_type":"a.b",${rest}}`

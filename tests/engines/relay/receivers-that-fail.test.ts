@@ -32,13 +32,14 @@ async function firstAttempt(world: World, url: string) {
   await turnUntil(world.app, hasEnded)
   await breathe(world.app)
   const delivery = await world.deliveryOf(message)
-  return { endpoint, message, delivery, attempt: delivery.attempt_log[0] as Json }
+  const { request_body, attempt_log } = delivery
+  return { endpoint, message, delivery, request_body, attempt: attempt_log[0] as Json }
 }
 
 const endOf = ({ started_at, duration_ms }: Json) => Date.parse(started_at) + duration_ms
 
 /** What every attempt tells, whatever came of it: the request as it went out, and its times. */
-function expectRequest({ attempt, message }: Json, url: string) {
+function expectRequest({ attempt, message, request_body }: Json, url: string) {
   expect(attempt).toMatchObject({
     run: 1,
     number: 1,
@@ -59,7 +60,7 @@ function expectRequest({ attempt, message }: Json, url: string) {
       },
     },
   })
-  expect(JSON.parse(attempt.request.body)).toEqual({
+  expect(JSON.parse(request_body)).toEqual({
     type: 'user.created',
     timestamp: message.timestamp,
     data: { plain: 'text' },

@@ -224,10 +224,7 @@ describe('a format that changes between two attempts', () => {
       Array(3).fill('application/json'),
     )
     const [delivery] = await deliveriesOf(message)
-    const { attempt_log } = await readDelivery(delivery)
-    expect(attempt_log.map(({ request }: { request: { body: string } }) => request.body)).toEqual(
-      Array(3).fill('{"n":1}'),
-    )
+    expect((await readDelivery(delivery)).request_body).toBe('{"n":1}')
   })
 
   test('holds for the next message', async () => {
@@ -352,9 +349,8 @@ test('the signatures that are recorded verify the body that is recorded', async 
   const message = await publish({ payload: { n: 1 } })
   const [delivery] = await deliveriesOf(message)
 
-  const [{ request }] = (await readDelivery(delivery)).attempt_log
+  const { attempt_log, request_body: body } = await readDelivery(delivery)
+  const { headers } = attempt_log[0].request
 
-  expect(isServiceSignature(request.headers['X-Service-Signature'], request.body, secret)).toBe(
-    true,
-  )
+  expect(isServiceSignature(headers['X-Service-Signature'], body, secret)).toBe(true)
 })

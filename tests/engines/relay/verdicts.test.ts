@@ -110,7 +110,7 @@ describe('a message that is on its way to an endpoint', () => {
 
     expect(await verdictOf(world, await publish())).toMatchObject({
       verdict: 'held',
-      reason: expect.stringContaining('until its endpoint takes deliveries again'),
+      reason: 'kept until its endpoint, which is inactive, takes deliveries again',
     })
   })
 
@@ -271,7 +271,7 @@ describe('a message that never was to go to an endpoint', () => {
     expect(verdict).toMatchObject({
       delivery_id: null,
       verdict: 'sandbox',
-      reason: expect.stringContaining('test keys only accept'),
+      reason: 'it was for this endpoint; test keys accept events and deliver none',
     })
     expect(other).toMatchObject({ verdict: 'event_type' })
     expect(target.requests).toHaveLength(0)
@@ -301,8 +301,9 @@ describe('the filter of that time is what counts', () => {
     await change(endpoint, { channels: [] })
     const fourth = await publish()
 
-    expect(await reasonOf(world, first)).toBe('it listened to old, not to user.created')
-    expect(await reasonOf(world, second)).toBe('it listened to older, not to user.created')
+    const again = '; a replay can send it'
+    expect(await reasonOf(world, first)).toBe(`it listened to old, not to user.created${again}`)
+    expect(await reasonOf(world, second)).toBe(`it listened to older, not to user.created${again}`)
     expect(await verdictOf(world, third)).toMatchObject({ verdict: 'channels' })
     expect(await verdictOf(world, fourth)).toMatchObject({ verdict: 'succeeded' })
   })

@@ -1,8 +1,8 @@
 import { Elysia, t } from 'elysia'
 import type { Access } from '../../../http/access.ts'
-import { memberText } from '../../../http/json-text.ts'
 import { PageOf, pageQuery } from '../../../http/paging.ts'
 import { CodedErrors, Empty } from '../../../http/responses.ts'
+import { memberText } from '../../../platform/json-text.ts'
 import type { RelayEndpoints } from '../endpoints.ts'
 import {
   CreatedEndpoint,

@@ -67,7 +67,7 @@ export function createEventTypeStore({ orm, client }: Db) {
   return {
     insert: (row: EventTypeRow) => void insert.run(row),
     /** Counts one more message. False when there is no such type. */
-    seen: (key: EventTypeKey, now: number): boolean => seen.run({ ...key, now }) > 0,
+    seen: (key: EventTypeKey, now: number): boolean => seen.run({ ...key, now }).changes > 0,
     reshape: (key: EventTypeKey, to: Pick<EventTypeRow, 'shape' | 'drift' | 'sample'>) =>
       void reshape.run({ ...key, ...to }),
     find: (key: EventTypeKey): EventTypeRow | undefined => find.get({ ...key }),

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { memberText } from '../../src/http/json-text.ts'
+import { memberText } from '../../src/platform/json-text.ts'
 
 test('a member is given as it is spelled, without the space around it', () => {
   const json = ' {\n"a" : 1.0,\t"b":{ "x" : [ 1E2 , -0 ] } , "c":"\\u0061\\/"\r\n, "d": true } '

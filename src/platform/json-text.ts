@@ -46,6 +46,22 @@ export function withoutBlanks(json: string): string {
 
 const BLANKS = /\s+/g
 
+/** Whether objects and lists stand more than so many levels deep in a text that may be JSON. */
+export function isDeeperThan(text: string, levels: number): boolean {
+  let level = 0
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at)
+    if (code === QUOTE) {
+      const end = pastString(text, at)
+      if (end === 0) return false
+      at = end - 1
+    } else if (code === OPEN_OBJECT || code === OPEN_LIST) {
+      if (++level > levels) return true
+    } else if (code === CLOSE_OBJECT || code === CLOSE_LIST) level--
+  }
+  return false
+}
+
 /** A key may be spelled with escapes. */
 const spells = (key: string, name: string): boolean =>
   key.includes('\\') ? JSON.parse(key) === name : key.slice(1, -1) === name
@@ -83,10 +99,10 @@ function pastNested(json: string, from: number, open: number, close: number): nu
   return at
 }
 
-/** The first quote with an even number of backslashes before it, none included. */
+/** The first quote with an even number of backslashes before it, none included; 0 without one. */
 function pastString(json: string, from: number): number {
   let at = json.indexOf('"', from + 1)
-  while (isEscaped(json, at)) at = json.indexOf('"', at + 1)
+  while (at !== -1 && isEscaped(json, at)) at = json.indexOf('"', at + 1)
   return at + 1
 }
 
