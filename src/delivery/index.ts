@@ -30,7 +30,7 @@ interface Policy {
   random: () => number
 }
 
-/** Events to the endpoints that want them: what relay and the webhooks of gate stand on. */
+/** Events to the endpoints that want them, whichever engine they come from. */
 export function createDelivery(
   platform: Platform,
   config: Pick<Config, 'relay' | 'retention' | 'brand'>,

@@ -8,7 +8,7 @@ export interface Filter {
   channels: readonly string[]
 }
 
-export interface Addressed {
+interface Addressed {
   type: string
   channels: readonly string[]
 }

@@ -15,12 +15,10 @@ export interface Event {
 }
 
 /** Where a message went into the order of all. */
-export interface Published {
+interface Published {
   id: string
   seq: number
 }
-
-export type Publish = ReturnType<typeof createPublish>
 
 /**
  * Takes an event in, inside the caller's commit: the message and one delivery for each endpoint

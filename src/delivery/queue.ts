@@ -24,8 +24,8 @@ const BROKEN = 'this server could not make the attempt; its log says why'
 const INTERRUPTED = 'this server stopped before the answer was stored'
 
 /**
- * One of the two lines of deliveries, for a due loop of its own: what has never been tried,
- * and what is tried again. Each has its own share of the calls under way.
+ * One of the two lines of deliveries, for a due loop of its own: first attempts and resends, or
+ * retries and replays. Each has its own share of the calls under way.
  */
 export function createDeliveryQueue(parts: {
   line: Line
@@ -83,9 +83,14 @@ export function createDeliveryQueue(parts: {
     const { tenant, target } = lane
     if (endpoint === undefined) return parking.cancelSlice(tenant, target, SLICE)
     if (endpoint === null) recovery.putOff(tenant, target)
-    else if (store.endpoints.isActive(tenant, target)) return directory.forget()
+    else if (store.endpoints.isActive(tenant, target)) return lookAgain()
     else recovery.suspend(target)
     return hold(store.line.ready(line, lane, SLICE))
+  }
+
+  function lookAgain() {
+    directory.forget()
+    wake.ready()
   }
 
   /** Null for one whose secrets cannot be opened: it must not stop all the others. */

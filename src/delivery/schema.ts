@@ -114,7 +114,7 @@ export const endpointHealth = sqliteTable(
   ],
 )
 
-export const DELIVERY_STATES = [
+const DELIVERY_STATES = [
   'waiting',
   'ready',
   'leased',
@@ -144,7 +144,7 @@ export const deliveries = sqliteTable(
     /** As the endpoint had it when the message came: all attempts send the same bytes. */
     format: text('format', { enum: FORMATS }).notNull(),
     state: text('state', { enum: DELIVERY_STATES }).notNull(),
-    /** 0 for what is tried first, 1 for what is tried again; see queue.ts. */
+    /** 0 for first attempts and resends, 1 for retries and replays; see queue.ts. */
     line: integer('line').notNull(),
     /** Goes up with each resend or replay of an ended delivery. */
     run: integer('run').notNull(),

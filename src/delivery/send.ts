@@ -11,7 +11,7 @@ import { liveSecrets } from './signing-secrets.ts'
 import type { Trigger } from './triggers.ts'
 
 /** One request to be made. */
-export interface Parcel {
+interface Parcel {
   endpoint: Endpoint
   message: Message
   format: Format
@@ -20,7 +20,7 @@ export interface Parcel {
   trigger: Trigger
 }
 
-export type ErrorCode =
+type ErrorCode =
   | Exclude<FailureReason, 'refused' | 'aborted'>
   | 'blocked'
   | 'redirect'

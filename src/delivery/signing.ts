@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto'
 import { secretBytes } from './signing-secrets.ts'
 
-export interface Signable {
+interface Signable {
   /** Without a dot, which is what separates the signed parts. */
   id: string
   /** Unix seconds of the attempt: receivers refuse what is more than five minutes off. */

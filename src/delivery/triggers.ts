@@ -1,6 +1,6 @@
 /** What makes an attempt at a delivery happen. */
 export const DELIVERY_TRIGGERS = ['schedule', 'resend', 'replay'] as const
-export type DeliveryTrigger = (typeof DELIVERY_TRIGGERS)[number]
+type DeliveryTrigger = (typeof DELIVERY_TRIGGERS)[number]
 
 /** What makes a request happen; a test goes out at once and leaves no delivery. */
 export type Trigger = DeliveryTrigger | 'test'

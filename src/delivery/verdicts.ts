@@ -10,7 +10,7 @@ import type { Stream } from './stream.ts'
 const MOST_FATES = 2000
 
 /** Why a message did or did not go to an endpoint; `delivery` has its own state. */
-export type WhyNot = 'event_type' | 'channels' | 'later' | 'sandbox' | 'not_sent' | 'forgotten'
+type WhyNot = 'event_type' | 'channels' | 'later' | 'sandbox' | 'not_sent' | 'forgotten'
 
 /** What became of a message at one endpoint. */
 export type Fate = { endpointId: string; endpoint: EndpointRow | null } & (

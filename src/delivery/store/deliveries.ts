@@ -6,7 +6,7 @@ import type { Stream } from '../stream.ts'
 import type { DeliveryRow, DeliveryView } from './rows.ts'
 import { END, type Scan } from './scan.ts'
 
-export type NewDelivery = Pick<
+type NewDelivery = Pick<
   DeliveryRow,
   | 'id'
   | 'tenantId'

@@ -6,9 +6,9 @@ import type { Stream } from '../stream.ts'
 import { END, type Scan } from './scan.ts'
 
 export type EndpointRow = typeof endpoints.$inferSelect
-export type NewEndpointRow = Omit<EndpointRow, 'seq' | 'deletedAt'>
+type NewEndpointRow = Omit<EndpointRow, 'seq' | 'deletedAt'>
 export type DisabledReason = NonNullable<EndpointRow['disabledReason']>
-export type FilterRow = typeof endpointFilters.$inferSelect
+type FilterRow = typeof endpointFilters.$inferSelect
 
 /** Filters that are remembered of an endpoint, the current one included. */
 const FILTERS_KEPT = 100

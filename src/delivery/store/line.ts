@@ -18,7 +18,7 @@ export function createLineStore({ orm, client }: Db) {
   const inLine = eq(deliveries.line, $('line'))
   const bySeq = eq(deliveries.seq, $('seq'))
   /** No longer so once the lease was taken back: each attempt has an id of its own. */
-  const held = and(bySeq, eq(deliveries.attemptId, $('attemptId')))
+  const stillLeased = and(bySeq, eq(deliveries.attemptId, $('attemptId')))
 
   const firstWaiting = compile<{ due_at: number }>(
     client,
@@ -80,7 +80,7 @@ export function createLineStore({ orm, client }: Db) {
       })
       .where(bySeq),
   )
-  const leased = orm.select().from(deliveries).where(held).prepare()
+  const leased = orm.select().from(deliveries).where(stillLeased).prepare()
   const leasedOf = orm
     .select({ count: sql<number>`count(*)` })
     .from(deliveries)

@@ -4,7 +4,7 @@ export type DeliveryRow = typeof deliveries.$inferSelect
 export type DeliveryState = DeliveryRow['state']
 export type AttemptRow = typeof attempts.$inferSelect
 
-/** First attempts and what is asked for by hand stand in the first line, all else in the second. */
+/** First attempts and resends stand in the first line, retries and replays in the second. */
 export const LINES = { first: 0, again: 1 } as const
 export type Line = (typeof LINES)[keyof typeof LINES]
 

@@ -4,7 +4,7 @@ import type { Db } from '../../../db/open.ts'
 import type { Environment } from '../../../platform/engines.ts'
 import { relayIdempotencyKeys as keys } from '../schema.ts'
 
-export type IdempotencyRow = typeof keys.$inferSelect
+type IdempotencyRow = typeof keys.$inferSelect
 
 export function createIdempotencyStore({ orm, client }: Db) {
   const $ = sql.placeholder
