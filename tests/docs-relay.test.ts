@@ -4,6 +4,7 @@ import { existsSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { bodyOf, FORMATS } from '../src/delivery/formats.ts'
 import { verdictOf } from '../src/delivery/matching.ts'
+import { STATUSES, Verdict } from '../src/engines/relay/model.ts'
 import { bootTestApp } from './support/app.ts'
 import { until } from './support/binary.ts'
 import { testConfig } from './support/config.ts'
@@ -312,6 +313,12 @@ describe('the tables of docs/relay.md', () => {
     expect([types.length, channels.length]).toEqual([20, 8])
     for (const { shown, is } of [...types, ...channels])
       expect(shown).toBe(is === 'matches' ? 'yes' : '')
+  })
+
+  test('have every reason why a message did not reach an endpoint', () => {
+    const { enum: verdicts } = Verdict.properties.verdict as unknown as { enum: string[] }
+    const whyNot = verdicts.filter((verdict) => !STATUSES.some((status) => status === verdict))
+    expect(table('| Verdict').map(([verdict]) => plain(verdict))).toEqual(whyNot)
   })
 
   test('have the bodies of the three formats', () => {

@@ -1,6 +1,6 @@
 import type { Db } from '../db/open.ts'
 import { createReadCache } from '../platform/read-cache.ts'
-import type { Sealing } from '../platform/sealing.ts'
+import { SealError, type Sealing } from '../platform/sealing.ts'
 import type { Format } from './formats.ts'
 import { type CompiledFilter, compileFilter } from './matching.ts'
 import type { SigningSecret } from './signing-secrets.ts'
@@ -58,6 +58,16 @@ export function createDirectory(parts: { db: Db; store: Store; sealing: Sealing 
     secrets: JSON.parse(sealing.open(SEALED, placeOf(row.id, 'secrets'), row.secrets)),
   })
 
+  /** To be shown: without what cannot be opened, which must not hide the rest. */
+  function readable(row: EndpointRow): Endpoint {
+    try {
+      return unsealed(row)
+    } catch (error) {
+      if (!(error instanceof SealError)) throw error
+      return { ...row, ...filterOf(row), headers: {}, secrets: [] }
+    }
+  }
+
   const sealed = (endpoint: Endpoint): EndpointRow => ({
     ...endpoint,
     eventTypes: endpoint.eventTypes === null ? null : JSON.stringify(endpoint.eventTypes),
@@ -75,7 +85,7 @@ export function createDirectory(parts: { db: Db; store: Store; sealing: Sealing 
     endpoints.forget()
   }
 
-  return { subscribersOf, find, unsealed, sealed, forget }
+  return { subscribersOf, find, unsealed, readable, sealed, forget }
 }
 
 const placeOf = (id: string, column: string) => `endpoints/${id}/${column}`

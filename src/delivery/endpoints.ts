@@ -5,6 +5,7 @@ import type { Clock } from '../platform/clock.ts'
 import { conflict, fail, invalid, notFound } from '../platform/errors.ts'
 import { newId } from '../platform/ids.ts'
 import { checkUrlField, type Outbound } from '../platform/outbound/index.ts'
+import { SealError } from '../platform/sealing.ts'
 import { checkCustomHeaders, keepMasked } from './custom-headers.ts'
 import type { Directory, Endpoint } from './directory.ts'
 import type { Format } from './formats.ts'
@@ -13,9 +14,13 @@ import { checkChannel, checkTypePattern } from './matching.ts'
 import type { Parking } from './parking.ts'
 import type { Recovery } from './recovery.ts'
 import { checkSecret, newSecret, rotate } from './signing-secrets.ts'
+import type { EndpointRow } from './store/endpoints.ts'
 import type { Store } from './store/index.ts'
 import type { Scan } from './store/scan.ts'
 import type { Stream } from './stream.ts'
+
+const CANNOT_OPEN =
+  'the secret and headers of this endpoint cannot be opened; rotate the secret, then set its headers again'
 
 /** What can be said of an endpoint; a new one needs no more than its URL. */
 export interface EndpointFields {
@@ -57,17 +62,24 @@ export function createEndpoints(parts: {
 }) {
   const { db, clock, outbound, audit, store, directory, recovery, parking, brandName } = parts
 
-  const get = (stream: Stream, id: string): Endpoint =>
-    find(stream, id) ?? fail(notFound('endpoint not found'))
+  /** To be shown. */
+  const get = (stream: Stream, id: string): Endpoint => directory.readable(existing(stream, id))
 
-  function find(stream: Stream, id: string): Endpoint | undefined {
-    const row = store.endpoints.find(stream, id)
-    return row && directory.unsealed(row)
+  /** To be worked with: nothing is sent unsigned, nor stored without what could not be read. */
+  function open(stream: Stream, id: string): Endpoint {
+    try {
+      return directory.unsealed(existing(stream, id))
+    } catch (error) {
+      throw error instanceof SealError ? conflict(CANNOT_OPEN) : error
+    }
   }
 
-  /** Newest first. */
+  const existing = (stream: Stream, id: string): EndpointRow =>
+    store.endpoints.find(stream, id) ?? fail(notFound('endpoint not found'))
+
+  /** Newest first, to be shown. */
   const list = (stream: Stream, scan: Scan): Endpoint[] =>
-    store.endpoints.page(stream, scan).map(directory.unsealed)
+    store.endpoints.page(stream, scan).map(directory.readable)
 
   async function create(stream: Stream, actor: Actor, input: NewEndpoint): Promise<Endpoint> {
     const { secret = newSecret(), ...fields } = input
@@ -105,14 +117,14 @@ export function createEndpoints(parts: {
     id: string,
     { held = 'drain', ...fields }: EndpointChange,
   ): Promise<Endpoint> {
-    const before = get(stream, id)
+    const before = open(stream, id)
     check(fields)
     changed(before, fields)
     const isBack = fields.isActive === true && !before.isActive
     // From here on nothing may be refused any more: what is discarded is gone.
     if (isBack && held === 'discard') await parking.discardHeld(stream.tenantId, id)
     const after = await change(() => {
-      const now = get(stream, id)
+      const now = open(stream, id)
       const next = changed(now, fields)
       store.endpoints.update(stream, directory.sealed(next))
       if (listensDifferently(now, next)) noteFilter(next)
@@ -158,7 +170,10 @@ export function createEndpoints(parts: {
     await db.commit(() => store.endpoints.remove(stream.tenantId, id))
   }
 
-  /** The secret before goes on signing for `graceMs` beside the new one, which is answered. */
+  /**
+   * The secret before goes on signing for `graceMs` beside the new one, which is answered. Where
+   * none can be opened any more, this makes the endpoint usable again.
+   */
   function rotateSecret(
     stream: Stream,
     actor: Actor,
@@ -222,7 +237,16 @@ export function createEndpoints(parts: {
     if (headers !== undefined) checkCustomHeaders(headers, brandName)
   }
 
-  return { get, isActive: store.endpoints.isActive, list, create, update, remove, rotateSecret }
+  return {
+    get,
+    open,
+    isActive: store.endpoints.isActive,
+    list,
+    create,
+    update,
+    remove,
+    rotateSecret,
+  }
 }
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for

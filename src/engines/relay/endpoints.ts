@@ -105,7 +105,7 @@ export function createRelayEndpoints(parts: { delivery: Delivery; store: Store; 
     const type = input?.event_type ?? TEST_TYPE
     checkEventType(type, 'event_type')
     const payload = payloadText ?? sampleOf(caller, type) ?? TEST_PAYLOAD
-    const endpoint = endpoints.get(streamOf(caller), id)
+    const endpoint = endpoints.open(streamOf(caller), id)
     const { sent, message } = await delivery.testEvent(endpoint, { type, payload })
     return presentTest(sent, bodyOf(endpoint.format, message))
   }
