@@ -2,7 +2,6 @@ import type { Db } from '../db/open.ts'
 import type { Actor, Audit } from '../platform/audit.ts'
 import type { Clock } from '../platform/clock.ts'
 import { conflict, fail, notFound } from '../platform/errors.ts'
-import type { Directory } from './directory.ts'
 import type { Store } from './store/index.ts'
 import type { DeliveryView } from './store/rows.ts'
 import type { Stream } from './stream.ts'
@@ -15,10 +14,9 @@ export function createByHand(parts: {
   clock: Clock
   audit: Audit
   store: Store
-  directory: Directory
   wake: Wake
 }) {
-  const { db, clock, audit, store, directory, wake } = parts
+  const { db, clock, audit, store, wake } = parts
 
   /**
    * Sends a delivery now, whatever state it is in. One that waits keeps its schedule, whose turn
@@ -58,7 +56,7 @@ export function createByHand(parts: {
   }
 
   function requireActiveEndpoint({ tenantId, endpointId }: DeliveryView) {
-    const endpoint = directory.find(tenantId, endpointId)
+    const endpoint = store.endpoints.ofTenant(tenantId, endpointId)
     if (!endpoint) throw conflict('the endpoint of this delivery has been deleted')
     if (!endpoint.isActive)
       throw conflict('the endpoint is not active; switch it on and its held deliveries go out')

@@ -187,6 +187,7 @@ export function createEndpoints(parts: {
       const secrets = rotate(endpoint.secrets, secret, { now, graceMs })
       const next = { ...endpoint, secrets, updatedAt: now }
       store.endpoints.update(stream, directory.sealed(next))
+      recovery.tryNow(id)
       record(stream, actor, 'endpoint.secret_rotated', id, { graceMs })
       const [, previous] = secrets
       return { secret, previousExpiresAt: previous?.expiresAt ?? null }

@@ -101,7 +101,7 @@ export function createDelivery(
     }),
     healthOf: recovery.healthOf,
     verdicts: createVerdicts({ store }),
-    ...createByHand({ db, clock, audit, store, directory, wake }),
+    ...createByHand({ db, clock, audit, store, wake }),
     replay: createReplay({ db, clock, audit, store, directory, wake }),
     testEvent: createTestEvent({ clock, send, timeoutMs }),
     /** Looks for work at once, as after another process has made some. */

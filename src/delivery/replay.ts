@@ -139,9 +139,10 @@ export function createReplay(parts: {
       throw conflict('the endpoint is not active; switch it on before a replay')
   }
 
+  /** What it listens to is all that matters here. */
   function existing(stream: Stream, id: string): Endpoint {
-    const row = store.endpoints.find(stream, id)
-    return (row && directory.find(stream.tenantId, id)) ?? fail(notFound('endpoint not found'))
+    const row = store.endpoints.find(stream, id) ?? fail(notFound('endpoint not found'))
+    return directory.readable(row)
   }
 
   return replay

@@ -11,6 +11,7 @@ export const PlainErrors = {
   409: plain('Not possible in the present state, or a limit is reached.'),
   413: plain('Body over the limit.'),
   415: plain('Content type or coding other than plain JSON.'),
+  503: plain('Nothing was done; try again after `Retry-After`.'),
 } as const
 
 const coded = (description: string) =>

@@ -86,6 +86,59 @@ test('more work than one group holds is all committed, in order', async () => {
   expect(notes.texts()).toEqual(wanted)
 })
 
+test('work that takes long is spread over several transactions, and others have their turn in between', async () => {
+  using notes = openNotes()
+  const other = new Database(databaseFile(notes.folder))
+  const wanted = ['a', 'b', 'c', 'd', 'e']
+  const slowly = (text: string) => () => {
+    const until = performance.now() + 30
+    while (performance.now() < until);
+    return notes.write(text)()
+  }
+  const stored = () =>
+    other.query<{ n: number }, []>('SELECT count(*) AS n FROM notes').get()?.n ?? 0
+
+  let isOver = false
+  const written = Promise.all(wanted.map((text) => notes.db.commit(slowly(text)))).finally(() => {
+    isOver = true
+  })
+  const seen = new Set<number>()
+  while (!isOver) {
+    seen.add(stored())
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+
+  expect(await written).toEqual(wanted)
+  expect(notes.texts()).toEqual(wanted)
+  expect([...seen].filter((count) => count < wanted.length)).toEqual([0, 1, 2, 3, 4])
+  other.close()
+})
+
+test('one piece of work that fails among slow ones rejects alone', async () => {
+  using notes = openNotes()
+  const spin = (ms: number) => {
+    const until = performance.now() + ms
+    while (performance.now() < until);
+  }
+
+  const results = await Promise.allSettled(
+    ['a', 'b', 'a', 'c'].map((text) =>
+      notes.db.commit(() => {
+        spin(15)
+        return notes.write(text)()
+      }),
+    ),
+  )
+
+  expect(results.map(({ status }) => status)).toEqual([
+    'fulfilled',
+    'fulfilled',
+    'rejected',
+    'fulfilled',
+  ])
+  expect(notes.texts()).toEqual(['a', 'b', 'c'])
+})
+
 test('while another process holds the lock, reads and timers go on and the write follows', async () => {
   using notes = openNotes()
   const other = new Database(databaseFile(notes.folder))
@@ -130,6 +183,26 @@ test('a full disk rejects with a storage error, keeps what was acknowledged, and
   client.run('PRAGMA max_page_count = 1000000')
   await commit(notes.write('after'))
   expect(notes.texts().at(-1)).toBe('after')
+})
+
+test('the version is another one after a commit that failed, and the same after our own', async () => {
+  using notes = openNotes()
+  const { commit, client, version } = notes.db
+  const before = version()
+  await commit(notes.write('kept'))
+  await commit(notes.write('kept')).catch(() => {})
+  expect(version()).toBe(before)
+  const { page_count: pages } = client
+    .query<{ page_count: number }, []>('PRAGMA page_count')
+    .get() ?? { page_count: 0 }
+  client.run(`PRAGMA max_page_count = ${pages}`)
+
+  await expect(commit(notes.write('x'.repeat(100_000)))).rejects.toBeInstanceOf(StorageError)
+  const after = version()
+  expect(after).not.toBe(before)
+  await expect(commit(notes.write('y'.repeat(100_000)))).rejects.toBeInstanceOf(StorageError)
+
+  expect(version()).not.toBe(after)
 })
 
 test('drain resolves when everything queued is on disk', async () => {

@@ -1,5 +1,8 @@
 import { expect, test } from 'bun:test'
+import { t, ValidationError } from 'elysia'
 import { parseJson, readText } from '../../src/http/body.ts'
+import { asInvalid } from '../../src/http/validation.ts'
+import { bootTestApp } from '../support/app.ts'
 
 const request = (body: BodyInit | null, contentType: string | null = 'application/json') => {
   const built = new Request('http://localhost/', { method: 'POST', body })
@@ -99,5 +102,61 @@ test('a content coding is refused, plain or not', async () => {
 test('nesting without end is a refusal and not a crash', async () => {
   await expect(readJson(request('['.repeat(900_000)), 1_000_000)).rejects.toMatchObject({
     kind: 'invalid',
+  })
+})
+
+test('a body that is too deep is refused before anybody parses it', async () => {
+  for (const text of ['['.repeat(1_000_000), `{"payload":${'{"a":['.repeat(150_000)}`])
+    await expect(readJson(request(text), 2_000_000)).rejects.toThrow(
+      'body: nested deeper than 64 levels',
+    )
+})
+
+test('brackets in a string are text, and so many lists beside one another are not deep', async () => {
+  const text = `${'['.repeat(1_000_000)}\\"{`
+  expect(await readJson(request(JSON.stringify({ text })), 2_000_000)).toEqual({ text })
+  const lists = `[${Array(300_000).fill('[]').join()},"\\u0061"]`
+  expect(await readJson(request(lists), 2_000_000)).toHaveLength(300_001)
+})
+
+test('of all that is wrong with a value only the first is looked for', () => {
+  const schema = t.Object({ channels: t.Array(t.String(), { maxItems: 10 }) })
+  let looked = 0
+  const channels = new Proxy(Array(5000).fill(1), {
+    get(list, name) {
+      if (typeof name === 'string' && /^\d+$/.test(name)) looked++
+      return Reflect.get(list, name)
+    },
+  })
+  const error = new ValidationError('body', schema, { channels })
+  looked = 0
+
+  expect(asInvalid(error).message).toBe('channels: expected a list of at most 10 items')
+  expect(looked).toBe(0)
+})
+
+test('half a million wrong items of a list are refused like one', async () => {
+  await using app = await bootTestApp()
+  const { key } = await (await app.tenant()).key('relay', 'live')
+  const post = (channels: string) =>
+    app.raw('/v1/relay/messages', {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      body: `{"event_type":"a.b","payload":{},"channels":${channels}}`,
+    })
+
+  for (const channels of [`[${Array(500_000).fill(1).join()}]`, `[${Array(11).fill(1).join()}]`])
+    expect(await post(channels)).toMatchObject({
+      status: 400,
+      body: {
+        error: {
+          code: 'invalid_payload',
+          message: 'channels: expected a list of up to 10 channels',
+        },
+      },
+    })
+  expect(await post('[1]')).toMatchObject({
+    status: 400,
+    body: { error: { message: 'channels.0: expected the name of a channel' } },
   })
 })

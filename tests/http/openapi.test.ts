@@ -17,7 +17,16 @@ test('the document has every route of the API, with its answers', async () => {
   for (const route of served) expect(documented).toContain(route)
 
   const create = body.paths['/v1/clockwork/jobs'].post
-  expect(Object.keys(create.responses)).toEqual(['201', '400', '401', '403', '409', '413', '415'])
+  expect(Object.keys(create.responses)).toEqual([
+    '201',
+    '400',
+    '401',
+    '403',
+    '409',
+    '413',
+    '415',
+    '503',
+  ])
   expect(create.requestBody.content['application/json'].schema.required).toEqual([
     'name',
     'schedule',

@@ -313,6 +313,31 @@ test('a performance that breaks is settled as broken, and logged', async () => {
   expect(lines.join()).toContain('a bug')
 })
 
+test('one that throws before it has begun is settled as broken too, and the loop goes on', async () => {
+  using folder = temporaryFolder()
+  const { loop, add, db, lines, queue } = createWorld(folder.path)
+  const { perform } = queue
+  queue.perform = () => {
+    throw new Error('a bug')
+  }
+  add(2)
+  loop.start()
+  await loop.idle()
+
+  queue.perform = perform
+  add(1)
+  loop.nudge()
+  await loop.idle()
+
+  expect(db.client.query('SELECT outcome FROM items ORDER BY id').all()).toEqual([
+    { outcome: 'broken' },
+    { outcome: 'broken' },
+    { outcome: 'done' },
+  ])
+  expect(loop.inFlight()).toBe(0)
+  expect(lines.join()).toContain('a bug')
+})
+
 test('outcomes that the disk refused are stored when it takes them again', async () => {
   using folder = temporaryFolder()
   const { clock, loop, add, count, writes, lines } = createWorld(folder.path)

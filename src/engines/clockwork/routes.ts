@@ -16,8 +16,8 @@ import {
   RunAccepted,
 } from './model.ts'
 
-const { 401: NoKey, 403: WrongKey, 404: Unknown, 409: Conflict } = PlainErrors
-const refused = { 401: NoKey, 403: WrongKey }
+const { 401: NoKey, 403: WrongKey, 404: Unknown, 409: Conflict, 503: Unavailable } = PlainErrors
+const refused = { 401: NoKey, 403: WrongKey, 503: Unavailable }
 const badBody = { 400: PlainErrors[400], 413: PlainErrors[413], 415: PlainErrors[415] }
 const scope = 'clockwork'
 

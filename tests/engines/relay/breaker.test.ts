@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { startTarget } from '../../support/target.ts'
-import { advanceWaiting, holdAnswers, MINUTE, SECOND } from '../clockwork/support.ts'
+import { advanceWaiting, DAY, holdAnswers, MINUTE, SECOND } from '../clockwork/support.ts'
 import { bootRelay, leapTo, rest, stillness, tally, type World } from './world.ts'
 
 const no = () => new Response('', { status: 500 })
@@ -319,5 +319,155 @@ describe('after its pause', () => {
     await rest(world.app)
     expect(await tally(world, '?status=held')).toEqual({})
     expect(await world.readEndpoint(endpoint)).toMatchObject({ health: { breaker: 'closed' } })
+  })
+})
+
+describe('an endpoint that answers, if only that it wants none of what was held', () => {
+  const refused = (status: number) => () =>
+    new Response('', { status, headers: { 'webhook-delivery': 'abort-message' } })
+
+  test.each([
+    ['abort-message with 500', refused(500), 'cancelled'],
+    ['abort-message with 404', refused(404), 'cancelled'],
+    ['200', yes, 'succeeded'],
+  ] as const)(
+    'is well all the same, and gets the rest of both lines without a pause: %s',
+    async (_, answer, end) => {
+      await using world = await bootRelay()
+      await using target = startTarget()
+      const { endpoint } = await opened(world, target)
+      await world.sendMany(40)
+      await world.clock.advance(6 * SECOND)
+      expect(await tally(world)).toEqual({ 'held: breaker': 45 })
+      target.answers(answer)
+
+      await leapTo(world.app, await openUntil(world, endpoint))
+
+      expect(await tally(world)).toEqual({ [end]: 45 })
+      expect(target.requests).toHaveLength(5 + 45)
+      expect(await world.readEndpoint(endpoint)).toMatchObject({
+        active: true,
+        health: { breaker: 'closed', open_until: null, failures_in_a_row: 0, failing_since: null },
+      })
+    },
+  )
+
+  test.each([
+    ['abort-message with 500', refused(500), 'cancelled'],
+    ['200', yes, 'succeeded'],
+  ] as const)('leaves room that the other line hears of: %s', async (_, answer, end) => {
+    await using world = await bootRelay({ flags: { 'relay-breaker-failures': '1' } })
+    await using target = startTarget(no)
+    const endpoint = await world.createEndpoint(target.url)
+    await world.deliver()
+    await world.deliver()
+    await world.clock.advance(6 * SECOND)
+    expect(await tally(world)).toEqual({ 'held: breaker': 2 })
+    target.answers(answer)
+
+    await leapTo(world.app, await openUntil(world, endpoint))
+
+    expect(await tally(world)).toEqual({ [end]: 2 })
+  })
+
+  test('counts for a success among failures', async () => {
+    await using world = await bootRelay()
+    await using target = startTarget(no)
+    const endpoint = await world.createEndpoint(target.url)
+    for (let n = 0; n < 4; n++) await world.deliver()
+    target.answers(refused(500))
+    await world.deliver()
+    target.answers(no)
+    await world.deliver()
+
+    expect(await world.readEndpoint(endpoint)).toMatchObject({
+      health: { breaker: 'closed', failures_in_a_row: 1 },
+    })
+  })
+})
+
+describe('a pause that is longer than any', () => {
+  test('because the clock was a year ahead, is over within 5 s once that is set back', async () => {
+    await using world = await bootRelay()
+    await using target = startTarget()
+    world.clock.jump(365 * DAY)
+    const { endpoint } = await opened(world, target)
+    const later = await world.sendMany(10)
+    await rest(world.app)
+    target.answers(yes)
+
+    world.clock.jump(-365 * DAY)
+    await world.clock.advance(5 * SECOND)
+    await rest(world.app)
+
+    expect(target.requests).toHaveLength(5 + 10)
+    for (const message of later)
+      expect(await world.deliveryOf(message)).toMatchObject({ status: 'succeeded' })
+    expect(await world.readEndpoint(endpoint)).toMatchObject({
+      health: { failures_in_a_row: 0, open_until: null },
+    })
+  })
+
+  test('is not the longest that there is, which is waited for', async () => {
+    await using world = await bootRelay({ flags: { 'relay-retry-delays': '30d' } })
+    await using target = startTarget()
+    const { endpoint } = await opened(world, target)
+    await world.sendMany(10)
+    for (let trial = 0; trial < 5; trial++)
+      await leapTo(world.app, await openUntil(world, endpoint))
+    expect((await openUntil(world, endpoint)) - world.clock.now()).toBe(10 * MINUTE)
+    const before = target.requests.length
+
+    world.clock.jump(-1)
+    await world.clock.advance(MINUTE)
+
+    expect(target.requests).toHaveLength(before)
+  })
+})
+
+describe('a change of an endpoint whose breaker is open', () => {
+  test('of its url has it tried there at once, and gets what is held', async () => {
+    await using world = await bootRelay()
+    await using target = startTarget()
+    await using moved = startTarget()
+    const { endpoint } = await opened(world, target)
+    await world.sendMany(10)
+    await rest(world.app)
+
+    await world.change(endpoint, { url: moved.url })
+    await rest(world.app)
+
+    expect(moved.requests).toHaveLength(10)
+    expect(target.requests).toHaveLength(5)
+    expect(await tally(world)).toEqual({ succeeded: 10, retrying: 5 })
+  })
+
+  test('to a url that fails too has one tried, and waits longer', async () => {
+    await using world = await bootRelay()
+    await using target = startTarget()
+    await using moved = startTarget(no)
+    const { endpoint } = await opened(world, target)
+    await world.sendMany(10)
+    await rest(world.app)
+
+    await world.change(endpoint, { url: moved.url })
+    await rest(world.app)
+
+    expect(moved.requests).toHaveLength(1)
+    expect((await openUntil(world, endpoint)) - world.clock.now()).toBe(MINUTE)
+  })
+
+  test('of anything else leaves it open', async () => {
+    await using world = await bootRelay()
+    await using target = startTarget()
+    const { endpoint } = await opened(world, target)
+    const before = await openUntil(world, endpoint)
+    await world.sendMany(10)
+
+    await world.change(endpoint, { url: target.url, description: 'new', event_types: ['a'] })
+    await rest(world.app)
+
+    expect(await openUntil(world, endpoint)).toBe(before)
+    expect(target.requests).toHaveLength(5)
   })
 })

@@ -24,6 +24,51 @@ async function teach(relay: Relay, ...payloads: unknown[]) {
   }
 }
 
+test('what a commit that failed has shown of a type is learned when it comes again', async () => {
+  await using relay = await bootRelay()
+  const { client } = relay.app.db
+  await teach(relay, { a: 1 })
+  const { pages } = client.query('select page_count as pages from pragma_page_count').get() as {
+    pages: number
+  }
+  client.run(`PRAGMA max_page_count = ${pages + 20}`)
+  const api = relay.app.client(relay.acme.liveKey)
+  const send = (payload: unknown) => api.post(MESSAGES, { event_type: TYPE, payload })
+  const payload = { a: 1, b: 'new' }
+
+  // One commit: the first brings the field, the second reads it there, the third fails them all.
+  const refused = await Promise.all([
+    send(payload),
+    send(payload),
+    send({ ...payload, filling: 'x'.repeat(200_000) }),
+  ])
+  client.run('PRAGMA max_page_count = 1000000')
+  expect(refused.map(({ status }) => status)).toEqual([503, 503, 503])
+  expect((await readType(relay)).schema.properties).not.toHaveProperty('b')
+  await relay.send({ payload })
+
+  expect(await readType(relay)).toMatchObject({
+    count: 2,
+    schema: { properties: { b: { type: 'string' } } },
+    drift: [{ path: 'b', change: 'added' }],
+  })
+})
+
+test('a payload of 87,000 empty lists is taken, read back and learned like any other', async () => {
+  await using relay = await bootRelay()
+  const payload = { lists: Array.from({ length: 87_000 }, () => []) }
+
+  const { id } = await relay.send({ payload })
+  await relay.send({ payload: { lists: [[]] } })
+
+  expect((await relay.read(`${MESSAGES}/${id}`)).payload).toEqual(payload)
+  expect(await readType(relay)).toMatchObject({
+    count: 2,
+    schema: { properties: { lists: { type: 'array', items: { type: 'array' } } } },
+    drift: [],
+  })
+})
+
 describe('an event type', () => {
   test('is seen with its first message, with sample and schema', async () => {
     await using relay = await bootRelay()

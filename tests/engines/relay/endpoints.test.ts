@@ -169,6 +169,15 @@ const BAD_FIELDS: [fields: Json, ...words: string[]][] = [
   [{ url: 'https://user:pw@example.com/' }, 'url', 'credentials'],
   [{ url: 'https://example.com:0/' }, 'url', 'port 0'],
   [{ url: `https://example.com/${'a'.repeat(8200)}` }, 'url', 'longer than 8192'],
+  ...['\n', '\t', '\r\n', '\x00', '\x7f', ' ', '\\'].flatMap((unseen): [Json, ...string[]][] =>
+    [
+      `https://exa${unseen}mple.com/`,
+      `https://example.com/a${unseen}b`,
+      `https://example.com/${unseen}`,
+    ]
+      .concat(`${unseen}https://example.com/`)
+      .map((url) => [{ url }, 'url', 'no blanks, control characters or backslashes']),
+  ),
   [{ description: 'a'.repeat(501) }, 'description', 'up to 500 characters'],
   [{ description: null }, 'description', 'string'],
   [{ event_types: [] }, 'event_types', '1 to 100'],
@@ -728,6 +737,34 @@ describe('pausing', () => {
     await change(endpoint, { active: true, held: 'discard' })
 
     expect(count(app, `deliveries where state = 'cancelled'`)).toBe(650)
+  })
+
+  test.each([
+    [{ headers: { Authorization: MASK } }, 'headers'],
+    [{ url: 'http://10.0.0.1/' }, 'url'],
+    [{ url: 'https://example.com/\t' }, 'url'],
+    [{ channels: ['a b'] }, 'channels'],
+    [{ event_types: ['a b'] }, 'event_types'],
+  ])('discards nothing together with a change that is refused: %j', async (fields, name) => {
+    await using world = await bootWorld()
+    const { api, createEndpoint, change, readEndpoint, publish, deliveriesOf, settle } = world
+    const endpoint = await createEndpoint({ active: false })
+    const messages = [await publish(), await publish()]
+
+    const answer = await api.patch(`${ENDPOINTS}/${endpoint.id}`, {
+      active: true,
+      held: 'discard',
+      ...fields,
+    })
+
+    expect(answer).toMatchObject(refusal(400, 'invalid_payload', name))
+    expect(await readEndpoint(endpoint)).toMatchObject({ active: false, headers: {} })
+    for (const message of messages)
+      expect(await deliveriesOf(message)).toMatchObject([{ status: 'held', ended_at: null }])
+    await change(endpoint, { active: true })
+    await settle()
+    for (const message of messages)
+      expect(await deliveriesOf(message)).toMatchObject([{ status: 'succeeded' }])
   })
 
   test('twice changes nothing more', async () => {

@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'bun:test'
-import { startTarget } from '../../support/target.ts'
+import { createHmac } from 'node:crypto'
+import { until } from '../../support/binary.ts'
+import { type ReceivedRequest, startTarget, type Target } from '../../support/target.ts'
 import { advanceWaiting, breathe, count, DAY, holdAnswers, SECOND } from '../clockwork/support.ts'
 import {
   bootBeside,
@@ -218,6 +220,36 @@ describe('an endpoint that is switched on again', () => {
     expect(await tally(world)).toEqual({ succeeded: 30 })
   })
 
+  test.each(['schedule', 'resend'])(
+    'goes on once an attempt has failed that took up its room, made by %s',
+    async (trigger) => {
+      await using world = await bootRelay()
+      await using target = startTarget(no)
+      const endpoint = await world.createEndpoint(target.url)
+      const waiting = await world.deliver()
+      target.answers(yes)
+      const before = await world.deliver()
+      const held = holdAnswers(target)
+      if (trigger === 'resend') await world.resend(await world.deliveryOf(before))
+      else await world.send()
+      await held.arrived(3)
+      await world.change(endpoint, { active: false })
+      await world.change(endpoint, { active: true })
+      await stillness(world.app, () => target.requests.length)
+      expect(target.requests).toHaveLength(3)
+
+      target.answers(yes)
+      held.release(500)
+      await rest(world.app)
+
+      expect(target.requests).toHaveLength(4)
+      expect(await world.deliveryOf(waiting)).toMatchObject({
+        status: 'succeeded',
+        attempt_log: [{ trigger: 'schedule' }, { trigger: 'schedule' }],
+      })
+    },
+  )
+
   test('goes on with the attempts where they were', async () => {
     await using world = await bootRelay()
     await using target = startTarget(no)
@@ -274,6 +306,194 @@ describe('an endpoint that is switched on again', () => {
 
     expect(await tally(world)).toEqual({ succeeded: 200 })
     expect(target.requests).toHaveLength(200)
+  })
+})
+
+describe('an attempt that fails when its endpoint takes no more', () => {
+  /** Two deliveries that are under way at one endpoint. */
+  async function underWay(world: World, target: Target) {
+    const held = holdAnswers(target)
+    const endpoint = await world.createEndpoint(target.url)
+    const messages = await world.sendMany(2)
+    await held.arrived(2)
+    return { endpoint, messages, release: held.release }
+  }
+
+  test('is held at once where that was paused', async () => {
+    await using world = await bootRelay()
+    await using target = startTarget()
+    const { endpoint, messages, release } = await underWay(world, target)
+    await world.change(endpoint, { active: false })
+
+    release(500)
+    await rest(world.app)
+
+    for (const message of messages)
+      expect(await world.deliveryOf(message)).toMatchObject({
+        status: 'held',
+        held_reason: 'inactive',
+        attempts: 1,
+        next_attempt_at: null,
+        ended_at: null,
+      })
+  })
+
+  test('is held at once where another was answered that it is gone', async () => {
+    await using world = await bootRelay()
+    await using target = startTarget()
+    const { endpoint, release } = await underWay(world, target)
+    release(410, 1)
+    await until(async () => !(await world.readEndpoint(endpoint)).active)
+
+    release(500)
+    await rest(world.app)
+
+    expect(await world.readEndpoint(endpoint)).toMatchObject({ disabled_reason: 'gone' })
+    expect(await tally(world)).toEqual({ failed: 1, 'held: inactive': 1 })
+  })
+
+  test.each([
+    [500, { cancelled: 2 }, 2],
+    [200, { succeeded: 2 }, 0],
+  ])('was discarded meanwhile: answered %i it comes to %j', async (status, end, cancelled) => {
+    await using world = await bootRelay()
+    await using target = startTarget()
+    const { endpoint, release } = await underWay(world, target)
+    await world.change(endpoint, { active: false })
+    await world.change(endpoint, { active: true, held: 'discard' })
+
+    release(status)
+    await rest(world.app)
+
+    expect(await tally(world)).toEqual(end)
+    expect(await world.statsOf(endpoint)).toMatchObject([{ cancelled }])
+    await leap(world.app, DAY)
+    expect(target.requests).toHaveLength(2)
+  })
+
+  test('is cancelled where that was deleted', async () => {
+    await using world = await bootRelay()
+    await using target = startTarget()
+    const { endpoint, release } = await underWay(world, target)
+    await world.api.delete(`${ENDPOINTS}/${endpoint.id}`)
+
+    release(500)
+    await rest(world.app)
+
+    expect(await tally(world)).toEqual({ cancelled: 2 })
+  })
+})
+
+describe.each(['secrets', 'headers'])('an endpoint whose %s cannot be opened', (column) => {
+  const LONGEST_PAUSE = 600 * SECOND
+
+  function damage({ app }: World, { id }: { id: string }) {
+    const { client } = app.db
+    const { intact } = client
+      .query(`select ${column} as intact from endpoints where id = ?`)
+      .get(id) as {
+      intact: string
+    }
+    const write = (text: string) =>
+      client.run(`update endpoints set ${column} = ? where id = ?`, [text, id])
+    write(`${intact.slice(0, -4)}AAAA`)
+    return { repair: () => write(intact) }
+  }
+
+  test('keeps no other waiting, and gets its own once it is repaired', async () => {
+    await using world = await bootRelay()
+    await using target = startTarget()
+    await using other = startTarget()
+    const endpoint = await world.createEndpoint(target.url)
+    const well = await world.createEndpoint(other.url)
+    const { repair } = damage(world, endpoint)
+
+    const messages = await world.sendMany(20)
+    await rest(world.app)
+
+    expect(other.requests).toHaveLength(20)
+    expect(await tally(world, `?endpoint_id=${well.id}`)).toEqual({ succeeded: 20 })
+    expect(await tally(world, `?endpoint_id=${endpoint.id}`)).toEqual({ 'held: breaker': 20 })
+    expect(world.app.log.join()).toContain('endpoint cannot be used')
+
+    repair()
+    await leap(world.app, LONGEST_PAUSE - 1)
+    expect(target.requests).toHaveLength(0)
+    await world.clock.advance(1)
+    await rest(world.app)
+    expect(await tally(world)).toEqual({ succeeded: 40 })
+    const arrived = target.requests.map(({ headers }) => headers.get('webhook-id'))
+    expect(arrived.toSorted()).toEqual(messages.map(({ id }) => id).toSorted())
+  })
+
+  test('is shown all the same, refuses other changes, and is mended by a rotation', async () => {
+    await using world = await bootRelay()
+    await using target = startTarget()
+    const { api } = world
+    const endpoint = await world.createEndpoint(target.url, { headers: { 'X-Team': 'blue' } })
+    const path = `/v1/relay/endpoints/${endpoint.id}`
+    damage(world, endpoint)
+    const message = await world.deliver()
+
+    expect((await api.get('/v1/relay/endpoints')).body.data).toMatchObject([{ id: endpoint.id }])
+    expect(await api.get(path)).toMatchObject({ status: 200, body: { headers: {} } })
+    for (const refused of [
+      await api.patch(path, { description: 'x' }),
+      await api.post(`${path}/test`),
+    ])
+      expect(refused).toMatchObject({
+        status: 409,
+        body: { error: { code: 'conflict', message: expect.stringContaining('rotate') } },
+      })
+    const { status, body } = await api.post(`${path}/rotate-secret`)
+    await rest(world.app)
+
+    expect(status).toBe(200)
+    expect(await world.deliveryOf(message)).toMatchObject({ status: 'succeeded' })
+    const [request] = target.requests as [ReceivedRequest]
+    const signed = ['webhook-id', 'webhook-timestamp'].map((name) => request.headers.get(name))
+    const key = Buffer.from(body.secret.slice('whsec_'.length), 'base64')
+    const digest = createHmac('sha256', key).update([...signed, request.body].join('.'))
+    expect(request.headers.get('webhook-signature')).toBe(`v1,${digest.digest('base64')}`)
+  })
+
+  test('is asked again each time that its pause is over', async () => {
+    await using world = await bootRelay()
+    await using target = startTarget()
+    const endpoint = await world.createEndpoint(target.url)
+    const { repair } = damage(world, endpoint)
+    await world.deliver()
+
+    await leap(world.app, LONGEST_PAUSE)
+    await leap(world.app, LONGEST_PAUSE)
+    expect(await tally(world)).toEqual({ 'held: breaker': 1 })
+    repair()
+    await leap(world.app, LONGEST_PAUSE)
+
+    expect(await tally(world)).toEqual({ succeeded: 1 })
+  })
+
+  test.each([
+    [200, { succeeded: 1 }],
+    [500, { retrying: 1 }],
+  ])('has the end of an attempt stored that is under way: %i', async (status, end) => {
+    await using world = await bootRelay()
+    await using target = startTarget()
+    const held = holdAnswers(target)
+    const endpoint = await world.createEndpoint(target.url)
+    const other = await world.createEndpoint(target.url, { event_types: ['other'] })
+    const message = await world.send()
+    await held.arrived(1)
+    damage(world, endpoint)
+    // A change of any endpoint has them all read anew.
+    await world.change(other, { description: 'changed' })
+
+    held.release(status)
+    await rest(world.app)
+
+    expect(await tally(world)).toEqual(end)
+    const { attempt_log } = await world.deliveryOf(message)
+    expect(attempt_log).toMatchObject([{ response: { status } }])
   })
 })
 

@@ -70,6 +70,22 @@ describe('which messages', () => {
     expect(await replayed(world, endpoint, { ...EVER, which: 'all' })).toEqual(['a', 'b', 'c'])
   })
 
+  test('those that arrived once did arrive, although they were sent again and failed', async () => {
+    await using world = await bootWorld(WITHOUT_RETRIES)
+    const { createEndpoint, deliveriesOf, resend, readDelivery, settle, target } = world
+    const endpoint = await createEndpoint()
+    const [message] = await publishAll(world, ['a', 'b'])
+    const [delivery] = await deliveriesOf(message)
+    target.answers(answerWith(500))
+    await resend(delivery)
+    await settle()
+    expect(await readDelivery(delivery)).toMatchObject({ status: 'failed' })
+    target.answers(answerWith(200))
+
+    expect(await replayed(world, endpoint, EVER)).toEqual([])
+    expect(await replayed(world, endpoint, { ...EVER, which: 'all' })).toEqual(['a', 'b'])
+  })
+
   test('those that were cancelled count as never arrived', async () => {
     await using world = await bootWorld()
     const { createEndpoint, change } = world
@@ -471,3 +487,31 @@ test('more than 100,000 messages at once are refused before the first of them is
   expect(count(app, 'deliveries')).toBe(0)
   expect(target.requests).toHaveLength(0)
 }, 60_000)
+
+test('who replays how much is in the audit log, and nobody who only counts or is refused', async () => {
+  await using world = await bootWorld()
+  const { app, acme, live, api, createEndpoint, change, dryRun, replay } = world
+  await publishAll(world, ['a', 'b', 'c'])
+  const endpoint = await createEndpoint()
+  await dryRun(endpoint, EVER)
+
+  await replay(endpoint, EVER)
+  await change(endpoint, { active: false })
+  expect(await api.post(`${ENDPOINTS}/${endpoint.id}/replay`, EVER)).toMatchObject({ status: 409 })
+
+  const rows = app.db.client
+    .query(
+      `select tenant_id, actor_kind, actor_id, object, detail from audit_log
+       where action = 'endpoint.replayed'`,
+    )
+    .all()
+  expect(rows).toEqual([
+    {
+      tenant_id: acme.id,
+      actor_kind: 'key',
+      actor_id: live.id,
+      object: `endpoint:${endpoint.id}`,
+      detail: JSON.stringify({ count: 3 }),
+    },
+  ])
+})

@@ -3,6 +3,7 @@ import { holdAnswers } from '../clockwork/support.ts'
 import {
   answerWith,
   bootWorld,
+  count,
   DELIVERIES,
   HOUR,
   isoAt,
@@ -589,4 +590,60 @@ describe('cancelling instead', () => {
 
     expect(await readDelivery(delivery)).toMatchObject({ status: 'succeeded', run: 2 })
   })
+})
+
+test('of the attempts at one delivery the last 100 are kept, and what they sent is shown once', async () => {
+  await using world = await bootWorld()
+  const { app, createEndpoint, publish, resend, settle, readDelivery, target } = world
+  await createEndpoint()
+  const delivery = await theDelivery(world, await publish({ payload: { mark: 'only-once' } }))
+  const kept = async () =>
+    (await readDelivery(delivery)).attempt_log.map(({ number }: Json) => number)
+  const numbers = (from: number, to: number) =>
+    Array.from({ length: to - from + 1 }, (_, n) => from + n)
+
+  for (let n = 2; n <= 100; n++) {
+    await resend(delivery)
+    await settle()
+  }
+  expect(await kept()).toEqual(numbers(1, 100))
+  for (let n = 101; n <= 103; n++) {
+    await resend(delivery)
+    await settle()
+  }
+
+  expect(await kept()).toEqual(numbers(4, 103))
+  expect(count(app, 'attempts')).toBe(100)
+  const read = await readDelivery(delivery)
+  expect(read).toMatchObject({ attempts: 103, request_body: target.requests[0]?.body })
+  expect(JSON.stringify(read).split('only-once')).toHaveLength(2)
+})
+
+test('who resends and who cancels is in the audit log, and nobody for what was refused', async () => {
+  await using world = await bootWorld()
+  const { app, acme, live, api, resend, settle } = world
+  const { delivery } = await waiting(world)
+
+  await resend(delivery)
+  await settle()
+  await api.post(`${DELIVERIES}/${delivery.id}/cancel`)
+  expect(await api.post(`${DELIVERIES}/${delivery.id}/cancel`)).toMatchObject({ status: 409 })
+  expect(await api.post(`${DELIVERIES}/nothing/resend`)).toMatchObject({ status: 404 })
+
+  const rows = app.db.client
+    .query(
+      `select tenant_id, actor_kind, actor_id, action, object from audit_log
+       where action like 'delivery.%' order by seq`,
+    )
+    .all()
+  const by = {
+    tenant_id: acme.id,
+    actor_kind: 'key',
+    actor_id: live.id,
+    object: `delivery:${delivery.id}`,
+  }
+  expect(rows).toEqual([
+    { ...by, action: 'delivery.resent' },
+    { ...by, action: 'delivery.cancelled' },
+  ])
 })

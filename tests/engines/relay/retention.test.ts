@@ -161,6 +161,66 @@ test('the deliveries of a message count towards the slice, also those of one alo
   expect(await world.api.get(`${MESSAGES}/${message.id}`)).toMatchObject({ status: 404 })
 })
 
+test('large payloads count for all the pages that they take up', async () => {
+  await using world = await bootWorld()
+  const { app, publish } = world
+  copyMessage(app, await publish({ payload: { filling: 'x'.repeat(200_000) } }), 299)
+
+  const slices = await slicesOf(world, ['messages'])
+
+  expect(rows(world, 'messages')).toEqual([0])
+  expect(slices.reduce((sum, slice) => sum + slice)).toBe(300)
+  // 49 pages each, and the last of a slice may go beyond it.
+  expect(Math.max(...slices)).toBe(11)
+})
+
+test('attempts count towards the slice, also those of one delivery alone', async () => {
+  await using world = await bootWorld(WITHOUT_RETRIES)
+  const { app, createEndpoint, publish } = world
+  await createEndpoint()
+  copyAttempt(world, await publish(), 1199)
+  copyAttempt(world, await publish(), 99)
+
+  const slices = await slicesOf(world, ['messages', 'deliveries', 'attempts'])
+
+  expect(slices).toEqual([500, 500, 304])
+  expect(rows(world, 'messages', 'deliveries', 'attempts')).toEqual([0, 0, 0])
+  expect(app.log.join()).not.toContain('retention failed')
+})
+
+/** How many rows of some tables each slice of a sweep takes that comes when all are too old. */
+async function slicesOf(world: World, tables: string[]) {
+  const { app, clock } = world
+  const left = () => rows(world, ...tables).reduce((sum, table) => sum + table, 0)
+  const slices: number[] = []
+  clock.jump(31 * DAY)
+  let before = left()
+  void app.platform.retention.sweep()
+  while (before > 0) {
+    await until(() => left() < before)
+    slices.push(before - left())
+    before = left()
+    await clock.advance(20)
+  }
+  return slices
+}
+
+/** Writes down further attempts at the delivery of a message. */
+function copyAttempt({ app }: World, message: Json, copies: number) {
+  const columns = (app.db.client.query('pragma table_info(attempts)').all() as Json[])
+    .map(({ name }) => name)
+    .filter((name) => name !== 'seq')
+    .map((name) => `a.${name}`)
+    .join(', ')
+  app.db.client.run(
+    `with recursive n(i) as (select 1 union all select i + 1 from n where i < ?)
+     insert into attempts (${columns.replaceAll('a.', '')})
+     select ${columns} from n, attempts a join deliveries d on d.seq = a.delivery_seq
+     join messages m on m.seq = d.message_seq where m.id = ?`,
+    [copies, message.id],
+  )
+}
+
 /** Writes down further deliveries of the only message, as if there were more endpoints. */
 function copyDelivery({ app }: World, copies: number) {
   const columns = (app.db.client.query('pragma table_info(deliveries)').all() as Json[])

@@ -188,6 +188,53 @@ describe('a second run is told as what it is', () => {
   })
 })
 
+describe('a message that has arrived has arrived', () => {
+  const ARRIVED = `delivered at ${at(0)}; since it was sent again: `
+
+  test('whatever becomes of it when it is sent again', async () => {
+    await using world = await bootWorld({ flags: { 'relay-retry-delays': '5s' } })
+    const { createEndpoint, publish, deliveriesOf, resend, settle, clock, target } = world
+    await createEndpoint()
+    const message = await publish()
+    const [delivery] = await deliveriesOf(message)
+    await clock.advance(10 * SECOND)
+    target.answers(answerWith(500))
+
+    await resend(delivery)
+    await settle()
+    expect(await verdictOf(world, message)).toMatchObject({
+      verdict: 'retrying',
+      reason: `${ARRIVED}2 attempts in 2 runs; the next is due at ${at(15)}`,
+    })
+
+    await clock.advance(5 * SECOND)
+    expect(await verdictOf(world, message)).toMatchObject({
+      verdict: 'failed',
+      reason: `${ARRIVED}given up at ${at(15)} after 3 attempts`,
+    })
+
+    target.answers(answerWith(200))
+    await resend(delivery)
+    await settle()
+    const { verdict, reason } = await verdictOf(world, message)
+    expect(verdict).toBe('succeeded')
+    expect(reason).toBe(`delivered at ${at(15)} with 4 attempts`)
+  })
+
+  test('and not where it never did, however often it was sent', async () => {
+    await using world = await bootWorld(WITHOUT_RETRIES)
+    const { createEndpoint, publish, deliveriesOf, resend, settle, target } = world
+    target.answers(answerWith(500))
+    await createEndpoint()
+    const message = await publish()
+    const [delivery] = await deliveriesOf(message)
+    await resend(delivery)
+    await settle()
+
+    expect(await reasonOf(world, message)).toBe(`given up at ${at(0)} after 2 attempts`)
+  })
+})
+
 describe('a message that never was to go to an endpoint', () => {
   test('event_type: what it listened to, and what came', async () => {
     await using world = await bootWorld()
@@ -364,6 +411,80 @@ describe('the filter of that time is what counts', () => {
 
     expect(await verdictOf(world, message)).toMatchObject({ verdict: 'event_type' })
   })
+})
+
+test('after a hundred changes the first filter is forgotten, and older messages are told apart', async () => {
+  await using world = await bootWorld()
+  const { createEndpoint, change, publish, clock } = world
+  const older = await publish()
+  await clock.advance(SECOND)
+  const endpoint = await createEndpoint({ event_types: ['first'] })
+  const message = await publish()
+  const changeOnce = async (n: number) => {
+    await change(endpoint, { event_types: [`other.${n}`] })
+    await publish({ event_type: 'unheard' })
+  }
+
+  for (let n = 1; n <= 99; n++) await changeOnce(n)
+  expect(await verdictOf(world, message)).toMatchObject({
+    verdict: 'event_type',
+    reason: 'it listened to first, not to user.created',
+  })
+  await changeOnce(100)
+
+  expect(await verdictOf(world, message)).toMatchObject({
+    delivery_id: null,
+    verdict: 'forgotten',
+    reason: 'what the endpoint listened to then is not known any more',
+  })
+  expect(await verdictOf(world, older)).toMatchObject({
+    verdict: 'later',
+    reason: 'the endpoint is younger than the message',
+  })
+  await change(endpoint, { event_types: null })
+  for (const one of [message, older])
+    expect(await reasonOf(world, one)).toEndWith('; a replay can send it')
+})
+
+test('a replay is spoken of exactly where it would send the message', async () => {
+  await using world = await bootWorld()
+  const { createEndpoint, change, publish, dryRun, clock } = world
+  const messages: Json[] = []
+  async function publishAll() {
+    for (const fields of [{}, { channels: ['eu'] }, { event_type: 'a.b' }]) {
+      messages.push(await publish(fields))
+      await clock.advance(SECOND)
+    }
+  }
+  await publishAll()
+  const endpoint = await createEndpoint({ event_types: ['nothing'] })
+  await publishAll()
+  await change(endpoint, { event_types: null, channels: ['us'] })
+  await publishAll()
+
+  const spokenOf: number[] = []
+  for (const filter of [
+    { event_types: ['nothing'], channels: [] },
+    { event_types: ['user.*'], channels: [] },
+    { event_types: ['user.*'], channels: ['eu'] },
+    { event_types: ['a.b'], channels: [] },
+    { event_types: null, channels: ['us'] },
+    { event_types: null, channels: [] },
+  ]) {
+    await change(endpoint, filter)
+    const told = await Promise.all(
+      messages.map(async (message) => (await reasonOf(world, message)).includes('replay')),
+    )
+    const counted = await Promise.all(
+      messages.map(({ timestamp }) =>
+        dryRun(endpoint, { since: timestamp, until: isoAt(Date.parse(timestamp) + 1) }),
+      ),
+    )
+    expect(told.map(Number)).toEqual(counted)
+    spokenOf.push(told.filter(Boolean).length)
+  }
+
+  expect(spokenOf).toEqual([0, 6, 3, 3, 0, 9])
 })
 
 test('every endpoint of the environment has its verdict, and of nobody else', async () => {
