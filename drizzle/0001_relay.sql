@@ -24,7 +24,6 @@ CREATE TABLE `attempts` (
 	`error_code` text,
 	`error_message` text,
 	`next_attempt_at` integer,
-	FOREIGN KEY (`tenant_id`) REFERENCES `tenants`(`id`) ON UPDATE no action ON DELETE cascade,
 	FOREIGN KEY (`delivery_seq`) REFERENCES `deliveries`(`seq`) ON UPDATE no action ON DELETE cascade
 ) STRICT;
 
@@ -98,8 +97,7 @@ CREATE TABLE `endpoint_health` (
 	`failing_since` integer,
 	`failed_attempts` integer NOT NULL,
 	`is_releasing` integer NOT NULL,
-	FOREIGN KEY (`endpoint_id`) REFERENCES `endpoints`(`id`) ON UPDATE no action ON DELETE cascade,
-	FOREIGN KEY (`tenant_id`) REFERENCES `tenants`(`id`) ON UPDATE no action ON DELETE cascade
+	FOREIGN KEY (`endpoint_id`) REFERENCES `endpoints`(`id`) ON UPDATE no action ON DELETE cascade
 ) STRICT;
 
 CREATE INDEX `endpoint_health_open` ON `endpoint_health` (`open_until`) WHERE open_until is not null;

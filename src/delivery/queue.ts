@@ -85,7 +85,7 @@ export function createDeliveryQueue(parts: {
     if (endpoint === null) recovery.putOff(tenant, target)
     else if (store.endpoints.isActive(tenant, target)) return lookAgain()
     else recovery.suspend(target)
-    return hold(store.line.ready(line, lane, SLICE))
+    return hold(slice(lane))
   }
 
   function lookAgain() {
@@ -104,16 +104,19 @@ export function createDeliveryQueue(parts: {
   }
 
   function resends(lane: Lane): DeliveryRow[] {
-    const rows = store.line.ready(line, lane, SLICE)
+    const rows = slice(lane)
     hold(rows.filter(({ trigger }) => trigger !== 'resend'))
     return rows.filter(({ trigger }) => trigger === 'resend')
   }
 
   /** A full slice has more behind it, for another turn. */
-  function hold(rows: DeliveryRow[]) {
-    store.holding.hold(rows.map(({ seq }) => seq))
+  function slice(lane: Lane): DeliveryRow[] {
+    const rows = store.line.ready(line, lane, SLICE)
     if (rows.length === SLICE) wake.ready()
+    return rows
   }
+
+  const hold = (rows: DeliveryRow[]) => store.holding.hold(rows.map(({ seq }) => seq))
 
   function begin(row: DeliveryRow, lane: Lane, endpoint: Endpoint, lease: Lease) {
     const message = store.messages.atSeq(row.tenantId, row.messageSeq)

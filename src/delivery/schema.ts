@@ -93,7 +93,8 @@ export const endpointHealth = sqliteTable(
     endpointId: text('endpoint_id')
       .primaryKey()
       .references(() => endpoints.id, { onDelete: 'cascade' }),
-    tenantId: tenantId(),
+    /** Goes with its endpoint: a cascade of its own would look for it without an index. */
+    tenantId: text('tenant_id').notNull(),
     /** Failed attempts in a row. */
     failures: integer('failures').notNull(),
     /** The breaker is open until then: no attempt is made. */
@@ -194,7 +195,8 @@ export const attempts = sqliteTable(
   {
     seq: integer('seq').primaryKey(),
     id: text('id').notNull(),
-    tenantId: tenantId(),
+    /** Goes with its delivery: a cascade of its own would look for it without an index. */
+    tenantId: text('tenant_id').notNull(),
     deliverySeq: integer('delivery_seq')
       .notNull()
       .references(() => deliveries.seq, { onDelete: 'cascade' }),
