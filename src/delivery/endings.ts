@@ -6,13 +6,14 @@ import { isHopeless } from './health.ts'
 import { ATTEMPTS_KEPT } from './limits.ts'
 import type { DeliveryEvents } from './metrics.ts'
 import type { Parking } from './parking.ts'
+import type { PolicyOf } from './policy.ts'
 import type { Recovery } from './recovery.ts'
 import type { Sent } from './send.ts'
 import type { DisabledReason, EndpointRow } from './store/endpoints.ts'
 import type { HourCounts } from './store/hours.ts'
 import type { Store } from './store/index.ts'
 import type { LeasedDelivery, Step } from './store/rows.ts'
-import { cancelled, type Schedule, stepAfter } from './transitions.ts'
+import { cancelled, stepAfter } from './transitions.ts'
 import type { Wake } from './wake.ts'
 
 /** Response headers that are kept: enough to see what the matter was. */
@@ -32,16 +33,16 @@ export function createEndings(parts: {
   parking: Parking
   wake: Wake
   events: DeliveryEvents
-  scheduleOf: (stream: string) => Schedule
+  policyOf: PolicyOf
 }) {
-  const { store, clock, log, audit, directory, recovery, parking, wake, events } = parts
+  const { store, clock, log, audit, directory, recovery, parking, wake, events, policyOf } = parts
 
   /** Does nothing when the lease is void: somebody else has ended this attempt. */
   function end(leased: LeasedDelivery, sent: Sent) {
     const row = store.line.leased(leased.seq, leased.attemptId)
     if (!row) return
     const endpoint = store.endpoints.ofTenant(row.tenantId, row.endpointId)
-    const step = stepAfter(row, sent, parts.scheduleOf(row.stream))
+    const step = stepAfter(row, sent, policyOf(row.stream))
     const next = step.endedAt === null ? whereItStands(step, sent, endpoint) : step
     store.line.move(row.seq, next)
     store.attempts.insert(attemptRow(row, sent, next))
@@ -69,13 +70,13 @@ export function createEndings(parts: {
    * Who turns away one message is well. A resend that fails counts for nothing: it is to leave
    * the schedule alone, and so must not open the breaker.
    */
-  function judge(endpoint: EndpointRow, { trigger }: LeasedDelivery, sent: Sent) {
+  function judge(endpoint: EndpointRow, { stream, trigger }: LeasedDelivery, sent: Sent) {
     const { tenantId, id } = endpoint
     if (sent.refuses === 'all') return disable(tenantId, id, 'gone')
     if (sent.result === 'succeeded' || sent.refuses === 'message')
       return recovery.noteSuccess(tenantId, id)
     if (sent.result === 'interrupted' || trigger === 'resend') return recovery.goOn(id)
-    const health = recovery.noteFailure(tenantId, id)
+    const health = recovery.noteFailure(tenantId, id, policyOf(stream))
     const lastGoodAt = () => store.hours.lastSuccessBefore(id) ?? endpoint.createdAt
     if (isHopeless(health, clock.now(), lastGoodAt)) disable(tenantId, id, 'failing')
   }

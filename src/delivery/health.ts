@@ -4,7 +4,7 @@ import type { HealthRow } from './store/health.ts'
 /** How calls to an endpoint have been going. */
 export type Health = Omit<HealthRow, 'endpointId' | 'tenantId' | 'isReleasing'>
 
-interface BreakerRules {
+export interface BreakerRules {
   /** Failures in a row that open the breaker. */
   breakerFailures: number
 }

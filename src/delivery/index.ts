@@ -1,7 +1,5 @@
 import type { Config } from '../config/index.ts'
 import { createDueLoop } from '../platform/due-loop.ts'
-import type { Engine } from '../platform/engines.ts'
-import { fail } from '../platform/errors.ts'
 import type { Platform } from '../platform/platform.ts'
 import { createByHand } from './by-hand.ts'
 import { createDirectory } from './directory.ts'
@@ -9,6 +7,7 @@ import { createEndings } from './endings.ts'
 import { createEndpoints } from './endpoints.ts'
 import { createDeliveryMetrics } from './metrics.ts'
 import { createParking } from './parking.ts'
+import { createPolicyOf, type Policies } from './policy.ts'
 import { createPublish } from './publish.ts'
 import { createDeliveryQueue } from './queue.ts'
 import { createRecovery } from './recovery.ts'
@@ -23,13 +22,6 @@ import { createWake } from './wake.ts'
 
 export type Delivery = ReturnType<typeof createDelivery>
 
-/** How one engine's events are delivered. */
-interface Policy {
-  retryDelaysMs: readonly number[]
-  timeoutMs: number
-  random: () => number
-}
-
 /** Events to the endpoints that want them, whichever engine they come from. */
 export function createDelivery(
   platform: Platform,
@@ -37,16 +29,15 @@ export function createDelivery(
 ) {
   const { db, clock, log, outbound, audit, metrics, retention, instances, sealing } = platform
   const { retryDelaysMs, timeoutMs, breakerFailures } = config.relay
-  const policies: Partial<Record<Engine, Policy>> = {
-    relay: { retryDelaysMs, timeoutMs, random: platform.random },
-  }
-  const policyOf = (stream: string): Policy =>
-    policies[stream.split('.')[0] as Engine] ?? fail(new Error(`no policy for ${stream}`))
+  const policies = {
+    relay: { retryDelaysMs, timeoutMs, breakerFailures, random: platform.random },
+  } satisfies Policies
+  const policyOf = createPolicyOf(policies)
   const brandName = config.brand.name
   const store = createStore(db)
   const wake = createWake(() => loops)
   const directory = createDirectory({ db, store, sealing })
-  const recovery = createRecovery({ store, clock, wake, breakerFailures })
+  const recovery = createRecovery({ store, clock, wake })
   const parking = createParking({ db, clock, store, log })
   const send = createSend({ outbound, clock, brandName })
   const endings = createEndings({
@@ -59,7 +50,7 @@ export function createDelivery(
     parking,
     wake,
     events: createDeliveryMetrics(metrics, store, clock),
-    scheduleOf: policyOf,
+    policyOf,
   })
 
   function createLoop(line: Line) {
@@ -74,7 +65,7 @@ export function createDelivery(
       endings,
       wake,
       send,
-      timeoutOf: (stream) => policyOf(stream).timeoutMs,
+      policyOf,
       longestMs: Math.max(...Object.values(policies).map((policy) => policy.timeoutMs)),
     })
     return createDueLoop({ queue, db, clock, log, instances })
@@ -87,7 +78,7 @@ export function createDelivery(
     deliveries: store.deliveries,
     attempts: store.attempts,
     hours: store.hours,
-    ...createPublish({ store, directory, recovery, wake }),
+    ...createPublish({ store, directory, recovery, wake, policyOf }),
     endpoints: createEndpoints({
       db,
       clock,

@@ -1,5 +1,6 @@
 import { newId } from '../platform/ids.ts'
 import type { Directory, Subscriber } from './directory.ts'
+import type { PolicyOf } from './policy.ts'
 import type { Recovery } from './recovery.ts'
 import type { Store } from './store/index.ts'
 import { LINES } from './store/rows.ts'
@@ -29,10 +30,13 @@ export function createPublish(parts: {
   directory: Directory
   recovery: Recovery
   wake: Wake
+  policyOf: PolicyOf
 }) {
-  const { store, directory, recovery, wake } = parts
+  const { store, directory, recovery, wake, policyOf } = parts
 
   function publish(stream: Stream, event: Event, now: number): Published {
+    // Refuses a stream that nobody could deliver, before anything of it is stored.
+    policyOf(stream.name)
     const published = accept(stream, event, now)
     for (const subscriber of directory.subscribersOf(stream)) {
       if (subscriber.verdict(event.type, event.channels) === 'matches')

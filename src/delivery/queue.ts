@@ -6,6 +6,7 @@ import type { Directory, Endpoint } from './directory.ts'
 import type { Endings } from './endings.ts'
 import { FIRST_ATTEMPTS, FURTHER_ATTEMPTS, SLICE } from './limits.ts'
 import type { Parking } from './parking.ts'
+import type { PolicyOf } from './policy.ts'
 import type { Recovery } from './recovery.ts'
 import { type Send, type Sent, unsent } from './send.ts'
 import type { Store } from './store/index.ts'
@@ -38,7 +39,8 @@ export function createDeliveryQueue(parts: {
   endings: Endings
   wake: Wake
   send: Send
-  timeoutOf: (stream: string) => number
+  policyOf: PolicyOf
+  /** The longest that any attempt may take. */
   longestMs: number
 }): DueQueue<Attempt, Sent> {
   const { line, store, clock, log, directory, recovery, parking, endings, wake, send } = parts
@@ -136,7 +138,7 @@ export function createDeliveryQueue(parts: {
         attempt: delivery.attempts + 1,
         trigger: delivery.trigger,
       },
-      parts.timeoutOf(delivery.stream),
+      parts.policyOf(delivery.stream).timeoutMs,
       signal,
     )
 

@@ -2,6 +2,7 @@ import type { Clock } from '../platform/clock.ts'
 import {
   afterFailure,
   afterSuccess,
+  type BreakerRules,
   HEALTHY,
   type Health,
   halfOpen,
@@ -19,14 +20,8 @@ export type Recovery = ReturnType<typeof createRecovery>
  * The breaker of each endpoint, and how what was held meanwhile is let go: a little at a time,
  * each that ends drawing the next ones after it. All of this runs inside the loop's commits.
  */
-export function createRecovery(parts: {
-  store: Store
-  clock: Clock
-  wake: Wake
-  breakerFailures: number
-}) {
+export function createRecovery(parts: { store: Store; clock: Clock; wake: Wake }) {
   const { store, clock, wake } = parts
-  const rules = { breakerFailures: parts.breakerFailures }
 
   /** Endpoints whose breaker opened here, so that only of these it is looked up. */
   const opened = new Set<string>()
@@ -73,7 +68,7 @@ export function createRecovery(parts: {
   }
 
   /** Says how things stand afterwards. */
-  function noteFailure(tenantId: string, endpointId: string): Health {
+  function noteFailure(tenantId: string, endpointId: string, rules: BreakerRules): Health {
     const row = store.health.find(endpointId) ?? newRow(tenantId, endpointId)
     const next = { ...row, ...afterFailure(row, clock.now(), rules) }
     if (next.openUntil !== null) next.isReleasing = false
