@@ -6,7 +6,7 @@ import type { Caller } from '../../platform/keys.ts'
 import { LOOKED_THROUGH } from './limits.ts'
 import type { Delivery, DeliveryDetail, Status } from './model.ts'
 import { presentDelivery, presentDeliveryDetail, statusOf } from './present.ts'
-import { actorOf, streamOf } from './stream.ts'
+import { actorOf, ownList, streamOf } from './stream.ts'
 
 export type Deliveries = ReturnType<typeof createDeliveries>
 
@@ -17,7 +17,7 @@ export interface DeliveryQuery {
   endpoint_id?: string | undefined
 }
 
-const cursors = createCursor('relay deliveries')
+const cursorsOf = (caller: Caller) => createCursor(ownList(caller, 'deliveries'))
 
 /** What became of messages, endpoint by endpoint. */
 export function createDeliveries({ delivery }: { delivery: DeliveryLayer }) {
@@ -29,14 +29,18 @@ export function createDeliveries({ delivery }: { delivery: DeliveryLayer }) {
    */
   function list(caller: Caller, query: DeliveryQuery): Page<Delivery> {
     const { limit, cursor, status } = query
-    const before = cursor === undefined ? undefined : cursors.decode(cursor)
+    const before = cursor === undefined ? undefined : cursorsOf(caller).decode(cursor)
     if (status === undefined) return shown(caller, rowsOf(caller, query, before, limit + 1), limit)
     const most = isIndexed(query) ? limit + 1 : LOOKED_THROUGH
     const seen = rowsOf(caller, query, before, most)
     const found = seen.filter((row) => statusOf(row) === status)
     if (found.length > limit || seen.length < most) return shown(caller, found, limit)
     const last = seen.at(-1) as DeliveryView
-    return { ...shown(caller, found, limit), has_more: true, next_cursor: cursors.encode(last.seq) }
+    return {
+      ...shown(caller, found, limit),
+      has_more: true,
+      next_cursor: cursorsOf(caller).encode(last.seq),
+    }
   }
 
   /** All that failed have an index of their own. */
@@ -61,14 +65,14 @@ export function createDeliveries({ delivery }: { delivery: DeliveryLayer }) {
     { limit, cursor }: Pick<DeliveryQuery, 'limit' | 'cursor'>,
   ): Page<Delivery> {
     const stream = streamOf(caller)
-    const before = cursor === undefined ? undefined : cursors.decode(cursor)
+    const before = cursor === undefined ? undefined : cursorsOf(caller).decode(cursor)
     const message = messages.find(stream, messageId) ?? fail(notFound('message not found'))
     const rows = deliveries.ofMessage(stream, message.seq, { before, limit: limit + 1 })
     return shown(caller, rows, limit)
   }
 
   function shown(caller: Caller, rows: DeliveryView[], limit: number): Page<Delivery> {
-    const listed = page(rows, limit, ({ seq }) => cursors.encode(seq))
+    const listed = page(rows, limit, ({ seq }) => cursorsOf(caller).encode(seq))
     const isActive = activity(caller)
     return {
       ...listed,

@@ -23,7 +23,7 @@ import type {
 } from './model.ts'
 import { presentEndpoint, presentStats, presentTest } from './present.ts'
 import type { Store } from './store/index.ts'
-import { actorOf, environmentOf, streamOf } from './stream.ts'
+import { actorOf, environmentOf, ownList, streamOf } from './stream.ts'
 
 const DAY_MS = 86_400_000
 const REPLAYED_A_SECOND = 10
@@ -35,7 +35,7 @@ const TEST_PAYLOAD = '{"message":"This is a test."}'
 
 export type RelayEndpoints = ReturnType<typeof createRelayEndpoints>
 
-const cursors = createCursor('relay endpoints')
+const cursorsOf = (caller: Caller) => createCursor(ownList(caller, 'endpoints'))
 
 /** The endpoints of one tenant and environment, in the words of the API. */
 export function createRelayEndpoints(parts: { delivery: Delivery; store: Store; clock: Clock }) {
@@ -50,9 +50,9 @@ export function createRelayEndpoints(parts: { delivery: Delivery; store: Store; 
     caller: Caller,
     { limit, cursor }: { limit: number; cursor?: string | undefined },
   ): Page<Endpoint> {
-    const before = cursor === undefined ? undefined : cursors.decode(cursor)
+    const before = cursor === undefined ? undefined : cursorsOf(caller).decode(cursor)
     const rows = endpoints.list(streamOf(caller), { before, limit: limit + 1 })
-    const listed = page(rows, limit, ({ seq }) => cursors.encode(seq))
+    const listed = page(rows, limit, ({ seq }) => cursorsOf(caller).encode(seq))
     return { ...listed, data: listed.data.map(present) }
   }
 

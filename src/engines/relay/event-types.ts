@@ -4,11 +4,11 @@ import type { Caller } from '../../platform/keys.ts'
 import type { EventTypeSeen } from './model.ts'
 import { presentEventType, presentEventTypeDetail } from './present.ts'
 import type { Store } from './store/index.ts'
-import { environmentOf } from './stream.ts'
+import { environmentOf, ownList } from './stream.ts'
 
 export type EventTypes = ReturnType<typeof createEventTypes>
 
-const cursors = createCursor('relay event types', 'string')
+const cursorsOf = (caller: Caller) => createCursor(ownList(caller, 'event types'), 'string')
 
 /** The event types that were seen, and what is known of their payloads. */
 export function createEventTypes({ store }: { store: Store }) {
@@ -17,12 +17,12 @@ export function createEventTypes({ store }: { store: Store }) {
     caller: Caller,
     { limit, cursor }: { limit: number; cursor?: string | undefined },
   ): Page<EventTypeSeen> {
-    const after = cursor === undefined ? undefined : cursors.decode(cursor)
+    const after = cursor === undefined ? undefined : cursorsOf(caller).decode(cursor)
     const rows = store.eventTypes.list(caller.tenantId, environmentOf(caller), {
       after,
       limit: limit + 1,
     })
-    const listed = page(rows, limit, ({ name }) => cursors.encode(name))
+    const listed = page(rows, limit, ({ name }) => cursorsOf(caller).encode(name))
     return { ...listed, data: listed.data.map(presentEventType) }
   }
 

@@ -16,7 +16,7 @@ import type { RelayEvents } from './metrics.ts'
 import type { Message, NewMessage } from './model.ts'
 import { presentMessage } from './present.ts'
 import type { Store } from './store/index.ts'
-import { environmentOf, streamOf } from './stream.ts'
+import { environmentOf, ownList, streamOf } from './stream.ts'
 
 /** What a producer is answered. */
 export interface Receipt {
@@ -27,7 +27,7 @@ export interface Receipt {
 
 export type Messages = ReturnType<typeof createMessages>
 
-const cursors = createCursor('relay messages')
+const cursorsOf = (caller: Caller) => createCursor(ownList(caller, 'messages'))
 
 /** Events in: contract/passepartout-relay, event relay engine. */
 export function createMessages(parts: {
@@ -124,9 +124,9 @@ export function createMessages(parts: {
     query: { limit: number; cursor?: string | undefined; event_type?: string | undefined },
   ): Page<Message> {
     const { limit, cursor, event_type: type } = query
-    const before = cursor === undefined ? undefined : cursors.decode(cursor)
+    const before = cursor === undefined ? undefined : cursorsOf(caller).decode(cursor)
     const rows = delivery.messages.list(streamOf(caller), { before, limit: limit + 1, type })
-    const listed = page(rows, limit, ({ seq }) => cursors.encode(seq))
+    const listed = page(rows, limit, ({ seq }) => cursorsOf(caller).encode(seq))
     return { ...listed, data: listed.data.map(presentMessage) }
   }
 

@@ -14,3 +14,7 @@ export const streamOf = (caller: Caller): Stream => ({
 
 /** Who acts when a key does, for the audit log. */
 export const actorOf = ({ keyId }: Caller): Actor => ({ kind: 'key', id: keyId })
+
+/** Of a list as one tenant sees it in one environment: a cursor of it leads nobody else anywhere. */
+export const ownList = (caller: Caller, list: string): string =>
+  `relay ${list} of ${caller.tenantId} ${environmentOf(caller)}`

@@ -377,6 +377,11 @@ describe('what is not there answers 404 on every route that names it', () => {
   })
 })
 
+const FOREIGN_CURSOR = {
+  status: 400,
+  body: { error: { code: 'invalid_request', message: expect.stringContaining('cursor') } },
+}
+
 const EMPTY = { data: [], has_more: false, next_cursor: null }
 
 describe('live and test never mix', () => {
@@ -427,7 +432,7 @@ describe('live and test never mix', () => {
     ])
   })
 
-  test('a cursor of the one shows nothing of the other', async () => {
+  test('a cursor of the one is none of the other', async () => {
     await using own = await bootRelay()
     const { live, test } = own.acme
     for (let n = 0; n < 4; n++) {
@@ -438,10 +443,7 @@ describe('live and test never mix', () => {
     }
     for (const path of [MESSAGES, ENDPOINTS]) {
       const { next_cursor } = await live.read(`${path}?limit=2`)
-      const own = (await test.listAll(path)).map(({ id }) => id)
-      const { data } = await test.read(`${path}?cursor=${next_cursor}`)
-      expect(data.length).toBeGreaterThan(0)
-      for (const { id } of data) expect(own).toContain(id)
+      expect(await test.get(`${path}?cursor=${next_cursor}`)).toMatchObject(FOREIGN_CURSOR)
     }
   })
 
@@ -519,7 +521,7 @@ describe('tenants never mix', () => {
     expect((await relay.acme.live.read(`${DELIVERIES}?endpoint_id=${mine.e}`)).data).toHaveLength(1)
   })
 
-  test('a cursor of one tenant shows another nothing but its own', async () => {
+  test('a cursor of one tenant is none of another', async () => {
     await using own = await bootRelay()
     const other = await own.party('Other')
     for (let n = 0; n < 4; n++) {
@@ -527,12 +529,8 @@ describe('tenants never mix', () => {
       await own.send()
     }
     const { next_cursor } = await own.read(`${MESSAGES}?limit=1`)
-    const theirs = (await other.live.listAll(MESSAGES)).map(({ id }) => id)
 
-    const { data } = await other.live.read(`${MESSAGES}?cursor=${next_cursor}`)
-
-    expect(data).toHaveLength(4)
-    for (const { id } of data) expect(theirs).toContain(id)
+    expect(await other.live.get(`${MESSAGES}?cursor=${next_cursor}`)).toMatchObject(FOREIGN_CURSOR)
   })
 })
 
