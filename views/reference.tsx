@@ -37,7 +37,9 @@ export const ReferencePage = ({ document }: { document: ApiDocument }) => {
           {groups.map(({ tag, entries }) => (
             <section aria-labelledby={`tag-${tag.name}`}>
               <h2 id={`tag-${tag.name}`}>{capitalized(tag.name)}</h2>
-              <p>{tag.description}</p>
+              <p>
+                <Prose text={tag.description} />
+              </p>
               {entries.map((entry) => (
                 <Operation base={document.servers[0]?.url ?? ''} {...entry} />
               ))}
@@ -66,14 +68,18 @@ const Contents = ({ name, entries }: { name: string; entries: Entry[] }) => (
 )
 
 const Operation = ({ base, anchor, method, path, operation }: Entry & { base: string }) => {
-  const body = operation.requestBody?.content?.['application/json']?.schema
+  const body = objectIn(operation.requestBody?.content?.['application/json']?.schema)
   return (
     <article id={anchor}>
       <h3>{operation.summary ?? path}</h3>
       <p class="endpoint">
         <Method name={method} /> <code>{path}</code>
       </p>
-      {operation.description && <p>{operation.description}</p>}
+      {operation.description && (
+        <p>
+          <Prose text={operation.description} />
+        </p>
+      )}
       {operation.parameters && (
         <Fields
           caption="Parameters"
@@ -118,7 +124,14 @@ const Fields = ({ caption, rows }: { caption: string; rows: Field[] }) => (
           <th scope="row">
             <code>{name}</code>
           </th>
-          <td>{typeOf(schema)}</td>
+          <td>
+            {typeOf(schema)}
+            {schema.description && (
+              <p class="note">
+                <Prose text={schema.description} />
+              </p>
+            )}
+          </td>
           <td>{required ? 'required' : 'optional'}</td>
         </tr>
       ))}
@@ -134,7 +147,8 @@ const Responses = ({ responses }: { responses: NonNullable<ApiOperation['respons
       return (
         <details class="response">
           <summary>
-            <b class={`status s${status[0]}`}>{status}</b> {meaningOf(schema, description)}
+            <b class={`status s${status[0]}`}>{status}</b>{' '}
+            <Prose text={meaningOf(schema, description)} />
           </summary>
           {fields && (
             <dl>
@@ -161,6 +175,11 @@ function meaningOf(schema: JsonSchema | undefined, description = ''): string {
   if (schema?.properties) return 'An object with'
   return description.startsWith('Response for status') ? '' : description
 }
+
+/** What stands between backticks is code. */
+const Prose = ({ text }: { text: string }) => (
+  <>{text.split('`').map((part, at) => (at % 2 === 1 ? <code>{part}</code> : part))}</>
+)
 
 const Method = ({ name }: { name: string }) => <b class={`method ${name}`}>{name.toUpperCase()}</b>
 
@@ -211,5 +230,14 @@ const exampleOf = ({ properties = {}, required = [] }: JsonSchema): Record<strin
   Object.fromEntries(
     Object.entries(properties)
       .filter(([name]) => required.includes(name))
-      .map(([name, schema]) => [name, schema.examples?.[0] ?? name]),
+      .map(([name, schema]) => [name, exampleValue(name, schema)]),
   )
+
+function exampleValue(name: string, { examples, type }: JsonSchema): unknown {
+  if (examples?.[0] !== undefined) return examples[0]
+  return type === 'object' ? {} : name
+}
+
+/** A body that may be left out is an object or null. */
+const objectIn = (schema: JsonSchema | undefined): JsonSchema | undefined =>
+  schema?.anyOf?.find(({ properties }) => properties) ?? schema

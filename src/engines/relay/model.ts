@@ -258,7 +258,10 @@ export const TestResult = t.Object({
 export type TestResult = typeof TestResult.static
 
 export const ReplayRequest = lenient({
-  since: t.String({ expected: 'a time like 2026-01-31T12:00:00Z' }),
+  since: t.String({
+    expected: 'a time like 2026-01-31T12:00:00Z',
+    examples: ['2026-01-31T12:00:00Z'],
+  }),
   until: t.Optional(t.String({ expected: 'a time like 2026-01-31T12:00:00Z' })),
   which: t.Optional(
     oneOf(['undelivered', 'all'], {
