@@ -4,7 +4,7 @@ import type { StreamName } from './stream.ts'
 import type { Schedule } from './transitions.ts'
 
 /** How the events of one engine are delivered. */
-export interface Policy extends Schedule, BreakerRules {
+interface Policy extends Schedule, BreakerRules {
   /** The longest that an attempt may take. */
   timeoutMs: number
 }

@@ -5,7 +5,7 @@ import type { Store } from './store/index.ts'
 /** Of the database: what is larger than one goes into pages of its own. */
 const PAGE_BYTES = 4096
 
-export interface Kept {
+interface Kept {
   /** Messages with their deliveries and attempts. */
   deliveriesMs: number
   /** What is counted of endpoints, hour by hour. */

@@ -10,7 +10,7 @@ import { actorOf, ownList, streamOf } from './stream.ts'
 
 export type Deliveries = ReturnType<typeof createDeliveries>
 
-export interface DeliveryQuery {
+interface DeliveryQuery {
   limit: number
   cursor?: string | undefined
   status?: Status | undefined

@@ -19,7 +19,7 @@ import type { Store } from './store/index.ts'
 import { environmentOf, ownList, streamOf } from './stream.ts'
 
 /** What a producer is answered. */
-export interface Receipt {
+interface Receipt {
   message: Message
   /** The idempotency key came with another message before. */
   isMismatch: boolean
