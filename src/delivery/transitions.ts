@@ -53,6 +53,7 @@ export const cancelled = (row: Step, endedAt: number): Step => ({
   endedAt,
 })
 
+/** Not even by a `Retry-After`: a resend leaves the time of the next attempt alone. */
 const afterResend = (row: Leased, done: Step, resumeAt: number, endedAt: number): Step =>
   row.wanted === 'resend' ? resendNow({ ...done, resumeAt }, endedAt) : waiting(done, resumeAt)
 
