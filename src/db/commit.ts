@@ -2,7 +2,7 @@ import type { Database } from 'bun:sqlite'
 import { asStorageError, isBusy, StorageError } from './errors.ts'
 
 /** Synchronous work only: an `await` inside would let the commit go without it. */
-export type Work<T> = () => T extends PromiseLike<unknown> ? never : T
+type Work<T> = () => T extends PromiseLike<unknown> ? never : T
 
 /**
  * Runs `work` inside the next transaction and resolves with its result once that

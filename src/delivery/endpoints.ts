@@ -1,4 +1,3 @@
-import type { Work } from '../db/commit.ts'
 import type { Db } from '../db/open.ts'
 import type { Actor, Audit } from '../platform/audit.ts'
 import type { Clock } from '../platform/clock.ts'
@@ -88,7 +87,7 @@ export function createEndpoints(parts: {
     const headers = keepMasked(fields.headers ?? {}, {})
     const now = clock.now()
     const id = newId()
-    return change(() => {
+    return db.commit(() => {
       if (store.endpoints.count(stream) >= ENDPOINTS_PER_STREAM)
         throw conflict(`limit reached: ${ENDPOINTS_PER_STREAM} endpoints`)
       const endpoint: Omit<Endpoint, 'seq'> = {
@@ -123,7 +122,7 @@ export function createEndpoints(parts: {
     const isBack = fields.isActive === true && !before.isActive
     // From here on nothing may be refused any more: what is discarded is gone.
     if (isBack && held === 'discard') await parking.discardHeld(stream.tenantId, id)
-    const after = await change(() => {
+    const after = await db.commit(() => {
       const now = open(stream, id)
       const next = changed(now, fields)
       store.endpoints.update(stream, directory.sealed(next))
@@ -160,7 +159,7 @@ export function createEndpoints(parts: {
 
   /** Gone at once for everybody; what was still to come for it is cancelled. */
   async function remove(stream: Stream, actor: Actor, id: string): Promise<void> {
-    await change(() => {
+    await db.commit(() => {
       if (!store.endpoints.markDeleted(stream, id, clock.now()))
         throw notFound('endpoint not found')
       recovery.suspend(id)
@@ -181,7 +180,7 @@ export function createEndpoints(parts: {
     { secret = newSecret(), graceMs }: { secret?: string | undefined; graceMs: number },
   ): Promise<Rotated> {
     checkSecret(secret)
-    return change(() => {
+    return db.commit(() => {
       const endpoint = get(stream, id)
       const now = clock.now()
       const secrets = rotate(endpoint.secrets, secret, { now, graceMs })
@@ -192,15 +191,6 @@ export function createEndpoints(parts: {
       const [, previous] = secrets
       return { secret, previousExpiresAt: previous?.expiresAt ?? null }
     })
-  }
-
-  /** What a commit that failed had read must not be remembered. */
-  async function change<T>(work: Work<T>): Promise<T> {
-    try {
-      return await db.commit(work)
-    } finally {
-      directory.forget()
-    }
   }
 
   function noteFilter({ id, eventTypes, channels }: Omit<Endpoint, 'seq'>) {

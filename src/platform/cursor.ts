@@ -37,7 +37,11 @@ export function createCursor<const Shape extends Part | readonly Part[] = 'numbe
     return position as Position
   }
 
-  return { encode, decode }
+  /** Where a page begins; the first one has no cursor. */
+  const positionOf = (cursor: string | undefined): Position | undefined =>
+    cursor === undefined ? undefined : decode(cursor)
+
+  return { encode, decode, positionOf }
 }
 
 const foreign = () => invalid('cursor: not one that this list gave out', 'invalid_request')

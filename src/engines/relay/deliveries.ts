@@ -29,7 +29,7 @@ export function createDeliveries({ delivery }: { delivery: DeliveryLayer }) {
    */
   function list(caller: Caller, query: DeliveryQuery): Page<Delivery> {
     const { limit, cursor, status } = query
-    const before = cursor === undefined ? undefined : cursorsOf(caller).decode(cursor)
+    const before = cursorsOf(caller).positionOf(cursor)
     if (status === undefined) return shown(caller, rowsOf(caller, query, before, limit + 1), limit)
     const most = isIndexed(query) ? limit + 1 : LOOKED_THROUGH
     const seen = rowsOf(caller, query, before, most)
@@ -65,7 +65,7 @@ export function createDeliveries({ delivery }: { delivery: DeliveryLayer }) {
     { limit, cursor }: Pick<DeliveryQuery, 'limit' | 'cursor'>,
   ): Page<Delivery> {
     const stream = streamOf(caller)
-    const before = cursor === undefined ? undefined : cursorsOf(caller).decode(cursor)
+    const before = cursorsOf(caller).positionOf(cursor)
     const message = messages.find(stream, messageId) ?? fail(notFound('message not found'))
     const rows = deliveries.ofMessage(stream, message.seq, { before, limit: limit + 1 })
     return shown(caller, rows, limit)

@@ -50,7 +50,7 @@ export function createRelayEndpoints(parts: { delivery: Delivery; store: Store; 
     caller: Caller,
     { limit, cursor }: { limit: number; cursor?: string | undefined },
   ): Page<Endpoint> {
-    const before = cursor === undefined ? undefined : cursorsOf(caller).decode(cursor)
+    const before = cursorsOf(caller).positionOf(cursor)
     const rows = endpoints.list(streamOf(caller), { before, limit: limit + 1 })
     const listed = page(rows, limit, ({ seq }) => cursorsOf(caller).encode(seq))
     return { ...listed, data: listed.data.map(present) }

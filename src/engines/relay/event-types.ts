@@ -17,7 +17,7 @@ export function createEventTypes({ store }: { store: Store }) {
     caller: Caller,
     { limit, cursor }: { limit: number; cursor?: string | undefined },
   ): Page<EventTypeSeen> {
-    const after = cursor === undefined ? undefined : cursorsOf(caller).decode(cursor)
+    const after = cursorsOf(caller).positionOf(cursor)
     const rows = store.eventTypes.list(caller.tenantId, environmentOf(caller), {
       after,
       limit: limit + 1,

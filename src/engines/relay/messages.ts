@@ -124,7 +124,7 @@ export function createMessages(parts: {
     query: { limit: number; cursor?: string | undefined; event_type?: string | undefined },
   ): Page<Message> {
     const { limit, cursor, event_type: type } = query
-    const before = cursor === undefined ? undefined : cursorsOf(caller).decode(cursor)
+    const before = cursorsOf(caller).positionOf(cursor)
     const rows = delivery.messages.list(streamOf(caller), { before, limit: limit + 1, type })
     const listed = page(rows, limit, ({ seq }) => cursorsOf(caller).encode(seq))
     return { ...listed, data: listed.data.map(presentMessage) }

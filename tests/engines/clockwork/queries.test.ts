@@ -1,38 +1,8 @@
 import { expect, test } from 'bun:test'
 import { createStore } from '../../../src/engines/clockwork/store/index.ts'
-import { bootTestApp, type TestApp } from '../../support/app.ts'
+import { plansOf } from '../../support/plans.ts'
 
-/** Every statement that the engine prepares, as it is handed to SQLite. */
-function statementsOf({ db }: TestApp): string[] {
-  const { client } = db
-  const prepare = client.prepare
-  const statements: string[] = []
-  client.prepare = (statement: string) => {
-    statements.push(statement)
-    return prepare.call(client, statement) as never
-  }
-  createStore(db)
-  client.prepare = prepare
-  return statements
-}
-
-function planOf({ db }: TestApp, statement: string): string[] {
-  const explain = db.client.prepare(`explain query plan ${statement}`)
-  const steps = explain.all() as { detail: string }[]
-  explain.finalize()
-  return steps.map(({ detail }) => detail)
-}
-
-async function plans() {
-  await using app = await bootTestApp()
-  return statementsOf(app).map((statement) => ({ statement, plan: planOf(app, statement) }))
-}
-
-const PLANS = await plans()
-
-const planWith = (...parts: string[]): string =>
-  PLANS.find(({ statement }) => parts.every((part) => statement.includes(part)))?.plan.join('; ') ??
-  `no statement with ${parts.join(' and ')}`
+const { plans: PLANS, planWith } = await plansOf(createStore)
 
 test('no statement of the engine walks through a table', () => {
   const walks = PLANS.filter(({ plan }) =>

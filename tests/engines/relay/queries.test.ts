@@ -1,40 +1,9 @@
 import { expect, test } from 'bun:test'
 import { createStore as createDeliveryStore } from '../../../src/delivery/store/index.ts'
 import { createStore } from '../../../src/engines/relay/store/index.ts'
-import { bootTestApp, type TestApp } from '../../support/app.ts'
+import { plansOf } from '../../support/plans.ts'
 
-/** Every statement that the engine and the delivery layer prepare, as handed to SQLite. */
-function statementsOf({ db }: TestApp): string[] {
-  const { client } = db
-  const prepare = client.prepare
-  const statements: string[] = []
-  client.prepare = (statement: string) => {
-    statements.push(statement)
-    return prepare.call(client, statement) as never
-  }
-  createStore(db)
-  createDeliveryStore(db)
-  client.prepare = prepare
-  return statements
-}
-
-function planOf({ db }: TestApp, statement: string): string[] {
-  const explain = db.client.prepare(`explain query plan ${statement}`)
-  const steps = explain.all() as { detail: string }[]
-  explain.finalize()
-  return steps.map(({ detail }) => detail)
-}
-
-async function plans() {
-  await using app = await bootTestApp()
-  return statementsOf(app).map((statement) => ({ statement, plan: planOf(app, statement) }))
-}
-
-const PLANS = await plans()
-
-const planWith = (...parts: string[]): string =>
-  PLANS.find(({ statement }) => parts.every((part) => statement.includes(part)))?.plan.join('; ') ??
-  `no statement with ${parts.join(' and ')}`
+const { plans: PLANS, planWith } = await plansOf(createStore, createDeliveryStore)
 
 /** A walk through something that lies in a table, or in an index of one. */
 const isWalk = (step: string) =>

@@ -5,9 +5,9 @@ import { CodedErrors } from '../../../http/responses.ts'
 import type { Deliveries } from '../deliveries.ts'
 import { Delivery, DeliveryDetail, StatusFilter } from '../model.ts'
 import { badBody, badQuery, refused } from './refusals.ts'
+import { reads } from './scopes.ts'
 
 const { 404: Unknown, 409: Conflict } = CodedErrors
-const reads = ['relay:read', 'relay:endpoints'] as const
 
 export function deliveryRoutes({ deliveries, access }: { deliveries: Deliveries; access: Access }) {
   return new Elysia({ prefix: '/deliveries', tags: ['relay'] })

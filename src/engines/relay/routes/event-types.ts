@@ -6,8 +6,7 @@ import { CodedErrors } from '../../../http/responses.ts'
 import type { EventTypes } from '../event-types.ts'
 import { EventTypeDetail, EventTypeSeen } from '../model.ts'
 import { badQuery, refused } from './refusals.ts'
-
-const reads = ['relay:read', 'relay:endpoints'] as const
+import { reads } from './scopes.ts'
 
 export function eventTypeRoutes({
   eventTypes,

@@ -8,9 +8,9 @@ import type { Deliveries } from '../deliveries.ts'
 import type { Messages } from '../messages.ts'
 import { Delivery, Message, MessageDetail, NewMessage } from '../model.ts'
 import { badBody, badQuery, refused } from './refusals.ts'
+import { reads } from './scopes.ts'
 
 const { 402: Unpaid, 404: Unknown } = CodedErrors
-const reads = ['relay:read', 'relay:endpoints'] as const
 
 /** contract/passepartout-relay, event relay engine; single reads are added. */
 export function messageRoutes(parts: {
