@@ -16,6 +16,8 @@ const LAST_TARGET = '\u{10FFFF}'
 interface Finished<Item, Outcome> {
   item: Item
   outcome: Outcome
+  /** The outcome is what is left to say after another could not be settled. */
+  isLastWord?: boolean
 }
 
 /**
@@ -174,19 +176,27 @@ export function createDueLoop<Item extends Lane, Outcome>(parts: {
    * Outcomes and claims of one turn of the event loop share one commit; an outcome that
    * cannot be stored waits for the disk.
    */
-  async function settle({ item, outcome }: Finished<Item, Outcome>) {
+  async function settle(finished: Finished<Item, Outcome>) {
+    const { item, outcome } = finished
     settling++
     try {
       const dueAgain = await db.commit(() => queue.settle(item, outcome))
       if (dueAgain !== undefined) expect(dueAgain)
       recovered()
     } catch (error) {
-      if (error instanceof StorageError) unstored.push({ item, outcome })
+      if (error instanceof StorageError) unstored.push(finished)
+      else settleAsBroken(finished, error)
       troubled('settle', error)
       if (!turning) sleepUntilDue()
     }
     settling--
     tellIfQuiet()
+  }
+
+  /** Nobody takes back a lease of ours: what broke over its outcome must not keep it for ever. */
+  function settleAsBroken({ item, isLastWord }: Finished<Item, Outcome>, error: unknown) {
+    if (isLastWord) return
+    void settle({ item, outcome: queue.broken(item, error), isLastWord: true })
   }
 
   /** Whatever it was, not at once again, and told once: the log may be on the same disk. */

@@ -313,6 +313,33 @@ test('a performance that breaks is settled as broken, and logged', async () => {
   expect(lines.join()).toContain('a bug')
 })
 
+test('one whose outcome cannot be settled is settled as broken, once, and the loop goes on', async () => {
+  using folder = temporaryFolder()
+  const { loop, add, count, db, lines, queue } = createWorld(folder.path)
+  const { settle } = queue
+  const tried: string[] = []
+  queue.settle = (item, outcome) => {
+    tried.push(outcome)
+    if (item.id === 1 || outcome === 'done') throw new TypeError('a bug in the books')
+    return settle(item, outcome)
+  }
+  add(2)
+  loop.start()
+  await loop.idle()
+
+  expect(tried.toSorted()).toEqual(['broken', 'broken', 'done', 'done'])
+  expect(db.client.query('SELECT id, state, outcome FROM items ORDER BY id').all()).toEqual([
+    { id: 1, state: 'leased', outcome: null },
+    { id: 2, state: 'ended', outcome: 'broken' },
+  ])
+  expect(lines.join()).toContain('a bug in the books')
+  queue.settle = settle
+  add(1)
+  loop.nudge()
+  await loop.idle()
+  expect(count('ended')).toBe(2)
+})
+
 test('one that throws before it has begun is settled as broken too, and the loop goes on', async () => {
   using folder = temporaryFolder()
   const { loop, add, db, lines, queue } = createWorld(folder.path)
