@@ -1,8 +1,10 @@
 // Written by scripts/migration.ts: every migration in order, embedded as text.
 import m0000 from './0000_foundation.sql' with { type: 'text' }
 import m0001 from './0001_relay.sql' with { type: 'text' }
+import m0002 from './0002_gate.sql' with { type: 'text' }
 
 export const migrations = [
   { id: '0000_foundation', sql: m0000 },
   { id: '0001_relay', sql: m0001 },
+  { id: '0002_gate', sql: m0002 },
 ]

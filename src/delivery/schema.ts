@@ -30,12 +30,15 @@ export const messages = sqliteTable(
     /** JSON text, as its producer spelled it. */
     payload: text('payload').notNull(),
     idempotencyKey: text('idempotency_key'),
+    /** Whoever it is about, where it has to go with them. */
+    about: text('about'),
     acceptedAt: integer('accepted_at').notNull(),
   },
   (t) => [
     index('messages_by_stream').on(t.tenantId, t.stream, t.seq),
     index('messages_by_type').on(t.tenantId, t.stream, t.type, t.seq),
     index('messages_by_time').on(t.acceptedAt),
+    index('messages_about').on(t.tenantId, t.about).where(sql`about is not null`),
   ],
 )
 

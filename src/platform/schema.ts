@@ -85,3 +85,50 @@ export const masterKeys = sqliteTable('master_keys', {
   id: text('id').primaryKey(),
   createdAt: integer('created_at').notNull(),
 })
+
+/** Mails on their way, and those that went; without a server for mail, those that nobody sends. */
+export const mails = sqliteTable(
+  'mails',
+  {
+    seq: integer('seq').primaryKey({ autoIncrement: true }),
+    id: text('id').notNull().unique(),
+    /** Whose matter it is; null for that of the instance. */
+    tenantId: text('tenant_id').references(() => tenants.id, { onDelete: 'cascade' }),
+    /** Whoever it is about: goes with them. */
+    about: text('about'),
+    /** What it is for, such as `verification`. */
+    kind: text('kind').notNull(),
+    /** Null, like the subject, once the mail outlives whoever it was about. */
+    recipient: text('recipient'),
+    /** A sealed fingerprint of tenant and recipient, by which mails to one address are counted. */
+    recipientHash: text('recipient_hash').notNull(),
+    subject: text('subject'),
+    /** JSON of text and HTML, sealed: they hold codes. Null once it was sent or given up. */
+    body: text('body'),
+    /** `kept` while there is no server to send it by; `waiting`, `ready` and `leased` as in the due loop. */
+    state: text('state', {
+      enum: ['kept', 'waiting', 'ready', 'leased', 'sent', 'failed'],
+    }).notNull(),
+    tries: integer('tries').notNull(),
+    dueAt: integer('due_at').notNull(),
+    /** From then on it is of no use to anybody. */
+    expiresAt: integer('expires_at').notNull(),
+    leaseOwner: text('lease_owner'),
+    leaseUntil: integer('lease_until'),
+    attemptId: text('attempt_id'),
+    startedAt: integer('started_at'),
+    lastError: text('last_error'),
+    createdAt: integer('created_at').notNull(),
+    endedAt: integer('ended_at'),
+  },
+  (t) => [
+    index('mails_by_tenant').on(t.tenantId, t.seq),
+    index('mails_by_recipient').on(t.recipientHash, t.createdAt),
+    index('mails_about').on(t.tenantId, t.about).where(sql`about is not null`),
+    index('mails_by_time').on(t.createdAt),
+    index('mails_kept').on(t.expiresAt).where(sql`state = 'kept'`),
+    index('mails_waiting').on(t.dueAt).where(sql`state = 'waiting'`),
+    index('mails_ready').on(t.tenantId, t.dueAt, t.seq).where(sql`state = 'ready'`),
+    index('mails_leased').on(t.leaseUntil).where(sql`state = 'leased'`),
+  ],
+)
