@@ -21,10 +21,7 @@ export const baseUrl = text(
 export const endpoint = text('an http or https URL', isWebUrl)
 
 /** Where mail is handed in. */
-export const smtpUrl = text(
-  'a URL such as smtp://user:password@host:587',
-  (written) => urlOf(written, /^smtps?:\/\//i) !== undefined,
-)
+export const smtpUrl = text('a URL such as smtp://user:password@host:587', isMailServer)
 
 const ADDRESS = '[^\\s\\p{Cc}<>@,;]+@[^\\s\\p{Cc}<>@,;]+'
 
@@ -51,6 +48,24 @@ function isNetwork(text: string): boolean {
 function isWebUrl(text: string): boolean {
   const url = urlOf(text, /^https?:\/\//i)
   return url !== undefined && !url.username && !url.password && !text.includes('#')
+}
+
+/**
+ * A path or a query would be a password with `/`, `?` or `#` in it, cut in two: such characters
+ * are to be percent-encoded.
+ */
+function isMailServer(text: string): boolean {
+  const url = urlOf(text, /^smtps?:\/\//i)
+  if (!url || /[?#]/.test(text) || !/^\/?$/.test(url.pathname)) return false
+  return (url.username === '') === (url.password === '') && isDecodable(url.username + url.password)
+}
+
+const isDecodable = (text: string): boolean => {
+  try {
+    return decodeURIComponent(text) !== undefined
+  } catch {
+    return false
+  }
 }
 
 /** `URL` by itself forgives spaces, missing slashes and line breaks. */

@@ -111,7 +111,11 @@ export const settings = {
   }),
 
   mail: table('Codes and notices. Without SMTP, mails stay in the outbox of the console.', {
-    smtpUrl: secret(smtpUrl, 'The server that takes mail; smtps:// for TLS from the first byte.'),
+    smtpUrl: secret(
+      smtpUrl,
+      'The server that takes mail; smtps:// for TLS from the first byte. In a password, anything ' +
+        'but letters and digits is percent-encoded.',
+    ),
     from: unset(mailbox, 'The sender of every mail.'),
   }),
 

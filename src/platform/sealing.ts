@@ -1,6 +1,7 @@
 import {
   createCipheriv,
   createDecipheriv,
+  createHmac,
   createSecretKey,
   hkdfSync,
   type KeyObject,
@@ -70,7 +71,16 @@ export function createSealing(masterKey: MasterKey) {
     }
   }
 
-  return { seal, open }
+  /**
+   * A fingerprint that only this key can make, hexadecimal: for what is too short for a plain hash
+   * to hide, such as six digits.
+   */
+  const fingerprint = (purpose: string, text: string): string =>
+    createHmac('sha256', keyFor(`${purpose} fingerprint`))
+      .update(text)
+      .digest('hex')
+
+  return { seal, open, fingerprint }
 }
 
 const derive = ({ secret }: MasterKey, purpose: string): KeyObject =>

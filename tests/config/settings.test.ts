@@ -154,6 +154,7 @@ describe('a setting within its bounds is taken', () => {
 const A_LIST_OF_DELAYS = 'a list of 0 to 20, each a duration from 0s to 30d'
 const A_TICK =
   'a duration from 100ms to 1h that divides a minute evenly, or an hour in whole minutes'
+const A_MAIL_SERVER = 'expected a URL such as smtp://user:password@host:587'
 
 describe('a setting out of its bounds is refused, and the complaint says what is expected', () => {
   test.each<[string, string, string]>([
@@ -273,7 +274,12 @@ describe('a setting out of its bounds is refused, and the complaint says what is
       '"a@b\\r\\nBcc: c@d"',
       'expected an address such as Gatehouse <gatehouse@example.org>',
     ],
-    ['mail.smtp_url', '"http://mail"', 'expected a URL such as smtp://user:password@host:587'],
+    ['mail.smtp_url', '"http://mail"', A_MAIL_SERVER],
+    ['mail.smtp_url', '"smtp://u:1234#5@mail"', A_MAIL_SERVER],
+    ['mail.smtp_url', '"smtp://u:1234/5@mail"', A_MAIL_SERVER],
+    ['mail.smtp_url', '"smtp://u:1%zz@mail"', A_MAIL_SERVER],
+    ['mail.smtp_url', '"smtp://u@mail"', A_MAIL_SERVER],
+    ['mail.smtp_url', '"smtp://mail?tls.rejectUnauthorized=false"', A_MAIL_SERVER],
     ['gate.providers.github.client_id', '"a\\nb"', 'expected a line of 1 to 500 characters'],
     ['gate.providers.github.token_url', '"/token"', 'expected an http or https URL'],
   ])('%s = %s', (key, written, complaint) => {

@@ -1,0 +1,69 @@
+import type { Clock } from '../clock.ts'
+import type { Log } from '../log.ts'
+import type { AfterCommit } from './after-commit.ts'
+import type { MailEvents } from './metrics.ts'
+import { nextTryAt } from './retry.ts'
+import type { Sent } from './send.ts'
+import type { Store } from './store/index.ts'
+import type { LeasedMail, MailRow } from './store/rows.ts'
+
+export type Endings = ReturnType<typeof createEndings>
+
+export const EXPIRED = 'it expired before it could be sent'
+const INTERRUPTED = 'this server ended before the mail server had answered'
+
+/** What a try leaves behind, each inside the commit that settles it. */
+export function createEndings(parts: {
+  store: Store
+  clock: Clock
+  log: Log
+  events: MailEvents
+  hasServer: boolean
+  afterCommit: AfterCommit
+}) {
+  const { clock, log, events, hasServer, afterCommit } = parts
+  const { line } = parts.store
+
+  /** Returns when the mail is tried again, if it is. */
+  function end(mail: LeasedMail, sent: Sent): number | undefined {
+    if (sent.result === 'deferred') return defer(mail, sent.reason)
+    if (sent.result === 'refused') return fail(mail, sent.reason)
+    const end = { state: 'sent', lastError: null, endedAt: clock.now() } as const
+    if (line.finish(mail, end)) afterCommit(() => events.ended('sent'))
+  }
+
+  function defer(mail: LeasedMail, reason: string): number | undefined {
+    const at = nextTryAt({ ...mail, endedAt: clock.now() })
+    if (at === undefined) return fail(mail, reason)
+    const wait = { state: hasServer ? 'waiting' : 'kept', dueAt: at, lastError: reason } as const
+    if (!line.rearm(mail, wait)) return undefined
+    afterCommit(() => log.warn('mail is to be tried again', { ...namesOf(mail), reason }))
+    return hasServer ? at : undefined
+  }
+
+  function fail(mail: LeasedMail, reason: string): undefined {
+    const end = { state: 'failed', lastError: reason, endedAt: clock.now() } as const
+    if (line.finish(mail, end)) failed(mail, reason)
+  }
+
+  /** The process that was sending is gone: nobody knows whether the server took the mail. */
+  const interrupt = (mail: LeasedMail) => void defer(mail, INTERRUPTED)
+
+  /** One that stands in line has come too late. */
+  function expire(mail: MailRow) {
+    const reason = mail.lastError === null ? EXPIRED : `${EXPIRED}: ${mail.lastError}`
+    line.giveUp(mail.seq, reason, clock.now())
+    failed(mail, reason)
+  }
+
+  function failed(mail: MailRow, reason: string) {
+    afterCommit(() => {
+      events.ended('failed')
+      log.warn('mail was given up', { ...namesOf(mail), reason })
+    })
+  }
+
+  return { end, interrupt, expire }
+}
+
+const namesOf = ({ id, kind, tries }: MailRow) => ({ mailId: id, kind, tries })

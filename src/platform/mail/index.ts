@@ -1,0 +1,119 @@
+import type { Config } from '../../config/index.ts'
+import type { Db } from '../../db/open.ts'
+import type { Clock } from '../clock.ts'
+import { createDueLoop } from '../due-loop.ts'
+import type { Instances } from '../instances.ts'
+import type { Log } from '../log.ts'
+import type { Metrics } from '../metrics.ts'
+import { SLICE } from '../retention.ts'
+import type { Sealing } from '../sealing.ts'
+import { tellingAfterCommit } from './after-commit.ts'
+import { createBodies } from './body.ts'
+import { createEndings, EXPIRED } from './endings.ts'
+import { createEraseAbout } from './erase.ts'
+import { createMailMetrics } from './metrics.ts'
+import { createOutbox } from './outbox.ts'
+import { createPost } from './post.ts'
+import { createMailQueue } from './queue.ts'
+import { createRecipientHash } from './recipient-hash.ts'
+import { mailRetention } from './retention.ts'
+import { createSend, type Send } from './send.ts'
+import { mailServerOf, senderOf } from './server.ts'
+import { createStore } from './store/index.ts'
+import { createThrottle } from './throttle.ts'
+
+export type { Body } from './body.ts'
+export type { OpenMail, Whose } from './outbox.ts'
+export type { Letter } from './post.ts'
+export type { MailSummary, Scan } from './store/mails.ts'
+export { letter } from './template.ts'
+export type { Allowance } from './throttle.ts'
+
+export type Mail = ReturnType<typeof createMail>
+
+/**
+ * Mails: written down together with what they tell of, handed to the server for mail later and
+ * as often as it takes. Without such a server they are kept, to be read in the outbox, and go
+ * out once there is one, unless they have expired by then.
+ */
+export function createMail(parts: {
+  db: Db
+  clock: Clock
+  log: Log
+  sealing: Sealing
+  instances: Instances
+  metrics: Metrics
+  config: Pick<Config, 'mail' | 'retention' | 'brand'>
+  /** Roots trusted beside the usual ones, PEM. */
+  ca?: string[]
+}) {
+  const { db, clock, log, sealing, instances, metrics, config } = parts
+  const store = createStore(db)
+  const bodies = createBodies(sealing)
+  const hashOf = createRecipientHash(sealing)
+  const send = senderFor(parts)
+  const hasServer = send !== undefined
+  const wake = onceATurn(() => loop.nudge())
+  const events = createMailMetrics(metrics, store)
+  const telling = tellingAfterCommit(db)
+  const common = { store, clock, log, afterCommit: telling.afterCommit }
+  const endings = createEndings({ ...common, events, hasServer })
+  const queue = createMailQueue({ ...common, bodies, endings, send, wake })
+  const loop = createDueLoop({ queue, db: telling.db, clock, log, instances })
+
+  async function start() {
+    if (hasServer) await sendWhatWasKept()
+    else await keepWhatWasToBeSent()
+    loop.start()
+  }
+
+  async function sendWhatWasKept() {
+    await inSlices((limit) => store.mails.expire(EXPIRED, clock.now(), limit))
+    await inSlices((limit) => store.mails.release(clock.now(), limit))
+  }
+
+  async function keepWhatWasToBeSent() {
+    await inSlices((limit) => store.mails.keep('ready', limit))
+    await inSlices((limit) => store.mails.keep('waiting', limit))
+  }
+
+  async function inSlices(move: (limit: number) => number) {
+    while ((await db.commit(() => move(SLICE))) === SLICE) {}
+  }
+
+  return {
+    post: createPost({ store, bodies, hashOf, hasServer, wake }),
+    allowance: createThrottle({ store, hashOf }),
+    eraseAbout: createEraseAbout({ store, clock }),
+    outbox: createOutbox({ store, bodies }),
+    retention: mailRetention(store, config.retention.mailsMs, hasServer),
+    /** Whether there is a server for mail. */
+    hasServer,
+    start,
+    stop: loop.stop,
+    idle: loop.idle,
+    /** Looks for work at once, as after another process has made some. */
+    look: loop.nudge,
+  }
+}
+
+/** Undefined without a server for mail. The configuration has no server without a sender. */
+function senderFor({ clock, config, ca }: Parameters<typeof createMail>[0]): Send | undefined {
+  const { smtpUrl, from } = config.mail
+  if (smtpUrl === undefined || from === undefined) return undefined
+  const sender = senderOf(from, config.brand.name)
+  return createSend({ clock, server: mailServerOf(smtpUrl), sender, ca })
+}
+
+/** However much a commit posts, the loop is told once, by the microtask that follows it. */
+function onceATurn(tell: () => void) {
+  let isScheduled = false
+  return () => {
+    if (isScheduled) return
+    isScheduled = true
+    queueMicrotask(() => {
+      isScheduled = false
+      tell()
+    })
+  }
+}

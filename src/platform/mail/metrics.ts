@@ -1,0 +1,19 @@
+import type { Metrics } from '../metrics.ts'
+import type { Store } from './store/index.ts'
+
+/** What happens to mails, for whoever counts. */
+export interface MailEvents {
+  ended(result: 'sent' | 'failed'): void
+}
+
+/** How mail gets through, for /metrics. */
+export function createMailMetrics(metrics: Metrics, { line }: Store): MailEvents {
+  const ended = metrics.counter('mails_total', 'Mails that were sent or given up, by result.')
+  const states = ['ready', 'waiting'] as const
+  metrics.gauge(
+    'mails_open',
+    'Mails that are due and not under way, or wait for a retry, each counted up to 10,000.',
+    () => states.map((state) => ({ labels: { state }, value: line.count(state) })),
+  )
+  return { ended: (result) => ended.add({ result }) }
+}

@@ -1,0 +1,111 @@
+import type { Clock } from '../clock.ts'
+import type { DueQueue, Holders, Lane, Lease } from '../due-queue.ts'
+import { newId } from '../ids.ts'
+import type { Log } from '../log.ts'
+import { SLICE } from '../retention.ts'
+import type { AfterCommit } from './after-commit.ts'
+import type { Bodies, Body } from './body.ts'
+import type { Endings } from './endings.ts'
+import { SEND_MS, type Send, type Sent } from './send.ts'
+import type { Store } from './store/index.ts'
+import type { LeasedMail, MailRow } from './store/rows.ts'
+
+/** One try at a mail, under lease. */
+interface Try extends Lane {
+  mail: LeasedMail
+}
+
+/** All mail goes to one server, which takes few connections from one client. */
+const LIMITS = { total: 8, perTenant: 4, perTarget: 8, perLane: 4 }
+const TARGET = 'smtp'
+/** The lane of the instance; before all tenants. */
+const INSTANCE = ''
+
+const BROKEN = 'this server could not send it; its log says why'
+const UNREADABLE = 'its body cannot be opened with the master key in use'
+
+/** Mails for the due loop. Without a server for them, it only takes back what others have lost. */
+export function createMailQueue(parts: {
+  store: Store
+  clock: Clock
+  log: Log
+  bodies: Bodies
+  endings: Endings
+  /** Undefined without a server for mail. */
+  send: Send | undefined
+  /** There is more to claim than was looked at. */
+  wake: () => void
+  afterCommit: AfterCommit
+}): DueQueue<Try, Sent> {
+  const { store, clock, log, bodies, endings, send, wake, afterCommit } = parts
+  const { line } = store
+
+  const nextDueAt = () => (send ? line.firstWaitingAt() : undefined)
+
+  const promote = (now: number): boolean => line.promote(now, SLICE) === SLICE
+
+  function nextLane(after: Lane | undefined): Lane | undefined {
+    if (!send) return undefined
+    if (!after && line.instanceHasReady()) return { tenant: INSTANCE, target: TARGET }
+    const tenant = line.nextTenant(after?.tenant ?? INSTANCE)
+    return tenant === undefined ? undefined : { tenant, target: TARGET }
+  }
+
+  function claim(lane: Lane, limit: number, lease: Lease): Try[] {
+    const tenantId = lane.tenant === INSTANCE ? null : lane.tenant
+    const now = clock.now()
+    const rows = line.ready(tenantId, limit)
+    const late = rows.filter(({ expiresAt }) => expiresAt <= now)
+    for (const mail of late) endings.expire(mail)
+    // At once, it would drive the loop round and round for as long as commits fail.
+    if (late.length > 0) afterCommit(wake)
+    return rows
+      .filter((row) => !late.includes(row))
+      .flatMap((row) => begin(row, lane, lease, now) ?? [])
+  }
+
+  function begin({ seq }: MailRow, lane: Lane, lease: Lease, now: number): Try | undefined {
+    const mail = line.lease(seq, { attemptId: newId(), startedAt: now }, lease)
+    return mail && { ...lane, mail }
+  }
+
+  async function perform({ mail }: Try, signal: AbortSignal): Promise<Sent> {
+    const body = bodyOf(mail)
+    if (!send || !body) return { result: 'refused', reason: UNREADABLE }
+    return send(mail, body, signal)
+  }
+
+  function bodyOf({ id, body }: LeasedMail): Body | undefined {
+    try {
+      return body === null ? undefined : bodies.open(id, body)
+    } catch (error) {
+      log.error('mail cannot be opened', { mailId: id, error: String(error) })
+      return undefined
+    }
+  }
+
+  const broken = (): Sent => ({ result: 'deferred', reason: BROKEN })
+
+  const settle = ({ mail }: Try, sent: Sent) => endings.end(mail, sent)
+
+  const hasLost = (holders: Holders): boolean => line.lost(holders, 1).length > 0
+
+  function reclaim(holders: Holders) {
+    for (const mail of line.lost(holders, SLICE)) endings.interrupt(mail)
+  }
+
+  return {
+    name: 'mails',
+    limits: LIMITS,
+    longestMs: SEND_MS,
+    nextDueAt,
+    promote,
+    nextLane,
+    claim,
+    perform,
+    broken,
+    settle,
+    hasLost,
+    reclaim,
+  }
+}

@@ -1,0 +1,23 @@
+import type { RetentionRule } from '../retention.ts'
+import { EXPIRED } from './endings.ts'
+import type { Store } from './store/index.ts'
+
+/** What of mails goes, and when: bodies of those that nobody will send, and old mails whole. */
+export const mailRetention = (
+  { mails }: Store,
+  keptMs: number,
+  hasServer: boolean,
+): RetentionRule[] => [
+  ...(hasServer
+    ? []
+    : [
+        {
+          name: 'mails that nobody sends',
+          deleteSlice: (now: number, limit: number) => mails.expire(EXPIRED, now, limit),
+        },
+      ]),
+  {
+    name: 'mails',
+    deleteSlice: (now, limit) => mails.removeBefore(now - keptMs, now, limit),
+  },
+]

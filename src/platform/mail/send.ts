@@ -1,0 +1,111 @@
+import { domainToASCII, domainToUnicode } from 'node:url'
+import { createTransport } from 'nodemailer'
+import type { Clock } from '../clock.ts'
+import type { Body } from './body.ts'
+import { domainOf, type MailServer, type Sender } from './server.ts'
+import type { LeasedMail } from './store/rows.ts'
+import { isFinal, reasonOf } from './trouble.ts'
+
+/** What came of a try: accepted, refused for good, or not now. */
+export type Sent =
+  | { result: 'accepted' }
+  | { result: 'refused'; reason: string }
+  | { result: 'deferred'; reason: string }
+
+export type Send = ReturnType<typeof createSend>
+
+const CONNECT_MS = 10_000
+/** The longest that a try takes. */
+export const SEND_MS = 30_000
+
+const TOO_SLOW = `the mail server did not take it within ${SEND_MS / 1000} seconds`
+const STOPPED = 'this server was stopped before the mail server had answered'
+
+/**
+ * Hands a mail to the server, over a connection of its own. With `smtp://` the server is asked
+ * for TLS and its certificate verified; one that offers none is spoken to in clear, unless a
+ * password is to be sent.
+ */
+export function createSend(parts: {
+  clock: Clock
+  server: MailServer
+  sender: Sender
+  /** Roots trusted beside the usual ones, PEM. */
+  ca?: string[]
+}) {
+  const { clock, server, sender, ca } = parts
+  const domain = domainOf(sender)
+  const transport = createTransport({
+    ...server,
+    forceAuth: server.auth !== undefined,
+    connectionTimeout: CONNECT_MS,
+    greetingTimeout: CONNECT_MS,
+    dnsTimeout: CONNECT_MS,
+    socketTimeout: SEND_MS,
+    socketCloseTimeout: 0,
+    maxResponseSize: 64 * 1024,
+    tls: { minVersion: 'TLSv1.2', ca },
+    disableFileAccess: true,
+    disableUrlAccess: true,
+  })
+
+  /** The same bytes at every try: a mail that arrives twice is known by its id. */
+  const messageOf = ({ id, recipient, subject, createdAt }: LeasedMail, { text, html }: Body) => ({
+    messageId: `<${id}@${domain}>`,
+    date: new Date(createdAt),
+    from: sender,
+    to: { name: '', address: recipient },
+    subject,
+    text,
+    html,
+    baseBoundary: id,
+    xMailer: false as const,
+    headers: { 'Auto-Submitted': 'auto-generated', 'X-Auto-Response-Suppress': 'All' },
+  })
+
+  /** Resolves whatever comes. */
+  async function send(mail: LeasedMail, body: Body, signal: AbortSignal): Promise<Sent> {
+    const deadline = new AbortController()
+    const cancel = clock.after(SEND_MS, () => deadline.abort())
+    try {
+      await transport.sendMail({
+        ...messageOf(mail, body),
+        signal: AbortSignal.any([signal, deadline.signal]),
+      })
+      return { result: 'accepted' }
+    } catch (error) {
+      if (deadline.signal.aborted) return { result: 'deferred', reason: TOO_SLOW }
+      if (signal.aborted) return { result: 'deferred', reason: STOPPED }
+      const hidden = [...secretsOf(server), ...secretsIn(body), ...spellingsOf(mail.recipient)]
+      const reason = reasonOf(error, hidden)
+      return { result: isFinal(error as Error) ? 'refused' : 'deferred', reason }
+    } finally {
+      cancel()
+    }
+  }
+
+  return send
+}
+
+/** The password as it is written and as it goes over the wire. */
+function secretsOf({ auth }: MailServer): string[] {
+  if (!auth) return []
+  const { user, pass } = auth
+  return [pass, encodeURIComponent(pass), base64(pass), base64(`\0${user}\0${pass}`)]
+}
+
+const base64 = (text: string) => Buffer.from(text).toString('base64')
+
+/** Codes, and links that hold one, with and without what stands around them. */
+const secretsIn = ({ text }: Body): string[] =>
+  [/\S{6,}/g, /[\w-]{6,}/g]
+    .flatMap((words) => text.match(words) ?? [])
+    .filter((word) => /\d/.test(word))
+
+/** As an address is written, and as the server may get it: quoted, the domain in another script. */
+function spellingsOf(address: string): string[] {
+  const [, name = '', domain = ''] = /^(.+)@(.+)$/s.exec(address) ?? []
+  if (domain === '') return [address]
+  const domains = [domain, domainToASCII(domain), domainToUnicode(domain)]
+  return [name, `"${name}"`].flatMap((local) => domains.map((place) => `${local}@${place}`))
+}

@@ -1,0 +1,50 @@
+import { domainToASCII } from 'node:url'
+
+/** Where mail is handed in, and as whom. */
+export interface MailServer {
+  host: string
+  port: number
+  /** TLS from the first byte. */
+  secure: boolean
+  /** Refuses to go on without TLS. */
+  requireTLS: boolean
+  auth?: { user: string; pass: string }
+}
+
+const SUBMISSION = 587
+const SUBMISSIONS = 465
+
+/** Reads a URL that the configuration has checked. A password is sent in clear to nobody but this machine. */
+export function mailServerOf(smtpUrl: string): MailServer {
+  const { protocol, hostname, port, username, password } = new URL(smtpUrl)
+  const secure = protocol === 'smtps:'
+  const host = decodeURIComponent(hostname).replace(/^\[(.*)\]$/, '$1')
+  const server = {
+    host,
+    port: Number(port) || (secure ? SUBMISSIONS : SUBMISSION),
+    secure,
+    requireTLS: !secure && username !== '' && !isThisMachine(host),
+  }
+  if (username === '') return server
+  return {
+    ...server,
+    auth: { user: decodeURIComponent(username), pass: decodeURIComponent(password) },
+  }
+}
+
+const isThisMachine = (host: string) => /^(localhost|127(\.\d{1,3}){3}|::1)$/i.test(host)
+
+export interface Sender {
+  name: string
+  address: string
+}
+
+/** `Gatehouse <gatehouse@example.org>`, or an address alone, for which `brandName` signs. */
+export function senderOf(from: string, brandName: string): Sender {
+  const [, name = '', address = from] = /^(.*)<([^<>]+)>$/.exec(from) ?? []
+  return { name: name.trim().replace(/^"(.*)"$/, '$1') || brandName, address }
+}
+
+/** The domain that the ids of mails end in. */
+export const domainOf = ({ address }: Sender): string =>
+  domainToASCII(address.slice(address.lastIndexOf('@') + 1)) || 'localhost'

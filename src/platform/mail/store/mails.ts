@@ -1,0 +1,196 @@
+import { and, desc, eq, gt, lt, lte, type SQL, sql } from 'drizzle-orm'
+import type { Db } from '../../../db/open.ts'
+import { mails } from '../../schema.ts'
+import type { MailRow, MailState, NewMail } from './rows.ts'
+
+/** Newest first, from behind the one at `before` or from the newest on. */
+export interface Scan {
+  before?: number | undefined
+  limit: number
+}
+
+/** Behind every row that there can be. */
+const END = Number.MAX_SAFE_INTEGER
+
+/** What a list shows: all but the body and what the loop notes. */
+export type MailSummary = Pick<MailRow, keyof typeof SUMMARY>
+
+const SUMMARY = {
+  seq: mails.seq,
+  id: mails.id,
+  tenantId: mails.tenantId,
+  about: mails.about,
+  kind: mails.kind,
+  recipient: mails.recipient,
+  subject: mails.subject,
+  state: mails.state,
+  tries: mails.tries,
+  dueAt: mails.dueAt,
+  expiresAt: mails.expiresAt,
+  lastError: mails.lastError,
+  createdAt: mails.createdAt,
+  endedAt: mails.endedAt,
+}
+
+/** Mails as they are written, looked at and deleted; the instance is the tenant null. */
+export function createMailStore({ orm }: Db) {
+  const $ = sql.placeholder
+  const state = (name: MailState): SQL => sql`${mails.state} = ${sql.raw(`'${name}'`)}`
+  const ofTenant = sql`${mails.tenantId} is ${$('tenantId')}`
+  const older = lt(mails.seq, $('before'))
+  const slice = (where: string): SQL =>
+    sql`${mails.seq} in (select seq from mails where ${sql.raw(where)} limit ${$('limit')})`
+
+  const insert = orm
+    .insert(mails)
+    .values({
+      id: $('id'),
+      tenantId: $('tenantId'),
+      about: $('about'),
+      kind: $('kind'),
+      recipient: $('recipient'),
+      recipientHash: $('recipientHash'),
+      subject: $('subject'),
+      body: $('body'),
+      state: $('state'),
+      tries: 0,
+      dueAt: $('createdAt'),
+      expiresAt: $('expiresAt'),
+      createdAt: $('createdAt'),
+    })
+    .prepare()
+  const recent = orm
+    .select({ at: mails.createdAt })
+    .from(mails)
+    .where(
+      and(
+        eq(mails.recipientHash, $('recipientHash')),
+        gt(mails.createdAt, $('since')),
+        lte(mails.createdAt, $('now')),
+      ),
+    )
+    .orderBy(desc(mails.createdAt))
+    .limit($('limit'))
+    .prepare()
+  const ofAll = orm
+    .select(SUMMARY)
+    .from(mails)
+    .where(older)
+    .orderBy(desc(mails.seq))
+    .limit($('limit'))
+    .prepare()
+  const ofOne = orm
+    .select(SUMMARY)
+    .from(mails)
+    .where(and(ofTenant, older))
+    .orderBy(desc(mails.seq))
+    .limit($('limit'))
+    .prepare()
+  const byId = orm
+    .select({ ...SUMMARY, body: mails.body })
+    .from(mails)
+    .where(eq(mails.id, $('id')))
+    .prepare()
+  const release = orm
+    .update(mails)
+    .set({ state: 'ready', dueAt: sql`${$('now')}` })
+    .where(slice(`state = 'kept'`))
+    .returning({ seq: mails.seq })
+    .prepare()
+  const keep = (from: 'ready' | 'waiting') =>
+    orm
+      .update(mails)
+      .set({ state: 'kept' })
+      .where(slice(`state = '${from}'`))
+      .returning({ seq: mails.seq })
+      .prepare()
+  const kept = { ready: keep('ready'), waiting: keep('waiting') }
+  const expire = orm
+    .update(mails)
+    .set({
+      state: 'failed',
+      body: null,
+      lastError: sql`${$('lastError')}`,
+      endedAt: sql`${$('now')}`,
+    })
+    .where(
+      sql`${mails.seq} in (select seq from mails where ${state('kept')}
+        and expires_at <= ${$('now')} limit ${$('limit')})`,
+    )
+    .returning({ seq: mails.seq })
+    .prepare()
+  const removeBefore = orm
+    .delete(mails)
+    .where(
+      sql`${mails.seq} in (select seq from mails where created_at < ${$('before')}
+        and (ended_at is not null or expires_at <= ${$('now')})
+        order by created_at limit ${$('limit')})`,
+    )
+    .returning({ seq: mails.seq })
+    .prepare()
+  const removeAbout = orm
+    .delete(mails)
+    .where(
+      sql`${mails.seq} in (select seq from mails where tenant_id = ${$('tenantId')}
+        and about = ${$('about')} and created_at <= ${$('until')} limit ${$('limit')})`,
+    )
+    .returning({ seq: mails.seq })
+    .prepare()
+  const blankAbout = orm
+    .update(mails)
+    .set({
+      about: null,
+      recipient: null,
+      subject: null,
+      body: null,
+      lastError: null,
+      state: sql`iif(${mails.endedAt} is null, 'failed', ${mails.state})`,
+      endedAt: sql`coalesce(${mails.endedAt}, ${$('now')})`,
+      leaseOwner: null,
+      leaseUntil: null,
+      attemptId: null,
+      startedAt: null,
+    })
+    .where(
+      sql`${mails.seq} in (select seq from mails where tenant_id = ${$('tenantId')}
+        and about = ${$('about')} limit ${$('limit')})`,
+    )
+    .returning({ seq: mails.seq })
+    .prepare()
+
+  return {
+    insert: (mail: NewMail) => insert.run(mail),
+    /**
+     * When an address was last written to, newest first. A clock that was set back leaves mails of
+     * the future, which must not keep an address waiting until then.
+     */
+    recent: (
+      recipientHash: string,
+      { since, now }: { since: number; now: number },
+      limit: number,
+    ): number[] => recent.all({ recipientHash, since, now, limit }).map(({ at }) => at),
+    /** Of every tenant and of the instance. */
+    ofAll: ({ before = END, limit }: Scan): MailSummary[] => ofAll.all({ before, limit }),
+    ofOne: (tenantId: string | null, { before = END, limit }: Scan): MailSummary[] =>
+      ofOne.all({ tenantId, before, limit }),
+    byId: (id: string): (MailSummary & Pick<MailRow, 'body'>) | undefined => byId.get({ id }),
+    /** Puts up to `limit` of those that waited for a server in line and says how many. */
+    release: (now: number, limit: number): number => release.all({ now, limit }).length,
+    /** The reverse, for when there is no server any more. */
+    keep: (from: 'ready' | 'waiting', limit: number): number => kept[from].all({ limit }).length,
+    /** Ends up to `limit` of those that waited for a server in vain. */
+    expire: (lastError: string, now: number, limit: number): number =>
+      expire.all({ lastError, now, limit }).length,
+    removeBefore: (before: number, now: number, limit: number): number =>
+      removeBefore.all({ before, now, limit }).length,
+    /** Deletes up to `limit` mails about somebody that were posted by `until`, and says how many. */
+    removeAbout: (tenantId: string, about: string, until: number, limit: number): number =>
+      removeAbout.all({ tenantId, about, until, limit }).length,
+    /**
+     * Leaves of up to `limit` mails no more than that they were posted, and says of how many. What
+     * was still to be sent is over; a try under way loses its lease.
+     */
+    blankAbout: (tenantId: string, about: string, now: number, limit: number): number =>
+      blankAbout.all({ tenantId, about, now, limit }).length,
+  }
+}

@@ -1,0 +1,144 @@
+import type { Body } from './body.ts'
+
+/** What a mail says. All of it is text: nothing in it is taken for markup. */
+export interface Content {
+  /** Whose sign-in it is about, as people know it. */
+  tenantName: string
+  heading: string
+  paragraphs: readonly string[]
+  /** To be typed in somewhere. */
+  code?: string
+  /** To be opened, as a button and spelled out. */
+  link?: { label: string; url: string }
+  /** Why somebody gets this mail, and what to do about one that they did not ask for. */
+  footer: string
+}
+
+/** The text and the HTML of a mail, the one saying what the other does. */
+export function letter(content: Content): Body {
+  const tidy = tidied(content)
+  return { text: textOf(tidy), html: htmlOf(tidy) }
+}
+
+/** Text that would end a line, or turn the rest of it round, is somebody's trick. */
+const line = (text: string): string =>
+  text
+    .replaceAll(/[\p{Cc}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069]+/gu, ' ')
+    .toWellFormed()
+    .trim()
+
+const tidied = ({ tenantName, heading, paragraphs, code, link, footer }: Content): Content => ({
+  tenantName: line(tenantName),
+  heading: line(heading),
+  paragraphs: paragraphs.map(line),
+  code: code && line(code),
+  link: link && { label: line(link.label), url: webUrl(link.url) },
+  footer: line(footer),
+})
+
+function webUrl(url: string): string {
+  const { protocol, href } = new URL(url)
+  if (protocol !== 'https:' && protocol !== 'http:') throw new TypeError('a link to no web page')
+  return href
+}
+
+const textOf = ({ tenantName, heading, paragraphs, code, link, footer }: Content): string =>
+  [
+    heading,
+    ...paragraphs,
+    ...(code ? [`    ${code}`] : []),
+    ...(link ? [`${link.label}:\n${link.url}`] : []),
+    `--\n${tenantName}\n${footer}`,
+  ]
+    .join('\n\n')
+    .concat('\n')
+
+const ESCAPES: Record<string, string> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+}
+
+const escapeHtml = (text: string): string =>
+  text.replaceAll(/[&<>"']/g, (character) => ESCAPES[character] ?? character)
+
+const SANS = "system-ui,-apple-system,'Segoe UI',Roboto,Helvetica,Arial,sans-serif"
+const MONO = "ui-monospace,'SF Mono','Cascadia Mono',Menlo,Consolas,monospace"
+
+/**
+ * Programs that know style sheets follow the reader's choice of light or dark; the others see
+ * the styles on the elements, which are light.
+ */
+const STYLE = `
+:root { color-scheme: light dark; supported-color-schemes: light dark; }
+@media (prefers-color-scheme: dark) {
+  .page { background-color: #14171a !important; }
+  .card { background-color: #1b1f23 !important; border-color: #2e353b !important; }
+  .strong { color: #e6e9ec !important; }
+  .body { color: #cdd3d8 !important; }
+  .quiet { color: #9aa5ae !important; }
+  .code { background-color: #14171a !important; border-color: #2e353b !important; color: #e6e9ec !important; }
+  .button { background-color: #6cc3a8 !important; }
+  .label { color: #10231d !important; }
+  .rule { border-color: #2e353b !important; }
+}
+@media (max-width: 480px) {
+  .edge { padding: 16px 8px !important; }
+  .inside { padding: 24px 20px !important; }
+}`
+
+/** Tables and styles on elements: what mail programs of all ages agree on. */
+const htmlOf = (content: Content): string => `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<meta name="supported-color-schemes" content="light dark">
+<meta name="format-detection" content="telephone=no, date=no, address=no, email=no">
+<title>${escapeHtml(content.heading)}</title>
+<style>${STYLE}
+</style>
+</head>
+<body class="page" style="margin:0;padding:0;background-color:#f1f3f4;-webkit-text-size-adjust:100%">
+<table role="presentation" class="page" width="100%" cellpadding="0" cellspacing="0" border="0" style="background-color:#f1f3f4">
+<tr><td class="edge" align="center" style="padding:40px 16px">
+<table role="presentation" class="card" width="100%" cellpadding="0" cellspacing="0" border="0" style="max-width:480px;background-color:#ffffff;border:1px solid #dfe3e6;border-radius:12px">
+<tr><td class="inside" align="left" style="padding:36px 40px;font-family:${SANS};font-size:16px;line-height:25px">
+${inside(content)}
+</td></tr>
+</table>
+</td></tr>
+</table>
+</body>
+</html>
+`
+
+const inside = ({ tenantName, heading, paragraphs, code, link, footer }: Content): string =>
+  [
+    `<p class="quiet" style="margin:0 0 20px;font-size:14px;line-height:20px;font-weight:600;color:#57616a;overflow-wrap:anywhere">${escapeHtml(tenantName)}</p>`,
+    `<h1 class="strong" style="margin:0 0 14px;font-size:23px;line-height:30px;font-weight:650;letter-spacing:-0.2px;color:#1c2126;overflow-wrap:anywhere">${escapeHtml(heading)}</h1>`,
+    ...paragraphs.map(paragraph),
+    ...(code ? [codeBox(code)] : []),
+    ...(link ? [button(link), spelledOut(link)] : []),
+    `<p class="quiet rule" style="margin:28px 0 0;padding:18px 0 0;border-top:1px solid #dfe3e6;font-size:13px;line-height:20px;color:#57616a;overflow-wrap:anywhere">${escapeHtml(footer)}</p>`,
+  ].join('\n')
+
+const paragraph = (text: string): string =>
+  `<p class="body" style="margin:0 0 14px;color:#333b42;overflow-wrap:anywhere">${escapeHtml(text)}</p>`
+
+/** In one piece, so that a double click selects it whole. */
+const codeBox = (code: string): string =>
+  `<table role="presentation" width="100%" cellpadding="0" cellspacing="0" border="0" style="margin:22px 0">
+<tr><td class="code" align="center" style="padding:18px 12px;background-color:#f6f7f8;border:1px solid #dfe3e6;border-radius:10px;font-family:${MONO};font-size:34px;line-height:42px;font-weight:600;letter-spacing:7px;text-indent:7px;color:#1c2126;overflow-wrap:anywhere">${escapeHtml(code)}</td></tr>
+</table>`
+
+const button = ({ label, url }: { label: string; url: string }): string =>
+  `<table role="presentation" cellpadding="0" cellspacing="0" border="0" style="margin:22px 0 16px">
+<tr><td class="button" align="center" style="background-color:#2f6f5e;border-radius:8px"><a class="label" href="${escapeHtml(url)}" style="display:inline-block;padding:12px 22px;font-family:${SANS};font-size:16px;line-height:22px;font-weight:600;color:#ffffff;text-decoration:none">${escapeHtml(label)}</a></td></tr>
+</table>`
+
+const spelledOut = ({ url }: { url: string }): string =>
+  `<p class="quiet" style="margin:0;font-size:13px;line-height:20px;color:#57616a">Or open this address:<br><span style="word-break:break-all">${escapeHtml(url)}</span></p>`

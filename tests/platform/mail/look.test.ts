@@ -1,0 +1,70 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import type { Browser } from 'playwright-core'
+import { letter } from '../../../src/platform/mail/template.ts'
+import {
+  LOOKS,
+  launchBrowser,
+  openPage,
+  screenshot,
+  scrollsSideways,
+  seriousFindings,
+} from '../../support/browser.ts'
+
+const ADDRESS =
+  'https://gate.example.org/auth/self-service/verification?flow=0197d6c2-2f6b-7d1c-9d3e-5a8e0c7f4b21&code=481516'
+
+const LETTERS = {
+  code: letter({
+    tenantName: 'Acme',
+    heading: 'Confirm your address',
+    paragraphs: [
+      'Enter this code where you were asked for it. It is good for 15 minutes and works once.',
+    ],
+    code: '481516',
+    link: { label: 'Confirm address', url: ADDRESS },
+    footer:
+      'Somebody, probably you, gave this address to Acme. If it was not you, there is nothing to do.',
+  }),
+  'long-words': letter({
+    tenantName: 'Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamtengesellschaft',
+    heading: 'Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamtengesellschaft',
+    paragraphs: ['x'.repeat(200)],
+    code: 'K7QF-93XM-2LPD',
+    footer: 'y'.repeat(200),
+  }),
+}
+
+let browser: Browser
+let server: ReturnType<typeof Bun.serve>
+
+beforeAll(async () => {
+  browser = await launchBrowser()
+  server = Bun.serve({
+    hostname: '127.0.0.1',
+    port: 0,
+    fetch: ({ url }) =>
+      new Response(LETTERS[new URL(url).pathname.slice(1) as keyof typeof LETTERS]?.html ?? '', {
+        headers: { 'content-type': 'text/html; charset=utf-8' },
+      }),
+  })
+}, 60_000)
+
+afterAll(async () => {
+  await browser.close()
+  await server.stop(true)
+})
+
+const cases = Object.keys(LETTERS).flatMap((name) => LOOKS.map((look) => ({ name, look })))
+
+test.each(cases)(
+  'a mail holds in every look: nothing sticks out, nothing serious for axe',
+  async ({ name, look }) => {
+    const page = await openPage(browser, `${server.url}${name}`, look)
+
+    expect(await page.textContent('h1')).toBeTruthy()
+    expect(await scrollsSideways(page)).toBe(false)
+    expect(await seriousFindings(page)).toEqual([])
+    await screenshot(page, `mail-${name}-${look.name}`)
+  },
+  30_000,
+)

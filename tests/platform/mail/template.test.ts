@@ -1,0 +1,103 @@
+import { describe, expect, test } from 'bun:test'
+import { letter } from '../../../src/platform/mail/template.ts'
+
+const CONTENT = {
+  tenantName: 'Acme',
+  heading: 'Confirm your address',
+  paragraphs: ['Enter this code where you were asked for it.', 'It is good for 15 minutes.'],
+  code: '481516',
+  link: { label: 'Confirm', url: 'https://gate.example.org/verify?flow=1&code=481516' },
+  footer: 'You asked for this at acme.example. If it was not you, do nothing.',
+}
+
+const ATTACK = `"><img src=x onerror='alert(1)'><script>alert(2)</script>&amp;`
+
+/** Every tag, as names: what markup a text could have brought in. */
+const tagsIn = (html: string) =>
+  [...html.matchAll(/<\s*\/?\s*([a-z!][\w-]*)/gi)].map(([, tag]) => tag)
+
+test('the text says what the HTML says', () => {
+  expect(letter(CONTENT).text).toBe(
+    [
+      'Confirm your address',
+      'Enter this code where you were asked for it.',
+      'It is good for 15 minutes.',
+      '    481516',
+      'Confirm:\nhttps://gate.example.org/verify?flow=1&code=481516',
+      '--\nAcme\nYou asked for this at acme.example. If it was not you, do nothing.\n',
+    ].join('\n\n'),
+  )
+})
+
+test('the HTML has the code in one piece and the link as a button and spelled out', () => {
+  const { html } = letter(CONTENT)
+  const address = 'https://gate.example.org/verify?flow=1&amp;code=481516'
+
+  expect(html).toContain('>481516<')
+  expect(html).toContain(`<a class="label" href="${address}"`)
+  expect(html).toContain(`>${address}</span>`)
+})
+
+test('without a code or a link there is neither', () => {
+  const { tenantName, heading, paragraphs, footer } = CONTENT
+  const { text, html } = letter({ tenantName, heading, paragraphs, footer })
+
+  expect(text).not.toContain('481516')
+  expect(html).not.toContain('class="code"')
+  expect(html).not.toContain('<a ')
+})
+
+test('a mail loads nothing from anywhere and runs nothing', () => {
+  const { html } = letter(CONTENT)
+
+  expect([...new Set(tagsIn(html))].toSorted()).toEqual(
+    '!doctype a body br h1 head html meta p span style table td title tr'.split(' '),
+  )
+  expect(html).not.toMatch(/url\(|@import|\bsrc=/i)
+})
+
+describe('what people write is never markup', () => {
+  const plain = tagsIn(letter(CONTENT).html)
+
+  test.each([
+    ['the name of a tenant', { tenantName: ATTACK }],
+    ['a heading', { heading: ATTACK }],
+    ['a paragraph', { paragraphs: [ATTACK, 'x'] }],
+    ['a code', { code: ATTACK }],
+    ['the label of a link', { link: { ...CONTENT.link, label: ATTACK } }],
+    ['the address of a link', { link: { ...CONTENT.link, url: `https://a.example/?x=${ATTACK}` } }],
+    ['a footer', { footer: ATTACK }],
+  ])('%s', (_what, fields) => {
+    const { html } = letter({ ...CONTENT, ...fields })
+
+    expect(tagsIn(html)).toEqual(plain)
+    expect(html).not.toContain(`'alert(1)'`)
+  })
+
+  test('all five characters are written out, once', () => {
+    const { html } = letter({ ...CONTENT, heading: `&<>"'&amp;` })
+
+    expect(html).toContain('>&amp;&lt;&gt;&quot;&#39;&amp;amp;</h1>')
+  })
+})
+
+test('a name cannot make lines of its own in the text, nor turn it round', () => {
+  const { text, html } = letter({
+    ...CONTENT,
+    tenantName: 'Acme\r\n\r\nYour code\u2028is \u202e000',
+  })
+
+  expect(text).toContain('--\nAcme Your code is  000\n')
+  expect(html).not.toMatch(/[\u2028\u202e]/)
+})
+
+test('half a character does no harm', () => {
+  expect(letter({ ...CONTENT, tenantName: 'Acme \ud83d' }).html.isWellFormed()).toBe(true)
+})
+
+test.each(['javascript:alert(1)', 'data:text/html,x', '/verify', 'mailto:ada@example.com'])(
+  'a link to %s is refused',
+  (url) => {
+    expect(() => letter({ ...CONTENT, link: { label: 'Open', url } })).toThrow(TypeError)
+  },
+)
