@@ -59,7 +59,7 @@ export function createByHand(parts: {
     const endpoint = store.endpoints.ofTenant(tenantId, endpointId)
     if (!endpoint) throw conflict('the endpoint of this delivery has been deleted')
     if (!endpoint.isActive)
-      throw conflict('the endpoint is not active; switch it on and its held deliveries go out')
+      throw conflict('the endpoint is not active; switch it on before a resend')
   }
 
   function cancelNow(delivery: DeliveryView) {

@@ -6,7 +6,7 @@ import { isHopeless } from './health.ts'
 import { ATTEMPTS_KEPT } from './limits.ts'
 import type { DeliveryEvents } from './metrics.ts'
 import type { Parking } from './parking.ts'
-import type { PolicyOf } from './policy.ts'
+import type { Policy, PolicyOf } from './policy.ts'
 import type { Recovery } from './recovery.ts'
 import type { Sent } from './send.ts'
 import type { DisabledReason, EndpointRow } from './store/endpoints.ts'
@@ -42,13 +42,14 @@ export function createEndings(parts: {
     const row = store.line.leased(leased.seq, leased.attemptId)
     if (!row) return
     const endpoint = store.endpoints.ofTenant(row.tenantId, row.endpointId)
-    const step = stepAfter(row, sent, policyOf(row.stream))
-    const next = step.endedAt === null ? whereItStands(step, sent, endpoint) : step
+    const policy = policyOf(row.stream)
+    const step = stepAfter(row, sent, policy)
+    const next = step.endedAt === null ? whereItStands(step, sent, endpoint, policy) : step
     store.line.move(row.seq, next)
     store.attempts.insert(attemptRow(row, sent, next))
     if (next.attempts > ATTEMPTS_KEPT) store.attempts.trim(row.seq, ATTEMPTS_KEPT)
     count(row.endpointId, sent, next)
-    if (endpoint?.isActive) judge(endpoint, row, sent)
+    if (endpoint?.isActive) judge(endpoint, row, sent, policy)
     if (next.state === 'ready') wake.ready()
     if (next.state === 'waiting') wake.waiting(next.dueAt)
   }
@@ -70,13 +71,18 @@ export function createEndings(parts: {
    * Who turns away one message is well. A resend that fails counts for nothing: it is to leave
    * the schedule alone, and so must not open the breaker.
    */
-  function judge(endpoint: EndpointRow, { stream, trigger }: LeasedDelivery, sent: Sent) {
+  function judge(
+    endpoint: EndpointRow,
+    { trigger }: LeasedDelivery,
+    sent: Sent,
+    { breaker }: Policy,
+  ) {
     const { tenantId, id } = endpoint
     if (sent.refuses === 'all') return disable(tenantId, id, 'gone')
     if (sent.result === 'succeeded' || sent.refuses === 'message')
       return recovery.noteSuccess(tenantId, id)
-    if (sent.result === 'interrupted' || trigger === 'resend') return recovery.goOn(id)
-    const health = recovery.noteFailure(tenantId, id, policyOf(stream))
+    if (sent.result === 'interrupted' || trigger === 'resend' || !breaker) return recovery.goOn(id)
+    const health = recovery.noteFailure(tenantId, id, breaker)
     const lastGoodAt = () => store.hours.lastSuccessBefore(id) ?? endpoint.createdAt
     if (isHopeless(health, clock.now(), lastGoodAt)) disable(tenantId, id, 'failing')
   }
@@ -101,9 +107,14 @@ export function createEndings(parts: {
 }
 
 /** The endpoint was switched off, or deleted, while the attempt was under way. */
-function whereItStands(step: Step, { endedAt }: Sent, endpoint: EndpointRow | undefined): Step {
-  if (!endpoint) return cancelled(step, endedAt)
-  return endpoint.isActive ? step : { ...step, state: 'held' }
+function whereItStands(
+  step: Step,
+  { endedAt }: Sent,
+  endpoint: EndpointRow | undefined,
+  { whilePaused }: Policy,
+): Step {
+  if (endpoint?.isActive) return step
+  return endpoint && whilePaused === 'held' ? { ...step, state: 'held' } : cancelled(step, endedAt)
 }
 
 const durations = (durationMs: number): Partial<HourCounts> => ({

@@ -4,6 +4,7 @@ import type { Clock } from '../platform/clock.ts'
 import { conflict, fail, invalid, notFound } from '../platform/errors.ts'
 import { newId } from '../platform/ids.ts'
 import { checkUrlField, type Outbound } from '../platform/outbound/index.ts'
+import type { Scan } from '../platform/scan.ts'
 import { SealError } from '../platform/sealing.ts'
 import { checkCustomHeaders, keepMasked } from './custom-headers.ts'
 import type { Directory, Endpoint } from './directory.ts'
@@ -11,12 +12,12 @@ import type { Format } from './formats.ts'
 import { ENDPOINTS_PER_STREAM } from './limits.ts'
 import { checkChannel, checkTypePattern } from './matching.ts'
 import type { Parking } from './parking.ts'
+import type { PolicyOf } from './policy.ts'
 import type { Recovery } from './recovery.ts'
 import { checkSecret, newSecret, rotate } from './signing-secrets.ts'
 import type { EndpointRow } from './store/endpoints.ts'
 import type { Store } from './store/index.ts'
-import type { Scan } from './store/scan.ts'
-import type { Stream } from './stream.ts'
+import type { Stream, StreamName } from './stream.ts'
 
 const CANNOT_OPEN =
   'the secret and headers of this endpoint cannot be opened; rotate the secret, then set its headers again'
@@ -36,7 +37,7 @@ export interface EndpointFields {
 
 export type NewEndpoint = Partial<EndpointFields> & { url: string; secret?: string }
 
-/** `held` says what becomes of the deliveries that were held until now. */
+/** `held` says what becomes of the deliveries that were held until now, where any are. */
 export type EndpointChange = Partial<EndpointFields> & { held?: 'drain' | 'discard' }
 
 export interface Rotated {
@@ -57,9 +58,11 @@ export function createEndpoints(parts: {
   directory: Directory
   recovery: Recovery
   parking: Parking
+  policyOf: PolicyOf
   brandName: string
 }) {
   const { db, clock, outbound, audit, store, directory, recovery, parking, brandName } = parts
+  const holds = (stream: StreamName) => parts.policyOf(stream).whilePaused === 'held'
 
   /** To be shown. */
   const get = (stream: Stream, id: string): Endpoint => directory.readable(existing(stream, id))
@@ -75,6 +78,12 @@ export function createEndpoints(parts: {
 
   const existing = (stream: Stream, id: string): EndpointRow =>
     store.endpoints.find(stream, id) ?? fail(notFound('endpoint not found'))
+
+  const exists = (stream: Stream, id: string): boolean =>
+    store.endpoints.find(stream, id) !== undefined
+
+  /** Oldest first, to be shown: there are never more than a tenant may have. */
+  const all = (stream: Stream): Endpoint[] => store.endpoints.list(stream).map(directory.readable)
 
   /** Newest first, to be shown. */
   const list = (stream: Stream, scan: Scan): Endpoint[] =>
@@ -114,14 +123,15 @@ export function createEndpoints(parts: {
     stream: Stream,
     actor: Actor,
     id: string,
-    { held = 'drain', ...fields }: EndpointChange,
+    { held: asked = 'drain', ...fields }: EndpointChange,
   ): Promise<Endpoint> {
+    const held = holds(stream.name) ? asked : 'discard'
     const before = open(stream, id)
     check(fields)
     changed(before, fields)
     const isBack = fields.isActive === true && !before.isActive
     // From here on nothing may be refused any more: what is discarded is gone.
-    if (isBack && held === 'discard') await parking.discardHeld(stream.tenantId, id)
+    if (isBack && held === 'discard') await parking.discard(stream.tenantId, id)
     const after = await db.commit(() => {
       const now = open(stream, id)
       const next = changed(now, fields)
@@ -151,10 +161,10 @@ export function createEndpoints(parts: {
   }
 
   /** What came in while the held ones were being discarded goes the same way. */
-  function switched({ tenantId, id, isActive }: Endpoint, held: 'drain' | 'discard') {
+  function switched({ tenantId, stream, id, isActive }: Endpoint, held: 'drain' | 'discard') {
     if (!isActive) return recovery.suspend(id)
     if (held === 'discard') parking.discardRest(tenantId, id)
-    recovery.restart(tenantId, id)
+    if (holds(stream)) recovery.restart(tenantId, id)
   }
 
   /** Gone at once for everybody; what was still to come for it is cancelled. */
@@ -232,6 +242,8 @@ export function createEndpoints(parts: {
     get,
     open,
     isActive: store.endpoints.isActive,
+    exists,
+    all,
     list,
     create,
     update,

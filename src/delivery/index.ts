@@ -5,9 +5,10 @@ import { createByHand } from './by-hand.ts'
 import { createDirectory } from './directory.ts'
 import { createEndings } from './endings.ts'
 import { createEndpoints } from './endpoints.ts'
+import { createErase } from './erase.ts'
 import { createDeliveryMetrics } from './metrics.ts'
 import { createParking } from './parking.ts'
-import { createPolicyOf, type Policies } from './policy.ts'
+import { createPolicyOf, policiesOf } from './policy.ts'
 import { createPublish } from './publish.ts'
 import { createDeliveryQueue } from './queue.ts'
 import { createRecovery } from './recovery.ts'
@@ -25,20 +26,17 @@ export type Delivery = ReturnType<typeof createDelivery>
 /** Events to the endpoints that want them, whichever engine they come from. */
 export function createDelivery(
   platform: Platform,
-  config: Pick<Config, 'relay' | 'retention' | 'brand'>,
+  config: Pick<Config, 'relay' | 'gate' | 'retention' | 'brand'>,
 ) {
   const { db, clock, log, outbound, audit, metrics, retention, instances, sealing } = platform
-  const { retryDelaysMs, timeoutMs, breakerFailures } = config.relay
-  const policies = {
-    relay: { retryDelaysMs, timeoutMs, breakerFailures, random: platform.random },
-  } satisfies Policies
+  const policies = policiesOf(config, platform.random)
   const policyOf = createPolicyOf(policies)
   const brandName = config.brand.name
   const store = createStore(db)
   const wake = createWake(() => loops)
   const directory = createDirectory({ db, store, sealing })
   const recovery = createRecovery({ store, clock, wake })
-  const parking = createParking({ db, clock, store, log })
+  const parking = createParking({ db, clock, store, log, policyOf })
   const send = createSend({ outbound, clock, brandName })
   const endings = createEndings({
     store,
@@ -88,13 +86,15 @@ export function createDelivery(
       directory,
       recovery,
       parking,
+      policyOf,
       brandName,
     }),
     healthOf: recovery.healthOf,
     verdicts: createVerdicts({ store }),
     ...createByHand({ db, clock, audit, store, wake }),
     replay: createReplay({ db, clock, audit, store, directory, wake }),
-    testEvent: createTestEvent({ clock, send, timeoutMs }),
+    testEvent: createTestEvent({ clock, send, policyOf }),
+    erase: createErase({ store, clock }),
     /** Looks for work at once, as after another process has made some. */
     look: wake.ready,
     start: () => {

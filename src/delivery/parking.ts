@@ -2,43 +2,53 @@ import type { Db } from '../db/open.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Log } from '../platform/log.ts'
 import { SLICE } from './limits.ts'
+import type { PolicyOf } from './policy.ts'
 import type { Store } from './store/index.ts'
 
 export type Parking = ReturnType<typeof createParking>
 
 /** Moves all deliveries of an endpoint, a slice a commit: there may be hundreds of thousands. */
-export function createParking(parts: { db: Db; clock: Clock; store: Store; log: Log }) {
-  const { db, clock, store, log } = parts
+export function createParking(parts: {
+  db: Db
+  clock: Clock
+  store: Store
+  log: Log
+  policyOf: PolicyOf
+}) {
+  const { db, clock, store, log, policyOf } = parts
   const { holding, hours } = store
 
   /**
-   * Holds what is still to come for an endpoint that is inactive. Where it does not get to the
-   * end, the loop holds the rest as it comes due. Never rejects.
+   * Holds or cancels, as the policy has it, what is still to come for an endpoint that is inactive.
+   * Where it does not get to the end, the loop does so with the rest as it comes due. Never rejects.
    */
   async function parkAll(tenantId: string, endpointId: string): Promise<void> {
     try {
-      await untilNoneIsLeft(() =>
-        store.endpoints.isActive(tenantId, endpointId)
-          ? 0
-          : holding.park(tenantId, endpointId, SLICE),
-      )
+      await untilNoneIsLeft(() => parkSlice(tenantId, endpointId))
     } catch (error) {
-      log.warn('not all deliveries are held yet', { endpointId, error: String(error) })
+      log.warn('not all deliveries are parked yet', { endpointId, error: String(error) })
     }
   }
 
-  /** Cancels what is held for an endpoint. */
-  const discardHeld = (tenantId: string, endpointId: string): Promise<void> =>
-    untilNoneIsLeft(() => discardSlice(tenantId, endpointId))
+  function parkSlice(tenantId: string, endpointId: string): number {
+    const endpoint = store.endpoints.ofTenant(tenantId, endpointId)
+    if (!endpoint || endpoint.isActive) return 0
+    return policyOf(endpoint.stream).whilePaused === 'held'
+      ? holding.park(tenantId, endpointId, SLICE)
+      : cancelSlice(tenantId, endpointId, SLICE)
+  }
+
+  /** Cancels what an endpoint that is inactive has missed. */
+  const discard = (tenantId: string, endpointId: string): Promise<void> =>
+    untilNoneIsLeft(() =>
+      store.endpoints.isActive(tenantId, endpointId) ? 0 : cancelSlice(tenantId, endpointId, SLICE),
+    )
 
   /** The few that came since, inside the commit that lets the endpoint take deliveries again. */
   function discardRest(tenantId: string, endpointId: string) {
     holding.cancelAfterwards(tenantId, endpointId)
-    while (discardSlice(tenantId, endpointId) > 0);
+    while (cancelSlice(tenantId, endpointId, SLICE) > 0);
   }
-
-  const discardSlice = (tenantId: string, endpointId: string): number =>
-    counted(endpointId, holding.cancelHeld(tenantId, endpointId, clock.now(), SLICE))
 
   /** Cancels whatever has not ended. */
   const cancelAll = (tenantId: string, endpointId: string): Promise<void> =>
@@ -49,11 +59,8 @@ export function createParking(parts: { db: Db; clock: Clock; store: Store; log: 
     const now = clock.now()
     const open = holding.cancelOpen(tenantId, endpointId, now, limit)
     const held = open < limit ? holding.cancelHeld(tenantId, endpointId, now, limit - open) : 0
-    return counted(endpointId, open + held)
-  }
-
-  function counted(endpointId: string, cancelled: number): number {
-    if (cancelled > 0) hours.add(endpointId, clock.now(), { cancelled })
+    const cancelled = open + held
+    if (cancelled > 0) hours.add(endpointId, now, { cancelled })
     return cancelled
   }
 
@@ -61,5 +68,5 @@ export function createParking(parts: { db: Db; clock: Clock; store: Store; log: 
     while ((await db.commit(slice)) > 0);
   }
 
-  return { parkAll, discardHeld, discardRest, cancelAll, cancelSlice }
+  return { parkAll, discard, discardRest, cancelAll, cancelSlice }
 }

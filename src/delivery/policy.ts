@@ -1,18 +1,58 @@
+import type { Config } from '../config/index.ts'
 import type { Engine } from '../platform/engines.ts'
 import type { BreakerRules } from './health.ts'
+import type { Manner } from './send.ts'
 import type { StreamName } from './stream.ts'
 import type { Schedule } from './transitions.ts'
 
 /** How the events of one engine are delivered. */
-interface Policy extends Schedule, BreakerRules {
-  /** The longest that an attempt may take. */
-  timeoutMs: number
+export interface Policy extends Schedule, Manner {
+  /** The wait before the first attempt. */
+  firstDelayMs: number
+  /** Null: however often an endpoint fails, it is called for the next delivery as for the first. */
+  breaker: BreakerRules | null
+  /** What becomes of deliveries to an endpoint that is switched off. */
+  whilePaused: 'held' | 'cancelled'
 }
 
 /** Each engine that publishes has one. */
-export type Policies = Partial<Record<Engine, Policy>>
+type Policies = Partial<Record<Engine, Policy>>
 
 export type PolicyOf = (stream: StreamName) => Policy
+
+/** Of a retry's delay: receivers that fail together are not called together. */
+const RELAY_JITTER = 0.2
+const GATE_TIMEOUT_MS = 10_000
+
+/**
+ * Events of the relay are pressed on their receivers for days, with regard for how these are.
+ * Those of gate are tried a few times in quick succession, and missed by whoever is not there.
+ */
+export function policiesOf({ relay, gate }: Pick<Config, 'relay' | 'gate'>, random: () => number) {
+  const [firstDelayMs = 0, ...retryDelaysMs] = gate.webhookDelaysMs
+  return {
+    relay: {
+      firstDelayMs: 0,
+      retryDelaysMs: relay.retryDelaysMs,
+      jitter: RELAY_JITTER,
+      random,
+      timeoutMs: relay.timeoutMs,
+      heedsReceiver: true,
+      breaker: { breakerFailures: relay.breakerFailures },
+      whilePaused: 'held',
+    },
+    gate: {
+      firstDelayMs,
+      retryDelaysMs,
+      jitter: 0,
+      random,
+      timeoutMs: GATE_TIMEOUT_MS,
+      heedsReceiver: false,
+      breaker: null,
+      whilePaused: 'cancelled',
+    },
+  } satisfies Policies
+}
 
 /** Throws for a stream of an engine without a policy: nothing of it must be stored. */
 export const createPolicyOf =

@@ -1,6 +1,6 @@
 import { newId } from '../platform/ids.ts'
 import type { Directory, Subscriber } from './directory.ts'
-import type { PolicyOf } from './policy.ts'
+import type { Policy, PolicyOf } from './policy.ts'
 import type { Recovery } from './recovery.ts'
 import type { Store } from './store/index.ts'
 import { LINES } from './store/rows.ts'
@@ -8,11 +8,15 @@ import type { Stream } from './stream.ts'
 import type { Wake } from './wake.ts'
 
 export interface Event {
+  /** A new one, unless its publisher has one for it already. */
+  id?: string | undefined
   type: string
   /** JSON text: what subscribers get to see, spelled like this. */
   payload: string
   channels: string[]
   idempotencyKey?: string | undefined
+  /** Whom it is about, where it has to go with them. */
+  about?: string | undefined
 }
 
 /** Where a message went into the order of all. */
@@ -36,18 +40,18 @@ export function createPublish(parts: {
 
   function publish(stream: Stream, event: Event, now: number): Published {
     // Refuses a stream that nobody could deliver, before anything of it is stored.
-    policyOf(stream.name)
+    const policy = policyOf(stream.name)
     const published = accept(stream, event, now)
     for (const subscriber of directory.subscribersOf(stream)) {
       if (subscriber.verdict(event.type, event.channels) === 'matches')
-        insertDelivery(stream, published.seq, subscriber, now)
+        insertDelivery(stream, published.seq, subscriber, policy, now)
     }
     return published
   }
 
   /** Only keeps the message: nobody is told of it. */
   function accept(stream: Stream, event: Event, now: number): Published {
-    const id = newId()
+    const { id = newId() } = event
     const seq = store.messages.insert({
       id,
       tenantId: stream.tenantId,
@@ -56,14 +60,24 @@ export function createPublish(parts: {
       channels: event.channels.length === 0 ? null : JSON.stringify(event.channels),
       payload: event.payload,
       idempotencyKey: event.idempotencyKey ?? null,
+      about: event.about ?? null,
       acceptedAt: now,
     })
     return { id, seq }
   }
 
-  function insertDelivery(stream: Stream, messageSeq: number, to: Subscriber, now: number) {
-    const isTaken = takesDeliveries(stream, to)
-    if (isTaken) wake.ready()
+  function insertDelivery(
+    stream: Stream,
+    messageSeq: number,
+    to: Subscriber,
+    policy: Policy,
+    now: number,
+  ) {
+    const state = firstState(stream, to, policy)
+    const dueAt = now + policy.firstDelayMs
+    if (state === 'ready') wake.ready()
+    if (state === 'waiting') wake.waiting(dueAt)
+    if (state === 'cancelled') store.hours.add(to.id, now, { cancelled: 1 })
     store.deliveries.insert({
       id: newId(),
       tenantId: stream.tenantId,
@@ -71,17 +85,25 @@ export function createPublish(parts: {
       messageSeq,
       endpointId: to.id,
       format: to.format,
-      state: isTaken ? 'ready' : 'held',
+      state,
       line: LINES.first,
       trigger: 'schedule',
-      dueAt: now,
+      dueAt,
       createdAt: now,
+      endedAt: state === 'cancelled' ? now : null,
     })
   }
 
   /** Looked up for those that seem paused: what is held by mistake would wait for nobody. */
-  const takesDeliveries = ({ tenantId }: Stream, { id, isActive }: Subscriber): boolean =>
-    (isActive || store.endpoints.isActive(tenantId, id)) && !recovery.isHoldingBack(id)
+  function firstState(
+    { tenantId }: Stream,
+    { id, isActive }: Subscriber,
+    { whilePaused, firstDelayMs }: Policy,
+  ) {
+    if (!isActive && !store.endpoints.isActive(tenantId, id)) return whilePaused
+    if (recovery.isHoldingBack(id)) return 'held'
+    return firstDelayMs > 0 ? 'waiting' : 'ready'
+  }
 
   return { publish, accept }
 }

@@ -44,6 +44,7 @@ export function createDeliveryQueue(parts: {
   longestMs: number
 }): DueQueue<Attempt, Sent> {
   const { line, store, clock, log, directory, recovery, parking, endings, wake, send } = parts
+  const { policyOf } = parts
   /** Endpoints that come back are looked after beside the first attempts alone. */
   const looksAfterRecovery = line === LINES.first
 
@@ -63,8 +64,8 @@ export function createDeliveryQueue(parts: {
   const nextLane = (after: Lane | undefined) => store.line.nextLane(line, after)
 
   /**
-   * What an endpoint does not take now is held, and cancelled where there is none any more; what
-   * was asked for by hand goes through an open breaker all the same.
+   * What an endpoint does not take now is held, or cancelled where its policy says so or there is
+   * none any more; what was asked for by hand goes through an open breaker all the same.
    */
   function claim(lane: Lane, limit: number, lease: Lease): Attempt[] {
     const endpoint = usable(lane)
@@ -83,11 +84,16 @@ export function createDeliveryQueue(parts: {
   /** What is held here by mistake would wait for nobody: whether it is inactive is looked up. */
   function turnAway(lane: Lane, endpoint: Endpoint | undefined | null) {
     const { tenant, target } = lane
-    if (endpoint === undefined) return parking.cancelSlice(tenant, target, SLICE)
+    if (endpoint === undefined) return cancelSome(lane)
     if (endpoint === null) recovery.putOff(tenant, target)
     else if (store.endpoints.isActive(tenant, target)) return lookAgain()
+    else if (policyOf(endpoint.stream).whilePaused === 'cancelled') return cancelSome(lane)
     else recovery.suspend(target)
     return hold(slice(lane))
+  }
+
+  function cancelSome({ tenant, target }: Lane) {
+    if (parking.cancelSlice(tenant, target, SLICE) === SLICE) wake.ready()
   }
 
   function lookAgain() {
@@ -138,7 +144,7 @@ export function createDeliveryQueue(parts: {
         attempt: delivery.attempts + 1,
         trigger: delivery.trigger,
       },
-      parts.policyOf(delivery.stream).timeoutMs,
+      policyOf(delivery.stream),
       signal,
     )
 

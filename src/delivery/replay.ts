@@ -118,6 +118,7 @@ export function createReplay(parts: {
       trigger: 'replay',
       dueAt,
       createdAt: clock.now(),
+      endedAt: null,
     })
   }
 

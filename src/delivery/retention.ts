@@ -1,6 +1,7 @@
 import type { RetentionRule } from '../platform/retention.ts'
 import type { Parking } from './parking.ts'
 import type { Store } from './store/index.ts'
+import type { MessageSize } from './store/messages.ts'
 
 /** Of the database: what is larger than one goes into pages of its own. */
 const PAGE_BYTES = 4096
@@ -16,7 +17,8 @@ interface Kept {
 export const deliveryRetention = (store: Store, parking: Parking, kept: Kept): RetentionRule[] => [
   {
     name: 'messages',
-    deleteSlice: (now, limit) => deleteMessages(store, now, kept.deliveriesMs, limit),
+    deleteSlice: (now, limit) =>
+      deleteMessages(store, store.messages.expired(now - kept.deliveriesMs, limit), now, limit),
   },
   {
     name: 'endpoint counters',
@@ -29,13 +31,19 @@ export const deliveryRetention = (store: Store, parking: Parking, kept: Kept): R
 ]
 
 /**
- * A message may have a thousand deliveries, and each a hundred attempts: they count towards the
- * slice, and so do the pages of a large payload. A delivery that has not ended by then, because
- * its endpoint took none, goes as cancelled.
+ * Deletes messages with all that became of them, and says how many rows that were. A message may
+ * have a thousand deliveries, and each a hundred attempts: they count towards the slice, and so do
+ * the pages of a large payload. A delivery that has not ended by then, because its endpoint took
+ * none, goes as cancelled.
  */
-function deleteMessages(store: Store, now: number, keptMs: number, limit: number): number {
+export function deleteMessages(
+  store: Store,
+  messages: readonly MessageSize[],
+  now: number,
+  limit: number,
+): number {
   let left = limit
-  for (const { seq, bytes } of store.messages.expired(now - keptMs, limit)) {
+  for (const { seq, bytes } of messages) {
     left -= store.attempts.removeOfMessage(seq, left)
     if (left > 0) left -= deleteDeliveries(store, seq, now, left)
     if (left <= 0) return limit

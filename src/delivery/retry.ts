@@ -3,9 +3,6 @@ const SECOND = 1000
 /** A receiver cannot put its retries off further than this. */
 const LONGEST_WAIT_MS = 24 * 60 * 60 * SECOND
 
-/** Of the delay, how much chance may add: receivers that fail together are not called together. */
-const JITTER = 0.2
-
 /**
  * When the try after number `attempt` is made, or undefined when the schedule is spent. Chance
  * only ever adds, and a receiver that asks for more time gets it: no retry comes early.
@@ -16,12 +13,14 @@ export function nextAttemptAt(failed: {
   endedAt: number
   delaysMs: readonly number[]
   retryAfterMs: number | null
+  /** The share of the delay that chance may add. */
+  jitter: number
   /** From 0 up to 1, exclusive. */
   random: () => number
 }): number | undefined {
   const delay = failed.delaysMs[failed.attempt - 1]
   if (delay === undefined) return undefined
-  const scheduled = Math.round(delay * (1 + JITTER * failed.random()))
+  const scheduled = Math.round(delay * (1 + failed.jitter * failed.random()))
   return failed.endedAt + Math.max(scheduled, Math.min(failed.retryAfterMs ?? 0, LONGEST_WAIT_MS))
 }
 

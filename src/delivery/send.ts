@@ -20,6 +20,14 @@ interface Parcel {
   trigger: Trigger
 }
 
+/** How requests are made, and answers read. */
+export interface Manner {
+  /** The longest that an attempt may take. */
+  timeoutMs: number
+  /** Whether a receiver may ask for time, or for no more: else that is a failure like any other. */
+  heedsReceiver: boolean
+}
+
 type ErrorCode =
   | Exclude<FailureReason, 'refused' | 'aborted'>
   | 'blocked'
@@ -52,7 +60,7 @@ export type Send = ReturnType<typeof createSend>
 export function createSend(parts: { outbound: Outbound; clock: Clock; brandName: string }) {
   const { outbound, clock, brandName } = parts
 
-  return async (parcel: Parcel, timeoutMs: number, signal?: AbortSignal): Promise<Sent> => {
+  return async (parcel: Parcel, manner: Manner, signal?: AbortSignal): Promise<Sent> => {
     const { endpoint } = parcel
     const startedAt = clock.now()
     const started = clock.monotonic()
@@ -62,7 +70,7 @@ export function createSend(parts: { outbound: Outbound; clock: Clock; brandName:
       method: 'POST',
       headers: headersWith(endpoint.headers),
       body,
-      timeoutMs,
+      timeoutMs: manner.timeoutMs,
       maxResponseBytes: KEPT_RESPONSE_BYTES,
       headIsEnough: true,
       bodyTimeoutMs: RESPONSE_BODY_MS,
@@ -70,7 +78,7 @@ export function createSend(parts: { outbound: Outbound; clock: Clock; brandName:
     })
     const endedAt = clock.now()
     return {
-      ...verdictOf(result, endedAt),
+      ...verdictOf(result, endedAt, manner),
       startedAt,
       endedAt,
       durationMs: Math.max(Math.round(clock.monotonic() - started), 0),
@@ -114,7 +122,11 @@ function responseOf(result: OutboundResult): Sent['response'] {
 type Judgement = Pick<Sent, 'result' | 'refuses' | 'retryAfterMs' | 'error'>
 
 /** Any 2xx has arrived, whatever became of its body; everything else has not. */
-function verdictOf(result: OutboundResult, now: number): Judgement {
+function verdictOf(
+  result: OutboundResult,
+  now: number,
+  { heedsReceiver }: Pick<Manner, 'heedsReceiver'>,
+): Judgement {
   const plain = { refuses: null, retryAfterMs: null }
   if (!result.replied) {
     if (result.reason === 'aborted')
@@ -122,10 +134,10 @@ function verdictOf(result: OutboundResult, now: number): Judgement {
     const code = result.reason === 'refused' ? 'blocked' : result.reason
     return { ...plain, result: 'failed', error: { code, message: result.message } }
   }
-  const refuses = refusedBy(result)
+  const refuses = heedsReceiver ? refusedBy(result) : null
   if (result.status >= 200 && result.status < 300)
     return { ...plain, refuses, result: 'succeeded', error: null }
-  const retryAfterMs = retryAfterOf(result.headers, now)
+  const retryAfterMs = heedsReceiver ? retryAfterOf(result.headers, now) : null
   const error = refusal(result, refuses, retryAfterMs)
   return { result: 'failed', refuses, retryAfterMs, error }
 }

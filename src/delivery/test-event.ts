@@ -3,6 +3,7 @@ import { AppError } from '../platform/errors.ts'
 import { newId } from '../platform/ids.ts'
 import type { Endpoint } from './directory.ts'
 import type { Message } from './formats.ts'
+import type { PolicyOf } from './policy.ts'
 import type { Send, Sent } from './send.ts'
 
 /** A person looks at one answer at a time … */
@@ -11,15 +12,15 @@ const TESTS_AT_ONCE = 4
 const LONGEST_WAIT_MS = 20_000
 
 /** Sends one event that is stored nowhere and counted nowhere, and waits for the answer. */
-export function createTestEvent(parts: { clock: Clock; send: Send; timeoutMs: number }) {
-  const { clock, send, timeoutMs } = parts
+export function createTestEvent(parts: { clock: Clock; send: Send; policyOf: PolicyOf }) {
+  const { clock, send, policyOf } = parts
   const underWay = new Map<string, number>()
 
   return async (
     endpoint: Endpoint,
     event: { type: string; payload: string },
   ): Promise<{ sent: Sent; message: Message }> => {
-    const { tenantId, format } = endpoint
+    const { tenantId, stream, format } = endpoint
     const others = underWay.get(tenantId) ?? 0
     if (others >= TESTS_AT_ONCE)
       throw new AppError('rate_limited', `${TESTS_AT_ONCE} tests are under way; wait for an answer`)
@@ -27,7 +28,9 @@ export function createTestEvent(parts: { clock: Clock; send: Send; timeoutMs: nu
     const message = { id: newId(), tenantId, acceptedAt: clock.now(), ...event }
     try {
       const parcel = { endpoint, message, format, attempt: 1, trigger: 'test' } as const
-      return { sent: await send(parcel, Math.min(timeoutMs, LONGEST_WAIT_MS)), message }
+      const { timeoutMs, heedsReceiver } = policyOf(stream)
+      const manner = { timeoutMs: Math.min(timeoutMs, LONGEST_WAIT_MS), heedsReceiver }
+      return { sent: await send(parcel, manner), message }
     } finally {
       leave(tenantId)
     }

@@ -12,7 +12,10 @@ export interface Outcome {
 }
 
 export interface Schedule {
+  /** The waits before the further attempts of a run. */
   retryDelaysMs: readonly number[]
+  /** The share of each that chance may add. */
+  jitter: number
   random: () => number
 }
 
@@ -59,8 +62,9 @@ const afterResend = (row: Leased, done: Step, resumeAt: number, endedAt: number)
 
 function afterScheduled(row: Leased, done: Step, outcome: Outcome, schedule: Schedule): Step {
   const { endedAt, retryAfterMs } = outcome
-  const { retryDelaysMs: delaysMs, random } = schedule
-  const retryAt = nextAttemptAt({ attempt: done.tries, endedAt, delaysMs, retryAfterMs, random })
+  const { retryDelaysMs: delaysMs, jitter, random } = schedule
+  const failed = { attempt: done.tries, endedAt, delaysMs, retryAfterMs, jitter, random }
+  const retryAt = nextAttemptAt(failed)
   if (row.wanted === 'resend') {
     return retryAt === undefined
       ? newRun(done, 'resend', endedAt)

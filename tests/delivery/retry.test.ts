@@ -12,6 +12,7 @@ describe('the next attempt', () => {
       endedAt: ENDED,
       delaysMs: [5 * SECOND, 60 * SECOND],
       retryAfterMs: null,
+      jitter: 0.2,
       random: () => 0,
       ...change,
     })
@@ -31,7 +32,7 @@ describe('the next attempt', () => {
     expect(next({ delaysMs: [0], random: () => 0.99 })).toBe(ENDED)
   })
 
-  test('is put off by chance, up to a fifth of the delay, and never brought forward', () => {
+  test('is put off by chance, up to its share of the delay, and never brought forward', () => {
     expect(next({ random: () => 0.5 })).toBe(ENDED + 5500)
     for (let at = 0; at < 1; at += 0.001) {
       for (const delay of [1, 7, 5 * SECOND, DAY]) {
@@ -41,6 +42,10 @@ describe('the next attempt', () => {
         expect(Number.isInteger(wait)).toBe(true)
       }
     }
+  })
+
+  test('comes to the millisecond where chance has no share', () => {
+    expect(next({ jitter: 0, random: () => 0.999 })).toBe(ENDED + 5 * SECOND)
   })
 
   test('waits for what the receiver asks when that is longer, and no less when it is shorter', () => {

@@ -10,7 +10,7 @@ import {
 
 const NOW = 1_000_000
 const CREATED = 500_000
-const SCHEDULE = { retryDelaysMs: [5000, 60_000], random: () => 0 }
+const SCHEDULE = { retryDelaysMs: [5000, 60_000], jitter: 0.2, random: () => 0 }
 
 type Row = Parameters<typeof stepAfter>[0]
 
@@ -106,6 +106,13 @@ describe('an attempt of the schedule', () => {
   test('waits as long as the receiver asks', () => {
     expect(after({}, outcome('failed', { retryAfterMs: 30_000 })).dueAt).toBe(NOW + 30_000)
     expect(after({}, outcome('failed', { retryAfterMs: 1000 })).dueAt).toBe(NOW + 5000)
+  })
+
+  test('is put off by the share of chance that its schedule has', () => {
+    const late = { ...SCHEDULE, random: () => 0.5 }
+
+    expect(after({}, outcome('failed'), late).dueAt).toBe(NOW + 5500)
+    expect(after({}, outcome('failed'), { ...late, jitter: 0 }).dueAt).toBe(NOW + 5000)
   })
 
   test('of a replay stays one of a replay when it is tried again', () => {

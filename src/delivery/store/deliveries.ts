@@ -1,10 +1,10 @@
 import { and, desc, eq, type SQL, sql } from 'drizzle-orm'
 import { compile } from '../../db/compile.ts'
 import type { Db } from '../../db/open.ts'
+import { END, type Scan } from '../../platform/scan.ts'
 import { deliveries, messages } from '../schema.ts'
 import type { Stream } from '../stream.ts'
 import type { DeliveryRow, DeliveryView } from './rows.ts'
-import { END, type Scan } from './scan.ts'
 
 type NewDelivery = Pick<
   DeliveryRow,
@@ -19,6 +19,7 @@ type NewDelivery = Pick<
   | 'trigger'
   | 'dueAt'
   | 'createdAt'
+  | 'endedAt'
 >
 
 /** Deliveries as people ask for them. */
@@ -43,6 +44,7 @@ export function createDeliveryStore({ orm, client }: Db) {
       trigger: $('trigger'),
       dueAt: $('dueAt'),
       createdAt: $('createdAt'),
+      endedAt: $('endedAt'),
     }),
   )
   const select = (where: SQL | undefined) =>

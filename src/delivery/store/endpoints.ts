@@ -1,9 +1,9 @@
 import { and, asc, desc, eq, isNull, sql } from 'drizzle-orm'
 import { compile } from '../../db/compile.ts'
 import type { Db } from '../../db/open.ts'
+import { END, type Scan } from '../../platform/scan.ts'
 import { endpointFilters, endpoints } from '../schema.ts'
 import type { Stream } from '../stream.ts'
-import { END, type Scan } from './scan.ts'
 
 export type EndpointRow = typeof endpoints.$inferSelect
 type NewEndpointRow = Omit<EndpointRow, 'seq' | 'deletedAt'>

@@ -1,15 +1,21 @@
 import { and, asc, desc, eq, sql } from 'drizzle-orm'
 import { compile } from '../../db/compile.ts'
 import type { Db } from '../../db/open.ts'
+import { END, type Scan } from '../../platform/scan.ts'
 import { messages } from '../schema.ts'
 import type { Stream } from '../stream.ts'
-import { END, type Scan } from './scan.ts'
 
 export type MessageRow = typeof messages.$inferSelect
 /** What a list shows of a message: all but what may be large. */
 export type MessageHead = Pick<MessageRow, 'seq' | 'id' | 'type' | 'acceptedAt'>
 /** What tells whom a message is for. */
 export type MessageAddress = Pick<MessageRow, 'seq' | 'type' | 'channels' | 'acceptedAt'>
+/** What tells how much work it is to delete a message. */
+export interface MessageSize {
+  seq: number
+  /** Of its payload. */
+  bytes: number
+}
 
 export function createMessageStore({ orm, client }: Db) {
   const $ = sql.placeholder
@@ -31,6 +37,7 @@ export function createMessageStore({ orm, client }: Db) {
       channels: $('channels'),
       payload: $('payload'),
       idempotencyKey: $('idempotencyKey'),
+      about: $('about'),
       acceptedAt: $('acceptedAt'),
     }),
   )
@@ -95,13 +102,33 @@ export function createMessageStore({ orm, client }: Db) {
   const lastSeq = client.query<{ seq: number }, []>(
     "SELECT seq FROM sqlite_sequence WHERE name = 'messages'",
   )
+  const size = { seq: messages.seq, bytes: sql<number>`octet_length(${messages.payload})` }
   const expired = orm
-    .select({ seq: messages.seq, bytes: sql<number>`octet_length(${messages.payload})` })
+    .select(size)
     .from(messages)
     .where(sql`${messages.acceptedAt} < ${$('before')}`)
     .orderBy(asc(messages.acceptedAt))
     .limit($('limit'))
     .prepare()
+  const about = and(
+    eq(messages.tenantId, $('tenantId')),
+    eq(messages.about, $('about')),
+    sql`not exists (select 1 from json_each(${$('kept')}) where value = ${messages.type})`,
+  )
+  const endedAbout = orm
+    .select(size)
+    .from(messages)
+    .where(
+      and(
+        about,
+        sql`not exists (select 1 from deliveries d
+          where d.message_seq = ${messages.seq} and d.ended_at is null)`,
+      ),
+    )
+    .orderBy(asc(messages.seq))
+    .limit($('limit'))
+    .prepare()
+  const anyAbout = orm.select({ seq: messages.seq }).from(messages).where(about).limit(1).prepare()
   const remove = orm
     .delete(messages)
     .where(eq(messages.seq, $('seq')))
@@ -135,8 +162,17 @@ export function createMessageStore({ orm, client }: Db) {
     /** The place of the last message there has ever been, also when it is gone. */
     lastSeq: (): number => lastSeq.get()?.seq ?? 0,
     /** Of all tenants, oldest first. */
-    expired: (before: number, limit: number): { seq: number; bytes: number }[] =>
-      expired.all({ before, limit }),
+    expired: (before: number, limit: number): MessageSize[] => expired.all({ before, limit }),
+    /** Those about somebody with nothing still to come, oldest first, but for the types kept. */
+    endedAbout: (
+      tenantId: string,
+      about: string,
+      keptTypes: readonly string[],
+      limit: number,
+    ): MessageSize[] => endedAbout.all({ tenantId, about, kept: JSON.stringify(keptTypes), limit }),
+    /** Whether there is one about somebody that is not of a type kept. */
+    isAnyAbout: (tenantId: string, about: string, keptTypes: readonly string[]): boolean =>
+      anyAbout.get({ tenantId, about, kept: JSON.stringify(keptTypes) }) !== undefined,
     remove: (seq: number) => remove.run({ seq }),
   }
 }
