@@ -1,6 +1,6 @@
 import { Elysia } from 'elysia'
 import { ENGINE_SCOPES, ENGINES, type Engine, type EngineScope } from '../platform/engines.ts'
-import { forbidden, unauthenticated } from '../platform/errors.ts'
+import { fail, forbidden, unauthenticated } from '../platform/errors.ts'
 import type { Caller, Keys } from '../platform/keys.ts'
 import { parseJson, readText } from './body.ts'
 
@@ -24,6 +24,9 @@ type Admitted = {
  * handler finds its `caller`. The key is looked at before the body is read, so that 401
  * and 403 come before anything that is wrong with the body. A body, if any, is JSON, and
  * its text is in `bodyText`.
+ *
+ * `scopeOfBodyKey` is the same for a route that takes the key as `api_key` of its body. With
+ * `optionalKeyOf` a route works without a key, and its `caller` may be undefined.
  */
 export function createAccess({ keys, maxBody }: { keys: Keys; maxBody: number }) {
   /** Routes with a body are checked while parsing, all others before validation. */
@@ -47,34 +50,78 @@ export function createAccess({ keys, maxBody }: { keys: Keys; maxBody: number })
     })
   }
 
+  /** The key is in the body, which therefore has to be read first, but nothing else of it counts. */
+  async function admitByBody(request: Request, anyOf: AnyOf<EngineScope>) {
+    const body = parseJson(await readText(request, maxBody))
+    const key = keyIn(body)
+    if (key === undefined) return body
+    const caller = verified(key)
+    authorize(caller, anyOf)
+    admitted.set(request, { caller, bodyText: '' })
+    return body
+  }
+
   function authenticate(request: Request): Caller {
     const header = request.headers.get('authorization')
     if (header === null) throw unauthenticated('missing API key: send Authorization: Bearer <key>')
-    const key = BEARER.exec(header)?.[1]
-    const caller = key === undefined ? undefined : keys.verify(key)
-    if (!caller) throw unauthenticated('invalid or revoked API key')
-    return caller
+    return verified(BEARER.exec(header)?.[1])
   }
 
-  return new Elysia({ name: 'access' }).macro('scope', (scope: RouteScope) => {
-    const anyOf: AnyOf<EngineScope> = typeof scope === 'string' ? [scope] : scope
-    return {
-      detail: { security: [{ apiKey: [] }] },
-      parse: ({ request }) => readBody(request, admit(request, anyOf)),
-      transform: ({ request }) => {
-        admit(request, anyOf)
-      },
-      resolve: ({ request }) => admit(request, anyOf),
-    }
-  })
+  const verified = (key: string | undefined): Caller =>
+    (key === undefined ? undefined : keys.verify(key)) ?? fail(NO_GOOD_KEY)
+
+  /** A key need not be there; one that is has to be a good one of this engine. */
+  function authenticateIfAsked(request: Request, engine: Engine): { caller: Caller | undefined } {
+    if (!request.headers.has('authorization')) return { caller: undefined }
+    const caller = authenticate(request)
+    requireEngine(caller, engine)
+    return { caller }
+  }
+
+  return new Elysia({ name: 'access' })
+    .macro('scope', (scope: RouteScope) => {
+      const anyOf = listOf(scope)
+      return {
+        detail: { security: [{ apiKey: [] }] },
+        parse: ({ request }) => readBody(request, admit(request, anyOf)),
+        transform: ({ request }) => {
+          admit(request, anyOf)
+        },
+        resolve: ({ request }) => admit(request, anyOf),
+      }
+    })
+    .macro('scopeOfBodyKey', (scope: RouteScope) => {
+      const anyOf = listOf(scope)
+      return {
+        parse: ({ request }) => admitByBody(request, anyOf),
+        // Without a key that is text, validation has refused the body before.
+        resolve: ({ request }) => admitted.get(request) ?? fail(NO_GOOD_KEY),
+      }
+    })
+    .macro('optionalKeyOf', (engine: Engine) => ({
+      resolve: ({ request }) => authenticateIfAsked(request, engine),
+    }))
+}
+
+const NO_GOOD_KEY = unauthenticated('invalid or revoked API key')
+
+const listOf = (scope: RouteScope): AnyOf<EngineScope> =>
+  typeof scope === 'string' ? [scope] : scope
+
+function keyIn(body: unknown): string | undefined {
+  const key = typeof body === 'object' && body !== null && 'api_key' in body && body.api_key
+  return typeof key === 'string' ? key : undefined
 }
 
 function authorize(caller: Caller, anyOf: AnyOf<EngineScope>) {
-  const engine = engineOf(anyOf[0])
-  if (caller.engine !== engine)
-    throw forbidden(`this is a ${caller.engine} key; the route needs a ${engine} key`)
+  requireEngine(caller, engineOf(anyOf[0]))
   if (!anyOf.some((scope) => caller.scopes.has(scope)))
     throw forbidden(`the key lacks the scope ${anyOf.join(' or ')}`)
+}
+
+function requireEngine(caller: Caller, engine: Engine) {
+  if (caller.engine !== engine)
+    throw forbidden(`this is a ${caller.engine} key; the route needs a ${engine} key`)
 }
 
 const ENGINE_BY_SCOPE = new Map<string, Engine>(

@@ -9,9 +9,8 @@ const DEEPEST = 64
  * content type and coding (415), text (400). `limit` is in bytes.
  */
 export async function readText(request: Request, limit: number): Promise<string> {
-  if (request.body === null) return ''
   const bytes = await readBytes(request, limit)
-  if (bytes.length === 0) return ''
+  if (bytes.byteLength === 0) return ''
   requireJson(request.headers)
   return decode(bytes)
 }
@@ -26,12 +25,15 @@ export function parseJson(text: string): unknown {
   return body
 }
 
-/** A declared length lets the runtime read in one piece; without one, each piece counts. */
-function readBytes(request: Request, limit: number): Promise<Uint8Array> {
+/**
+ * A declared length lets the runtime read in one piece, as long as nobody has asked for the body
+ * as a stream; without one, each piece counts.
+ */
+function readBytes(request: Request, limit: number): Promise<Uint8Array | ArrayBuffer> {
   const declared = request.headers.get('content-length')
   if (declared === null) return readCounting(request, limit)
   if (Number(declared) > limit) throw tooLarge(limit)
-  return request.bytes().catch(() => fail(BROKEN_OFF))
+  return request.arrayBuffer().catch(() => fail(BROKEN_OFF))
 }
 
 async function readCounting(request: Request, limit: number): Promise<Uint8Array> {
@@ -46,8 +48,9 @@ async function readCounting(request: Request, limit: number): Promise<Uint8Array
 }
 
 async function* piecesOf({ body }: Request): AsyncGenerator<Uint8Array> {
+  if (body === null) return
   try {
-    yield* body as ReadableStream<Uint8Array>
+    yield* body
   } catch {
     throw BROKEN_OFF
   }
@@ -77,7 +80,7 @@ function requireJson(headers: Headers) {
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 
 /** Anything but UTF-8 would be stored as something else than was sent. */
-function decode(bytes: Uint8Array): string {
+function decode(bytes: Uint8Array | ArrayBuffer): string {
   try {
     return utf8.decode(bytes)
   } catch {

@@ -28,14 +28,17 @@ export interface Failure {
   /** Machine name, for bodies that carry one. */
   code: string
   message: string
+  /** When to try again. */
+  retryAfterMs?: number | undefined
 }
 
 export const statusOf = ({ kind }: Pick<Failure, 'kind'>): number => STATUS[kind]
 
-export const failureOf = ({ kind, code, message }: AppError): Failure => ({
+export const failureOf = ({ kind, code, message, retryAfterMs }: AppError): Failure => ({
   kind,
   code: code === kind ? (CODE[kind] ?? kind) : code,
   message,
+  retryAfterMs,
 })
 
 /** Says nothing about the cause: that is in the log, under the same request id. */

@@ -15,6 +15,9 @@ import { newRequestId } from './request-id.ts'
 import { SECURITY_HEADERS } from './security-headers.ts'
 import { asInvalid } from './validation.ts'
 
+/** When to try again where nothing better is known. */
+const SOON_MS = 1000
+
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
 
 /** The finished app: which methods a path has (fixed, or with parameters), and its server. */
@@ -94,7 +97,7 @@ export function createKit(parts: {
       if (failure.kind === 'internal')
         log.error('request failed', { requestId, error: detail(error) })
       if (failure.kind === 'unavailable' || failure.kind === 'rate_limited')
-        set.headers['retry-after'] = '1'
+        set.headers['retry-after'] = `${Math.ceil((failure.retryAfterMs ?? SOON_MS) / 1000)}`
       if (failure.kind === 'unauthenticated') set.headers['www-authenticate'] = 'Bearer'
       if (failure.allow) set.headers.allow = failure.allow
       set.status = statusOf(failure)

@@ -42,6 +42,11 @@ export interface JsonSchema {
 }
 
 const TAGS = [
+  {
+    name: 'gate',
+    description:
+      'People and their sessions, access tokens, authorization, and webhooks about them.',
+  },
   { name: 'clockwork', description: 'HTTP jobs on a cron schedule or once at a time.' },
   {
     name: 'relay',

@@ -1,4 +1,7 @@
-import { t } from 'elysia'
+import { type TSchema, t } from 'elysia'
+
+const UNPAID = 'The account is suspended, or a renewal is unpaid; to try again does not help.'
+const TOO_MANY = 'Too many requests, or the allowance of the month is spent; see `Retry-After`.'
 
 const plain = (description: string) => t.Object({ error: t.String() }, { description })
 
@@ -6,11 +9,13 @@ const plain = (description: string) => t.Object({ error: t.String() }, { descrip
 export const PlainErrors = {
   400: plain('Invalid body; the sentence names the field and the rule.'),
   401: plain('Missing, malformed, unknown or revoked API key.'),
+  402: plain(UNPAID),
   403: plain('Key of another engine, or without the scope.'),
   404: plain('No such object in the tenant of the key.'),
   409: plain('Not possible in the present state, or a limit is reached.'),
   413: plain('Body over the limit.'),
   415: plain('Content type or coding other than plain JSON.'),
+  429: plain(TOO_MANY),
   503: plain('Nothing was done; try again after `Retry-After`.'),
 } as const
 
@@ -26,15 +31,27 @@ export const CodedErrors = {
     'Code `invalid_payload` for the body, `invalid_request` for the query; the message names the field and the rule.',
   ),
   401: coded('Code `unauthenticated`: missing, malformed, unknown or revoked API key.'),
-  402: coded('The account is suspended, or a renewal is unpaid; to try again does not help.'),
+  402: coded(UNPAID),
   403: coded('Code `forbidden`: key of another engine, or without the scope.'),
   404: coded('Code `not_found`: no such object in the tenant of the key.'),
   409: coded('Code `conflict`: not possible in the present state, or a limit is reached.'),
   413: coded('Code `payload_too_large`: body over the limit.'),
   415: coded('Code `unsupported_media_type`: content type or coding other than plain JSON.'),
-  429: coded('Too many requests, or the allowance of the month is spent; see `Retry-After`.'),
+  429: coded(TOO_MANY),
   503: coded('Code `unavailable`: nothing was done; try again after `Retry-After`.'),
 } as const
+
+/** The refusals that routes have in common, in the shape of these errors. */
+export const refusalsIn = <Body extends TSchema>(
+  errors: Record<400 | 401 | 403 | 413 | 415 | 503, Body>,
+) => ({
+  /** What any route may answer. */
+  refused: { 401: errors[401], 403: errors[403], 503: errors[503] },
+  /** What a route with a query may answer besides. */
+  badQuery: { 400: errors[400] },
+  /** What a route with a body may answer besides. */
+  badBody: { 400: errors[400], 413: errors[413], 415: errors[415] },
+})
 
 /** The answer to a deletion. */
 export const Empty = t.Void({ description: 'Done.' })

@@ -13,6 +13,9 @@ export interface Actor {
   source?: string
 }
 
+/** Who acts when a key does: the key, whoever holds it. */
+export const actorOf = ({ keyId }: { keyId: string }): Actor => ({ kind: 'key', id: keyId })
+
 export interface AuditEntry {
   tenantId: string | null
   actor: Actor

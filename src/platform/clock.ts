@@ -26,3 +26,6 @@ export const sleep = (clock: Clock, ms: number): Promise<void> =>
 
 /** ISO 8601 in UTC with milliseconds, the form of every timestamp in the API. */
 export const isoTime = (ms: number): string => new Date(ms).toISOString()
+
+/** The same for a time that there may not be. */
+export const isoOrNull = (ms: number | null): string | null => (ms === null ? null : isoTime(ms))

@@ -25,7 +25,7 @@ export function createClockwork(
   config: Pick<Config, 'clockwork' | 'retention'>,
   access: Access,
 ) {
-  const { db, clock, log, outbound, metrics, retention, instances } = platform
+  const { db, clock, log, outbound, metrics, retention, instances, resources } = platform
   const { tickMs, retryDelaysMs, timeoutMs } = config.clockwork
   const store = createStore(db)
   const tick = createTick(tickMs)
@@ -48,6 +48,9 @@ export function createClockwork(
   const delayed = createDelayedJobs({ db, clock, outbound, store, closeDelayedJob, expect })
   const preview = createPreview({ clock, outbound })
   retention.add(...clockworkRetention(store))
+  const { cronJobs, delayedJobs } = store
+  resources.add('clockwork:job', (tenantId, id) => cronJobs.find(tenantId, id) !== undefined)
+  resources.add('clockwork:delayed', (tenantId, id) => delayedJobs.find(tenantId, id) !== undefined)
 
   return { jobs, delayed, loop, routes: createRoutes({ jobs, delayed, preview, access }) }
 }

@@ -1,9 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import { type TSchema, t } from 'elysia'
+import { lenient, Moment, OptionalTimestamp, Timestamp, Timings, Url } from '../../http/schemas.ts'
 import { METHODS } from './request.ts'
-
-/** A body may hold more than we take, such as a job as it was read; an answer may not. */
-const LENIENT = { additionalProperties: true } as const
 
 /** `expected` is what an error message says of a value that does not fit. */
 const Name = t.String({ minLength: 1, maxLength: 255, expected: 'a string of 1 to 255 characters' })
@@ -11,54 +9,41 @@ const Schedule = t.String({
   expected: 'a cron expression of five fields',
   examples: ['*/15 * * * *'],
 })
-const Url = t.String({ expected: 'an http or https URL', examples: ['https://example.com/hook'] })
 const MethodName = t.UnionEnum(METHODS, { default: 'POST' })
 const Headers = t.Record(t.String(), t.String({ expected: 'a string' }), {
   default: {},
   expected: 'an object of header names and string values',
 })
 const Body = t.Nullable(t.String(), { default: null, expected: 'a string or null' })
-const RunAt = t.String({
-  expected: 'a time like 2026-01-31T12:00:00Z',
-  examples: ['2026-01-31T12:00:00Z'],
-})
-const Timestamp = t.String({ examples: ['2026-01-31T12:00:00.000Z'] })
-const OptionalTimestamp = t.Nullable(Timestamp)
 
 /** An optional field of a request, without the default that would be filled in. */
 const optional = <T extends TSchema>({ default: _, ...schema }: T) => t.Optional(schema as T)
 
-export const NewCronJob = t.Object(
-  {
-    name: Name,
-    schedule: Schedule,
-    url: Url,
-    method: optional(MethodName),
-    headers: optional(Headers),
-    body: optional(Body),
-    is_active: t.Optional(t.Boolean()),
-  },
-  LENIENT,
-)
+export const NewCronJob = lenient({
+  name: Name,
+  schedule: Schedule,
+  url: Url,
+  method: optional(MethodName),
+  headers: optional(Headers),
+  body: optional(Body),
+  is_active: t.Optional(t.Boolean()),
+})
 export type NewCronJob = typeof NewCronJob.static
 
-export const CronJobChange = t.Partial(NewCronJob, LENIENT)
+export const CronJobChange = t.Partial(NewCronJob)
 export type CronJobChange = typeof CronJobChange.static
 
-export const NewDelayedJob = t.Object(
-  {
-    name: Name,
-    run_at: RunAt,
-    url: Url,
-    method: optional(MethodName),
-    headers: optional(Headers),
-    body: optional(Body),
-  },
-  LENIENT,
-)
+export const NewDelayedJob = lenient({
+  name: Name,
+  run_at: Moment,
+  url: Url,
+  method: optional(MethodName),
+  headers: optional(Headers),
+  body: optional(Body),
+})
 export type NewDelayedJob = typeof NewDelayedJob.static
 
-export const PreviewRequest = t.Object({ schedule: Schedule, url: t.Optional(Url) }, LENIENT)
+export const PreviewRequest = lenient({ schedule: Schedule, url: t.Optional(Url) })
 export type PreviewRequest = typeof PreviewRequest.static
 
 const target = {
@@ -116,7 +101,7 @@ export const Execution = t.Object({
   error_message: t.Nullable(t.String()),
   attempt: Type.Integer(),
   address: t.Nullable(t.String()),
-  timings: t.Nullable(t.Record(t.String(), Type.Number())),
+  timings: Timings,
 })
 export type Execution = typeof Execution.static
 

@@ -1,11 +1,9 @@
-import { isoTime } from '../../platform/clock.ts'
+import { isoOrNull, isoTime } from '../../platform/clock.ts'
 import type { CronJob, CronJobDetail, DelayedJob, Execution } from './model.ts'
 import type { CronJobRow } from './store/cron-jobs.ts'
 import type { NewDelayedJobRow } from './store/delayed-jobs.ts'
 import type { ExecutionRow } from './store/executions.ts'
 import type { SkipReason } from './store/ledgers.ts'
-
-const isoOrNull = (ms: number | null) => (ms === null ? null : isoTime(ms))
 
 export const presentCronJob = (row: Omit<CronJobRow, 'seq'>): CronJob => ({
   id: row.id,

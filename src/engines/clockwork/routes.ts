@@ -1,6 +1,6 @@
 import { Elysia, t } from 'elysia'
 import type { Access } from '../../http/access.ts'
-import { Empty, PlainErrors } from '../../http/responses.ts'
+import { Empty, PlainErrors, refusalsIn } from '../../http/responses.ts'
 import type { CronJobs } from './cron-jobs.ts'
 import type { DelayedJobs } from './delayed-jobs.ts'
 import {
@@ -16,9 +16,8 @@ import {
   RunAccepted,
 } from './model.ts'
 
-const { 401: NoKey, 403: WrongKey, 404: Unknown, 409: Conflict, 503: Unavailable } = PlainErrors
-const refused = { 401: NoKey, 403: WrongKey, 503: Unavailable }
-const badBody = { 400: PlainErrors[400], 413: PlainErrors[413], 415: PlainErrors[415] }
+const { 404: Unknown, 409: Conflict } = PlainErrors
+const { refused, badBody } = refusalsIn(PlainErrors)
 const scope = 'clockwork'
 
 /** contract/clockwork, endpoints, and what design adds: single reads, run now, preview. */

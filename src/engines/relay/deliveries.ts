@@ -1,112 +1,11 @@
-import type { Delivery as DeliveryLayer } from '../../delivery/index.ts'
-import type { DeliveryView } from '../../delivery/store/rows.ts'
-import { createCursor, type Page, page } from '../../platform/cursor.ts'
-import { fail, notFound } from '../../platform/errors.ts'
+import type { Delivery } from '../../delivery/index.ts'
+import { createDeliveryLog, type DeliveryLog } from '../../http/delivery-log/deliveries.ts'
+import { createCursor } from '../../platform/cursor.ts'
 import type { Caller } from '../../platform/keys.ts'
-import { LOOKED_THROUGH } from './limits.ts'
-import type { Delivery, DeliveryDetail, Status } from './model.ts'
-import { presentDelivery, presentDeliveryDetail, statusOf } from './present.ts'
-import { actorOf, ownList, streamOf } from './stream.ts'
-
-export type Deliveries = ReturnType<typeof createDeliveries>
-
-interface DeliveryQuery {
-  limit: number
-  cursor?: string | undefined
-  status?: Status | undefined
-  endpoint_id?: string | undefined
-}
+import { ownList, streamOf } from './stream.ts'
 
 const cursorsOf = (caller: Caller) => createCursor(ownList(caller, 'deliveries'))
 
 /** What became of messages, endpoint by endpoint. */
-export function createDeliveries({ delivery }: { delivery: DeliveryLayer }) {
-  const { deliveries, messages, attempts, endpoints } = delivery
-
-  /**
-   * Newest first. A filter is looked for in so many rows and no more: a page may come short, or
-   * empty, with more behind it.
-   */
-  function list(caller: Caller, query: DeliveryQuery): Page<Delivery> {
-    const { limit, cursor, status } = query
-    const before = cursorsOf(caller).positionOf(cursor)
-    if (status === undefined) return shown(caller, rowsOf(caller, query, before, limit + 1), limit)
-    const most = isIndexed(query) ? limit + 1 : LOOKED_THROUGH
-    const seen = rowsOf(caller, query, before, most)
-    const found = seen.filter((row) => statusOf(row) === status)
-    if (found.length > limit || seen.length < most) return shown(caller, found, limit)
-    const last = seen.at(-1) as DeliveryView
-    return {
-      ...shown(caller, found, limit),
-      has_more: true,
-      next_cursor: cursorsOf(caller).encode(last.seq),
-    }
-  }
-
-  /** All that failed have an index of their own. */
-  const isIndexed = ({ status, endpoint_id }: DeliveryQuery) =>
-    status === 'failed' && endpoint_id === undefined
-
-  function rowsOf(
-    caller: Caller,
-    query: DeliveryQuery,
-    before: number | undefined,
-    limit: number,
-  ): DeliveryView[] {
-    const stream = streamOf(caller)
-    if (isIndexed(query)) return deliveries.failed(stream, { before, limit })
-    if (query.endpoint_id === undefined) return deliveries.all(stream, { before, limit })
-    return deliveries.ofEndpoint(stream, query.endpoint_id, { before, limit })
-  }
-
-  function ofMessage(
-    caller: Caller,
-    messageId: string,
-    { limit, cursor }: Pick<DeliveryQuery, 'limit' | 'cursor'>,
-  ): Page<Delivery> {
-    const stream = streamOf(caller)
-    const before = cursorsOf(caller).positionOf(cursor)
-    const message = messages.find(stream, messageId) ?? fail(notFound('message not found'))
-    const rows = deliveries.ofMessage(stream, message.seq, { before, limit: limit + 1 })
-    return shown(caller, rows, limit)
-  }
-
-  function shown(caller: Caller, rows: DeliveryView[], limit: number): Page<Delivery> {
-    const listed = page(rows, limit, ({ seq }) => cursorsOf(caller).encode(seq))
-    const isActive = activity(caller)
-    return {
-      ...listed,
-      data: listed.data.map((row) => presentDelivery(row, isActive(row.endpointId))),
-    }
-  }
-
-  function get(caller: Caller, id: string): DeliveryDetail {
-    const row = deliveries.find(streamOf(caller), id) ?? fail(notFound('delivery not found'))
-    const message =
-      messages.atSeq(caller.tenantId, row.messageSeq) ?? fail(notFound('delivery not found'))
-    const log = attempts.ofDelivery(caller.tenantId, row.seq)
-    return presentDeliveryDetail(row, activity(caller)(row.endpointId), message, log)
-  }
-
-  async function resend(caller: Caller, id: string): Promise<Delivery> {
-    const row = await delivery.resend(streamOf(caller), actorOf(caller), id)
-    return presentDelivery(row, true)
-  }
-
-  async function cancel(caller: Caller, id: string): Promise<Delivery> {
-    const row = await delivery.cancel(streamOf(caller), actorOf(caller), id)
-    return presentDelivery(row, activity(caller)(row.endpointId))
-  }
-
-  /** Asked once for each endpoint of a page. */
-  function activity({ tenantId }: Caller) {
-    const known = new Map<string, boolean>()
-    return (endpointId: string): boolean => {
-      const isActive = known.get(endpointId) ?? endpoints.isActive(tenantId, endpointId)
-      known.set(endpointId, isActive)
-      return isActive
-    }
-  }
-
-  return { list, ofMessage, get, resend, cancel }
-}
+export const createDeliveries = ({ delivery }: { delivery: Delivery }): DeliveryLog =>
+  createDeliveryLog({ delivery, streamOf, cursorsOf })

@@ -3,7 +3,11 @@ import type { EndpointFields } from '../../delivery/endpoints.ts'
 import { bodyOf } from '../../delivery/formats.ts'
 import type { Delivery } from '../../delivery/index.ts'
 import { checkEventType } from '../../delivery/matching.ts'
-import { type Clock, isoTime } from '../../platform/clock.ts'
+import type { Rotated, Rotation, TestResult } from '../../http/delivery-log/model.ts'
+import { presentTest } from '../../http/delivery-log/present.ts'
+import { rotateSecret } from '../../http/delivery-log/rotation.ts'
+import { actorOf } from '../../platform/audit.ts'
+import type { Clock } from '../../platform/clock.ts'
 import { createCursor, type Page, page } from '../../platform/cursor.ts'
 import { invalid } from '../../platform/errors.ts'
 import type { Caller } from '../../platform/keys.ts'
@@ -15,15 +19,12 @@ import type {
   NewEndpoint,
   Replay,
   ReplayRequest,
-  Rotated,
-  Rotation,
   Stats,
   TestRequest,
-  TestResult,
-} from './model.ts'
-import { presentEndpoint, presentStats, presentTest } from './present.ts'
+} from './model/endpoints.ts'
+import { presentEndpoint, presentStats } from './present.ts'
 import type { Store } from './store/index.ts'
-import { actorOf, environmentOf, ownList, streamOf } from './stream.ts'
+import { environmentOf, ownList, streamOf } from './stream.ts'
 
 const DAY_MS = 86_400_000
 const REPLAYED_A_SECOND = 10
@@ -78,22 +79,8 @@ export function createRelayEndpoints(parts: { delivery: Delivery; store: Store; 
   const remove = (caller: Caller, id: string): Promise<void> =>
     endpoints.remove(streamOf(caller), actorOf(caller), id)
 
-  async function rotateSecret(
-    caller: Caller,
-    id: string,
-    input: Rotation | null,
-  ): Promise<Rotated> {
-    const graceMs = (input?.grace_seconds ?? DAY_MS / 1000) * 1000
-    const rotated = await endpoints.rotateSecret(streamOf(caller), actorOf(caller), id, {
-      secret: input?.secret,
-      graceMs,
-    })
-    const { secret, previousExpiresAt } = rotated
-    return {
-      secret,
-      previous_expires_at: previousExpiresAt === null ? null : isoTime(previousExpiresAt),
-    }
-  }
+  const rotate = (caller: Caller, id: string, input: Rotation | null): Promise<Rotated> =>
+    rotateSecret(endpoints, streamOf(caller), caller, id, input)
 
   /** A payload of its own, else the last one seen of that type, else a plain one. */
   async function test(
@@ -147,7 +134,7 @@ export function createRelayEndpoints(parts: { delivery: Delivery; store: Store; 
     return presentStats(delivery.hours.between(id, since, until))
   }
 
-  return { get, list, create, update, remove, rotateSecret, test, replay, stats }
+  return { get, list, create, update, remove, rotate, test, replay, stats }
 }
 
 const currentSecret = ({ secrets }: EndpointRecord): string =>

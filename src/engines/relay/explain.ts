@@ -2,9 +2,10 @@ import type { EndpointRow } from '../../delivery/store/endpoints.ts'
 import type { MessageRow } from '../../delivery/store/messages.ts'
 import type { DeliveryView } from '../../delivery/store/rows.ts'
 import type { Fate } from '../../delivery/verdicts.ts'
+import { statusOf } from '../../http/delivery-log/present.ts'
 import { isoTime } from '../../platform/clock.ts'
-import type { MessageDetail, Verdict } from './model.ts'
-import { presentMessage, statusOf } from './present.ts'
+import type { MessageDetail, Verdict } from './model/messages.ts'
+import { presentMessage } from './present.ts'
 
 /** A message without its payload, with what became of it everywhere, and in words why. */
 export function presentMessageDetail(

@@ -8,6 +8,7 @@ import { createRelayEndpoints } from './endpoints.ts'
 import { createEventTypes } from './event-types.ts'
 import { createMessages } from './messages.ts'
 import { createRelayMetrics } from './metrics.ts'
+import { addRelayResources } from './resources.ts'
 import { relayRetention } from './retention.ts'
 import { createRoutes } from './routes/index.ts'
 import { createStore } from './store/index.ts'
@@ -21,7 +22,7 @@ export function createRelay(
   config: Pick<Config, 'relay' | 'retention'>,
   access: Access,
 ) {
-  const { db, clock, metrics, retention } = platform
+  const { db, clock, metrics, retention, resources } = platform
   const store = createStore(db)
   const messages = createMessages({
     db,
@@ -36,6 +37,7 @@ export function createRelay(
   const deliveries = createDeliveries({ delivery })
   const eventTypes = createEventTypes({ store })
   retention.add(...relayRetention(store, config.retention))
+  addRelayResources(resources, delivery)
 
   return { routes: createRoutes({ messages, endpoints, deliveries, eventTypes, access }) }
 }

@@ -9,6 +9,3 @@ export const MOST_EVENT_TYPES = 100
 
 /** Event types that are kept account of; a message of any further one is accepted all the same. */
 export const EVENT_TYPES_SEEN = 2000
-
-/** Rows that one page of a filtered list is looked for in: pages may be short, never slow. */
-export const LOOKED_THROUGH = 1000

@@ -1,5 +1,4 @@
 import type { Stream } from '../../delivery/stream.ts'
-import type { Actor } from '../../platform/audit.ts'
 import type { Environment } from '../../platform/engines.ts'
 import type { Caller } from '../../platform/keys.ts'
 
@@ -11,9 +10,6 @@ export const streamOf = (caller: Caller): Stream => ({
   tenantId: caller.tenantId,
   name: `relay.${environmentOf(caller)}`,
 })
-
-/** Who acts when a key does, for the audit log. */
-export const actorOf = ({ keyId }: Caller): Actor => ({ kind: 'key', id: keyId })
 
 /** Of a list as one tenant sees it in one environment: a cursor of it leads nobody else anywhere. */
 export const ownList = (caller: Caller, list: string): string =>

@@ -1,15 +1,21 @@
 import { Elysia, t } from 'elysia'
 import type { Access } from '../../../http/access.ts'
+import type { DeliveryLog } from '../../../http/delivery-log/deliveries.ts'
+import { Delivery, DeliveryDetail, StatusFilter } from '../../../http/delivery-log/model.ts'
 import { PageOf, pageQuery } from '../../../http/paging.ts'
-import { CodedErrors } from '../../../http/responses.ts'
-import type { Deliveries } from '../deliveries.ts'
-import { Delivery, DeliveryDetail, StatusFilter } from '../model.ts'
-import { badBody, badQuery, refused } from './refusals.ts'
+import { CodedErrors, refusalsIn } from '../../../http/responses.ts'
 import { reads } from './scopes.ts'
 
 const { 404: Unknown, 409: Conflict } = CodedErrors
+const { badBody, badQuery, refused } = refusalsIn(CodedErrors)
 
-export function deliveryRoutes({ deliveries, access }: { deliveries: Deliveries; access: Access }) {
+export function deliveryRoutes({
+  deliveries,
+  access,
+}: {
+  deliveries: DeliveryLog
+  access: Access
+}) {
   return new Elysia({ prefix: '/deliveries', tags: ['relay'] })
     .use(access)
     .get('', ({ caller, query }) => deliveries.list(caller, query), {

@@ -1,7 +1,8 @@
 import { Elysia, t } from 'elysia'
 import type { Access } from '../../../http/access.ts'
+import { Rotated, Rotation, TestResult } from '../../../http/delivery-log/model.ts'
 import { PageOf, pageQuery } from '../../../http/paging.ts'
-import { CodedErrors, Empty } from '../../../http/responses.ts'
+import { CodedErrors, Empty, refusalsIn } from '../../../http/responses.ts'
 import { memberText } from '../../../platform/json-text.ts'
 import type { RelayEndpoints } from '../endpoints.ts'
 import {
@@ -11,15 +12,12 @@ import {
   NewEndpoint,
   Replay,
   ReplayRequest,
-  Rotated,
-  Rotation,
   Stats,
   TestRequest,
-  TestResult,
-} from '../model.ts'
-import { badBody, badQuery, refused } from './refusals.ts'
+} from '../model/endpoints.ts'
 
 const { 404: Unknown, 409: Conflict, 429: TooMany } = CodedErrors
+const { badBody, badQuery, refused } = refusalsIn(CodedErrors)
 const scope = 'relay:endpoints'
 
 /** Who is told of events: design of the management API, which the contract leaves open. */
@@ -78,7 +76,7 @@ export function endpointRoutes(parts: { endpoints: RelayEndpoints; access: Acces
     )
     .post(
       '/:endpoint_id/rotate-secret',
-      ({ caller, params, body }) => endpoints.rotateSecret(caller, params.endpoint_id, body),
+      ({ caller, params, body }) => endpoints.rotate(caller, params.endpoint_id, body),
       {
         scope,
         detail: {

@@ -2,11 +2,12 @@ import { Elysia } from 'elysia'
 import type { Access } from '../../../http/access.ts'
 import { PageOf, pageQuery } from '../../../http/paging.ts'
 import { jsonWith } from '../../../http/raw-json.ts'
-import { CodedErrors } from '../../../http/responses.ts'
+import { CodedErrors, refusalsIn } from '../../../http/responses.ts'
 import type { EventTypes } from '../event-types.ts'
-import { EventTypeDetail, EventTypeSeen } from '../model.ts'
-import { badQuery, refused } from './refusals.ts'
+import { EventTypeDetail, EventTypeSeen } from '../model/event-types.ts'
 import { reads } from './scopes.ts'
+
+const { badQuery, refused } = refusalsIn(CodedErrors)
 
 export function eventTypeRoutes({
   eventTypes,

@@ -1,6 +1,6 @@
 import { Elysia } from 'elysia'
 import type { Access } from '../../../http/access.ts'
-import type { Deliveries } from '../deliveries.ts'
+import type { DeliveryLog } from '../../../http/delivery-log/deliveries.ts'
 import type { RelayEndpoints } from '../endpoints.ts'
 import type { EventTypes } from '../event-types.ts'
 import type { Messages } from '../messages.ts'
@@ -13,7 +13,7 @@ import { messageRoutes } from './messages.ts'
 export const createRoutes = (parts: {
   messages: Messages
   endpoints: RelayEndpoints
-  deliveries: Deliveries
+  deliveries: DeliveryLog
   eventTypes: EventTypes
   access: Access
 }) =>

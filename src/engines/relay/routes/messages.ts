@@ -1,21 +1,22 @@
 import { Elysia, t } from 'elysia'
 import type { Access } from '../../../http/access.ts'
+import type { DeliveryLog } from '../../../http/delivery-log/deliveries.ts'
+import { Delivery } from '../../../http/delivery-log/model.ts'
 import { PageOf, pageQuery } from '../../../http/paging.ts'
 import { jsonWith } from '../../../http/raw-json.ts'
-import { CodedErrors } from '../../../http/responses.ts'
+import { CodedErrors, refusalsIn } from '../../../http/responses.ts'
 import { memberText } from '../../../platform/json-text.ts'
-import type { Deliveries } from '../deliveries.ts'
 import type { Messages } from '../messages.ts'
-import { Delivery, Message, MessageDetail, NewMessage } from '../model.ts'
-import { badBody, badQuery, refused } from './refusals.ts'
+import { Message, MessageDetail, NewMessage } from '../model/messages.ts'
 import { reads } from './scopes.ts'
 
 const { 402: Unpaid, 404: Unknown } = CodedErrors
+const { badBody, badQuery, refused } = refusalsIn(CodedErrors)
 
 /** contract/passepartout-relay, event relay engine; single reads are added. */
 export function messageRoutes(parts: {
   messages: Messages
-  deliveries: Deliveries
+  deliveries: DeliveryLog
   access: Access
 }) {
   const { messages, deliveries, access } = parts

@@ -1,0 +1,127 @@
+import { Type } from '@sinclair/typebox'
+import { t } from 'elysia'
+import { FORMATS } from '../../../delivery/formats.ts'
+import { GivenSecret } from '../../../http/delivery-log/model.ts'
+import {
+  Count,
+  HeaderMap,
+  lenient,
+  Moment,
+  OptionalTimestamp,
+  oneOf,
+  oneOfOrNull,
+  Timestamp,
+  Url,
+} from '../../../http/schemas.ts'
+import { MOST_EVENT_TYPES } from '../limits.ts'
+import { Channels, EventType, Payload } from './fields.ts'
+
+const EventTypes = t.Nullable(
+  t.Array(t.String({ expected: 'a type like user.created or a pattern like user.*' }), {
+    minItems: 1,
+    maxItems: MOST_EVENT_TYPES,
+    expected: `null for all, or a list of 1 to ${MOST_EVENT_TYPES} types`,
+  }),
+  { expected: `null for all, or a list of 1 to ${MOST_EVENT_TYPES} types` },
+)
+
+export const NewEndpoint = lenient({
+  url: Url,
+  description: t.Optional(
+    t.String({ maxLength: 500, expected: 'a string of up to 500 characters' }),
+  ),
+  event_types: t.Optional(EventTypes),
+  channels: t.Optional(Channels),
+  format: t.Optional(oneOf(FORMATS)),
+  headers: t.Optional(
+    t.Record(t.String(), t.String({ expected: 'a string' }), {
+      expected: 'an object of header names and string values',
+    }),
+  ),
+  active: t.Optional(t.Boolean()),
+  secret: GivenSecret,
+})
+export type NewEndpoint = typeof NewEndpoint.static
+
+const { secret: _, ...changeable } = NewEndpoint.properties
+export const EndpointChange = lenient({
+  ...changeable,
+  url: t.Optional(changeable.url),
+  held: t.Optional(
+    oneOf(['drain', 'discard'], {
+      description: 'With `active: true`: what becomes of held deliveries; `drain` unless given.',
+    }),
+  ),
+})
+export type EndpointChange = typeof EndpointChange.static
+
+export const Endpoint = t.Object({
+  id: t.String(),
+  url: t.String(),
+  description: t.String(),
+  event_types: t.Nullable(t.Array(t.String())),
+  channels: t.Array(t.String()),
+  format: oneOf(FORMATS),
+  headers: HeaderMap,
+  active: t.Boolean(),
+  disabled_reason: oneOfOrNull(['manual', 'gone', 'failing']),
+  health: t.Object({
+    breaker: oneOf(['closed', 'open', 'recovering']),
+    open_until: OptionalTimestamp,
+    failures_in_a_row: Count,
+    failing_since: OptionalTimestamp,
+  }),
+  created_at: Timestamp,
+  updated_at: Timestamp,
+})
+export type Endpoint = typeof Endpoint.static
+
+export const CreatedEndpoint = t.Object({
+  ...Endpoint.properties,
+  secret: t.String({ description: 'Shown this once.' }),
+})
+export type CreatedEndpoint = typeof CreatedEndpoint.static
+
+export const TestRequest = lenient({
+  event_type: t.Optional(EventType),
+  payload: t.Optional(Payload),
+})
+export type TestRequest = typeof TestRequest.static
+
+export const ReplayRequest = lenient({
+  since: Moment,
+  until: t.Optional(t.String({ expected: 'a time like 2026-01-31T12:00:00Z' })),
+  which: t.Optional(
+    oneOf(['undelivered', 'all'], {
+      description: 'Messages that never arrived, or all; `undelivered` unless given.',
+    }),
+  ),
+  per_second: t.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: 1000,
+      description: 'How many are sent a second; 10 unless given.',
+    }),
+  ),
+  dry_run: t.Optional(t.Boolean({ description: 'Only counts.' })),
+})
+export type ReplayRequest = typeof ReplayRequest.static
+
+export const Replay = t.Object({ count: Count })
+export type Replay = typeof Replay.static
+
+const HourStats = t.Object({
+  hour: Timestamp,
+  succeeded: Count,
+  failed: Count,
+  exhausted: Type.Integer({ description: 'Deliveries that ended without success.' }),
+  cancelled: Count,
+  average_ms: t.Nullable(Count),
+  slowest_ms: Count,
+  up_to_100_ms: Count,
+  up_to_300_ms: Count,
+  up_to_1000_ms: Count,
+  up_to_3000_ms: Count,
+})
+export const Stats = t.Object({ data: t.Array(HourStats) })
+export type Stats = typeof Stats.static

@@ -1,0 +1,29 @@
+import { t } from 'elysia'
+import { Count, oneOf, Timestamp } from '../../../http/schemas.ts'
+import { AnyObject } from './fields.ts'
+
+export const EventTypeSeen = t.Object({
+  name: t.String(),
+  first_seen_at: Timestamp,
+  last_seen_at: Timestamp,
+  count: Count,
+  breaking_changes: Count,
+})
+export type EventTypeSeen = typeof EventTypeSeen.static
+
+export const EventTypeDetail = t.Object({
+  ...EventTypeSeen.properties,
+  sample: t.Nullable(AnyObject),
+  schema: AnyObject,
+  drift: t.Array(
+    t.Object({
+      at: Timestamp,
+      path: t.String(),
+      change: oneOf(['added', 'missing', 'retyped']),
+      was: t.Optional(t.String()),
+      now: t.Optional(t.String()),
+      breaking: t.Boolean(),
+    }),
+  ),
+})
+export type EventTypeDetail = typeof EventTypeDetail.static

@@ -1,0 +1,14 @@
+import { t } from 'elysia'
+import { MOST_CHANNELS } from '../limits.ts'
+
+/** `expected` is what an error message says of a value that does not fit. */
+export const EventType = t.String({
+  expected: 'a dotted name like user.created',
+  examples: ['user.created'],
+})
+export const Channels = t.Array(t.String({ expected: 'the name of a channel' }), {
+  maxItems: MOST_CHANNELS,
+  expected: `a list of up to ${MOST_CHANNELS} channels`,
+})
+export const AnyObject = t.Record(t.String(), t.Unknown(), { expected: 'a JSON object' })
+export const Payload = t.Object({}, { additionalProperties: true, expected: 'a JSON object' })

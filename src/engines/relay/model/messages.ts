@@ -1,0 +1,49 @@
+import { t } from 'elysia'
+import { STATUSES } from '../../../http/delivery-log/model.ts'
+import { lenient, oneOf, Timestamp } from '../../../http/schemas.ts'
+import { AnyObject, Channels, EventType, Payload } from './fields.ts'
+
+export const NewMessage = lenient({
+  event_type: EventType,
+  payload: Payload,
+  idempotency_key: t.Optional(
+    t.String({ minLength: 1, maxLength: 256, expected: 'a string of 1 to 256 characters' }),
+  ),
+  channels: t.Optional(Channels),
+})
+export type NewMessage = typeof NewMessage.static
+
+export const Message = t.Object({
+  id: t.String(),
+  event_type: t.String(),
+  status: t.Literal('accepted'),
+  timestamp: Timestamp,
+})
+export type Message = typeof Message.static
+
+/** What became of a message at one endpoint, and in words why. */
+export const Verdict = t.Object({
+  endpoint_id: t.String(),
+  url: t.Nullable(t.String({ description: 'Null once the endpoint is deleted.' })),
+  delivery_id: t.Nullable(t.String()),
+  verdict: oneOf([
+    ...STATUSES,
+    'event_type',
+    'channels',
+    'later',
+    'sandbox',
+    'not_sent',
+    'forgotten',
+  ] as const),
+  reason: t.String(),
+})
+export type Verdict = typeof Verdict.static
+
+export const MessageDetail = t.Object({
+  ...Message.properties,
+  payload: AnyObject,
+  channels: t.Array(t.String()),
+  idempotency_key: t.Nullable(t.String()),
+  endpoints: t.Array(Verdict),
+})
+export type MessageDetail = typeof MessageDetail.static

@@ -1,0 +1,24 @@
+import type { Endpoints } from '../../delivery/endpoints.ts'
+import type { Stream } from '../../delivery/stream.ts'
+import { actorOf } from '../../platform/audit.ts'
+import { isoOrNull } from '../../platform/clock.ts'
+import type { Caller } from '../../platform/keys.ts'
+import { type Rotated, type Rotation, USUAL_GRACE_S } from './model.ts'
+
+/** Makes the secret of an endpoint another one, in the words of the API. */
+export async function rotateSecret(
+  endpoints: Endpoints,
+  stream: Stream,
+  caller: Caller,
+  id: string,
+  input: Rotation | null,
+): Promise<Rotated> {
+  const { secret, previousExpiresAt } = await endpoints.rotateSecret(stream, actorOf(caller), id, {
+    secret: input?.secret,
+    graceMs: (input?.grace_seconds ?? USUAL_GRACE_S) * 1000,
+  })
+  return {
+    secret,
+    previous_expires_at: isoOrNull(previousExpiresAt),
+  }
+}
