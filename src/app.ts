@@ -3,6 +3,7 @@ import type { Config } from './config/index.ts'
 import { createConsole } from './console/index.ts'
 import { createDelivery } from './delivery/index.ts'
 import { createClockwork } from './engines/clockwork/index.ts'
+import { createGate } from './engines/gate/index.ts'
 import { createRelay } from './engines/relay/index.ts'
 import { createAccess } from './http/access.ts'
 import { createClientAddress } from './http/client-address.ts'
@@ -11,6 +12,7 @@ import { createHttpMetrics } from './http/http-metrics.ts'
 import { createKit } from './http/kit.ts'
 import { createApiDocument } from './http/openapi.ts'
 import { baseUrlOf } from './http/urls.ts'
+import { createMail } from './platform/mail/index.ts'
 import type { Platform } from './platform/platform.ts'
 
 export type Gatehouse = ReturnType<typeof createApp>
@@ -27,10 +29,11 @@ export function createApp(platform: Platform, config: Config, { precompile = fal
   const clockwork = createClockwork(platform, config, access)
   const delivery = createDelivery(platform, config)
   const relay = createRelay(platform, delivery, config, access)
-  const document = createApiDocument(
-    () => app,
-    () => baseUrlOf({ ...config.server, port: app.server?.port ?? config.server.port }),
-  )
+  let knownBaseUrl: string | undefined
+  const mail = createMail({ ...platform, config })
+  retention.add(...mail.retention)
+  const gate = createGate(platform, { delivery, mail }, config, access, baseUrl)
+  const document = createApiDocument(() => app, baseUrl)
   const kit = createKit({
     log,
     metrics: createHttpMetrics(metrics),
@@ -42,24 +45,34 @@ export function createApp(platform: Platform, config: Config, { precompile = fal
     .use(kit)
     .use(health.routes)
     .use(createConsole(document))
+    .use(gate.routes)
     .use(clockwork.routes)
     .use(relay.routes)
+
+  /** With the port in use, which the system may have chosen: known once the server listens. */
+  function baseUrl(): string {
+    if (knownBaseUrl !== undefined) return knownBaseUrl
+    const url = baseUrlOf({ ...config.server, port: app.server?.port ?? config.server.port })
+    if (app.server) knownBaseUrl = url
+    return url
+  }
 
   async function start() {
     await instances.start()
     retention.start()
     clockwork.loop.start()
     delivery.start()
+    await mail.start()
     health.open()
   }
 
   /** Claims nothing more; what is under way gets `graceMs` to end. */
   async function stop(graceMs: number) {
-    await Promise.all([clockwork.loop.stop(graceMs), delivery.stop(graceMs)])
+    await Promise.all([clockwork.loop.stop(graceMs), delivery.stop(graceMs), mail.stop(graceMs)])
     retention.stop()
     await instances.stop()
     await db.drain()
   }
 
-  return { app, clockwork, delivery, start, stop, drain: health.drain }
+  return { app, clockwork, delivery, gate, mail, start, stop, drain: health.drain }
 }

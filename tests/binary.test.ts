@@ -3,6 +3,7 @@ import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { BINARY, command, compileBinary, startServer, until } from './support/binary.ts'
 import { temporaryFolder } from './support/folder.ts'
+import { startMailServer } from './support/mail-server.ts'
 import { startTarget } from './support/target.ts'
 
 beforeAll(compileBinary, 120_000)
@@ -85,6 +86,62 @@ describe('the executable, in a folder of its own, with an empty environment and 
     expect((await cli('healthcheck', '--server-port', new URL(server.url).port)).code).toBe(1)
     expect((await cli('doctor')).json().ok).toBe(true)
   }, 120_000)
+
+  test('keeps people, tells a webhook, hands out tokens and decides, by policies of ones own too', async () => {
+    using folder = temporaryFolder()
+    await using target = startTarget()
+    await using smtp = await startMailServer()
+    const args = [...ALLOW_LOOPBACK, '--mail-from', 'Gatehouse <gatehouse@example.org>']
+    const env = { GATEHOUSE_MAIL_SMTP_URL: smtp.url }
+    await using server = await startServer({ cwd: folder.path, args, env })
+    const cli = (...args: string[]) => command({ cwd: folder.path, args: [...args, '--json'] })
+    const tenant = (await cli('tenant', 'create', '--name', 'Acme')).json()
+    const { key } = (await cli('key', 'create', '--tenant', tenant.id, '--engine', 'gate')).json()
+    const api = async (method: string, path: string, body?: object) => {
+      const response = await fetch(`${server.url}/v1/gate${path}`, {
+        method,
+        headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+        body: body && JSON.stringify(body),
+      })
+      // biome-ignore lint/suspicious/noExplicitAny: answers of several routes
+      return { status: response.status, body: (await response.json()) as any }
+    }
+
+    const webhook = await api('POST', '/settings/webhooks', { url: target.url })
+    const person = await api('POST', '/identities', {
+      schema_id: 'user',
+      traits: { email: 'ada@example.com' },
+      credentials: { password: { config: { password: 'correct horse' } } },
+    })
+    expect([webhook.status, person.status]).toEqual([201, 201])
+    await until(() => target.requests.length === 1, server.out)
+    expect(JSON.parse(target.requests[0]?.body ?? '')).toMatchObject({
+      event_type: 'identity.created',
+      tenant_id: tenant.id,
+      data: { identity_id: person.body.id, payload: { email: 'ada@example.com' } },
+    })
+
+    const { id: subject } = person.body
+    const token = await api('POST', '/tokens', { api_key: key, subject })
+    const { access_token } = token.body
+    expect((await api('POST', '/tokens/introspect', { access_token })).body).toMatchObject({
+      active: true,
+      subject,
+    })
+
+    const question = { subject, action: 'invoices.pay', resource: 'invoice:7' }
+    expect((await api('POST', '/authorize', question)).body.allowed).toBe(false)
+    const policies = '@id("payers") permit (principal is Identity, action, resource is Invoice);'
+    expect((await api('PUT', '/settings/policies', { policies })).status).toBe(200)
+    expect((await api('POST', '/authorize', question)).body).toMatchObject({
+      allowed: true,
+      reason: 'permitted by policy "payers"',
+    })
+
+    expect((await api('POST', `/identities/${subject}/resend-verification`)).status).toBe(202)
+    await until(() => smtp.received.length === 1, server.out)
+    expect(smtp.received[0]?.to).toEqual(['ada@example.com'])
+  }, 60_000)
 
   test('keeps its data readable by its owner alone', async () => {
     using folder = temporaryFolder()

@@ -63,6 +63,8 @@ function pragmas({ synchronous, externalCheckpoint }: DatabaseOptions): string[]
     'cache_size = -32000',
     'journal_size_limit = 67108864',
     'trusted_schema = OFF',
+    // What is deleted is overwritten: it may be about somebody who asked to be forgotten.
+    'secure_delete = ON',
     ...(externalCheckpoint ? ['wal_autocheckpoint = 0'] : []),
   ]
 }

@@ -1,4 +1,4 @@
-import { hash, randomBytes } from 'node:crypto'
+import { hash, randomBytes, randomInt } from 'node:crypto'
 
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 
@@ -19,6 +19,12 @@ const unbiased = (bytes: Uint8Array): string =>
     (byte) => BASE62[byte % 62],
   ).join('')
 
+/** `length` random digits, leading zeros included: a code for people to type. */
+export const randomDigits = (length: number): string =>
+  randomInt(10 ** length)
+    .toString()
+    .padStart(length, '0')
+
 /** CRC-32 in six base62 characters: tells a mistyped secret from an unknown one. */
 export function checkDigits(text: string): string {
   let rest = Bun.hash.crc32(text)
@@ -29,3 +35,16 @@ export function checkDigits(text: string): string {
   }
   return digits
 }
+
+const RANDOM_LENGTH = 37
+const SECRET = /^[0-9A-Za-z]{43}$/
+
+/** A secret for people's keys and tokens: 220 random bits, and check digits over them. */
+export function mintSecret(): string {
+  const random = randomBase62(RANDOM_LENGTH)
+  return random + checkDigits(random)
+}
+
+/** Whether `text` can be such a secret: tells a mistyped one without a look-up. */
+export const isMinted = (text: string): boolean =>
+  SECRET.test(text) && checkDigits(text.slice(0, RANDOM_LENGTH)) === text.slice(RANDOM_LENGTH)

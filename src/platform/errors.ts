@@ -22,6 +22,8 @@ export class AppError extends Error {
     message: string,
     /** Machine name in bodies of the shape `{error: {code, message, request_id}}`. */
     readonly code: string = kind,
+    /** When to try again, where that can be said. */
+    readonly retryAfterMs?: number,
   ) {
     super(message)
     this.name = 'AppError'
@@ -34,6 +36,8 @@ export const forbidden = (message: string) => new AppError('forbidden', message)
 export const notFound = (message: string) => new AppError('not_found', message)
 export const conflict = (message: string, code?: string) => new AppError('conflict', message, code)
 export const unavailable = (message: string) => new AppError('unavailable', message)
+export const rateLimited = (message: string, retryAfterMs?: number) =>
+  new AppError('rate_limited', message, 'rate_limited', retryAfterMs)
 
 /** Throws in expression position: `store.find(id) ?? fail(notFound('job not found'))`. */
 export function fail(error: Error): never {

@@ -1,7 +1,7 @@
 import type { Db } from '../db/open.ts'
 import type { Actor, Audit } from './audit.ts'
-import { type Clock, isoTime } from './clock.ts'
-import { checkDigits, randomBase62, sha256 } from './crypto.ts'
+import { type Clock, isoOrNull, isoTime } from './clock.ts'
+import { isMinted, mintSecret, sha256 } from './crypto.ts'
 import {
   ENGINE_SCOPES,
   ENVIRONMENTS,
@@ -56,11 +56,11 @@ export interface NewKey {
   scopes?: string[]
 }
 
-const RANDOM_LENGTH = 37
-const SECRET = /^[0-9A-Za-z]{43}$/
 const SCOPE = /^[a-z0-9][a-z0-9_.:-]{0,63}$/
 const LAST_USED_PRECISION_MS = 60_000
 const REMEMBERED_KEYS = 1000
+
+type Lifetime = Pick<KeyRow, 'revokedAt' | 'expiresAt'>
 
 interface Verified {
   row: KeyWithTenant
@@ -74,6 +74,7 @@ export function createKeys(parts: { db: Db; clock: Clock; audit: Audit; prefix: 
   const { db, clock, audit, prefix } = parts
   const store = createKeyStore(db)
   const verified = createReadCache<Verified>(db, REMEMBERED_KEYS)
+  const byId = createReadCache<Lifetime>(db, REMEMBERED_KEYS)
   const touched = new Map<string, number>()
 
   async function issue(actor: Actor, input: NewKey): Promise<IssuedKey> {
@@ -93,11 +94,11 @@ export function createKeys(parts: { db: Db; clock: Clock; audit: Audit; prefix: 
   function rotate(actor: Actor, id: string, graceMs: number): Promise<IssuedKey> {
     return db.commit(() => {
       const old = existing(id)
-      if (!isAlive(old)) throw conflict('the key is revoked or expired')
+      if (!isValid(old)) throw conflict('the key is revoked or expired')
       if (old.replacedBy) throw conflict(`the key has been rotated already, to ${old.replacedBy}`)
       const issued = insert({ ...old, scopes: JSON.parse(old.scopes) })
       store.supersede(id, issued.id, clock.now() + graceMs)
-      verified.forget()
+      forget()
       record(actor, 'key.rotated', old.tenantId, id, { replaced_by: issued.id, grace_ms: graceMs })
       return issued
     })
@@ -109,13 +110,24 @@ export function createKeys(parts: { db: Db; clock: Clock; audit: Audit; prefix: 
       const key = existing(id)
       if (key.revokedAt !== null) return present(key)
       record(actor, 'key.revoked', key.tenantId, id, {})
-      verified.forget()
+      forget()
       return present(store.revoke(id, clock.now()))
     })
   }
 
+  /** After every change of a key, or of its tenant. */
+  function forget() {
+    verified.forget()
+    byId.forget()
+  }
+
   const list = (tenantId?: string): ApiKey[] =>
     (tenantId === undefined ? store.all() : store.ofTenant(tenantId)).map(present)
+
+  function isOf(tenantId: string, engine: Engine, id: string): boolean {
+    const key = store.find(id)
+    return key?.tenantId === tenantId && key.engine === engine
+  }
 
   /**
    * The caller behind a key, or undefined when it is malformed, unknown, revoked or past
@@ -125,7 +137,7 @@ export function createKeys(parts: { db: Db; clock: Clock; audit: Audit; prefix: 
   function verify(key: string): Caller | undefined {
     const hash = sha256(key)
     const known = verified.get(hash) ?? lookUp(key, hash)
-    if (!known || !isAlive(known.row)) return undefined
+    if (!known || !isValid(known.row)) return undefined
     noteUse(known.row)
     return known.caller
   }
@@ -137,13 +149,21 @@ export function createKeys(parts: { db: Db; clock: Clock; audit: Audit; prefix: 
     return row && verified.set(hash, { row, caller: callerOf(row) })
   }
 
-  function isWellFormed(key: string): boolean {
-    if (!key.startsWith(`${prefix}_`)) return false
-    const secret = key.slice(key.lastIndexOf('_') + 1)
-    return SECRET.test(secret) && checkDigits(secret.slice(0, RANDOM_LENGTH)) === secret.slice(-6)
+  const isWellFormed = (key: string): boolean =>
+    key.startsWith(`${prefix}_`) && isMinted(key.slice(key.lastIndexOf('_') + 1))
+
+  /** Whether the key by this id still counts: what was made with it goes with it. */
+  function isAlive(id: string): boolean {
+    const row = byId.get(id) ?? remembered(id)
+    return row !== undefined && isValid(row)
   }
 
-  const isAlive = ({ revokedAt, expiresAt }: Pick<KeyRow, 'revokedAt' | 'expiresAt'>): boolean =>
+  function remembered(id: string): Lifetime | undefined {
+    const row = store.find(id)
+    return row && byId.set(id, { revokedAt: row.revokedAt, expiresAt: row.expiresAt })
+  }
+
+  const isValid = ({ revokedAt, expiresAt }: Lifetime): boolean =>
     revokedAt === null && (expiresAt === null || clock.now() < expiresAt)
 
   /** Written at most once a minute a key, outside the caller's request. */
@@ -172,8 +192,7 @@ export function createKeys(parts: { db: Db; clock: Clock; audit: Audit; prefix: 
   }
 
   function mint(engine: Engine, environment: Environment | null) {
-    const random = randomBase62(RANDOM_LENGTH)
-    const secret = random + checkDigits(random)
+    const secret = mintSecret()
     const kind = environment === null ? engine : `${engine}_${environment}_sk`
     return { key: `${prefix}_${kind}_${secret}`, secret }
   }
@@ -188,7 +207,7 @@ export function createKeys(parts: { db: Db; clock: Clock; audit: Audit; prefix: 
     detail: Record<string, unknown>,
   ) => audit.record({ tenantId, actor, action, object: `key:${keyId}`, detail })
 
-  return { issue, rotate, revoke, list, verify, forget: verified.forget }
+  return { issue, rotate, revoke, list, isOf, isAlive, verify, forget }
 }
 
 const callerOf = (row: KeyWithTenant): Caller => ({
@@ -233,8 +252,6 @@ function checkedScopes(engine: Engine, scopes?: string[]): string[] {
     )
   return [...new Set(scopes)]
 }
-
-const isoOrNull = (ms: number | null) => (ms === null ? null : isoTime(ms))
 
 const present = (row: KeyRow): ApiKey => ({
   id: row.id,

@@ -1,6 +1,7 @@
 import type { Db } from '../db/open.ts'
 import { createAudit } from './audit.ts'
 import type { Clock } from './clock.ts'
+import { ENGINES } from './engines.ts'
 import { createInstances } from './instances.ts'
 import { createKeys } from './keys.ts'
 import type { Log } from './log.ts'
@@ -8,6 +9,7 @@ import { createMetrics } from './metrics.ts'
 import type { Outbound } from './outbound/index.ts'
 import type { Process } from './process.ts'
 import { type Random, random as systemRandom } from './random.ts'
+import { createResources } from './resources.ts'
 import { createRetention } from './retention.ts'
 import type { Sealing } from './sealing.ts'
 import { createTenants } from './tenants.ts'
@@ -29,6 +31,9 @@ export function createPlatform(parts: {
   const { db, clock, log, outbound, sealing, keyPrefix, random = systemRandom } = parts
   const audit = createAudit({ db, clock })
   const keys = createKeys({ db, clock, audit, prefix: keyPrefix })
+  const resources = createResources()
+  for (const engine of ENGINES)
+    resources.add(`${engine}:key`, (tenantId, id) => keys.isOf(tenantId, engine, id))
   return {
     db,
     clock,
@@ -39,6 +44,7 @@ export function createPlatform(parts: {
     audit,
     tenants: createTenants({ db, clock, audit, onChange: keys.forget }),
     keys,
+    resources,
     instances: createInstances({ db, clock, process: parts.process }),
     metrics: createMetrics(),
     retention: createRetention({ db, clock, log }),

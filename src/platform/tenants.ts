@@ -63,6 +63,8 @@ export function createTenants(parts: {
 
   const find = (id: string): Tenant => present(existing(id))
 
+  const exists = (id: string): boolean => store.find(id) !== undefined
+
   async function change(actor: Actor, id: string, input: TenantChange): Promise<Tenant> {
     const changes = checkedChange(input)
     return update(actor, 'tenant.changed', id, changes)
@@ -90,7 +92,7 @@ export function createTenants(parts: {
   const record = (actor: Actor, action: string, row: TenantRow, detail: Record<string, unknown>) =>
     audit.record({ tenantId: row.id, actor, action, object: `tenant:${row.id}`, detail })
 
-  return { create, list, find, change, suspend, resume }
+  return { create, list, find, exists, change, suspend, resume }
 }
 
 function createStore({ orm }: Db) {

@@ -72,7 +72,8 @@ export async function bootTestApp(options: TestAppOptions = {}) {
   const gatehouse = createApp(platform, testConfig({ 'metrics-enabled': 'true', ...options.flags }))
   await gatehouse.start()
   clock.settled = async () => {
-    await Promise.all([gatehouse.clockwork.loop.idle(), gatehouse.delivery.idle()])
+    const { clockwork, delivery, mail } = gatehouse
+    await Promise.all([clockwork.loop.idle(), delivery.idle(), mail.idle()])
   }
   await clock.settled()
 

@@ -1,0 +1,137 @@
+import type { Db } from '../../db/open.ts'
+import { type Audit, actorOf } from '../../platform/audit.ts'
+import { type Clock, isoTime } from '../../platform/clock.ts'
+import { isMinted, mintSecret, sha256 } from '../../platform/crypto.ts'
+import type { Environment } from '../../platform/engines.ts'
+import { forbidden, invalid } from '../../platform/errors.ts'
+import type { Caller, Keys } from '../../platform/keys.ts'
+import { requireGoodStanding } from '../../platform/standing.ts'
+import { USUAL_TTL } from './limits.ts'
+import type { AccessToken, Introspection, TokenRequest } from './model/access-tokens.ts'
+import { checkName } from './policy/question.ts'
+import type { TokenOwner, UnrevokedToken } from './store/access-tokens.ts'
+import type { Store } from './store/index.ts'
+import type { SubjectOf } from './subjects.ts'
+import type { TokenGenerations } from './token-generations.ts'
+
+const TOKEN = /^gat_(?:live|test)_at_([0-9A-Za-z]+)$/
+
+export type AccessTokens = ReturnType<typeof createAccessTokens>
+
+/** Keys exchanged for tokens that live for minutes or hours: contract/gate, tokens. */
+export function createAccessTokens(parts: {
+  db: Db
+  clock: Clock
+  audit: Audit
+  store: Store
+  subjectOf: SubjectOf
+  generations: TokenGenerations
+  keys: Pick<Keys, 'isAlive'>
+}) {
+  const { db, clock, audit, store, subjectOf, generations, keys } = parts
+
+  /** A token for somebody: one of the tenant's people, or a name of the tenant's own. */
+  async function issue(caller: Caller, input: TokenRequest): Promise<AccessToken> {
+    checkName(input.subject, 'subject')
+    const scopes = narrowed(caller, input.scopes)
+    requireGoodStanding(caller)
+    const { subject, ttl_seconds: ttl = USUAL_TTL } = input
+    const { tenantId, keyId } = caller
+    const environment = environmentOf(caller)
+    const token = `gat_${environment}_at_${mintSecret()}`
+    return db.commit(() => {
+      const generation = generationOf(tenantId, subject)
+      const now = clock.now()
+      const expiresAt = now + ttl * 1000
+      store.accessTokens.insert({
+        tenantId,
+        environment,
+        hash: sha256(token),
+        keyId,
+        subject,
+        generation,
+        scopes: JSON.stringify(scopes),
+        issuedAt: now,
+        expiresAt,
+      })
+      return {
+        access_token: token,
+        expires_at: isoTime(expiresAt),
+        subject,
+        tenant_id: tenantId,
+      }
+    })
+  }
+
+  /** Of a person, whom a token has to be allowed to speak for; null for a service. */
+  function generationOf(tenantId: string, name: string): number | null {
+    const subject = subjectOf(tenantId, name)
+    if (subject.kind === 'service') return null
+    if (subject.kind === 'unknown') throw forbidden('the subject is unknown')
+    if (subject.person.state === 'inactive') throw forbidden('the subject is an inactive identity')
+    return subject.person.tokenGeneration
+  }
+
+  /**
+   * Throws `invalid_token` for what cannot be a token and for one that has expired. What is of
+   * another tenant or environment is as unknown as what never was.
+   */
+  function introspect(caller: Caller, token: string): Introspection {
+    const row = store.accessTokens.find(ownerOf(caller), hashOf(token))
+    if (!row || !isGood(caller.tenantId, row)) return { active: false }
+    if (clock.now() >= row.expires_at) throw invalidToken('the access token has expired')
+    return {
+      active: true,
+      subject: row.subject,
+      tenant_id: caller.tenantId,
+      scopes: JSON.parse(row.scopes),
+      expires_at: isoTime(row.expires_at),
+    }
+  }
+
+  /** Its key has not ended, and its person is still who it was made for. */
+  const isGood = (tenantId: string, { key_id, generation, subject }: UnrevokedToken): boolean =>
+    keys.isAlive(key_id) &&
+    (generation === null || generation === generations.of(tenantId, subject))
+
+  /** RFC 7009: whether there was anything to revoke is not told. */
+  async function revoke(caller: Caller, token: string): Promise<void> {
+    const hash = hashOf(token)
+    await db.commit(() => {
+      const subject = store.accessTokens.revoke(ownerOf(caller), hash, clock.now())
+      if (subject === undefined) return
+      audit.record({
+        tenantId: caller.tenantId,
+        actor: actorOf(caller),
+        action: 'access_token.revoked',
+        object: `subject:${subject}`,
+      })
+    })
+  }
+
+  return { issue, introspect, revoke }
+}
+
+/** Gate keys always have an environment. */
+const environmentOf = ({ environment }: Caller): Environment => environment as Environment
+
+const ownerOf = (caller: Caller): TokenOwner => ({
+  tenantId: caller.tenantId,
+  environment: environmentOf(caller),
+})
+
+function hashOf(token: string): string {
+  const secret = TOKEN.exec(token)?.[1]
+  if (secret === undefined || !isMinted(secret)) throw invalidToken('this is not an access token')
+  return sha256(token)
+}
+
+const invalidToken = (message: string) => invalid(message, 'invalid_token')
+
+/** All of the key's scopes unless fewer are asked for; never more. */
+function narrowed({ scopes }: Caller, wanted: string[] | undefined): string[] {
+  if (wanted === undefined) return [...scopes]
+  const missing = wanted.find((scope) => !scopes.has(scope))
+  if (missing !== undefined) throw forbidden(`the key lacks the scope ${missing.slice(0, 100)}`)
+  return [...new Set(wanted)]
+}

@@ -1,0 +1,28 @@
+import { invalid } from '../../platform/errors.ts'
+import type { Evaluation, Question } from './model/authorization.ts'
+import { type Resource, resourceOf } from './policy/question.ts'
+
+/**
+ * A question in the words of OpenID AuthZEN as one of ours. What it says of properties is context:
+ * the word of the caller. The id of a resource may hold colons, and says nothing of its type.
+ */
+export function questionOf(evaluation: Evaluation): { question: Question; resource: Resource } {
+  const { subject, action, resource } = evaluation
+  const question = {
+    subject: subject.id,
+    action: action.name,
+    resource: `${resource.type}:${resource.id}`,
+    context: contextOf(evaluation),
+  }
+  return { question, resource: resourceOf(resource.type, resource.id) }
+}
+
+function contextOf({ subject, action, resource, context = {} }: Evaluation): object {
+  const properties = Object.entries({ subject, action, resource }).flatMap(
+    ([name, { properties }]) => (properties === undefined ? [] : [[name, properties]]),
+  )
+  if (properties.length === 0) return context
+  if (Object.hasOwn(context, 'properties'))
+    throw invalid('context.properties: holds those of subject, action and resource')
+  return { ...context, properties: Object.fromEntries(properties) }
+}

@@ -1,0 +1,77 @@
+import type { Db } from '../../db/open.ts'
+import { type Clock, isoTime } from '../../platform/clock.ts'
+import { createCursor, type Page, page } from '../../platform/cursor.ts'
+import type { Environment } from '../../platform/engines.ts'
+import { fail, notFound } from '../../platform/errors.ts'
+import { newId } from '../../platform/ids.ts'
+import type { Caller } from '../../platform/keys.ts'
+import type { Decision } from './model/authorization.ts'
+import type { DecisionRow } from './store/decisions.ts'
+import type { Store } from './store/index.ts'
+
+/** A decision with all that it went by. */
+export type Made = Pick<
+  DecisionRow,
+  'subject' | 'action' | 'resource' | 'isAllowed' | 'reason' | 'policiesVersion'
+> & { context: object; policies: readonly string[] }
+
+/** That are kept by name of those that decided: there may be hundreds. */
+const MOST_POLICIES = 20
+
+export type Decisions = ReturnType<typeof createDecisions>
+
+/** Every answer to a question, to be looked up under its id. */
+export function createDecisions({ db, clock, store }: { db: Db; clock: Clock; store: Store }) {
+  /** Resolves with its id once it is on disk. */
+  async function keep(caller: Caller, { context, policies, ...made }: Made): Promise<string> {
+    const id = newId()
+    const row = {
+      ...made,
+      id,
+      tenantId: caller.tenantId,
+      environment: caller.environment as Environment,
+      keyId: caller.keyId,
+      at: clock.now(),
+      context: JSON.stringify(context),
+      policies: JSON.stringify(policies.slice(0, MOST_POLICIES)),
+    }
+    await db.commit(() => store.decisions.insert(row))
+    return id
+  }
+
+  /** Newest first. */
+  function list(
+    { tenantId }: Caller,
+    {
+      subject,
+      cursor,
+      limit,
+    }: { subject?: string | undefined; cursor?: string | undefined; limit: number },
+  ): Page<Decision> {
+    const cursors = createCursor(`gate decisions of ${tenantId}`)
+    const before = cursors.positionOf(cursor)
+    const rows = store.decisions.page(tenantId, subject, { before, limit: limit + 1 })
+    const listed = page(rows, limit, ({ seq }) => cursors.encode(seq))
+    return { ...listed, data: listed.data.map(present) }
+  }
+
+  const get = ({ tenantId }: Caller, id: string): Decision =>
+    present(store.decisions.find(tenantId, id) ?? fail(notFound('decision not found')))
+
+  return { keep, list, get }
+}
+
+const present = (row: DecisionRow): Decision => ({
+  decision_id: row.id,
+  at: isoTime(row.at),
+  environment: row.environment,
+  key_id: row.keyId,
+  subject: row.subject,
+  action: row.action,
+  resource: row.resource,
+  context: JSON.parse(row.context),
+  allowed: row.isAllowed,
+  reason: row.reason,
+  policies: JSON.parse(row.policies),
+  policies_version: row.policiesVersion,
+})

@@ -1,0 +1,49 @@
+import { AppError, invalid } from '../../../platform/errors.ts'
+import { createDraft, type Draft, type Room } from './draft.ts'
+import type { JsonObject } from './json.ts'
+import { describe, type Operation, type Refusal, readOperation } from './operation.ts'
+
+export interface PatchRules extends Room {
+  /** Asked about each place that an operation names, `from` too, with its tokens decoded. */
+  refusal: Refusal
+  mostOperations: number
+}
+
+/**
+ * RFC 6902: a copy of the document with all operations carried out. If one of them cannot be,
+ * throws `invalid` with a message that begins with it, counted from 0:
+ * `operation 2 (replace /traits/email): …`.
+ */
+export function applyJsonPatch(
+  document: JsonObject,
+  operations: unknown,
+  { refusal, mostOperations, ...room }: PatchRules,
+): JsonObject {
+  const draft = createDraft(document, room)
+  requireList(operations, mostOperations).forEach((sent, index) => {
+    try {
+      carryOut(readOperation(sent, refusal), draft)
+    } catch (error) {
+      throw error instanceof AppError ? blame(index, sent, error) : error
+    }
+  })
+  return draft.document
+}
+
+function requireList(operations: unknown, most: number): unknown[] {
+  if (Array.isArray(operations) && operations.length >= 1 && operations.length <= most) {
+    return operations
+  }
+  throw invalid(`body: expected an array of 1 to ${most} operations`)
+}
+
+function blame(index: number, sent: unknown, { message }: AppError): AppError {
+  const asked = describe(sent)
+  return invalid(`operation ${index}${asked && ` (${asked})`}: ${message}`)
+}
+
+function carryOut(operation: Operation, draft: Draft) {
+  if (operation.op === 'remove') draft.remove(operation.path)
+  else if ('from' in operation) draft[operation.op](operation.from, operation.path)
+  else draft[operation.op](operation.path, operation.value)
+}

@@ -1,0 +1,22 @@
+/** The tokens of a JSON Pointer (RFC 6901), the empty list being the whole document. */
+export type Pointer = readonly string[]
+
+/** A tilde that stands for nothing. */
+const STRAY_TILDE = /~(?![01])/
+
+export const isPointer = (text: string): boolean =>
+  (text === '' || text.startsWith('/')) && !STRAY_TILDE.test(text)
+
+export const readPointer = (text: string): Pointer => text.split('/').slice(1).map(decode)
+
+/** In this order, as `~01` says `~1`. */
+const decode = (token: string) => token.replaceAll('~1', '/').replaceAll('~0', '~')
+
+/** For people: a long one is cut off. */
+export const showPointer = (tokens: Pointer): string =>
+  shortened(tokens.map((token) => `/${encode(token)}`).join(''))
+
+const encode = (token: string) => token.replaceAll('~', '~0').replaceAll('/', '~1')
+
+export const shortened = (text: string): string =>
+  text.length > 200 ? `${text.slice(0, 200)}…` : text

@@ -1,0 +1,78 @@
+import type { Db } from '../../db/open.ts'
+import { actorOf } from '../../platform/audit.ts'
+import { invalid } from '../../platform/errors.ts'
+import type { Caller } from '../../platform/keys.ts'
+import { isJsonObject, type JsonObject } from './documents/json.ts'
+import { mergePatch } from './documents/merge-patch.ts'
+import { type Projection, patchIdentity } from './documents/projection.ts'
+import type { Identities } from './identities.ts'
+import type { IdentityDetail } from './model/identities.ts'
+import type { Change, People } from './people.ts'
+import { metadataOf, traitsOf } from './present.ts'
+import type { IdentityRow, State } from './store/identities.ts'
+import { checkMetadata, checkTraits } from './traits.ts'
+
+export type Editing = ReturnType<typeof createEditing>
+
+/** Changes of a person, each read, changed and written within one commit. */
+export function createEditing(parts: { db: Db; people: People; identities: Identities }) {
+  const { db, people, identities } = parts
+
+  /** Answers as things stand within the commit: another may be next. */
+  async function edit<Shown>(
+    caller: Caller,
+    id: string,
+    change: (row: IdentityRow) => Change,
+    show: (row: IdentityRow) => Shown,
+  ): Promise<Shown> {
+    const { shown } = await db.commit(() => {
+      const row = people.existing(caller.tenantId, id)
+      return { shown: show(people.change(row, actorOf(caller), change(row))) }
+    })
+    return shown
+  }
+
+  const changed = (
+    caller: Caller,
+    id: string,
+    change: (row: IdentityRow) => Change,
+  ): Promise<IdentityDetail> => edit(caller, id, change, identities.present)
+
+  /** RFC 6902, all operations or none. */
+  const patch = (caller: Caller, id: string, operations: unknown): Promise<IdentityDetail> =>
+    changed(caller, id, (row) => changeTo(patchIdentity(projectionOf(row), operations)))
+
+  const setState = (caller: Caller, id: string, state: State): Promise<IdentityDetail> =>
+    changed(caller, id, () => ({ state }))
+
+  const metadata = (caller: Caller, id: string): JsonObject =>
+    metadataOf(people.existing(caller.tenantId, id))
+
+  /** RFC 7396. */
+  const mergeMetadata = (caller: Caller, id: string, patch: JsonObject): Promise<JsonObject> =>
+    edit(caller, id, (row) => ({ metadataPublic: merged(row, patch) }), metadataOf)
+
+  return { patch, setState, metadata, mergeMetadata }
+}
+
+/** The part of a person that a patch works on: nothing in it is secret. */
+const projectionOf = (row: IdentityRow): Projection => ({
+  traits: { ...traitsOf(row), tenant_id: row.tenantId },
+  metadata_public: metadataOf(row),
+  state: row.state,
+})
+
+function merged(row: IdentityRow, patch: JsonObject): JsonObject {
+  const metadata = mergePatch(metadataOf(row), patch)
+  checkMetadata(metadata)
+  return metadata
+}
+
+/** Looks at a patched projection as at one that somebody sent. */
+function changeTo({ traits, metadata_public: metadataPublic = {}, state }: Projection): Change {
+  if (!isJsonObject(traits)) throw invalid('traits: required, a JSON object')
+  checkMetadata(metadataPublic)
+  if (state !== 'active' && state !== 'inactive')
+    throw invalid('state: expected one of active, inactive')
+  return { traits: checkTraits(traits), metadataPublic, state }
+}

@@ -1,0 +1,66 @@
+import type { Db } from '../../db/open.ts'
+import type { Delivery } from '../../delivery/index.ts'
+import type { Clock } from '../../platform/clock.ts'
+import type { Log } from '../../platform/log.ts'
+import type { Mail } from '../../platform/mail/index.ts'
+import { type RetentionRule, SLICE } from '../../platform/retention.ts'
+import type { Store } from './store/index.ts'
+
+/** It says no more than an id. */
+const KEPT_EVENTS = ['identity.deleted']
+
+export type Erasure = ReturnType<typeof createErasure>
+
+/**
+ * Clears away what is left of a deleted person where it does not go with their row: access tokens,
+ * mails, and events in the log of webhooks, save the one of the deletion, which names nobody. An
+ * event that is still on its way is waited for: webhooks are to hear of everything once.
+ */
+export function createErasure(parts: {
+  db: Db
+  store: Store
+  delivery: Delivery
+  mail: Mail
+  clock: Clock
+  log: Log
+}) {
+  const { db, store, delivery, mail, clock, log } = parts
+
+  /** Inside the commit of the deletion. */
+  const request = (tenantId: string, identityId: string, now: number) =>
+    store.erasures.insert({ tenantId, identityId, requestedAt: now })
+
+  /** A slice at once; the rest comes with the clean-up that goes on. Never rejects. */
+  async function begin(tenantId: string, identityId: string): Promise<void> {
+    try {
+      await db.commit(() => erase(tenantId, identityId, SLICE))
+    } catch (error) {
+      log.warn('erasure is put off', { tenantId, error: String(error) })
+    }
+  }
+
+  /** How many rows it took, inside a commit. */
+  function erase(tenantId: string, identityId: string, limit: number): number {
+    let left = limit
+    left -= store.accessTokens.removeOfSubject(tenantId, identityId, left)
+    if (left > 0) left -= mail.eraseAbout(tenantId, identityId, left)
+    if (left <= 0) return limit
+    const { deleted, isComplete } = delivery.erase(tenantId, identityId, KEPT_EVENTS, left)
+    if (isComplete) store.erasures.complete(tenantId, identityId, clock.now())
+    return limit - left + deleted
+  }
+
+  const rule: RetentionRule = {
+    name: 'gate erasures',
+    deleteSlice: (_, limit) => {
+      let left = limit
+      for (const { tenantId, identityId } of store.erasures.open(limit)) {
+        left -= erase(tenantId, identityId, left)
+        if (left <= 0) return limit
+      }
+      return limit - left
+    },
+  }
+
+  return { request, begin, rule }
+}

@@ -1,0 +1,102 @@
+import type { Db } from '../../db/open.ts'
+import { type Audit, actorOf } from '../../platform/audit.ts'
+import type { Clock } from '../../platform/clock.ts'
+import { invalid } from '../../platform/errors.ts'
+import type { Caller } from '../../platform/keys.ts'
+import { requireGoodStanding } from '../../platform/standing.ts'
+import { normaliseEmail } from './email.ts'
+import type { Erasure } from './erasure.ts'
+import type { Events } from './events.ts'
+import { createIdentityList } from './identity-list.ts'
+import type { IdentityDetail, NewIdentity } from './model/identities.ts'
+import type { NewCredential } from './new-credential.ts'
+import { emailTaken, type People } from './people.ts'
+import { presentCredentials, presentIdentity } from './present.ts'
+import type { IdentityRow } from './store/identities.ts'
+import type { Store } from './store/index.ts'
+import { checkMetadata, checkTraits } from './traits.ts'
+
+export type Identities = ReturnType<typeof createIdentities>
+
+/** The people of one tenant: contract/gate, identity management. */
+export function createIdentities(parts: {
+  db: Db
+  clock: Clock
+  audit: Audit
+  store: Store
+  people: People
+  events: Events
+  erasure: Erasure
+  newCredential: NewCredential
+  schemaUrl: (schemaId: string) => string
+}) {
+  const { db, clock, audit, store, people, events, erasure, newCredential, schemaUrl } = parts
+
+  const present = (row: IdentityRow): IdentityDetail => ({
+    ...presentIdentity(row, store.addresses.of(row.tenantId, row.id), schemaUrl),
+    credentials: presentCredentials(store.credentials.headsOf(row.tenantId, row.id), row.email),
+  })
+
+  const get = ({ tenantId }: Caller, id: string): IdentityDetail =>
+    present(people.existing(tenantId, id))
+
+  async function create(caller: Caller, input: NewIdentity): Promise<IdentityDetail> {
+    const { tenantId } = caller
+    const traits = checkTraits(input.traits)
+    const { metadata_public: metadataPublic = {}, state = 'active' } = input
+    checkMetadata(metadataPublic)
+    const isVerified = isProven(input, traits.email)
+    const makeCredential = newCredential(tenantId, input.credentials)
+    requireGoodStanding(caller)
+    // Looked at again where it counts; a hash is too dear to be made for nothing.
+    if (store.identities.byEmail(tenantId, traits.email)) throw emailTaken()
+    const credential = await makeCredential()
+    return db.commit(() => {
+      const person = people.add({
+        tenantId,
+        schemaId: input.schema_id,
+        state,
+        traits,
+        metadataPublic,
+        isVerified,
+        credential,
+        method: 'password',
+      })
+      record(caller, 'identity.created', person.id)
+      return present(person)
+    })
+  }
+
+  /** Gone at once for everybody; what others keep of the person is cleared away behind. */
+  async function remove(caller: Caller, id: string): Promise<void> {
+    const { tenantId } = caller
+    await db.commit(() => {
+      const person = people.existing(tenantId, id)
+      const now = clock.now()
+      people.remove(person)
+      erasure.request(tenantId, id, now)
+      record(caller, 'identity.deleted', id)
+      events(tenantId, { type: 'identity.deleted', identityId: id, payload: {} }, now)
+    })
+    await erasure.begin(tenantId, id)
+  }
+
+  const record = (caller: Caller, action: string, id: string) =>
+    audit.record({
+      tenantId: caller.tenantId,
+      actor: actorOf(caller),
+      action,
+      object: `identity:${id}`,
+    })
+
+  return { create, get, list: createIdentityList({ store, present }), remove, present }
+}
+
+/** An import may know that an address has been proven elsewhere. */
+function isProven({ verifiable_addresses: addresses = [] }: NewIdentity, email: string): boolean {
+  for (const { value } of addresses) {
+    if (normaliseEmail(value, 'verifiable_addresses.value') !== email)
+      throw invalid('verifiable_addresses.value: expected the address of traits.email')
+  }
+  return addresses.some(({ verified }) => verified === true)
+}

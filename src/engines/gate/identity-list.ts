@@ -1,0 +1,71 @@
+import { createCursor, type Page, page } from '../../platform/cursor.ts'
+import { invalid } from '../../platform/errors.ts'
+import type { Caller } from '../../platform/keys.ts'
+import { foldEmail, normaliseEmail } from './email.ts'
+import type { IdentityDetail } from './model/identities.ts'
+import type { IdentityRow, State } from './store/identities.ts'
+import type { Store } from './store/index.ts'
+
+interface IdentityQuery {
+  limit: number
+  cursor?: string | undefined
+  state?: State | undefined
+  /** A whole address. */
+  email?: string | undefined
+  /** The beginning of one. */
+  search?: string | undefined
+}
+
+/** Code of what is wrong with a query. */
+const IN_QUERY = 'invalid_request'
+
+/** The people of a tenant, newest first, or by address where its beginning is searched for. */
+export function createIdentityList(parts: {
+  store: Store
+  present: (row: IdentityRow) => IdentityDetail
+}) {
+  const { store, present } = parts
+
+  function list(caller: Caller, query: IdentityQuery): Page<IdentityDetail> {
+    const { data, ...rest } = rowsOf(caller, query)
+    return { ...rest, data: data.map(present) }
+  }
+
+  function rowsOf(caller: Caller, query: IdentityQuery): Page<IdentityRow> {
+    if (query.email !== undefined) return exactly(caller, query.email, query)
+    if (query.search === undefined) return newest(caller, query)
+    return search(caller, query.search, query)
+  }
+
+  /** One person or nobody, so that there is no further page. */
+  function exactly({ tenantId }: Caller, email: string, { state, search, cursor }: IdentityQuery) {
+    createCursor(`gate identity of ${tenantId}`).positionOf(cursor)
+    const start = search === undefined ? '' : startOf(search)
+    const row = store.identities.byEmail(tenantId, normaliseEmail(email, 'email'))
+    const isInState = state === undefined || row?.state === state
+    const data = row && isInState && row.email.startsWith(start) ? [row] : []
+    return { data, has_more: false, next_cursor: null }
+  }
+
+  function newest({ tenantId }: Caller, { state, cursor, limit }: IdentityQuery) {
+    const cursors = createCursor(`gate identities of ${tenantId}`)
+    const before = cursors.positionOf(cursor)
+    const rows = store.identities.page(tenantId, state, { before, limit: limit + 1 })
+    return page(rows, limit, ({ seq }) => cursors.encode(seq))
+  }
+
+  function search({ tenantId }: Caller, text: string, { state, cursor, limit }: IdentityQuery) {
+    const cursors = createCursor(`gate identities of ${tenantId} by address`, 'string')
+    const of = { state, after: cursors.positionOf(cursor), limit: limit + 1 }
+    const rows = store.identities.beginningWith(tenantId, startOf(text), of)
+    return page(rows, limit, ({ email }) => cursors.encode(email))
+  }
+
+  return list
+}
+
+function startOf(search: string): string {
+  const start = foldEmail(search)
+  if (start === '') throw invalid('search: expected the beginning of an address', IN_QUERY)
+  return start
+}

@@ -1,0 +1,111 @@
+import type { Config } from '../../config/index.ts'
+import type { Delivery } from '../../delivery/index.ts'
+import type { Access } from '../../http/access.ts'
+import type { Mail } from '../../platform/mail/index.ts'
+import type { Platform } from '../../platform/platform.ts'
+import { createAccessTokens } from './access-tokens.ts'
+import { createAuthorization } from './authorization.ts'
+import { createDecisions } from './decisions.ts'
+import { createEditing } from './editing.ts'
+import { createErasure } from './erasure.ts'
+import { createEvents } from './events.ts'
+import { createIdentities } from './identities.ts'
+import { createAuthorizationMetrics } from './metrics.ts'
+import { createNewCredential } from './new-credential.ts'
+import { createHashing } from './passwords/index.ts'
+import { createPeople } from './people.ts'
+import { createPdp } from './policy/pdp.ts'
+import { createPolicySettings } from './policy-settings.ts'
+import { gateRetention } from './retention.ts'
+import { createRoutes } from './routes/index.ts'
+import { createSessions } from './sessions.ts'
+import { createSettings } from './settings.ts'
+import { createSignInMethods } from './sign-in-methods.ts'
+import { createStore } from './store/index.ts'
+import { createSubjectOf } from './subjects.ts'
+import { createTokenGenerations } from './token-generations.ts'
+import { createVerification } from './verification.ts'
+import { createWebhooks } from './webhooks.ts'
+
+export type Gate = ReturnType<typeof createGate>
+
+/** Identity and access: the people of each tenant, and what they may do. */
+export function createGate(
+  platform: Platform,
+  { delivery, mail }: { delivery: Delivery; mail: Mail },
+  config: Pick<Config, 'gate' | 'retention'>,
+  access: Access,
+  /** Where people and their mails reach this server, without a slash at its end. */
+  baseUrl: () => string,
+) {
+  const { db, clock, log, audit, sealing, tenants, keys, metrics, retention, resources } = platform
+  const { sessionLifetimeMs, flowLifetimeMs, password } = config.gate
+  const store = createStore(db)
+  const events = createEvents({ delivery })
+  const schemaUrl = (schemaId: string) => `${baseUrl()}/public/gate/schemas/${schemaId}`
+  const generations = createTokenGenerations({ db, store })
+  const people = createPeople({ store, clock, audit, events, generations })
+  const erasure = createErasure({ db, store, delivery, mail, clock, log })
+  const newCredential = createNewCredential({ hashing: createHashing(password) })
+  const identities = createIdentities({
+    db,
+    clock,
+    audit,
+    store,
+    people,
+    events,
+    erasure,
+    newCredential,
+    schemaUrl,
+  })
+  const editing = createEditing({ db, people, identities })
+  const sessions = createSessions({
+    db,
+    clock,
+    audit,
+    store,
+    people,
+    schemaUrl,
+    lifetimeMs: sessionLifetimeMs,
+  })
+  const verification = createVerification({
+    db,
+    clock,
+    audit,
+    sealing,
+    store,
+    people,
+    mail,
+    tenants,
+    baseUrl,
+    flowLifetimeMs,
+  })
+  const settings = createSettings({ db, store, audit })
+  const pdp = createPdp()
+  const subjectOf = createSubjectOf({ store })
+  const decisions = createDecisions({ db, clock, store })
+  const routes = createRoutes({
+    identities,
+    editing,
+    sessions,
+    verification,
+    accessTokens: createAccessTokens({ db, clock, audit, store, subjectOf, generations, keys }),
+    decisions,
+    authorization: createAuthorization({
+      store,
+      settings,
+      subjectOf,
+      resources,
+      pdp,
+      decisions,
+      events: createAuthorizationMetrics(metrics),
+    }),
+    signInMethods: createSignInMethods({ settings, tenants }),
+    policies: createPolicySettings({ clock, settings, pdp }),
+    webhooks: createWebhooks({ delivery, clock }),
+    access,
+  })
+  retention.add(...gateRetention(store, config.retention), erasure.rule)
+
+  return { routes, sessions, people }
+}

@@ -1,0 +1,50 @@
+import { Type } from '@sinclair/typebox'
+import { t } from 'elysia'
+import { lenient, Timestamp } from '../../../http/schemas.ts'
+import { LONGEST_TTL, USUAL_TTL } from '../limits.ts'
+
+export const TokenRequest = lenient({
+  api_key: t.String({ expected: 'the API key', description: 'In place of the header.' }),
+  subject: t.String({
+    minLength: 1,
+    maxLength: 256,
+    expected: 'a string of 1 to 256 characters',
+    description: 'The id of a person, or a name for a service.',
+  }),
+  scopes: t.Optional(
+    t.Array(t.String({ expected: 'the name of a scope' }), {
+      maxItems: 100,
+      description: 'Some of those of the key; all when absent.',
+    }),
+  ),
+  ttl_seconds: t.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: LONGEST_TTL,
+      description: `${USUAL_TTL} unless given.`,
+    }),
+  ),
+})
+export type TokenRequest = typeof TokenRequest.static
+
+export const AccessToken = t.Object({
+  access_token: t.String({ examples: ['gat_live_at_…'] }),
+  expires_at: Timestamp,
+  subject: t.String(),
+  tenant_id: t.String(),
+})
+export type AccessToken = typeof AccessToken.static
+
+export const TokenInQuestion = lenient({
+  access_token: t.String({ expected: 'an access token' }),
+})
+
+/** Of a token that does not count, nothing else is told. */
+export const Introspection = t.Object({
+  active: t.Boolean(),
+  subject: t.Optional(t.String()),
+  tenant_id: t.Optional(t.String()),
+  scopes: t.Optional(t.Array(t.String())),
+  expires_at: t.Optional(Timestamp),
+})
+export type Introspection = typeof Introspection.static

@@ -1,0 +1,61 @@
+import { Type } from '@sinclair/typebox'
+import { t } from 'elysia'
+import { PROVIDERS } from '../../../config/index.ts'
+import { lenient, OptionalTimestamp, oneOf } from '../../../http/schemas.ts'
+import { MOST_RETURN_URLS } from '../limits.ts'
+
+const Provider = oneOf(PROVIDERS)
+
+const ProviderSetting = t.Object({ provider: Provider, enabled: t.Boolean() })
+export const ProviderSettings = t.Object({ providers: t.Array(ProviderSetting) })
+export type ProviderSettings = typeof ProviderSettings.static
+
+export const ProviderChange = lenient({
+  providers: t.Array(lenient(ProviderSetting.properties), {
+    minItems: 1,
+    expected: 'a list of at least 1 provider',
+  }),
+})
+export type ProviderChange = typeof ProviderChange.static
+
+export const EnabledProviders = t.Object({ providers: t.Array(Provider) })
+
+export const Security = t.Object({
+  passwordless_enabled: t.Boolean({ description: 'Sign-in by a code that is mailed.' }),
+  mfa_enabled: t.Boolean({
+    description: 'A second factor for those who have set one up; off, nobody is asked.',
+  }),
+})
+export type Security = typeof Security.static
+export const SecurityChange = lenient({
+  passwordless_enabled: t.Optional(t.Boolean()),
+  mfa_enabled: t.Optional(t.Boolean()),
+})
+export type SecurityChange = typeof SecurityChange.static
+
+const ReturnUrlList = t.Array(
+  t.String({ expected: 'an http or https URL', examples: ['https://app.example.com/welcome'] }),
+  {
+    maxItems: MOST_RETURN_URLS,
+    description: 'Where people may be sent after a flow, and all below it; empty for anywhere.',
+  },
+)
+export const ReturnUrls = t.Object({ return_urls: ReturnUrlList })
+export const ReturnUrlsChange = lenient({ return_urls: ReturnUrlList })
+
+export const Policies = t.Object({
+  policies: t.String({ description: 'In the language Cedar.' }),
+  version: Type.Integer({ description: 'Goes up with each change.' }),
+  is_starter_set: t.Boolean({ description: 'Nobody has changed them, or somebody went back.' }),
+  updated_at: OptionalTimestamp,
+})
+export type Policies = typeof Policies.static
+export const PoliciesChange = lenient({
+  policies: t.Nullable(
+    t.String({ expected: 'policies in the language Cedar, or null for the starter set' }),
+    {
+      expected: 'policies in the language Cedar, or null for the starter set',
+      description: 'All of them, in the place of those before; null for the starter set.',
+    },
+  ),
+})

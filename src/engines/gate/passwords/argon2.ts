@@ -1,0 +1,44 @@
+import { unpadded } from './encoding.ts'
+import {
+  type Bounds,
+  type ImportedHash,
+  readHash,
+  readSalt,
+  refuse,
+  within,
+} from './imported-hash.ts'
+
+const SHAPE = /^\$(argon2id?)\$v=19\$m=(\d+),t=(\d+),p=(\d+)\$([^$]+)\$([^$]+)$/
+
+const MOST_KIB = 1024 ** 2
+const PASSES: Bounds = [1, 10]
+const MOST_LANES = 16
+
+/** Argon2 wants eight blocks of a KiB for each lane, and no shorter salt. */
+const FEWEST_BLOCKS = 8
+const FEWEST_SALT_BYTES = 8
+
+/** Memory times passes: about ten times the cost of the default. */
+const HEAVY_KIB = 384 * 1024
+
+/** argon2id and argon2i of version 19. What is made here may have more passes than is taken in. */
+export function readArgon2(text: string, bounds = PASSES): ImportedHash {
+  const [, name, memory, passes, lanes, salt, hash] = SHAPE.exec(text) ?? refuse(EXPECTED)
+  const p = within('p of argon2', lanes as string, [1, MOST_LANES])
+  const t = within('t of argon2', passes as string, bounds)
+  const m = within('m of argon2, in KiB', memory as string, [FEWEST_BLOCKS * p, MOST_KIB])
+  const saltBytes = readSalt(salt as string)
+  if (saltBytes.length < FEWEST_SALT_BYTES) refuse('the salt of argon2 has less than 8 bytes')
+
+  // Bun does not read padding, and hashes that come with it are as good as others.
+  const parts = [
+    name,
+    'v=19',
+    `m=${m},t=${t},p=${p}`,
+    ...[saltBytes, readHash(hash as string)].map(unpadded),
+  ]
+  const plain = `$${parts.join('$')}`
+  return { isHeavy: m * t > HEAVY_KIB, matches: (password) => Bun.password.verify(password, plain) }
+}
+
+const EXPECTED = 'expected argon2 of version 19 as $argon2id$v=19$m=…,t=…,p=…$salt$hash'

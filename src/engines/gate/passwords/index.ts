@@ -1,0 +1,3 @@
+export { type ImportedHash, parseHash } from './formats.ts'
+export { createHashing, type Hashing } from './hashing.ts'
+export { checkPasswordLength } from './password-length.ts'

@@ -1,0 +1,50 @@
+import { type BinaryLike, type ScryptOptions, scrypt, timingSafeEqual } from 'node:crypto'
+import { promisify } from 'node:util'
+import { type ImportedHash, readHash, readSalt, refuse, within } from './imported-hash.ts'
+
+const SHAPE = /^\$scrypt\$ln=(\d+),r=(\d+),p=(\d+)\$([^$]+)\$([^$]+)$/
+
+const MOST_LN = 17
+const MOST_N = 2 ** MOST_LN
+
+/** Above what N can have as its logarithm, and below what anybody has as N. */
+const FEWEST_N = 32
+
+/** N times r times p, of which each stands for 128 bytes to write and to read again. */
+const HEAVY_BLOCKS = 2 ** 20
+
+const derive: (
+  password: BinaryLike,
+  salt: BinaryLike,
+  length: number,
+  options: ScryptOptions,
+) => Promise<Buffer> = promisify(scrypt)
+
+/** scrypt in PHC form, as passlib writes it and as Kratos does. */
+export function readScrypt(text: string): ImportedHash {
+  const [, ln, blocks, lanes, salt, hash] = SHAPE.exec(text) ?? refuse(EXPECTED)
+  const N = readN(ln as string)
+  const r = within('r of scrypt', blocks as string, [1, 8])
+  const p = within('p of scrypt', lanes as string, [1, 10])
+  const saltBytes = readSalt(salt as string)
+  const expected = readHash(hash as string)
+  const options = { N, r, p, maxmem: 256 * r * (N + p) }
+
+  return {
+    isHeavy: N * r * p > HEAVY_BLOCKS,
+    matches: async (password) =>
+      timingSafeEqual(await derive(password, saltBytes, expected.length, options), expected),
+  }
+}
+
+/**
+ * `ln` is the logarithm of N, but Kratos writes N itself there. No number can be meant both ways:
+ * a logarithm of 32 would take terabytes, and an N below that no time at all.
+ */
+function readN(text: string): number {
+  if (Number(text) < FEWEST_N) return 2 ** within('ln of scrypt', text, [1, MOST_LN])
+  const N = within('ln of scrypt, taken for N', text, [FEWEST_N, MOST_N])
+  return Number.isInteger(Math.log2(N)) ? N : refuse('N of scrypt: expected a power of two')
+}
+
+const EXPECTED = 'expected scrypt as $scrypt$ln=…,r=…,p=…$salt$hash'

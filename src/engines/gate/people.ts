@@ -1,0 +1,165 @@
+import type { Actor, Audit } from '../../platform/audit.ts'
+import type { Clock } from '../../platform/clock.ts'
+import { conflict, forbidden, notFound } from '../../platform/errors.ts'
+import { newId } from '../../platform/ids.ts'
+import type { JsonObject } from './documents/json.ts'
+import type { Events } from './events.ts'
+import type { Credential } from './new-credential.ts'
+import type { IdentityRow, State } from './store/identities.ts'
+import type { Store } from './store/index.ts'
+import type { TokenGenerations } from './token-generations.ts'
+import type { Traits } from './traits.ts'
+
+/** What can be changed of a person. */
+export interface Change {
+  traits?: Traits
+  metadataPublic?: JsonObject
+  state?: State
+}
+
+/** Somebody who is not known yet. */
+interface NewPerson {
+  tenantId: string
+  schemaId: string
+  state: State
+  traits: Traits
+  metadataPublic: JsonObject
+  /** The address has been proven elsewhere. */
+  isVerified: boolean
+  credential: Credential | undefined
+  /** How they came: a closed list of the contract's, in which an API counts as `password`. */
+  method: 'password' | 'oidc'
+}
+
+export type People = ReturnType<typeof createPeople>
+
+/** A person's row and whatever has to change along with it, all inside the caller's commit. */
+export function createPeople(parts: {
+  store: Store
+  clock: Clock
+  audit: Audit
+  events: Events
+  generations: TokenGenerations
+}) {
+  const { store, clock, audit, events, generations } = parts
+
+  /** contract/gate, errors: 403 for a person of another tenant, 404 for one there is not. */
+  function existing(tenantId: string, id: string): IdentityRow {
+    const row = store.identities.find(tenantId, id)
+    if (row) return row
+    throw store.identities.ownerOf(id) === undefined
+      ? notFound('identity not found')
+      : forbidden('the identity belongs to another tenant')
+  }
+
+  /** Throws `conflict` when somebody of the tenant has the address. */
+  function add({ isVerified, credential, method, ...person }: NewPerson): IdentityRow {
+    const now = clock.now()
+    const { tenantId, traits } = person
+    const { email } = traits
+    const row = newRow(person, now)
+    const { id } = row
+    if (!store.identities.insert(row)) throw emailTaken()
+    const times = { createdAt: now, updatedAt: now }
+    store.addresses.put(newAddress({ tenantId, identityId: id, value: email, now, isVerified }))
+    if (credential) store.credentials.insert({ ...credential, ...times, tenantId, identityId: id })
+    events(tenantId, { type: 'identity.created', identityId: id, payload: { email, method } }, now)
+    return existing(tenantId, id)
+  }
+
+  /** What stays as it was is not written, and nobody is told of it. */
+  function change(row: IdentityRow, actor: Actor, change: Change): IdentityRow {
+    const now = clock.now()
+    const next = { ...row, ...columnsOf(change) }
+    if (next.state !== row.state) Object.assign(next, switched(row, now))
+    const fields = CHANGEABLE.filter((name) => next[name] !== row[name])
+    if (fields.length === 0) return row
+    next.updatedAt = now
+    if (next.email !== row.email) move(next, now)
+    store.identities.update(next)
+    if (next.tokenGeneration !== row.tokenGeneration) generations.forget()
+    tell(next, actor, fields, now)
+    return next
+  }
+
+  /** What a deactivation ends does not come back when the person does. */
+  const switched = (row: IdentityRow, now: number): Partial<IdentityRow> => ({
+    stateChangedAt: now,
+    sessionGeneration: row.sessionGeneration + 1,
+    tokenGeneration: row.tokenGeneration + 1,
+  })
+
+  /** A new address has still to be proven, and codes for the old one prove nothing. */
+  function move({ tenantId, id, email }: IdentityRow, now: number) {
+    const taken = store.identities.byEmail(tenantId, email)
+    if (taken && taken.id !== id) throw emailTaken()
+    store.flows.removeCodesOf(tenantId, id)
+    store.addresses.put(newAddress({ tenantId, identityId: id, value: email, now }))
+  }
+
+  function tell(row: IdentityRow, actor: Actor, fields: readonly Changeable[], now: number) {
+    const { tenantId, id, state } = row
+    const record = (action: string, detail: Record<string, unknown>) =>
+      audit.record({ tenantId, actor, action, object: `identity:${id}`, detail })
+    const others = fields.filter((name) => name !== 'state').map((name) => NAMES[name])
+    if (others.length > 0) record('identity.updated', { fields: [...new Set(others)] })
+    if (!fields.includes('state')) return
+    record('identity.state_changed', { state })
+    events(tenantId, { type: 'identity.state_changed', identityId: id, payload: { state } }, now)
+  }
+
+  function remove({ tenantId, id }: IdentityRow) {
+    store.identities.remove(tenantId, id)
+    generations.forget()
+  }
+
+  return { existing, add, change, remove }
+}
+
+const NAMES = {
+  state: 'state',
+  email: 'traits',
+  traits: 'traits',
+  metadataPublic: 'metadata_public',
+} as const
+type Changeable = keyof typeof NAMES
+const CHANGEABLE = Object.keys(NAMES) as Changeable[]
+
+const columnsOf = ({ traits, metadataPublic, state }: Change): Partial<IdentityRow> => ({
+  ...(traits && { traits: JSON.stringify(traits), email: traits.email }),
+  ...(metadataPublic && { metadataPublic: JSON.stringify(metadataPublic) }),
+  ...(state && { state }),
+})
+
+export const emailTaken = () => conflict('traits.email: an identity with this address exists')
+
+const newRow = (person: Omit<NewPerson, 'isVerified' | 'credential' | 'method'>, now: number) => ({
+  ...person,
+  id: newId(),
+  stateChangedAt: now,
+  email: person.traits.email,
+  traits: JSON.stringify(person.traits),
+  metadataPublic: JSON.stringify(person.metadataPublic),
+  sessionGeneration: 0,
+  tokenGeneration: 0,
+  createdAt: now,
+  updatedAt: now,
+})
+
+/** An address of which nobody has proven yet that it is theirs. */
+const newAddress = (of: {
+  tenantId: string
+  identityId: string
+  value: string
+  now: number
+  isVerified?: boolean
+}) => ({
+  id: newId(),
+  tenantId: of.tenantId,
+  identityId: of.identityId,
+  value: of.value,
+  status: of.isVerified ? ('completed' as const) : ('pending' as const),
+  verifiedAt: of.isVerified ? of.now : null,
+  createdAt: of.now,
+  updatedAt: of.now,
+})

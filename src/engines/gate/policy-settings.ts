@@ -1,0 +1,36 @@
+import type { Clock } from '../../platform/clock.ts'
+import { isoOrNull } from '../../platform/clock.ts'
+import type { Caller } from '../../platform/keys.ts'
+import type { Policies } from './model/settings.ts'
+import type { Pdp } from './policy/pdp.ts'
+import { isStarterSet, STARTER_SET } from './policy/starter.ts'
+import type { Settings, TenantSettings } from './settings.ts'
+
+export type PolicySettings = ReturnType<typeof createPolicySettings>
+
+/** The policies by which a tenant's questions are answered. */
+export function createPolicySettings(parts: { clock: Clock; settings: TenantSettings; pdp: Pdp }) {
+  const { clock, settings, pdp } = parts
+
+  const get = ({ tenantId }: Caller): Policies => present(settings.of(tenantId))
+
+  /** Null, or the text of the starter set, goes back to that. */
+  async function put(caller: Caller, text: string | null): Promise<Policies> {
+    if (text !== null) pdp.check(text)
+    const next = await settings.change(caller, 'policies', ({ policiesVersion }) => ({
+      policies: text === null || isStarterSet(text) ? null : text,
+      policiesVersion: policiesVersion + 1,
+      policiesUpdatedAt: clock.now(),
+    }))
+    return present(next)
+  }
+
+  return { get, put }
+}
+
+const present = ({ policies, policiesVersion, policiesUpdatedAt }: Settings): Policies => ({
+  policies: policies ?? STARTER_SET,
+  version: policiesVersion,
+  is_starter_set: policies === null,
+  updated_at: isoOrNull(policiesUpdatedAt),
+})

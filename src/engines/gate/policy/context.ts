@@ -1,0 +1,72 @@
+import { invalid } from '../../../platform/errors.ts'
+import { isJsonObject, type Json, type JsonObject, jsonBytes } from '../documents/json.ts'
+
+/** In bytes of its JSON. */
+const LARGEST = 8192
+
+/** The context itself being the first. */
+const MOST_LEVELS = 8
+
+/** What policies would take for a reference to an entity, a call, or a prototype. */
+export const RESERVED_MEMBERS: ReadonlySet<string> = new Set([
+  '__entity',
+  '__extn',
+  '__expr',
+  '__proto__',
+])
+
+/**
+ * What a caller adds to its question, as policies can work with it. They know truth values,
+ * whole numbers, strings, sets and records; anything else is `invalid`, with the place of it.
+ */
+export function checkContext(value: unknown): JsonObject {
+  if (!isJsonObject(value)) throw invalid('context: expected a JSON object')
+  check(value, 'context', 1)
+  if (jsonBytes(value) > LARGEST) {
+    throw invalid(`context: larger than ${LARGEST / 1024} KB as JSON`)
+  }
+  return value
+}
+
+function check(value: Json, path: string, level: number) {
+  const flaw = flawOf(value)
+  if (flaw !== undefined) throw invalid(`${path}: ${flaw}`)
+  if (typeof value !== 'object' || value === null) return
+  if (level > MOST_LEVELS) throw invalid(`context: nested deeper than ${MOST_LEVELS} levels`)
+  if (Array.isArray(value)) checkItems(value, path, level)
+  else checkMembers(value, path, level)
+}
+
+function checkItems(items: readonly Json[], path: string, level: number) {
+  for (let index = 0; index < items.length; index++) {
+    check(items[index] as Json, `${path}[${index}]`, level + 1)
+  }
+}
+
+function checkMembers(members: JsonObject, path: string, level: number) {
+  for (const [name, value] of Object.entries(members)) {
+    const at = `${path}${step(name)}`
+    if (RESERVED_MEMBERS.has(name)) throw invalid(`${at}: no member may have this name`)
+    if (!name.isWellFormed()) throw invalid(`${at}: its name is not Unicode text`)
+    check(value, at, level + 1)
+  }
+}
+
+const step = (name: string): string =>
+  /^[A-Za-z_]\w{0,99}$/.test(name) ? `.${name}` : `[${JSON.stringify(name.slice(0, 100))}]`
+
+function flawOf(value: Json): string | undefined {
+  if (value === null) return 'null is not supported; leave the member out'
+  if (typeof value === 'number') return flawOfNumber(value)
+  if (typeof value === 'string' && !value.isWellFormed()) return 'not Unicode text'
+  return undefined
+}
+
+/** Larger ones have lost their last digits when the question is read. */
+function flawOfNumber(value: number): string | undefined {
+  if (Math.abs(value) > Number.MAX_SAFE_INTEGER) {
+    return `numbers end at ${Number.MAX_SAFE_INTEGER}; send a string`
+  }
+  if (Number.isInteger(value)) return undefined
+  return 'fractions are not supported; send a whole number or a string'
+}

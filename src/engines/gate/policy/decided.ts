@@ -1,0 +1,62 @@
+import { brief } from './brief.ts'
+
+/** The answer to a question. */
+export interface Decided {
+  allowed: boolean
+  /** Names of the policies that decided, sorted. */
+  policies: string[]
+  /** A sentence for people. */
+  reason: string
+}
+
+/** What came of looking at every policy. */
+interface Outcome {
+  permits: readonly string[]
+  forbids: readonly string[]
+  /** Policies that could not be evaluated. */
+  failures: readonly { policy: string; message: string }[]
+}
+
+/**
+ * One that forbids beats all that permit. One that fails might have forbidden, so the answer
+ * is no as well.
+ */
+export function conclude({ permits, forbids, failures }: Outcome): Decided {
+  if (forbids.length > 0) return refused(forbids, `forbidden by ${list(forbids)}`)
+  const [failure] = failures.toSorted(byPolicy)
+  if (failure !== undefined) {
+    return refused(
+      failures.map(({ policy }) => policy),
+      `${list([failure.policy])} failed: ${brief(failure.message)}${others(failures.length - 1)}; when a policy fails the answer is no`,
+    )
+  }
+  if (permits.length === 0) return refused([], 'no policy permits this')
+  return { allowed: true, policies: permits.toSorted(), reason: `permitted by ${list(permits)}` }
+}
+
+const byPolicy = (one: { policy: string }, other: { policy: string }) =>
+  one.policy < other.policy ? -1 : 1
+
+/** When the policies could not be asked at all. */
+export const unanswerable = (problem: string): Decided =>
+  refused([], `${brief(problem)}; the answer is no`)
+
+const refused = (policies: readonly string[], reason: string): Decided => ({
+  allowed: false,
+  policies: policies.toSorted(),
+  reason,
+})
+
+const NAMED = 3
+
+function list(names: readonly string[]): string {
+  const shown = names
+    .toSorted()
+    .slice(0, NAMED)
+    .map((name) => `"${name}"`)
+    .join(', ')
+  const rest = names.length - NAMED
+  return `${names.length === 1 ? 'policy' : 'policies'} ${shown}${rest > 0 ? ` and ${rest} more` : ''}`
+}
+
+const others = (count: number): string => (count > 0 ? `, and ${count} more failed` : '')

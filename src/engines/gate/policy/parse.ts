@@ -1,0 +1,201 @@
+import type { DetailedError, PolicyJson } from '@cedar-policy/cedar-wasm/web'
+import { type AppError, invalid } from '../../../platform/errors.ts'
+import { brief } from './brief.ts'
+import { type Burden, burdenOf, LIKE, MOST_LEVELS } from './burden.ts'
+import { type Engine, EngineFailure } from './engine.ts'
+import { at, placeOf, placeOfByte } from './places.ts'
+import { flawOfText } from './scan.ts'
+
+/** A policy as it stands in its text, under the name by which reasons call it. */
+export interface Policy {
+  name: string
+  effect: 'permit' | 'forbid'
+  text: string
+  /** Whether it may ask for an identity's metadata. */
+  readsMetadata: boolean
+}
+
+const LARGEST_TEXT = 32_768
+const LONGEST_NAME = 100
+const MOST_HEAVY = 100
+const MOST_PATTERN = 512
+const LONGEST_LITERAL = 1024
+
+/** Throws `invalid` with all that is wrong, a line each, of the first kind of mistake found. */
+export function parsePolicies(engine: Engine, text: string): Policy[] {
+  if (Buffer.byteLength(text) > LARGEST_TEXT) {
+    throw refusal(`larger than ${LARGEST_TEXT / 1024} KB`)
+  }
+  if (!text.isWellFormed()) throw refusal('not Unicode text')
+  const flaw = flawOfText(text)
+  if (flaw !== undefined) throw refusal(flaw)
+  const found = located(text, inOrder(split(engine, text)))
+  const read = understood(() => found.map(({ text }) => engine.run((c) => c.policyToJson(text))))
+  const policies = found.map((policy, index) => {
+    const answer = read[index]
+    if (answer?.type !== 'success') throw refusal(`${policy.place}: cannot be read`)
+    return { ...policy, json: answer.json, name: nameOf(answer.json, index) }
+  })
+  checkNames(policies)
+  checkBurden(policies)
+  checkRoom(engine, policies)
+  return policies.map(({ name, text, json }) => ({
+    name,
+    text,
+    effect: json.effect,
+    readsMetadata: readsMetadata(json),
+  }))
+}
+
+/** However it asks for that: every attribute stands there by its name. */
+const readsMetadata = ({ conditions }: PolicyJson): boolean =>
+  JSON.stringify(conditions).includes('"metadata"')
+
+interface Located {
+  text: string
+  place: string
+}
+
+interface Read extends Located {
+  name: string
+  json: PolicyJson
+}
+
+function split(engine: Engine, text: string): string[] {
+  const answer = understood(() => engine.run((cedar) => cedar.parts(text)))
+  if (answer.type === 'failure') throw refusals(mistakes(text, answer.errors))
+  const [template] = answer.policy_templates
+  if (template !== undefined) {
+    const place = at(placeOf(text.slice(0, text.indexOf(template))))
+    throw refusal(`${place}: a template with ?principal or ?resource, name the entity instead`)
+  }
+  return answer.policies
+}
+
+/** A text on which the engine gives up is nested deeper than its stack goes. */
+function understood<T>(work: () => T): T {
+  try {
+    return work()
+  } catch (error) {
+    throw error instanceof EngineFailure ? refusal('nested too deeply to be read') : error
+  }
+}
+
+/** They come in the order of `policy0`, `policy1`, `policy10`, `policy2`. */
+function inOrder(policies: readonly string[]): string[] {
+  const places = policies.map((_, index) => index)
+  places.sort((one, other) => (String(one) < String(other) ? -1 : 1))
+  const ordered: string[] = []
+  places.forEach((place, index) => {
+    ordered[place] = policies[index] as string
+  })
+  return ordered
+}
+
+function located(text: string, policies: readonly string[]): Located[] {
+  let end = 0
+  return policies.map((policy) => {
+    const start = text.indexOf(policy, end)
+    end = start + policy.length
+    return { text: policy, place: at(placeOf(text.slice(0, start))) }
+  })
+}
+
+const nameOf = ({ annotations }: PolicyJson, index: number): string =>
+  annotations && Object.hasOwn(annotations, 'id') ? (annotations.id ?? '') : `policy ${index + 1}`
+
+function checkNames(policies: readonly Read[]) {
+  const first = new Map<string, string>()
+  const problems = policies.flatMap(({ name, place }) => {
+    const problem = flawOfName(name)
+    if (problem !== undefined) return [`${place}: ${problem}`]
+    const taken = first.get(name)
+    if (taken !== undefined) return [`${place}: the name "${name}" is taken at ${taken}`]
+    first.set(name, place)
+    return []
+  })
+  if (problems.length > 0) throw refusals(problems)
+}
+
+function flawOfName(name: string): string | undefined {
+  if (name.trim() === '') return 'an @id without a name'
+  if (name.length > LONGEST_NAME) return `a name longer than ${LONGEST_NAME} characters`
+  return /\p{Cc}/u.test(name) ? 'a name with control characters' : undefined
+}
+
+/** All policies are looked at for each question, so what each of them costs adds up. */
+function checkBurden(policies: readonly Read[]) {
+  let heavy = 0
+  let pattern = 0
+  for (const { json, place } of policies) {
+    const burden = burdenOf(json.conditions.map(({ body }) => body))
+    heavy += burden.heavy
+    pattern += burden.pattern
+    const flaw = flawOf({ ...burden, heavy, pattern })
+    if (flaw !== undefined) throw refusal(`${place}: ${flaw}`)
+  }
+}
+
+function flawOf({
+  levels,
+  heavy,
+  pattern,
+  likesConstant,
+  longestText,
+}: Burden): string | undefined {
+  if (levels > MOST_LEVELS) {
+    return `more than ${MOST_LEVELS} levels, where each part of a chain of && or || is one, and so is each when or unless; use a set, or several policies`
+  }
+  if (heavy > MOST_HEAVY) {
+    return `with this policy, more than ${MOST_HEAVY} times is a value of unknown size compared with another or put into a set`
+  }
+  if (pattern > MOST_PATTERN) {
+    return `with this policy, more than ${MOST_PATTERN} characters of patterns after like, and ${LIKE} for each of them`
+  }
+  if (longestText > LONGEST_LITERAL) {
+    return `a text longer than ${LONGEST_LITERAL} characters`
+  }
+  return likesConstant ? 'a constant before like: the answer is always the same' : undefined
+}
+
+/**
+ * Keeping policies takes more of the stack than reading them, and evaluating them, at
+ * `MOST_LEVELS`, takes less: what can be kept here, a question can be put to.
+ */
+function checkRoom(engine: Engine, policies: readonly Read[]) {
+  const texts = textsByName(policies)
+  const answer = understood(() => engine.run((cedar) => cedar.keep('draft', texts)))
+  if (answer.type === 'failure') throw refusal(`cannot be kept: ${answer.errors[0]?.message}`)
+}
+
+export const textsByName = (policies: readonly { name: string; text: string }[]) =>
+  Object.fromEntries(policies.map(({ name, text }) => [name, text]))
+
+/** Those that follow from others hang on them. */
+function mistakes(text: string, errors: readonly DetailedError[]): string[] {
+  const bytes = Buffer.from(text)
+  return errors
+    .flatMap((error) => [error, ...(error.related ?? [])])
+    .map((error) => ({ error, start: error.sourceLocations?.[0]?.start ?? 0 }))
+    .sort((one, other) => one.start - other.start)
+    .map(({ error, start }, index) =>
+      index < MOST_SHOWN ? `${at(placeOfByte(bytes, start))}: ${sentence(error)}` : '',
+    )
+}
+
+const LONGEST_HINT = 80
+
+function sentence({ message, help, sourceLocations }: DetailedError): string {
+  const hint = help ?? sourceLocations?.[0]?.label ?? ''
+  return hint === '' || hint.length > LONGEST_HINT ? brief(message) : `${brief(message)}, ${hint}`
+}
+
+const MOST_SHOWN = 20
+
+function refusals(problems: readonly string[]): AppError {
+  const shown = problems.slice(0, MOST_SHOWN).map((problem) => `policies: ${problem}`)
+  const rest = problems.length - MOST_SHOWN
+  return invalid([...shown, ...(rest > 0 ? [`policies: and ${rest} more`] : [])].join('\n'))
+}
+
+const refusal = (problem: string): AppError => refusals([problem])

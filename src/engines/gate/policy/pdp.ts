@@ -1,0 +1,102 @@
+import type { AuthorizationAnswer } from '@cedar-policy/cedar-wasm/web'
+import { conclude, type Decided, unanswerable } from './decided.ts'
+import { createEngine, EngineFailure } from './engine.ts'
+import { type Asked, asked } from './entities.ts'
+import { createKeptSets, type PolicySet } from './kept-sets.ts'
+import { metadataForPolicies } from './metadata.ts'
+import type { Principal, Question } from './question.ts'
+import { type CustomPolicies, createReadings } from './readings.ts'
+import { decideByStarterSet, isStarterSet } from './starter.ts'
+
+export type Pdp = ReturnType<typeof createPdp>
+
+const MB = 1024 * 1024
+
+/** Tenants whose policies stay parsed, and the text of these in all. */
+const MOST_SETS = 200
+const MOST_TEXT = MB
+
+/** A policy that looks at a longer list takes too long for each of many questions. */
+const MOST_ROLES = 100
+
+/**
+ * The policy decision point. What people write is read by an engine of its own, so a text that
+ * is too much for it costs nobody else their parsed policies.
+ */
+export function createPdp({ mostSets = MOST_SETS, mostText = MOST_TEXT } = {}) {
+  const drafts = createEngine({ mostMemory: 64 * MB })
+  const engine = createEngine({ mostMemory: 256 * MB })
+  const kept = createKeptSets({ mostSets, mostText })
+  const readings = createReadings({ drafts, most: mostSets })
+
+  /** Custom policies that are the starter set, or none, start no engine. */
+  function decide(question: Question, custom: CustomPolicies | null): Decided {
+    if (custom === null || isStarterSet(custom.text)) return decideByStarterSet(question)
+    if (custom.tenantId !== question.tenantId) throw new Error('policies of another tenant')
+    const flaw = flawOf(question.principal)
+    if (flaw !== undefined) return unanswerable(flaw)
+    const reading = readings.readingOf(custom)
+    if ('problem' in reading) return unanswerable(reading.problem)
+    const metadata = metadataFor(reading.set, question.principal)
+    if ('problem' in metadata) return unanswerable(metadata.problem)
+    try {
+      return ask(asked(question, metadata.held), reading.set)
+    } catch (error) {
+      if (!(error instanceof EngineFailure)) throw error
+      return givenUp(custom)
+    }
+  }
+
+  function ask(call: Asked, set: PolicySet): Decided {
+    return decidedBy(
+      engine.run((cedar) => {
+        const preparsedPolicySetId = kept.slotOf(cedar, set, engine.generation())
+        return cedar.ask({ ...call, preparsedPolicySetId })
+      }),
+    )
+  }
+
+  /** All others have lost their parsed policies: it must not come to that with each question. */
+  function givenUp(custom: CustomPolicies): Decided {
+    const problem = 'the policies could not be evaluated'
+    readings.giveUp(custom, problem)
+    return unanswerable(problem)
+  }
+
+  const isStarted = () => engine.isStarted() || drafts.isStarted()
+
+  return { decide, check: readings.check, isStarted }
+}
+
+/** Why policies cannot be asked about somebody. */
+function flawOf(principal: Principal): string | undefined {
+  if (principal.kind === 'service') return undefined
+  const { roles } = principal
+  if (roles.length > MOST_ROLES) return `the subject has more than ${MOST_ROLES} roles`
+  if (!roles.every((role) => role.isWellFormed()))
+    return 'a role of the subject is not Unicode text'
+  return undefined
+}
+
+/** None for policies that do not look at it: then it does not matter what it is like. */
+const metadataFor = ({ policies }: PolicySet, principal: Principal) =>
+  principal.kind === 'identity' && policies.some(({ readsMetadata }) => readsMetadata)
+    ? metadataForPolicies(principal.metadata)
+    : { held: undefined }
+
+/** What decided is all that permit when nothing forbids, else all that forbid. */
+function decidedBy(answer: AuthorizationAnswer): Decided {
+  if (answer.type === 'failure') {
+    return unanswerable(`the question cannot be evaluated: ${answer.errors[0]?.message}`)
+  }
+  const { decision, diagnostics } = answer.response
+  const isAllowed = decision === 'allow'
+  return conclude({
+    permits: isAllowed ? diagnostics.reason : [],
+    forbids: isAllowed ? [] : diagnostics.reason,
+    failures: diagnostics.errors.map(({ policyId, error }) => ({
+      policy: policyId,
+      message: error.message,
+    })),
+  })
+}

@@ -1,0 +1,100 @@
+import { invalid } from '../../../platform/errors.ts'
+import type { JsonObject } from '../documents/json.ts'
+
+/** May `principal` do `action` with `resource`? The tenant's own, all of them. */
+export interface Question {
+  tenantId: string
+  principal: Principal
+  action: string
+  resource: Resource
+  /** As `checkContext` lets it pass. */
+  context: JsonObject
+}
+
+export type Principal = Person | { kind: 'service'; id: string }
+
+/** Whoever asks has seen to it that the identity is active. */
+export interface Person {
+  kind: 'identity'
+  id: string
+  email: string
+  isEmailVerified: boolean
+  roles: readonly string[]
+  /** Its `metadata_public`. */
+  metadata: JsonObject
+}
+
+export type Resource =
+  | { kind: 'tenant'; id: string }
+  | { kind: 'identity'; id: string }
+  | { kind: 'other'; type: readonly string[]; id: string }
+
+const LONGEST_NAME = 256
+
+const ACTION = /^[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*$/
+
+/** Throws `invalid` unless the text can be the name of an action. */
+export function checkAction(text: string): void {
+  checkLength(text, 'action')
+  if (!ACTION.test(text)) {
+    throw invalid('action: expected words of letters, digits, _ and - with dots between them')
+  }
+}
+
+/** Throws `invalid` unless the text can name someone or something. */
+export function checkName(text: string, field: string): void {
+  if (text === '') throw invalid(`${field}: expected at least one character`)
+  checkLength(text, field)
+  if (!text.isWellFormed() || CONTROL.test(text)) {
+    throw invalid(`${field}: expected no control characters`)
+  }
+}
+
+const CONTROL = /\p{Cc}/u
+
+function checkLength(text: string, field: string) {
+  if (text.length > LONGEST_NAME) {
+    throw invalid(`${field}: longer than ${LONGEST_NAME} characters`)
+  }
+}
+
+/**
+ * `tenant:<id>`, `identity:<id>`, or what the tenant calls its own things: `document:42`,
+ * `shop:order:7`. What stands behind the last colon is the id.
+ */
+export function parseResource(text: string): Resource {
+  checkName(text, 'resource')
+  const colon = text.lastIndexOf(':')
+  return resourceOf(text.slice(0, Math.max(colon, 0)), text.slice(colon + 1))
+}
+
+/** The same for a type and an id that come apart; the id may hold colons. */
+export function resourceOf(kind: string, id: string): Resource {
+  checkName(`${kind}:${id}`, 'resource')
+  if (kind === '' || id === '') {
+    throw invalid(
+      'resource: expected a type and an id with a colon between them, as in document:42',
+    )
+  }
+  const type = kind.split(':')
+  if (type.length === 1 && (type[0] === 'tenant' || type[0] === 'identity')) {
+    return { kind: type[0], id }
+  }
+  type.forEach(checkTypeWord)
+  if (type.at(-1) === 'action') throw invalid('resource: a type cannot end in action')
+  return { kind: 'other', type, id }
+}
+
+/**
+ * Each word becomes part of the name of an entity type: `access-key` is `AccessKey`. What is
+ * allowed here is what never makes one name of two.
+ */
+const TYPE_WORD = /^[a-z][a-z0-9_]*(-[a-z][a-z0-9_]*)*$/
+
+function checkTypeWord(word: string) {
+  if (!TYPE_WORD.test(word)) {
+    throw invalid(
+      `resource: ${JSON.stringify(word)} cannot be part of a type; use a-z, 0-9 and _, begin with a letter, and join words with -`,
+    )
+  }
+}

@@ -1,0 +1,71 @@
+import { at, placeOf } from './places.ts'
+
+/** Of any kind, the braces of `when` being one: conditions have no more levels either. */
+const MOST_OPEN = 100
+const MOST_TOKENS = 8192
+const MOST_BACKSLASHES = 1024
+const MOST_POLICIES = 250
+
+/**
+ * What is wrong with a text before the engine sees it. Its parser takes a time that grows with
+ * the square of the open brackets and of the mistakes in escapes, and with every word and sign
+ * far more than this walk does, which knows no more of the language than how to tell these.
+ */
+export function flawOfText(text: string): string | undefined {
+  const open: string[] = []
+  let [tokens, statements, backslashes] = [0, 0, 0]
+  for (const { start, token } of tokensOf(text)) {
+    tokens++
+    if (token === ';') statements++
+    if (token.startsWith('"')) backslashes += token.split('\\').length - 1
+    else follow(open, token)
+    const flaw = flawOfCounts({ open: open.length, tokens, backslashes })
+    if (flaw !== undefined) return `${at(placeOf(text.slice(0, start)))}: ${flaw}`
+    if (statements > MOST_POLICIES) return `more than ${MOST_POLICIES} policies`
+  }
+  return undefined
+}
+
+function flawOfCounts(counts: { open: number; tokens: number; backslashes: number }) {
+  if (counts.open > MOST_OPEN) return `more than ${MOST_OPEN} brackets are open here`
+  if (counts.tokens > MOST_TOKENS) return `more than ${MOST_TOKENS} words and signs`
+  if (counts.backslashes > MOST_BACKSLASHES) return `more than ${MOST_BACKSLASHES} backslashes`
+  return undefined
+}
+
+const CLOSING = new Map([
+  ['(', ')'],
+  ['[', ']'],
+  ['{', '}'],
+])
+
+/** One that closes nothing is a mistake that the parser words better. */
+function follow(open: string[], token: string) {
+  const closing = CLOSING.get(token)
+  if (closing !== undefined) open.push(closing)
+  else if (open.at(-1) === token) open.pop()
+}
+
+/** As the engine splits a text, with an open string taken to the end. */
+function* tokensOf(text: string): Generator<{ start: number; token: string }> {
+  for (let start = 0; start < text.length; ) {
+    const token = text[start] === '"' ? stringAt(text, start) : otherAt(text, start)
+    if (!BLANK.test(token)) yield { start, token }
+    start += token.length
+  }
+}
+
+function stringAt(text: string, start: number): string {
+  let end = start + 1
+  while (end < text.length && text[end] !== '"') end += text[end] === '\\' ? 2 : 1
+  return text.slice(start, end + 1)
+}
+
+/** White space, a comment, which a carriage return ends as well, a word, a number or a sign. */
+const OTHER = /\s+|\/\/[^\n\r]*|\??[A-Za-z_]\w*|\d+|::|&&|\|\||[=!<>]=|./sy
+const BLANK = /^(\s|\/\/)/
+
+function otherAt(text: string, start: number): string {
+  OTHER.lastIndex = start
+  return OTHER.exec(text)?.[0] ?? ''
+}

@@ -1,0 +1,29 @@
+import type { RetentionRule } from '../../platform/retention.ts'
+import type { Store } from './store/index.ts'
+
+/** What of the engine goes, and when. */
+export const gateRetention = (
+  { sessions, accessTokens, flows, decisions, erasures }: Store,
+  kept: { expiredMs: number; decisionsMs: number; auditMs: number },
+): RetentionRule[] => [
+  {
+    name: 'gate sessions',
+    deleteSlice: (now, limit) => sessions.removeExpired(now - kept.expiredMs, limit),
+  },
+  {
+    name: 'gate access tokens',
+    deleteSlice: (now, limit) => accessTokens.removeExpired(now - kept.expiredMs, limit),
+  },
+  {
+    name: 'gate flows',
+    deleteSlice: (now, limit) => flows.removeExpired(now - kept.expiredMs, limit),
+  },
+  {
+    name: 'gate decisions',
+    deleteSlice: (now, limit) => decisions.removeBefore(now - kept.decisionsMs, limit),
+  },
+  {
+    name: 'ids of deleted identities',
+    deleteSlice: (now, limit) => erasures.removeBefore(now - kept.auditMs, limit),
+  },
+]

@@ -1,0 +1,51 @@
+import { Elysia } from 'elysia'
+import type { Access } from '../../../http/access.ts'
+import { CodedErrors, Empty, refusalsIn } from '../../../http/responses.ts'
+import type { AccessTokens } from '../access-tokens.ts'
+import {
+  AccessToken,
+  Introspection,
+  TokenInQuestion,
+  TokenRequest,
+} from '../model/access-tokens.ts'
+
+const { 402: Unpaid } = CodedErrors
+const { refused, badBody } = refusalsIn(CodedErrors)
+
+/** contract/gate, tokens; revocation is added. */
+export function accessTokenRoutes(parts: { accessTokens: AccessTokens; access: Access }) {
+  const { accessTokens, access } = parts
+
+  return new Elysia({ prefix: '/tokens', tags: ['gate'] })
+    .use(access)
+    .post('', ({ caller, body }) => accessTokens.issue(caller, body), {
+      scopeOfBodyKey: 'tokens:write',
+      detail: {
+        summary: 'Exchange a key for an access token',
+        description: 'The key is in the body. The token can do no more than the key, for a while.',
+      },
+      body: TokenRequest,
+      response: { 200: AccessToken, ...badBody, ...refused, 402: Unpaid },
+    })
+    .post('/introspect', ({ caller, body }) => accessTokens.introspect(caller, body.access_token), {
+      scope: ['tokens:write', 'authorize'],
+      detail: {
+        summary: 'Introspect an access token',
+        description:
+          'Code `invalid_token` for what is none or has expired; `active: false` for what is unknown here or was revoked.',
+      },
+      body: TokenInQuestion,
+      response: { 200: Introspection, ...badBody, ...refused },
+    })
+    .post(
+      '/revoke',
+      ({ caller, body, status }) =>
+        accessTokens.revoke(caller, body.access_token).then(() => status(204, undefined)),
+      {
+        scope: 'tokens:write',
+        detail: { summary: 'Revoke an access token' },
+        body: TokenInQuestion,
+        response: { 204: Empty, ...badBody, ...refused },
+      },
+    )
+}

@@ -1,0 +1,180 @@
+import { Elysia, t } from 'elysia'
+import type { Access } from '../../../http/access.ts'
+import { PageOf, pageQuery } from '../../../http/paging.ts'
+import { Empty, PlainErrors, refusalsIn } from '../../../http/responses.ts'
+import type { Editing } from '../editing.ts'
+import type { Identities } from '../identities.ts'
+import {
+  IdentityDetail,
+  JsonPatch,
+  Metadata,
+  NewIdentity,
+  StartedFlow,
+  State,
+  StateChange,
+} from '../model/identities.ts'
+import { Session } from '../model/sessions.ts'
+import type { Sessions } from '../sessions.ts'
+import type { Verification } from '../verification.ts'
+
+const { 402: Unpaid, 404: Unknown, 409: Conflict, 429: TooMany } = PlainErrors
+const { refused, badQuery, badBody } = refusalsIn(PlainErrors)
+
+/** contract/gate, identity management; the list is added. */
+export function identityRoutes(parts: {
+  identities: Identities
+  editing: Editing
+  sessions: Sessions
+  verification: Verification
+  access: Access
+}) {
+  const { identities, editing, sessions, verification, access } = parts
+
+  return new Elysia({ prefix: '/identities', tags: ['gate'] })
+    .use(access)
+    .post(
+      '',
+      async ({ caller, body, set, status }) => {
+        const identity = await identities.create(caller, body)
+        set.headers.location = `/v1/gate/identities/${identity.id}`
+        return status(201, identity)
+      },
+      {
+        scope: 'identities:write',
+        detail: {
+          summary: 'Create an identity',
+          description: 'Without a password for people who sign in by other means.',
+        },
+        body: NewIdentity,
+        response: {
+          201: IdentityDetail,
+          ...badBody,
+          ...refused,
+          402: Unpaid,
+          409: Conflict,
+        },
+      },
+    )
+    .get('', ({ caller, query }) => identities.list(caller, query), {
+      scope: 'identities:read',
+      detail: {
+        summary: 'List identities',
+        description: 'Newest first; by address with `search`.',
+      },
+      query: pageQuery({
+        email: t.Optional(t.String({ description: 'A whole address.' })),
+        search: t.Optional(t.String({ description: 'The beginning of an address.' })),
+        state: t.Optional(State),
+      }),
+      response: { 200: PageOf(IdentityDetail), ...badQuery, ...refused },
+    })
+    .get('/:identity_id', ({ caller, params }) => identities.get(caller, params.identity_id), {
+      scope: 'identities:read',
+      detail: { summary: 'Read an identity' },
+      response: { 200: IdentityDetail, ...refused, 404: Unknown },
+    })
+    .patch(
+      '/:identity_id',
+      ({ caller, params, body }) => editing.patch(caller, params.identity_id, body),
+      {
+        scope: 'identities:write',
+        detail: {
+          summary: 'Change an identity',
+          description:
+            'JSON Patch (RFC 6902) on `traits`, `metadata_public` and `state`: all operations, or none.',
+        },
+        body: JsonPatch,
+        response: { 200: IdentityDetail, ...badBody, ...refused, 404: Unknown, 409: Conflict },
+      },
+    )
+    .delete(
+      '/:identity_id',
+      ({ caller, params, status }) =>
+        identities.remove(caller, params.identity_id).then(() => status(204, undefined)),
+      {
+        scope: 'identities:write',
+        detail: {
+          summary: 'Delete an identity',
+          description: 'With everything that is known of the person but the audit log.',
+        },
+        response: { 204: Empty, ...refused, 404: Unknown },
+      },
+    )
+    .patch(
+      '/:identity_id/state',
+      ({ caller, params, body }) => editing.setState(caller, params.identity_id, body.state),
+      {
+        scope: 'identities:write',
+        detail: {
+          summary: 'Deactivate or reactivate an identity',
+          description: 'Deactivation ends all sessions and access tokens, for good.',
+        },
+        body: StateChange,
+        response: { 200: IdentityDetail, ...badBody, ...refused, 404: Unknown },
+      },
+    )
+    .get(
+      '/:identity_id/metadata',
+      ({ caller, params }) => editing.metadata(caller, params.identity_id),
+      {
+        scope: 'identities:read',
+        detail: { summary: 'Read the metadata of an identity' },
+        response: { 200: Metadata, ...refused, 404: Unknown },
+      },
+    )
+    .patch(
+      '/:identity_id/metadata',
+      ({ caller, params, body }) => editing.mergeMetadata(caller, params.identity_id, body),
+      {
+        scope: 'identities:write',
+        detail: {
+          summary: 'Change the metadata of an identity',
+          description: 'Merged (RFC 7396): null deletes a member, lists are replaced.',
+        },
+        body: Metadata,
+        response: { 200: Metadata, ...badBody, ...refused, 404: Unknown },
+      },
+    )
+    .get(
+      '/:identity_id/sessions',
+      ({ caller, params }) => sessions.list(caller, params.identity_id),
+      {
+        scope: ['identities:read', 'sessions:write'],
+        detail: {
+          summary: 'List the active sessions of an identity',
+          description: 'Newest first.',
+        },
+        response: { 200: t.Array(Session), ...refused, 404: Unknown },
+      },
+    )
+    .delete(
+      '/:identity_id/sessions',
+      ({ caller, params, status }) =>
+        sessions.revokeAll(caller, params.identity_id).then(() => status(204, undefined)),
+      {
+        scope: 'sessions:write',
+        detail: { summary: 'End all sessions of an identity' },
+        response: { 204: Empty, ...refused, 404: Unknown },
+      },
+    )
+    .post(
+      '/:identity_id/resend-verification',
+      async ({ caller, params, status }) =>
+        status(202, await verification.resend(caller, params.identity_id)),
+      {
+        scope: 'identities:write',
+        detail: {
+          summary: 'Mail a new verification code',
+          description: 'To an address that is not verified yet; codes of before die.',
+        },
+        response: {
+          202: StartedFlow,
+          ...badBody,
+          ...refused,
+          402: Unpaid,
+          404: Unknown,
+          429: TooMany,
+        },
+      },
+    )
+}

@@ -1,0 +1,24 @@
+import { Elysia } from 'elysia'
+import { PlainErrors } from '../../../http/responses.ts'
+import { EnabledProviders } from '../model/settings.ts'
+import { USER_SCHEMA, UserSchema } from '../model/user-schema.ts'
+import type { SignInMethods } from '../sign-in-methods.ts'
+
+/** contract/gate, public endpoint: for pages of any origin, which run in a browser and hold no key. */
+export const publicRoutes = ({ signInMethods }: { signInMethods: SignInMethods }) =>
+  new Elysia({ prefix: '/public/gate', tags: ['gate'] })
+    .onBeforeHandle(({ set }) => {
+      set.headers['access-control-allow-origin'] = '*'
+    })
+    .get(
+      '/providers/:tenant_id',
+      ({ params }) => signInMethods.enabledProviders(params.tenant_id),
+      {
+        detail: { summary: 'Read which providers a tenant offers' },
+        response: { 200: EnabledProviders, 404: PlainErrors[404] },
+      },
+    )
+    .get('/schemas/user', () => USER_SCHEMA, {
+      detail: { summary: 'Read the schema of people', description: 'A JSON Schema.' },
+      response: { 200: UserSchema },
+    })

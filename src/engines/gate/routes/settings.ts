@@ -1,0 +1,88 @@
+import { Elysia } from 'elysia'
+import type { Access } from '../../../http/access.ts'
+import { PlainErrors, refusalsIn } from '../../../http/responses.ts'
+import {
+  Policies,
+  PoliciesChange,
+  ProviderChange,
+  ProviderSettings,
+  ReturnUrls,
+  ReturnUrlsChange,
+  Security,
+  SecurityChange,
+} from '../model/settings.ts'
+import type { PolicySettings } from '../policy-settings.ts'
+import type { SignInMethods } from '../sign-in-methods.ts'
+
+const { refused, badBody } = refusalsIn(PlainErrors)
+const reads = 'settings:read'
+const writes = 'settings:write'
+
+/** contract/gate, tenant settings; return URLs and policies are added. */
+export function settingsRoutes(parts: {
+  signInMethods: SignInMethods
+  policies: PolicySettings
+  access: Access
+}) {
+  const { signInMethods, policies, access } = parts
+
+  return new Elysia({ prefix: '/settings', tags: ['gate'] })
+    .use(access)
+    .get('/oidc-providers', ({ caller }) => signInMethods.providers(caller), {
+      scope: reads,
+      detail: { summary: 'Read which providers are on' },
+      response: { 200: ProviderSettings, ...refused },
+    })
+    .put('/oidc-providers', ({ caller, body }) => signInMethods.setProviders(caller, body), {
+      scope: writes,
+      detail: {
+        summary: 'Switch providers on or off',
+        description: 'Those that are not named stay as they are.',
+      },
+      body: ProviderChange,
+      response: { 200: ProviderSettings, ...badBody, ...refused },
+    })
+    .get('/security', ({ caller }) => signInMethods.security(caller), {
+      scope: reads,
+      detail: { summary: 'Read the security settings' },
+      response: { 200: Security, ...refused },
+    })
+    .put('/security', ({ caller, body }) => signInMethods.setSecurity(caller, body), {
+      scope: writes,
+      detail: {
+        summary: 'Change the security settings',
+        description: 'What is not given stays as it is.',
+      },
+      body: SecurityChange,
+      response: { 200: Security, ...badBody, ...refused },
+    })
+    .get('/return-urls', ({ caller }) => signInMethods.returnUrls(caller), {
+      scope: reads,
+      detail: { summary: 'Read where people may be sent after a flow' },
+      response: { 200: ReturnUrls, ...refused },
+    })
+    .put(
+      '/return-urls',
+      ({ caller, body }) => signInMethods.setReturnUrls(caller, body.return_urls),
+      {
+        scope: writes,
+        detail: { summary: 'Say where people may be sent after a flow' },
+        body: ReturnUrlsChange,
+        response: { 200: ReturnUrls, ...badBody, ...refused },
+      },
+    )
+    .get('/policies', ({ caller }) => policies.get(caller), {
+      scope: reads,
+      detail: { summary: 'Read the policies' },
+      response: { 200: Policies, ...refused },
+    })
+    .put('/policies', ({ caller, body }) => policies.put(caller, body.policies), {
+      scope: writes,
+      detail: {
+        summary: 'Replace the policies',
+        description: 'Checked as a whole: an error names its line and column.',
+      },
+      body: PoliciesChange,
+      response: { 200: Policies, ...badBody, ...refused },
+    })
+}

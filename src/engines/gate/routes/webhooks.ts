@@ -1,0 +1,136 @@
+import { Elysia, t } from 'elysia'
+import type { Access } from '../../../http/access.ts'
+import {
+  Delivery,
+  DeliveryDetail,
+  Rotated,
+  Rotation,
+  StatusFilter,
+  TestResult,
+} from '../../../http/delivery-log/model.ts'
+import { PageOf, pageQuery } from '../../../http/paging.ts'
+import { Empty, PlainErrors, refusalsIn } from '../../../http/responses.ts'
+import {
+  CreatedWebhook,
+  NewWebhook,
+  TestRequest,
+  Webhook,
+  WebhookChange,
+  Webhooks as WebhookList,
+} from '../model/webhooks.ts'
+import type { Webhooks } from '../webhooks.ts'
+
+const { 404: Unknown, 409: Conflict, 429: TooMany } = PlainErrors
+const { refused, badQuery, badBody } = refusalsIn(PlainErrors)
+const reads = 'settings:read'
+const writes = 'settings:write'
+
+/** contract/gate, webhook settings; secrets that change, a test, and the log are added. */
+export function webhookRoutes({ webhooks, access }: { webhooks: Webhooks; access: Access }) {
+  const { log } = webhooks
+
+  return new Elysia({ prefix: '/settings/webhooks', tags: ['gate'] })
+    .use(access)
+    .get('', ({ caller }) => webhooks.list(caller), {
+      scope: reads,
+      detail: { summary: 'List webhooks' },
+      response: { 200: WebhookList, ...refused },
+    })
+    .post(
+      '',
+      async ({ caller, body, status }) => status(201, await webhooks.create(caller, body)),
+      {
+        scope: writes,
+        detail: {
+          summary: 'Create a webhook',
+          description: 'For all events unless some are named. Its secret is shown this once.',
+        },
+        body: NewWebhook,
+        response: { 201: CreatedWebhook, ...badBody, ...refused, 409: Conflict },
+      },
+    )
+    .patch(
+      '/:webhook_id',
+      ({ caller, params, body }) => webhooks.update(caller, params.webhook_id, body),
+      {
+        scope: writes,
+        detail: {
+          summary: 'Change, pause or resume a webhook',
+          description: 'Only the given fields change; `events` replaces the list.',
+        },
+        body: WebhookChange,
+        response: { 200: Webhook, ...badBody, ...refused, 404: Unknown, 409: Conflict },
+      },
+    )
+    .delete(
+      '/:webhook_id',
+      ({ caller, params, status }) =>
+        webhooks.remove(caller, params.webhook_id).then(() => status(204, undefined)),
+      {
+        scope: writes,
+        detail: { summary: 'Delete a webhook' },
+        response: { 204: Empty, ...refused, 404: Unknown },
+      },
+    )
+    .post(
+      '/:webhook_id/rotate-secret',
+      ({ caller, params, body }) => webhooks.rotate(caller, params.webhook_id, body),
+      {
+        scope: writes,
+        detail: {
+          summary: 'Rotate the secret of a webhook',
+          description: 'For a while the secret before signs as well.',
+        },
+        body: t.Nullable(Rotation),
+        response: { 200: Rotated, ...badBody, ...refused, 404: Unknown, 409: Conflict },
+      },
+    )
+    .post(
+      '/:webhook_id/test',
+      ({ caller, params, body }) => webhooks.test(caller, params.webhook_id, body),
+      {
+        scope: writes,
+        detail: {
+          summary: 'Send a test event to a webhook',
+          description: 'Waits for the answer. Stored nowhere.',
+        },
+        body: t.Nullable(TestRequest),
+        response: {
+          200: TestResult,
+          ...badBody,
+          ...refused,
+          404: Unknown,
+          409: Conflict,
+          429: TooMany,
+        },
+      },
+    )
+    .get('/deliveries', ({ caller, query }) => log.list(caller, query), {
+      scope: reads,
+      detail: {
+        summary: 'List the deliveries of webhooks',
+        description:
+          'Newest first. With `status` a page may be short, or empty, while `has_more` is true.',
+      },
+      query: pageQuery({ status: t.Optional(StatusFilter), endpoint_id: t.Optional(t.String()) }),
+      response: { 200: PageOf(Delivery), ...badQuery, ...refused },
+    })
+    .get('/deliveries/:delivery_id', ({ caller, params }) => log.get(caller, params.delivery_id), {
+      scope: reads,
+      detail: {
+        summary: 'Read a delivery of a webhook',
+        description: 'With every attempt: request and answer as they went over the wire.',
+      },
+      response: { 200: DeliveryDetail, ...refused, 404: Unknown },
+    })
+    .post(
+      '/deliveries/:delivery_id/resend',
+      async ({ caller, params, status }) =>
+        status(202, await log.resend(caller, params.delivery_id)),
+      {
+        scope: writes,
+        detail: { summary: 'Send a delivery of a webhook again, now' },
+        response: { 202: Delivery, ...badBody, ...refused, 404: Unknown, 409: Conflict },
+      },
+    )
+}

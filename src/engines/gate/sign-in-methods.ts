@@ -1,0 +1,95 @@
+import { PROVIDERS, type ProviderName } from '../../config/index.ts'
+import { invalid, notFound } from '../../platform/errors.ts'
+import type { Caller } from '../../platform/keys.ts'
+import type { Tenants } from '../../platform/tenants.ts'
+import type {
+  ProviderChange,
+  ProviderSettings,
+  Security,
+  SecurityChange,
+} from './model/settings.ts'
+import type { Settings, TenantSettings } from './settings.ts'
+
+export type SignInMethods = ReturnType<typeof createSignInMethods>
+
+/** By what people may sign in, and where they may be sent afterwards: contract/gate, settings. */
+export function createSignInMethods({
+  settings,
+  tenants,
+}: {
+  settings: TenantSettings
+  tenants: Tenants
+}) {
+  const providers = ({ tenantId }: Caller): ProviderSettings =>
+    presentProviders(settings.of(tenantId))
+
+  /** Those not named stay as they are. */
+  async function setProviders(caller: Caller, { providers }: ProviderChange) {
+    const changes = new Map(providers.map(({ provider, enabled }) => [provider, enabled]))
+    if (changes.size < providers.length) throw invalid('providers: the same one twice')
+    const next = await settings.change(caller, 'providers', (before) => ({
+      providers: PROVIDERS.filter((name) => changes.get(name) ?? before.providers.includes(name)),
+    }))
+    return presentProviders(next)
+  }
+
+  const security = ({ tenantId }: Caller): Security => presentSecurity(settings.of(tenantId))
+
+  async function setSecurity(caller: Caller, input: SecurityChange): Promise<Security> {
+    const { passwordless_enabled: isPasswordlessEnabled, mfa_enabled: isMfaEnabled } = input
+    const next = await settings.change(caller, 'security', () => ({
+      ...(isPasswordlessEnabled !== undefined && { isPasswordlessEnabled }),
+      ...(isMfaEnabled !== undefined && { isMfaEnabled }),
+    }))
+    return presentSecurity(next)
+  }
+
+  const returnUrls = ({ tenantId }: Caller) => ({ return_urls: settings.of(tenantId).returnUrls })
+
+  async function setReturnUrls(caller: Caller, urls: string[]) {
+    urls.forEach(checkReturnUrl)
+    const next = await settings.change(caller, 'return_urls', () => ({
+      returnUrls: [...new Set(urls)],
+    }))
+    return { return_urls: next.returnUrls }
+  }
+
+  /** For anybody: what a page offers to sign in with. Throws `not_found` for an unknown tenant. */
+  function enabledProviders(tenantId: string): { providers: ProviderName[] } {
+    if (!tenants.exists(tenantId)) throw notFound('tenant not found')
+    return { providers: settings.of(tenantId).providers }
+  }
+
+  return {
+    providers,
+    setProviders,
+    security,
+    setSecurity,
+    returnUrls,
+    setReturnUrls,
+    enabledProviders,
+  }
+}
+
+const presentProviders = ({ providers }: Settings): ProviderSettings => ({
+  providers: PROVIDERS.map((provider) => ({ provider, enabled: providers.includes(provider) })),
+})
+
+const presentSecurity = ({ isPasswordlessEnabled, isMfaEnabled }: Settings): Security => ({
+  passwordless_enabled: isPasswordlessEnabled,
+  mfa_enabled: isMfaEnabled,
+})
+
+const LONGEST_URL = 500
+
+/** Nothing that a browser would read as another place than a person does. */
+function checkReturnUrl(text: string, index: number) {
+  const refuse = (rule: string) => invalid(`return_urls.${index}: expected ${rule}`)
+  if (text.length > LONGEST_URL) throw refuse(`at most ${LONGEST_URL} characters`)
+  const url = URL.canParse(text) ? new URL(text) : undefined
+  if (!url || !/^https?:\/\//i.test(text)) throw refuse('an http or https URL')
+  if (url.username || url.password) throw refuse('a URL without user and password')
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for
+  if (/[\x00-\x20\x7f\\]/.test(text)) throw refuse('no blanks, control characters or backslashes')
+  if (url.search || url.hash || /[?#]/.test(text)) throw refuse('a URL without query and fragment')
+}

@@ -1,0 +1,49 @@
+import { and, eq, sql } from 'drizzle-orm'
+import type { Db } from '../../../db/open.ts'
+import { gateAddresses as addresses } from '../schema.ts'
+
+export type AddressRow = typeof addresses.$inferSelect
+
+/** The one address of each person. */
+export function createAddressStore({ orm }: Db) {
+  const $ = sql.placeholder
+  const fields = {
+    value: $('value'),
+    status: $('status'),
+    verifiedAt: $('verifiedAt'),
+    updatedAt: $('updatedAt'),
+  }
+  const put = orm
+    .insert(addresses)
+    .values({
+      ...fields,
+      id: $('id'),
+      tenantId: $('tenantId'),
+      identityId: $('identityId'),
+      createdAt: $('createdAt'),
+    })
+    .onConflictDoUpdate({
+      target: addresses.identityId,
+      set: {
+        id: sql`excluded.id`,
+        value: sql`excluded.value`,
+        status: sql`excluded.status`,
+        verifiedAt: sql`excluded.verified_at`,
+        createdAt: sql`excluded.created_at`,
+        updatedAt: sql`excluded.updated_at`,
+      },
+    })
+    .prepare()
+  const find = orm
+    .select()
+    .from(addresses)
+    .where(and(eq(addresses.tenantId, $('tenantId')), eq(addresses.identityId, $('identityId'))))
+    .prepare()
+
+  return {
+    /** In the place of the one before, if any. */
+    put: (row: AddressRow) => void put.run({ ...row }),
+    of: (tenantId: string, identityId: string): AddressRow | undefined =>
+      find.get({ tenantId, identityId }),
+  }
+}

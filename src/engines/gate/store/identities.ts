@@ -1,0 +1,125 @@
+import { and, asc, desc, eq, type SQL, sql } from 'drizzle-orm'
+import type { Db } from '../../../db/open.ts'
+import { END, type Scan } from '../../../platform/scan.ts'
+import { gateIdentities as identities } from '../schema.ts'
+
+export type IdentityRow = typeof identities.$inferSelect
+type NewIdentityRow = Omit<IdentityRow, 'seq'>
+export type State = IdentityRow['state']
+
+/** After every character that an address can hold. */
+const LAST = '\u{10ffff}'
+
+export function createIdentityStore({ orm }: Db) {
+  const $ = sql.placeholder
+  const ofTenant = eq(identities.tenantId, $('tenantId'))
+  const mine = and(ofTenant, eq(identities.id, $('id')))
+
+  const isInState = eq(identities.state, $('state'))
+  // One lower bound: of two, the index would begin at the first and walk to the other.
+  const begins = and(
+    sql`${identities.email} >= max(${$('after')}, ${$('from')})`,
+    sql`${identities.email} <> ${$('after')}`,
+    sql`${identities.email} < ${$('to')}`,
+  )
+  const byAddress = (condition: SQL | undefined) =>
+    orm
+      .select()
+      .from(identities)
+      .where(condition)
+      .orderBy(asc(identities.email))
+      .limit($('limit'))
+      .prepare()
+
+  const insert = orm
+    .insert(identities)
+    .values({
+      id: $('id'),
+      tenantId: $('tenantId'),
+      schemaId: $('schemaId'),
+      state: $('state'),
+      stateChangedAt: $('stateChangedAt'),
+      email: $('email'),
+      traits: $('traits'),
+      metadataPublic: $('metadataPublic'),
+      sessionGeneration: $('sessionGeneration'),
+      tokenGeneration: $('tokenGeneration'),
+      createdAt: $('createdAt'),
+      updatedAt: $('updatedAt'),
+    })
+    .onConflictDoNothing({ target: [identities.tenantId, identities.email] })
+    .returning({ seq: identities.seq })
+    .prepare()
+  const update = orm
+    .update(identities)
+    .set({
+      state: sql`${$('state')}`,
+      stateChangedAt: sql`${$('stateChangedAt')}`,
+      email: sql`${$('email')}`,
+      traits: sql`${$('traits')}`,
+      metadataPublic: sql`${$('metadataPublic')}`,
+      sessionGeneration: sql`${$('sessionGeneration')}`,
+      tokenGeneration: sql`${$('tokenGeneration')}`,
+      updatedAt: sql`${$('updatedAt')}`,
+    })
+    .where(mine)
+    .prepare()
+  const remove = orm.delete(identities).where(mine).prepare()
+  const find = orm.select().from(identities).where(mine).prepare()
+  const owner = orm
+    .select({ tenantId: identities.tenantId })
+    .from(identities)
+    .where(eq(identities.id, $('id')))
+    .prepare()
+  const byEmail = orm
+    .select()
+    .from(identities)
+    .where(and(ofTenant, eq(identities.email, $('email'))))
+    .prepare()
+  const newest = orm
+    .select()
+    .from(identities)
+    .where(and(ofTenant, sql`${identities.seq} < ${$('before')}`))
+    .orderBy(desc(identities.seq))
+    .limit($('limit'))
+    .prepare()
+  const inState = orm
+    .select()
+    .from(identities)
+    .where(and(ofTenant, isInState, sql`${identities.seq} < ${$('before')}`))
+    .orderBy(desc(identities.seq))
+    .limit($('limit'))
+    .prepare()
+  const beginning = byAddress(and(ofTenant, begins))
+  const beginningInState = byAddress(and(ofTenant, isInState, begins))
+
+  return {
+    /** False when somebody else of the tenant has the address. */
+    insert: (row: NewIdentityRow): boolean => insert.get(row) !== undefined,
+    update: (row: IdentityRow) => void update.run({ ...row }),
+    remove: (tenantId: string, id: string) => void remove.run({ tenantId, id }),
+    find: (tenantId: string, id: string): IdentityRow | undefined => find.get({ tenantId, id }),
+    /** The tenant of an identity, whichever it is: tells a foreign one from one there is not. */
+    ownerOf: (id: string): string | undefined => owner.get({ id })?.tenantId,
+    byEmail: (tenantId: string, email: string): IdentityRow | undefined =>
+      byEmail.get({ tenantId, email }),
+    /** Newest first. */
+    page: (tenantId: string, state: State | undefined, { before = END, limit }: Scan) =>
+      state === undefined
+        ? newest.all({ tenantId, before, limit })
+        : inState.all({ tenantId, state, before, limit }),
+    /** Those whose address begins so, by address, from behind `after`. */
+    beginningWith: (
+      tenantId: string,
+      from: string,
+      {
+        state,
+        after = '',
+        limit,
+      }: { state?: State | undefined; after?: string | undefined; limit: number },
+    ): IdentityRow[] => {
+      const range = { tenantId, from, to: from + LAST, after, limit }
+      return state === undefined ? beginning.all(range) : beginningInState.all({ ...range, state })
+    },
+  }
+}

@@ -1,0 +1,25 @@
+import type { Db } from '../../../db/open.ts'
+import { createAccessTokenStore } from './access-tokens.ts'
+import { createAddressStore } from './addresses.ts'
+import { createCredentialStore } from './credentials.ts'
+import { createDecisionStore } from './decisions.ts'
+import { createErasureStore } from './erasures.ts'
+import { createFlowStore } from './flows.ts'
+import { createIdentityStore } from './identities.ts'
+import { createSessionStore } from './sessions.ts'
+import { createSettingsStore } from './settings.ts'
+
+export type Store = ReturnType<typeof createStore>
+
+/** The only place of the engine with SQL. */
+export const createStore = (db: Db) => ({
+  identities: createIdentityStore(db),
+  addresses: createAddressStore(db),
+  credentials: createCredentialStore(db),
+  sessions: createSessionStore(db),
+  accessTokens: createAccessTokenStore(db),
+  decisions: createDecisionStore(db),
+  settings: createSettingsStore(db),
+  flows: createFlowStore(db),
+  erasures: createErasureStore(db),
+})

@@ -1,0 +1,158 @@
+import { and, desc, eq, sql } from 'drizzle-orm'
+import { compile } from '../../../db/compile.ts'
+import type { Db } from '../../../db/open.ts'
+import { gateAddresses, gateIdentities, gateSessions as sessions } from '../schema.ts'
+
+export type SessionRow = typeof sessions.$inferSelect
+type NewSessionRow = Omit<SessionRow, 'seq' | 'revokedAt'>
+
+/** A session and whose it is, as SQLite has them: everything that whoami answers with. */
+export interface SessionWithIdentity {
+  id: string
+  tenant_id: string
+  generation: number
+  assurance_level: SessionRow['assuranceLevel']
+  methods: string
+  authenticated_at: number
+  issued_at: number
+  expires_at: number
+  revoked_at: number | null
+  ip_address: string | null
+  user_agent: string | null
+  identity_id: string
+  schema_id: string
+  state: 'active' | 'inactive'
+  state_changed_at: number
+  email: string
+  traits: string
+  metadata_public: string
+  session_generation: number
+  created_at: number
+  updated_at: number
+  address_id: string
+  address_status: 'pending' | 'sent' | 'completed'
+  verified_at: number | null
+  address_created_at: number
+  address_updated_at: number
+}
+
+export function createSessionStore({ orm, client }: Db) {
+  const $ = sql.placeholder
+  const ofIdentity = and(
+    eq(sessions.tenantId, $('tenantId')),
+    eq(sessions.identityId, $('identityId')),
+    eq(sessions.generation, $('generation')),
+  )
+  const insert = orm
+    .insert(sessions)
+    .values({
+      id: $('id'),
+      tenantId: $('tenantId'),
+      identityId: $('identityId'),
+      tokenHash: $('tokenHash'),
+      generation: $('generation'),
+      assuranceLevel: $('assuranceLevel'),
+      methods: $('methods'),
+      authenticatedAt: $('authenticatedAt'),
+      issuedAt: $('issuedAt'),
+      expiresAt: $('expiresAt'),
+      ipAddress: $('ipAddress'),
+      userAgent: $('userAgent'),
+    })
+    .prepare()
+  const byToken = compile<SessionWithIdentity>(
+    client,
+    orm
+      .select({
+        id: sessions.id,
+        tenantId: sessions.tenantId,
+        generation: sessions.generation,
+        assuranceLevel: sessions.assuranceLevel,
+        methods: sessions.methods,
+        authenticatedAt: sessions.authenticatedAt,
+        issuedAt: sessions.issuedAt,
+        expiresAt: sessions.expiresAt,
+        revokedAt: sessions.revokedAt,
+        ipAddress: sessions.ipAddress,
+        userAgent: sessions.userAgent,
+        identityId: sessions.identityId,
+        schemaId: gateIdentities.schemaId,
+        state: gateIdentities.state,
+        stateChangedAt: gateIdentities.stateChangedAt,
+        email: gateIdentities.email,
+        traits: gateIdentities.traits,
+        metadataPublic: gateIdentities.metadataPublic,
+        sessionGeneration: gateIdentities.sessionGeneration,
+        createdAt: gateIdentities.createdAt,
+        updatedAt: gateIdentities.updatedAt,
+        addressId: sql`${gateAddresses.id} as address_id`,
+        addressStatus: sql`${gateAddresses.status} as address_status`,
+        verifiedAt: gateAddresses.verifiedAt,
+        addressCreatedAt: sql`${gateAddresses.createdAt} as address_created_at`,
+        addressUpdatedAt: sql`${gateAddresses.updatedAt} as address_updated_at`,
+      })
+      .from(sessions)
+      .innerJoin(gateIdentities, eq(gateIdentities.id, sessions.identityId))
+      .innerJoin(gateAddresses, eq(gateAddresses.identityId, sessions.identityId))
+      .where(eq(sessions.tokenHash, $('hash'))),
+  )
+  const find = orm
+    .select()
+    .from(sessions)
+    .where(eq(sessions.id, $('id')))
+    .prepare()
+  const live = orm
+    .select()
+    .from(sessions)
+    .where(
+      and(ofIdentity, sql`${sessions.revokedAt} is null`, sql`${sessions.expiresAt} > ${$('now')}`),
+    )
+    .orderBy(desc(sessions.seq))
+    .limit($('limit'))
+    .prepare()
+  const revoke = orm
+    .update(sessions)
+    .set({ revokedAt: sql`${$('now')}` })
+    .where(
+      and(
+        eq(sessions.tenantId, $('tenantId')),
+        eq(sessions.id, $('id')),
+        sql`${sessions.revokedAt} is null`,
+      ),
+    )
+    .prepare()
+  const removeBeyond = orm
+    .delete(sessions)
+    .where(
+      sql`seq in (select seq from gate_sessions where tenant_id = ${$('tenantId')}
+        and identity_id = ${$('identityId')} order by generation desc, seq desc limit -1 offset ${$('kept')})`,
+    )
+    .prepare()
+  const removeExpired = orm
+    .delete(sessions)
+    .where(
+      sql`seq in (select seq from gate_sessions where expires_at < ${$('before')}
+        order by expires_at limit ${$('limit')})`,
+    )
+    .returning({ seq: sessions.seq })
+    .prepare()
+
+  return {
+    insert: (row: NewSessionRow) => void insert.run({ ...row }),
+    byToken: (hash: string): SessionWithIdentity | undefined => byToken.get({ hash }),
+    /** Whichever tenant's it is. */
+    find: (id: string): SessionRow | undefined => find.get({ id }),
+    /** Newest first. */
+    live: (
+      tenantId: string,
+      identityId: string,
+      { generation, now, limit }: { generation: number; now: number; limit: number },
+    ): SessionRow[] => live.all({ tenantId, identityId, generation, now, limit }),
+    revoke: (tenantId: string, id: string, now: number) => void revoke.run({ tenantId, id, now }),
+    /** All of a person but the newest few, whatever has become of them. */
+    removeBeyond: (tenantId: string, identityId: string, kept: number) =>
+      void removeBeyond.run({ tenantId, identityId, kept }),
+    removeExpired: (before: number, limit: number): number =>
+      removeExpired.all({ before, limit }).length,
+  }
+}

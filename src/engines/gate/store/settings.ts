@@ -1,0 +1,44 @@
+import { eq, sql } from 'drizzle-orm'
+import type { Db } from '../../../db/open.ts'
+import { gateSettings as settings } from '../schema.ts'
+
+export type SettingsRow = typeof settings.$inferSelect
+
+export function createSettingsStore({ orm }: Db) {
+  const $ = sql.placeholder
+  const put = orm
+    .insert(settings)
+    .values({
+      tenantId: $('tenantId'),
+      isPasswordlessEnabled: $('isPasswordlessEnabled'),
+      isMfaEnabled: $('isMfaEnabled'),
+      providers: $('providers'),
+      returnUrls: $('returnUrls'),
+      policies: $('policies'),
+      policiesVersion: $('policiesVersion'),
+      policiesUpdatedAt: $('policiesUpdatedAt'),
+    })
+    .onConflictDoUpdate({
+      target: settings.tenantId,
+      set: {
+        isPasswordlessEnabled: sql`excluded.is_passwordless_enabled`,
+        isMfaEnabled: sql`excluded.is_mfa_enabled`,
+        providers: sql`excluded.providers`,
+        returnUrls: sql`excluded.return_urls`,
+        policies: sql`excluded.policies`,
+        policiesVersion: sql`excluded.policies_version`,
+        policiesUpdatedAt: sql`excluded.policies_updated_at`,
+      },
+    })
+    .prepare()
+  const find = orm
+    .select()
+    .from(settings)
+    .where(eq(settings.tenantId, $('tenantId')))
+    .prepare()
+
+  return {
+    put: (row: SettingsRow) => void put.run({ ...row }),
+    find: (tenantId: string): SettingsRow | undefined => find.get({ tenantId }),
+  }
+}

@@ -1,0 +1,97 @@
+import type { Endpoint } from '../../delivery/directory.ts'
+import type { Delivery } from '../../delivery/index.ts'
+import { createDeliveryLog, type DeliveryLog } from '../../http/delivery-log/deliveries.ts'
+import type { Rotated, Rotation, TestResult } from '../../http/delivery-log/model.ts'
+import { presentTest } from '../../http/delivery-log/present.ts'
+import { rotateSecret } from '../../http/delivery-log/rotation.ts'
+import { actorOf } from '../../platform/audit.ts'
+import { type Clock, isoTime } from '../../platform/clock.ts'
+import { createCursor } from '../../platform/cursor.ts'
+import { invalid } from '../../platform/errors.ts'
+import { newId } from '../../platform/ids.ts'
+import type { Caller } from '../../platform/keys.ts'
+import { EVENT_TYPES, type EventType, eventOf, webhookStream } from './events.ts'
+import type {
+  CreatedWebhook,
+  NewWebhook,
+  TestRequest,
+  Webhook,
+  WebhookChange,
+} from './model/webhooks.ts'
+
+export type Webhooks = ReturnType<typeof createWebhooks>
+
+const streamOf = ({ tenantId }: Caller) => webhookStream(tenantId)
+
+const cursorsOf = ({ tenantId }: Caller) => createCursor(`gate deliveries of ${tenantId}`)
+
+/** Who is told what happens to people: contract/gate, settings and events. */
+export function createWebhooks({ delivery, clock }: { delivery: Delivery; clock: Clock }) {
+  const { endpoints } = delivery
+
+  /** All of them, oldest first. */
+  const list = (caller: Caller): { webhooks: Webhook[] } => ({
+    webhooks: endpoints.all(streamOf(caller)).map(present),
+  })
+
+  async function create(caller: Caller, input: NewWebhook): Promise<CreatedWebhook> {
+    const { url, secret } = input
+    const created = await endpoints.create(streamOf(caller), actorOf(caller), {
+      ...fieldsOf(input),
+      url,
+      format: 'raw',
+      ...(secret !== undefined && { secret }),
+    })
+    return { ...present(created), secret: created.secrets[0]?.secret ?? '' }
+  }
+
+  async function update(caller: Caller, id: string, input: WebhookChange): Promise<Webhook> {
+    if ('secret' in input) throw invalid('secret: not changed here, rotate-secret replaces it')
+    return present(await endpoints.update(streamOf(caller), actorOf(caller), id, fieldsOf(input)))
+  }
+
+  const remove = (caller: Caller, id: string): Promise<void> =>
+    endpoints.remove(streamOf(caller), actorOf(caller), id)
+
+  const rotate = (caller: Caller, id: string, input: Rotation | null): Promise<Rotated> =>
+    rotateSecret(endpoints, streamOf(caller), caller, id, input)
+
+  /** An event about nobody, with every field that a real one has. */
+  async function test(caller: Caller, id: string, input: TestRequest | null): Promise<TestResult> {
+    const endpoint = endpoints.open(streamOf(caller), id)
+    const type = input?.event_type ?? 'identity.created'
+    const about = { type, identityId: newId(), payload: SAMPLES[type] }
+    const event = eventOf(caller.tenantId, about, clock.now())
+    const { sent } = await delivery.testEvent(endpoint, event)
+    return presentTest(sent, event.payload)
+  }
+
+  const log: DeliveryLog = createDeliveryLog({ delivery, streamOf, cursorsOf })
+
+  return { list, create, update, remove, rotate, test, log }
+}
+
+const present = ({ id, url, eventTypes, isActive, createdAt }: Endpoint): Webhook => ({
+  id,
+  url,
+  events: (eventTypes as EventType[] | null) ?? [...EVENT_TYPES],
+  active: isActive,
+  created_at: isoTime(createdAt),
+})
+
+/** Only what was given; without a list of events, a new one is told of all. */
+const fieldsOf = ({ url, events, active }: WebhookChange) => ({
+  ...(url !== undefined && { url }),
+  ...(events !== undefined && { eventTypes: [...new Set(events)] }),
+  ...(active !== undefined && { isActive: active }),
+})
+
+const EMAIL = 'test@example.com'
+const SAMPLES: Record<EventType, Record<string, string>> = {
+  'identity.created': { email: EMAIL, method: 'password' },
+  'identity.deleted': {},
+  'identity.login': { email: EMAIL },
+  'identity.password_changed': { method: 'password' },
+  'identity.email_verified': {},
+  'identity.state_changed': { state: 'inactive' },
+}

@@ -1,0 +1,70 @@
+import { expect, test } from 'bun:test'
+import { AUTHORIZE, bootGate, IDENTITIES, type Json, TOKENS, type World } from './world.ts'
+
+const EVALUATION = '/access/v1/evaluation'
+
+/** The lines of a metric, by their labels. */
+async function metric({ app }: World, name: string): Promise<Record<string, number>> {
+  const lines: string[] = (await app.raw('/metrics')).body.split('\n')
+  return Object.fromEntries(
+    lines
+      .filter((line) => line.startsWith(`gatehouse_${name}{`))
+      .map((line) => {
+        const [, labels, value] = /{(.*)} (.*)$/.exec(line) ?? []
+        return [labels, Number(value)]
+      }),
+  )
+}
+
+const decisions = (world: World) => metric(world, 'gate_decisions_total')
+
+const question = (subject: string): Json => ({ subject, action: 'a.read', resource: 'document:1' })
+
+test('answered questions are counted by their answer, whichever way they were asked', async () => {
+  await using world = await bootGate()
+  const { id } = await world.createIdentity()
+  expect(await decisions(world)).toEqual({})
+
+  for (const subject of [id, id, id, 'svc-1', 'svc-1'])
+    await world.api.post(AUTHORIZE, question(subject))
+  await world.api.post(EVALUATION, {
+    subject: { type: 'user', id },
+    action: { name: 'a.read' },
+    resource: { type: 'document', id: '1' },
+  })
+
+  expect(await decisions(world)).toEqual({ 'answer="allowed"': 4, 'answer="denied"': 2 })
+})
+
+test('questions that have no answer are not', async () => {
+  await using world = await bootGate()
+  await world.api.post(AUTHORIZE, { ...question('svc-1'), context: null })
+  await world.app.client('garbage').post(AUTHORIZE, question('svc-1'))
+  expect(await decisions(world)).toEqual({})
+})
+
+test('requests are counted by the template of their route, and never by an id', async () => {
+  await using world = await bootGate()
+  const { id } = await world.createIdentity()
+  await world.api.get(`${IDENTITIES}/${id}`)
+  await world.api.get(`${IDENTITIES}/nobody`)
+  await world.app.raw(TOKENS, { method: 'POST' })
+
+  const requests = await metric(world, 'http_requests_total')
+  expect(requests).toMatchObject({
+    'route="/v1/gate/identities/:identity_id",method="GET",status="200"': 1,
+    'route="/v1/gate/identities/:identity_id",method="GET",status="404"': 1,
+    'route="/v1/gate/tokens",method="POST",status="400"': 1,
+  })
+  expect(Object.keys(requests).join()).not.toContain(id)
+})
+
+test('a metric names nobody: neither a tenant, a key nor who was asked about', async () => {
+  await using world = await bootGate()
+  const { id } = await world.createIdentity()
+  await world.api.post(AUTHORIZE, question(id))
+  const { body } = await world.app.raw('/metrics')
+  for (const name of [id, world.acme.id, world.key, 'person-']) expect(body).not.toContain(name)
+  expect(body).toContain('# HELP gatehouse_gate_decisions_total ')
+  expect(body).toContain('# TYPE gatehouse_gate_decisions_total counter')
+})
