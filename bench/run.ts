@@ -1,17 +1,20 @@
 /** `bun run bench [name…] [--quick] [--json]`: see README.md beside this file. */
 import { parseArgs } from 'node:util'
+import { authorize } from './authorize.ts'
 import { boot } from './boot.ts'
 import { create } from './create.ts'
 import { deliver } from './deliver.ts'
 import { fire } from './fire.ts'
 import { idle } from './idle.ts'
 import { ingest } from './ingest.ts'
+import { introspect } from './introspect.ts'
 import { latency } from './latency.ts'
 import { list } from './list.ts'
 import { starvation } from './starvation.ts'
 import type { Bench, Scale } from './support/bench.ts'
 import type { Figure } from './support/figure.ts'
 import { table } from './support/table.ts'
+import { whoami } from './whoami.ts'
 
 const BENCHES: Record<string, Bench> = {
   list,
@@ -22,6 +25,9 @@ const BENCHES: Record<string, Bench> = {
   latency,
   deliver,
   starvation,
+  introspect,
+  whoami,
+  authorize,
   boot,
 }
 

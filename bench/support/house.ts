@@ -1,4 +1,4 @@
-import { mkdirSync, rmSync } from 'node:fs'
+import { cpSync, mkdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { randomUUIDv7 } from 'bun'
@@ -63,6 +63,27 @@ async function moveIn(
   const { id } = await tenants.create(ACTOR, { name: `Tenant ${n}`, plan: 'unlimited' })
   const { key } = await keys.issue(ACTOR, { tenantId: id, engine: 'clockwork' })
   return { id, key }
+}
+
+/** A live key of the first tenant. */
+export async function issueKey(
+  { dataDir, residents }: House,
+  engine: 'gate' | 'relay',
+): Promise<{ tenantId: string; key: string }> {
+  const tenantId = residents[0]?.id ?? ''
+  const db = openHouseDatabase(dataDir)
+  const parts = { db, clock: systemClock, audit: createAudit({ db, clock: systemClock }) }
+  const keys = createKeys({ ...parts, prefix: 'svc' })
+  const { key } = await keys.issue(ACTOR, { tenantId, engine, environment: 'live' })
+  db.close()
+  return { tenantId, key }
+}
+
+/** Another folder with the same content, of a house that nobody has open. */
+export function copyHouse(stack: AsyncDisposableStack, { dataDir }: House): string {
+  const copy = temporaryFolder(stack)
+  cpSync(dataDir, copy, { recursive: true })
+  return copy
 }
 
 /** Limits on callers are not what is measured. Ticks of a second, so that nobody waits long. */

@@ -1,10 +1,5 @@
-import { createAudit } from '../../src/platform/audit.ts'
-import { systemClock } from '../../src/platform/clock.ts'
-import { createKeys } from '../../src/platform/keys.ts'
-import { createHouse, type House, openHouseDatabase, serveHouse } from './house.ts'
+import { createHouse, type House, issueKey, serveHouse } from './house.ts'
 import type { Server } from './server.ts'
-
-const ACTOR = { kind: 'cli', source: 'bench' } as const
 
 export const MESSAGES = '/v1/relay/messages'
 
@@ -18,13 +13,7 @@ export type Relay = RelayHouse & { server: Server }
 
 export async function createRelayHouse(stack: AsyncDisposableStack): Promise<RelayHouse> {
   const house = await createHouse(stack)
-  const tenantId = house.residents[0]?.id ?? ''
-  const db = openHouseDatabase(house.dataDir)
-  const audit = createAudit({ db, clock: systemClock })
-  const keys = createKeys({ db, clock: systemClock, audit, prefix: 'svc' })
-  const { key } = await keys.issue(ACTOR, { tenantId, engine: 'relay', environment: 'live' })
-  db.close()
-  return { ...house, tenantId, key }
+  return { ...house, ...(await issueKey(house, 'relay')) }
 }
 
 /** The program on a house of its own. */

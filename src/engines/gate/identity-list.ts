@@ -27,8 +27,8 @@ export function createIdentityList(parts: {
   const { store, present } = parts
 
   function list(caller: Caller, query: IdentityQuery): Page<IdentityDetail> {
-    const { data, ...rest } = rowsOf(caller, query)
-    return { ...rest, data: data.map(present) }
+    const listed = rowsOf(caller, query)
+    return { ...listed, data: listed.data.map(present) }
   }
 
   function rowsOf(caller: Caller, query: IdentityQuery): Page<IdentityRow> {

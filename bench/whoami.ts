@@ -1,0 +1,37 @@
+import type { Bench } from './support/bench.ts'
+import { compare, type Figure } from './support/figure.ts'
+import { createGateHouse, WHOAMI } from './support/gate.ts'
+import { serveHouse } from './support/house.ts'
+import { repeater, requestText } from './support/load.ts'
+import { alternate } from './support/rounds.ts'
+import { requireSame } from './support/same.ts'
+import { startFloor } from './support/server.ts'
+
+/** The busiest first: it warms the code up for the one that asks less often. */
+const CLIENTS = [64, 1]
+
+/** Whose session it is, asked over HTTP with its token alone. */
+export const whoami: Bench = async ({ stack, rounds, ms }) => {
+  const { sessions, ...house } = await createGateHouse(stack)
+  const server = await serveHouse(stack, house)
+  const bare = await startFloor(stack, 'whoami', house.dataDir, server.url)
+  for (const token of sessions.slice(0, 10))
+    await requireSame(server, bare, WHOAMI, { headers: { 'x-session-token': token } })
+  const requests = sessions.map((token) =>
+    requestText(WHOAMI, undefined, undefined, [`X-Session-Token: ${token}`]),
+  )
+  const subject = repeater(server, requests, ms)
+  const floor = repeater(bare, requests, ms)
+
+  const figures: Figure[] = []
+  for (const clients of CLIENTS) {
+    const samples = await alternate(rounds, {
+      subject: () => subject(clients),
+      floor: () => floor(clients),
+    })
+    const name = clients === 1 ? '1 client' : `${clients} clients`
+    const target = clients === 1 ? undefined : '>= 0.5'
+    figures.push(compare(name, 'req/s', samples, target), compare(name, 'CPU µs/req', samples))
+  }
+  return figures
+}
