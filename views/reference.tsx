@@ -195,12 +195,13 @@ const entriesOf = ({ paths }: ApiDocument, tag: string): Entry[] =>
 const anchorOf = (method: string, path: string) =>
   `${method}${path}`.replaceAll(/[^a-z0-9]+/gi, '-').replace(/-$/, '')
 
-const fieldsOf = ({ properties = {}, required = [] }: JsonSchema): Field[] =>
-  Object.entries(properties).map(([name, schema]) => ({
-    name,
-    schema,
-    required: required.includes(name),
-  }))
+/** With those inside others, named by their way: `traits.email`, `providers[].enabled`. */
+const fieldsOf = ({ properties = {}, required = [] }: JsonSchema, within = ''): Field[] =>
+  Object.entries(properties).flatMap(([name, schema]) => [
+    { name: within + name, schema, required: required.includes(name) },
+    ...fieldsOf(schema, `${within}${name}.`),
+    ...fieldsOf(schema.items ?? {}, `${within}${name}[].`),
+  ])
 
 function typeOf(schema: JsonSchema): string {
   if (schema.expected) return schema.expected
@@ -222,10 +223,14 @@ function curl(
   const lines = [`curl -X ${method.toUpperCase()} ${base}${path}`]
   if (operation.security) lines.push('-H "Authorization: Bearer $GATEHOUSE_KEY"')
   if (body)
-    lines.push('-H "Content-Type: application/json"', `-d '${JSON.stringify(exampleOf(body))}'`)
+    lines.push(
+      '-H "Content-Type: application/json"',
+      `-d '${JSON.stringify(exampleValue('body', body))}'`,
+    )
   return lines.join(' \\\n  ')
 }
 
+/** What has to be there, and no more. */
 const exampleOf = ({ properties = {}, required = [] }: JsonSchema): Record<string, unknown> =>
   Object.fromEntries(
     Object.entries(properties)
@@ -233,9 +238,12 @@ const exampleOf = ({ properties = {}, required = [] }: JsonSchema): Record<strin
       .map(([name, schema]) => [name, exampleValue(name, schema)]),
   )
 
-function exampleValue(name: string, { examples, type }: JsonSchema): unknown {
-  if (examples?.[0] !== undefined) return examples[0]
-  return type === 'object' ? {} : name
+function exampleValue(name: string, schema: JsonSchema): unknown {
+  const known = schema.examples?.[0] ?? schema.const ?? schema.enum?.[0]
+  if (known !== undefined) return known
+  if (schema.type === 'object') return exampleOf(schema)
+  if (schema.type === 'array') return [exampleValue(name, schema.items ?? {})]
+  return schema.type === 'boolean' ? true : name
 }
 
 /** A body that may be left out is an object or null. */

@@ -54,6 +54,22 @@ test('the contents lead to each operation, and its answers and curl unfold, with
   )
 }, 30_000)
 
+test('what is inside an object is shown too, and the curl has what is required of it', async () => {
+  const page = await openPage(browser, `${listener.url}/reference`, LOOKS[0], { javaScript: false })
+
+  await page.click('nav a:has-text("Create an identity")')
+  const article = page.locator('article:target')
+  const row = article.locator('tr', { has: page.locator('th code:text-is("traits.email")') })
+  expect(await row.locator('td').last().textContent()).toBe('required')
+  await article.locator('summary:has-text("curl")').click()
+  expect(await article.locator('pre').textContent()).toContain(
+    `-d '{"schema_id":"user","traits":{"email":"ada@example.com"}}'`,
+  )
+
+  await page.click('nav a:has-text("Switch providers on or off")')
+  expect(await page.locator('article:target code:text-is("providers[].enabled")').count()).toBe(1)
+}, 30_000)
+
 test('nothing is blocked by the content policy and nothing is fetched from elsewhere', async () => {
   const page = await openPage(browser, 'about:blank')
   const complaints: string[] = []

@@ -4,12 +4,17 @@ import { lenient, Timestamp } from '../../../http/schemas.ts'
 import { LONGEST_TTL, USUAL_TTL } from '../limits.ts'
 
 export const TokenRequest = lenient({
-  api_key: t.String({ expected: 'the API key', description: 'In place of the header.' }),
+  api_key: t.String({
+    expected: 'the API key',
+    description: 'In place of the header.',
+    examples: ['svc_gate_live_sk_…'],
+  }),
   subject: t.String({
     minLength: 1,
     maxLength: 256,
     expected: 'a string of 1 to 256 characters',
     description: 'The id of a person, or a name for a service.',
+    examples: ['billing'],
   }),
   scopes: t.Optional(
     t.Array(t.String({ expected: 'the name of a scope' }), {

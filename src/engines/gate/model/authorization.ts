@@ -16,6 +16,7 @@ const Subject = t.String({
   maxLength: 256,
   expected: 'a string of 1 to 256 characters',
   description: 'The id of a person, or the name of a service.',
+  examples: ['billing'],
 })
 const Action = t.String({ expected: 'a dotted name', examples: ['invoices.read'] })
 const Resource = t.String({
@@ -59,7 +60,7 @@ const Properties = t.Optional(Context)
 /** OpenID AuthZEN, Authorization API 1.0, section 6. */
 export const Evaluation = lenient({
   subject: lenient({
-    type: t.String({ minLength: 1, expected: 'a string' }),
+    type: t.String({ minLength: 1, expected: 'a string', examples: ['user'] }),
     id: Subject,
     properties: Properties,
   }),
@@ -68,8 +69,8 @@ export const Evaluation = lenient({
     properties: Properties,
   }),
   resource: lenient({
-    type: t.String({ minLength: 1, expected: 'a string' }),
-    id: t.String({ minLength: 1, expected: 'a string' }),
+    type: t.String({ minLength: 1, expected: 'a string', examples: ['document'] }),
+    id: t.String({ minLength: 1, expected: 'a string', examples: ['42'] }),
     properties: Properties,
   }),
   context: t.Optional(Context),

@@ -34,7 +34,7 @@ export const SecurityChange = lenient({
 export type SecurityChange = typeof SecurityChange.static
 
 const ReturnUrlList = t.Array(
-  t.String({ expected: 'an http or https URL', examples: ['https://app.example.com/welcome'] }),
+  t.String({ expected: 'an http or https URL', examples: ['https://example.com/welcome'] }),
   {
     maxItems: MOST_RETURN_URLS,
     description: 'Where people may be sent after a flow, and all below it; empty for anywhere.',
@@ -56,6 +56,7 @@ export const PoliciesChange = lenient({
     {
       expected: 'policies in the language Cedar, or null for the starter set',
       description: 'All of them, in the place of those before; null for the starter set.',
+      examples: ['permit (principal, action, resource is Document);'],
     },
   ),
 })
