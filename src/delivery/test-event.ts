@@ -1,9 +1,10 @@
 import type { Clock } from '../platform/clock.ts'
-import { AppError } from '../platform/errors.ts'
+import { rateLimited } from '../platform/errors.ts'
 import { newId } from '../platform/ids.ts'
 import type { Endpoint } from './directory.ts'
 import type { Message } from './formats.ts'
 import type { PolicyOf } from './policy.ts'
+import type { Event } from './publish.ts'
 import type { Send, Sent } from './send.ts'
 
 /** A person looks at one answer at a time … */
@@ -18,14 +19,15 @@ export function createTestEvent(parts: { clock: Clock; send: Send; policyOf: Pol
 
   return async (
     endpoint: Endpoint,
-    event: { type: string; payload: string },
+    event: Pick<Event, 'id' | 'type' | 'payload'>,
   ): Promise<{ sent: Sent; message: Message }> => {
     const { tenantId, stream, format } = endpoint
     const others = underWay.get(tenantId) ?? 0
     if (others >= TESTS_AT_ONCE)
-      throw new AppError('rate_limited', `${TESTS_AT_ONCE} tests are under way; wait for an answer`)
+      throw rateLimited(`${TESTS_AT_ONCE} tests are under way; wait for an answer`)
     underWay.set(tenantId, others + 1)
-    const message = { id: newId(), tenantId, acceptedAt: clock.now(), ...event }
+    const { id = newId(), type, payload } = event
+    const message = { id, tenantId, type, payload, acceptedAt: clock.now() }
     try {
       const parcel = { endpoint, message, format, attempt: 1, trigger: 'test' } as const
       const { timeoutMs, heedsReceiver } = policyOf(stream)

@@ -25,10 +25,7 @@ export function parseJson(text: string): unknown {
   return body
 }
 
-/**
- * A declared length lets the runtime read in one piece, as long as nobody has asked for the body
- * as a stream; without one, each piece counts.
- */
+/** A declared length lets the runtime read in one piece; without one, each piece counts. */
 function readBytes(request: Request, limit: number): Promise<Uint8Array | ArrayBuffer> {
   const declared = request.headers.get('content-length')
   if (declared === null) return readCounting(request, limit)

@@ -25,7 +25,7 @@ import { createThrottle } from './throttle.ts'
 export type { Body } from './body.ts'
 export type { OpenMail, Whose } from './outbox.ts'
 export type { Letter } from './post.ts'
-export type { MailSummary, Scan } from './store/mails.ts'
+export type { MailSummary } from './store/mails.ts'
 export { letter } from './template.ts'
 export type { Allowance } from './throttle.ts'
 

@@ -1,7 +1,8 @@
+import type { Scan } from '../scan.ts'
 import { SealError } from '../sealing.ts'
 import type { Bodies, Body } from './body.ts'
 import type { Store } from './store/index.ts'
-import type { MailSummary, Scan } from './store/mails.ts'
+import type { MailSummary } from './store/mails.ts'
 
 /** Mails of one tenant, of the instance (null), or of everybody. */
 export type Whose = { tenantId: string | null } | 'all'

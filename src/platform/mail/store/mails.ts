@@ -1,16 +1,8 @@
 import { and, desc, eq, gt, lt, lte, type SQL, sql } from 'drizzle-orm'
 import type { Db } from '../../../db/open.ts'
+import { END, type Scan } from '../../scan.ts'
 import { mails } from '../../schema.ts'
 import type { MailRow, MailState, NewMail } from './rows.ts'
-
-/** Newest first, from behind the one at `before` or from the newest on. */
-export interface Scan {
-  before?: number | undefined
-  limit: number
-}
-
-/** Behind every row that there can be. */
-const END = Number.MAX_SAFE_INTEGER
 
 /** What a list shows: all but the body and what the loop notes. */
 export type MailSummary = Pick<MailRow, keyof typeof SUMMARY>
