@@ -2,7 +2,8 @@ import { Elysia } from 'elysia'
 import { ENGINE_SCOPES, ENGINES, type Engine, type EngineScope } from '../platform/engines.ts'
 import { fail, forbidden, unauthenticated } from '../platform/errors.ts'
 import type { Caller, Keys } from '../platform/keys.ts'
-import { parseJson, readText } from './body.ts'
+import { parseJson, readFields, readText } from './body.ts'
+import { createTurns } from './turns.ts'
 
 const BEARER = /^Bearer +([^\s]+) *$/i
 
@@ -26,11 +27,14 @@ type Admitted = {
  * its text is in `bodyText`.
  *
  * `scopeOfBodyKey` is the same for a route that takes the key as `api_key` of its body. With
- * `optionalKeyOf` a route works without a key, and its `caller` may be undefined.
+ * `optionalKeyOf` a route works without a key, and its `caller` may be undefined; a key that is
+ * shown has to be a good one all the same. With `form` anybody may send one, as such or as JSON;
+ * its `keyScope` is what a key must have that is shown besides.
  */
 export function createAccess({ keys, maxBody }: { keys: Keys; maxBody: number }) {
   /** Routes with a body are checked while parsing, all others before validation. */
   const admitted = new WeakMap<Request, Admitted>()
+  const formTurn = createTurns()
 
   function admit(request: Request, anyOf: AnyOf<EngineScope>): Admitted {
     const known = admitted.get(request)
@@ -78,6 +82,12 @@ export function createAccess({ keys, maxBody }: { keys: Keys; maxBody: number })
     return { caller }
   }
 
+  function authorizeIfAsked(request: Request, scope: EngineScope): Caller | undefined {
+    const { caller } = authenticateIfAsked(request, engineOf(scope))
+    if (caller) authorize(caller, [scope])
+    return caller
+  }
+
   return new Elysia({ name: 'access' })
     .macro('scope', (scope: RouteScope) => {
       const anyOf = listOf(scope)
@@ -98,6 +108,15 @@ export function createAccess({ keys, maxBody }: { keys: Keys; maxBody: number })
         resolve: ({ request }) => admitted.get(request) ?? fail(NO_GOOD_KEY),
       }
     })
+    .macro('form', ({ keyScope }: { keyScope?: EngineScope }) => ({
+      parse: ({ request }) => {
+        if (keyScope) authorizeIfAsked(request, keyScope)
+        return formTurn().then(() => readFields(request, maxBody))
+      },
+      resolve: ({ request }) => ({
+        caller: keyScope && authorizeIfAsked(request, keyScope),
+      }),
+    }))
     .macro('optionalKeyOf', (engine: Engine) => ({
       resolve: ({ request }) => authenticateIfAsked(request, engine),
     }))

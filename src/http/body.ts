@@ -15,6 +15,49 @@ export async function readText(request: Request, limit: number): Promise<string>
   return decode(bytes)
 }
 
+/**
+ * The fields of a form: `application/x-www-form-urlencoded`, or a JSON object. A dot in a name
+ * leads into an object: `traits.email`. Of a field that is there twice, the last one counts.
+ * Checked in the order of `readText`.
+ */
+export async function readFields(request: Request, limit: number): Promise<Fields> {
+  if (!isForm(request.headers)) return asFields(parseJson(await readText(request, limit)))
+  const bytes = await readBytes(request, limit)
+  requireNoCoding(request.headers)
+  return fieldsIn(new URLSearchParams(decode(bytes)))
+}
+
+export type Fields = Record<string, unknown>
+
+function asFields(body: unknown): Fields {
+  if (body === null) return {}
+  if (typeof body !== 'object' || Array.isArray(body)) throw invalid('body: expected a JSON object')
+  return body as Fields
+}
+
+/** No form of ours has a tenth of them. */
+const MOST_FIELDS = 200
+
+function fieldsIn(params: URLSearchParams): Fields {
+  if (params.size > MOST_FIELDS) throw invalid(`body: more than ${MOST_FIELDS} fields`)
+  const fields: Fields = Object.create(null)
+  for (const [name, value] of params) {
+    const [first = '', ...rest] = name.split('.')
+    if (rest.length === 0) fields[first] = value
+    else objectIn(fields, first)[rest.join('.')] = value
+  }
+  return fields
+}
+
+/** The object that a field is, or is from now on. */
+function objectIn(fields: Fields, name: string): Fields {
+  const known = fields[name]
+  if (typeof known === 'object' && known !== null) return known as Fields
+  const made: Fields = Object.create(null)
+  fields[name] = made
+  return made
+}
+
 /** What such a text says: null when there is none. Bad syntax is a 400. */
 export function parseJson(text: string): unknown {
   if (text === '') return null
@@ -69,6 +112,15 @@ function requireJson(headers: Headers) {
     throw unsupported(
       `Content-Type: expected application/json${type ? `, not ${type.slice(0, 100)}` : ''}`,
     )
+  requireNoCoding(headers)
+}
+
+const FORM_TYPE = /^application\/x-www-form-urlencoded\s*(?:;|$)/i
+
+const isForm = (headers: Headers): boolean =>
+  FORM_TYPE.test((headers.get('content-type') ?? '').trim())
+
+function requireNoCoding(headers: Headers) {
   const coding = headers.get('content-encoding') ?? 'identity'
   if (coding !== 'identity')
     throw unsupported(`Content-Encoding: expected none, not ${coding.slice(0, 100)}`)

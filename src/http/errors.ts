@@ -9,6 +9,7 @@ const STATUS: Record<ErrorKind | 'internal', number> = {
   not_found: 404,
   method_not_allowed: 405,
   conflict: 409,
+  gone: 410,
   too_large: 413,
   unsupported_media_type: 415,
   rate_limited: 429,
@@ -30,15 +31,18 @@ export interface Failure {
   message: string
   /** When to try again. */
   retryAfterMs?: number | undefined
+  /** What a plain body says besides. */
+  detail?: Readonly<Record<string, unknown>> | undefined
 }
 
 export const statusOf = ({ kind }: Pick<Failure, 'kind'>): number => STATUS[kind]
 
-export const failureOf = ({ kind, code, message, retryAfterMs }: AppError): Failure => ({
+export const failureOf = ({ kind, code, message, retryAfterMs, detail }: AppError): Failure => ({
   kind,
   code: code === kind ? (CODE[kind] ?? kind) : code,
   message,
   retryAfterMs,
+  detail,
 })
 
 /** Says nothing about the cause: that is in the log, under the same request id. */
@@ -49,7 +53,7 @@ export const INTERNAL: Failure = {
 }
 
 export type ErrorBody =
-  | { error: string }
+  | { error: string; [detail: string]: unknown }
   | { error: { code: string; message: string; request_id: string } }
 
 /**
@@ -57,10 +61,10 @@ export type ErrorBody =
  * itself): a plain sentence, and an object with code and request id.
  */
 export function errorBody(path: string, failure: Failure, requestId: string): ErrorBody {
-  const { code, message } = failure
+  const { code, message, detail } = failure
   return carriesCode(path)
     ? { error: { code, message, request_id: requestId } }
-    : { error: message }
+    : { error: message, ...detail }
 }
 
 const WITH_CODE = [

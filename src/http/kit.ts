@@ -127,6 +127,8 @@ const PROBES = new Set(['/healthz', '/readyz', '/metrics'])
 /** Traffic that works is not news, nor are the questions of monitors; what fails here is. */
 function levelOf(status: number, route: string) {
   if (PROBES.has(route)) return 'debug'
+  // To have too much to do is no fault: those who are sent away come back.
+  if (status === 503) return 'warn'
   if (status >= 500) return 'error'
   return status >= 400 ? 'info' : 'debug'
 }

@@ -9,6 +9,7 @@ export type ErrorKind =
   | 'not_found'
   | 'method_not_allowed'
   | 'conflict'
+  | 'gone'
   | 'payment_required'
   | 'too_large'
   | 'unsupported_media_type'
@@ -24,6 +25,8 @@ export class AppError extends Error {
     readonly code: string = kind,
     /** When to try again, where that can be said. */
     readonly retryAfterMs?: number,
+    /** What a plain body says besides its sentence. */
+    readonly detail?: Readonly<Record<string, unknown>>,
   ) {
     super(message)
     this.name = 'AppError'
