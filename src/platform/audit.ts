@@ -6,8 +6,8 @@ import { auditLog } from './schema.ts'
 
 /** Who acts, and from where. */
 export interface Actor {
-  kind: 'cli' | 'key' | 'operator' | 'system'
-  /** Id of the key or operator; absent for the command line and the system itself. */
+  kind: 'cli' | 'key' | 'operator' | 'person' | 'system'
+  /** Id of the key, operator or person; absent for the command line and the system itself. */
   id?: string
   /** Client address, or account and host of a command line. */
   source?: string

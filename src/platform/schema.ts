@@ -56,7 +56,9 @@ export const auditLog = sqliteTable(
     seq: integer('seq').primaryKey(),
     at: integer('at').notNull(),
     tenantId: text('tenant_id'),
-    actorKind: text('actor_kind', { enum: ['cli', 'key', 'operator', 'system'] }).notNull(),
+    actorKind: text('actor_kind', {
+      enum: ['cli', 'key', 'operator', 'person', 'system'],
+    }).notNull(),
     actorId: text('actor_id'),
     action: text('action').notNull(),
     object: text('object').notNull(),

@@ -10,7 +10,7 @@ import type { Sealing } from '../sealing.ts'
 import { tellingAfterCommit } from './after-commit.ts'
 import { createBodies } from './body.ts'
 import { createEndings, EXPIRED } from './endings.ts'
-import { createEraseAbout } from './erase.ts'
+import { createErase } from './erase.ts'
 import { createMailMetrics } from './metrics.ts'
 import { createOutbox } from './outbox.ts'
 import { createPost } from './post.ts'
@@ -82,9 +82,9 @@ export function createMail(parts: {
   }
 
   return {
-    post: createPost({ store, bodies, hashOf, hasServer, wake }),
-    allowance: createThrottle({ store, hashOf }),
-    eraseAbout: createEraseAbout({ store, clock }),
+    ...createPost({ store, bodies, hashOf, hasServer, wake }),
+    ...createThrottle({ store, hashOf }),
+    ...createErase({ store, clock, hashOf }),
     outbox: createOutbox({ store, bodies }),
     retention: mailRetention(store, config.retention.mailsMs, hasServer),
     /** Whether there is a server for mail. */

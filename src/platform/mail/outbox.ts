@@ -8,8 +8,8 @@ import type { MailSummary } from './store/mails.ts'
 export type Whose = { tenantId: string | null } | 'all'
 
 /**
- * A mail as it can be shown. Null is the body of one that was sent or given up, and all that told
- * of somebody who is gone.
+ * A mail as it can be shown. Null is the body of one that was sent, given up or withheld, and all
+ * that told of somebody who is gone.
  */
 export type OpenMail = MailSummary & { body: Body | null }
 

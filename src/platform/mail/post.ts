@@ -1,5 +1,6 @@
 import { newId } from '../ids.ts'
 import type { Bodies, Body } from './body.ts'
+import { oneLine } from './one-line.ts'
 import type { RecipientHash } from './recipient-hash.ts'
 import type { Store } from './store/index.ts'
 
@@ -21,7 +22,10 @@ export interface Letter extends Body {
 
 const LONGEST_SUBJECT = 200
 
-/** Takes a mail in, inside the caller's commit: it goes out if what it tells of has happened. */
+/** How the outbox tells mails that were never to go from those that could not. */
+export const WITHHELD = 'withheld'
+
+/** Takes mails in, inside the caller's commit: what they tell of has happened, or they are gone. */
 export function createPost(parts: {
   store: Store
   bodies: Bodies
@@ -32,11 +36,31 @@ export function createPost(parts: {
 }) {
   const { store, bodies, hashOf, hasServer, wake } = parts
 
-  /** Returns the id of the mail. */
-  return function post(letter: Letter, now: number): string {
+  /** To be sent. Returns the id of the mail. */
+  function post(letter: Letter, now: number): string {
+    const mail = written(letter, now)
+    const state = hasServer ? 'ready' : 'kept'
+    store.mails.insert({ ...mail, state, lastError: null, endedAt: null })
+    if (hasServer) wake()
+    return mail.id
+  }
+
+  /**
+   * Not to be sent, for a reason that the outbox shows, such as that nobody here has the address.
+   * Whoever asked for the mail is not to find out: it takes the work of a post, sealing included,
+   * and counts against the address like one. It is over at once, without a body. Returns its id.
+   */
+  function withhold(letter: Letter, reason: string, now: number): string {
+    const mail = written(letter, now)
+    const lastError = `${WITHHELD}: ${reason}`
+    store.mails.insert({ ...mail, body: null, state: 'failed', lastError, endedAt: now })
+    return mail.id
+  }
+
+  function written(letter: Letter, now: number) {
     const { tenantId, about, kind, recipient, expiresAt } = letter
     const id = newId()
-    store.mails.insert({
+    return {
       id,
       tenantId,
       about,
@@ -45,18 +69,14 @@ export function createPost(parts: {
       recipientHash: hashOf(tenantId, recipient),
       subject: subjectOf(letter.subject),
       body: bodies.seal(id, letter),
-      state: hasServer ? 'ready' : 'kept',
       expiresAt,
       createdAt: now,
-    })
-    if (hasServer) wake()
-    return id
+    }
   }
+
+  return { post, withhold }
 }
 
-/** One line: a line break would begin another header. */
+/** A line break would begin another header. */
 const subjectOf = (written: string): string =>
-  [...written.replaceAll(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ').trim()]
-    .slice(0, LONGEST_SUBJECT)
-    .join('')
-    .toWellFormed()
+  [...oneLine(written)].slice(0, LONGEST_SUBJECT).join('')

@@ -1,17 +1,27 @@
 import type { Body } from './body.ts'
+import { oneLine } from './one-line.ts'
 
 /** What a mail says. All of it is text: nothing in it is taken for markup. */
 export interface Content {
+  /** What it is written in, as a language tag (RFC 5646) such as `de`. */
+  language: string
   /** Whose sign-in it is about, as people know it. */
   tenantName: string
   heading: string
   paragraphs: readonly string[]
   /** To be typed in somewhere. */
   code?: string
-  /** To be opened, as a button and spelled out. */
-  link?: { label: string; url: string }
+  /** To be opened: as a button, and spelled out after the words of `orOpen`. */
+  link?: Link
   /** Why somebody gets this mail, and what to do about one that they did not ask for. */
   footer: string
+}
+
+interface Link {
+  label: string
+  url: string
+  /** Such as `Or open this address:`. */
+  orOpen: string
 }
 
 /** The text and the HTML of a mail, the one saying what the other does. */
@@ -20,20 +30,20 @@ export function letter(content: Content): Body {
   return { text: textOf(tidy), html: htmlOf(tidy) }
 }
 
-/** Text that would end a line, or turn the rest of it round, is somebody's trick. */
-const line = (text: string): string =>
-  text
-    .replaceAll(/[\p{Cc}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069]+/gu, ' ')
-    .toWellFormed()
-    .trim()
+const tidied = (content: Content): Content => ({
+  language: oneLine(content.language),
+  tenantName: oneLine(content.tenantName),
+  heading: oneLine(content.heading),
+  paragraphs: content.paragraphs.map(oneLine),
+  code: content.code && oneLine(content.code),
+  link: content.link && tidiedLink(content.link),
+  footer: oneLine(content.footer),
+})
 
-const tidied = ({ tenantName, heading, paragraphs, code, link, footer }: Content): Content => ({
-  tenantName: line(tenantName),
-  heading: line(heading),
-  paragraphs: paragraphs.map(line),
-  code: code && line(code),
-  link: link && { label: line(link.label), url: webUrl(link.url) },
-  footer: line(footer),
+const tidiedLink = ({ label, url, orOpen }: Link): Link => ({
+  label: oneLine(label),
+  url: webUrl(url),
+  orOpen: oneLine(orOpen),
 })
 
 function webUrl(url: string): string {
@@ -91,7 +101,7 @@ const STYLE = `
 
 /** Tables and styles on elements: what mail programs of all ages agree on. */
 const htmlOf = (content: Content): string => `<!doctype html>
-<html lang="en">
+<html lang="${escapeHtml(content.language)}">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
@@ -135,10 +145,10 @@ const codeBox = (code: string): string =>
 <tr><td class="code" align="center" style="padding:18px 12px;background-color:#f6f7f8;border:1px solid #dfe3e6;border-radius:10px;font-family:${MONO};font-size:34px;line-height:42px;font-weight:600;letter-spacing:7px;text-indent:7px;color:#1c2126;overflow-wrap:anywhere">${escapeHtml(code)}</td></tr>
 </table>`
 
-const button = ({ label, url }: { label: string; url: string }): string =>
+const button = ({ label, url }: Link): string =>
   `<table role="presentation" cellpadding="0" cellspacing="0" border="0" style="margin:22px 0 16px">
 <tr><td class="button" align="center" style="background-color:#2f6f5e;border-radius:8px"><a class="label" href="${escapeHtml(url)}" style="display:inline-block;padding:12px 22px;font-family:${SANS};font-size:16px;line-height:22px;font-weight:600;color:#ffffff;text-decoration:none">${escapeHtml(label)}</a></td></tr>
 </table>`
 
-const spelledOut = ({ url }: { url: string }): string =>
-  `<p class="quiet" style="margin:0;font-size:13px;line-height:20px;color:#57616a">Or open this address:<br><span style="word-break:break-all">${escapeHtml(url)}</span></p>`
+const spelledOut = ({ url, orOpen }: Link): string =>
+  `<p class="quiet" style="margin:0;font-size:13px;line-height:20px;color:#57616a">${escapeHtml(orOpen)}<br><span style="word-break:break-all">${escapeHtml(url)}</span></p>`

@@ -1,3 +1,4 @@
+import { WITHHELD } from './post.ts'
 import type { RecipientHash } from './recipient-hash.ts'
 import type { Store } from './store/index.ts'
 
@@ -15,20 +16,40 @@ const LIMITS = [
 export const COUNTED_MS = Math.max(...LIMITS.map(({ withinMs }) => withinMs))
 const MOST = Math.max(...LIMITS.map(({ most }) => most))
 
+/** Of all kinds together: somebody else is at it, and nobody is told to wait. */
+const MOST_OF_ALL = 10
+
 /**
- * How often an address is written to on behalf of one tenant, of whatever kind the mails are. To
- * be asked in the commit that posts, so that no two askers get the same allowance. Addresses are
- * compared letter by letter: callers write each in one way, such as lower case.
+ * How often an address is written to on behalf of one tenant; withheld mails count like all
+ * others. To be asked in the commit that posts, so that no two askers get the same allowance.
+ * Addresses are compared letter by letter: callers write each in one way, such as lower case.
  */
 export function createThrottle(parts: { store: Store; hashOf: RecipientHash }) {
   const { store, hashOf } = parts
 
-  return function allowance(tenantId: string | null, recipient: string, now: number): Allowance {
-    const since = now - COUNTED_MS
-    const times = store.mails.recent(hashOf(tenantId, recipient), { since, now }, MOST)
+  /**
+   * Of one kind, or of whatever kind the mails are. What strangers can ask for is counted by its
+   * kind: else their being put off would tell them of mails that only those get who are known here.
+   */
+  function allowance(
+    tenantId: string | null,
+    recipient: string,
+    now: number,
+    kind?: string,
+  ): Allowance {
+    const of = { kind: kind ?? null, since: now - COUNTED_MS, now }
+    const times = store.mails.recent(hashOf(tenantId, recipient), of, MOST)
     const retryAfterMs = Math.max(...LIMITS.map((limit) => waitFor(limit, times, now)))
     return retryAfterMs > 0 ? { allowed: false, retryAfterMs } : { allowed: true }
   }
+
+  /** Whether so many mails went to an address within the hour that it is to be left alone. */
+  function isPestered(tenantId: string | null, recipient: string, now: number): boolean {
+    const within = { except: WITHHELD, since: now - COUNTED_MS, now }
+    return store.mails.countSent(hashOf(tenantId, recipient), within, MOST_OF_ALL) >= MOST_OF_ALL
+  }
+
+  return { allowance, isPestered }
 }
 
 function waitFor({ most, withinMs }: (typeof LIMITS)[number], times: number[], now: number) {

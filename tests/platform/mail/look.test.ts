@@ -15,17 +15,19 @@ const ADDRESS =
 
 const LETTERS = {
   code: letter({
+    language: 'en',
     tenantName: 'Acme',
     heading: 'Confirm your address',
     paragraphs: [
       'Enter this code where you were asked for it. It is good for 15 minutes and works once.',
     ],
     code: '481516',
-    link: { label: 'Confirm address', url: ADDRESS },
+    link: { label: 'Confirm address', url: ADDRESS, orOpen: 'Or open this address:' },
     footer:
       'Somebody, probably you, gave this address to Acme. If it was not you, there is nothing to do.',
   }),
   'long-words': letter({
+    language: 'de',
     tenantName: 'Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamtengesellschaft',
     heading: 'Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamtengesellschaft',
     paragraphs: ['x'.repeat(200)],

@@ -2,11 +2,16 @@ import { describe, expect, test } from 'bun:test'
 import { letter } from '../../../src/platform/mail/template.ts'
 
 const CONTENT = {
+  language: 'en',
   tenantName: 'Acme',
   heading: 'Confirm your address',
   paragraphs: ['Enter this code where you were asked for it.', 'It is good for 15 minutes.'],
   code: '481516',
-  link: { label: 'Confirm', url: 'https://gate.example.org/verify?flow=1&code=481516' },
+  link: {
+    label: 'Confirm',
+    url: 'https://gate.example.org/verify?flow=1&code=481516',
+    orOpen: 'Or open this address:',
+  },
   footer: 'You asked for this at acme.example. If it was not you, do nothing.',
 }
 
@@ -35,12 +40,33 @@ test('the HTML has the code in one piece and the link as a button and spelled ou
 
   expect(html).toContain('>481516<')
   expect(html).toContain(`<a class="label" href="${address}"`)
-  expect(html).toContain(`>${address}</span>`)
+  expect(html).toContain(
+    `>Or open this address:<br><span style="word-break:break-all">${address}</span>`,
+  )
+})
+
+test('the HTML says what it is written in, and has no words of its own', () => {
+  const words = letter({
+    language: 'de',
+    tenantName: 'A',
+    heading: 'B',
+    paragraphs: ['C'],
+    code: 'D',
+    link: { label: 'E', url: 'https://f.example/', orOpen: 'G' },
+    footer: 'H',
+  })
+    .html.replace(/<style>.*<\/style>/s, '')
+    .replaceAll(/<[^>]*>/g, ' ')
+    .trim()
+    .split(/\s+/)
+
+  expect(letter({ ...CONTENT, language: 'de' }).html).toContain('<html lang="de">')
+  expect(words).toEqual(['B', 'A', 'B', 'C', 'D', 'E', 'G', 'https://f.example/', 'H'])
 })
 
 test('without a code or a link there is neither', () => {
-  const { tenantName, heading, paragraphs, footer } = CONTENT
-  const { text, html } = letter({ tenantName, heading, paragraphs, footer })
+  const { link: _, code: __, ...rest } = CONTENT
+  const { text, html } = letter(rest)
 
   expect(text).not.toContain('481516')
   expect(html).not.toContain('class="code"')
@@ -64,8 +90,10 @@ describe('what people write is never markup', () => {
     ['a heading', { heading: ATTACK }],
     ['a paragraph', { paragraphs: [ATTACK, 'x'] }],
     ['a code', { code: ATTACK }],
+    ['a language', { language: ATTACK }],
     ['the label of a link', { link: { ...CONTENT.link, label: ATTACK } }],
     ['the address of a link', { link: { ...CONTENT.link, url: `https://a.example/?x=${ATTACK}` } }],
+    ['the words above it', { link: { ...CONTENT.link, orOpen: ATTACK } }],
     ['a footer', { footer: ATTACK }],
   ])('%s', (_what, fields) => {
     const { html } = letter({ ...CONTENT, ...fields })
@@ -98,6 +126,6 @@ test('half a character does no harm', () => {
 test.each(['javascript:alert(1)', 'data:text/html,x', '/verify', 'mailto:ada@example.com'])(
   'a link to %s is refused',
   (url) => {
-    expect(() => letter({ ...CONTENT, link: { label: 'Open', url } })).toThrow(TypeError)
+    expect(() => letter({ ...CONTENT, link: { ...CONTENT.link, url } })).toThrow(TypeError)
   },
 )

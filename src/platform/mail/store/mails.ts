@@ -48,7 +48,9 @@ export function createMailStore({ orm }: Db) {
       tries: 0,
       dueAt: $('createdAt'),
       expiresAt: $('expiresAt'),
+      lastError: $('lastError'),
       createdAt: $('createdAt'),
+      endedAt: $('endedAt'),
     })
     .prepare()
   const recent = orm
@@ -57,11 +59,25 @@ export function createMailStore({ orm }: Db) {
     .where(
       and(
         eq(mails.recipientHash, $('recipientHash')),
+        sql`(${$('kind')} is null or ${mails.kind} = ${$('kind')})`,
         gt(mails.createdAt, $('since')),
         lte(mails.createdAt, $('now')),
       ),
     )
     .orderBy(desc(mails.createdAt))
+    .limit($('limit'))
+    .prepare()
+  const sent = orm
+    .select({ at: mails.createdAt })
+    .from(mails)
+    .where(
+      and(
+        eq(mails.recipientHash, $('recipientHash')),
+        gt(mails.createdAt, $('since')),
+        lte(mails.createdAt, $('now')),
+        sql`ifnull(${mails.lastError}, '') not like ${$('except')}`,
+      ),
+    )
     .limit($('limit'))
     .prepare()
   const ofAll = orm
@@ -128,39 +144,51 @@ export function createMailStore({ orm }: Db) {
     )
     .returning({ seq: mails.seq })
     .prepare()
-  const blankAbout = orm
-    .update(mails)
-    .set({
-      about: null,
-      recipient: null,
-      subject: null,
-      body: null,
-      lastError: null,
-      state: sql`iif(${mails.endedAt} is null, 'failed', ${mails.state})`,
-      endedAt: sql`coalesce(${mails.endedAt}, ${$('now')})`,
-      leaseOwner: null,
-      leaseUntil: null,
-      attemptId: null,
-      startedAt: null,
-    })
-    .where(
-      sql`${mails.seq} in (select seq from mails where tenant_id = ${$('tenantId')}
-        and about = ${$('about')} limit ${$('limit')})`,
-    )
-    .returning({ seq: mails.seq })
-    .prepare()
+  const blank = (condition: SQL) =>
+    orm
+      .update(mails)
+      .set({
+        about: null,
+        recipient: null,
+        subject: null,
+        body: null,
+        lastError: null,
+        state: sql`iif(${mails.endedAt} is null, 'failed', ${mails.state})`,
+        endedAt: sql`coalesce(${mails.endedAt}, ${$('now')})`,
+        leaseOwner: null,
+        leaseUntil: null,
+        attemptId: null,
+        startedAt: null,
+      })
+      .where(condition)
+      .returning({ seq: mails.seq })
+      .prepare()
+  const blankAbout = blank(
+    sql`${mails.seq} in (select seq from mails where tenant_id = ${$('tenantId')}
+      and about = ${$('about')} limit ${$('limit')})`,
+  )
+  const blankTo = blank(
+    sql`${mails.seq} in (select seq from mails where recipient_hash = ${$('recipientHash')}
+      and recipient is not null limit ${$('limit')})`,
+  )
 
   return {
     insert: (mail: NewMail) => insert.run(mail),
     /**
-     * When an address was last written to, newest first. A clock that was set back leaves mails of
-     * the future, which must not keep an address waiting until then.
+     * When mails to an address were last posted or withheld, newest first. A clock that was set
+     * back leaves mails of the future, which must not keep an address waiting until then.
      */
     recent: (
       recipientHash: string,
-      { since, now }: { since: number; now: number },
+      { kind = null, since, now }: { kind?: string | null; since: number; now: number },
       limit: number,
-    ): number[] => recent.all({ recipientHash, since, now, limit }).map(({ at }) => at),
+    ): number[] => recent.all({ recipientHash, kind, since, now, limit }).map(({ at }) => at),
+    /** How many went to an address, up to `limit`; without those whose error begins so. */
+    countSent: (
+      recipientHash: string,
+      { except, since, now }: { except: string; since: number; now: number },
+      limit: number,
+    ): number => sent.all({ recipientHash, except: `${except}%`, since, now, limit }).length,
     /** Of every tenant and of the instance. */
     ofAll: ({ before = END, limit }: Scan): MailSummary[] => ofAll.all({ before, limit }),
     ofOne: (tenantId: string | null, { before = END, limit }: Scan): MailSummary[] =>
@@ -184,5 +212,8 @@ export function createMailStore({ orm }: Db) {
      */
     blankAbout: (tenantId: string, about: string, now: number, limit: number): number =>
       blankAbout.all({ tenantId, about, now, limit }).length,
+    /** The same of mails to an address. */
+    blankTo: (recipientHash: string, now: number, limit: number): number =>
+      blankTo.all({ recipientHash, now, limit }).length,
   }
 }

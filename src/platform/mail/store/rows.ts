@@ -16,7 +16,9 @@ export type NewMail = Pick<
   | 'body'
   | 'state'
   | 'expiresAt'
+  | 'lastError'
   | 'createdAt'
+  | 'endedAt'
 >
 
 /**
