@@ -1,4 +1,4 @@
-import { type Config, PROVIDERS } from './settings.ts'
+import { type Config, PROVIDERS, type ProviderName } from './settings.ts'
 
 /** A rule between settings that are sound by themselves. */
 export interface Conflict {
@@ -11,7 +11,7 @@ export interface Conflict {
 export const conflictsIn = (config: Config): Conflict[] => [
   ...mailWithoutSender(config),
   ...codesThatOutliveTheirFlow(config),
-  ...PROVIDERS.flatMap((name) => halfProvider(config, name)),
+  ...PROVIDERS.flatMap((name) => unfitProvider(config, name)),
 ]
 
 function mailWithoutSender({ mail }: Config): Conflict[] {
@@ -27,12 +27,34 @@ function codesThatOutliveTheirFlow({ gate }: Config): Conflict[] {
   return [{ keys, message: 'code_lifetime must not be longer than flow_lifetime' }]
 }
 
-function halfProvider({ gate }: Config, name: (typeof PROVIDERS)[number]): Conflict[] {
-  const { clientId, clientSecret } = gate.providers[name]
-  if ((clientId === undefined) === (clientSecret === undefined)) return []
-  const [there, missing] = clientId
-    ? ['client_id', 'client_secret']
-    : ['client_secret', 'client_id']
-  const keys = [there, missing].map((word) => `gate.providers.${name}.${word}`)
-  return [{ keys: keys as [string, string], message: `set ${missing} as well` }]
+function unfitProvider({ gate }: Config, name: ProviderName): Conflict[] {
+  const { clientId, clientSecret, teamId, keyId, privateKey } = gate.providers[name]
+  const secret = { client_secret: clientSecret }
+  const signing = { team_id: teamId, key_id: keyId, private_key: privateKey }
+  const [wanted, idle, message] =
+    name === 'apple'
+      ? [signing, secret, `set ${Object.keys(signing).join(', ')} instead`]
+      : [secret, signing, 'this is for apple alone']
+  const misplaced = inVain(name, idle, message)
+  return misplaced.length > 0 ? misplaced : half(name, { client_id: clientId, ...wanted })
+}
+
+type Words = Readonly<Record<string, string | undefined>>
+
+const keyOf = (name: ProviderName, word: string) => `gate.providers.${name}.${word}`
+
+/** Settings that this provider has no use for. */
+const inVain = (name: ProviderName, words: Words, message: string): Conflict[] =>
+  Object.keys(words)
+    .filter((word) => words[word] !== undefined)
+    .map((word) => ({ keys: [keyOf(name, word)], message }))
+
+/** Settings of which some are there and some are not. */
+function half(name: ProviderName, words: Words): Conflict[] {
+  const [there = [], missing = []] = [true, false].map((isThere) =>
+    Object.keys(words).filter((word) => (words[word] !== undefined) === isThere),
+  )
+  if (there.length === 0 || missing.length === 0) return []
+  const [first = '', ...rest] = [...there, ...missing].map((word) => keyOf(name, word))
+  return [{ keys: [first, ...rest], message: `set ${missing.join(', ')} as well` }]
 }

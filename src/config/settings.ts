@@ -1,3 +1,4 @@
+import { signingKey } from './keys.ts'
 import { list } from './kind.ts'
 import { choice, duration, integer, line, path, size, tick, toggle, word } from './kinds.ts'
 import { allowed, baseUrl, endpoint, host, mailbox, network, smtpUrl } from './places.ts'
@@ -26,12 +27,19 @@ const kept = duration('1s', '3650d')
 const providers = tableEach(
   PROVIDERS,
   `Sign-in with an account elsewhere. Such a table may exist for each of ${PROVIDERS.join(', ')}; ` +
-    'without client_id and client_secret the provider is off. Its addresses are built in: set ' +
-    'them only for an installation of your own.',
+    'without client_id and client_secret the provider is off. apple wants team_id, key_id and ' +
+    'private_key in place of client_secret. Addresses are built in: set them only for an ' +
+    'installation of your own, by https unless it is on this machine.',
   {
     clientId: unset(line(500), 'What the provider calls this instance.'),
     clientSecret: secret(line(4000), 'The secret that belongs to client_id.'),
-    baseUrl: unset(baseUrl, 'The front of all addresses of the provider.'),
+    teamId: unset(line(100), 'For apple alone: the team of the developer account.'),
+    keyId: unset(line(100), 'For apple alone: the id of private_key.'),
+    privateKey: secret(signingKey, 'For apple alone: the key for signing in with Apple.'),
+    baseUrl: unset(
+      baseUrl,
+      'The front of all addresses of the provider; for microsoft it ends in the directory.',
+    ),
     authorizeUrl: unset(endpoint, 'Where people are sent to sign in.'),
     tokenUrl: unset(endpoint, 'Where a code is exchanged for tokens.'),
     userinfoUrl: unset(endpoint, 'Where the profile is read.'),

@@ -282,6 +282,11 @@ describe('a setting out of its bounds is refused, and the complaint says what is
     ['mail.smtp_url', '"smtp://mail?tls.rejectUnauthorized=false"', A_MAIL_SERVER],
     ['gate.providers.github.client_id', '"a\\nb"', 'expected a line of 1 to 500 characters'],
     ['gate.providers.github.token_url', '"/token"', 'expected an http or https URL'],
+    [
+      'gate.providers.apple.private_key',
+      '"secret"',
+      'expected a private key on the curve P-256 in PEM',
+    ],
   ])('%s = %s', (key, written, complaint) => {
     const table = key.split('.').slice(0, -1).join('.')
     const label = table === '' ? key : `[${table}] ${key.split('.').at(-1)}`
@@ -307,8 +312,25 @@ describe('settings that go together are set together', () => {
     ],
     [
       'a secret has a client',
-      '[gate.providers.apple]\nclient_secret = "a"',
-      ['gatehouse.toml:2: [gate.providers.apple] client_secret: set client_id as well'],
+      '[gate.providers.slack]\nclient_secret = "a"',
+      ['gatehouse.toml:2: [gate.providers.slack] client_secret: set client_id as well'],
+    ],
+    [
+      'a client of Apple has what it signs with',
+      '[gate.providers.apple]\nclient_id = "a"\nkey_id = "b"',
+      ['gatehouse.toml:2: [gate.providers.apple] client_id: set team_id, private_key as well'],
+    ],
+    [
+      'a client of Apple has no secret of its own',
+      '[gate.providers.apple]\nclient_id = "a"\nclient_secret = "b"',
+      [
+        'gatehouse.toml:3: [gate.providers.apple] client_secret: set team_id, key_id, private_key instead',
+      ],
+    ],
+    [
+      'nobody else signs',
+      '[gate.providers.github]\nclient_id = "a"\nclient_secret = "b"\nteam_id = "c"',
+      ['gatehouse.toml:4: [gate.providers.github] team_id: this is for apple alone'],
     ],
     [
       'a code does not outlive its flow',

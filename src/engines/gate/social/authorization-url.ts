@@ -1,0 +1,58 @@
+import * as oauth from 'oauth4webapi'
+import type { Addresses, Provider } from './provider.ts'
+
+/** What a round trip must remember until the provider answers; kept sealed by the caller. */
+export interface RoundTripSecrets {
+  verifier?: string
+  nonce?: string
+}
+
+/** What a caller may pass on. Anything else could change who is asked for what. */
+const UPSTREAM = ['login_hint', 'hd', 'prompt', 'auth_type', 'acr_values'] as const
+const LONGEST_UPSTREAM = 320
+
+/** Where to send the browser, and what its coming back is to be checked with. */
+export async function authorizationUrl(of: {
+  provider: Provider
+  addresses: Addresses
+  clientId: string
+  redirectUri: string
+  state: string
+  upstream: Readonly<Record<string, string>>
+}): Promise<{ url: string; secrets: RoundTripSecrets }> {
+  const { provider, addresses, clientId, redirectUri, state } = of
+  const secrets = mintSecrets(provider)
+  const url = new URL(addresses.authorize)
+  const parameters = {
+    ...passedOn(of.upstream),
+    response_type: 'code',
+    client_id: clientId,
+    redirect_uri: redirectUri,
+    scope: provider.scopes,
+    state,
+    ...(secrets.nonce && { nonce: secrets.nonce }),
+    ...(secrets.verifier && {
+      code_challenge: await oauth.calculatePKCECodeChallenge(secrets.verifier),
+      code_challenge_method: 'S256',
+    }),
+    ...provider.parameters,
+  }
+  for (const [name, value] of Object.entries(parameters)) url.searchParams.set(name, value)
+  return { url: url.href, secrets }
+}
+
+const mintSecrets = (provider: Provider): RoundTripSecrets => ({
+  ...(provider.pkce && { verifier: oauth.generateRandomCodeVerifier() }),
+  ...(provider.kind === 'openid' && provider.nonce && { nonce: oauth.generateRandomNonce() }),
+})
+
+const passedOn = (upstream: Readonly<Record<string, unknown>>) =>
+  Object.fromEntries(
+    UPSTREAM.flatMap((name) => {
+      const value = Object.hasOwn(upstream, name) ? upstream[name] : undefined
+      return isPassable(value) ? [[name, value]] : []
+    }),
+  )
+
+const isPassable = (value: unknown): value is string =>
+  typeof value === 'string' && value.length <= LONGEST_UPSTREAM && /^[^\p{Cc}]+$/u.test(value)

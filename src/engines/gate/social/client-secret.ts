@@ -1,0 +1,44 @@
+import { createPrivateKey, type KeyObject, sign } from 'node:crypto'
+import { failed } from './errors.ts'
+
+const LIFETIME_S = 300
+
+/**
+ * The client secret that Apple wants: a JWT that says who asks, signed (ES256) with a key of the
+ * developer account. Made for each call, so that one that leaks is soon worth nothing; Apple
+ * would take one of half a year.
+ */
+export function signedSecret(of: {
+  teamId: string
+  keyId: string
+  privateKey: string
+  clientId: string
+  audience: string
+  nowMs: number
+}): string {
+  const issuedAt = Math.floor(of.nowMs / 1000)
+  const signed = [
+    { alg: 'ES256', kid: of.keyId },
+    {
+      iss: of.teamId,
+      iat: issuedAt,
+      exp: issuedAt + LIFETIME_S,
+      aud: of.audience,
+      sub: of.clientId,
+    },
+  ].map((part) => Buffer.from(JSON.stringify(part)).toString('base64url'))
+  const key = keyOf(of.privateKey)
+  const signature = sign('sha256', Buffer.from(signed.join('.')), {
+    key,
+    dsaEncoding: 'ieee-p1363',
+  })
+  return [...signed, signature.toString('base64url')].join('.')
+}
+
+function keyOf(pem: string): KeyObject {
+  try {
+    return createPrivateKey(pem)
+  } catch {
+    return failed('private_key cannot be read')
+  }
+}

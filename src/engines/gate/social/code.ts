@@ -1,0 +1,38 @@
+import * as oauth from 'oauth4webapi'
+import { type Connection, clientOf, type Return, serverOf, through } from './connection.ts'
+import { failed } from './errors.ts'
+import { standardAnswers } from './token-answer.ts'
+
+/** Checks what came back, and hands the code in. The answer has not been looked at yet. */
+export async function redeem(connection: Connection, back: Return): Promise<Response> {
+  const { provider, addresses } = connection
+  const server = serverOf(addresses, issuerOf(connection, back.params))
+  const client = clientOf(connection)
+  const params = oauth.validateAuthResponse(server, client, back.params, back.state)
+  const isOpenId = provider.kind === 'openid'
+  return oauth.authorizationCodeGrantRequest(
+    server,
+    client,
+    clientAuthOf(connection),
+    params,
+    back.redirectUri,
+    provider.pkce ? (back.secrets.verifier ?? failed('no verifier is known')) : oauth.nopkce,
+    through(standardAnswers(connection.fetch, { isOpenId })),
+  )
+}
+
+/** One that says who it is must be the one that was asked (RFC 9207), before it gets the code. */
+function issuerOf({ provider, addresses }: Connection, params: URLSearchParams): string {
+  const issuer = params.get('iss')
+  if (!issuer) return addresses.issuer
+  const isOurs =
+    provider.kind === 'openid'
+      ? provider.acceptsIssuer(issuer, addresses)
+      : issuer === addresses.issuer
+  return isOurs ? issuer : failed('the browser came back from another issuer')
+}
+
+const clientAuthOf = ({ provider, clientSecret }: Connection): oauth.ClientAuth =>
+  provider.clientAuth === 'basic'
+    ? oauth.ClientSecretBasic(clientSecret)
+    : oauth.ClientSecretPost(clientSecret)

@@ -1,0 +1,43 @@
+import type { BoundedFetch } from '../../../platform/bounded-fetch.ts'
+import type { Clock } from '../../../platform/clock.ts'
+
+const MINUTE = 60_000
+const KEPT_MS = 5 * MINUTE
+const SHORTEST_KEPT_MS = MINUTE
+
+/** The keys that providers sign with, read as often as need be. */
+export interface KeySets {
+  /** The answer of `url`, or a copy of it that is not too old. */
+  fetch: BoundedFetch
+  /**
+   * For a token whose key is not in the set: whether reading it again may help. Not so right
+   * after it was read, or each such token would cost the provider a request.
+   */
+  renew(url: string): boolean
+}
+
+/** Keeps one set an address; addresses come from the configuration, so that they are few. */
+export function createKeySets(clock: Clock, call: BoundedFetch): KeySets {
+  const kept = new Map<string, { at: number; text: string }>()
+  const ageOf = ({ at }: { at: number }) => clock.monotonic() - at
+
+  return {
+    fetch: async (url, init) => {
+      const known = kept.get(url)
+      if (known && ageOf(known) < KEPT_MS) return asJson(known.text)
+      const response = await call(url, init)
+      if (response.status !== 200) return response
+      const text = await response.text()
+      kept.set(url, { at: clock.monotonic(), text })
+      return asJson(text)
+    },
+    renew(url) {
+      const known = kept.get(url)
+      if (known && ageOf(known) < SHORTEST_KEPT_MS) return false
+      return kept.delete(url)
+    },
+  }
+}
+
+const asJson = (text: string) =>
+  new Response(text, { headers: { 'content-type': 'application/json' } })

@@ -1,0 +1,46 @@
+import * as oauth from 'oauth4webapi'
+import { redeem } from './code.ts'
+import {
+  type Connection,
+  clientOf,
+  HEADERS,
+  type Outcome,
+  type Return,
+  serverOf,
+  tokensOf,
+} from './connection.ts'
+import { failed } from './errors.ts'
+import type { Api, OauthProvider } from './provider.ts'
+import { jsonOf } from './token-answer.ts'
+
+/** Turns a code into an access token, and asks the provider whose it is. */
+export async function oauthExchange(
+  connection: Connection<OauthProvider>,
+  back: Return,
+): Promise<Outcome> {
+  const { provider, addresses } = connection
+  const answer = await redeem(connection, back)
+  const server = serverOf(addresses, addresses.issuer)
+  const client = clientOf(connection)
+  const tokens = await oauth.processAuthorizationCodeResponse(server, client, answer)
+  return { person: await provider.person(apiOf(connection, tokens)), tokens: tokensOf(tokens) }
+}
+
+function apiOf(
+  connection: Connection<OauthProvider>,
+  { access_token: accessToken, scope }: oauth.TokenEndpointResponse,
+): Api {
+  const { addresses, clientSecret } = connection
+  const headers = { accept: 'application/json', authorization: `Bearer ${accessToken}`, ...HEADERS }
+  return {
+    userinfo: addresses.userinfo ?? failed('there is no address to read the profile at'),
+    scopes: scope === undefined ? null : scope.split(/[\s,]+/),
+    accessToken,
+    clientSecret,
+    async get(url) {
+      const response = await connection.fetch(url, { headers })
+      if (response.status === 200) return jsonOf(response)
+      return failed(`${new URL(url).host} answers with status ${response.status}`)
+    },
+  }
+}

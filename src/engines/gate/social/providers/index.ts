@@ -1,0 +1,28 @@
+import type { ProviderName } from '../../../../config/index.ts'
+import type { Provider } from '../provider.ts'
+import { apple } from './apple.ts'
+import { discord } from './discord.ts'
+import { facebook } from './facebook.ts'
+import { github } from './github.ts'
+import { gitlab } from './gitlab.ts'
+import { google } from './google.ts'
+import { linkedin } from './linkedin.ts'
+import { microsoft } from './microsoft.ts'
+import { slack } from './slack.ts'
+import { spotify } from './spotify.ts'
+import { twitch } from './twitch.ts'
+
+/** Everything that tells one provider from another. */
+export const providers: Readonly<Record<ProviderName, Provider>> = {
+  github,
+  google,
+  gitlab,
+  microsoft,
+  discord,
+  facebook,
+  linkedin,
+  apple,
+  slack,
+  twitch,
+  spotify,
+}

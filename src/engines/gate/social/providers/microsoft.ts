@@ -1,0 +1,82 @@
+import { type Claims, checkedSubject, emailIn, nameIn, textIn } from '../claims.ts'
+import { failed } from '../errors.ts'
+import type { Addresses, OpenIdProvider } from '../provider.ts'
+
+/** The directory that all personal accounts are in. */
+const CONSUMERS = '9188040d-6c67-4c5b-b112-36a304b66dad'
+const ID = '[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}'
+const WHOLE_ID = new RegExp(`^${ID}$`)
+const ISSUER = new RegExp(`^(.+)/(${ID})/v2\\.0$`)
+const DIRECTORY = /\/([^/?]+)\/oauth2\/v2\.0\/authorize(?:\?|$)/
+
+/** `https://login.microsoftonline.com/<directory>`; the issuer is what all directories share. */
+function under(base: string): Addresses {
+  const isBare = new URL(base).pathname === '/'
+  const directory = isBare ? `${base}/common` : base
+  return {
+    authorize: `${directory}/oauth2/v2.0/authorize`,
+    token: `${directory}/oauth2/v2.0/token`,
+    jwks: `${directory}/discovery/v2.0/keys`,
+    issuer: isBare ? base : base.replace(/\/[^/]+$/, ''),
+  }
+}
+
+/**
+ * Microsoft accounts, and those of organisations (Entra ID). Each directory has an issuer of its
+ * own and all share the keys, so it is the directory in the address of the authorization
+ * endpoint that says who may come: `common`, `organizations`, `consumers` or one alone.
+ */
+export const microsoft: OpenIdProvider = {
+  kind: 'openid',
+  addresses: under('https://login.microsoftonline.com/common'),
+  under,
+  scopes: 'openid email profile',
+  pkce: true,
+  nonce: true,
+  clientAuth: 'post',
+  home: (addresses) => ISSUER.exec(addresses.issuer)?.[1] ?? addresses.issuer,
+  acceptsIssuer(issuer, addresses) {
+    const [, front, directory = ''] = ISSUER.exec(issuer) ?? []
+    const isThere = front === addresses.issuer || issuer === addresses.issuer
+    return isThere && isLetIn(directory, DIRECTORY.exec(addresses.authorize)?.[1] ?? 'common')
+  },
+  person(claims) {
+    const directory = idIn(claims, 'tid')
+    if (ISSUER.exec(textIn(claims, 'iss') ?? '')?.[2] !== directory) {
+      failed('tid is not the directory that issued the ID token')
+    }
+    return {
+      // `sub` differs from one client to the next, and names such as `upn` can be given away.
+      subject: checkedSubject(`${directory}:${idIn(claims, 'oid')}`),
+      email: emailIn(claims),
+      isEmailVerified: isEmailVerified(claims, directory),
+      name: nameIn(claims, 'name'),
+      locale: undefined,
+    }
+  },
+}
+
+function isLetIn(directory: string, wanted: string): boolean {
+  if (wanted === 'organizations') return directory !== CONSUMERS
+  if (wanted === 'consumers') return directory === CONSUMERS
+  return WHOLE_ID.test(wanted) ? directory === wanted : true
+}
+
+const idIn = (claims: Claims, name: string): string => {
+  const id = textIn(claims, name)
+  return id !== undefined && WHOLE_ID.test(id) ? id : failed(`${name} is missing or not an id`)
+}
+
+/**
+ * Whoever runs a directory can write any address into `email`, so it counts only where Microsoft
+ * says that the owner of its domain was asked, or where the person had to prove it.
+ */
+function isEmailVerified(claims: Claims, directory: string): boolean {
+  const email = emailIn(claims)?.toLowerCase()
+  if (email === undefined) return false
+  if (directory === CONSUMERS) return true
+  if ([true, 1, 'true', '1'].some((yes) => claims.xms_edov === yes)) return true
+  return [claims.verified_primary_email, claims.verified_secondary_email]
+    .flatMap((list) => (Array.isArray(list) ? list : []))
+    .some((each) => typeof each === 'string' && each.toLowerCase() === email)
+}

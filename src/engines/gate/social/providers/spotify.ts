@@ -1,0 +1,40 @@
+import { asClaims, type Claims, checkedSubject, emailIn, nameIn, subjectIn } from '../claims.ts'
+import { homeOfApi, type OauthProvider } from '../provider.ts'
+
+export const spotify: OauthProvider = {
+  kind: 'oauth',
+  addresses: {
+    authorize: 'https://accounts.spotify.com/authorize',
+    token: 'https://accounts.spotify.com/api/token',
+    userinfo: 'https://api.spotify.com/v1/me',
+    issuer: 'https://accounts.spotify.com',
+  },
+  under: (base) => ({
+    authorize: `${base}/authorize`,
+    token: `${base}/api/token`,
+    userinfo: `${base}/v1/me`,
+    issuer: base,
+  }),
+  scopes: 'user-read-email',
+  pkce: true,
+  clientAuth: 'basic',
+  home: homeOfApi,
+  async person(api) {
+    const user = asClaims(await api.get(api.userinfo), 'the user')
+    return {
+      subject: subjectOf(user),
+      email: emailIn(user),
+      // Spotify says of its addresses that nobody has checked them.
+      isEmailVerified: false,
+      name: nameIn(user, 'display_name'),
+      locale: undefined,
+    }
+  },
+}
+
+/**
+ * `id` is a name that people once chose, and can change. It is told apart from the number, so
+ * that nobody comes by another's account through the name they bear.
+ */
+const subjectOf = (user: Claims): string =>
+  user.account_id ? subjectIn(user, 'account_id') : checkedSubject(`name:${subjectIn(user, 'id')}`)
