@@ -78,15 +78,15 @@ CREATE UNIQUE INDEX `gate_addresses_identity_id_unique` ON `gate_addresses` (`id
 CREATE TABLE `gate_codes` (
 	`id` text PRIMARY KEY NOT NULL,
 	`tenant_id` text NOT NULL,
-	`identity_id` text NOT NULL,
 	`flow_id` text NOT NULL,
+	`identity_id` text,
+	`generation` integer,
 	`address` text NOT NULL,
 	`hash` text NOT NULL,
 	`issued_at` integer NOT NULL,
 	`expires_at` integer NOT NULL,
-	`used_at` integer,
-	FOREIGN KEY (`identity_id`) REFERENCES `gate_identities`(`id`) ON UPDATE no action ON DELETE cascade,
-	FOREIGN KEY (`flow_id`) REFERENCES `gate_flows`(`id`) ON UPDATE no action ON DELETE cascade
+	FOREIGN KEY (`flow_id`) REFERENCES `gate_flows`(`id`) ON UPDATE no action ON DELETE cascade,
+	FOREIGN KEY (`identity_id`) REFERENCES `gate_identities`(`id`) ON UPDATE no action ON DELETE cascade
 ) STRICT;
 
 CREATE INDEX `gate_codes_by_flow` ON `gate_codes` (`flow_id`);
@@ -148,17 +148,40 @@ CREATE INDEX `gate_erasures_by_time` ON `gate_erasures` (`requested_at`);
 CREATE TABLE `gate_flows` (
 	`id` text PRIMARY KEY NOT NULL,
 	`tenant_id` text NOT NULL,
-	`identity_id` text NOT NULL,
 	`kind` text NOT NULL,
 	`state` text NOT NULL,
+	`identity_id` text,
+	`session_id` text,
+	`requested_aal` text NOT NULL,
+	`is_refresh` integer NOT NULL,
+	`active` text,
+	`address` text,
+	`tries` integer NOT NULL,
+	`language` text NOT NULL,
+	`return_to` text,
+	`next_flow_id` text,
+	`replaced_by` text,
+	`browser_hash` text,
+	`notices` text,
+	`internal` text,
+	`exchange_hash` text,
+	`exchange_session_id` text,
+	`exchange_expires_at` integer,
+	`completed_at` integer,
 	`issued_at` integer NOT NULL,
+	`updated_at` integer NOT NULL,
 	`expires_at` integer NOT NULL,
+	FOREIGN KEY (`tenant_id`) REFERENCES `tenants`(`id`) ON UPDATE no action ON DELETE cascade,
 	FOREIGN KEY (`identity_id`) REFERENCES `gate_identities`(`id`) ON UPDATE no action ON DELETE cascade
 ) STRICT;
+
+CREATE INDEX `gate_flows_by_tenant` ON `gate_flows` (`tenant_id`);
 
 CREATE INDEX `gate_flows_by_identity` ON `gate_flows` (`identity_id`);
 
 CREATE INDEX `gate_flows_by_expiry` ON `gate_flows` (`expires_at`);
+
+CREATE INDEX `gate_flows_by_address` ON `gate_flows` (`tenant_id`,`address`) WHERE address is not null;
 
 CREATE TABLE `gate_identities` (
 	`seq` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
@@ -186,6 +209,20 @@ CREATE INDEX `gate_identities_by_tenant` ON `gate_identities` (`tenant_id`,`seq`
 CREATE INDEX `gate_identities_by_state` ON `gate_identities` (`tenant_id`,`state`,`seq`);
 
 CREATE INDEX `gate_identities_by_state_and_email` ON `gate_identities` (`tenant_id`,`state`,`email`);
+
+CREATE TABLE `gate_round_trips` (
+	`state_hash` text PRIMARY KEY NOT NULL,
+	`tenant_id` text NOT NULL,
+	`flow_id` text NOT NULL,
+	`provider` text NOT NULL,
+	`secrets` text NOT NULL,
+	`browser_hash` text,
+	`issued_at` integer NOT NULL,
+	`expires_at` integer NOT NULL,
+	FOREIGN KEY (`flow_id`) REFERENCES `gate_flows`(`id`) ON UPDATE no action ON DELETE cascade
+) STRICT;
+
+CREATE INDEX `gate_round_trips_by_flow` ON `gate_round_trips` (`flow_id`);
 
 CREATE TABLE `gate_sessions` (
 	`seq` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
@@ -224,6 +261,20 @@ CREATE TABLE `gate_settings` (
 	`policies_updated_at` integer,
 	FOREIGN KEY (`tenant_id`) REFERENCES `tenants`(`id`) ON UPDATE no action ON DELETE cascade
 ) STRICT;
+
+CREATE TABLE `gate_social_links` (
+	`tenant_id` text NOT NULL,
+	`provider` text NOT NULL,
+	`subject` text NOT NULL,
+	`identity_id` text NOT NULL,
+	`tokens` text,
+	`created_at` integer NOT NULL,
+	`updated_at` integer NOT NULL,
+	PRIMARY KEY(`tenant_id`, `provider`, `subject`),
+	FOREIGN KEY (`identity_id`) REFERENCES `gate_identities`(`id`) ON UPDATE no action ON DELETE cascade
+) STRICT;
+
+CREATE INDEX `gate_social_links_by_identity` ON `gate_social_links` (`identity_id`);
 
 ALTER TABLE `messages` ADD `about` text;
 

@@ -1,5 +1,6 @@
 import { Elysia } from 'elysia'
 import type { Config } from './config/index.ts'
+import { createFlowPages } from './console/flow-pages.ts'
 import { createConsole } from './console/index.ts'
 import { createDelivery } from './delivery/index.ts'
 import { createClockwork } from './engines/clockwork/index.ts'
@@ -32,12 +33,17 @@ export function createApp(platform: Platform, config: Config, { precompile = fal
   let knownBaseUrl: string | undefined
   const mail = createMail({ ...platform, config })
   retention.add(...mail.retention)
-  const gate = createGate(platform, { delivery, mail }, config, access, baseUrl)
+  const clientAddress = createClientAddress(config.server.trustedProxies)
+  const gate = createGate(platform, { delivery, mail }, config, access, {
+    baseUrl,
+    addressOf: (request) => clientAddress(request, app.server),
+    pages: createFlowPages(),
+  })
   const document = createApiDocument(() => app, baseUrl)
   const kit = createKit({
     log,
     metrics: createHttpMetrics(metrics),
-    clientAddress: createClientAddress(config.server.trustedProxies),
+    clientAddress,
     routes: () => app,
   })
 

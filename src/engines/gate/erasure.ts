@@ -4,6 +4,7 @@ import type { Clock } from '../../platform/clock.ts'
 import type { Log } from '../../platform/log.ts'
 import type { Mail } from '../../platform/mail/index.ts'
 import { type RetentionRule, SLICE } from '../../platform/retention.ts'
+import type { IdentityRow } from './store/identities.ts'
 import type { Store } from './store/index.ts'
 
 /** It says no more than an id. */
@@ -27,8 +28,11 @@ export function createErasure(parts: {
   const { db, store, delivery, mail, clock, log } = parts
 
   /** Inside the commit of the deletion. */
-  const request = (tenantId: string, identityId: string, now: number) =>
-    store.erasures.insert({ tenantId, identityId, requestedAt: now })
+  function request({ tenantId, id, email }: IdentityRow, now: number) {
+    store.erasures.insert({ tenantId, identityId: id, requestedAt: now })
+    store.flows.removeOfAddress(tenantId, email)
+    mail.eraseTo(tenantId, email, SLICE)
+  }
 
   /** A slice at once; the rest comes with the clean-up that goes on. Never rejects. */
   async function begin(tenantId: string, identityId: string): Promise<void> {

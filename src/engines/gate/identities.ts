@@ -34,7 +34,11 @@ export function createIdentities(parts: {
 
   const present = (row: IdentityRow): IdentityDetail => ({
     ...presentIdentity(row, store.addresses.of(row.tenantId, row.id), schemaUrl),
-    credentials: presentCredentials(store.credentials.headsOf(row.tenantId, row.id), row.email),
+    credentials: presentCredentials(
+      row,
+      store.credentials.headsOf(row.tenantId, row.id),
+      store.socialLinks.of(row.tenantId, row.id),
+    ),
   })
 
   const get = ({ tenantId }: Caller, id: string): IdentityDetail =>
@@ -74,7 +78,7 @@ export function createIdentities(parts: {
       const person = people.existing(tenantId, id)
       const now = clock.now()
       people.remove(person)
-      erasure.request(tenantId, id, now)
+      erasure.request(person, now)
       record(caller, 'identity.deleted', id)
       events(tenantId, { type: 'identity.deleted', identityId: id, payload: {} }, now)
     })

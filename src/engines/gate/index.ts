@@ -5,6 +5,8 @@ import type { Mail } from '../../platform/mail/index.ts'
 import type { Platform } from '../../platform/platform.ts'
 import { createAccessTokens } from './access-tokens.ts'
 import { createAuthorization } from './authorization.ts'
+import { createCredentialRemoval } from './credential-removal.ts'
+import { createCredentials } from './credentials.ts'
 import { createDecisions } from './decisions.ts'
 import { createEditing } from './editing.ts'
 import { createErasure } from './erasure.ts'
@@ -18,13 +20,14 @@ import { createPdp } from './policy/pdp.ts'
 import { createPolicySettings } from './policy-settings.ts'
 import { gateRetention } from './retention.ts'
 import { createRoutes } from './routes/index.ts'
+import { createSecondFactors } from './second-factor/index.ts'
+import { createSelfService, type Web } from './self-service.ts'
 import { createSessions } from './sessions.ts'
 import { createSettings } from './settings.ts'
 import { createSignInMethods } from './sign-in-methods.ts'
 import { createStore } from './store/index.ts'
 import { createSubjectOf } from './subjects.ts'
 import { createTokenGenerations } from './token-generations.ts'
-import { createVerification } from './verification.ts'
 import { createWebhooks } from './webhooks.ts'
 
 export type Gate = ReturnType<typeof createGate>
@@ -33,20 +36,24 @@ export type Gate = ReturnType<typeof createGate>
 export function createGate(
   platform: Platform,
   { delivery, mail }: { delivery: Delivery; mail: Mail },
-  config: Pick<Config, 'gate' | 'retention'>,
+  config: Pick<Config, 'gate' | 'limits' | 'retention'>,
   access: Access,
-  /** Where people and their mails reach this server, without a slash at its end. */
-  baseUrl: () => string,
+  web: Web,
 ) {
-  const { db, clock, log, audit, sealing, tenants, keys, metrics, retention, resources } = platform
-  const { sessionLifetimeMs, flowLifetimeMs, password } = config.gate
+  const { db, clock, log, audit, tenants, keys, metrics, retention, resources } = platform
+  const { sessionLifetimeMs, password } = config.gate
+  const { baseUrl } = web
   const store = createStore(db)
   const events = createEvents({ delivery })
   const schemaUrl = (schemaId: string) => `${baseUrl()}/public/gate/schemas/${schemaId}`
   const generations = createTokenGenerations({ db, store })
   const people = createPeople({ store, clock, audit, events, generations })
   const erasure = createErasure({ db, store, delivery, mail, clock, log })
-  const newCredential = createNewCredential({ hashing: createHashing(password) })
+  const hashing = createHashing(password)
+  const newCredential = createNewCredential({ hashing })
+  const settings = createSettings({ db, store, audit })
+  const credentials = createCredentials({ store, clock })
+  const secondFactors = createSecondFactors({ ...platform, store, settings, credentials })
   const identities = createIdentities({
     db,
     clock,
@@ -66,21 +73,22 @@ export function createGate(
     store,
     people,
     schemaUrl,
+    owesSecondFactor: secondFactors.isOwedBy,
     lifetimeMs: sessionLifetimeMs,
   })
-  const verification = createVerification({
-    db,
-    clock,
-    audit,
-    sealing,
+  const selfService = createSelfService(platform, config, {
     store,
-    people,
     mail,
-    tenants,
-    baseUrl,
-    flowLifetimeMs,
+    people,
+    events,
+    sessions,
+    settings,
+    hashing,
+    credentials,
+    secondFactors,
+    schemaUrl,
+    web,
   })
-  const settings = createSettings({ db, store, audit })
   const pdp = createPdp()
   const subjectOf = createSubjectOf({ store })
   const decisions = createDecisions({ db, clock, store })
@@ -88,7 +96,8 @@ export function createGate(
     identities,
     editing,
     sessions,
-    verification,
+    ...selfService,
+    credentialRemoval: createCredentialRemoval({ db, audit, store, people, secondFactors }),
     accessTokens: createAccessTokens({ db, clock, audit, store, subjectOf, generations, keys }),
     decisions,
     authorization: createAuthorization({

@@ -62,9 +62,30 @@ export function createPeople(parts: {
     if (!store.identities.insert(row)) throw emailTaken()
     const times = { createdAt: now, updatedAt: now }
     store.addresses.put(newAddress({ tenantId, identityId: id, value: email, now, isVerified }))
-    if (credential) store.credentials.insert({ ...credential, ...times, tenantId, identityId: id })
+    if (credential) store.credentials.put({ ...credential, ...times, tenantId, identityId: id })
     events(tenantId, { type: 'identity.created', identityId: id, payload: { email, method } }, now)
     return existing(tenantId, id)
+  }
+
+  /** Somebody who signs up, as far as that is known: nothing of it is proven. */
+  function addByThemselves(
+    tenantId: string,
+    traits: Traits,
+    method: NewPerson['method'],
+  ): IdentityRow {
+    const person = add({
+      tenantId,
+      schemaId: 'user',
+      state: 'active',
+      traits,
+      metadataPublic: {},
+      isVerified: false,
+      credential: undefined,
+      method,
+    })
+    const actor: Actor = { kind: 'person', id: person.id }
+    audit.record({ tenantId, actor, action: 'identity.created', object: `identity:${person.id}` })
+    return person
   }
 
   /** What stays as it was is not written, and nobody is told of it. */
@@ -93,7 +114,7 @@ export function createPeople(parts: {
   function move({ tenantId, id, email }: IdentityRow, now: number) {
     const taken = store.identities.byEmail(tenantId, email)
     if (taken && taken.id !== id) throw emailTaken()
-    store.flows.removeCodesOf(tenantId, id)
+    store.codes.removeOfIdentity(tenantId, id)
     store.addresses.put(newAddress({ tenantId, identityId: id, value: email, now }))
   }
 
@@ -113,7 +134,7 @@ export function createPeople(parts: {
     generations.forget()
   }
 
-  return { existing, add, change, remove }
+  return { existing, add, addByThemselves, change, remove }
 }
 
 const NAMES = {

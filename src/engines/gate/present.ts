@@ -6,6 +6,7 @@ import type { AddressRow } from './store/addresses.ts'
 import type { CredentialHead } from './store/credentials.ts'
 import type { IdentityRow } from './store/identities.ts'
 import type { SessionRow, SessionWithIdentity } from './store/sessions.ts'
+import type { SocialLinkRow } from './store/social-links.ts'
 import type { Traits } from './traits.ts'
 
 export const traitsOf = ({ traits }: Pick<IdentityRow, 'traits'>): Traits => JSON.parse(traits)
@@ -61,19 +62,45 @@ const presentRecovery = ({ id, value, createdAt, updatedAt }: AddressRow) => ({
 })
 
 /** By type: what somebody can sign in with, and never a secret of it. */
-export const presentCredentials = (heads: CredentialHead[], email: string) =>
+export const presentCredentials = (
+  { id, email }: { id: string; email: string },
+  heads: CredentialHead[],
+  links: SocialLinkRow[],
+) =>
   Object.fromEntries(
-    heads.map(({ type, version, createdAt, updatedAt }) => [
+    [
+      ...heads.map(({ type, ...rest }) => ({
+        type,
+        identifiers: type === 'password' ? [email] : [id],
+        ...rest,
+      })),
+      ...accounts(links),
+    ].map(({ type, identifiers, version, createdAt, updatedAt }) => [
       type,
       {
         type,
-        identifiers: [email],
+        identifiers,
         version,
         created_at: isoTime(createdAt),
         updated_at: isoTime(updatedAt),
       },
     ]),
   )
+
+/** All accounts elsewhere are one way to sign in. */
+function accounts(links: SocialLinkRow[]) {
+  const [first] = links
+  if (!first) return []
+  return [
+    {
+      type: 'oidc' as const,
+      identifiers: links.map(({ provider, subject }) => `${provider}:${subject}`),
+      version: 0,
+      createdAt: first.createdAt,
+      updatedAt: Math.max(...links.map(({ updatedAt }) => updatedAt)),
+    },
+  ]
+}
 
 /** Without the person, who is known where a list of sessions is read. */
 export const presentSession = (

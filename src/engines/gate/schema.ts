@@ -61,7 +61,7 @@ export const gateCredentials = sqliteTable(
   {
     tenantId: ofTenant(),
     identityId: identityId(),
-    type: text('type', { enum: ['password'] }).notNull(),
+    type: text('type', { enum: ['password', 'totp', 'lookup_secret'] }).notNull(),
     /** JSON object with what is secret about it; never shown. */
     config: text('config').notNull(),
     version: integer('version').notNull(),
@@ -170,23 +170,64 @@ export const gateSettings = sqliteTable('gate_settings', {
   policiesUpdatedAt: integer('policies_updated_at'),
 })
 
-/** What a person is in the middle of. */
+/** What a person is in the middle of: a form that is filled in, in one step or several. */
 export const gateFlows = sqliteTable(
   'gate_flows',
   {
     id: text('id').primaryKey(),
-    tenantId: ofTenant(),
-    identityId: identityId(),
-    kind: text('kind', { enum: ['verification'] }).notNull(),
-    state: text('state', { enum: ['sent_email'] }).notNull(),
+    tenantId: tenantId(),
+    kind: text('kind', {
+      enum: ['login', 'registration', 'recovery', 'verification', 'settings'],
+    }).notNull(),
+    state: text('state', {
+      enum: ['choose_method', 'sent_email', 'passed_challenge', 'show_form', 'success'],
+    }).notNull(),
+    /** Whose it is, where that is known from the start. */
+    identityId: text('identity_id').references(() => gateIdentities.id, { onDelete: 'cascade' }),
+    /** The session that it acts for. */
+    sessionId: text('session_id'),
+    requestedAal: text('requested_aal', { enum: ['aal1', 'aal2'] }).notNull(),
+    /** Somebody who is signed in shows once more who they are. */
+    isRefresh: integer('is_refresh', { mode: 'boolean' }).notNull(),
+    /** The method that was used last. */
+    active: text('active'),
+    /** Where its code went. */
+    address: text('address'),
+    /** Codes that were typed in, right or wrong. */
+    tries: integer('tries').notNull(),
+    language: text('language', { enum: ['en', 'de'] }).notNull(),
+    returnTo: text('return_to'),
+    /** The flow that goes on once this one is over. */
+    nextFlowId: text('next_flow_id'),
+    /** The flow that took the place of this one when it had expired. */
+    replacedBy: text('replaced_by'),
+    /** SHA-256 of what one browser alone has, which opened it first. */
+    browserHash: text('browser_hash'),
+    /** JSON array of what is to be said when it is looked at next. */
+    notices: text('notices'),
+    /** Sealed JSON: what was given in earlier steps. */
+    internal: text('internal'),
+    /** SHA-256 of the code that the tenant exchanges for the session. */
+    exchangeHash: text('exchange_hash'),
+    exchangeSessionId: text('exchange_session_id'),
+    exchangeExpiresAt: integer('exchange_expires_at'),
+    completedAt: integer('completed_at'),
     issuedAt: integer('issued_at').notNull(),
+    updatedAt: integer('updated_at').notNull(),
     expiresAt: integer('expires_at').notNull(),
   },
   (t) => [
+    index('gate_flows_by_tenant').on(t.tenantId),
     index('gate_flows_by_identity').on(t.identityId),
     index('gate_flows_by_expiry').on(t.expiresAt),
+    index('gate_flows_by_address').on(t.tenantId, t.address).where(sql`address is not null`),
   ],
 )
+
+const flowId = () =>
+  text('flow_id')
+    .notNull()
+    .references(() => gateFlows.id, { onDelete: 'cascade' })
 
 /** Codes that went out by mail, each good once. */
 export const gateCodes = sqliteTable(
@@ -194,22 +235,61 @@ export const gateCodes = sqliteTable(
   {
     id: text('id').primaryKey(),
     tenantId: ofTenant(),
-    identityId: identityId(),
-    flowId: text('flow_id')
-      .notNull()
-      .references(() => gateFlows.id, { onDelete: 'cascade' }),
+    flowId: flowId(),
+    /** Null where nobody has the address: such a code is as good as none. */
+    identityId: text('identity_id').references(() => gateIdentities.id, { onDelete: 'cascade' }),
+    /** Of the identity's sessions: what ends these ends the code. */
+    generation: integer('generation'),
     /** The address that knowing the code proves. */
     address: text('address').notNull(),
     /** HMAC of the code, hexadecimal: six digits would not withstand a plain hash. */
     hash: text('hash').notNull(),
     issuedAt: integer('issued_at').notNull(),
     expiresAt: integer('expires_at').notNull(),
-    usedAt: integer('used_at'),
   },
   (t) => [
     index('gate_codes_by_flow').on(t.flowId),
     index('gate_codes_by_identity').on(t.identityId),
   ],
+)
+
+/** Accounts elsewhere that a person signs in with. */
+export const gateSocialLinks = sqliteTable(
+  'gate_social_links',
+  {
+    tenantId: ofTenant(),
+    provider: text('provider').notNull(),
+    /** Who it is at the provider. */
+    subject: text('subject').notNull(),
+    identityId: identityId(),
+    /** Sealed JSON: the tokens that came with the link. */
+    tokens: text('tokens'),
+    createdAt: integer('created_at').notNull(),
+    updatedAt: integer('updated_at').notNull(),
+  },
+  (t) => [
+    primaryKey({ columns: [t.tenantId, t.provider, t.subject] }),
+    index('gate_social_links_by_identity').on(t.identityId),
+  ],
+)
+
+/** Browsers that were sent to a provider and are to come back, each once. */
+export const gateRoundTrips = sqliteTable(
+  'gate_round_trips',
+  {
+    /** SHA-256 of the state that goes along, hexadecimal. */
+    stateHash: text('state_hash').primaryKey(),
+    tenantId: ofTenant(),
+    flowId: flowId(),
+    provider: text('provider').notNull(),
+    /** Sealed JSON: what the answer is checked by. */
+    secrets: text('secrets').notNull(),
+    /** SHA-256 of what the browser has that was sent, where it is known. */
+    browserHash: text('browser_hash'),
+    issuedAt: integer('issued_at').notNull(),
+    expiresAt: integer('expires_at').notNull(),
+  },
+  (t) => [index('gate_round_trips_by_flow').on(t.flowId)],
 )
 
 /** People who were deleted: by their ids alone, so that nobody takes one for a name of another. */

@@ -2,7 +2,7 @@ import type { Db } from '../../db/open.ts'
 import { type Audit, actorOf } from '../../platform/audit.ts'
 import { type Clock, isoTime } from '../../platform/clock.ts'
 import { isMinted, mintSecret, sha256 } from '../../platform/crypto.ts'
-import { fail, forbidden, notFound, unauthenticated } from '../../platform/errors.ts'
+import { AppError, fail, forbidden, notFound, unauthenticated } from '../../platform/errors.ts'
 import { newId } from '../../platform/ids.ts'
 import type { Caller } from '../../platform/keys.ts'
 import { SESSIONS_KEPT } from './limits.ts'
@@ -38,9 +38,11 @@ export function createSessions(parts: {
   store: Store
   people: People
   schemaUrl: (schemaId: string) => string
+  /** Whether one factor is not enough for somebody. */
+  owesSecondFactor: (person: { tenantId: string; id: string }) => boolean
   lifetimeMs: number
 }) {
-  const { db, clock, audit, store, people, schemaUrl, lifetimeMs } = parts
+  const { db, clock, audit, store, people, schemaUrl, owesSecondFactor, lifetimeMs } = parts
 
   /**
    * Begins a session, inside the commit in which `identity` was read. The token is shown this
@@ -57,9 +59,7 @@ export function createSessions(parts: {
       tokenHash: hash,
       generation: identity.sessionGeneration,
       assuranceLevel: signIn.assuranceLevel,
-      methods: JSON.stringify(
-        signIn.methods.map((method) => ({ ...method, completed_at: isoTime(now) })),
-      ),
+      methods: JSON.stringify(signIn.methods.map((method) => completed(method, now))),
       authenticatedAt: now,
       issuedAt: now,
       expiresAt: now + lifetimeMs,
@@ -70,15 +70,83 @@ export function createSessions(parts: {
     return { token, session: present(store.sessions.byToken(hash) as SessionWithIdentity) }
   }
 
-  /** The session behind a token; with a `caller`, one of that tenant alone. */
+  /**
+   * One more proof of who somebody is, within a commit: of a second factor, or of the first one
+   * anew. Sign-ins of long ago count as recent from then on.
+   */
+  function strengthen(
+    row: SessionWithIdentity,
+    method: Omit<AuthenticationMethod, 'completed_at'>,
+  ): SessionDetail {
+    const now = clock.now()
+    const before: AuthenticationMethod[] = JSON.parse(row.methods)
+    const methods = [
+      ...before.filter((one) => one.method !== method.method),
+      completed(method, now),
+    ]
+    store.sessions.setProof(row.tenant_id, row.id, {
+      assuranceLevel: methods.some(({ aal }) => aal === 'aal2') ? 'aal2' : 'aal1',
+      methods: JSON.stringify(methods),
+      authenticatedAt: now,
+    })
+    return present(store.sessions.byId(row.tenant_id, row.id) as SessionWithIdentity)
+  }
+
+  /** A token of its own for whoever was handed the session; the one before dies. */
+  function reissue(tenantId: string, id: string): string {
+    const token = PREFIX + mintSecret()
+    store.sessions.setToken(tenantId, id, sha256(token))
+    return token
+  }
+
+  /** The session behind a token that is complete; with a `caller`, one of that tenant alone. */
   function whoami(token: string | undefined, caller: Caller | undefined): SessionDetail {
+    const row = authenticated(token, caller?.tenantId)
+    if (owes(row))
+      throw new AppError(
+        'forbidden',
+        'a second factor is still owed',
+        'session_aal2_required',
+        undefined,
+        {
+          id: 'session_aal2_required',
+        },
+      )
+    return present(row)
+  }
+
+  /** The session behind a token, even if it owes a second factor. */
+  function authenticated(token: string | undefined, tenantId?: string): SessionWithIdentity {
     if (token === undefined)
       throw unauthenticated('missing session token: send it as X-Session-Token')
     const row = isWellFormed(token) ? store.sessions.byToken(sha256(token)) : undefined
-    const isTheirs = caller === undefined || row?.tenant_id === caller.tenantId
-    if (!row || !isTheirs || !isAlive(row))
+    if (!row || !isAlive(row) || (tenantId !== undefined && row.tenant_id !== tenantId))
       throw unauthenticated('the session token is not valid, or its session has ended')
-    return present(row)
+    return row
+  }
+
+  /** By its id; undefined once it has ended. */
+  function alive(tenantId: string, id: string): SessionWithIdentity | undefined {
+    const row = store.sessions.byId(tenantId, id)
+    return row && isAlive(row) ? row : undefined
+  }
+
+  const owes = (row: SessionWithIdentity): boolean =>
+    row.assurance_level === 'aal1' &&
+    owesSecondFactor({ tenantId: row.tenant_id, id: row.identity_id })
+
+  /** All sessions of a person, within a commit; returns the person as they are then. */
+  function endAll(person: IdentityRow): IdentityRow {
+    const next = { ...person, sessionGeneration: person.sessionGeneration + 1 }
+    store.identities.update(next)
+    return next
+  }
+
+  /** All but one. */
+  function endOthers(person: IdentityRow, keptId: string): IdentityRow {
+    const next = endAll(person)
+    store.sessions.setGeneration(person.tenantId, keptId, next.sessionGeneration)
+    return next
   }
 
   const isAlive = (row: SessionWithIdentity): boolean =>
@@ -103,8 +171,7 @@ export function createSessions(parts: {
   const revokeAll = (caller: Caller, identityId: string): Promise<void> =>
     db.commit(() => {
       const row = people.existing(caller.tenantId, identityId)
-      const next = { ...row, sessionGeneration: row.sessionGeneration + 1 }
-      store.identities.update(next)
+      endAll(row)
       record(caller, 'sessions.revoked', `identity:${identityId}`)
     })
 
@@ -122,8 +189,27 @@ export function createSessions(parts: {
   const record = (caller: Caller, action: string, object: string) =>
     audit.record({ tenantId: caller.tenantId, actor: actorOf(caller), action, object })
 
-  return { open, whoami, list, revokeAll, revoke }
+  return {
+    open,
+    strengthen,
+    reissue,
+    whoami,
+    authenticated,
+    alive,
+    owes,
+    present,
+    endAll,
+    endOthers,
+    list,
+    revokeAll,
+    revoke,
+  }
 }
+
+const completed = (
+  method: Omit<AuthenticationMethod, 'completed_at'>,
+  now: number,
+): AuthenticationMethod => ({ ...method, completed_at: isoTime(now) })
 
 const isWellFormed = (token: string): boolean =>
   token.startsWith(PREFIX) && isMinted(token.slice(PREFIX.length))

@@ -1,41 +1,42 @@
 import type { Db } from '../../db/open.ts'
 import { type Audit, actorOf } from '../../platform/audit.ts'
 import { type Clock, isoTime } from '../../platform/clock.ts'
-import { randomDigits } from '../../platform/crypto.ts'
 import { fail, invalid, notFound, rateLimited } from '../../platform/errors.ts'
-import { newId } from '../../platform/ids.ts'
 import type { Caller } from '../../platform/keys.ts'
 import type { Mail } from '../../platform/mail/index.ts'
-import type { Sealing } from '../../platform/sealing.ts'
 import { requireGoodStanding } from '../../platform/standing.ts'
-import type { Tenants } from '../../platform/tenants.ts'
-import { verificationLetter } from './letters.ts'
+import type { FlowKeeper } from './flows/flow.ts'
+import type { Verifying } from './flows/kinds/verification.ts'
 import type { StartedFlow } from './model/identities.ts'
 import type { People } from './people.ts'
 import type { AddressRow } from './store/addresses.ts'
 import type { Store } from './store/index.ts'
 
-const CODE_DIGITS = 6
-const SEALED = 'gate codes'
+/** Of mails that a tenant's server asks for: counted apart from those that people ask for. */
+const RESENT = 'resend'
+
+/** When to try again where the address has had mails of all kinds. */
+const PESTERED_MS = 10 * 60_000
 
 export type Verification = ReturnType<typeof createVerification>
 
-/** Proof that an address is somebody's own: a code goes there by mail. */
+/** What a tenant's own server does about addresses that are not proven. */
 export function createVerification(parts: {
   db: Db
   clock: Clock
   audit: Audit
-  sealing: Sealing
   store: Store
   people: People
   mail: Mail
-  tenants: Tenants
-  baseUrl: () => string
-  flowLifetimeMs: number
+  keeper: FlowKeeper
+  verifying: Verifying
 }) {
-  const { db, clock, audit, sealing, store, people, mail, tenants, baseUrl, flowLifetimeMs } = parts
+  const { db, clock, audit, store, people, mail, keeper, verifying } = parts
 
-  /** A new mail to somebody whose address is not proven; codes of earlier ones die. */
+  /**
+   * A new mail to somebody whose address is not proven; codes of earlier ones die. Its code is good
+   * for as long as the flow, so that the link in the mail is, too.
+   */
   const resend = (caller: Caller, identityId: string): Promise<StartedFlow> =>
     db.commit(() => {
       const { tenantId } = caller
@@ -46,55 +47,25 @@ export function createVerification(parts: {
       if (person.state === 'inactive') throw invalid('the identity is inactive')
       requireGoodStanding(caller)
       requireAllowance(address)
-      const flow = start(address)
+      const flow = keeper.begin({ tenantId, kind: 'verification', language: 'en', identityId })
+      verifying.ask(flow, person, { kind: RESENT, expiresAt: flow.expiresAt })
       audit.record({
         tenantId,
         actor: actorOf(caller),
         action: 'verification.sent',
         object: `identity:${identityId}`,
       })
-      return { flow }
+      return { flow: { id: flow.id, expires_at: isoTime(flow.expiresAt) } }
     })
 
   function requireAllowance({ tenantId, value }: AddressRow) {
-    const allowance = mail.allowance(tenantId, value, clock.now())
-    if (!allowance.allowed)
-      throw rateLimited('too many mails to this address; try again later', allowance.retryAfterMs)
+    const allowance = mail.allowance(tenantId, value, clock.now(), RESENT)
+    if (!allowance.allowed) throw tooMany(allowance.retryAfterMs)
+    if (mail.isPestered(tenantId, value, clock.now())) throw tooMany(PESTERED_MS)
   }
-
-  /** The code is good for as long as the flow, so that the link in the mail is, too. */
-  function start(address: AddressRow): StartedFlow['flow'] {
-    const { tenantId, identityId, value } = address
-    const now = clock.now()
-    const expiresAt = now + flowLifetimeMs
-    const flow = { id: newId(), tenantId, identityId, issuedAt: now, expiresAt }
-    const code = randomDigits(CODE_DIGITS)
-    store.flows.removeCodesOf(tenantId, identityId)
-    store.flows.insert({ ...flow, kind: 'verification', state: 'sent_email' })
-    store.flows.insertCode({
-      id: newId(),
-      tenantId,
-      identityId,
-      flowId: flow.id,
-      address: value,
-      hash: sealing.fingerprint(SEALED, `${flow.id} ${code}`),
-      issuedAt: now,
-      expiresAt,
-    })
-    store.addresses.put({ ...address, status: 'sent', updatedAt: now })
-    const letter = verificationLetter({
-      tenantName: tenants.find(tenantId).name,
-      code,
-      link: linkTo(flow.id, code),
-      lifetimeMs: flowLifetimeMs,
-    })
-    const kind = 'verification'
-    mail.post({ tenantId, about: identityId, kind, recipient: value, expiresAt, ...letter }, now)
-    return { id: flow.id, expires_at: isoTime(expiresAt) }
-  }
-
-  const linkTo = (flowId: string, code: string) =>
-    `${baseUrl()}/auth/self-service/verification?${new URLSearchParams({ flow: flowId, code })}`
 
   return { resend }
 }
+
+const tooMany = (retryAfterMs: number) =>
+  rateLimited('too many mails to this address; try again later', retryAfterMs)

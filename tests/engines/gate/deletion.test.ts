@@ -3,6 +3,9 @@ import { startTarget } from '../../support/target.ts'
 import { breathe } from '../clockwork/support.ts'
 import { copyMessage } from '../relay/management.ts'
 import { rest } from '../relay/world.ts'
+import { connect, nextCode, recoveryCodes } from './flows/acts.ts'
+import { newBrowser } from './flows/browser.ts'
+import { csrfOf, type FlowWorld, flowsOf, PASSWORD, pathOf } from './flows/world.ts'
 import {
   auditOf,
   bootPeople,
@@ -16,7 +19,15 @@ import {
   typesTold,
   type World,
 } from './people.ts'
-import { AUTHORIZE, IDENTITIES, type Json, mintToken, SESSIONS, TOKENS } from './world.ts'
+import {
+  AUTHORIZE,
+  bootParty,
+  IDENTITIES,
+  type Json,
+  mintToken,
+  SESSIONS,
+  TOKENS,
+} from './world.ts'
 
 const EMAIL = 'forgotten@example.com'
 
@@ -26,7 +37,7 @@ async function remove({ api }: Pick<World, 'api'>, person: Json) {
 }
 
 /** Deletions of which something is left to do. */
-const openErasures = ({ app }: World) =>
+const openErasures = ({ app }: Pick<World, 'app'>) =>
   rowsOf(app, 'gate_erasures').filter(({ completed_at }) => completed_at === null)
 
 /** A person of whom there is something in every place that there can be. */
@@ -216,6 +227,132 @@ describe('a deleted person', () => {
     expect(after).toBeLessThan(1201)
     expect(tablesWith(world.app, EMAIL)).toEqual({})
     expect(openErasures(world)).toEqual([])
+  })
+})
+
+/** In the middle of everything that somebody can be in the middle of. */
+async function busy() {
+  const people = await bootPeople()
+  const flows = flowsOf(people.app, { tenantId: people.acme.id, ...people })
+  const world: FlowWorld = { ...people, ...flows }
+  await world.security({ mfa_enabled: true, passwordless_enabled: true })
+  const { session_token: token, identity } = await world.register(EMAIL)
+  const secret = await world.enrol(token)
+  await recoveryCodes(world, token)
+  await connect(world, identity, 'github', `subject of ${EMAIL}`)
+  const headers = { 'x-session-token': token }
+
+  const byMail = async (kind: string, field: string, header = {}, query = '') => {
+    world.clock.jump(31 * SECOND)
+    const flow = await world.start(kind, header, query)
+    await world.sendWell(flow, { method: 'code', [field]: EMAIL })
+    return { flow, code: world.codeFor(EMAIL) }
+  }
+  const mailed = {
+    login: await byMail('login', 'identifier'),
+    recovery: await byMail('recovery', 'email'),
+    verification: await byMail('verification', 'email'),
+  }
+  const done = await world.tryPassword(EMAIL)
+  const owing: string = done.body.continue_with.at(-1).redirect_browser_to
+  const settings = await world.settings(token)
+  const refresh = await world.start('login', headers, '?refresh=true')
+  const second = (await world.read(owing)).body
+  return { world, identity, secret, mailed, second, settings, refresh, headers }
+}
+
+describe('a deleted person who was in the middle of something', () => {
+  test('leaves nothing of it, and nothing of what they signed in with', async () => {
+    const { world, identity } = await busy()
+    await using _ = world
+    const before = tablesWith(world.app, identity.id)
+    for (const table of ['gate_credentials', 'gate_social_links', 'gate_flows', 'gate_codes'])
+      expect(before).toHaveProperty(table)
+    expect(tablesWith(world.app, EMAIL)).toHaveProperty('gate_flows')
+
+    await remove(world, identity)
+    await rest(world.app)
+
+    for (const table of ['gate_credentials', 'gate_social_links', 'gate_codes', 'gate_sessions'])
+      expect(rowsOf(world.app, table)).toEqual([])
+    expect(tablesWith(world.app, EMAIL)).toEqual({})
+    expect(tablesWith(world.app, identity.id)).not.toHaveProperty('gate_flows')
+    expect(openErasures(world)).toEqual([])
+  })
+
+  test('finds it ended, and never an error of ours', async () => {
+    const { world, identity, secret, mailed, second, settings, refresh, headers } = await busy()
+    await using _ = world
+    const browser = newBrowser(world.app)
+    const page = await browser.visit(settings.hosted_url)
+
+    await remove(world, identity)
+
+    for (const { hosted_url } of [settings, second, refresh]) {
+      expect(await world.app.raw(pathOf(hosted_url), { headers })).toMatchObject({ status: 404 })
+      expect(await browser.visit(hosted_url)).toMatchObject({ status: 404, forms: [] })
+    }
+    const sent = await browser.press(page, ['method', 'password'], { password: 'a new word here' })
+    expect(sent.status).toBe(404)
+    const totp = { method: 'totp', totp_code: nextCode(world, secret) }
+    const proof = { method: 'password', password: PASSWORD }
+    for (const [flow, fields] of [
+      [settings, proof],
+      [second, totp],
+      [refresh, proof],
+    ] as [Json, Json][])
+      expect(await world.send(flow, fields, headers)).toMatchObject({ status: 404 })
+    for (const { flow, code } of Object.values(mailed)) {
+      const { status } = await world.send(flow, { method: 'code', code })
+      expect([404, 422]).toContain(status)
+    }
+    expect(await world.tryPassword(EMAIL)).toMatchObject({ status: 422 })
+    expect(world.app.log.filter((line) => line.includes('"level":"error"'))).toEqual([])
+  })
+
+  test('is told of to nobody who brings back a code for their session', async () => {
+    const { world, identity } = await busy()
+    await using _ = world
+    const { key } = world
+    const headers = { 'x-return-to': 'https://app.example.com/' }
+    const { hosted_url, id } = await world.start('registration', headers)
+    const browser = newBrowser(world.app)
+    const typed = { 'traits.email': 'fresh@example.com', password: PASSWORD }
+    const page = await browser.visit(hosted_url)
+    const { location } = await browser.press(page, ['method', 'password'], typed)
+    const code = new URL(location).searchParams.get('code')
+    const [fresh] = (await world.api.get(`${IDENTITIES}?email=fresh@example.com`)).body.data
+
+    await remove(world, fresh)
+
+    const answer = await world.app.client(key).post(`${SESSIONS}/exchange`, { flow: id, code })
+    expect([400, 404]).toContain(answer.status)
+    expect(Object.keys(answer.body)).toEqual(['error'])
+    expect(await world.readIdentity(identity)).toMatchObject({ id: identity.id })
+  })
+
+  test('leaves the flows of others with the same address at another tenant', async () => {
+    const { world, identity } = await busy()
+    await using _ = world
+    const { id: tenantId, ...globex } = await bootParty(world.app, 'Globex')
+    const other = flowsOf(world.app, { tenantId, ...globex })
+    const { session_token } = await other.register(EMAIL)
+    world.clock.jump(31 * SECOND)
+    const recovery = await other.start('recovery')
+    await other.sendWell(recovery, { method: 'code', email: EMAIL })
+    const settings = await other.settings(session_token)
+
+    await remove(world, identity)
+
+    const token = { 'x-session-token': session_token }
+    expect(await world.app.raw(pathOf(settings.ui.action), { headers: token })).toMatchObject({
+      status: 200,
+    })
+    const code = other.codeFor(EMAIL)
+    expect(csrfOf(recovery)).toBeString()
+    expect((await other.sendWell(recovery, { method: 'code', code })).state).toBe(
+      'passed_challenge',
+    )
   })
 })
 

@@ -1,17 +1,52 @@
 import { expect, test } from 'bun:test'
 import { createStore } from '../../../src/engines/gate/store/index.ts'
+import { bootTestApp } from '../../support/app.ts'
 import { plansOf } from '../../support/plans.ts'
+import type { Json } from './world.ts'
 
 const { plans: PLANS, planWith } = await plansOf(createStore)
+
+/** Each reference between tables, and the index that begins with its column. */
+async function foreignKeysOf(prefix: string) {
+  await using app = await bootTestApp()
+  const ask = (pragma: string): Json[] => app.db.client.query(`pragma ${pragma}`).all()
+  const tables = ask('table_list').map(({ name }) => name as string)
+  return tables
+    .filter((table) => table.startsWith(prefix))
+    .flatMap((table) =>
+      ask(`foreign_key_list(${table})`).map(({ from }) => ({
+        table,
+        from,
+        index: ask(`index_list(${table})`).find(
+          ({ name, partial }) => !partial && ask(`index_info(${name})`)[0]?.name === from,
+        )?.name,
+      })),
+    )
+}
 
 const stepsWith = (part: string) =>
   PLANS.flatMap(({ statement, plan }) =>
     plan.filter((step) => step.includes(part)).map((step) => ({ step, statement })),
   )
 
+const TABLES = [
+  'identities',
+  'addresses',
+  'credentials',
+  'sessions',
+  'access_tokens',
+  'decisions',
+  'settings',
+  'flows',
+  'codes',
+  'social_links',
+  'round_trips',
+  'erasures',
+]
+
 test('every statement of the store is looked at', () => {
-  expect(PLANS.length).toBeGreaterThan(35)
-  for (const table of ['identities', 'sessions', 'access_tokens', 'decisions', 'flows'])
+  expect(PLANS.length).toBeGreaterThan(55)
+  for (const table of TABLES)
     expect(PLANS.some(({ statement }) => statement.includes(`"gate_${table}"`))).toBe(true)
 })
 
@@ -23,8 +58,12 @@ test('nothing is walked through but the first of the pending erasures', () => {
   expect(stepsWith('SCAN')[0]?.statement).toEndWith('limit ?')
 })
 
-test('nothing is sorted after it was found, and no index is made for the occasion', () => {
-  expect(stepsWith('B-TREE')).toEqual([])
+/** Of the first a person has one a provider, of the second a flow has ten at most. */
+test('nothing is sorted after it was found but what is never more than a few, and no index is made for the occasion', () => {
+  expect(stepsWith('B-TREE').map(({ statement }) => statement)).toEqual([
+    expect.stringMatching(/from "gate_social_links" where .*"identity_id" = \?\) order by/),
+    expect.stringMatching(/from gate_round_trips\s+where tenant_id = \? and flow_id = \?/),
+  ])
   expect(stepsWith('AUTOMATIC')).toEqual([])
 })
 
@@ -44,8 +83,22 @@ test('a deletion goes through an index of each table that refers to the row', ()
     'SEARCH gate_flows USING COVERING INDEX gate_flows_by_identity (identity_id=?)',
     'SEARCH gate_identities USING INDEX gate_identities_id_unique (id=?)',
     'SEARCH gate_sessions USING COVERING INDEX gate_sessions_by_identity (identity_id=?)',
+    'SEARCH gate_social_links USING COVERING INDEX gate_social_links_by_identity (identity_id=?)',
   ])
-  expect(planWith('delete from "gate_flows"')).toContain('gate_codes_by_flow (flow_id=?)')
+  expect(planWith('delete from "gate_flows"', 'expires_at < ?').split('; ').toSorted()).toEqual([
+    'LIST SUBQUERY 1',
+    'SEARCH gate_codes USING COVERING INDEX gate_codes_by_flow (flow_id=?)',
+    'SEARCH gate_flows USING COVERING INDEX sqlite_autoindex_gate_flows_1 (id=?)',
+    'SEARCH gate_flows USING INDEX gate_flows_by_expiry (expires_at<?)',
+    'SEARCH gate_round_trips USING COVERING INDEX gate_round_trips_by_flow (flow_id=?)',
+  ])
+})
+
+test('each table that goes with another one is found by an index that begins with what it refers to', async () => {
+  const references = await foreignKeysOf('gate_')
+
+  expect(references.length).toBeGreaterThan(10)
+  expect(references.filter(({ index }) => index === undefined)).toEqual([])
 })
 
 test('introspection is one look-up of one row', () => {
@@ -104,7 +157,22 @@ test.each([
   ],
   [
     'credentials of a person, in order',
-    ['from "gate_credentials"'],
+    ['order by "gate_credentials"."type"'],
+    'sqlite_autoindex_gate_credentials_1 (identity_id=?)',
+  ],
+  [
+    'one credential of a person',
+    ['select', 'from "gate_credentials"', '"gate_credentials"."type" = ?'],
+    'sqlite_autoindex_gate_credentials_1 (identity_id=? AND type=?)',
+  ],
+  [
+    'one to be removed',
+    ['delete from "gate_credentials"', '"gate_credentials"."type" = ?'],
+    'sqlite_autoindex_gate_credentials_1 (identity_id=? AND type=?)',
+  ],
+  [
+    'all to be removed',
+    ['delete from "gate_credentials" where ("gate_credentials"'],
     'sqlite_autoindex_gate_credentials_1 (identity_id=?)',
   ],
   [
@@ -112,7 +180,31 @@ test.each([
     ['"gate_sessions"."generation" = ?', 'order by'],
     'gate_sessions_by_identity (identity_id=? AND generation=?)',
   ],
-  ['a session to be ended', ['update "gate_sessions"'], 'gate_sessions_id_unique (id=?)'],
+  [
+    'a session and whose it is',
+    ['inner join', '"gate_sessions"."id" = ?'],
+    'gate_sessions_id_unique (id=?)',
+  ],
+  [
+    'a session to be ended',
+    ['update "gate_sessions" set "revoked_at"'],
+    'gate_sessions_id_unique (id=?)',
+  ],
+  [
+    'one that is proven anew',
+    ['update "gate_sessions" set "assurance_level"'],
+    'gate_sessions_id_unique (id=?)',
+  ],
+  [
+    'one that gets another token',
+    ['update "gate_sessions" set "token_hash"'],
+    'gate_sessions_id_unique (id=?)',
+  ],
+  [
+    'one that is kept when others end',
+    ['update "gate_sessions" set "generation"'],
+    'gate_sessions_id_unique (id=?)',
+  ],
   [
     'sessions beyond those that are kept',
     ['delete from "gate_sessions"', 'offset ?'],
@@ -155,8 +247,75 @@ test.each([
     ['from "gate_settings"'],
     'sqlite_autoindex_gate_settings_1 (tenant_id=?)',
   ],
-  ['expired flows', ['delete from "gate_flows"'], 'gate_flows_by_expiry (expires_at<?)'],
-  ['codes of a person', ['delete from "gate_codes"'], 'gate_codes_by_identity (identity_id=?)'],
+  ['a flow', ['select "id"', 'from "gate_flows"'], 'sqlite_autoindex_gate_flows_1 (id=?)'],
+  ['one that goes on', ['update "gate_flows" set "state"'], 'sqlite_autoindex_gate_flows_1 (id=?)'],
+  [
+    'those of one kind that are about somebody',
+    ['delete from "gate_flows"', '"gate_flows"."kind" = ?'],
+    'gate_flows_by_identity (identity_id=?)',
+  ],
+  [
+    'expired flows',
+    ['delete from "gate_flows"', 'expires_at < ?'],
+    'gate_flows_by_expiry (expires_at<?)',
+  ],
+  [
+    'those in which a code went to an address',
+    ['delete from "gate_flows"', '"gate_flows"."address" = ?'],
+    'gate_flows_by_address (tenant_id=? AND address=?)',
+  ],
+  ['the code of a flow', ['select', 'from "gate_codes"'], 'gate_codes_by_flow (flow_id=?)'],
+  [
+    'one that is used',
+    ['delete from "gate_codes"', '"gate_codes"."flow_id" = ?'],
+    'gate_codes_by_flow (flow_id=?)',
+  ],
+  [
+    'codes of a person',
+    ['delete from "gate_codes"', '"gate_codes"."identity_id" = ?)'],
+    'gate_codes_by_identity (identity_id=?)',
+  ],
+  [
+    'those of one kind',
+    ['delete from "gate_codes"', '"gate_codes"."identity_id" = ? and exists'],
+    'gate_codes_by_identity (identity_id=?); CORRELATED SCALAR SUBQUERY 1; SEARCH gate_flows USING INDEX sqlite_autoindex_gate_flows_1 (id=?)',
+  ],
+  [
+    'an account elsewhere',
+    ['select', 'from "gate_social_links"', '"gate_social_links"."subject" = ?'],
+    'sqlite_autoindex_gate_social_links_1 (tenant_id=? AND provider=? AND subject=?)',
+  ],
+  [
+    'accounts of a person elsewhere',
+    ['from "gate_social_links"', 'order by'],
+    'gate_social_links_by_identity (identity_id=?)',
+  ],
+  [
+    'all of them to be removed',
+    ['delete from "gate_social_links" where ("gate_social_links"'],
+    'gate_social_links_by_identity (identity_id=?)',
+  ],
+  // By the provider alone it would go through everybody who signs in there.
+  [
+    'the one at a provider to be removed',
+    ['delete from "gate_social_links"', '"gate_social_links"."provider" = ?'],
+    'gate_social_links_by_identity (identity_id=?',
+  ],
+  [
+    'a browser that is away',
+    ['select', 'from "gate_round_trips"'],
+    'sqlite_autoindex_gate_round_trips_1 (state_hash=?)',
+  ],
+  [
+    'one that comes back',
+    ['delete from "gate_round_trips" where "gate_round_trips"'],
+    'sqlite_autoindex_gate_round_trips_1 (state_hash=?)',
+  ],
+  [
+    'those of a flow that are too many',
+    ['delete from "gate_round_trips"', 'offset ?'],
+    'gate_round_trips_by_flow (flow_id=?)',
+  ],
 ])('%s come from their index', (_, parts, index) => {
   expect(planWith(...parts)).toContain(index)
 })

@@ -3,6 +3,7 @@ import type { Answer } from '../../support/app.ts'
 import { startTarget } from '../../support/target.ts'
 import { expectDescribed } from '../relay/support.ts'
 import { rest } from '../relay/world.ts'
+import { flowsOf } from './flows/world.ts'
 import {
   ACTOR,
   actionsOn,
@@ -315,6 +316,31 @@ describe('whoami', () => {
         body: { error: 'invalid or revoked API key' },
       })
     expect(await ask(`Bearer ${relay}`)).toMatchObject({ status: 403 })
+  })
+
+  test('refuses a session that owes a second factor, with a name for it and nothing of whose it is', async () => {
+    const other = await world.party()
+    const { register, enrol, security } = flowsOf(world.app, { tenantId: other.id, ...other })
+    await security({ mfa_enabled: true })
+    const { session_token, identity } = await register('two@example.com')
+    const { token: owing } = await other.openSession(identity)
+    const { token: whole } = await other.openSession(identity, { assuranceLevel: 'aal2' })
+    expect(await whoami({ 'x-session-token': owing })).toMatchObject({ status: 200 })
+
+    await enrol(session_token)
+
+    for (const headers of [{}, { authorization: `Bearer ${other.key}` }]) {
+      const { status, body } = await whoami({ 'x-session-token': owing, ...headers } as never)
+      expect({ status, body }).toEqual({
+        status: 403,
+        body: { error: 'a second factor is still owed', id: 'session_aal2_required' },
+      })
+    }
+    for (const token of [whole, session_token])
+      expect(await whoami({ 'x-session-token': token })).toMatchObject({ status: 200 })
+    expect(await list(other, identity)).toHaveLength(3)
+    await security({ mfa_enabled: false })
+    expect(await whoami({ 'x-session-token': owing })).toMatchObject({ status: 200 })
   })
 
   test('without a token says that one is missing', async () => {

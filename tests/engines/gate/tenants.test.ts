@@ -3,6 +3,8 @@ import { ENGINE_SCOPES } from '../../../src/platform/engines.ts'
 import type { Answer } from '../../support/app.ts'
 import { startTarget, type Target } from '../../support/target.ts'
 import { expectDescribed } from '../relay/support.ts'
+import { newBrowser } from './flows/browser.ts'
+import { AUTH, flowsOf, PASSWORD, SELF_SERVICE } from './flows/world.ts'
 import {
   ACTOR,
   AUTHORIZE,
@@ -31,9 +33,29 @@ const NEW_PERSON = { schema_id: 'user', traits: { email: 'stray@example.com' } }
 
 /**
  * Every route: what is asked, the scopes of which any will do, and a body that it would take. In
- * the places of a path stand a person, a session, a webhook, a delivery of one and a decision.
+ * the places of a path stand a person, a session, a webhook, a delivery of one and a decision;
+ * in those of a body flows, and what belongs to one.
  */
 const ROUTES = [
+  ['GET', `${AUTH}/login`, ['flows']],
+  ['GET', `${AUTH}/registration`, ['flows']],
+  ['GET', `${AUTH}/recovery`, ['flows']],
+  ['GET', `${AUTH}/verification`, ['flows']],
+  ['GET', `${AUTH}/settings`, ['flows']],
+  ['POST', `${AUTH}/recovery/submit`, ['flows'], { flow: ':recovery', email: 'a@example.com' }],
+  [
+    'POST',
+    `${AUTH}/verification/submit`,
+    ['flows'],
+    { flow: ':verification', email: 'b@example.com' },
+  ],
+  [
+    'POST',
+    `${AUTH}/settings/submit`,
+    ['flows'],
+    { flow: ':settings', method: 'profile', traits: { email: `${MARK}@example.com` } },
+  ],
+  ['POST', `${SESSIONS}/exchange`, ['flows'], { flow: ':registration', code: ':code' }],
   ['POST', IDENTITIES, ['identities:write'], NEW_PERSON],
   ['GET', IDENTITIES, ['identities:read']],
   ['GET', `${IDENTITIES}/:person`, ['identities:read']],
@@ -49,6 +71,7 @@ const ROUTES = [
   ['GET', `${IDENTITIES}/:person/sessions`, ['identities:read', 'sessions:write']],
   ['DELETE', `${IDENTITIES}/:person/sessions`, ['sessions:write']],
   ['POST', `${IDENTITIES}/:person/resend-verification`, ['identities:write']],
+  ['DELETE', `${IDENTITIES}/:person/credentials/totp`, ['identities:write']],
   ['DELETE', `${IDENTITIES}/:person`, ['identities:write']],
   ['DELETE', `${SESSIONS}/:session`, ['sessions:write']],
   ['POST', `${TOKENS}/introspect`, ['tokens:write', 'authorize'], { access_token: ':token' }],
@@ -103,21 +126,41 @@ const PUBLIC = [
   ['GET', `${SESSIONS}/whoami`],
   ['GET', '/public/gate/providers/:tenant'],
   ['GET', '/public/gate/schemas/user'],
+  ['GET', `${SELF_SERVICE}/:kind`],
+  ['POST', `${SELF_SERVICE}/:kind`],
+] as const
+
+/** For browsers as well, and for nobody who reads the API document. */
+const UNNAMED = [
+  ['GET', `${SELF_SERVICE}/methods/oidc/callback/:provider`],
+  ['POST', `${SELF_SERVICE}/methods/oidc/callback/:provider`],
+  ['OPTIONS', `${SELF_SERVICE}/:kind`],
 ] as const
 
 type Route = (typeof ROUTES)[number] | typeof MINT
 
 /** What stands in the places of a path. */
 type Place = 'person' | 'session' | 'webhook' | 'delivery' | 'decision'
-type Ids = Record<Place, string>
+/** What stands in those of a body. */
+type Named = 'recovery' | 'verification' | 'settings' | 'registration'
+type Ids = Record<Place | Named, string>
 const PLACE = /:(person|session|webhook|delivery|decision)/
+const NAMED = /":(recovery|verification|settings|registration)"/g
 
 const nameOf = ([method, path]: readonly [string, string, ...unknown[]]) => `${method} ${path}`
-const BY_ID = ROUTES.filter(([, path]) => PLACE.test(path))
+/** Whether it is about one thing that is named by its id. */
+const isById = ([, path, , body]: Route): boolean =>
+  PLACE.test(path) || (JSON.stringify(body) ?? '').match(NAMED) !== null
+const BY_ID = ROUTES.filter(isById)
+/** What shows something without making it. */
+const READS = ROUTES.filter(([method, path]) => method === 'GET' && !path.startsWith(AUTH))
 const WITH_BODY = [...ROUTES, MINT].filter(([method]) => /^P/.test(method))
 
 /** The contract: people and sessions of others are told apart from those that there are not. */
 const isToldApart = ([, path]: Route) => /:(person|session)/.test(path)
+
+/** Forms of flows have a name for each refusal. */
+const isForm = (path: string) => /\/(recovery|verification|settings)\/submit$/.test(path)
 
 const isCoded = (path: string) => /^(\/v1\/gate\/(tokens|authorize)|\/access\/v1)(\/|$)/.test(path)
 
@@ -127,12 +170,15 @@ let target: Target
 let document: Json
 let mine: Ids
 let token: string
+let secrets: Secrets
 let before: string
 beforeAll(async () => {
   world = await bootGate()
   target = startTarget()
   document = await documentOf(world)
-  mine = await fill(world, target)
+  const filled = await fill(world, target)
+  mine = filled.ids
+  secrets = filled.secrets
   token = (await mintToken(world.app, world.key, { subject: MARK })).access_token
   before = await everythingOf(world)
   target.requests.splice(0)
@@ -152,28 +198,60 @@ async function documentOf({ app }: Pick<World, 'app'>): Promise<Json> {
   )
 }
 
+/** What somebody holds who may use a flow: a session, and a code for one. */
+interface Secrets {
+  sessionToken: string
+  code: string
+}
+
 /** One of everything that can be named by id. */
-async function fill({ app, api, ...gate }: World, { url }: Target): Promise<Ids> {
+async function fill(world: World, { url }: Target): Promise<{ ids: Ids; secrets: Secrets }> {
+  const { app, api, ...gate } = world
+  const { registration, code } = await signedUp(world)
   const { id: webhook } = await gate.createWebhook(`${url}/${MARK}`)
   const person = await gate.createIdentity({
     traits: { email: `${MARK}@example.com`, custom_data: { [MARK]: MARK } },
     metadata_public: { [MARK]: MARK },
   })
-  const { session } = await gate.openSession(person, { userAgent: MARK })
+  const { session, token: sessionToken } = await gate.openSession(person, { userAgent: MARK })
+  const { start } = flowsOf(app, { tenantId: world.acme.id, ...world })
+  const headers = { 'x-session-token': sessionToken }
   const question = { ...QUESTION, subject: MARK, context: { [MARK]: MARK } }
   const { decision_id: decision } = (await api.post(AUTHORIZE, question)).body
   await api.put(`${SETTINGS}/return-urls`, { return_urls: [`https://${MARK}.example.com/`] })
   await api.put(`${SETTINGS}/policies`, { policies: `// ${MARK}` })
   await app.clock.settled()
   const { data } = (await api.get(`${WEBHOOKS}/deliveries`)).body
-  return { person: person.id, session: session.id, webhook, delivery: data[0].id, decision }
+  const ids = {
+    person: person.id,
+    session: session.id,
+    webhook,
+    delivery: data[0].id,
+    decision,
+    registration,
+    recovery: (await start('recovery')).id,
+    verification: (await start('verification')).id,
+    settings: (await start('settings', headers)).id,
+  }
+  return { ids, secrets: { sessionToken, code } }
+}
+
+/** Somebody has signed up on our page, and is back at the app. */
+async function signedUp({ app, acme, key, api }: World) {
+  const { start } = flowsOf(app, { tenantId: acme.id, key, api })
+  const flow = await start('registration', { 'x-return-to': `https://${MARK}.example.com/` })
+  const browser = newBrowser(app)
+  const typed = { 'traits.email': `${MARK}.${MARK}@example.com`, password: PASSWORD }
+  const page = await browser.visit(flow.hosted_url)
+  const { location } = await browser.press(page, ['method', 'password'], typed)
+  return { registration: flow.id, code: new URL(location).searchParams.get('code') ?? '' }
 }
 
 /** All that the API shows of a tenant. */
 async function everythingOf({ api }: Pick<World, 'api'>): Promise<string> {
   const shown: Json[] = []
-  for (const [method, path] of ROUTES)
-    if (method === 'GET' && (!PLACE.test(path) || path.includes(':person')))
+  for (const [, path] of READS)
+    if (!PLACE.test(path) || path.includes(':person'))
       shown.push([path, (await api.get(pathOf(path, mine))).body])
   return JSON.stringify(shown)
 }
@@ -184,13 +262,18 @@ async function expectUntouched() {
 }
 
 const pathOf = (path: string, ids: Ids) =>
-  path.replace(PLACE, (_, place: Place) => ids[place]).replace(':tenant', UNKNOWN_ID)
+  path
+    .replace(PLACE, (_, place: Place) => ids[place])
+    .replace(':tenant', UNKNOWN_ID)
+    .replace(':kind', 'login')
+    .replace(':provider', 'github')
 
 /** Where is asked, unless it is the one world for all. */
 interface Scene {
   world: World
   ids: Ids
   token: string
+  secrets: Secrets
 }
 
 interface Sent {
@@ -204,13 +287,15 @@ interface Sent {
 async function ask(route: Route, key: string | undefined, sent: Sent = {}): Promise<Answer> {
   const [method, path, , json] = route
   const inBody = route === MINT
-  const { at = { world, ids: mine, token }, ids = at.ids, type = 'application/json' } = sent
-  const body = sent.body ?? (json && spelled(json, key, at.token))
+  const { at = { world, ids: mine, token, secrets }, ids = at.ids } = sent
+  const { type = 'application/json' } = sent
+  const body = sent.body ?? (json && spelled(json, key, { ...at, ids }))
   const answer = await at.world.app.raw(pathOf(path, ids), {
     method,
     headers: {
       ...(key !== undefined && !inBody && { authorization: `Bearer ${key}` }),
       ...(body !== undefined && { 'content-type': type }),
+      ...(path.startsWith(`${AUTH}/settings`) && { 'x-session-token': at.secrets.sessionToken }),
     },
     ...(body !== undefined && method !== 'GET' && { body }),
   })
@@ -219,10 +304,12 @@ async function ask(route: Route, key: string | undefined, sent: Sent = {}): Prom
 }
 
 /** Without a key there is no member for one either. */
-const spelled = (json: unknown, key: string | undefined, token: string) =>
+const spelled = (json: unknown, key: string | undefined, { ids, token, secrets }: Scene) =>
   JSON.stringify(json)
     .replace('":key"', JSON.stringify(key) ?? 'null')
     .replace('":token"', JSON.stringify(token))
+    .replace('":code"', JSON.stringify(secrets.code))
+    .replace(NAMED, (_, name: Named) => JSON.stringify(ids[name]))
 
 const CODES: Record<number, string> = {
   400: 'invalid_payload',
@@ -241,7 +328,8 @@ function expectRefused(name: string, path: string, answer: Answer, status: numbe
   const message = expect.stringContaining(words)
   const code = CODES[status]
   const error = isCoded(path) ? { code, message, request_id: headers.get('x-request-id') } : message
-  expect({ name, status: answer.status, body }).toEqual({ name, status, body: { error } })
+  const refusal = isForm(path) && status === 404 ? { error, id: 'flow_not_found' } : { error }
+  expect({ name, status: answer.status, body }).toEqual({ name, status, body: refusal })
   expect(headers.get('content-type')).toStartWith('application/json')
   expect(headers.get('www-authenticate')).toBe(status === 401 ? 'Bearer' : null)
 }
@@ -255,19 +343,25 @@ async function expectAllRefused(key: string | undefined, status: 401 | 403, word
   await expectUntouched()
 }
 
+/** Without the names of places, and with a place for what may be one of a few words. */
+const spelledAlike = (name: string) => name.replaceAll(/:\w+|(?<=credentials\/)totp/g, ':x')
+
 test('the tables have every route that there is', () => {
-  const spelledAlike = (name: string) => name.replaceAll(/:\w+/g, ':x')
   const served = world.app.app.routes
     .filter(({ path }) => /^\/(v1\/gate|access|public\/gate|auth)(\/|$)/.test(path))
     .map(({ method, path }) => spelledAlike(`${method} ${path}`))
-  const listed = [...ROUTES, MINT, ...PUBLIC].map((route) => spelledAlike(nameOf(route)))
+  const listed = [...ROUTES, MINT, ...PUBLIC, ...UNNAMED].map((route) =>
+    spelledAlike(nameOf(route)),
+  )
 
   expect(listed.toSorted()).toEqual(served.toSorted())
 })
 
 test('the API document says which of them take a key in the header', () => {
   const operation = ([method, path]: readonly [string, string, ...unknown[]]) => {
-    const parts = path.split('/').map((part) => (part.startsWith(':') ? '{' : part))
+    const parts = spelledAlike(path)
+      .split('/')
+      .map((part) => (part === ':x' ? '{' : part))
     const [route] = Object.keys(document.paths).filter((known) => {
       const wanted = known.split('/').map((part) => (part.startsWith('{') ? '{' : part))
       return `${wanted}` === `${parts}` && document.paths[known][method.toLowerCase()]
@@ -341,7 +435,7 @@ describe('every route answers 403', () => {
   })
 
   test('to a key of gate without any of its scopes', async () => {
-    const { key } = await world.acme.key('gate', 'live', ['reports:read', 'flows'])
+    const { key } = await world.acme.key('gate', 'live', ['reports:read'])
     for (const route of [...ROUTES, MINT])
       await refused(route, ask(route, key), 403, `the key lacks the scope ${route[2].join(' or ')}`)
     await expectUntouched()
@@ -369,8 +463,8 @@ describe('every route answers 403', () => {
 
 /** The key is good enough: without one the answer would have been another. */
 async function expectAdmitted(route: Route, key: string, nowhere: Ids) {
-  const [method, path] = route
-  if (PLACE.test(path)) await refused(route, ask(route, key, { ids: nowhere }), 404, ' not found')
+  const [method] = route
+  if (isById(route)) await refused(route, ask(route, key, { ids: nowhere }), 404, ' not found')
   else if (method === 'GET' || route === MINT)
     expect(await ask(route, key), nameOf(route)).toMatchObject({ status: 200 })
   else await refused(route, ask(route, key, { body: '{' }), 400, 'body: not valid JSON')
@@ -383,7 +477,7 @@ describe('who calls comes before what is sent', () => {
     ['too large', 'x'.repeat(2_000_000), 'application/json'],
     ['of wrong fields', '{"schema_id":5}', 'application/json'],
   ])('401 and 403 come before a body that is %s', async (_, body, type) => {
-    const weak = (await world.acme.key('gate', 'live', ['flows'])).key
+    const weak = (await world.acme.key('gate', 'live', ['reports:read'])).key
     const foreign = (await world.acme.key('relay')).key
     for (const route of WITH_BODY) {
       if (route === MINT) continue
@@ -395,9 +489,9 @@ describe('who calls comes before what is sent', () => {
   })
 
   test('and before a query that is wrong', async () => {
-    const { key } = await world.acme.key('gate', 'live', ['flows'])
-    for (const path of [IDENTITIES, DECISIONS, `${WEBHOOKS}/deliveries`]) {
-      const wrong = `${path}?limit=0&cursor=x&state=x&status=x`
+    const { key } = await world.acme.key('gate', 'live', ['reports:read'])
+    for (const path of [IDENTITIES, DECISIONS, `${WEBHOOKS}/deliveries`, `${AUTH}/login`]) {
+      const wrong = `${path}?limit=0&cursor=x&state=x&status=x&aal=x`
       expect(await world.app.raw(wrong)).toMatchObject({ status: 401 })
       expect(await world.app.client(key).get(wrong)).toMatchObject({ status: 403 })
     }
@@ -433,8 +527,8 @@ describe('what is of another tenant', () => {
 
   test('is in no list', async () => {
     const other = await bootParty(world.app)
-    for (const [method, path] of ROUTES)
-      if (method === 'GET' && !PLACE.test(path)) {
+    for (const [, path] of READS)
+      if (!PLACE.test(path)) {
         const { status, body } = await other.api.get(path)
         expect(status).toBe(200)
         expect(JSON.stringify(body), path).not.toContain(MARK)
@@ -519,12 +613,17 @@ describe('what is nobody’s answers 404', () => {
 
   test('the id of one thing where that of another goes', async () => {
     const { person, session, webhook, delivery, decision } = mine
+    const { recovery, verification, settings } = mine
     const ids = {
       person: session,
       session: person,
       webhook: delivery,
       delivery: decision,
       decision: webhook,
+      recovery: verification,
+      verification: settings,
+      settings: recovery,
+      registration: session,
     }
     for (const route of BY_ID)
       await refused(route, ask(route, world.key, { ids }), 404, ' not found')
@@ -540,8 +639,9 @@ test('a test key sees the same people, settings and webhooks', async () => {
 test('every route answers its owner as the API document says', async () => {
   await using own = await bootGate()
   await using receiver = startTarget()
-  const ids = await fill(own, receiver)
-  const at = { world: own, ids, token: (await mintToken(own.app, own.key)).access_token }
+  const { ids, secrets } = await fill(own, receiver)
+  const { access_token: token } = await mintToken(own.app, own.key)
+  const at = { world: own, ids, token, secrets }
   const answers: Record<string, number> = {}
   const isLast = ([method]: Route) => method === 'DELETE'
   for (const route of [...ROUTES, MINT].toSorted((a, b) => +isLast(a) - +isLast(b))) {
@@ -559,6 +659,7 @@ test('every route answers its owner as the API document says', async () => {
     [`POST ${TOKENS}/revoke`]: 204,
     [`DELETE ${IDENTITIES}/:person`]: 204,
     [`DELETE ${IDENTITIES}/:person/sessions`]: 204,
+    [`DELETE ${IDENTITIES}/:person/credentials/totp`]: 204,
     [`DELETE ${SESSIONS}/:session`]: 204,
     [`DELETE ${WEBHOOKS}/:webhook`]: 204,
   })
@@ -656,6 +757,13 @@ describe('a route that there is not', () => {
     '/public/gate',
     '/public/gate/nothing',
     '/public/gate/schemas/operator',
+    AUTH,
+    `${AUTH}/nothing`,
+    `${AUTH}/nothing/submit`,
+    `${AUTH}/recovery/submit/x`,
+    '/auth',
+    SELF_SERVICE,
+    `${SELF_SERVICE}/methods/oidc/callback`,
   ])('answers 404 in the shape of its place: %s', async (path) => {
     for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']) {
       const answer = await world.app.raw(path, { method })
@@ -665,13 +773,14 @@ describe('a route that there is not', () => {
 
   test('answers 405 where the path has others, and names them', async () => {
     const methods = new Map<string, string[]>()
-    for (const [method, path] of [...ROUTES, MINT, ...PUBLIC]) {
+    for (const [method, path] of [...ROUTES, MINT, ...PUBLIC, ...UNNAMED]) {
+      if (method === 'OPTIONS') continue
       const where = pathOf(path, mine)
       methods.set(where, [...(methods.get(where) ?? []), method])
     }
     // The names of these could be ids as well.
     methods.get(`${WEBHOOKS}/deliveries`)?.push('PATCH', 'DELETE')
-    methods.get(`${SESSIONS}/whoami`)?.push('DELETE')
+    for (const name of ['whoami', 'exchange']) methods.get(`${SESSIONS}/${name}`)?.push('DELETE')
     for (const [path, has] of methods)
       for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']) {
         if (has.includes(method)) continue
@@ -758,4 +867,100 @@ describe('whoami', () => {
     expectRefused(path, path, await ask('garbage'), 401, 'invalid or revoked API key')
     expectRefused(path, path, await ask(relay.key), 403, 'this is a relay key')
   })
+})
+
+describe('a session token and a key', () => {
+  const settings = (key: string, token: string) =>
+    world.app.raw(`${AUTH}/settings`, {
+      headers: { authorization: `Bearer ${key}`, 'x-session-token': token },
+    })
+
+  test('of two tenants begin no settings', async () => {
+    const other = await bootParty(world.app)
+    const { token: theirs } = await other.openSession(await other.createIdentity())
+    for (const [key, session] of [
+      [other.key, secrets.sessionToken],
+      [world.key, theirs],
+    ] as const)
+      expectRefused('settings', AUTH, await settings(key, session), 401, 'session token')
+    expect(await settings(other.key, theirs)).toMatchObject({ status: 200 })
+    expect(await settings(world.key, secrets.sessionToken)).toMatchObject({ status: 200 })
+  })
+
+  test('are asked for both, the key first', async () => {
+    const headers = { 'x-session-token': secrets.sessionToken }
+    const answer = await world.app.raw(`${AUTH}/settings`, { headers })
+    expectRefused('settings', AUTH, answer, 401, 'missing API key')
+    expectRefused(
+      'settings',
+      AUTH,
+      await world.app.client(world.key).get(`${AUTH}/settings`),
+      401,
+      'missing session token',
+    )
+  })
+})
+
+describe('the action of a flow', () => {
+  const action = (id: string) => `${SELF_SERVICE}/recovery?flow=${id}`
+  const post = async (id: string, headers: Record<string, string>) => {
+    const { body } = await world.app.raw(action(id))
+    const csrf_token = body.ui.nodes[0].attributes.value
+    const answer = await world.app.raw(action(id), {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...headers },
+      body: JSON.stringify({ csrf_token, method: 'code', email: 'nobody' }),
+    })
+    expectDescribed(document, 'post', `${SELF_SERVICE}/recovery`, answer)
+    return answer
+  }
+
+  test('is read by whoever knows it, with a key or without', async () => {
+    const other = await bootParty(world.app)
+    for (const headers of [
+      {},
+      { authorization: 'garbage' },
+      { authorization: `Bearer ${other.key}` },
+    ]) {
+      const answer = await world.app.raw(action(mine.recovery), { headers: headers as never })
+      expectDescribed(document, 'get', `${SELF_SERVICE}/recovery`, answer)
+      expect(answer).toMatchObject({ status: 200, body: { id: mine.recovery } })
+    }
+  })
+
+  test('takes forms without a key, and with one of its tenant', async () => {
+    for (const headers of [{}, { authorization: `Bearer ${world.key}` }])
+      expect((await post(mine.recovery, headers as Record<string, string>)).status).toBe(422)
+  })
+
+  test('takes none with a key that is no good for it', async () => {
+    const other = await bootParty(world.app)
+    const { key: relay } = await world.acme.key('relay')
+    const { id, key: revoked } = await world.acme.key('gate', 'live')
+    await world.app.platform.keys.revoke(ACTOR, id)
+    const ask = (key: string) => post(mine.recovery, { authorization: `Bearer ${key}` })
+    expect(await ask(other.key)).toMatchObject({ status: 404, body: { id: 'flow_not_found' } })
+    for (const key of ['garbage', revoked]) expect(await ask(key)).toMatchObject({ status: 401 })
+    expect(await ask(relay)).toMatchObject({ status: 403 })
+  })
+
+  test('is asked about by pages elsewhere, before they send a form', async () => {
+    const { status, headers } = await world.app.raw(action(mine.recovery), { method: 'OPTIONS' })
+    expect(status).toBe(204)
+    expect(headers.get('access-control-allow-origin')).toBe('*')
+    expect(headers.get('access-control-allow-credentials')).toBeNull()
+  })
+})
+
+test('the way back from a provider leads nowhere for whoever was not sent there', async () => {
+  for (const provider of ['github', 'apple'])
+    for (const query of ['', '?state=x&code=y', '?error=access_denied']) {
+      const path = `${SELF_SERVICE}/methods/oidc/callback/${provider}${query}`
+      const answer = await world.app.raw(path)
+      expect(answer.status).toBe(403)
+      expect(answer.headers.get('content-type')).toStartWith('text/html')
+      expect(answer.body).not.toContain(MARK)
+    }
+  const unknown = await world.app.raw(`${SELF_SERVICE}/methods/oidc/callback/nothing`)
+  expect(unknown).toMatchObject({ status: 404 })
 })

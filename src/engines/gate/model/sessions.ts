@@ -2,7 +2,7 @@ import { t } from 'elysia'
 import { oneOf, Timestamp } from '../../../http/schemas.ts'
 import { Identity } from './identities.ts'
 
-const ASSURANCE_LEVELS = ['aal1', 'aal2'] as const
+export const ASSURANCE_LEVELS = ['aal1', 'aal2'] as const
 const AssuranceLevel = oneOf(ASSURANCE_LEVELS)
 export type AssuranceLevel = (typeof ASSURANCE_LEVELS)[number]
 
@@ -10,6 +10,7 @@ const AuthenticationMethod = t.Object({
   method: t.String({ examples: ['password'] }),
   aal: AssuranceLevel,
   completed_at: Timestamp,
+  provider: t.Optional(t.String({ examples: ['github'] })),
 })
 export type AuthenticationMethod = typeof AuthenticationMethod.static
 

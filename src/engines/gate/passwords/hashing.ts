@@ -53,10 +53,10 @@ export function createHashing({
    * Whether it is the password that `stored` was made of. An empty one never is, whatever was
    * imported. Rejects when `stored` cannot be read, which parseHash would have refused.
    */
-  async function verify(password: string, stored: string): Promise<boolean> {
+  async function verify(password: string, stored: string, whose?: string): Promise<boolean> {
     if (password === '') return false
     const { isHeavy, matches } = read(stored)
-    const work = () => line.run(() => matches(password))
+    const work = () => line.run(() => matches(password), whose)
     return isHeavy && needsRehash(stored) ? heavyLine.run(work) : work()
   }
 

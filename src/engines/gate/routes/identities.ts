@@ -2,6 +2,7 @@ import { Elysia, t } from 'elysia'
 import type { Access } from '../../../http/access.ts'
 import { PageOf, pageQuery } from '../../../http/paging.ts'
 import { Empty, PlainErrors, refusalsIn } from '../../../http/responses.ts'
+import type { CredentialRemoval } from '../credential-removal.ts'
 import type { Editing } from '../editing.ts'
 import type { Identities } from '../identities.ts'
 import {
@@ -26,9 +27,10 @@ export function identityRoutes(parts: {
   editing: Editing
   sessions: Sessions
   verification: Verification
+  credentialRemoval: CredentialRemoval
   access: Access
 }) {
-  const { identities, editing, sessions, verification, access } = parts
+  const { identities, editing, sessions, verification, credentialRemoval, access } = parts
 
   return new Elysia({ prefix: '/identities', tags: ['gate'] })
     .use(access)
@@ -155,6 +157,22 @@ export function identityRoutes(parts: {
         scope: 'sessions:write',
         detail: { summary: 'End all sessions of an identity' },
         response: { 204: Empty, ...refused, 404: Unknown },
+      },
+    )
+    .delete(
+      '/:identity_id/credentials/:type',
+      ({ caller, params, status }) =>
+        credentialRemoval
+          .remove(caller, params.identity_id, params.type)
+          .then(() => status(204, undefined)),
+      {
+        scope: 'identities:write',
+        detail: {
+          summary: 'Remove a credential of an identity',
+          description:
+            '`password`, `totp` (and the recovery codes with it), `lookup_secret` or `oidc`, of which all accounts go. Sessions go on.',
+        },
+        response: { 204: Empty, 400: PlainErrors[400], ...refused, 404: Unknown },
       },
     )
     .post(

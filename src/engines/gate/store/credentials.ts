@@ -8,7 +8,7 @@ export type CredentialHead = Omit<CredentialRow, 'config' | 'tenantId'>
 
 export function createCredentialStore({ orm }: Db) {
   const $ = sql.placeholder
-  const insert = orm
+  const put = orm
     .insert(credentials)
     .values({
       tenantId: $('tenantId'),
@@ -19,7 +19,23 @@ export function createCredentialStore({ orm }: Db) {
       createdAt: $('createdAt'),
       updatedAt: $('updatedAt'),
     })
+    .onConflictDoUpdate({
+      target: [credentials.identityId, credentials.type],
+      set: {
+        config: sql`excluded.config`,
+        version: sql`excluded.version`,
+        updatedAt: sql`excluded.updated_at`,
+      },
+    })
     .prepare()
+  const ofIdentity = and(
+    eq(credentials.tenantId, $('tenantId')),
+    eq(credentials.identityId, $('identityId')),
+  )
+  const ofType = and(ofIdentity, eq(credentials.type, $('type')))
+  const find = orm.select().from(credentials).where(ofType).prepare()
+  const remove = orm.delete(credentials).where(ofType).prepare()
+  const removeAll = orm.delete(credentials).where(ofIdentity).prepare()
   const heads = orm
     .select({
       identityId: credentials.identityId,
@@ -29,14 +45,22 @@ export function createCredentialStore({ orm }: Db) {
       updatedAt: credentials.updatedAt,
     })
     .from(credentials)
-    .where(
-      and(eq(credentials.tenantId, $('tenantId')), eq(credentials.identityId, $('identityId'))),
-    )
+    .where(ofIdentity)
     .orderBy(asc(credentials.type))
     .prepare()
 
   return {
-    insert: (row: CredentialRow) => void insert.run({ ...row }),
+    /** In the place of the one before of the same type, whose beginning is kept. */
+    put: (row: CredentialRow) => void put.run({ ...row }),
+    find: (
+      tenantId: string,
+      identityId: string,
+      type: CredentialRow['type'],
+    ): CredentialRow | undefined => find.get({ tenantId, identityId, type }),
+    remove: (tenantId: string, identityId: string, type: CredentialRow['type']) =>
+      void remove.run({ tenantId, identityId, type }),
+    removeAll: (tenantId: string, identityId: string) =>
+      void removeAll.run({ tenantId, identityId }),
     /** Without their secrets, which no reader gets. */
     headsOf: (tenantId: string, identityId: string): CredentialHead[] =>
       heads.all({ tenantId, identityId }),

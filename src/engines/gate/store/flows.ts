@@ -1,40 +1,69 @@
 import { and, eq, sql } from 'drizzle-orm'
 import type { Db } from '../../../db/open.ts'
-import { gateCodes as codes, gateFlows as flows } from '../schema.ts'
+import { gateFlows as flows } from '../schema.ts'
 
-type FlowRow = typeof flows.$inferSelect
-type CodeRow = typeof codes.$inferSelect
+export type FlowRow = typeof flows.$inferSelect
+
+/** What happens to a flow after its beginning. */
+const CHANGING = [
+  'state',
+  'active',
+  'address',
+  'tries',
+  'language',
+  'nextFlowId',
+  'replacedBy',
+  'browserHash',
+  'notices',
+  'internal',
+  'exchangeHash',
+  'exchangeSessionId',
+  'exchangeExpiresAt',
+  'completedAt',
+  'updatedAt',
+] as const satisfies (keyof FlowRow)[]
 
 export function createFlowStore({ orm }: Db) {
   const $ = sql.placeholder
-  const insertFlow = orm
+  const insert = orm
     .insert(flows)
     .values({
       id: $('id'),
       tenantId: $('tenantId'),
-      identityId: $('identityId'),
       kind: $('kind'),
       state: $('state'),
-      issuedAt: $('issuedAt'),
-      expiresAt: $('expiresAt'),
-    })
-    .prepare()
-  const insertCode = orm
-    .insert(codes)
-    .values({
-      id: $('id'),
-      tenantId: $('tenantId'),
       identityId: $('identityId'),
-      flowId: $('flowId'),
+      sessionId: $('sessionId'),
+      requestedAal: $('requestedAal'),
+      isRefresh: $('isRefresh'),
+      active: $('active'),
       address: $('address'),
-      hash: $('hash'),
+      tries: $('tries'),
+      language: $('language'),
+      returnTo: $('returnTo'),
+      nextFlowId: $('nextFlowId'),
+      replacedBy: $('replacedBy'),
+      browserHash: $('browserHash'),
+      notices: $('notices'),
+      internal: $('internal'),
+      exchangeHash: $('exchangeHash'),
+      exchangeSessionId: $('exchangeSessionId'),
+      exchangeExpiresAt: $('exchangeExpiresAt'),
+      completedAt: $('completedAt'),
       issuedAt: $('issuedAt'),
+      updatedAt: $('updatedAt'),
       expiresAt: $('expiresAt'),
     })
     .prepare()
-  const removeCodes = orm
-    .delete(codes)
-    .where(and(eq(codes.tenantId, $('tenantId')), eq(codes.identityId, $('identityId'))))
+  const update = orm
+    .update(flows)
+    .set(Object.fromEntries(CHANGING.map((name) => [name, sql`${$(name)}`])))
+    .where(eq(flows.id, $('id')))
+    .prepare()
+  const find = orm
+    .select()
+    .from(flows)
+    .where(eq(flows.id, $('id')))
     .prepare()
   const removeExpired = orm
     .delete(flows)
@@ -45,13 +74,40 @@ export function createFlowStore({ orm }: Db) {
     .returning({ id: flows.id })
     .prepare()
 
+  const removeOfAddress = orm
+    .delete(flows)
+    .where(
+      and(
+        eq(flows.tenantId, $('tenantId')),
+        eq(flows.address, $('address')),
+        sql`${flows.address} is not null`,
+      ),
+    )
+    .prepare()
+
+  const removeOfKind = orm
+    .delete(flows)
+    .where(
+      and(
+        eq(flows.tenantId, $('tenantId')),
+        eq(flows.identityId, $('identityId')),
+        eq(flows.kind, $('kind')),
+      ),
+    )
+    .prepare()
+
   return {
-    insert: (row: FlowRow) => void insertFlow.run({ ...row }),
-    insertCode: (row: Omit<CodeRow, 'usedAt'>) => void insertCode.run({ ...row }),
-    /** What went out before is good for nothing any more. */
-    removeCodesOf: (tenantId: string, identityId: string) =>
-      void removeCodes.run({ tenantId, identityId }),
-    /** With their codes. */
+    insert: (row: FlowRow) => void insert.run({ ...row, isRefresh: row.isRefresh ? 1 : 0 }),
+    update: (row: FlowRow) => void update.run({ ...row }),
+    /** Whichever tenant's it is: the row says so, and whoever knows the id may go on with it. */
+    find: (id: string): FlowRow | undefined => find.get({ id }),
+    /** Those of one kind that are about somebody, with their codes. */
+    removeOfKind: (tenantId: string, identityId: string, kind: FlowRow['kind']) =>
+      void removeOfKind.run({ tenantId, identityId, kind }),
+    /** Those in which a code went to an address. */
+    removeOfAddress: (tenantId: string, address: string) =>
+      void removeOfAddress.run({ tenantId, address }),
+    /** With their codes and round trips. */
     removeExpired: (before: number, limit: number): number =>
       removeExpired.all({ before, limit }).length,
   }

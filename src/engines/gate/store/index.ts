@@ -1,13 +1,16 @@
 import type { Db } from '../../../db/open.ts'
 import { createAccessTokenStore } from './access-tokens.ts'
 import { createAddressStore } from './addresses.ts'
+import { createCodeStore } from './codes.ts'
 import { createCredentialStore } from './credentials.ts'
 import { createDecisionStore } from './decisions.ts'
 import { createErasureStore } from './erasures.ts'
 import { createFlowStore } from './flows.ts'
 import { createIdentityStore } from './identities.ts'
+import { createRoundTripStore } from './round-trips.ts'
 import { createSessionStore } from './sessions.ts'
 import { createSettingsStore } from './settings.ts'
+import { createSocialLinkStore } from './social-links.ts'
 
 export type Store = ReturnType<typeof createStore>
 
@@ -21,5 +24,8 @@ export const createStore = (db: Db) => ({
   decisions: createDecisionStore(db),
   settings: createSettingsStore(db),
   flows: createFlowStore(db),
+  codes: createCodeStore(db),
+  socialLinks: createSocialLinkStore(db),
+  roundTrips: createRoundTripStore(db),
   erasures: createErasureStore(db),
 })

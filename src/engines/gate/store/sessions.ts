@@ -60,8 +60,7 @@ export function createSessionStore({ orm, client }: Db) {
       userAgent: $('userAgent'),
     })
     .prepare()
-  const byToken = compile<SessionWithIdentity>(
-    client,
+  const withIdentity = () =>
     orm
       .select({
         id: sessions.id,
@@ -94,8 +93,34 @@ export function createSessionStore({ orm, client }: Db) {
       .from(sessions)
       .innerJoin(gateIdentities, eq(gateIdentities.id, sessions.identityId))
       .innerJoin(gateAddresses, eq(gateAddresses.identityId, sessions.identityId))
-      .where(eq(sessions.tokenHash, $('hash'))),
+  const byToken = compile<SessionWithIdentity>(
+    client,
+    withIdentity().where(eq(sessions.tokenHash, $('hash'))),
   )
+  const byId = compile<SessionWithIdentity>(
+    client,
+    withIdentity().where(and(eq(sessions.tenantId, $('tenantId')), eq(sessions.id, $('id')))),
+  )
+  const mine = and(eq(sessions.tenantId, $('tenantId')), eq(sessions.id, $('id')))
+  const setProof = orm
+    .update(sessions)
+    .set({
+      assuranceLevel: sql`${$('assuranceLevel')}`,
+      methods: sql`${$('methods')}`,
+      authenticatedAt: sql`${$('authenticatedAt')}`,
+    })
+    .where(mine)
+    .prepare()
+  const setToken = orm
+    .update(sessions)
+    .set({ tokenHash: sql`${$('tokenHash')}` })
+    .where(mine)
+    .prepare()
+  const setGeneration = orm
+    .update(sessions)
+    .set({ generation: sql`${$('generation')}` })
+    .where(mine)
+    .prepare()
   const find = orm
     .select()
     .from(sessions)
@@ -140,6 +165,20 @@ export function createSessionStore({ orm, client }: Db) {
   return {
     insert: (row: NewSessionRow) => void insert.run({ ...row }),
     byToken: (hash: string): SessionWithIdentity | undefined => byToken.get({ hash }),
+    byId: (tenantId: string, id: string): SessionWithIdentity | undefined =>
+      byId.get({ tenantId, id }),
+    /** How far somebody has shown who they are. */
+    setProof: (
+      tenantId: string,
+      id: string,
+      proof: Pick<SessionRow, 'assuranceLevel' | 'methods' | 'authenticatedAt'>,
+    ) => void setProof.run({ tenantId, id, ...proof }),
+    /** The token before it is good for nothing any more. */
+    setToken: (tenantId: string, id: string, tokenHash: string) =>
+      void setToken.run({ tenantId, id, tokenHash }),
+    /** Keeps one alive while the others of its person end. */
+    setGeneration: (tenantId: string, id: string, generation: number) =>
+      void setGeneration.run({ tenantId, id, generation }),
     /** Whichever tenant's it is. */
     find: (id: string): SessionRow | undefined => find.get({ id }),
     /** Newest first. */

@@ -1,0 +1,53 @@
+import type { Db } from '../../db/open.ts'
+import { type Audit, actorOf } from '../../platform/audit.ts'
+import { invalid } from '../../platform/errors.ts'
+import type { Caller } from '../../platform/keys.ts'
+import type { People } from './people.ts'
+import type { SecondFactors } from './second-factor/index.ts'
+import type { IdentityRow } from './store/identities.ts'
+import type { Store } from './store/index.ts'
+
+const TYPES = ['password', 'totp', 'lookup_secret', 'oidc'] as const
+type Type = (typeof TYPES)[number]
+
+export type CredentialRemoval = ReturnType<typeof createCredentialRemoval>
+
+/**
+ * What a tenant's own server takes away of somebody's ways to sign in: for who has lost the
+ * authenticator and the recovery codes with it, or has seen an account elsewhere taken over.
+ */
+export function createCredentialRemoval(parts: {
+  db: Db
+  audit: Audit
+  store: Store
+  people: People
+  secondFactors: SecondFactors
+}) {
+  const { db, audit, store, people, secondFactors } = parts
+
+  /** Idempotent. The recovery codes go with the authenticator. */
+  async function remove(caller: Caller, identityId: string, type: string): Promise<void> {
+    await db.commit(() => {
+      const person = people.existing(caller.tenantId, identityId)
+      const known = TYPES.find((one) => one === type)
+      if (!known) throw invalid(`type: expected one of ${TYPES.join(', ')}`)
+      take(person, known)
+      audit.record({
+        tenantId: caller.tenantId,
+        actor: actorOf(caller),
+        action: 'identity.credential_removed',
+        object: `identity:${identityId}`,
+        detail: { type },
+      })
+    })
+  }
+
+  function take(person: IdentityRow, type: Type) {
+    const { tenantId, id } = person
+    if (type === 'totp') secondFactors.removeTotp(person)
+    else if (type === 'oidc') store.socialLinks.removeAll(tenantId, id)
+    else store.credentials.remove(tenantId, id, type)
+  }
+
+  return { remove }
+}

@@ -1,0 +1,35 @@
+import type { Clock } from '../../platform/clock.ts'
+import type { CredentialRow } from './store/credentials.ts'
+import type { IdentityRow } from './store/identities.ts'
+import type { Store } from './store/index.ts'
+
+type Person = Pick<IdentityRow, 'tenantId' | 'id'>
+
+export type Credentials = ReturnType<typeof createCredentials>
+
+/** What people sign in with, as it is stored. Whatever changes here is within a commit. */
+export function createCredentials({ store, clock }: { store: Store; clock: Clock }) {
+  /** The hash of the password; undefined for somebody without one. */
+  function passwordOf({ tenantId, id }: Person): string | undefined {
+    const row = store.credentials.find(tenantId, id, 'password')
+    return row && (JSON.parse(row.config) as { hashed_password: string }).hashed_password
+  }
+
+  const setPassword = (person: Person, hash: string) =>
+    put(person, 'password', { hashed_password: hash })
+
+  function put({ tenantId, id }: Person, type: CredentialRow['type'], config: object) {
+    const now = clock.now()
+    const row = { tenantId, identityId: id, type, config: JSON.stringify(config), version: 0 }
+    store.credentials.put({ ...row, createdAt: now, updatedAt: now })
+  }
+
+  /** Nothing of it is left: for an account that somebody else may have prepared. */
+  function removeAll({ tenantId, id }: Person) {
+    store.credentials.removeAll(tenantId, id)
+    store.socialLinks.removeAll(tenantId, id)
+    store.codes.removeOfIdentity(tenantId, id)
+  }
+
+  return { passwordOf, setPassword, put, removeAll }
+}

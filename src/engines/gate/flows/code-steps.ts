@@ -1,0 +1,97 @@
+import type { Db } from '../../../db/open.ts'
+import type { CodeRow } from '../store/codes.ts'
+import type { FlowRow } from '../store/flows.ts'
+import type { IdentityRow } from '../store/identities.ts'
+import type { Store } from '../store/index.ts'
+import type { Client } from './client.ts'
+import { type Codes, complaintOf, type Sending } from './codes.ts'
+import { complain } from './failure.ts'
+import type { FlowKeeper } from './flow.ts'
+import type { Stepped } from './kinds/kind.ts'
+import type { Submission } from './submission.ts'
+import type { Throttle } from './throttle.ts'
+
+/** A form, and who sent it. */
+interface Sent {
+  input: Submission
+  client: Client
+}
+
+export type CodeSteps = ReturnType<typeof createCodeSteps>
+
+/** The two steps of whatever goes by a mailed code: it is sent, and it comes back. */
+export function createCodeSteps(parts: {
+  db: Db
+  store: Store
+  keeper: FlowKeeper
+  codes: Codes
+  throttle: Throttle
+}) {
+  const { db, store, keeper, codes, throttle } = parts
+
+  /**
+   * To whoever has the address and may sign in by this flow. The answer is the same where nobody
+   * has it.
+   */
+  async function sendToHolder(
+    flow: FlowRow,
+    address: string,
+    letter: Sending['letter'],
+  ): Promise<Stepped> {
+    const sent = await db.commit(() => {
+      const current = keeper.open(flow.id)
+      const person = store.identities.byEmail(flow.tenantId, address)
+      const isMeant = current.identityId === null || current.identityId === person?.id
+      const isGood = person?.state === 'active' && isMeant
+      const withheld = isGood ? undefined : 'nobody who could sign in has this address'
+      return codes.send(current, { address, person, withheld, letter })
+    })
+    return { is: 'flow', flow: sent }
+  }
+
+  /**
+   * Does what a right code is good for, within the commit that uses it up. A try that leads
+   * nowhere is kept all the same, and is complained about; so is a code for which `use` finds
+   * nothing to do.
+   */
+  async function redeem<T extends object>(
+    flow: FlowRow,
+    { input, client }: Sent,
+    use: (flow: FlowRow, code: CodeRow) => T | undefined,
+  ): Promise<T> {
+    const typed = input.required('code')
+    return throttle.watched(client, () => redeemCode(flow, typed, use))
+  }
+
+  async function redeemCode<T extends object>(
+    flow: FlowRow,
+    typed: string,
+    use: (flow: FlowRow, code: CodeRow) => T | undefined,
+  ): Promise<T> {
+    const { used, verdict } = await db.commit(() => {
+      const checked = codes.check(keeper.open(flow.id), typed)
+      if (checked.verdict !== 'right') return { verdict: checked.verdict, used: undefined }
+      return { verdict: 'wrong' as const, used: use(checked.flow, checked.code) }
+    })
+    if (used === undefined) throw complain(complaintOf(flow.kind, { verdict }), { field: 'code' })
+    return used
+  }
+
+  /** The same for a code of somebody known, unless what it was for has ended since. */
+  const redeemOwn = <T extends object>(
+    flow: FlowRow,
+    sent: Sent,
+    use: (flow: FlowRow, person: IdentityRow, code: CodeRow) => T,
+  ): Promise<T> =>
+    redeem(flow, sent, (current, code) => {
+      const person = ownerOf(code)
+      return person && use(current, person, code)
+    })
+
+  function ownerOf({ tenantId, identityId, generation }: CodeRow): IdentityRow | undefined {
+    const person = identityId === null ? undefined : store.identities.find(tenantId, identityId)
+    return person?.sessionGeneration === generation ? person : undefined
+  }
+
+  return { sendToHolder, redeem, redeemOwn }
+}

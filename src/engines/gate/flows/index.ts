@@ -1,0 +1,336 @@
+import type { ProviderName } from '../../../config/index.ts'
+import type { Db } from '../../../db/open.ts'
+import { type Clock, isoTime } from '../../../platform/clock.ts'
+import { isSame, sha256 } from '../../../platform/crypto.ts'
+import { invalid, notFound } from '../../../platform/errors.ts'
+import type { Caller } from '../../../platform/keys.ts'
+import { requireGoodStanding } from '../../../platform/standing.ts'
+import type { Tenants } from '../../../platform/tenants.ts'
+import type { ContinueWith, Flow, FlowKind, Language, SignedIn } from '../model/flows.ts'
+import type { SecondFactors } from '../second-factor/index.ts'
+import type { Sessions } from '../sessions.ts'
+import type { TenantSettings } from '../settings.ts'
+import type { RoundTrips } from '../social/round-trips.ts'
+import type { SocialSignIn } from '../social/sign-in.ts'
+import type { FlowRow } from '../store/flows.ts'
+import type { Store } from '../store/index.ts'
+import type { Client } from './client.ts'
+import type { Completed } from './completion.ts'
+import { type Complaint, FlowFailure, FlowRefusal } from './failure.ts'
+import { EXPIRED, type FlowKeeper, isOfBrowser } from './flow.ts'
+import type { Kind, Outcome } from './kinds/kind.ts'
+import type { PresentFlow } from './present.ts'
+import { checkReturnTo } from './return-to.ts'
+import type { SessionAccess } from './session-access.ts'
+import { createSubmission } from './submission.ts'
+import type { Throttle } from './throttle.ts'
+
+/** What a tenant asks for with a new flow. */
+export interface FlowRequest {
+  returnTo?: string | undefined
+  sessionToken?: string | undefined
+  requestedAal?: 'aal1' | 'aal2' | undefined
+  isRefresh?: boolean
+  language: Language | undefined
+}
+
+/** What came of a form, before it is decided how that is answered. */
+export type Answer =
+  | { is: 'signed_in'; flow: FlowRow; body: SignedIn; next: string | undefined }
+  | { is: 'flow'; flow: FlowRow; body: Flow; next: string | undefined }
+  | { is: 'elsewhere'; flow: FlowRow; url: string }
+  | {
+      is: 'failed'
+      flow: FlowRow
+      body: Flow
+      status: 422 | 429
+      retryAfterMs: number | undefined
+    }
+
+export type Flows = ReturnType<typeof createFlows>
+
+/** Self-service flows, from the request for one to its end: contract/gate. */
+export function createFlows(parts: {
+  db: Db
+  store: Store
+  clock: Clock
+  keeper: FlowKeeper
+  kinds: Record<FlowKind, Kind>
+  present: PresentFlow
+  sessions: Sessions
+  settings: TenantSettings
+  secondFactors: SecondFactors
+  access: SessionAccess
+  tenants: Tenants
+  throttle: Throttle
+  roundTrips: RoundTrips
+  socialSignIn: SocialSignIn
+}) {
+  const { db, store, clock, keeper, kinds, present, sessions, settings, secondFactors } = parts
+  const { access, tenants, throttle, roundTrips, socialSignIn } = parts
+
+  async function start(caller: Caller, kind: FlowKind, request: FlowRequest): Promise<Flow> {
+    const { tenantId } = caller
+    const { language = 'en' } = request
+    const session = sessionFor(caller, kind, request)
+    const returnTo =
+      request.returnTo === undefined
+        ? null
+        : checkReturnTo(request.returnTo, settings.of(tenantId).returnUrls)
+    requireGoodStanding(caller)
+    const row = await db.commit(() =>
+      keeper.begin({
+        tenantId,
+        kind,
+        language,
+        returnTo,
+        ...(session && {
+          identityId: session.identity_id,
+          sessionId: session.id,
+          requestedAal: request.requestedAal ?? 'aal1',
+          isRefresh: request.isRefresh ?? false,
+        }),
+      }),
+    )
+    return present(row, {})
+  }
+
+  /** Of whoever is signed in, where the flow is about that. */
+  function sessionFor({ tenantId }: Caller, kind: FlowKind, request: FlowRequest) {
+    const { sessionToken, requestedAal, isRefresh } = request
+    const isAgain = kind === 'login' && (requestedAal === 'aal2' || isRefresh === true)
+    if (kind !== 'settings' && !isAgain) return undefined
+    const session = sessions.authenticated(sessionToken, tenantId)
+    const person = { tenantId, id: session.identity_id }
+    if (kind === 'settings' && sessions.owes(session))
+      throw new FlowRefusal('session_aal2_required', 'a second factor is still owed')
+    if (requestedAal === 'aal2' && !secondFactors.isOwedBy(person))
+      throw invalid('aal: the person has no second factor, or the tenant asks for none')
+    return session
+  }
+
+  /** For whoever knows its id. Throws `FlowRefusal`. */
+  async function read(
+    kind: FlowKind,
+    id: string,
+    client: Client,
+    code?: string,
+  ): Promise<{ row: FlowRow; flow: Flow }> {
+    const mine = await claimed(existing(kind, id), client)
+    if (kind === 'settings') await access.require(mine, client)
+    const spoken = { ...mine, language: client.language ?? mine.language }
+    return { row: spoken, flow: present(spoken, { code, client }) }
+  }
+
+  function existing(kind: FlowKind, id: string, caller?: Caller): FlowRow {
+    const row = store.flows.find(id)
+    const isTheirs = caller === undefined || caller.tenantId === row?.tenantId
+    if (row?.kind !== kind || !isTheirs) throw new FlowRefusal('flow_not_found', 'flow not found')
+    return row
+  }
+
+  /**
+   * A flow that acts for a session belongs to the browser that opens it first: to know its address
+   * is not enough for the next one, and nobody begins with one that is over. A program shows the
+   * session's token instead. Other flows may be opened by anybody, as links in mails are.
+   */
+  async function claimed(row: FlowRow, client: Client): Promise<FlowRow> {
+    const { wants, browserHash } = client
+    if (row.sessionId !== null && row.browserHash === null && wants === 'page')
+      return bound(row, browserHash)
+    if (row.sessionId !== null) access.requireOwner(row, client)
+    else requireBrowser(row, browserHash)
+    return unexpired(row)
+  }
+
+  const bound = (row: FlowRow, browserHash: string | null): Promise<FlowRow> =>
+    db.commit(() => {
+      const current = store.flows.find(row.id) ?? row
+      if (current.browserHash !== null) return requireBrowser(current, browserHash)
+      if (keeper.isExpired(current))
+        throw new FlowRefusal('self_service_flow_expired', 'the flow has expired')
+      if (current.completedAt !== null) throw new FlowRefusal('other_browser', 'the flow is over')
+      return keeper.save(current, { browserHash })
+    })
+
+  /** Says where one can go on: every time at the same flow, until that has expired too. */
+  async function unexpired(row: FlowRow): Promise<FlowRow> {
+    if (!keeper.isExpired(row)) return row
+    const next = await db.commit(() => {
+      const current = store.flows.find(row.id) ?? row
+      const known = current.replacedBy === null ? undefined : store.flows.find(current.replacedBy)
+      if (known && !keeper.isExpired(known)) return known
+      const renewed = keeper.renew(current, [{ id: EXPIRED[row.kind] }])
+      keeper.save(current, { replacedBy: renewed.id })
+      return renewed
+    })
+    throw new FlowRefusal('self_service_flow_expired', 'the flow has expired', {
+      use_flow_id: next.id,
+      expired_at: isoTime(row.expiresAt),
+      since: clock.now() - row.expiresAt,
+    })
+  }
+
+  function requireBrowser(row: FlowRow, browserHash: string | null): FlowRow {
+    if (isOfBrowser(row, browserHash)) return row
+    throw new FlowRefusal('other_browser', 'the flow belongs to another browser')
+  }
+
+  /** Another flow of the same tenant, for whoever has one open: the links between pages. */
+  async function branch(kind: FlowKind, fromId: string, client: Client): Promise<string> {
+    throttle.counted(client)
+    const from = store.flows.find(fromId)
+    if (!from || keeper.isExpired(from) || kind === 'settings' || from.kind === 'settings')
+      throw new FlowRefusal('flow_not_found', 'flow not found')
+    requireGoodStanding({ tenantStatus: tenants.find(from.tenantId).status })
+    const { tenantId, language, returnTo } = from
+    const row = await db.commit(() =>
+      keeper.begin({ tenantId, kind, language: client.language ?? language, returnTo }),
+    )
+    return row.id
+  }
+
+  /** A form for a flow. With a `caller`, only for one of that tenant. */
+  async function submit(
+    kind: FlowKind,
+    id: string,
+    body: Record<string, unknown>,
+    client: Client,
+    { caller, needsToken }: { caller: Caller | undefined; needsToken: boolean },
+  ): Promise<Answer> {
+    const found = existing(kind, id, caller)
+    const input = createSubmission(body)
+    if (needsToken) requireCsrfToken(found, body.csrf_token, client)
+    const row = await spokenBy(await claimed(found, client), client)
+    if (kind === 'settings') await access.require(row, client)
+    try {
+      if (row.completedAt !== null) keeper.open(row.id)
+      return answerTo(row, client, await kinds[kind].submit(row, input, client))
+    } catch (error) {
+      if (!(error instanceof FlowFailure)) throw error
+      const current = store.flows.find(row.id) ?? row
+      const flow = { ...current, notices: null, language: row.language }
+      const { complaints, status, retryAfterMs } = error
+      const shown = present(flow, { complaints, typed: input, client })
+      return { is: 'failed', flow, body: shown, status, retryAfterMs }
+    }
+  }
+
+  function requireCsrfToken(row: FlowRow, given: unknown, client: Client) {
+    if (typeof given !== 'string' || !isSame(given, keeper.csrfTokenOf(row, pageOf(client))))
+      throw new FlowRefusal(
+        'security_csrf_violation',
+        'csrf_token: missing, or not the one of this flow',
+      )
+  }
+
+  /** Mails and later steps follow the language of whoever is at it. */
+  async function spokenBy(row: FlowRow, { language }: Client): Promise<FlowRow> {
+    if (language === undefined || language === row.language || row.completedAt !== null) return row
+    return db.commit(() => keeper.save(store.flows.find(row.id) ?? row, { language }))
+  }
+
+  function answerTo(row: FlowRow, client: Client, outcome: Outcome): Answer {
+    if (outcome.is === 'elsewhere') return { ...outcome, flow: row }
+    if (outcome.is === 'signed_in')
+      return { is: 'signed_in', flow: row, body: signedIn(row, outcome), next: outcome.next }
+    const { flow, continueWith, next } = outcome
+    return {
+      is: 'flow',
+      flow,
+      body: present(flow, { client, ...(continueWith && { continueWith }) }),
+      next,
+    }
+  }
+
+  function signedIn({ kind }: FlowRow, outcome: Completed): SignedIn {
+    const { token = '', session, owesSecondFactor, continueWith } = outcome
+    const toDo: ContinueWith[] = [
+      { action: 'set_ory_session_token', ory_session_token: token },
+      ...continueWith,
+    ]
+    return {
+      session_token: token,
+      session: { ...session, token, identity: owesSecondFactor ? null : session.identity },
+      ...(kind === 'registration' && { identity: session.identity }),
+      continue_with: token === '' ? continueWith : toDo,
+    }
+  }
+
+  /** A browser comes back from a provider. Never throws `FlowFailure`. */
+  async function arrive(
+    provider: ProviderName,
+    params: URLSearchParams,
+    client: Client,
+  ): Promise<Answer> {
+    throttle.counted(client)
+    const { flow, isOwnBrowser, arrival } = await roundTrips.end(provider, params, client)
+    try {
+      const profile = await arrival()
+      return answerTo(
+        flow,
+        client,
+        await socialSignIn.arrive(flow.id, { provider, profile, isOwnBrowser }, client),
+      )
+    } catch (error) {
+      if (!(error instanceof FlowFailure)) throw error
+      return putOff(flow, error)
+    }
+  }
+
+  /** What is wrong is said on the page of the flow, where the browser goes next. */
+  async function putOff(row: FlowRow, { complaints, status }: FlowFailure): Promise<Answer> {
+    const notices = complaints.map(({ id, context }: Complaint) => ({ id, context }))
+    const flow = await db.commit(() => {
+      const current = store.flows.find(row.id) ?? row
+      const isOver = current.completedAt !== null || keeper.isExpired(current)
+      return isOver
+        ? keeper.renew(current, notices)
+        : keeper.save(current, { notices: JSON.stringify(notices) })
+    })
+    return { is: 'failed', flow, body: present(flow, {}), status, retryAfterMs: undefined }
+  }
+
+  /** The session for the code that a browser brought back: once, and soon. */
+  async function exchange(
+    caller: Caller,
+    { flow: id, code }: { flow: string; code: string },
+  ): Promise<SignedIn> {
+    return db.commit(() => {
+      const row = store.flows.find(id)
+      if (row?.tenantId !== caller.tenantId) throw notFound('flow not found')
+      const { exchangeHash, exchangeExpiresAt, exchangeSessionId: sessionId } = row
+      const isGood =
+        exchangeHash !== null &&
+        isSame(exchangeHash, sha256(code)) &&
+        clock.now() < (exchangeExpiresAt ?? 0)
+      if (!isGood) throw invalid('code: not the code of this flow, used before, or too old')
+      const session = sessionId === null ? undefined : sessions.alive(row.tenantId, sessionId)
+      if (!session) throw invalid('code: the session has ended since')
+      if (sessions.owes(session))
+        throw new FlowRefusal('session_aal2_required', 'a second factor is owed since')
+      keeper.save(row, { exchangeHash: null, exchangeExpiresAt: null })
+      const token = sessions.reissue(row.tenantId, session.id)
+      const shown = sessions.present(session)
+      return {
+        session_token: token,
+        session: { ...shown, token },
+        identity: shown.identity,
+        continue_with: null,
+      }
+    })
+  }
+
+  /** Where somebody goes on who comes back to a flow that is over. */
+  function onward({ completedAt, nextFlowId }: FlowRow): FlowRow | undefined {
+    if (completedAt === null || nextFlowId === null) return undefined
+    const next = store.flows.find(nextFlowId)
+    return next && !keeper.isExpired(next) ? next : undefined
+  }
+
+  return { start, read, onward, branch, submit, arrive, exchange }
+}
+
+/** The browser that a page is for; null for a program, which has none of ours. */
+const pageOf = ({ wants, browserHash }: Client): string | null =>
+  wants === 'page' ? browserHash : null

@@ -1,0 +1,90 @@
+import type { ProviderName } from '../../../../config/index.ts'
+import type { ContinueWith, FlowKind, Node } from '../../model/flows.ts'
+import type { FlowRow } from '../../store/flows.ts'
+import type { Client } from '../client.ts'
+import type { Completed } from '../completion.ts'
+import { complain } from '../failure.ts'
+import type { Submission } from '../submission.ts'
+import type { MessageId, Say } from '../ui/messages.ts'
+
+/** A step is taken, and the flow shows what comes next. */
+export interface Stepped {
+  is: 'flow'
+  flow: FlowRow
+  continueWith?: ContinueWith[]
+  /** Where a page goes on; unless it is this flow that is shown next. */
+  next?: string
+}
+
+/** The browser has to go to a provider first. */
+export interface SentAway {
+  is: 'elsewhere'
+  url: string
+}
+
+export type Outcome = Stepped | SentAway | Completed
+
+/** What a form of one kind shows, and what comes of it when it is sent. */
+export interface Kind {
+  /** `code` is that of a mail's link, for the person to confirm. */
+  nodes(flow: FlowRow, say: Say, code?: string): Node[]
+  submit(flow: FlowRow, input: Submission, client: Client): Promise<Outcome>
+}
+
+export type Method = 'password' | 'code' | 'oidc' | 'totp' | 'lookup_secret' | 'profile'
+
+/** Fields that say by which method somebody goes on, if they do not say so themselves. */
+const TELLING: readonly [field: string, method: Method][] = [
+  ['provider', 'oidc'],
+  ['link', 'oidc'],
+  ['unlink', 'oidc'],
+  ['totp_code', 'totp'],
+  ['totp_unlink', 'totp'],
+  ['lookup_secret', 'lookup_secret'],
+  ['lookup_secret_reveal', 'lookup_secret'],
+  ['lookup_secret_regenerate', 'lookup_secret'],
+  ['lookup_secret_confirm', 'lookup_secret'],
+  ['lookup_secret_disable', 'lookup_secret'],
+  ['code', 'code'],
+  ['resend', 'code'],
+  ['email', 'code'],
+  ['password', 'password'],
+]
+
+/** The method of a form; refused when it is none of those that the flow offers. */
+export function methodIn(input: Submission, kind: FlowKind, offered: readonly Method[]): Method {
+  const named = input.text('method')
+  const method = named ?? TELLING.find(([field]) => input.has(field))?.[1]
+  const known = offered.find((one) => one === method)
+  if (known === undefined) throw complain(NO_METHOD[kind])
+  return known
+}
+
+const NO_METHOD: Record<FlowKind, MessageId> = {
+  login: 4010002,
+  registration: 4010003,
+  settings: 4010004,
+  recovery: 4010005,
+  verification: 4010006,
+}
+
+/**
+ * Whether a form brings the code that was sent, rather than asking for one. A field that was left
+ * empty is a code forgotten, unless the button was the one for another code.
+ */
+export const bringsCode = ({ state }: FlowRow, input: Submission): boolean =>
+  input.text('resend') === undefined &&
+  (input.has('code') || (state === 'sent_email' && input.mentions('code')))
+
+/** A provider that is named and offered. */
+export function providerIn(
+  input: Submission,
+  field: string,
+  offered: readonly ProviderName[],
+): ProviderName {
+  const named = input.required(field)
+  const provider = offered.find((one) => one === named)
+  if (provider === undefined)
+    throw complain(4900009, { context: { provider: named.slice(0, 100) } })
+  return provider
+}

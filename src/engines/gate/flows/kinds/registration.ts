@@ -1,0 +1,163 @@
+import type { Config } from '../../../../config/index.ts'
+import type { Db } from '../../../../db/open.ts'
+import type { Credentials } from '../../credentials.ts'
+import { saysTheSame } from '../../documents/same.ts'
+import type { Hashing } from '../../passwords/hashing.ts'
+import type { People } from '../../people.ts'
+import type { RoundTrips } from '../../social/round-trips.ts'
+import type { SocialSignIn } from '../../social/sign-in.ts'
+import type { FlowRow } from '../../store/flows.ts'
+import type { Store } from '../../store/index.ts'
+import type { Traits } from '../../traits.ts'
+import type { Client } from '../client.ts'
+import type { CodeSteps } from '../code-steps.ts'
+import type { Codes } from '../codes.ts'
+import type { Completed, Completion } from '../completion.ts'
+import { complain } from '../failure.ts'
+import type { FlowKeeper } from '../flow.ts'
+import { traitsIn } from '../identifiers.ts'
+import { requireGoodPassword } from '../new-password.ts'
+import type { Offers } from '../offers.ts'
+import type { Submission } from '../submission.ts'
+import type { Throttle } from '../throttle.ts'
+import {
+  codeRegistration,
+  codeRegistrationSent,
+  emailTrait,
+  passwordRegistration,
+  type Say,
+  socialButtons,
+} from '../ui/index.ts'
+import { bringsCode, type Kind, type Method, methodIn, type Outcome, providerIn } from './kind.ts'
+import type { Verifying } from './verification.ts'
+
+/** Signing up: contract/gate, self-service flows. */
+export function createRegistration(parts: {
+  db: Db
+  store: Store
+  people: People
+  keeper: FlowKeeper
+  codes: Codes
+  codeSteps: CodeSteps
+  completion: Completion
+  credentials: Credentials
+  hashing: Hashing
+  throttle: Throttle
+  offers: Offers
+  roundTrips: RoundTrips
+  socialSignIn: SocialSignIn
+  verifying: Verifying
+  password: Config['gate']['password']
+}): Kind {
+  const { db, store, people, keeper, codes, codeSteps, completion, credentials, hashing } = parts
+  const { throttle, offers, roundTrips, socialSignIn, verifying, password: policy } = parts
+
+  function nodes(flow: FlowRow, say: Say) {
+    if (flow.state === 'sent_email' && offers.byCode(flow))
+      return codeRegistrationSent(say, { email: flow.address ?? '' })
+    const { pendingAccount } = keeper.internalOf(flow)
+    if (pendingAccount)
+      return [emailTrait(say), ...socialButtons(say, 'registration', [pendingAccount.provider])]
+    return [
+      emailTrait(say),
+      ...passwordRegistration(say),
+      ...(offers.byCode(flow) ? codeRegistration(say) : []),
+      ...socialButtons(say, 'registration', offers.providers(flow)),
+    ]
+  }
+
+  async function submit(flow: FlowRow, input: Submission, client: Client): Promise<Outcome> {
+    switch (methodIn(input, 'registration', offeredBy(flow))) {
+      case 'password':
+        return byPassword(flow, input, client)
+      case 'code':
+        return bringsCode(flow, input) ? byCode(flow, input, client) : sendCode(flow, input, client)
+      default:
+        return byAccount(flow, input, client)
+    }
+  }
+
+  const offeredBy = (flow: FlowRow): Method[] => [
+    'password',
+    'oidc',
+    ...(offers.byCode(flow) ? (['code'] as const) : []),
+  ]
+
+  async function byPassword(flow: FlowRow, input: Submission, client: Client): Promise<Completed> {
+    const traits = traitsIn(input)
+    const password = input.required('password')
+    requireGoodPassword(password, traits.email, policy.minLength)
+    throttle.counted(client)
+    requireFree(flow, traits)
+    const hash = await hashing.hash(password, flow.tenantId)
+    return db.commit(() => {
+      const current = keeper.open(flow.id)
+      requireFree(flow, traits)
+      const person = people.addByThemselves(flow.tenantId, traits, 'password')
+      credentials.setPassword(person, hash)
+      const continueWith = verifying.askNewcomer(current, person)
+      const done = completion.signUp(current, person, { method: 'password', aal: 'aal1' }, client)
+      return { ...done, continueWith }
+    })
+  }
+
+  /** Looked at again where it counts; a hash is too dear to be made for nothing. */
+  function requireFree({ tenantId }: FlowRow, { email }: Traits) {
+    if (store.identities.byEmail(tenantId, email)) throw complain(4000007)
+  }
+
+  async function sendCode(flow: FlowRow, input: Submission, client: Client): Promise<Outcome> {
+    const isAgain = input.text('resend') !== undefined && flow.state === 'sent_email'
+    const traits = (isAgain ? keeper.internalOf(flow).traits : undefined) ?? traitsIn(input)
+    throttle.counted(client)
+    const sent = await db.commit(() => {
+      const current = keeper.open(flow.id)
+      requireFree(current, traits)
+      const kept = keeper.save(current, { internalParts: { traits } })
+      return codes.send(kept, {
+        address: traits.email,
+        person: undefined,
+        letter: (letters, about) => letters.registrationCode(about),
+      })
+    })
+    return { is: 'flow', flow: sent }
+  }
+
+  async function byCode(flow: FlowRow, input: Submission, client: Client): Promise<Completed> {
+    requireUnchanged(input, keeper.internalOf(flow).traits)
+    return codeSteps.redeem(flow, { input, client }, (current, { address }) => {
+      const { traits } = keeper.internalOf(current)
+      if (traits?.email !== address) return undefined
+      requireFree(current, traits)
+      const person = people.addByThemselves(flow.tenantId, traits, 'password')
+      completion.prove(person)
+      return completion.signUp(current, person, { method: 'code', aal: 'aal1' }, client)
+    })
+  }
+
+  /** The code proves one address: nobody slips another one in after it went out. */
+  function requireUnchanged(input: Submission, traits: Traits | undefined) {
+    if (Object.keys(input.object('traits')).length === 0) return
+    if (!traits || !isSame(traitsIn(input), traits)) throw complain(4000036)
+  }
+
+  /** To the provider; or, back from there without an address, with the one typed in. */
+  async function byAccount(flow: FlowRow, input: Submission, client: Client): Promise<Outcome> {
+    const provider = providerIn(input, 'provider', offers.providers(flow))
+    const { pendingAccount } = keeper.internalOf(flow)
+    if (pendingAccount?.provider !== provider)
+      return roundTrips.begin(flow, { provider, input, client })
+    const traits = traitsIn(input)
+    throttle.counted(client)
+    return db.commit(() => {
+      const current = keeper.open(flow.id)
+      requireFree(current, traits)
+      return socialSignIn.register(current, pendingAccount, { traits, isVerified: false }, client)
+    })
+  }
+
+  return { nodes, submit }
+}
+
+const isSame = (one: Traits, other: Traits): boolean =>
+  one.email === other.email && saysTheSame(one.custom_data ?? null, other.custom_data ?? null)

@@ -1,0 +1,95 @@
+import type { Config } from '../../../../../config/index.ts'
+import type { Clock } from '../../../../../platform/clock.ts'
+import type { Credentials } from '../../../credentials.ts'
+import type { Events } from '../../../events.ts'
+import type { Hashing } from '../../../passwords/hashing.ts'
+import type { People } from '../../../people.ts'
+import { traitsOf } from '../../../present.ts'
+import type { Sessions } from '../../../sessions.ts'
+import type { Store } from '../../../store/index.ts'
+import { byThemselves } from '../../actor.ts'
+import { complain } from '../../failure.ts'
+import { traitsIn } from '../../identifiers.ts'
+import { requireGoodPassword } from '../../new-password.ts'
+import type { Notify } from '../../notices.ts'
+import type { Throttle } from '../../throttle.ts'
+import type { Outcome } from '../kind.ts'
+import type { Verifying } from '../verification.ts'
+import type { Changes, Wish } from './change.ts'
+
+/** Who somebody is, and the password. */
+export function createAccountSettings(parts: {
+  store: Store
+  clock: Clock
+  people: People
+  events: Events
+  sessions: Sessions
+  credentials: Credentials
+  hashing: Hashing
+  throttle: Throttle
+  verifying: Verifying
+  notify: Notify
+  changes: Changes
+  password: Config['gate']['password']
+}) {
+  const { store, clock, people, events, sessions, credentials, hashing } = parts
+  const { throttle, verifying, notify, changes, password: policy } = parts
+
+  /** A new address takes the place of the old one once the code from there came back. */
+  async function changeProfile(wish: Wish): Promise<Outcome> {
+    const wanted = traitsIn(wish.input)
+    if (wanted.email !== wish.session.email) await requireLeaveToWrite(wish)
+    return changes.change(wish, 'profile', ({ flow, person }) => {
+      const { custom_data: customData = traitsOf(person).custom_data } = wanted
+      const traits = { email: person.email, ...(customData && { custom_data: customData }) }
+      people.change(person, byThemselves(person), { traits })
+      if (wanted.email === person.email) return undefined
+      const asked = verifying.askForChange(flow, person, wanted.email)
+      // Where the account is so far: its owner may know nothing of it.
+      notify(flow, person, (letters, about) =>
+        letters.emailChangeNotice({ ...about, newAddress: wanted.email }),
+      )
+      return asked
+    })
+  }
+
+  /** Each change writes to an address that may be anybody's. */
+  async function requireLeaveToWrite(wish: Wish) {
+    const { tenant_id: tenantId, identity_id: id } = wish.session
+    await changes.requireFresh(wish)
+    throttle.counted(wish.client)
+    throttle.spend({ tenantId, identifier: `addresses of ${id}` })
+  }
+
+  async function changePassword(wish: Wish): Promise<Outcome> {
+    const { input, session, client } = wish
+    const { tenant_id: tenantId, identity_id: id, email } = session
+    await changes.requireFresh(wish)
+    const password = input.required('password')
+    requireGoodPassword(password, email, policy.minLength)
+    // To be told that it is the same as before is as good as a guess that was right.
+    const guess = { tenantId, identifier: `password of ${id}` }
+    const hash = await throttle.guarded(guess, client, async () => {
+      await requireAnother(password, { tenantId, id })
+      return hashing.hash(password, tenantId)
+    })
+    return changes.change(wish, 'password', ({ flow, person }) => {
+      credentials.setPassword(person, hash)
+      store.codes.removeOfIdentity(tenantId, id)
+      sessions.endOthers(person, session.id)
+      const payload = { method: 'password' }
+      events(tenantId, { type: 'identity.password_changed', identityId: id, payload }, clock.now())
+      changes.record(person, 'identity.password_changed')
+      notify(flow, person, (letters, about) => letters.passwordChanged(about))
+      return undefined
+    })
+  }
+
+  async function requireAnother(password: string, person: { tenantId: string; id: string }) {
+    const stored = credentials.passwordOf(person)
+    if (stored !== undefined && (await hashing.verify(password, stored, person.tenantId)))
+      throw complain(4000039, { field: 'password' })
+  }
+
+  return { changeProfile, changePassword }
+}

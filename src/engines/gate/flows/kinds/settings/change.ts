@@ -1,0 +1,100 @@
+import type { Db } from '../../../../../db/open.ts'
+import type { Audit } from '../../../../../platform/audit.ts'
+import type { ContinueWith } from '../../../model/flows.ts'
+import type { People } from '../../../people.ts'
+import type { Sessions } from '../../../sessions.ts'
+import type { FlowRow } from '../../../store/flows.ts'
+import type { IdentityRow } from '../../../store/identities.ts'
+import type { SessionWithIdentity } from '../../../store/sessions.ts'
+import { byThemselves } from '../../actor.ts'
+import type { Client } from '../../client.ts'
+import { complain } from '../../failure.ts'
+import type { FlowKeeper } from '../../flow.ts'
+import type { SessionAccess } from '../../session-access.ts'
+import type { Submission } from '../../submission.ts'
+import type { Method, Outcome } from '../kind.ts'
+
+/** A form about an account, sent in a session of its owner. */
+export interface Wish {
+  flow: FlowRow
+  input: Submission
+  client: Client
+  session: SessionWithIdentity
+}
+
+/** What is changed, as things stand within the commit. */
+export interface Scene {
+  flow: FlowRow
+  person: IdentityRow
+  session: SessionWithIdentity
+}
+
+export type Changes = ReturnType<typeof createChanges>
+
+/** How changes of an account are carried out: each within one commit, and in a session that holds. */
+export function createChanges(parts: {
+  db: Db
+  audit: Audit
+  people: People
+  sessions: Sessions
+  access: SessionAccess
+  keeper: FlowKeeper
+  hostedUrl: (flow: FlowRow) => string
+}) {
+  const { db, audit, people, sessions, access, keeper, hostedUrl } = parts
+
+  /** Ends the flow; a page goes on with a new one. What it returns is still to be done. */
+  const change = (
+    wish: Wish,
+    method: Method,
+    carryOut: (scene: Scene) => ContinueWith[] | undefined,
+  ): Promise<Outcome> =>
+    db.commit(() => {
+      const scene = sceneOf(wish)
+      const continueWith = carryOut(scene)
+      const flow = keeper.complete(scene.flow, { state: 'success', active: method })
+      const isPage = wish.client.wants === 'page'
+      return {
+        is: 'flow' as const,
+        flow,
+        ...(continueWith && { continueWith }),
+        ...(isPage && { next: hostedUrl(another(flow, continueWith)) }),
+      }
+    })
+
+  /** A step on the way: the flow stays as it is but for what is returned. */
+  const step = (wish: Wish, carryOut: (scene: Scene) => FlowRow): Promise<Outcome> =>
+    db.commit(() => ({ is: 'flow' as const, flow: carryOut(sceneOf(wish)) }))
+
+  /** Looked at again where it counts: between the form and here the session may have ended. */
+  function sceneOf({ flow: { id }, session: { tenant_id: tenantId, id: sessionId } }: Wish): Scene {
+    const flow = keeper.open(id)
+    const session = sessions.alive(tenantId, sessionId)
+    if (!session || sessions.owes(session)) throw complain(4050001)
+    return { flow, session, person: people.existing(tenantId, session.identity_id) }
+  }
+
+  /** Says what was done before it asks for more. */
+  function another(flow: FlowRow, continueWith: ContinueWith[] = []): FlowRow {
+    const sent = continueWith.find((one) => one.action === 'show_verification_ui')
+    const asked = sent && {
+      id: 1900002 as const,
+      context: { address: sent.flow.verifiable_address, url: sent.flow.url },
+    }
+    return keeper.renew(flow, [asked ?? { id: 1050001 }])
+  }
+
+  const requireFresh = ({ flow, session, client }: Wish) =>
+    access.requireFresh(flow, session, client)
+
+  const record = (person: IdentityRow, action: string, detail: Record<string, unknown> = {}) =>
+    audit.record({
+      tenantId: person.tenantId,
+      actor: byThemselves(person),
+      action,
+      object: `identity:${person.id}`,
+      detail,
+    })
+
+  return { change, step, requireFresh, record }
+}

@@ -1,0 +1,93 @@
+import type { ProviderName } from '../../../../../config/index.ts'
+import type { Clock } from '../../../../../platform/clock.ts'
+import { isSame, sha256 } from '../../../../../platform/crypto.ts'
+import type { Credentials } from '../../../credentials.ts'
+import type { Node } from '../../../model/flows.ts'
+import type { Linking } from '../../../social/linking.ts'
+import type { RoundTrips } from '../../../social/round-trips.ts'
+import type { FlowRow } from '../../../store/flows.ts'
+import type { IdentityRow } from '../../../store/identities.ts'
+import type { Store } from '../../../store/index.ts'
+import { complain } from '../../failure.ts'
+import type { FlowKeeper } from '../../flow.ts'
+import type { Offers } from '../../offers.ts'
+import { aboutProvider, type Say, socialSettings } from '../../ui/index.ts'
+import { type Outcome, providerIn } from '../kind.ts'
+import type { Changes, Wish } from './change.ts'
+
+/** Accounts elsewhere that somebody signs in with. */
+export function createConnectionSettings(parts: {
+  store: Store
+  clock: Clock
+  keeper: FlowKeeper
+  credentials: Credentials
+  offers: Offers
+  linking: Linking
+  roundTrips: RoundTrips
+  changes: Changes
+}) {
+  const { store, clock, keeper, credentials, offers, linking, roundTrips, changes } = parts
+
+  function nodes(flow: FlowRow, person: IdentityRow, say: Say): Node[] {
+    const linked = linkedOf(person)
+    const unlinked = offers.providers(flow).filter((provider) => !linked.includes(provider))
+    const removable = linked.filter((provider) => hasOtherWay(person, provider))
+    return socialSettings(say, { unlinked, removable })
+  }
+
+  const linkedOf = ({ tenantId, id }: IdentityRow): ProviderName[] =>
+    store.socialLinks.of(tenantId, id).map(({ provider }) => provider)
+
+  async function change(wish: Wish, person: IdentityRow): Promise<Outcome> {
+    await changes.requireFresh(wish)
+    const { input } = wish
+    if (input.has('unlink')) return disconnect(wish, person)
+    return input.has('code') ? finish(wish, input.required('code')) : begin(wish, person)
+  }
+
+  async function begin({ flow, input, client }: Wish, person: IdentityRow): Promise<Outcome> {
+    const linked = linkedOf(person)
+    const free = offers.providers(flow).filter((provider) => !linked.includes(provider))
+    const provider = providerIn(input, input.has('link') ? 'link' : 'provider', free)
+    if (client.wants === 'json' && flow.returnTo === null)
+      throw complain(4000001, { context: { reason: 'X-Return-To: needed to connect an account' } })
+    return roundTrips.begin(flow, { provider, input, client })
+  }
+
+  /**
+   * The second half, where a program began it: the browser that was at the provider has brought a
+   * code, and only whoever that browser belongs to has the session besides. Else anybody could send
+   * others to the provider, and have their account connected.
+   */
+  const finish = (wish: Wish, code: string): Promise<Outcome> =>
+    changes.change(wish, 'oidc', ({ flow, person }) => {
+      const { pendingAccount } = keeper.internalOf(flow)
+      const { exchangeHash, exchangeExpiresAt } = flow
+      const isGood =
+        exchangeHash !== null &&
+        isSame(exchangeHash, sha256(code)) &&
+        clock.now() < (exchangeExpiresAt ?? 0)
+      if (!isGood || !pendingAccount) throw complain(4000001, { context: { reason: 'code' } })
+      linking.link(person, pendingAccount)
+      return undefined
+    })
+
+  async function disconnect(wish: Wish, person: IdentityRow): Promise<Outcome> {
+    const provider = providerIn(wish.input, 'unlink', linkedOf(person))
+    return changes.change(wish, 'oidc', (scene) => {
+      if (!hasOtherWay(scene.person, provider)) throw complain(4900011)
+      store.socialLinks.removeProvider(person.tenantId, person.id, provider)
+      changes.record(person, 'identity.account_disconnected', aboutProvider(provider))
+      return undefined
+    })
+  }
+
+  /** Whether somebody could still sign in without the account at one provider. */
+  function hasOtherWay(person: IdentityRow, without: ProviderName): boolean {
+    if (credentials.passwordOf(person) !== undefined || offers.byCode(person)) return true
+    const offered = offers.providers(person)
+    return linkedOf(person).some((provider) => provider !== without && offered.includes(provider))
+  }
+
+  return { nodes, change }
+}

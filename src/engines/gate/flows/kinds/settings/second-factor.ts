@@ -1,0 +1,112 @@
+import type { Clock } from '../../../../../platform/clock.ts'
+import type { Tenants } from '../../../../../platform/tenants.ts'
+import type { Node } from '../../../model/flows.ts'
+import type { SecondFactors } from '../../../second-factor/index.ts'
+import { qrCode } from '../../../second-factor/qr-code.ts'
+import { newRecoveryCodes, shownRecoveryCode } from '../../../second-factor/recovery-codes.ts'
+import { matchTotp, totpUri } from '../../../second-factor/totp.ts'
+import type { Sessions } from '../../../sessions.ts'
+import type { FlowRow } from '../../../store/flows.ts'
+import type { IdentityRow } from '../../../store/identities.ts'
+import { complain } from '../../failure.ts'
+import type { FlowKeeper } from '../../flow.ts'
+import type { Notify } from '../../notices.ts'
+import { lookupNone, lookupSet, lookupShown, type Say, totpSet, totpSetup } from '../../ui/index.ts'
+import type { Outcome } from '../kind.ts'
+import type { Changes, Wish } from './change.ts'
+
+/** The authenticator of somebody, and the recovery codes for when it is lost. */
+export function createSecondFactorSettings(parts: {
+  clock: Clock
+  tenants: Tenants
+  keeper: FlowKeeper
+  sessions: Sessions
+  secondFactors: SecondFactors
+  notify: Notify
+  changes: Changes
+}) {
+  const { clock, tenants, keeper, sessions, secondFactors, notify, changes } = parts
+
+  function nodes(flow: FlowRow, person: IdentityRow, say: Say): Node[] {
+    const { totpSecret = '', recoveryCodes } = keeper.internalOf(flow)
+    const kept = secondFactors.hasCodes(person) ? lookupSet(say) : lookupNone(say)
+    return [
+      ...(secondFactors.hasTotp(person)
+        ? totpSet(say)
+        : totpSetup(say, setupOf(person, totpSecret))),
+      ...(recoveryCodes ? lookupShown(say, { codes: recoveryCodes.map(shownRecoveryCode) }) : kept),
+    ]
+  }
+
+  function setupOf({ tenantId, email }: IdentityRow, secret: string) {
+    const { name } = tenants.find(tenantId)
+    return { secret, qr: qrCode(totpUri({ secret, issuer: name, account: email })) }
+  }
+
+  /** The code shows that the authenticator has the secret; the session is one of both factors then. */
+  async function setUpTotp(wish: Wish): Promise<Outcome> {
+    const code = wish.input.required('totp_code')
+    return changes.change(wish, 'totp', ({ flow, person, session }) => {
+      const { totpSecret: secret } = keeper.internalOf(flow)
+      if (secret === undefined || secondFactors.hasTotp(person)) throw complain(4010004)
+      const step = matchTotp({ secret, code, now: clock.now(), after: null })
+      if (step === undefined) throw complain(4000008, { field: 'totp_code' })
+      secondFactors.setTotp(person, secret, step)
+      sessions.strengthen(session, { method: 'totp', aal: 'aal2' })
+      tell(flow, person, true)
+      return undefined
+    })
+  }
+
+  const removeTotp = (wish: Wish): Promise<Outcome> =>
+    changes.change(wish, 'totp', ({ flow, person }) => {
+      if (!secondFactors.hasTotp(person)) throw complain(4000011)
+      secondFactors.removeTotp(person)
+      tell(flow, person, false)
+      return undefined
+    })
+
+  function tell(flow: FlowRow, person: IdentityRow, isOn: boolean) {
+    changes.record(person, `identity.authenticator_${isOn ? 'added' : 'removed'}`)
+    notify(flow, person, (letters, about) => letters.secondFactorChanged({ ...about, isOn }))
+  }
+
+  async function changeTotp(wish: Wish): Promise<Outcome> {
+    await changes.requireFresh(wish)
+    return wish.input.isSet('totp_unlink') ? removeTotp(wish) : setUpTotp(wish)
+  }
+
+  async function changeCodes(wish: Wish): Promise<Outcome> {
+    const { input } = wish
+    await changes.requireFresh(wish)
+    if (input.isSet('lookup_secret_regenerate')) return showNewCodes(wish)
+    if (input.isSet('lookup_secret_confirm')) return keepCodes(wish)
+    if (input.isSet('lookup_secret_disable')) return removeCodes(wish)
+    throw complain(input.isSet('lookup_secret_reveal') ? 4900007 : 4010004)
+  }
+
+  /** They count once somebody has said that they are written down; the ones before do until then. */
+  const showNewCodes = (wish: Wish): Promise<Outcome> =>
+    changes.step(wish, ({ flow }) => {
+      const internalParts = { ...keeper.internalOf(flow), recoveryCodes: newRecoveryCodes() }
+      return keeper.save(flow, { active: 'lookup_secret', notices: null, internalParts })
+    })
+
+  const keepCodes = (wish: Wish): Promise<Outcome> =>
+    changes.change(wish, 'lookup_secret', ({ flow, person }) => {
+      const { recoveryCodes } = keeper.internalOf(flow)
+      if (!recoveryCodes) throw complain(4000014)
+      secondFactors.setCodes(person, recoveryCodes)
+      changes.record(person, 'identity.recovery_codes_made')
+      return undefined
+    })
+
+  const removeCodes = (wish: Wish): Promise<Outcome> =>
+    changes.change(wish, 'lookup_secret', ({ person }) => {
+      secondFactors.removeCodes(person)
+      changes.record(person, 'identity.recovery_codes_removed')
+      return undefined
+    })
+
+  return { nodes, changeTotp, changeCodes }
+}

@@ -1,0 +1,34 @@
+import type { Clock } from '../../../platform/clock.ts'
+import type { Mail } from '../../../platform/mail/index.ts'
+import type { Tenants } from '../../../platform/tenants.ts'
+import { createLetters, type Letters } from '../letters/index.ts'
+import type { FlowRow } from '../store/flows.ts'
+import type { IdentityRow } from '../store/identities.ts'
+
+const KIND = 'notice'
+/** News of the day before is none. */
+const NEWS_MS = 24 * 60 * 60_000
+
+export type Notify = ReturnType<typeof createNotify>
+
+/**
+ * Tells somebody by mail what has just been changed about their account, within the commit of the
+ * change: it may not have been them. Not if they have had mails enough: else who has made an
+ * account with the address of another could write to them without end.
+ */
+export const createNotify =
+  ({ clock, mail, tenants }: { clock: Clock; mail: Mail; tenants: Tenants }) =>
+  (
+    { tenantId, language }: FlowRow,
+    { id, email }: IdentityRow,
+    write: (
+      letters: Letters,
+      about: { tenantName: string },
+    ) => { subject: string; text: string; html: string },
+  ) => {
+    const now = clock.now()
+    if (!mail.allowance(tenantId, email, now, KIND).allowed) return
+    const letter = write(createLetters(language), { tenantName: tenants.find(tenantId).name })
+    const expiresAt = now + NEWS_MS
+    mail.post({ tenantId, about: id, kind: KIND, recipient: email, expiresAt, ...letter }, now)
+  }

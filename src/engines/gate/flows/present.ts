@@ -1,0 +1,125 @@
+import { isoTime } from '../../../platform/clock.ts'
+import type { ContinueWith, Flow, FlowKind, Message, Node } from '../model/flows.ts'
+import type { Identity } from '../model/identities.ts'
+import type { FlowRow } from '../store/flows.ts'
+import type { Client } from './client.ts'
+import type { Complaint } from './failure.ts'
+import type { FlowKeeper } from './flow.ts'
+import type { Kind } from './kinds/kind.ts'
+import type { Submission } from './submission.ts'
+import { createSay, csrfNode, type MessageId, type Say, withMessage } from './ui/index.ts'
+
+/** What is shown besides the flow as it is kept. */
+export interface Showing {
+  complaints?: readonly Complaint[]
+  /** What was typed, to be shown again. */
+  typed?: Submission
+  continueWith?: ContinueWith[]
+  /** Of a mail's link. */
+  code?: string | undefined
+  /** Whom it is shown to; a program unless given. */
+  client?: Pick<Client, 'wants' | 'browserHash'>
+}
+
+export type PresentFlow = ReturnType<typeof createPresentFlow>
+
+/** A flow as its readers see it, with the nodes of what is to be filled in. */
+export function createPresentFlow(parts: {
+  keeper: FlowKeeper
+  kinds: Record<FlowKind, Kind>
+  urlOf: (kind: FlowKind, query: Record<string, string>) => string
+  requestUrl: (kind: FlowKind) => string
+  identityOf: (flow: FlowRow) => Identity | undefined
+}) {
+  const { keeper, kinds, urlOf, requestUrl, identityOf } = parts
+
+  return function present(row: FlowRow, showing: Showing): Flow {
+    const { complaints = [], typed, continueWith, code, client } = showing
+    const browserHash = client?.wants === 'page' ? client.browserHash : null
+    const say = createSay(row.language)
+    const isOver = row.completedAt !== null
+    const body = isOver && row.kind !== 'verification' ? [] : kinds[row.kind].nodes(row, say, code)
+    const complained = complainAbout(
+      [csrfNode(keeper.csrfTokenOf(row, browserHash)), ...body],
+      complaints,
+      say,
+    )
+    const isRefused = isOver && complaints.length > 0
+    const said = isRefused ? [] : [...keeper.noticesOf(row), ...standing(row)]
+    const messages = [...complained.messages, ...said.map(({ id, context }) => say(id, context))]
+    const url = urlOf(row.kind, { flow: row.id })
+    const identity = row.kind === 'settings' ? identityOf(row) : undefined
+    return {
+      id: row.id,
+      type: 'browser',
+      expires_at: isoTime(row.expiresAt),
+      issued_at: isoTime(row.issuedAt),
+      request_url: requestUrl(row.kind),
+      ...(row.returnTo !== null && { return_to: row.returnTo }),
+      ...(row.active !== null && { active: row.active }),
+      state: row.state,
+      ui: {
+        action: url,
+        method: 'POST',
+        nodes: typed ? complained.nodes.map((node) => withTyped(node, typed)) : complained.nodes,
+        ...(messages.length > 0 && { messages }),
+      },
+      hosted_url: url,
+      ...(row.kind === 'login' && {
+        created_at: isoTime(row.issuedAt),
+        updated_at: isoTime(row.updatedAt),
+        refresh: row.isRefresh,
+        requested_aal: row.requestedAal,
+      }),
+      ...(identity && { identity }),
+      ...(continueWith && { continue_with: continueWith }),
+    }
+  }
+}
+
+/** All of them above the form, as the contract has it, and each beside its field where it has one. */
+function complainAbout(nodes: Node[], complaints: readonly Complaint[], say: Say) {
+  const messages: Message[] = []
+  let marked = nodes
+  for (const { id, field, context } of complaints) {
+    const message = say(id, context)
+    messages.push(message)
+    if (field !== undefined) marked = withMessage(marked, field, message) ?? marked
+  }
+  return { nodes: marked, messages }
+}
+
+/** Fields whose content may be shown again; secrets and codes are typed anew. */
+const SHOWN_AGAIN = new Set(['identifier', 'email', 'traits.email'])
+
+function withTyped(node: Node, typed: Submission): Node {
+  const { attributes } = node
+  if (attributes.node_type !== 'input' || !SHOWN_AGAIN.has(attributes.name)) return node
+  if (attributes.type === 'hidden' || attributes.type === 'submit') return node
+  const value = typed.again(attributes.name)
+  return value === undefined ? node : { ...node, attributes: { ...attributes, value } }
+}
+
+/** What the state of a flow says by itself. */
+function standing({
+  kind,
+  state,
+  isRefresh,
+  requestedAal,
+}: FlowRow): { id: MessageId; context?: undefined }[] {
+  if (state === 'sent_email' && kind in SENT) return [{ id: SENT[kind as keyof typeof SENT] }]
+  if (state === 'success') return [{ id: 1050001 }]
+  if (state === 'passed_challenge') {
+    if (kind === 'recovery') return [{ id: 1060001 }]
+    return kind === 'verification' ? [{ id: 1080002 }] : []
+  }
+  if (requestedAal === 'aal2') return [{ id: 1010004 }]
+  return isRefresh ? [{ id: 1010003 }] : []
+}
+
+const SENT = {
+  login: 1010014,
+  registration: 1040005,
+  recovery: 1060003,
+  verification: 1080003,
+} as const

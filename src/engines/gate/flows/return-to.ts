@@ -1,0 +1,34 @@
+import { invalid } from '../../../platform/errors.ts'
+
+const LONGEST = 2000
+
+/**
+ * Where a browser is to be sent after the flow, checked. With a list, it must lie at or below one
+ * of its addresses; without one, anywhere on the web: only a holder of the tenant's key can say so.
+ */
+export function checkReturnTo(text: string, allowed: readonly string[]): string {
+  if (text.length > LONGEST) throw invalid(`X-Return-To: expected at most ${LONGEST} characters`)
+  const url = URL.canParse(text) ? new URL(text) : undefined
+  if (!url || !/^https?:\/\//i.test(text) || url.username || url.password)
+    throw invalid('X-Return-To: expected an http or https URL without user and password')
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: browsers read over these
+  if (/[\x00-\x20\x7f\\]/.test(text))
+    throw invalid('X-Return-To: expected no blanks, control characters or backslashes')
+  if (allowed.length > 0 && !allowed.some((entry) => covers(new URL(entry), url)))
+    throw invalid('X-Return-To: not among the return URLs of the tenant')
+  return url.href
+}
+
+/** The same place, or one below it. A slash written as %2F would be read either way. */
+function covers(entry: URL, url: URL): boolean {
+  if (entry.origin !== url.origin || /%2f|%5c/i.test(url.pathname)) return false
+  const folder = entry.pathname.endsWith('/') ? entry.pathname : `${entry.pathname}/`
+  return url.pathname === entry.pathname || url.pathname.startsWith(folder)
+}
+
+/** The address with more in its query. */
+export function withQuery(address: string, query: Record<string, string>): string {
+  const url = new URL(address)
+  for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value)
+  return url.href
+}

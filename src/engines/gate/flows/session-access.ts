@@ -1,0 +1,110 @@
+import type { Db } from '../../../db/open.ts'
+import type { Clock } from '../../../platform/clock.ts'
+import { AppError } from '../../../platform/errors.ts'
+import type { Sessions } from '../sessions.ts'
+import type { FlowRow } from '../store/flows.ts'
+import type { SessionWithIdentity } from '../store/sessions.ts'
+import type { Client } from './client.ts'
+import { FlowRefusal } from './failure.ts'
+import type { FlowKeeper, NewFlow } from './flow.ts'
+
+/** How recent a sign-in has to be for what could lock its owner out. */
+const PRIVILEGED_MS = 60 * 60_000
+
+export type SessionAccess = ReturnType<typeof createSessionAccess>
+
+/**
+ * Whether somebody may go on with a flow that acts for a session. A program shows the session's
+ * token. A page cannot: there, the flow belongs to the browser that opened it first.
+ */
+export function createSessionAccess(parts: {
+  db: Db
+  clock: Clock
+  keeper: FlowKeeper
+  sessions: Sessions
+  hostedUrl: (flow: FlowRow) => string
+}) {
+  const { db, clock, keeper, sessions, hostedUrl } = parts
+
+  /** The session of the flow, shown to be the client's. */
+  async function require(flow: FlowRow, client: Client): Promise<SessionWithIdentity> {
+    const row = requireOwner(flow, client)
+    if (sessions.owes(row))
+      throw await leadingTo(flow, client, 'session_aal2_required', { requestedAal: 'aal2' })
+    return row
+  }
+
+  function ofBrowser(flow: FlowRow, { browserHash }: Client): SessionWithIdentity {
+    if (flow.browserHash === null)
+      throw new FlowRefusal('session_inactive', 'missing session token: send X-Session-Token')
+    if (flow.browserHash !== browserHash)
+      throw new FlowRefusal('other_browser', 'the flow belongs to another browser')
+    return (
+      sessions.alive(flow.tenantId, flow.sessionId ?? '') ??
+      refuse('session_inactive', 'the session of this flow has ended')
+    )
+  }
+
+  /**
+   * Settings are the same in any session of a person. What strengthens a session is for whoever
+   * has that one.
+   */
+  function byToken(flow: FlowRow, { sessionToken }: Client): SessionWithIdentity {
+    const row = authenticated(sessionToken, flow.tenantId)
+    // What was begun in it ends with a session: somebody else may have begun it.
+    if (!sessions.alive(flow.tenantId, flow.sessionId ?? ''))
+      throw new FlowRefusal('session_inactive', 'the session of this flow has ended')
+    const isTheirs =
+      flow.kind === 'settings' ? row.identity_id === flow.identityId : row.id === flow.sessionId
+    if (!isTheirs)
+      throw new FlowRefusal(
+        'security_identity_mismatch',
+        'the session belongs to somebody else than the flow',
+      )
+    return row
+  }
+
+  function authenticated(token: string | undefined, tenantId: string): SessionWithIdentity {
+    try {
+      return sessions.authenticated(token, tenantId)
+    } catch (error) {
+      if (error instanceof AppError) throw new FlowRefusal('session_inactive', error.message)
+      throw error
+    }
+  }
+
+  /** That the client is who the flow acts for, by its browser or by the session's token. */
+  const requireOwner = (flow: FlowRow, client: Client): SessionWithIdentity =>
+    client.sessionToken === undefined ? ofBrowser(flow, client) : byToken(flow, client)
+
+  /** For what could lock its owner out: a session may have been left open for long. */
+  async function requireFresh(flow: FlowRow, row: SessionWithIdentity, client: Client) {
+    if (clock.now() - row.authenticated_at <= PRIVILEGED_MS) return
+    throw await leadingTo(flow, client, 'session_refresh_required', { isRefresh: true })
+  }
+
+  /** The refusal says where the person can show what is missing, and comes back here from there. */
+  async function leadingTo(
+    { tenantId, identityId, language, id: nextFlowId, returnTo, sessionId }: FlowRow,
+    { wants, browserHash, sessionToken }: Client,
+    what: 'session_aal2_required' | 'session_refresh_required',
+    asked: Pick<NewFlow, 'isRefresh' | 'requestedAal'>,
+  ): Promise<FlowRefusal> {
+    const acting = sessionToken === undefined ? sessionId : authenticated(sessionToken, tenantId).id
+    const of = { tenantId, language, identityId, sessionId: acting, returnTo, ...asked }
+    const onPages = wants === 'page' && { browserHash, nextFlowId }
+    const login = await db.commit(() => keeper.begin({ kind: 'login', ...of, ...onPages }))
+    return new FlowRefusal(what, WHAT[what], { redirect_browser_to: hostedUrl(login) })
+  }
+
+  return { require, requireOwner, requireFresh }
+}
+
+function refuse(...of: ConstructorParameters<typeof FlowRefusal>): never {
+  throw new FlowRefusal(...of)
+}
+
+const WHAT = {
+  session_aal2_required: 'a second factor is still owed',
+  session_refresh_required: 'sign in again first: the last sign-in was over an hour ago',
+}

@@ -1,0 +1,58 @@
+import type { Node } from '../../model/flows.ts'
+import { field, input, picture, submit, text } from './builders.ts'
+import { emailTrait } from './email-nodes.ts'
+import type { MessageId, Say } from './messages.ts'
+import { newPassword } from './password-node.ts'
+
+export const profileSettings = (say: Say, { email }: { email: string }): Node[] => [
+  emailTrait(say, { value: email }, 'profile'),
+  submit('profile', 'method', 'profile', say(1070003)),
+]
+
+export const passwordSettings = (say: Say): Node[] => [
+  newPassword(say),
+  submit('password', 'method', 'password', say(1070003)),
+]
+
+const QR_SIZE = 256
+
+/** `qr` is a PNG as a data URL, `secret` in Base32; both say the same. */
+export const totpSetup = (say: Say, { qr, secret }: { qr: string; secret: string }): Node[] => [
+  picture('totp', 'totp_qr', { src: qr, size: QR_SIZE }, say(1050005)),
+  text('totp', 'totp_secret_key', say(1050006, { secret }), say(1050017)),
+  field('totp', { name: 'totp_code', type: 'text', autocomplete: 'one-time-code' }, say(1070006)),
+  submit('totp', 'method', 'totp', say(1070003)),
+]
+
+export const totpSet = (say: Say): Node[] => [
+  input(
+    'totp',
+    { name: 'totp_unlink', type: 'submit', value: 'true', required: true },
+    say(1050004),
+  ),
+]
+
+export const lookupNone = (say: Say): Node[] => [lookupButton(say, 'regenerate', 1050008)]
+
+/** None that shows them: only their hashes are kept. */
+export const lookupSet = (say: Say): Node[] => [
+  lookupButton(say, 'regenerate', 1050008),
+  lookupButton(say, 'disable', 1050016),
+]
+
+/** The only time that they are seen, and a button to say that they are written down. */
+export const lookupShown = (say: Say, { codes }: { codes: readonly string[] }): Node[] => [
+  text(
+    'lookup_secret',
+    'lookup_secret_codes',
+    say(1050015, { secrets: codes.map((secret) => say(1050009, { secret })) }),
+    say(1050010),
+  ),
+  lookupButton(say, 'confirm', 1050011),
+]
+
+const lookupButton = (
+  say: Say,
+  action: 'regenerate' | 'disable' | 'confirm',
+  label: MessageId,
+): Node => submit('lookup_secret', `lookup_secret_${action}`, 'true', say(label))

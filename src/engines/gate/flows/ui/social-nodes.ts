@@ -1,0 +1,29 @@
+import type { ProviderName } from '../../../../config/index.ts'
+import type { Node } from '../../model/flows.ts'
+import { submit } from './builders.ts'
+import type { MessageId, Say } from './messages.ts'
+import { aboutProvider } from './providers.ts'
+
+const LABELS = { login: 1010002, registration: 1040002 } as const
+
+/** A button for each provider. */
+export const socialButtons = (
+  say: Say,
+  kind: 'login' | 'registration',
+  providers: readonly ProviderName[],
+): Node[] => providers.map((provider) => providerButton(say, 'provider', provider, LABELS[kind]))
+
+/** Connects those not yet connected, and disconnects those without which one can still sign in. */
+export const socialSettings = (
+  say: Say,
+  {
+    unlinked,
+    removable,
+  }: { unlinked: readonly ProviderName[]; removable: readonly ProviderName[] },
+): Node[] => [
+  ...unlinked.map((provider) => providerButton(say, 'link', provider, 1050002)),
+  ...removable.map((provider) => providerButton(say, 'unlink', provider, 1050003)),
+]
+
+const providerButton = (say: Say, name: string, provider: ProviderName, label: MessageId) =>
+  submit('oidc', name, provider, say(label, aboutProvider(provider)))

@@ -1,0 +1,19 @@
+import type { Language } from '../model/flows.ts'
+
+const SECOND = 1000
+const MINUTE = 60 * SECOND
+const MINUTES_OF_HOUR = 60
+
+/**
+ * A span of time in words, such as `15 Minuten` or `1 hour`. What is left over after whole minutes,
+ * or seconds below one, goes unsaid: nobody is promised more time than there is.
+ */
+export function inWords(ms: number, language: Language): string {
+  if (ms < MINUTE) return said(Math.floor(ms / SECOND), 'second', language)
+  const minutes = Math.floor(ms / MINUTE)
+  if (minutes % MINUTES_OF_HOUR > 0) return said(minutes, 'minute', language)
+  return said(minutes / MINUTES_OF_HOUR, 'hour', language)
+}
+
+const said = (count: number, unit: 'second' | 'minute' | 'hour', language: Language): string =>
+  new Intl.NumberFormat(language, { style: 'unit', unit, unitDisplay: 'long' }).format(count)

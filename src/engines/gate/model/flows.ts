@@ -1,0 +1,181 @@
+import { Type } from '@sinclair/typebox'
+import { t } from 'elysia'
+import { lenient, oneOf, Timestamp } from '../../../http/schemas.ts'
+import { Identity } from './identities.ts'
+import { ASSURANCE_LEVELS, Session } from './sessions.ts'
+
+/** What people do for themselves. */
+export const FLOW_KINDS = ['login', 'registration', 'recovery', 'verification', 'settings'] as const
+export type FlowKind = (typeof FLOW_KINDS)[number]
+
+const FLOW_STATES = [
+  'choose_method',
+  'sent_email',
+  'passed_challenge',
+  'show_form',
+  'success',
+] as const
+
+/** The languages of pages, messages and mails. */
+export const LANGUAGES = ['en', 'de'] as const
+export type Language = (typeof LANGUAGES)[number]
+
+/** Something said to the person. `id` is stable: front ends translate by it. */
+export const Message = t.Object({
+  id: Type.Integer({ examples: [4000006] }),
+  text: t.String(),
+  type: oneOf(['info', 'error', 'success']),
+  context: t.Optional(t.Record(t.String(), t.Unknown())),
+})
+export type Message = typeof Message.static
+
+const InputAttributes = t.Object({
+  node_type: t.Literal('input'),
+  name: t.String(),
+  type: t.String({ examples: ['password'] }),
+  value: t.Optional(t.Union([t.String(), t.Boolean()])),
+  required: t.Optional(t.Boolean()),
+  disabled: t.Boolean(),
+  autocomplete: t.Optional(t.String()),
+  pattern: t.Optional(t.String()),
+  maxlength: t.Optional(Type.Integer()),
+})
+
+const TextAttributes = t.Object({
+  node_type: t.Literal('text'),
+  id: t.String(),
+  text: Message,
+})
+
+const ImageAttributes = t.Object({
+  node_type: t.Literal('img'),
+  id: t.String(),
+  src: t.String({ description: 'A PNG as a data URL.' }),
+  width: Type.Integer(),
+  height: Type.Integer(),
+})
+
+const LinkAttributes = t.Object({
+  node_type: t.Literal('a'),
+  id: t.String(),
+  href: t.String(),
+  title: Message,
+})
+
+const NODE_GROUPS = [
+  'default',
+  'password',
+  'code',
+  'oidc',
+  'profile',
+  'totp',
+  'lookup_secret',
+] as const
+export type NodeGroup = (typeof NODE_GROUPS)[number]
+
+/** A part of a form, for whoever draws it. */
+export const Node = t.Object({
+  type: oneOf(['input', 'text', 'img', 'a']),
+  group: oneOf(NODE_GROUPS),
+  attributes: t.Union([InputAttributes, TextAttributes, ImageAttributes, LinkAttributes]),
+  messages: t.Array(Message),
+  meta: t.Object({ label: t.Optional(Message) }),
+})
+export type Node = typeof Node.static
+
+const FlowReference = t.Object({ id: t.String(), url: t.String() })
+
+/** What comes next, in the order in which it is to be done. */
+const ContinueWith = t.Union([
+  t.Object({ action: t.Literal('set_ory_session_token'), ory_session_token: t.String() }),
+  t.Object({
+    action: t.Literal('show_verification_ui'),
+    flow: t.Object({ ...FlowReference.properties, verifiable_address: t.String() }),
+  }),
+  t.Object({ action: t.Literal('show_settings_ui'), flow: FlowReference }),
+  t.Object({ action: t.Literal('redirect_browser_to'), redirect_browser_to: t.String() }),
+])
+export type ContinueWith = typeof ContinueWith.static
+
+export const Flow = t.Object({
+  id: t.String(),
+  type: t.Literal('browser'),
+  expires_at: Timestamp,
+  issued_at: Timestamp,
+  request_url: t.String(),
+  return_to: t.Optional(t.String()),
+  active: t.Optional(t.String({ description: 'The method that was used last.' })),
+  state: oneOf(FLOW_STATES),
+  ui: t.Object({
+    action: t.String({ description: 'Where the form goes, as JSON or as a form.' }),
+    method: t.Literal('POST'),
+    nodes: t.Array(Node),
+    messages: t.Optional(t.Array(Message)),
+  }),
+  hosted_url: t.String({ description: 'A page that shows the flow, for those without one.' }),
+  created_at: t.Optional(Timestamp),
+  updated_at: t.Optional(Timestamp),
+  refresh: t.Optional(t.Boolean({ description: 'Whether somebody signed in is asked again.' })),
+  requested_aal: t.Optional(oneOf(ASSURANCE_LEVELS)),
+  identity: t.Optional(Identity),
+  continue_with: t.Optional(t.Array(ContinueWith)),
+})
+export type Flow = typeof Flow.static
+
+/** A session with the token that it goes by, which is shown this once. */
+const IssuedSession = t.Object({
+  ...Session.properties,
+  token: t.String({ description: 'For `X-Session-Token`.' }),
+  identity: t.Nullable(Identity),
+})
+
+const signedIn = {
+  session_token: t.String(),
+  session: IssuedSession,
+  identity: t.Optional(Identity),
+  continue_with: t.Nullable(t.Array(ContinueWith)),
+}
+
+/** Signed in, or signed up. `identity` of the session is null while a second factor is owed. */
+export const SignedIn = t.Object(signedIn)
+export type SignedIn = typeof SignedIn.static
+
+/** The browser has to go elsewhere before the flow can go on. */
+export const BrowserRoundTrip = t.Object({
+  error: t.String(),
+  id: t.Literal('browser_location_change_required'),
+  redirect_browser_to: t.String(),
+})
+export type BrowserRoundTrip = typeof BrowserRoundTrip.static
+
+const any = (description: string) => t.Optional(t.Unknown({ description }))
+
+/**
+ * Fields of all methods; which of them count depends on the flow. None is checked here: what is
+ * wrong with one is said in the flow, beside its field.
+ */
+export const FlowSubmission = lenient({
+  method: any('`password`, `code`, `totp`, `lookup_secret`, `oidc` or `profile`.'),
+  csrf_token: any('The value of the node of that name.'),
+  identifier: any('The address that somebody signs in with.'),
+  password: any('A password.'),
+  traits: any('`email`, and `custom_data`.'),
+  email: any('An address to send a code to.'),
+  code: any('The code from the mail.'),
+  resend: any('`code`: sends another one.'),
+  provider: any('A provider to sign in with.'),
+  link: any('A provider to connect.'),
+  unlink: any('A provider to disconnect.'),
+  totp_code: any('The code of an authenticator.'),
+  totp_unlink: any('Removes the authenticator.'),
+  lookup_secret: any('A recovery code.'),
+  lookup_secret_regenerate: any('Makes recovery codes.'),
+  lookup_secret_confirm: any('Says that they are written down.'),
+  lookup_secret_disable: any('Removes them.'),
+})
+
+/** The code that a browser brought back, for the session. */
+export const Exchange = lenient({
+  flow: t.String({ description: 'The id of the flow, as it came back.' }),
+  code: t.String({ description: 'The code that came back with it.' }),
+})

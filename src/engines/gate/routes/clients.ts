@@ -1,0 +1,54 @@
+import { cookieIn, setCookie } from '../../../http/cookies.ts'
+import { preferredLanguage } from '../../../http/language.ts'
+import { isMinted, mintSecret } from '../../../platform/crypto.ts'
+import type { Client } from '../flows/client.ts'
+import { browserHashOf } from '../flows/flow.ts'
+import { LANGUAGES } from '../model/flows.ts'
+
+/** By this one a browser is known again, from one page of a flow to the next. */
+const COOKIE = 'gatehouse_browser'
+const LONGEST_USER_AGENT = 512
+
+export type ClientOf = ReturnType<typeof createClientOf>
+
+/** Who sends a request; `cookie` is what a browser that came without one is to be given. */
+export function createClientOf(parts: {
+  addressOf: (request: Request) => string | undefined
+  baseUrl: () => string
+}) {
+  const { addressOf, baseUrl } = parts
+
+  function clientOf(request: Request): { client: Client; cookie: string | undefined } {
+    const { headers } = request
+    const wants = headers.get('accept')?.includes('text/html') ? 'page' : 'json'
+    const known = knownBrowser(request)
+    const browser = known ?? (wants === 'page' ? mintSecret() : undefined)
+    const client: Client = {
+      wants,
+      ipAddress: addressOf(request) ?? null,
+      userAgent: headers.get('user-agent')?.slice(0, LONGEST_USER_AGENT) ?? null,
+      language: preferredLanguage(headers.get('accept-language'), LANGUAGES),
+      browserHash: browser === undefined ? null : browserHashOf(browser),
+      sessionToken: headers.get('x-session-token') ?? undefined,
+      hasKey: false,
+    }
+    const isNew = known === undefined && browser !== undefined
+    return { client, cookie: isNew ? cookieOf(browser) : undefined }
+  }
+
+  const cookieOf = (browser: string): string =>
+    setCookie(COOKIE, browser, cookiePlace(new URL(baseUrl())))
+
+  return clientOf
+}
+
+const cookiePlace = ({ pathname, protocol }: URL) => ({
+  path: `${pathname.replace(/\/$/, '')}/auth`,
+  isSecure: protocol === 'https:',
+})
+
+/** Nothing that another program has put there: a browser is told by what we gave it. */
+function knownBrowser(request: Request): string | undefined {
+  const value = cookieIn(request, COOKIE)
+  return value !== undefined && isMinted(value) ? value : undefined
+}

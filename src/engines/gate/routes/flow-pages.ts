@@ -1,0 +1,205 @@
+import type { ProviderName } from '../../../config/index.ts'
+import type { Fields } from '../../../http/body.ts'
+import { failureOf, statusOf } from '../../../http/errors.ts'
+import { AppError, unavailable } from '../../../platform/errors.ts'
+import type { Client } from '../flows/client.ts'
+import { FlowFailure, FlowRefusal, type RefusalId } from '../flows/failure.ts'
+import type { Answer, Flows } from '../flows/index.ts'
+import type { NoticePage, Pages } from '../flows/pages.ts'
+import type { Flow, FlowKind, Language } from '../model/flows.ts'
+import type { FlowRow } from '../store/flows.ts'
+import { type Refused, retryAfter, unlessRefused } from './flow-answers.ts'
+
+interface Visitor {
+  client: Client
+  /** What the browser is to be given, if it came without. */
+  cookie: string | undefined
+}
+
+export type FlowPages = ReturnType<typeof createFlowPages>
+
+/** Flows for browsers: pages, and the ways from one to the next. Works without any script. */
+export function createFlowPages(parts: {
+  flows: Flows
+  pages: Pages
+  tenantName: (tenantId: string) => string
+  urlOf: (kind: FlowKind, query: Record<string, string>) => string
+  /** Origins of providers that are not reached by https. */
+  plainOrigins: readonly string[]
+}) {
+  const { flows, pages, tenantName, urlOf, plainOrigins } = parts
+
+  async function show(
+    kind: FlowKind,
+    id: string,
+    { client, cookie, code }: Visitor & { code?: string | undefined },
+  ): Promise<Response> {
+    const answered = await unlessRefused(
+      async () => {
+        const { row, flow } = await flows.read(kind, id, client, code)
+        const next = flows.onward(row)
+        if (next) return go(urlOf(next.kind, { flow: next.id }))
+        return isOver(row) ? over(row) : page(row, flow, 200)
+      },
+      (refusal) => refuse(refusal, kind, client, id),
+    )
+    return remembered(answered, cookie)
+  }
+
+  async function branch(kind: FlowKind, from: string, client: Client): Promise<Response> {
+    return unlessRefused(
+      async () => go(urlOf(kind, { flow: await flows.branch(kind, from, client) })),
+      (refusal) => refuse(refusal, kind, client),
+    )
+  }
+
+  async function submit(
+    kind: FlowKind,
+    id: string,
+    body: Fields,
+    { client, cookie }: Visitor,
+  ): Promise<Response> {
+    const answered = await unlessRefused(
+      async () =>
+        inPages(
+          await flows.submit(kind, id, body, client, { caller: undefined, needsToken: true }),
+        ),
+      (refusal) => refuse(refusal, kind, client),
+    )
+    return remembered(answered, cookie)
+  }
+
+  /** Back from a provider: whatever came of it is shown where the flow is, or goes on from there. */
+  async function arrive(
+    provider: ProviderName,
+    params: URLSearchParams,
+    { client: visitor, cookie }: Visitor,
+  ): Promise<Response> {
+    const client = { ...visitor, wants: 'page' as const }
+    const answered = await unlessRefused(
+      async () => {
+        const answer = await flows.arrive(provider, params, client)
+        return answer.is === 'failed' ? go(answer.body.hosted_url) : inPages(answer)
+      },
+      (refusal) => refuse(refusal, 'login', client),
+    )
+    return remembered(answered, cookie)
+  }
+
+  function inPages(answer: Answer): Response {
+    const { flow: row } = answer
+    if (answer.is === 'elsewhere') return go(answer.url)
+    if (answer.is === 'failed') {
+      const shown = page(row, answer.body, answer.status)
+      return answer.status === 429 ? tooMany(shown, answer) : shown
+    }
+    if (answer.next !== undefined) return go(answer.next)
+    // Shown by an address of its own, so that to load the page again does not send the form again.
+    const section = row.kind === 'settings' && row.active !== null ? `#section-${row.active}` : ''
+    return go(urlOf(row.kind, { flow: row.id }) + section)
+  }
+
+  const page = (row: FlowRow, flow: Flow, status: number): Response =>
+    pages.flow({
+      flow: withoutEchoes(flow),
+      kind: row.kind,
+      status,
+      tenantName: tenantName(row.tenantId),
+      language: row.language,
+      ...(row.kind === 'settings' && row.returnTo !== null && { backTo: row.returnTo }),
+      links: linksFrom(row).map((kind) => ({ kind, url: urlOf(kind, { from: row.id }) })),
+      formTargets: [...plainOrigins, ...plainOrigin(row.returnTo)],
+    })
+
+  const over = (row: FlowRow): Response =>
+    pages.notice({
+      status: 200,
+      language: row.language,
+      tenantName: tenantName(row.tenantId),
+      notice: noticeOf(row),
+      ...(row.returnTo !== null && { backTo: row.returnTo }),
+    })
+
+  function refuse(error: Refused, kind: FlowKind, client: Client, flowId?: string): Response {
+    const language: Language = client.language ?? 'en'
+    const notice = (
+      status: number,
+      notice: NoticePage['notice'],
+      ways: Pick<NoticePage, 'beginAgain'> = {},
+    ) => pages.notice({ status, language, tenantName: null, notice, ...ways })
+    if (error instanceof FlowFailure) return tooMany(notice(429, 'too_many_tries'), error)
+    if (!(error instanceof FlowRefusal)) {
+      const failure = error instanceof AppError ? failureOf(error) : STORAGE
+      return tooMany(notice(statusOf(failure), 'failed'), failure)
+    }
+    const { id, ways } = error
+    if (ways.redirect_browser_to !== undefined) return go(ways.redirect_browser_to)
+    if (ways.use_flow_id !== undefined) return go(urlOf(kind, { flow: ways.use_flow_id }))
+    if (id === 'other_browser' && kind !== 'settings' && flowId !== undefined)
+      return notice(403, id, { beginAgain: urlOf(kind, { from: flowId }) })
+    const known = NOTICES[id] ?? FORBIDDEN
+    return notice(known.status, known.notice)
+  }
+
+  return { show, branch, submit, arrive }
+}
+
+/** One that ended otherwise than by a sign-in went on in another flow. */
+function noticeOf({ kind, state }: FlowRow): NoticePage['notice'] {
+  if (state !== 'passed_challenge') return 'flow_expired'
+  return kind === 'registration' ? 'signed_up' : 'signed_in'
+}
+
+/** Where there is nothing more to fill in. */
+const isOver = ({ completedAt, kind }: FlowRow): boolean =>
+  completedAt !== null && (kind === 'login' || kind === 'registration')
+
+const STORAGE = failureOf(unavailable('storage'))
+
+const FORBIDDEN = { status: 403, notice: 'forbidden' } as const
+const NOTICES: Partial<Record<RefusalId, Pick<NoticePage, 'status' | 'notice'>>> = {
+  flow_not_found: { status: 404, notice: 'flow_unknown' },
+  self_service_flow_expired: { status: 410, notice: 'flow_expired' },
+  security_csrf_violation: { status: 403, notice: 'failed' },
+  session_inactive: { status: 401, notice: 'flow_expired' },
+  other_browser: { status: 403, notice: 'other_browser' },
+}
+
+/** What somebody on the page of one flow may have come for instead. */
+const LINKS: Record<FlowKind, FlowKind[]> = {
+  login: ['registration', 'recovery'],
+  registration: ['login'],
+  recovery: ['login'],
+  verification: [],
+  settings: [],
+}
+
+/** What stands beside a field is not said above the form as well. */
+function withoutEchoes(flow: Flow): Flow {
+  const { messages = [], nodes } = flow.ui
+  const beside = nodes.flatMap((node) => node.messages.map(({ text }) => text))
+  const left = messages.filter(({ text }) => !beside.includes(text))
+  return { ...flow, ui: { ...flow.ui, messages: left } }
+}
+
+function tooMany(response: Response, { retryAfterMs }: { retryAfterMs?: number | undefined }) {
+  response.headers.set('retry-after', retryAfter(retryAfterMs))
+  return response
+}
+
+/** Whoever waits for a code, or was asked for more, may rather begin anew with something else. */
+function linksFrom({ kind, state, sessionId }: FlowRow): FlowKind[] {
+  const isOnTheWay = state === 'sent_email' || sessionId !== null
+  return isOnTheWay && (kind === 'login' || kind === 'registration') ? [kind] : LINKS[kind]
+}
+
+const go = (url: string): Response =>
+  new Response(null, { status: 303, headers: { location: url } })
+
+function remembered(response: Response, cookie: string | undefined): Response {
+  if (cookie !== undefined) response.headers.append('set-cookie', cookie)
+  return response
+}
+
+const plainOrigin = (url: string | null): string[] =>
+  url?.startsWith('http:') ? [new URL(url).origin] : []

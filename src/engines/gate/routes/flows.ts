@@ -1,0 +1,138 @@
+import { Elysia, t } from 'elysia'
+import type { Access } from '../../../http/access.ts'
+import type { Fields } from '../../../http/body.ts'
+import { PlainErrors, refusalsIn } from '../../../http/responses.ts'
+import { oneOf } from '../../../http/schemas.ts'
+import { invalid } from '../../../platform/errors.ts'
+import type { Caller } from '../../../platform/keys.ts'
+import type { Flows } from '../flows/index.ts'
+import { BrowserRoundTrip, Flow, type FlowKind, FlowSubmission, SignedIn } from '../model/flows.ts'
+import { ASSURANCE_LEVELS } from '../model/sessions.ts'
+import type { ClientOf } from './clients.ts'
+import { answerInJson, Refusal } from './flow-answers.ts'
+
+const { 402: Unpaid } = PlainErrors
+const { refused, badBody } = refusalsIn(PlainErrors)
+const scope = 'flows'
+
+const Wishes = t.Object({
+  aal: t.Optional(oneOf(ASSURANCE_LEVELS, { description: '`aal2` asks for the second factor.' })),
+  refresh: t.Optional(oneOf(['true', 'false'], { description: 'Asks somebody signed in again.' })),
+})
+
+const Started = { 200: Flow, 400: PlainErrors[400], ...refused, 402: Unpaid }
+const Submitted = {
+  200: t.Union([Flow, SignedIn]),
+  422: t.Union([Flow, BrowserRoundTrip]),
+  429: t.Union([Flow, PlainErrors[429]]),
+  ...badBody,
+  ...refused,
+  403: t.Union([Refusal, PlainErrors[403]]),
+  404: Refusal,
+  410: Refusal,
+}
+
+const InQuery = t.Object({
+  flow: t.Optional(t.String({ description: 'The id of the flow, unless it is in the body.' })),
+})
+
+const WAYS = 'Header `X-Return-To` says where the browser goes afterwards.'
+
+/** contract/gate, self-service flows, as far as the tenant's own server asks for them. */
+export function flowRoutes(parts: { flows: Flows; clientOf: ClientOf; access: Access }) {
+  const { flows, clientOf, access } = parts
+
+  const start = (
+    kind: FlowKind,
+    { caller, request }: { caller: Caller; request: Request },
+    { aal, refresh }: typeof Wishes.static = {},
+  ) => {
+    const { language, sessionToken } = clientOf(request).client
+    const returnTo = request.headers.get('x-return-to') ?? undefined
+    const wishes = { requestedAal: aal, isRefresh: refresh === 'true' }
+    return flows.start(caller, kind, { returnTo, sessionToken, language, ...wishes })
+  }
+
+  const submit = async (kind: FlowKind, given: Given) => {
+    const { caller, request, body, query, set } = given
+    const client = { ...clientOf(request).client, wants: 'json' as const, hasKey: true }
+    const by = { caller, needsToken: false }
+    const answer = await flows.submit(kind, flowIdIn(body, query), body, client, by)
+    return answerInJson(answer, set.headers)
+  }
+
+  return new Elysia({ prefix: '/auth', tags: ['gate'] })
+    .use(access)
+    .get('/login', ({ caller, request, query }) => start('login', { caller, request }, query), {
+      scope,
+      query: Wishes,
+      detail: {
+        summary: 'Start a sign-in',
+        description: `${WAYS} \`aal\` and \`refresh\` need \`X-Session-Token\`.`,
+      },
+      response: { ...Started, 403: t.Union([Refusal, PlainErrors[403]]) },
+    })
+    .get('/registration', ({ caller, request }) => start('registration', { caller, request }), {
+      scope,
+      detail: { summary: 'Start a sign-up', description: WAYS },
+      response: Started,
+    })
+    .get('/recovery', ({ caller, request }) => start('recovery', { caller, request }), {
+      scope,
+      detail: { summary: 'Start the recovery of an account', description: WAYS },
+      response: Started,
+    })
+    .post('/recovery/submit', (given) => submit('recovery', given), {
+      scope,
+      query: InQuery,
+      body: FlowSubmission,
+      detail: { summary: 'Ask for a recovery code, or bring it' },
+      response: Submitted,
+    })
+    .get('/verification', ({ caller, request }) => start('verification', { caller, request }), {
+      scope,
+      detail: { summary: 'Start the verification of an address', description: WAYS },
+      response: Started,
+    })
+    .post('/verification/submit', (given) => submit('verification', given), {
+      scope,
+      query: InQuery,
+      body: FlowSubmission,
+      detail: { summary: 'Ask for a verification code, or bring it' },
+      response: Submitted,
+    })
+    .get('/settings', ({ caller, request }) => start('settings', { caller, request }), {
+      scope,
+      detail: {
+        summary: 'Start a change of settings',
+        description: `For whoever \`X-Session-Token\` belongs to. ${WAYS}`,
+      },
+      response: { ...Started, 403: t.Union([Refusal, PlainErrors[403]]) },
+    })
+    .post('/settings/submit', (given) => submit('settings', given), {
+      scope,
+      query: InQuery,
+      body: FlowSubmission,
+      detail: {
+        summary: 'Change settings',
+        description: 'For whoever `X-Session-Token` belongs to.',
+      },
+      response: Submitted,
+    })
+}
+
+/** What a handler finds of a form that was sent with a key. */
+interface Given {
+  caller: Caller
+  request: Request
+  body: Fields
+  query: { flow?: string }
+  set: { headers: Record<string, unknown> }
+}
+
+function flowIdIn({ flow }: Fields, query: { flow?: string }): string {
+  const id = flow ?? query.flow
+  if (typeof id !== 'string' || id === '')
+    throw invalid('flow: required, the id of the flow, in the body or as ?flow=')
+  return id
+}

@@ -1,0 +1,174 @@
+import { Elysia, t } from 'elysia'
+import type { ProviderName } from '../../../config/index.ts'
+import { PROVIDERS } from '../../../config/index.ts'
+import type { Access } from '../../../http/access.ts'
+import type { Fields } from '../../../http/body.ts'
+import { PlainErrors, refusalsIn } from '../../../http/responses.ts'
+import { lenient } from '../../../http/schemas.ts'
+import { fail, invalid, notFound } from '../../../platform/errors.ts'
+import type { Caller } from '../../../platform/keys.ts'
+import type { Flows } from '../flows/index.ts'
+import { withQuery } from '../flows/return-to.ts'
+import {
+  BrowserRoundTrip,
+  FLOW_KINDS,
+  Flow,
+  type FlowKind,
+  FlowSubmission,
+  SignedIn,
+} from '../model/flows.ts'
+import type { ClientOf } from './clients.ts'
+import { answerInJson, Refusal } from './flow-answers.ts'
+import type { FlowPages } from './flow-pages.ts'
+
+const { badBody } = refusalsIn(PlainErrors)
+const { 429: TooMany, 503: Unavailable } = PlainErrors
+
+const Refusals = { 401: Refusal, 403: Refusal, 404: Refusal, 410: Refusal }
+
+/** A JSON form from a page elsewhere is asked about first (Fetch standard, CORS). */
+const FOREIGN = {
+  'access-control-allow-origin': '*',
+  'access-control-allow-methods': 'GET, POST',
+  'access-control-allow-headers': 'accept, accept-language, content-type, x-session-token',
+  'access-control-max-age': '600',
+  'access-control-expose-headers': 'retry-after',
+  vary: 'Accept, Accept-Language',
+}
+
+/**
+ * contract/gate, `ui.action`: for anybody who has a flow, whatever page they come from. No cookie
+ * ever lets a page of another origin do anything: what is asked for is the flow and its token.
+ */
+export function selfServiceRoutes(parts: {
+  flows: Flows
+  pages: FlowPages
+  clientOf: ClientOf
+  access: Access
+  callbackUrl: (provider: ProviderName) => string
+}) {
+  const { flows, pages, clientOf, access, callbackUrl } = parts
+
+  function show(kind: FlowKind, request: Request, query: Query) {
+    const { client, cookie } = clientOf(request)
+    if (query.flow === undefined && query.from !== undefined)
+      return pages.branch(kind, query.from, client)
+    const id = query.flow ?? missing()
+    if (client.wants === 'page') return pages.show(kind, id, { client, cookie, code: query.code })
+    return flows.read(kind, id, client, query.code).then(({ flow }) => flow)
+  }
+
+  function submit(kind: FlowKind, { caller, request, query, body, set }: Given) {
+    const { client, cookie } = clientOf(request)
+    const id = query.flow ?? missing()
+    if (client.wants === 'page') return pages.submit(kind, id, body, { client, cookie })
+    const program = { ...client, hasKey: caller !== undefined }
+    return flows
+      .submit(kind, id, body, program, { caller, needsToken: true })
+      .then((answer) => answerInJson(answer, set.headers))
+  }
+
+  return (
+    new Elysia({ prefix: '/auth/self-service', tags: ['gate'] })
+      .use(access)
+      // Before a body is looked at, so that a page elsewhere can read what is wrong with it.
+      .onParse(({ set }) => void Object.assign(set.headers, FOREIGN))
+      .onTransform(({ set }) => void Object.assign(set.headers, FOREIGN))
+      .get(
+        '/methods/oidc/callback/:provider',
+        ({ params, request }) =>
+          pages.arrive(
+            wordIn(PROVIDERS, params.provider),
+            new URL(request.url).searchParams,
+            clientOf(request),
+          ),
+        {
+          detail: { summary: 'Where a provider sends the browser back to', hide: true },
+        },
+      )
+      .post(
+        '/methods/oidc/callback/:provider',
+        ({ params, body }) =>
+          Response.redirect(
+            withQuery(callbackUrl(wordIn(PROVIDERS, params.provider)), texts(body)),
+            303,
+          ),
+        {
+          form: {},
+          body: t.Object({}, { additionalProperties: true }),
+          detail: { summary: 'The same by a form, whose cookies stay behind', hide: true },
+        },
+      )
+      .options('/:kind', ({ status }) => status(204, undefined), { detail: { hide: true } })
+      .get(
+        '/:kind',
+        ({ params, request, query }) => show(wordIn(FLOW_KINDS, params.kind), request, query),
+        {
+          query: Query,
+          detail: {
+            summary: 'Read a flow',
+            description:
+              'JSON, or for a browser a page that shows it. One about settings needs `X-Session-Token`.',
+          },
+          response: { 200: Flow, 400: PlainErrors[400], ...Refusals, 503: Unavailable },
+        },
+      )
+      .post('/:kind', (given) => submit(wordIn(FLOW_KINDS, given.params.kind), given), {
+        form: { keyScope: 'flows' },
+        query: Query,
+        body: FlowSubmission,
+        detail: {
+          summary: 'Submit a form of a flow',
+          description:
+            'As JSON or as a form, with `csrf_token`. A server that sends it for people shows its API key besides, so that they do not count as one. Whoever is signed in by it gets a session; where a browser has to go to a provider first, status 422 says so by `redirect_browser_to`.',
+        },
+        response: {
+          200: t.Union([SignedIn, Flow]),
+          422: t.Union([Flow, BrowserRoundTrip]),
+          429: t.Union([Flow, TooMany]),
+          ...badBody,
+          ...Refusals,
+          503: Unavailable,
+        },
+      })
+  )
+}
+
+const Query = lenient({
+  flow: t.Optional(t.String({ description: 'The id of the flow.' })),
+  code: t.Optional(t.String({ description: 'From a mail: put into the form, and not sent yet.' })),
+  from: t.Optional(
+    t.String({ description: 'Another flow: a new one for the same tenant is begun.' }),
+  ),
+})
+type Query = typeof Query.static
+
+/** What a handler finds of a form that anybody has sent. */
+interface Given {
+  /** A tenant's own server may say that it is one. */
+  caller: Caller | undefined
+  request: Request
+  query: Query
+  body: Fields
+  set: { headers: Record<string, unknown> }
+}
+
+/** One of the words that stand in the path; what is none of them leads nowhere. */
+const wordIn = <W extends string>(words: readonly W[], given: string): W =>
+  words.find((word) => word === given) ?? fail(notFound('no such route'))
+
+function missing(): never {
+  throw invalid('flow: required, the id of the flow, as ?flow=')
+}
+
+/** What a provider may post (RFC 6749 and 9207; Apple's `user`), as far as it fits an address. */
+const POSTED = ['state', 'code', 'error', 'error_description', 'iss', 'user']
+const LONGEST_FIELD = 4000
+
+const texts = (body: Fields): Record<string, string> =>
+  Object.fromEntries(
+    POSTED.map((name) => [name, body[name]] as const).filter(
+      (entry): entry is [string, string] =>
+        typeof entry[1] === 'string' && entry[1].length <= LONGEST_FIELD,
+    ),
+  )

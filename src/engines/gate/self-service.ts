@@ -1,0 +1,154 @@
+import type { Config, ProviderName } from '../../config/index.ts'
+import type { Mail } from '../../platform/mail/index.ts'
+import type { Platform } from '../../platform/platform.ts'
+import type { Credentials } from './credentials.ts'
+import type { Events } from './events.ts'
+import { createCodeSteps } from './flows/code-steps.ts'
+import { createCodes } from './flows/codes.ts'
+import { createCompletion } from './flows/completion.ts'
+import { createFlowKeeper } from './flows/flow.ts'
+import { createFlows } from './flows/index.ts'
+import { createLogin } from './flows/kinds/login.ts'
+import { createRecovery } from './flows/kinds/recovery.ts'
+import { createRegistration } from './flows/kinds/registration.ts'
+import { createSettingsKind } from './flows/kinds/settings/index.ts'
+import { createVerificationKind, createVerifying } from './flows/kinds/verification.ts'
+import { createNotify } from './flows/notices.ts'
+import { createOffers } from './flows/offers.ts'
+import type { Pages } from './flows/pages.ts'
+import { createPresentFlow } from './flows/present.ts'
+import { createSessionAccess } from './flows/session-access.ts'
+import { createThrottle } from './flows/throttle.ts'
+import type { FlowKind } from './model/flows.ts'
+import type { Hashing } from './passwords/hashing.ts'
+import type { People } from './people.ts'
+import { presentIdentity } from './present.ts'
+import { createClientOf } from './routes/clients.ts'
+import { createFlowPages } from './routes/flow-pages.ts'
+import type { SecondFactors } from './second-factor/index.ts'
+import type { Sessions } from './sessions.ts'
+import type { TenantSettings } from './settings.ts'
+import { createSocial } from './social/index.ts'
+import { createLinking } from './social/linking.ts'
+import { createRoundTrips } from './social/round-trips.ts'
+import { createSocialSignIn } from './social/sign-in.ts'
+import type { FlowRow } from './store/flows.ts'
+import type { Store } from './store/index.ts'
+import { createVerification } from './verification.ts'
+
+/** How people reach this server, and how they are seen. */
+export interface Web {
+  /** Without a slash at its end. */
+  baseUrl: () => string
+  /** Who sent a request, past proxies that are trusted. */
+  addressOf: (request: Request) => string | undefined
+  pages: Pages
+}
+
+/** All that people do for themselves, put together: contract/gate, self-service flows. */
+export function createSelfService(
+  platform: Platform,
+  config: Pick<Config, 'gate' | 'limits'>,
+  parts: {
+    store: Store
+    mail: Mail
+    people: People
+    events: Events
+    sessions: Sessions
+    settings: TenantSettings
+    hashing: Hashing
+    credentials: Credentials
+    secondFactors: SecondFactors
+    schemaUrl: (schemaId: string) => string
+    web: Web
+  },
+) {
+  const { clock, tenants } = platform
+  const { store, schemaUrl, web } = parts
+  const { baseUrl } = web
+  const { password, providers, codeLifetimeMs, flowLifetimeMs } = config.gate
+
+  const urlOf = (kind: FlowKind, query: Record<string, string>) =>
+    `${baseUrl()}/auth/self-service/${kind}?${new URLSearchParams(query)}`
+  const hostedUrl = ({ kind, id }: FlowRow) => urlOf(kind, { flow: id })
+  const callbackUrl = (provider: ProviderName) =>
+    `${baseUrl()}/auth/self-service/methods/oidc/callback/${provider}`
+
+  const social = createSocial({ providers, clock })
+  const keeper = createFlowKeeper({ ...platform, store, lifetimeMs: flowLifetimeMs })
+  const common = { ...platform, ...parts, keeper, hostedUrl, password }
+  const offers = createOffers({ ...parts, social })
+  const throttle = createThrottle({
+    clock,
+    perMinute: config.limits.signInsPerMinute,
+    perIdentifierPerMinute: config.limits.signInsPerIdentifierPerMinute,
+  })
+  const codes = createCodes({ ...common, urlOf, lifetimeMs: codeLifetimeMs })
+  const codeSteps = createCodeSteps({ ...common, codes, throttle })
+  const linking = createLinking(common)
+  const completion = createCompletion({ ...common, linking })
+  const verifying = createVerifying({ ...common, codes })
+  const roundTrips = createRoundTrips({ ...common, social, throttle, callbackUrl })
+  const socialSignIn = createSocialSignIn({ ...common, offers, linking, completion, verifying })
+  const access = createSessionAccess(common)
+  const notify = createNotify(common)
+  const forms = {
+    ...common,
+    codes,
+    codeSteps,
+    completion,
+    verifying,
+    throttle,
+    offers,
+    linking,
+    roundTrips,
+    socialSignIn,
+    access,
+    notify,
+  }
+  const kinds = {
+    login: createLogin(forms),
+    registration: createRegistration(forms),
+    recovery: createRecovery(forms),
+    verification: createVerificationKind(forms),
+    settings: createSettingsKind(forms),
+  }
+  const present = createPresentFlow({
+    keeper,
+    kinds,
+    urlOf,
+    requestUrl: (kind) => `${baseUrl()}/v1/gate/auth/${kind}`,
+    identityOf,
+  })
+
+  function identityOf({ tenantId, identityId }: FlowRow) {
+    const person = identityId === null ? undefined : store.identities.find(tenantId, identityId)
+    return person && presentIdentity(person, store.addresses.of(tenantId, person.id), schemaUrl)
+  }
+
+  const flows = createFlows({ ...forms, kinds, present })
+  const pages = createFlowPages({
+    flows,
+    pages: web.pages,
+    tenantName: (tenantId) => tenants.find(tenantId).name,
+    urlOf,
+    plainOrigins: plainOriginsIn(providers),
+  })
+
+  return {
+    flows,
+    pages,
+    callbackUrl,
+    clientOf: createClientOf(web),
+    verification: createVerification({ ...common, verifying }),
+  }
+}
+
+/** Of providers on this machine or in a lab, which have no certificate. */
+const plainOriginsIn = (providers: Config['gate']['providers']): string[] => [
+  ...new Set(
+    Object.values(providers)
+      .flatMap(({ baseUrl, authorizeUrl, issuer }) => [baseUrl, authorizeUrl, issuer])
+      .flatMap((url) => (url?.startsWith('http:') ? [new URL(url).origin] : [])),
+  ),
+]

@@ -1,0 +1,74 @@
+import type { ProviderName } from '../../../config/index.ts'
+import type { Audit } from '../../../platform/audit.ts'
+import type { Clock } from '../../../platform/clock.ts'
+import type { Sealing } from '../../../platform/sealing.ts'
+import { byThemselves } from '../flows/actor.ts'
+import { complain } from '../flows/failure.ts'
+import type { PendingAccount } from '../flows/flow.ts'
+import { aboutProvider } from '../flows/ui/index.ts'
+import type { IdentityRow } from '../store/identities.ts'
+import type { Store } from '../store/index.ts'
+import type { SocialProfile } from './index.ts'
+
+const TOKENS = 'gate provider tokens'
+
+export type Linking = ReturnType<typeof createLinking>
+
+/** Which account elsewhere is whose. An account is known by its subject, never by an address. */
+export function createLinking(parts: {
+  store: Store
+  clock: Clock
+  audit: Audit
+  sealing: Sealing
+}) {
+  const { store, clock, audit, sealing } = parts
+
+  const ownerOf = (tenantId: string, provider: ProviderName, subject: string) =>
+    store.socialLinks.find(tenantId, provider, subject)?.identityId
+
+  /** Refused when it is somebody else's, or when they have another one at that provider. */
+  function link({ tenantId, id }: IdentityRow, account: PendingAccount) {
+    const { provider } = account
+    const owner = ownerOf(tenantId, provider, account.subject)
+    if (owner === id) return
+    if (owner !== undefined) throw complain(4000027, { context: aboutProvider(provider) })
+    requireRoom({ tenantId, id }, provider)
+    const now = clock.now()
+    const { subject, tokens } = account
+    store.socialLinks.insert({
+      tenantId,
+      provider,
+      subject,
+      identityId: id,
+      tokens: tokens && sealing.seal(TOKENS, placeOf(tenantId, provider, subject), tokens),
+      createdAt: now,
+      updatedAt: now,
+    })
+    audit.record({
+      tenantId,
+      actor: byThemselves({ id }),
+      action: 'identity.account_connected',
+      object: `identity:${id}`,
+      detail: aboutProvider(provider),
+    })
+  }
+
+  /** One account a provider: with a second one, nobody would know which of them is disconnected. */
+  function requireRoom({ tenantId, id }: Pick<IdentityRow, 'tenantId' | 'id'>, at: ProviderName) {
+    if (store.socialLinks.of(tenantId, id).some(({ provider }) => provider === at))
+      throw complain(4000027, { context: aboutProvider(at) })
+  }
+
+  const pending = (provider: ProviderName, profile: SocialProfile): PendingAccount => ({
+    provider,
+    subject: profile.subject,
+    email: profile.email ?? null,
+    isEmailVerified: profile.isEmailVerified,
+    tokens: JSON.stringify(profile.tokens),
+  })
+
+  return { ownerOf, link, requireRoom, pending }
+}
+
+const placeOf = (tenantId: string, provider: string, subject: string) =>
+  `gate_social_links/${tenantId}/${provider}/${subject}/tokens`

@@ -1,0 +1,55 @@
+import { and, asc, eq, sql } from 'drizzle-orm'
+import type { ProviderName } from '../../../config/index.ts'
+import type { Db } from '../../../db/open.ts'
+import { gateSocialLinks as links } from '../schema.ts'
+
+export type SocialLinkRow = typeof links.$inferSelect & { provider: ProviderName }
+
+/** Accounts elsewhere, each of one person of the tenant. */
+export function createSocialLinkStore({ orm }: Db) {
+  const $ = sql.placeholder
+  const account = and(
+    eq(links.tenantId, $('tenantId')),
+    eq(links.provider, $('provider')),
+    eq(links.subject, $('subject')),
+  )
+  const ofIdentity = and(eq(links.tenantId, $('tenantId')), eq(links.identityId, $('identityId')))
+  const insert = orm
+    .insert(links)
+    .values({
+      tenantId: $('tenantId'),
+      provider: $('provider'),
+      subject: $('subject'),
+      identityId: $('identityId'),
+      tokens: $('tokens'),
+      createdAt: $('createdAt'),
+      updatedAt: $('updatedAt'),
+    })
+    .prepare()
+  const find = orm.select().from(links).where(account).prepare()
+  const all = orm
+    .select()
+    .from(links)
+    .where(ofIdentity)
+    .orderBy(asc(links.createdAt), asc(links.provider))
+    .prepare()
+  const removeProvider = orm
+    .delete(links)
+    // By whom it is: the index by account would go through all of the tenant's at the provider.
+    .where(and(ofIdentity, sql`+${links.provider} = ${$('provider')}`))
+    .prepare()
+  const removeAll = orm.delete(links).where(ofIdentity).prepare()
+
+  return {
+    insert: (row: SocialLinkRow) => void insert.run({ ...row }),
+    find: (tenantId: string, provider: ProviderName, subject: string) =>
+      find.get({ tenantId, provider, subject }) as SocialLinkRow | undefined,
+    /** In the order in which they were made. */
+    of: (tenantId: string, identityId: string) =>
+      all.all({ tenantId, identityId }) as SocialLinkRow[],
+    removeProvider: (tenantId: string, identityId: string, provider: ProviderName) =>
+      void removeProvider.run({ tenantId, identityId, provider }),
+    removeAll: (tenantId: string, identityId: string) =>
+      void removeAll.run({ tenantId, identityId }),
+  }
+}
