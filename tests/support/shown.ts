@@ -1,0 +1,67 @@
+import { until } from './binary.ts'
+import { temporaryFolder } from './folder.ts'
+import type { Page } from './page.ts'
+
+/** What runs the programs that pages show. */
+const RUNNERS: Record<string, string | null> = {
+  ts: process.execPath,
+  python: Bun.which('python3'),
+}
+
+export const canRun = (language: string): boolean => (RUNNERS[language] ?? null) !== null
+
+/** A port that is free now. */
+export function freePort(): number {
+  const server = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response() })
+  const { port } = server
+  server.stop(true)
+  return port as number
+}
+
+/** All that a stream says, as far as it has come. */
+export function collect(stream: ReadableStream<Uint8Array>): { text: string } {
+  const decoder = new TextDecoder()
+  const collected = { text: '' }
+  void (async () => {
+    for await (const chunk of stream) collected.text += decoder.decode(chunk, { stream: true })
+  })()
+  return collected
+}
+
+/**
+ * A server that a page shows, as a process of its own: the block that has `words` in it, from a
+ * file and with nothing in its folder. It gets its port in `PORT`. Ends with the scope.
+ */
+export async function startShown(
+  page: Page,
+  { language, words, env }: { language: string; words: string; env: Record<string, string> },
+) {
+  const folder = temporaryFolder()
+  const file = `shown.${language === 'python' ? 'py' : language}`
+  await Bun.write(`${folder.path}/${file}`, page.block(language, words))
+  const port = freePort()
+  const child = Bun.spawn([RUNNERS[language] as string, file], {
+    cwd: folder.path,
+    env: { PATH: process.env.PATH, ...env, PORT: `${port}` },
+    stdin: 'ignore',
+    stdout: 'ignore',
+    stderr: 'pipe',
+  })
+  const said = collect(child.stderr)
+  const url = `http://127.0.0.1:${port}`
+  const answers = () =>
+    fetch(url).then(
+      () => true,
+      () => child.exitCode !== null,
+    )
+  await until(answers, () => said.text)
+  if (child.exitCode !== null) throw new Error(`did not start: ${said.text}`)
+  return {
+    url,
+    [Symbol.asyncDispose]: async () => {
+      child.kill()
+      await child.exited
+      folder[Symbol.dispose]()
+    },
+  }
+}

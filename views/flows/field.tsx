@@ -1,0 +1,79 @@
+import { Remarks } from './messages.tsx'
+import { hasError, type InputNode, idOf, labelOf, textIn } from './nodes.ts'
+import type { Words } from './words.ts'
+
+/** Types that a field of the page may have; others are lines of text. */
+const TYPES = ['password', 'email', 'tel', 'number', 'url', 'date', 'datetime-local']
+
+/** Preact declares each type of field apart; what is common to them is that of a line of text. */
+const typeOf = ({ attributes: { type } }: InputNode) =>
+  (TYPES.includes(type) ? type : 'text') as 'text'
+
+export const Field = (parts: { node: InputNode; words: Words; isFocused: boolean }) =>
+  parts.node.attributes.type === 'checkbox' ? <Tick {...parts} /> : <Line {...parts} />
+
+const Line = ({ node, words, isFocused }: Parameters<typeof Field>[0]) => (
+  <div class="field">
+    <label for={idOf(node)}>
+      {labelOf(node)}
+      {isOptional(node) && <small> {words.optional}</small>}
+    </label>
+    <input
+      {...common(node, isFocused)}
+      {...hintsOf(node)}
+      type={typeOf(node)}
+      value={textIn(node)}
+      pattern={node.attributes.pattern}
+      maxlength={node.attributes.maxlength}
+    />
+    <Remarks id={remarksOf(node)} messages={node.messages} />
+  </div>
+)
+
+const Tick = ({ node, isFocused }: Parameters<typeof Field>[0]) => (
+  <div class="field tick">
+    <input
+      {...common(node, isFocused)}
+      type="checkbox"
+      value="true"
+      checked={node.attributes.value === true || node.attributes.value === 'true'}
+    />
+    <label for={idOf(node)}>{labelOf(node)}</label>
+    <Remarks id={remarksOf(node)} messages={node.messages} />
+  </div>
+)
+
+const common = (node: InputNode, isFocused: boolean) => ({
+  id: idOf(node),
+  name: node.attributes.name,
+  required: node.attributes.required,
+  disabled: node.attributes.disabled,
+  autofocus: isFocused,
+  'aria-invalid': hasError(node) ? ('true' as const) : undefined,
+  'aria-describedby': node.messages.length > 0 ? remarksOf(node) : undefined,
+})
+
+const remarksOf = (node: InputNode) => `${idOf(node)}-remarks`
+
+const isOptional = ({ attributes: { name, required } }: InputNode) =>
+  !required && name.startsWith('traits.')
+
+/** What is typed as it stands: no capital letters, no corrections. */
+const LITERAL = { autocapitalize: 'none', autocorrect: 'off', spellcheck: false } as const
+
+/** What keyboards and password managers want to know. The node's own word on it wins. */
+function hintsOf({ attributes: { name, type, autocomplete } }: InputNode) {
+  if (autocomplete === 'one-time-code' || name === 'totp_code')
+    return {
+      ...LITERAL,
+      class: 'code',
+      autocomplete: 'one-time-code',
+      inputmode: 'numeric',
+    } as const
+  if (name === 'lookup_secret')
+    return { ...LITERAL, class: 'secret', autocomplete: autocomplete ?? 'off' }
+  if (name === 'identifier')
+    return { ...LITERAL, autocomplete: autocomplete ?? 'username', inputmode: 'email' } as const
+  if (type === 'email') return { ...LITERAL, autocomplete: autocomplete ?? 'email' }
+  return { autocomplete }
+}

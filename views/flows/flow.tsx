@@ -1,0 +1,98 @@
+import type { FlowPage } from '../../src/engines/gate/flows/pages.ts'
+import type { Message } from '../../src/engines/gate/model/flows.ts'
+import { focusOf } from './focus.ts'
+import { formsOf } from './forms.ts'
+import { Frame } from './frame.tsx'
+import { webAddress } from './href.ts'
+import { Banners, Introductions, leadsOn } from './messages.tsx'
+import { Methods } from './methods.tsx'
+import { hasError, type InputNode, isButton, isHidden, isLink, textIn } from './nodes.ts'
+import { Settings } from './settings.tsx'
+import { Emblem, Sentence, sentence } from './tenant.tsx'
+import { topicOf } from './topic.ts'
+import { type Topic, WORDS, type Words } from './words.ts'
+
+/** A flow as a page that works without scripts. */
+export const FlowDocument = ({ page }: { page: FlowPage }) => {
+  const { flow, kind, language, tenantName } = page
+  const words = WORDS[language]
+  const topic = topicOf(page)
+  const forms = formsOf(flow.ui.nodes)
+  const account = accountOf(page)
+  const messages = messagesOf(page)
+  const intros = messages.filter((message) => message.type === 'info' && !leadsOn(message))
+  const parts = { forms, words, account, focused: focusOf(page, forms) }
+  return (
+    <Frame language={language} title={titleOf(page)} isWide={kind === 'settings'}>
+      <main class="card">
+        <header>
+          <Emblem name={tenantName} />
+          <h1>
+            <Sentence text={words.headings[topic]} name={tenantName} />
+          </h1>
+          <Intro page={page} words={words} />
+          <Introductions messages={intros} />
+          {NAMED.has(topic) && account && <p class="account">{account}</p>}
+        </header>
+        <Banners
+          messages={messages.filter((message) => !intros.includes(message))}
+          goOn={words.enterCode}
+        />
+        {kind === 'settings' ? (
+          <Settings action={flow.ui.action} {...parts} />
+        ) : (
+          <Methods page={page} {...parts} />
+        )}
+      </main>
+      <OtherPages page={page} words={words} />
+    </Frame>
+  )
+}
+
+/** Where it helps to see who is meant: a slip in the address shows. */
+const NAMED: ReadonlySet<Topic> = new Set(['sign_in_again', 'enter_code'])
+
+/** Where a link leads on, there is nothing to add. */
+const Intro = ({ page, words }: { page: FlowPage; words: Words }) => {
+  const text = words.intros[topicOf(page)]
+  return text && !page.flow.ui.nodes.some(isLink) ? <p class="intro">{text}</p> : null
+}
+
+/** A screen reader says the title first: that of a page with an error says so. */
+function titleOf(page: FlowPage): string {
+  const { flow, language, tenantName } = page
+  const words = WORDS[language]
+  const title = sentence(words.headings[topicOf(page)], tenantName)
+  const isWrong =
+    flow.ui.messages?.some(({ type }) => type === 'error') || flow.ui.nodes.some(hasError)
+  return isWrong ? `${words.problem}: ${title}` : title
+}
+
+/** What is said of the whole, and of fields that are not seen. */
+const messagesOf = ({ flow: { ui } }: FlowPage): Message[] => [
+  ...(ui.messages ?? []),
+  ...ui.nodes.filter(isHidden).flatMap(({ messages }) => messages),
+]
+
+/** Whose flow it is, where that cannot be chosen any more. */
+function accountOf({ flow }: FlowPage): string | undefined {
+  const fixed = flow.ui.nodes.filter(
+    (node): node is InputNode =>
+      (isHidden(node) && ['identifier', 'traits.email'].includes(node.attributes.name)) ||
+      (isButton(node) && node.attributes.name === 'email'),
+  )[0]
+  return (fixed && textIn(fixed)) || flow.identity?.traits.email || undefined
+}
+
+const OtherPages = ({ page, words }: { page: FlowPage; words: Words }) => {
+  const { kind: here, links = [], backTo } = page
+  if (links.length === 0 && backTo === undefined) return null
+  return (
+    <nav class="others" aria-label={words.otherPages}>
+      {backTo !== undefined && <a href={webAddress(backTo)}>{words.back}</a>}
+      {links.map(({ kind, url }) => (
+        <a href={webAddress(url)}>{kind === here ? words.beginAgain : words.links[kind]}</a>
+      ))}
+    </nav>
+  )
+}

@@ -1,0 +1,122 @@
+import type { Node } from '../../src/engines/gate/model/flows.ts'
+import { Button, ProviderButton, Removal } from './button.tsx'
+import { Content } from './content.tsx'
+import type { Form } from './forms.ts'
+import { CheckIcon } from './icons.tsx'
+import { ProviderMark } from './marks.tsx'
+import { Banners } from './messages.tsx'
+import { type InputNode, isField, providerOf, textIn } from './nodes.ts'
+import type { Words } from './words.ts'
+
+/** Above this number, buttons to sign in with providers stand in two columns. */
+const FEW_PROVIDERS = 3
+
+interface Parts {
+  form: Form
+  action: string
+  words: Words
+  /** Whose flow it is, if that is settled. */
+  account?: string
+  focused?: Node
+}
+
+/** One form of a flow. What is said of its buttons stands above them all. */
+export const FormOf = ({ form, action, words, account, focused }: Parts) => {
+  const inside = (
+    <>
+      <Banners messages={form.buttons.flatMap(({ messages }) => messages)} />
+      {form.content.map((node) => (
+        <Content node={node} words={words} isFocused={node === focused} />
+      ))}
+      <Buttons form={form} words={words} />
+    </>
+  )
+  if (form.buttons.length === 0 && !form.content.some(isField)) return inside
+  return (
+    <form action={action} method="post" class={form.isAside ? 'aside' : undefined}>
+      {form.hidden.map((node) => (
+        <input type="hidden" name={node.attributes.name} value={textIn(node)} />
+      ))}
+      {account && form.content.some(isPassword) && <Account name={account} />}
+      {inside}
+    </form>
+  )
+}
+
+const isPassword = (node: Node) => isField(node) && node.attributes.type === 'password'
+
+/** Tells a password manager whose password it is. Without a name it is not sent. */
+const Account = ({ name }: { name: string }) => (
+  <input type="text" autocomplete="username" value={name} readonly hidden />
+)
+
+const Buttons = ({ form, words }: { form: Form; words: Words }) => {
+  if (form.group === 'oidc') return <Providers form={form} words={words} />
+  return (
+    <>
+      {form.isAside && form.group === 'code' && <span>{words.noCode}</span>}
+      {form.buttons.map((node, position) =>
+        Object.hasOwn(words.removals, node.attributes.name) ? (
+          <Removal node={node} words={words} />
+        ) : (
+          <Button
+            node={node}
+            weight={weightOf(form, position)}
+            skipsChecks={position > 0 && form.content.some(isField)}
+          />
+        ),
+      )}
+    </>
+  )
+}
+
+/** Says that what is shown this once was written down. */
+const CONFIRMS = 'lookup_secret_confirm'
+
+function weightOf({ content, buttons, isAside }: Form, position: number) {
+  if (isAside) return 'quiet'
+  const isFirst = position === 0 && content.some(isField)
+  return isFirst || buttons[position]?.attributes.name === CONFIRMS ? 'primary' : 'secondary'
+}
+
+const isCalled =
+  (name: string) =>
+  ({ attributes }: InputNode) =>
+    attributes.name === name
+
+const Providers = ({ form, words }: { form: Form; words: Words }) => {
+  const linked = form.buttons.filter(isCalled('unlink'))
+  const others = form.buttons.filter((node) => !linked.includes(node))
+  const isShort = others.filter(isCalled('provider')).length > FEW_PROVIDERS
+  return (
+    <>
+      {linked.map((node) => (
+        <Linked node={node} words={words} />
+      ))}
+      {others.length > 0 && (
+        <div class={isShort ? 'providers many' : 'providers'}>
+          {others.map((node) => (
+            <ProviderButton
+              node={node}
+              weight={weightOf(form, form.buttons.indexOf(node))}
+              isShort={isShort}
+            />
+          ))}
+        </div>
+      )}
+    </>
+  )
+}
+
+const Linked = ({ node, words }: { node: InputNode; words: Words }) => (
+  <div class="linked">
+    <ProviderMark provider={textIn(node)} />
+    <p>
+      {providerOf(node)}
+      <span class="state">
+        <CheckIcon /> {words.connected}
+      </span>
+    </p>
+    <Button node={node} weight="danger" />
+  </div>
+)

@@ -1,0 +1,26 @@
+import { initialOf } from './name.ts'
+
+/** As in a table of elements. Drawings of their own makers are theirs. */
+const SYMBOLS: Record<string, string> = {
+  github: 'Gh',
+  google: 'Go',
+  gitlab: 'Gl',
+  microsoft: 'Ms',
+  discord: 'Di',
+  facebook: 'Fb',
+  linkedin: 'Li',
+  apple: 'Ap',
+  slack: 'Sl',
+  twitch: 'Tw',
+  spotify: 'Sp',
+}
+
+/** The badge of a provider. One that is not known gets its first letter. */
+export const ProviderMark = ({ provider }: { provider: string }) => {
+  const symbol = Object.hasOwn(SYMBOLS, provider) ? SYMBOLS[provider] : undefined
+  return (
+    <span class={`mark ${symbol ? provider : ''}`} aria-hidden="true">
+      {symbol ?? initialOf(provider) ?? '?'}
+    </span>
+  )
+}

@@ -1,0 +1,55 @@
+import type { Message } from '../../src/engines/gate/model/flows.ts'
+import { webAddress } from './href.ts'
+import { CheckIcon, InfoIcon, ProblemIcon } from './icons.tsx'
+
+const ICONS = { error: ProblemIcon, success: CheckIcon, info: InfoIcon }
+
+const roleOf = ({ type }: Message) => (type === 'error' ? 'alert' : 'status')
+
+/** Whether there is somewhere to go about it. */
+export const leadsOn = ({ context }: Message): boolean => typeof context?.url === 'string'
+
+/** What is said about a whole page or form. `goOn` is the text of links, where there are any. */
+export const Banners = ({ messages, goOn = '' }: { messages: Message[]; goOn?: string }) => (
+  <>
+    {messages.map((message) => {
+      const Icon = ICONS[message.type]
+      return (
+        <div class={`banner ${message.type}`} role={roleOf(message)}>
+          <Icon />
+          <p>
+            {message.text}
+            {leadsOn(message) && <a href={webAddress(`${message.context?.url}`)}>{goOn}</a>}
+          </p>
+        </div>
+      )
+    })}
+  </>
+)
+
+/** What is said in passing, before there is anything to do. */
+export const Introductions = ({ messages }: { messages: Message[] }) => (
+  <>
+    {messages.map((message) => (
+      <p class="intro" role={roleOf(message)}>
+        {message.text}
+      </p>
+    ))}
+  </>
+)
+
+/** What is said about one field; `id` is what the field is described by. */
+export const Remarks = ({ id, messages }: { id: string; messages: Message[] }) =>
+  messages.length === 0 ? null : (
+    <div class="remarks" id={id}>
+      {messages.map((message) => {
+        const Icon = ICONS[message.type]
+        return (
+          <p class={message.type}>
+            <Icon />
+            <span>{message.text}</span>
+          </p>
+        )
+      })}
+    </div>
+  )

@@ -1,0 +1,50 @@
+import type { FlowPage } from '../../src/engines/gate/flows/pages.ts'
+import type { Node } from '../../src/engines/gate/model/flows.ts'
+import { isFolded } from './focus.ts'
+import { FormOf } from './form.tsx'
+import type { Form } from './forms.ts'
+import type { Words } from './words.ts'
+
+interface Parts {
+  page: FlowPage
+  forms: Form[]
+  words: Words
+  account?: string
+  focused?: Node
+}
+
+/** Ways to one end, below one another: whoever has gone one of them is there. */
+export const Methods = ({ page, forms, words, account, focused }: Parts) => (
+  <>
+    {forms.map((form, position) => {
+      const drawn = (
+        <FormOf
+          form={form}
+          action={page.flow.ui.action}
+          words={words}
+          account={account}
+          focused={focused}
+        />
+      )
+      if (isFolded(form, forms, page))
+        return (
+          <details class="another">
+            <summary>{words.useRecoveryCode}</summary>
+            {drawn}
+          </details>
+        )
+      return (
+        <>
+          {position > 0 && !form.isAside && <Or word={words.or} />}
+          {drawn}
+        </>
+      )
+    })}
+  </>
+)
+
+const Or = ({ word }: { word: string }) => (
+  <p class="or">
+    <span>{word}</span>
+  </p>
+)

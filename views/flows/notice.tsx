@@ -1,0 +1,55 @@
+import type { NoticePage } from '../../src/engines/gate/flows/pages.ts'
+import { Frame } from './frame.tsx'
+import { webAddress } from './href.ts'
+import { CheckIcon, ClockIcon, InfoIcon, ProblemIcon } from './icons.tsx'
+import { shownName } from './name.ts'
+import { WORDS } from './words.ts'
+
+type Notice = NoticePage['notice']
+
+const GOOD: readonly Notice[] = ['signed_in', 'signed_up']
+const LATE: readonly Notice[] = ['flow_expired', 'too_many_tries']
+const CALM: readonly Notice[] = ['flow_unknown', 'other_browser']
+
+/** One sentence, and nothing to fill in. */
+export const NoticeDocument = ({ page }: { page: NoticePage }) => {
+  const { language, tenantName, notice } = page
+  const { heading, text } = WORDS[language].notices[notice]
+  const tenant = tenantName === null ? undefined : shownName(tenantName)
+  return (
+    <Frame language={language} title={tenant ? `${heading} · ${tenant}` : heading}>
+      <main class="card notice">
+        <header>
+          <Sign notice={notice} />
+          {tenant && (
+            <p class="tenant">
+              <bdi>{tenant}</bdi>
+            </p>
+          )}
+          <h1>{heading}</h1>
+          <p class="intro">{text}</p>
+        </header>
+      </main>
+      <Ways page={page} />
+    </Frame>
+  )
+}
+
+const Ways = ({ page }: { page: NoticePage }) => {
+  const { language, backTo, beginAgain } = page
+  const words = WORDS[language]
+  if (backTo === undefined && beginAgain === undefined) return null
+  return (
+    <nav class="others" aria-label={words.otherPages}>
+      {backTo !== undefined && <a href={webAddress(backTo)}>{words.back}</a>}
+      {beginAgain !== undefined && <a href={webAddress(beginAgain)}>{words.beginAgain}</a>}
+    </nav>
+  )
+}
+
+const Sign = ({ notice }: { notice: Notice }) => {
+  if (GOOD.includes(notice)) return <span class="sign good">{<CheckIcon />}</span>
+  if (LATE.includes(notice)) return <span class="sign late">{<ClockIcon />}</span>
+  if (CALM.includes(notice)) return <span class="sign">{<InfoIcon />}</span>
+  return <span class="sign bad">{<ProblemIcon />}</span>
+}
