@@ -10,6 +10,7 @@ import { ingest } from './ingest.ts'
 import { introspect } from './introspect.ts'
 import { latency } from './latency.ts'
 import { list } from './list.ts'
+import { signIn } from './sign-in.ts'
 import { starvation } from './starvation.ts'
 import type { Bench, Scale } from './support/bench.ts'
 import type { Figure } from './support/figure.ts'
@@ -28,6 +29,7 @@ const BENCHES: Record<string, Bench> = {
   introspect,
   whoami,
   authorize,
+  'sign-in': signIn,
   boot,
 }
 

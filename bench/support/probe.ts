@@ -1,0 +1,57 @@
+import { type Connection, connect } from './connection.ts'
+import type { Sample } from './rounds.ts'
+import type { Server } from './server.ts'
+
+const EVERY_MS = 10
+
+/**
+ * Asks at a steady pace until `work` is done, however long the answers take, and says how long
+ * they took, in milliseconds, beside what came of the work. A slow answer holds up no other: there
+ * are as many connections as it takes.
+ */
+export async function probeDuring<T>(
+  server: Server,
+  requests: string[],
+  work: Promise<T>,
+): Promise<{ of: T; latency: Sample }> {
+  using stack = new DisposableStack()
+  const connections: Connection[] = []
+  let isOver = false
+  const over = () => {
+    isOver = true
+  }
+  work.then(over, over)
+
+  async function free(): Promise<Connection> {
+    const found = connections.find(({ isBusy }) => !isBusy())
+    if (found) return found
+    const connection = stack.use(await connect(server))
+    connections.push(connection)
+    return connection
+  }
+
+  const times: Promise<number>[] = []
+  const start = performance.now()
+  for (let n = 0; !isOver; n++) {
+    await Bun.sleep(Math.max(start + n * EVERY_MS - performance.now(), 0))
+    const asked = timed(await free(), requests[n % requests.length] as string)
+    // Told of below, once all have come back.
+    asked.catch(() => {})
+    times.push(asked)
+  }
+  const latency = quantiles(await Promise.all(times))
+  return { of: await work, latency }
+}
+
+async function timed({ ask }: Connection, request: string): Promise<number> {
+  const start = performance.now()
+  const { status, body } = await ask(request)
+  if (status !== 200) throw new Error(`answered ${status}: ${body}`)
+  return performance.now() - start
+}
+
+function quantiles(times: number[]): Sample {
+  const sorted = times.toSorted((a, b) => a - b)
+  const at = (share: number) => sorted[Math.floor(sorted.length * share)] ?? Number.NaN
+  return { 'ms p50': at(0.5), 'ms p99': at(0.99) }
+}

@@ -1,0 +1,478 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { systemClock } from '../src/platform/clock.ts'
+import { newPerson, nextPassword, OVER, type Person, step } from './engines/gate/flows/lives.ts'
+import { errorsIn, type House, openHouse } from './engines/gate/flows/processes.ts'
+import { bootFlows, type FlowWorld, node, PASSWORD, totpAt } from './engines/gate/flows/world.ts'
+import { gateClient } from './engines/gate/processes.ts'
+import type { Json } from './engines/gate/world.ts'
+import type { Answer } from './support/app.ts'
+import { compileBinary, until } from './support/binary.ts'
+import { type ReceivedRequest, startTarget } from './support/target.ts'
+
+beforeAll(compileBinary, 120_000)
+
+const KILLS = 8
+const CLIENTS = 12
+/** So many steps of all people together, and then the process is killed. */
+const STEPS = 40
+/** With one step before them at least, and mostly more. */
+const UNFINISHED = 48
+
+const numbers = (count: number) => Array.from({ length: count }, (_, n) => n)
+
+const isBroken = (error: unknown) => error instanceof Error && 'code' in error
+
+/** Does all of it, so many at a time. */
+async function each<T>(items: Iterable<T>, work: (item: T) => Promise<unknown>) {
+  const rest = [...items].values()
+  async function some() {
+    for (const item of rest) await work(item)
+  }
+  await Promise.all(numbers(CLIENTS).map(some))
+}
+
+/** People who go on with their lives until it is over, or the server is gone. */
+function startCrowd(house: House, server: string, people: Person[]) {
+  const touched = new Set<Person>()
+  let isOver = false
+  let steps = 0
+  let cutOff = 0
+
+  async function live(person: Person) {
+    touched.add(person)
+    try {
+      while (person.next !== undefined && !isOver) {
+        await step(house, server, person)
+        steps++
+      }
+    } catch (error) {
+      if (!isBroken(error)) throw error
+      isOver = true
+      cutOff++
+    }
+  }
+
+  const done = each(people, async (person) => {
+    if (!isOver) await live(person)
+  })
+  const end = () => {
+    isOver = true
+    return done
+  }
+  return { touched, done, end, steps: () => steps, cutOff: () => cutOff }
+}
+
+/** What somebody was told holds; what is in doubt was either carried out whole, or not at all. */
+async function expectKept(house: House, server: string, person: Person) {
+  const { email, password, tokens, actor } = person
+  const isChangeInDoubt = person.next === 'changePassword' && person.sent !== undefined
+  for (const token of person.endedTokens)
+    expect(await house.whoami(server, token)).toMatchObject({ status: 401 })
+  for (const former of person.formerPasswords)
+    expect(errorsIn(await house.tryPassword(server, email, former))).toEqual([4000006])
+  for (const { flow, form } of person.usedCodes) {
+    const again = await house.send(server, flow, form)
+    expect(again).toMatchObject({ status: 422 })
+    expect(OVER).toContain(errorsIn(again)[0] as number)
+  }
+  if (actor !== undefined) expect(await house.whoami(server, actor)).toMatchObject({ status: 200 })
+  const isChanged =
+    isChangeInDoubt && (await isAccepted(house, server, person, nextPassword(person)))
+  for (const token of tokens.filter((token) => token !== actor))
+    expect(await house.whoami(server, token)).toMatchObject({ status: isChanged ? 401 : 200 })
+  if (password !== undefined)
+    expect(await isAccepted(house, server, person, password)).toBe(!isChanged)
+}
+
+/** Signs the person in, if it is their password. */
+async function isAccepted(house: House, server: string, person: Person, password: string) {
+  const answer = await house.tryPassword(server, person.email, password)
+  if (answer.status !== 200) {
+    expect(errorsIn(answer)).toEqual([4000006])
+    return false
+  }
+  // Not among those that a change in doubt may have ended.
+  const { events } = person
+  events['identity.login'] = (events['identity.login'] ?? 0) + 1
+  return true
+}
+
+/** Flows begun at one moment, to be ended at another. */
+async function beginFlows(house: House, server: string, round: number) {
+  const late = newPerson({ isThere: false })
+  const lost = newPerson({ isThere: true })
+  for (const person of [late, lost]) person.next = undefined
+  await house.create(server, lost.email)
+  const registration = await house.start(server, 'registration')
+  const recovery = await house.start(server, 'recovery')
+  const asked = await house.send(server, recovery, { method: 'code', email: lost.email })
+  expect(asked).toMatchObject({ status: 200, body: { state: 'sent_email' } })
+
+  /** At whichever server there is by then. */
+  async function end(server: string) {
+    const password = `correct horse ${round} battery`
+    const form = { method: 'password', traits: { email: late.email }, password }
+    expect(await house.send(server, registration, form)).toMatchObject({ status: 200 })
+    late.events = { 'identity.created': 1 }
+    late.password = password
+    const [code] = house.codesTo(lost.email)
+    const recovered = await house.send(server, recovery, { method: 'code', code })
+    expect(recovered).toMatchObject({ status: 200, body: { state: 'passed_challenge' } })
+    const [session] = recovered.body.continue_with
+    lost.tokens.push(session.ory_session_token)
+    lost.events['identity.email_verified'] = 1
+    return [late, lost]
+  }
+
+  return end
+}
+
+/** Ids of all events that came, by whom they are about and what they tell. */
+function eventsAt({ requests }: { requests: ReceivedRequest[] }) {
+  const found = new Map<string, Set<string>>()
+  for (const { body } of requests) {
+    const { event_id, event_type, data } = JSON.parse(body)
+    const what = `${data.identity_id} ${event_type}`
+    found.set(what, (found.get(what) ?? new Set()).add(event_id))
+  }
+  return found
+}
+
+test('eight times kill -9 amid sign-ups, sign-ins, codes and changed passwords: what was acknowledged holds, what was not is done whole or not at all, and each event is told', async () => {
+  await using stack = new AsyncDisposableStack()
+  const house = await openHouse(stack)
+  const target = stack.use(startTarget())
+  const api = gateClient(house.key)
+  await api.createWebhook(house.first.url, { url: target.url })
+  const samePort = ['--server-port', new URL(house.first.url).port]
+  const everybody: Person[] = []
+  let server = house.first
+  let cutOff = 0
+  const unfinished = () => everybody.filter(({ next }) => next !== undefined)
+
+  async function addPeople(count: number) {
+    const added = numbers(count).map((n) => newPerson({ isThere: n % 2 === 0 }))
+    await each(added, async (person) => {
+      if (person.next === 'askForCode') await house.create(server.url, person.email)
+    })
+    everybody.push(...added)
+  }
+
+  for (const round of numbers(KILLS)) {
+    await addPeople(UNFINISHED - unfinished().length)
+    const endFlows = await beginFlows(house, server.url, round)
+    const crowd = startCrowd(house, server.url, unfinished())
+    await Promise.race([until(() => crowd.steps() >= STEPS), crowd.done])
+    expect(crowd.steps()).toBeGreaterThanOrEqual(STEPS)
+    await server.kill()
+    await crowd.end()
+    cutOff += crowd.cutOff()
+    server = await house.serve(...samePort)
+    await each(crowd.touched, (person) => expectKept(house, server.url, person))
+    everybody.push(...(await endFlows(server.url)))
+  }
+  const inDoubt = everybody.filter(({ sent }) => sent !== undefined)
+  await each(inDoubt, (person) => step(house, server.url, person))
+  await each(everybody, (person) => expectKept(house, server.url, person))
+
+  expect(cutOff).toBeGreaterThan(KILLS)
+  const people = await api.identities(server.url)
+  const idOf = new Map(people.map(({ id, traits }) => [traits.email, id]))
+  const there = everybody.filter(({ events }) => events['identity.created'] === 1)
+  expect(new Set(idOf.keys())).toEqual(new Set(there.map(({ email }) => email)))
+  const expected = new Map<string, number>()
+  for (const { email, events } of there)
+    for (const [type, count] of Object.entries(events))
+      expected.set(`${idOf.get(email)} ${type}`, count)
+  const total = expected.values().reduce((sum, count) => sum + count, 0)
+  const told = () =>
+    eventsAt(target)
+      .values()
+      .reduce((sum, ids) => sum + ids.size, 0)
+  await until(
+    () => told() >= total,
+    () => `${told()} of ${total} events`,
+  )
+  const counted = [...eventsAt(target)].map(([what, ids]) => [what, ids.size] as const)
+  expect(new Map(counted)).toEqual(expected)
+  expect(await api.deliveries(server.url)).toHaveLength(total)
+}, 120_000)
+
+type Two = House & { here: string; there: string }
+
+describe('two processes on one data directory', () => {
+  const stack = new AsyncDisposableStack()
+  let two: Two
+
+  beforeAll(async () => {
+    const house = await openHouse(stack)
+    const { url: there } = await house.serve()
+    two = { ...house, here: house.first.url, there }
+  }, 30_000)
+  afterAll(() => stack.disposeAsync())
+
+  /** Signed up at the one, by a flow of the other: the answer to that. */
+  async function register(email: string): Promise<Json> {
+    const { here, there, start, send } = two
+    const flow = await start(here, 'registration')
+    const form = { method: 'password', traits: { email }, password: PASSWORD }
+    const answer = await send(there, flow, form)
+    expect(answer).toMatchObject({ status: 200 })
+    return answer.body
+  }
+
+  async function change(server: string, token: string, form: Json) {
+    return two.send(server, await two.start(server, 'settings', token), form, token)
+  }
+
+  test('a flow begun at one is completed at the other, and over at both', async () => {
+    const { here, there, start, send, whoami, codesTo } = two
+    const email = 'ada@example.com'
+    const { session_token, continue_with } = await register(email)
+    expect(await whoami(here, session_token)).toMatchObject({ status: 200 })
+
+    const login = await start(there, 'login')
+    const form = { method: 'password', identifier: email, password: PASSWORD }
+    expect(await send(here, login, form)).toMatchObject({ status: 200 })
+    for (const url of [there, here])
+      expect(errorsIn(await send(url, login, form))).toEqual([4010007])
+
+    const shown = continue_with.find(({ action }: Json) => action === 'show_verification_ui')
+    const verification = await two.read(there, shown.flow.url)
+    const [code] = codesTo(email)
+    expect(await send(there, verification, { method: 'code', code })).toMatchObject({
+      status: 200,
+      body: { state: 'passed_challenge' },
+    })
+    for (const url of [here, there])
+      expect(errorsIn(await send(url, verification, { method: 'code', code }))).toEqual([4070002])
+  }, 30_000)
+
+  test('a right code sent to both at once, and several times, signs in once', async () => {
+    const { here, there, create, start, send, whoami, codesTo } = two
+    for (const n of numbers(12)) {
+      const email = `grace-${n}@example.com`
+      // Whose codes outlive a sign-in by another one, unlike those of a person never proven.
+      await create(here, email, { verifiable_addresses: [{ value: email, verified: true }] })
+      const flow = await start(here, 'login')
+      expect(await send(there, flow, { method: 'code', identifier: email })).toMatchObject({
+        status: 200,
+      })
+      const [code] = codesTo(email)
+
+      const both = numbers(6).map((turn) => (turn % 2 === 0 ? here : there))
+      const answers = await Promise.all(
+        both.map((url) => send(url, flow, { method: 'code', code })),
+      )
+
+      const [only, ...others] = answers.filter(({ status }) => status === 200)
+      expect(others).toEqual([])
+      expect(answers.filter(({ status }) => status === 422)).toHaveLength(5)
+      for (const url of [here, there])
+        expect(await whoami(url, only?.body.session_token)).toMatchObject({
+          body: { identity: { traits: { email } } },
+        })
+    }
+  }, 30_000)
+
+  test('wrong codes sent to both at once are five tries together', async () => {
+    const { here, there, create, start, send, codesTo } = two
+    const email = 'joan@example.com'
+    await create(here, email)
+    const flow = await start(here, 'login')
+    await send(here, flow, { method: 'code', identifier: email })
+    const [code] = codesTo(email)
+    const wrong = code === '000000' ? '111111' : '000000'
+
+    const tries = numbers(12).map((n) =>
+      send(n % 2 === 0 ? here : there, flow, { method: 'code', code: wrong }),
+    )
+    const said = (await Promise.all(tries)).flatMap(errorsIn)
+
+    expect(said.filter((id) => id === 4010008)).toHaveLength(5)
+    expect(said.filter((id) => id === 4900001)).toHaveLength(7)
+    for (const url of [here, there])
+      expect(errorsIn(await send(url, flow, { method: 'code', code }))).toEqual([4900001])
+  }, 30_000)
+
+  test('a password changed at one is good at the other at once, the one before no more, nor are other sessions', async () => {
+    const { here, there, tryPassword, whoami } = two
+    const email = 'edith@example.com'
+    const { session_token: registered } = await register(email)
+    let password = PASSWORD
+    for (const n of numbers(6)) {
+      const [one, other] = n % 2 === 0 ? [here, there] : [there, here]
+      const elsewhere = (await tryPassword(other, email, password)).body.session_token
+      expect(await whoami(other, elsewhere)).toMatchObject({ status: 200 })
+      const next = `correct horse ${n} staple`
+
+      expect(await change(one, registered, { method: 'password', password: next })).toMatchObject({
+        status: 200,
+        body: { state: 'success' },
+      })
+
+      expect(await whoami(other, elsewhere)).toMatchObject({ status: 401 })
+      expect(errorsIn(await tryPassword(other, email, password))).toEqual([4000006])
+      expect(await tryPassword(other, email, next)).toMatchObject({ status: 200 })
+      expect(await whoami(other, registered)).toMatchObject({ status: 200 })
+      password = next
+    }
+  }, 30_000)
+
+  test('a code of an authenticator is good once, at whichever of them', async () => {
+    const { here, there, start, send, read, tryPassword, whoami } = two
+    const email = 'mary@example.com'
+    const { session_token } = await register(email)
+    const settings = await start(here, 'settings', session_token)
+    const secret = node(settings, 'totp_secret_key').attributes.text.context.secret
+    const now = systemClock.now()
+    const enrolment = { method: 'totp', totp_code: totpAt(secret, now) }
+    expect(await send(there, settings, enrolment, session_token)).toMatchObject({ status: 200 })
+    // Of the next step: a clock may be so far ahead, and it is later than the one that is used up.
+    const form = { method: 'totp', totp_code: totpAt(secret, now + 30_000) }
+    const passwords = await Promise.all(
+      [here, there].map((url) => tryPassword(url, email, PASSWORD)),
+    )
+    const flows = await Promise.all(
+      passwords.map(async ({ body }) => {
+        const { redirect_browser_to: url } = body.continue_with.at(-1)
+        const token: string = body.session_token
+        return { flow: await read(here, url, token), token }
+      }),
+    )
+
+    const answers = await Promise.all(
+      flows.map(({ flow, token }, n) => send(n === 0 ? here : there, flow, form, token)),
+    )
+
+    expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 422])
+    for (const [n, { status }] of answers.entries())
+      for (const url of [here, there])
+        expect(await whoami(url, flows[n]?.token as string)).toMatchObject({
+          status: status === 200 ? 200 : 403,
+        })
+    const refused = flows[answers.findIndex(({ status }) => status === 422)]
+    for (const url of [here, there])
+      expect(errorsIn(await send(url, refused?.flow, form, refused?.token))).toEqual([4000008])
+  }, 30_000)
+})
+
+describe('a disk without room', () => {
+  /** Nothing fits in but what goes into pages that are there. */
+  function fillDisk({ db }: FlowWorld['app']) {
+    const { page_count } = db.client.query('PRAGMA page_count').get() as { page_count: number }
+    db.client.run(`PRAGMA max_page_count = ${page_count}`)
+  }
+
+  const makeRoom = ({ db }: FlowWorld['app']) => db.client.run('PRAGMA max_page_count = 1000000')
+
+  /** Every row of every table. */
+  function contentOf({ db }: FlowWorld['app']) {
+    const tables = db.client.query<{ name: string }, []>(
+      "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite%'",
+    )
+    return tables.all().map(({ name }) => [name, db.client.query(`SELECT * FROM ${name}`).all()])
+  }
+
+  const emailOf = (n: number) => `person-${n}@example.com`
+  const form = (identifier: string) => ({ method: 'password', identifier, password: PASSWORD })
+
+  /** Each readies one act of somebody, which is done when it is called. */
+  const ACTS: [string, (world: FlowWorld, n: number) => Promise<() => Promise<Answer>>][] = [
+    [
+      'the start of a flow',
+      async ({ ask }) =>
+        () =>
+          ask('login'),
+    ],
+    [
+      'a sign-up',
+      async ({ start, send }, n) => {
+        const flow = await start('registration')
+        const { password } = form('')
+        const traits = { email: emailOf(n) }
+        return () => send(flow, { method: 'password', traits, password })
+      },
+    ],
+    [
+      'a sign-in',
+      async ({ start, send, register }, n) => {
+        if (n === 0) await register(emailOf(0))
+        const flow = await start('login')
+        return () => send(flow, form(emailOf(0)))
+      },
+    ],
+    [
+      'a request for a code',
+      async ({ start, send, createIdentity }, n) => {
+        await createIdentity({ traits: { email: emailOf(n) } })
+        const flow = await start('login')
+        return () => send(flow, { method: 'code', identifier: emailOf(n) })
+      },
+    ],
+    [
+      'a sign-in by code',
+      async ({ start, send, sendWell, createIdentity, codeFor }, n) => {
+        await createIdentity({ traits: { email: emailOf(n) } })
+        const flow = await start('login')
+        await sendWell(flow, { method: 'code', identifier: emailOf(n) })
+        const code = codeFor(emailOf(n))
+        return () => send(flow, { method: 'code', code })
+      },
+    ],
+    [
+      'a recovery',
+      async ({ start, send, sendWell, createIdentity, codeFor }, n) => {
+        await createIdentity({ traits: { email: emailOf(n) } })
+        const flow = await start('recovery')
+        await sendWell(flow, { method: 'code', email: emailOf(n) })
+        const code = codeFor(emailOf(n))
+        return () => send(flow, { method: 'code', code })
+      },
+    ],
+    [
+      'a changed password',
+      async ({ settings, send, register }, n) => {
+        const { session_token } = await register(emailOf(n))
+        const flow = await settings(session_token)
+        const fields = { method: 'password', password: `${PASSWORD} staple` }
+        return () => send(flow, fields, { 'x-session-token': session_token })
+      },
+    ],
+  ]
+
+  test.each(ACTS)(
+    '%s that finds none is answered with 503 and leaves nothing behind, and is done once there is room',
+    async (_, readied) => {
+      await using world = await bootFlows({ flags: { 'limits-sign-ins-per-minute': '1000000' } })
+      const { app, security } = world
+      await security({ passwordless_enabled: true })
+      const acts: (() => Promise<Answer>)[] = []
+      for (const n of numbers(40)) acts.push(await readied(world, n))
+      fillDisk(app)
+
+      let act = acts[0] as () => Promise<Answer>
+      let before = contentOf(app)
+      let answer: Answer | undefined
+      for (act of acts) {
+        before = contentOf(app)
+        answer = await act()
+        if (answer.status !== 200) break
+      }
+      const again = []
+      for (const _ of numbers(12)) again.push(await act())
+
+      for (const refused of [answer, ...again]) {
+        expect(refused?.status).toBe(503)
+        expect(refused?.headers.get('retry-after')).toBe('1')
+        expect(refused?.body).toEqual({ error: 'storage: the disk is full' })
+      }
+      expect(contentOf(app)).toEqual(before)
+
+      makeRoom(app)
+      expect(await act()).toMatchObject({ status: 200 })
+      expect(contentOf(app)).not.toEqual(before)
+    },
+    30_000,
+  )
+})
