@@ -26,6 +26,8 @@ import { startTarget } from './support/target.ts'
 /** What docs/gate.md shows is run as it stands there. */
 
 const page = await openPage('gate.md')
+/** Of the same engine. */
+const signInPage = await openPage('sign-in.md')
 
 const PASSWORD = 'correct horse battery staple'
 const PYTHON = Bun.which('python3')
@@ -460,14 +462,17 @@ describe('the tables of docs/gate.md', () => {
     document = (await world.app.raw('/openapi.json')).body
   })
 
-  test('have every route of gate and no other', () => {
-    const isOfGate = (path: string) => /^\/(v1\/gate|access|public\/gate)\//.test(path)
+  test('have every route of gate and no other, those of signing in on their own page', () => {
+    const isOfGate = (path: string) =>
+      /^\/(v1\/gate|access|public\/gate|auth\/self-service)\//.test(path)
     const routes = Object.entries<object>(document.paths)
       .filter(([path]) => isOfGate(path))
       .flatMap(([path, methods]) =>
         Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
       )
-    const shown = page.table('Route', 'Scope').map(([route]) => plain(route))
+    const shown = [page, signInPage].flatMap((one) =>
+      one.table('Route', 'Scope').map(([route]) => plain(route)),
+    )
 
     const inWords = (route: string) =>
       route.replace('/v1/gate', '').replaceAll(/\{\w+_id\}/g, '{id}')

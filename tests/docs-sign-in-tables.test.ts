@@ -1,0 +1,389 @@
+import { describe, expect, test } from 'bun:test'
+import { generateKeyPairSync } from 'node:crypto'
+import { Glob } from 'bun'
+import { loadConfig, PROVIDERS, type ProviderName } from '../src/config/index.ts'
+import { english } from '../src/engines/gate/flows/ui/words-en.ts'
+import { createLetters } from '../src/engines/gate/letters/index.ts'
+import { Node } from '../src/engines/gate/model/flows.ts'
+import { createSocial } from '../src/engines/gate/social/index.ts'
+import { providers } from '../src/engines/gate/social/providers/index.ts'
+import { systemClock } from '../src/platform/clock.ts'
+import {
+  ADA,
+  BOB,
+  bootFactors,
+  enrolled,
+  halfway,
+  NEW_PASSWORD,
+  nextCode,
+  read,
+  recoveryCodes,
+  withToken,
+} from './engines/gate/flows/acts.ts'
+import { bootFlows, type FlowWorld, node, PASSWORD, totpAt } from './engines/gate/flows/world.ts'
+import { HOUR, type Json, SECOND } from './engines/gate/world.ts'
+import type { Answer } from './support/app.ts'
+import { testConfig } from './support/config.ts'
+import { openPage, plain } from './support/page.ts'
+
+/** What docs/sign-in.md looks up in tables is what the server answers. */
+
+const page = await openPage('sign-in.md')
+
+const NEXT_MAIL = 31 * SECOND
+const CODES_BY_MAIL = { passwordless_enabled: true, mfa_enabled: true }
+
+/** A world with all that a tenant can switch on, and a clock that has passed the last mail. */
+async function bootAll() {
+  const world = await bootFactors()
+  await world.security(CODES_BY_MAIL)
+  return world
+}
+
+/** Somebody with a session, whose address may be written to. */
+async function someone(world: FlowWorld, email = ADA): Promise<string> {
+  const { session_token: token } = await world.register(email)
+  world.clock.jump(NEXT_MAIL)
+  return token
+}
+
+/** A code, on its way within a flow. */
+async function codeSent(world: FlowWorld, kind: string, fields: Json): Promise<Json> {
+  return world.sendWell(await world.start(kind, { 'x-return-to': 'https://app.example/' }), {
+    method: 'code',
+    ...fields,
+  })
+}
+
+const wanting = (world: FlowWorld, token: string, wish: string) =>
+  world.start('login', withToken(token), wish)
+
+describe('the nodes of docs/sign-in.md', () => {
+  const flows: Record<string, (world: FlowWorld) => Promise<Json>> = {
+    login: (world) => world.start('login'),
+    'login, code sent': (world) => codeSent(world, 'login', { identifier: ADA }),
+    'login with refresh=true': async (world) =>
+      wanting(world, await someone(world), '?refresh=true'),
+    'login with aal=aal2': async (world) => {
+      const { token } = await enrolled(world)
+      await recoveryCodes(world, token)
+      return wanting(world, (await halfway(world)).token, '?aal=aal2')
+    },
+    registration: (world) => world.start('registration'),
+    'registration, code sent': (world) =>
+      codeSent(world, 'registration', { traits: { email: ADA } }),
+    recovery: (world) => world.start('recovery'),
+    'recovery, code sent': (world) => codeSent(world, 'recovery', { email: ADA }),
+    verification: (world) => world.start('verification'),
+    'verification, code sent': (world) => codeSent(world, 'verification', { email: ADA }),
+    'verification, done, with X-Return-To': async (world) => {
+      await someone(world)
+      const sent = await codeSent(world, 'verification', { email: ADA })
+      return world.sendWell(sent, { method: 'code', code: world.codeFor(ADA) })
+    },
+    settings: async (world) => world.settings(await someone(world)),
+    'settings, with an authenticator and codes': async (world) => {
+      const { token } = await enrolled(world)
+      await recoveryCodes(world, token)
+      return world.settings(token)
+    },
+    'settings, codes made': async (world) => {
+      const { token } = await enrolled(world)
+      const flow = await world.settings(token)
+      const make = { method: 'lookup_secret', lookup_secret_regenerate: true }
+      return world.sendWell(flow, make, withToken(token))
+    },
+  }
+
+  const rows = page.table('Flow', 'Nodes, by group')
+
+  test('are of all flows', () => {
+    const others = ['login, registration with a provider', 'settings with a provider']
+    expect(rows.map(([flow]) => plain(flow))).toEqual([...Object.keys(flows), ...others])
+  })
+
+  for (const [row, said = ''] of rows) {
+    const flowOf = flows[plain(row)]
+    if (!flowOf) continue
+    test(`are those of ${plain(row)}`, async () => {
+      await using world = await bootAll()
+      expect(inWords(await flowOf(world))).toBe(plain(said))
+    })
+  }
+
+  /** As the table has them. */
+  function inWords({ ui }: Json): string {
+    const own = ui.nodes.filter(({ attributes }: Json) => attributes.name !== 'csrf_token')
+    const groups = Map.groupBy<string, Json>(own, ({ group }) => group)
+    return [...groups]
+      .map(([group, nodes]) => `${group}: ${nodes.map(nameOf).join(', ')}`)
+      .join('; ')
+  }
+
+  function nameOf({ attributes: { name, id, type, value } }: Json): string {
+    if (type !== 'submit' && type !== 'hidden') return name ?? id
+    return `${name}=${value === '' || /@/.test(value) ? '…' : value}`
+  }
+
+  test('are of the types that can be drawn', () => {
+    const known = Node.properties.type as unknown as { enum: string[] }
+    const shown = page.table('`type`', 'Draw').map(([type]) => plain(type))
+    expect(shown.toSorted()).toEqual([...known.enum].toSorted())
+  })
+})
+
+describe('the bodies of docs/sign-in.md', () => {
+  const answers: Record<string, Json> = {
+    'a session': { session_token: expect.any(String), session: { active: true } },
+    'the session, of level aal2': { session: { authenticator_assurance_level: 'aal2' } },
+    'the flow, code sent': { state: 'sent_email' },
+    'the flow, done': { state: expect.stringMatching(/^(passed_challenge|success)$/) },
+    'the flow, with the codes': { state: 'show_form' },
+  }
+
+  for (const [flow = '', body = '', answer = ''] of page.table('Flow', 'Body', 'Answer')) {
+    test(`${flow} ${plain(body)} is answered with ${plain(answer)}`, async () => {
+      await using world = await bootAll()
+      const wanted = JSON.parse(plain(body))
+      const { fields, ...sending } = await placeFor(world, flow, wanted)
+      const said = await world.send(sending.flow, filledIn(wanted, fields), sending.headers)
+      expect(said).toMatchObject({ status: 200, body: answers[plain(answer)] })
+      if (answer === 'the flow, with the codes')
+        expect(node(said.body, 'lookup_secret_codes')).toBeDefined()
+    })
+  }
+
+  /** With what stands for something of the reader's own. */
+  const filledIn = (body: Json, fields: Json): Json =>
+    JSON.parse(JSON.stringify(body), (name, value) => (value === '…' ? fields[name] : value))
+
+  interface Place {
+    flow: Json
+    fields: Json
+    headers?: Record<string, string>
+  }
+
+  /** A flow that the body is for, and what is filled in. */
+  async function placeFor(world: FlowWorld, kind: string, wanted: Json): Promise<Place> {
+    if (kind === 'settings') return settingsFor(world, wanted)
+    if (wanted.totp_code || wanted.lookup_secret) return secondFactorFor(world)
+    if (kind !== 'registration') await someone(world)
+    const about = { login: { identifier: ADA }, registration: { traits: { email: ADA } } }[kind]
+    const fields = { identifier: ADA, email: ADA, password: PASSWORD }
+    if (!wanted.code) return { flow: await world.start(kind), fields }
+    const flow = await codeSent(world, kind, about ?? { email: ADA })
+    return { flow, fields: { code: world.codeFor(ADA) } }
+  }
+
+  async function secondFactorFor(world: FlowWorld): Promise<Place> {
+    const { token, secret } = await enrolled(world)
+    const [lookup_secret] = await recoveryCodes(world, token)
+    const half = await halfway(world)
+    const fields = { totp_code: nextCode(world, secret), lookup_secret }
+    return { flow: half.flow, fields, headers: withToken(half.token) }
+  }
+
+  async function settingsFor(world: FlowWorld, wanted: Json): Promise<Place> {
+    if (wanted.totp_code) {
+      const token = await someone(world)
+      const flow = await world.settings(token)
+      const { secret } = node(flow, 'totp_secret_key').attributes.text.context
+      const fields = { totp_code: totpAt(secret, world.clock.now()) }
+      return { flow, fields, headers: withToken(token) }
+    }
+    const { token } = await enrolled(world)
+    if (wanted.lookup_secret_disable) await recoveryCodes(world, token)
+    const headers = withToken(token)
+    const flow = await world.settings(token)
+    if (wanted.lookup_secret_confirm)
+      await world.sendWell(flow, { lookup_secret_regenerate: 'true' }, headers)
+    return { flow, fields: { email: ADA, password: NEW_PASSWORD }, headers }
+  }
+})
+
+describe('the refusals of docs/sign-in.md', () => {
+  const refusals: Record<string, (world: FlowWorld) => Promise<Answer>> = {
+    flow_not_found: (world) => read(world, 'http://x/auth/self-service/login?flow=x'),
+    self_service_flow_expired: async (world) => {
+      const { ui } = await world.start('login')
+      world.clock.jump(HOUR)
+      const answer = await read(world, ui.action)
+      const { use_flow_id } = answer.body
+      const { href } = new URL(`login?flow=${use_flow_id}`, ui.action)
+      expect(await read(world, href)).toMatchObject({ status: 200, body: { id: use_flow_id } })
+      return answer
+    },
+    security_csrf_violation: async (world) =>
+      world.send(await world.start('login'), { csrf_token: 'x' }),
+    session_inactive: async (world) =>
+      world.send(await world.settings(await someone(world)), {}, withToken('x')),
+    security_identity_mismatch: async (world) => {
+      const flow = await world.settings(await someone(world))
+      return world.send(flow, {}, withToken(await someone(world, BOB)))
+    },
+    session_refresh_required: async (world) => {
+      const token = await someone(world)
+      world.clock.jump(HOUR)
+      return world.change(token, { method: 'password', password: NEW_PASSWORD })
+    },
+    session_aal2_required: async (world) => {
+      const first = await someone(world)
+      const flow = await world.settings(first)
+      await world.enrol((await world.signIn(ADA)).session_token)
+      return world.send(flow, { method: 'profile', traits: { email: ADA } }, withToken(first))
+    },
+    other_browser: async (world) => {
+      const flow = await world.settings(await someone(world))
+      expect((await world.open(flow.hosted_url)).status).toBe(200)
+      expect((await world.open(flow.hosted_url)).status).toBe(403)
+      return read(world, flow.ui.action)
+    },
+  }
+
+  const rows = page.table('`id`', 'Status', 'When')
+
+  test('are all that there are', async () => {
+    const source = await Bun.file('src/engines/gate/flows/failure.ts').text()
+    const known = /export type RefusalId =\n([\s\S]*?)\n\n/.exec(source)?.[1]?.match(/\w+/g) ?? []
+    const shown = rows.map(([id]) => plain(id))
+    expect(shown.toSorted()).toEqual([...known, 'browser_location_change_required'].toSorted())
+  })
+
+  for (const [row, status] of rows) {
+    const refusal = refusals[plain(row)]
+    if (!refusal) continue
+    test(`${plain(row)} comes with status ${status}`, async () => {
+      await using world = await bootAll()
+      const answer = await refusal(world)
+      expect(answer).toMatchObject({ status: Number(status), body: { id: plain(row) } })
+      expect(answer.body.error).toBeString()
+    })
+  }
+})
+
+test('docs/sign-in.md has every message that is ever said', async () => {
+  let source = ''
+  for await (const file of new Glob('src/engines/gate/**/*.ts').scan())
+    if (!file.includes('/ui/words-')) source += await Bun.file(file).text()
+  const said = Object.entries(english.texts).filter(([id]) => source.includes(id))
+  const shown = page.table('Id', 'Says').map(([id, text]) => [id, text] as [string, string])
+  expect(shown).toEqual(said)
+})
+
+test('docs/sign-in.md has every provider, and what it is asked for', () => {
+  const rows = page.table('Provider', 'Register at', 'Asked for')
+  expect(rows.map(([name]) => plain(name))).toEqual([...PROVIDERS])
+  const scopes = rows.map(([, , asked]) => plain(asked))
+  expect(scopes).toEqual(PROVIDERS.map((name) => providers[name].scopes))
+  const never = rows.filter(([, , , trusted]) => trusted === 'never').map(([name]) => plain(name))
+  expect(never).toEqual(['facebook', 'slack', 'spotify'])
+})
+
+describe('the settings of providers that the docs show', async () => {
+  const configure = await openPage('configure.md')
+  const blocks = [...page.blocks('toml'), configure.block('toml', '[gate.providers.apple]')]
+  const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
+  const pem = privateKey.export({ type: 'pkcs8', format: 'pem' }) as string
+
+  for (const [number, block] of blocks.entries())
+    test(`are taken: ${/gate\.providers\.\w+/.exec(block)?.[0]} in block ${number + 1}`, () => {
+      const loaded = loadConfig({
+        flags: { config: '/gatehouse.toml' },
+        env: {},
+        cwd: '/',
+        readFile(path) {
+          if (path === '/gatehouse.toml') return block
+          return path.endsWith('.p8') ? pem : 'the secret of the provider\n'
+        },
+      })
+      expect(loaded).toMatchObject({ ok: true, warnings: [] })
+      if (!loaded.ok) return
+      const social = createSocial({ ...loaded.config.gate, clock: systemClock })
+      for (const [, name] of block.matchAll(/\[gate\.providers\.(\w+)\]/g))
+        expect([name, social.isConfigured(name as ProviderName)]).toEqual([name, true])
+    })
+})
+
+test('docs/sign-in.md has every mail by its subject', () => {
+  const letters = createLetters('en')
+  const link = 'https://gatehouse.example.org/'
+  const about = { tenantName: 'Acme', code: '', link, lifetimeMs: 0, newAddress: ADA }
+  const written = Object.values(letters).map((write) => write({ ...about, isOn: true }).subject)
+  const shown = page.table('Mail', 'Goes to', 'When').map(([subject]) => plain(subject))
+  expect(shown.toSorted()).toEqual(written.toSorted())
+})
+
+test('the states of mails in docs/sign-in.md are those that a mail can be in', async () => {
+  const source = await Bun.file('src/platform/schema.ts').text()
+  const states = /enum: \[('kept'.*)\]/.exec(source)?.[1]?.match(/\w+/g) ?? []
+  const shown = page.table('`state`', 'It').map(([state]) => plain(state))
+  expect(shown.toSorted()).toEqual(states.filter((state) => state !== 'leased').toSorted())
+})
+
+test('the limits of docs/sign-in.md are those of a fresh installation', () => {
+  const { gate, limits } = testConfig()
+  const shown = page.text.slice(page.text.indexOf('## Limits'), page.text.indexOf('## Routes'))
+  expect([gate.flowLifetimeMs, gate.codeLifetimeMs, gate.sessionLifetimeMs]).toEqual([
+    HOUR,
+    HOUR / 4,
+    24 * HOUR,
+  ])
+  expect(shown).toContain('an hour (`[gate] flow_lifetime`)')
+  expect(shown).toContain('15 minutes (`[gate] code_lifetime`)')
+  expect(shown).toContain('24 h (`[gate] session_lifetime`)')
+  const { signInsPerMinute, signInsPerIdentifierPerMinute } = limits
+  expect(shown).toContain(`${signInsPerMinute} a minute (\`[limits] sign_ins_per_minute\`)`)
+  expect(shown).toContain(
+    `${signInsPerIdentifierPerMinute} a minute (\`[limits] sign_ins_per_identifier_per_minute\`)`,
+  )
+  expect(page.text).toContain(`at least ${gate.password.minLength} characters`)
+})
+
+test('the flow of docs/sign-in.md is what a start answers', async () => {
+  await using world = await bootFlows()
+  const flow = await world.start('login', { 'x-return-to': 'https://app.example.com/back?state=1' })
+  const shown = JSON.parse(page.block('json', '"issued_at"'))
+  expect(Object.keys(shown)).toEqual(Object.keys(flow))
+  expect(shown.ui.nodes).toEqual([node(flow, 'password')])
+  for (const name of ['type', 'state', 'refresh', 'requested_aal'])
+    expect([name, shown[name]]).toEqual([name, flow[name]])
+  expect(shown.ui.action).toBe(shown.hosted_url)
+})
+
+test('the routes of docs/sign-in.md ask for the scope beside them', async () => {
+  await using world = await bootFlows()
+  const { app, acme } = world
+  const { key } = await acme.key('gate', 'live', ['none'])
+  for (const [route, scope] of page.table('Route', 'Scope')) {
+    const [method = '', path = ''] = plain(route).replace('{kind}', 'login').split(' ')
+    const isPublic = path.startsWith('/auth/self-service/')
+    const answer = await app.raw(isPublic ? `${path}?flow=x` : `/v1/gate${path}`, {
+      method,
+      headers: {
+        'content-type': 'application/json',
+        ...(!isPublic && { authorization: `Bearer ${key}` }),
+      },
+      ...(method === 'POST' && { body: '{}' }),
+    })
+    const asked = /^the key lacks the scope (.*)$/.exec(answer.body.error)?.[1] ?? 'none'
+    expect([route, asked]).toEqual([route, plain(scope)])
+  }
+})
+
+test('what docs/sign-in.md says comes next is all that may', async () => {
+  const source = await Bun.file('src/engines/gate/model/flows.ts').text()
+  const known = source.match(/(?<=action: t\.Literal\(')\w+/g) ?? []
+  const shown = page.table('`action`', 'With', 'Do').map(([action]) => plain(action))
+  expect(shown.toSorted()).toEqual(known.toSorted())
+})
+
+test('the links of docs/sign-in.md within it lead somewhere', () => {
+  const heads = [...page.text.matchAll(/^#+ (.*)$/gm)].map(([, head = '']) =>
+    head
+      .toLowerCase()
+      .replaceAll(/[^\w -]/g, '')
+      .replaceAll(' ', '-'),
+  )
+  const links = [...page.text.matchAll(/\]\(#([^)]+)\)/g)].map(([, link]) => link as string)
+  expect(links.filter((link) => !heads.includes(link))).toEqual([])
+})
