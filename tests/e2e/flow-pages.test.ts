@@ -3,6 +3,7 @@ import type { Browser, Page } from 'playwright-core'
 import { ASSETS } from '../../src/console/assets.ts'
 import { createFlowPages } from '../../src/console/flow-pages.ts'
 import {
+  closePages,
   LOOKS,
   type Look,
   launchBrowser,
@@ -23,7 +24,8 @@ beforeAll(async () => {
   elsewhere = serveElsewhere()
 }, 60_000)
 
-afterEach(() => {
+afterEach(async () => {
+  await closePages(browser)
   server.sent.length = 0
   server.answers.redirect = undefined
 })

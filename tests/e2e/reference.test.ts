@@ -1,8 +1,9 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test'
 import type { Browser } from 'playwright-core'
 import { serve } from '../../src/http/serve.ts'
 import { bootTestApp } from '../support/app.ts'
 import {
+  closePages,
   LOOKS,
   launchBrowser,
   openPage,
@@ -20,6 +21,8 @@ beforeAll(async () => {
   app = await bootTestApp()
   listener = serve(app.app, { host: '127.0.0.1', port: 0 })
 }, 60_000)
+
+afterEach(() => closePages(browser))
 
 afterAll(async () => {
   await browser.close()

@@ -1,7 +1,8 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test'
 import type { Browser } from 'playwright-core'
 import { letter } from '../../../src/platform/mail/template.ts'
 import {
+  closePages,
   LOOKS,
   launchBrowser,
   openPage,
@@ -50,6 +51,8 @@ beforeAll(async () => {
       }),
   })
 }, 60_000)
+
+afterEach(() => closePages(browser))
 
 afterAll(async () => {
   await browser.close()

@@ -1,8 +1,9 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test'
 import type { Browser } from 'playwright-core'
 import { createLetters } from '../../../../src/engines/gate/letters/index.ts'
 import { LANGUAGES } from '../../../../src/engines/gate/model/flows.ts'
 import {
+  closePages,
   LOOKS,
   launchBrowser,
   openPage,
@@ -43,6 +44,8 @@ beforeAll(async () => {
       }),
   })
 }, 60_000)
+
+afterEach(() => closePages(browser))
 
 afterAll(async () => {
   await browser.close()
