@@ -23,17 +23,22 @@ async function succeeds(title: string, command: string[]): Promise<boolean> {
 const step = async (title: string, command: string[]): Promise<Tally> =>
   (await succeeds(title, command)) ? { passed: 1, failed: 0 } : { passed: 0, failed: 1 }
 
-/** The runner's own report says how many tests there were; a crash counts as a failure. */
+/**
+ * Two files at a time, each in an environment of its own: much of what tests do is to wait, and more
+ * at once would make all of them slow. The runner's own report says how many tests there were; a
+ * crash counts as a failure.
+ */
 async function tests(): Promise<Tally> {
-  const command = ['bun', 'test', '--reporter=junit', `--reporter-outfile=${report}`]
+  const outfile = `--reporter-outfile=${report}`
+  const command = ['bun', 'test', '--parallel=2', '--reporter=junit', outfile]
   const green = await succeeds('tests', command)
-  const head =
-    /<testsuites[^>]*>/.exec(
-      await Bun.file(report)
-        .text()
-        .catch(() => ''),
-    )?.[0] ?? ''
+  const text = await Bun.file(report)
+    .text()
+    .catch(() => '')
   rmSync(report, { force: true })
+  for (const [, file] of text.matchAll(/name="\(worker crashed\)"[^>]* file="([^"]*)"/g))
+    console.log(`(fail) ${file}: the process that ran it has crashed`)
+  const head = /<testsuites[^>]*>/.exec(text)?.[0] ?? ''
   const count = (name: string) => Number(new RegExp(`${name}="(\\d+)"`).exec(head)?.[1] ?? 0)
   const failed = count('failures') + count('errors')
   const passed = count('tests') - failed - count('skipped')
@@ -44,6 +49,7 @@ async function tests(): Promise<Tally> {
 const tallies = [
   await step('types', ['tsc', '--noEmit', '-p', '.']),
   await step('lint and format', ['biome', 'check', '.']),
+  await step('browser', ['bun', 'tests/support/unpack-browser.ts']),
   await tests(),
 ]
 const sum = (name: keyof Tally) => tallies.reduce((total, tally) => total + tally[name], 0)

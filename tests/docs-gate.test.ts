@@ -21,6 +21,7 @@ import { testConfig } from './support/config.ts'
 import { createNames, readConsole } from './support/console.ts'
 import { temporaryFolder } from './support/folder.ts'
 import { openPage, plain } from './support/page.ts'
+import { freePort } from './support/port.ts'
 import { startTarget } from './support/target.ts'
 
 /** What docs/gate.md shows is run as it stands there. */
@@ -401,14 +402,6 @@ const VERIFIES = {
   forged: Array(8).fill(400),
   // Each of two events once, however often the first came.
   events: ['identity.created', 'identity.created'],
-}
-
-/** A port that is free now. */
-function freePort(): number {
-  const server = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response() })
-  const { port } = server
-  server.stop(true)
-  return port as number
 }
 
 function collect(stream: ReadableStream<Uint8Array>) {

@@ -10,6 +10,7 @@ import { bootTestApp } from './support/app.ts'
 import { until } from './support/binary.ts'
 import { testConfig } from './support/config.ts'
 import { temporaryFolder } from './support/folder.ts'
+import { freePort } from './support/port.ts'
 
 /** What docs/relay.md shows is run as it stands there. */
 
@@ -47,14 +48,6 @@ const GO = process.env.TEST_GO === '1' ? Bun.which('go') : null
 const GO_LIBRARY = 'github.com/standard-webhooks/standard-webhooks/libraries'
 const goCache = GO === null ? '' : `${Bun.spawnSync([GO, 'env', 'GOMODCACHE']).stdout}`.trim()
 const hasGoLibrary = GO !== null && existsSync(join(goCache, `${GO_LIBRARY}@v0.0.1`))
-
-/** A port that is free now. */
-function freePort(): number {
-  const server = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response() })
-  const { port } = server
-  server.stop(true)
-  return port as number
-}
 
 /**
  * Starts a receiver, delivers a message to it, and sends it forgeries of that very request.

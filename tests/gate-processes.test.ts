@@ -10,6 +10,7 @@ import {
 } from './engines/gate/processes.ts'
 import { compileBinary, type Server, startServer, until } from './support/binary.ts'
 import { temporaryFolder } from './support/folder.ts'
+import { freePort } from './support/port.ts'
 import { type ReceivedRequest, startTarget } from './support/target.ts'
 
 beforeAll(compileBinary, 120_000)
@@ -91,12 +92,12 @@ test('1,500 people while the process is killed with -9 eight times: each who was
   using folder = temporaryFolder()
   const { target, arrivals, refused } = startReceiver()
   await using _ = target
-  const launch = { cwd: folder.path, args: GATE_ARGS }
+  const samePort = ['--server-port', `${freePort()}`]
+  const launch = { cwd: folder.path, args: [...GATE_ARGS, ...samePort] }
   await using stack = new AsyncDisposableStack()
   let server = await startServer(launch)
   stack.defer(() => server[Symbol.asyncDispose]())
   const { url } = server
-  const samePort = { ...launch, args: [...launch.args, '--server-port', new URL(url).port] }
   const { tenantId, key } = await newGateKey(folder.path)
   const api = gateClient(key)
   const { secret } = await api.createWebhook(url, { url: target.url })
@@ -107,7 +108,7 @@ test('1,500 people while the process is killed with -9 eight times: each who was
     const moment = ((kill + 0.7) / KILLS) * 1.9 * PEOPLE
     await until(() => progress() >= moment, server.out)
     await server.kill()
-    server = await startServer(samePort)
+    server = await startServer(launch)
   }
   await done
   await until(() => arrivals.size >= PEOPLE, server.out)

@@ -9,6 +9,7 @@ import {
 } from './engines/relay/processes.ts'
 import { compileBinary, type Server, startServer, until } from './support/binary.ts'
 import { temporaryFolder } from './support/folder.ts'
+import { freePort } from './support/port.ts'
 import { type ReceivedRequest, startTarget } from './support/target.ts'
 
 beforeAll(compileBinary, 120_000)
@@ -91,12 +92,12 @@ test('10,000 messages while the process is killed with -9 ten times at random: e
   const { target, arrivals, refused } = startReceiver()
   await using _ = target
   const flags = ['--relay-retry-delays', '100ms,1s,1s', '--relay-breaker-failures', '1000']
-  const launch = { cwd: folder.path, args: [...RELAY_ARGS, ...flags] }
+  const samePort = ['--server-port', `${freePort()}`]
+  const launch = { cwd: folder.path, args: [...RELAY_ARGS, ...flags, ...samePort] }
   await using stack = new AsyncDisposableStack()
   let server = await startServer(launch)
   stack.defer(() => server[Symbol.asyncDispose]())
   const { url } = server
-  const samePort = { ...launch, args: [...launch.args, '--server-port', new URL(url).port] }
   const api = relayClient(await newRelayKey(folder.path))
   for (let n = 0; n < ENDPOINTS; n++)
     await api.createEndpoint(url, { url: target.url, event_types: [`orders.${n}`] })
@@ -108,7 +109,7 @@ test('10,000 messages while the process is killed with -9 ten times at random: e
   for (const moment of moments) {
     await until(() => progress() >= moment, server.out)
     await server.kill()
-    server = await startServer(samePort)
+    server = await startServer(launch)
   }
   await done
   await until(() => arrivals.size >= MESSAGES, server.out)

@@ -7,6 +7,7 @@ import { gateClient } from './engines/gate/processes.ts'
 import type { Json } from './engines/gate/world.ts'
 import type { Answer } from './support/app.ts'
 import { compileBinary, until } from './support/binary.ts'
+import { freePort } from './support/port.ts'
 import { type ReceivedRequest, startTarget } from './support/target.ts'
 
 beforeAll(compileBinary, 120_000)
@@ -140,11 +141,11 @@ function eventsAt({ requests }: { requests: ReceivedRequest[] }) {
 
 test('eight times kill -9 amid sign-ups, sign-ins, codes and changed passwords: what was acknowledged holds, what was not is done whole or not at all, and each event is told', async () => {
   await using stack = new AsyncDisposableStack()
-  const house = await openHouse(stack)
+  const samePort = ['--server-port', `${freePort()}`]
+  const house = await openHouse(stack, ...samePort)
   const target = stack.use(startTarget())
   const api = gateClient(house.key)
   await api.createWebhook(house.first.url, { url: target.url })
-  const samePort = ['--server-port', new URL(house.first.url).port]
   const everybody: Person[] = []
   let server = house.first
   let cutOff = 0

@@ -1,6 +1,7 @@
 import { until } from './binary.ts'
 import { temporaryFolder } from './folder.ts'
 import type { Page } from './page.ts'
+import { freePort } from './port.ts'
 
 /** What runs the programs that pages show. */
 const RUNNERS: Record<string, string | null> = {
@@ -9,14 +10,6 @@ const RUNNERS: Record<string, string | null> = {
 }
 
 export const canRun = (language: string): boolean => (RUNNERS[language] ?? null) !== null
-
-/** A port that is free now. */
-export function freePort(): number {
-  const server = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response() })
-  const { port } = server
-  server.stop(true)
-  return port as number
-}
 
 /** All that a stream says, as far as it has come. */
 export function collect(stream: ReadableStream<Uint8Array>): { text: string } {

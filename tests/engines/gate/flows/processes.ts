@@ -22,14 +22,14 @@ const FLOW_ARGS = [
 export type House = Awaited<ReturnType<typeof openHouse>>
 
 /** A data directory with one tenant and a process that serves it; others are added by `serve`. */
-export async function openHouse(stack: AsyncDisposableStack) {
+export async function openHouse(stack: AsyncDisposableStack, ...args: string[]) {
   const { path: cwd } = stack.use(temporaryFolder())
 
   /** Ends with the stack, unless somebody ends it before. */
   const serve = async (...args: string[]) =>
     stack.use(await startServer({ cwd, args: [...FLOW_ARGS, ...args] }))
 
-  const first = await serve()
+  const first = await serve(...args)
   const { tenantId, key } = await newGateKey(cwd)
   const client = flowClient(key)
   const switches = { passwordless_enabled: true, mfa_enabled: true }
