@@ -76,7 +76,7 @@ export function createKit(parts: {
     log[level]('request', {
       requestId: `${set.headers['x-request-id']}`,
       method: request.method,
-      path,
+      path: path.replace(SECRET_PATH, '$1…'),
       status,
       ms: Math.round(durationMs),
       from: clientAddress(request, routes().server),
@@ -121,6 +121,9 @@ function statusIn(value: unknown, set: unknown): number {
   if (value instanceof Response) return value.status
   return typeof set === 'number' ? set : 200
 }
+
+/** Addresses that are secrets of their own: whoever has one may act. */
+const SECRET_PATH = /^(\/+sandbox\/+passepartout\/+).+/
 
 const PROBES = new Set(['/healthz', '/readyz', '/metrics'])
 

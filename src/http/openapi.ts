@@ -18,7 +18,7 @@ export interface ApiOperation {
   tags?: string[]
   security?: unknown[]
   parameters?: { name: string; in: string; required?: boolean; schema?: JsonSchema }[]
-  requestBody?: { content?: Record<string, { schema?: JsonSchema }> }
+  requestBody?: { required?: boolean; content?: Record<string, { schema?: JsonSchema }> }
   responses?: Record<
     string,
     { description?: string; content?: Record<string, { schema?: JsonSchema }> }
@@ -39,6 +39,7 @@ export interface JsonSchema {
   required?: string[]
   minLength?: number
   maxLength?: number
+  nullable?: boolean
 }
 
 const TAGS = [
@@ -48,6 +49,7 @@ const TAGS = [
       'People and their sessions, access tokens, authorization, and webhooks about them.',
   },
   { name: 'clockwork', description: 'HTTP jobs on a cron schedule or once at a time.' },
+  { name: 'passepartout', description: 'Sign-in through a messenger bot.' },
   {
     name: 'relay',
     description: 'Events sent once and delivered to every endpoint that is subscribed to them.',
@@ -92,7 +94,9 @@ function withBodies(app: AnyElysia, paths: ApiDocument['paths']): ApiDocument['p
     const operation = paths[path.replaceAll(/:(\w+)/g, '{$1}')]?.[method.toLowerCase()]
     if (operation?.responses?.['204']) delete operation.responses['204'].content
     if (!operation?.requestBody) continue
-    operation.requestBody.content = { 'application/json': { schema: hooks.body as JsonSchema } }
+    const schema = hooks.body as JsonSchema
+    operation.requestBody.content = { 'application/json': { schema } }
+    operation.requestBody.required = !schema.nullable
   }
   return paths
 }

@@ -47,8 +47,8 @@ const badHost = () =>
   Response.json({ error: 'Host: expected a host name' }, { status: 400, headers: SECURITY_HEADERS })
 
 /** RFC 9110, section 9.3.2: the header of the GET, its length included. */
-async function head(app: AnyElysia, { url, headers }: Request): Promise<Response> {
-  const answer = await app.fetch(new Request(url, { headers }))
+async function head(app: AnyElysia, { url, headers, signal }: Request): Promise<Response> {
+  const answer = await app.fetch(new Request(url, { headers, signal }))
   const { byteLength } = await answer.arrayBuffer()
   answer.headers.set('content-length', `${byteLength}`)
   return new Response(null, { status: answer.status, headers: answer.headers })

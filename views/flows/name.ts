@@ -1,22 +1,16 @@
+import { HEAPS, NAME_TRICKS } from '../../src/platform/tricks.ts'
+
 /** Where names end, in characters as people count them. */
 const LONGEST = 48
 /** More than one character is made of is somebody's trick, and not worth looking at. */
 const LONGEST_CHARACTER = 16
 
-/** Characters that end lines, turn text round, or cannot be seen. Those that join letters stay. */
-const TRICKS =
-  /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\u00ad\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff]+/gu
-
-/** Marks above and below a letter: more than any script has would run over the page. */
-const HEAPS = /(\p{M}{3})\p{M}+/gu
-
 /** A tenant's name for one line of a page: nothing in it reaches beyond its place. */
 export function shownName(name: string): string {
   const tidy = name
     .slice(0, LONGEST * LONGEST_CHARACTER)
-    .replaceAll(TRICKS, ' ')
+    .replaceAll(NAME_TRICKS, ' ')
     .replaceAll(HEAPS, '$1')
-
     .replaceAll(/\s+/g, ' ')
     .trim()
   const characters = charactersOf(tidy)

@@ -7,7 +7,7 @@ export type TextNode = NodeOf<'text'>
 export type ImageNode = NodeOf<'img'>
 export type LinkNode = NodeOf<'a'>
 
-export const isInput = (node: Node): node is InputNode => node.attributes.node_type === 'input'
+const isInput = (node: Node): node is InputNode => node.attributes.node_type === 'input'
 export const isText = (node: Node): node is TextNode => node.attributes.node_type === 'text'
 export const isImage = (node: Node): node is ImageNode => node.attributes.node_type === 'img'
 export const isLink = (node: Node): node is LinkNode => node.attributes.node_type === 'a'

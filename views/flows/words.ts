@@ -17,7 +17,7 @@ export type Topic =
 /** Parts of the settings page that have a heading of their own. */
 export type Section = 'profile' | 'password' | 'oidc' | 'totp' | 'lookup_secret'
 
-export interface Saying {
+interface Saying {
   heading: string
   text: string
 }

@@ -1,5 +1,5 @@
-/** Text that would end a line, or turn the rest of it round, is somebody's trick. */
-const TRICKS = /[\p{Cc}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069]+/gu
+import { LINE_TRICKS } from '../tricks.ts'
 
 /** The same text on one line, as Unicode that can be sent. */
-export const oneLine = (text: string): string => text.replaceAll(TRICKS, ' ').toWellFormed().trim()
+export const oneLine = (text: string): string =>
+  text.replaceAll(LINE_TRICKS, ' ').toWellFormed().trim()

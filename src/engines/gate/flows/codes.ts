@@ -60,7 +60,7 @@ export function createCodes(parts: {
   const { store, clock, sealing, mail, tenants, keeper, urlOf, lifetimeMs } = parts
 
   /** Takes the place of whatever code the flow had before. Throws when it is too soon. */
-  function send(flow: FlowRow, sending: Sending, changes: Partial<FlowRow> = {}): FlowRow {
+  function send(flow: FlowRow, sending: Sending): FlowRow {
     const { tenantId } = flow
     const { address, kind = flow.kind } = sending
     const now = clock.now()
@@ -85,8 +85,7 @@ export function createCodes(parts: {
       expiresAt,
     })
     write(flow, { ...sending, kind, withheld }, { code, expiresAt, now })
-    const sent = { state: 'sent_email', address, active: 'code', notices: null } as const
-    return keeper.save(flow, { ...changes, ...sent })
+    return keeper.save(flow, { state: 'sent_email', address, active: 'code', notices: null })
   }
 
   const pestered = (tenantId: string, address: string, now: number) =>

@@ -26,7 +26,7 @@ import { createSubmission } from './submission.ts'
 import type { Throttle } from './throttle.ts'
 
 /** What a tenant asks for with a new flow. */
-export interface FlowRequest {
+interface FlowRequest {
   returnTo?: string | undefined
   sessionToken?: string | undefined
   requestedAal?: 'aal1' | 'aal2' | undefined

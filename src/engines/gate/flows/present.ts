@@ -10,7 +10,7 @@ import type { Submission } from './submission.ts'
 import { createSay, csrfNode, type MessageId, type Say, withMessage } from './ui/index.ts'
 
 /** What is shown besides the flow as it is kept. */
-export interface Showing {
+interface Showing {
   complaints?: readonly Complaint[]
   /** What was typed, to be shown again. */
   typed?: Submission

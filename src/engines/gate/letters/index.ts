@@ -7,7 +7,7 @@ import { partlyHidden } from './shown-address.ts'
 import type { Said, SaidWithLink, Wording } from './wording.ts'
 
 /** What `mail.post` takes of a letter. The code is in the text and the HTML, never in the subject. */
-export interface WrittenLetter extends Body {
+interface WrittenLetter extends Body {
   subject: string
 }
 

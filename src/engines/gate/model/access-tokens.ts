@@ -39,17 +39,3 @@ export const AccessToken = t.Object({
   tenant_id: t.String(),
 })
 export type AccessToken = typeof AccessToken.static
-
-export const TokenInQuestion = lenient({
-  access_token: t.String({ expected: 'an access token' }),
-})
-
-/** Of a token that does not count, nothing else is told. */
-export const Introspection = t.Object({
-  active: t.Boolean(),
-  subject: t.Optional(t.String()),
-  tenant_id: t.Optional(t.String()),
-  scopes: t.Optional(t.Array(t.String())),
-  expires_at: t.Optional(Timestamp),
-})
-export type Introspection = typeof Introspection.static

@@ -1,13 +1,9 @@
 import { Elysia } from 'elysia'
 import type { Access } from '../../../http/access.ts'
+import { Introspection, TokenInQuestion } from '../../../http/introspection.ts'
 import { CodedErrors, Empty, refusalsIn } from '../../../http/responses.ts'
 import type { AccessTokens } from '../access-tokens.ts'
-import {
-  AccessToken,
-  Introspection,
-  TokenInQuestion,
-  TokenRequest,
-} from '../model/access-tokens.ts'
+import { AccessToken, TokenRequest } from '../model/access-tokens.ts'
 
 const { 402: Unpaid } = CodedErrors
 const { refused, badBody } = refusalsIn(CodedErrors)
