@@ -2,9 +2,11 @@ import { Elysia } from 'elysia'
 import type { Config } from './config/index.ts'
 import { createFlowPages } from './console/flow-pages.ts'
 import { createConsole } from './console/index.ts'
+import { createSandboxPages } from './console/sandbox-pages.ts'
 import { createDelivery } from './delivery/index.ts'
 import { createClockwork } from './engines/clockwork/index.ts'
 import { createGate } from './engines/gate/index.ts'
+import { createPassepartout } from './engines/passepartout/index.ts'
 import { createRelay } from './engines/relay/index.ts'
 import { createAccess } from './http/access.ts'
 import { createClientAddress } from './http/client-address.ts'
@@ -39,6 +41,10 @@ export function createApp(platform: Platform, config: Config, { precompile = fal
     addressOf: (request) => clientAddress(request, app.server),
     pages: createFlowPages(),
   })
+  const passepartout = createPassepartout(platform, config, access, {
+    baseUrl,
+    pages: createSandboxPages(),
+  })
   const document = createApiDocument(() => app, baseUrl)
   const kit = createKit({
     log,
@@ -53,6 +59,7 @@ export function createApp(platform: Platform, config: Config, { precompile = fal
     .use(createConsole(document))
     .use(gate.routes)
     .use(clockwork.routes)
+    .use(passepartout.routes)
     .use(relay.routes)
 
   /** With the port in use, which the system may have chosen: known once the server listens. */
@@ -68,17 +75,23 @@ export function createApp(platform: Platform, config: Config, { precompile = fal
     retention.start()
     clockwork.loop.start()
     delivery.start()
+    passepartout.start()
     await mail.start()
     health.open()
   }
 
   /** Claims nothing more; what is under way gets `graceMs` to end. */
   async function stop(graceMs: number) {
-    await Promise.all([clockwork.loop.stop(graceMs), delivery.stop(graceMs), mail.stop(graceMs)])
+    await Promise.all([
+      clockwork.loop.stop(graceMs),
+      delivery.stop(graceMs),
+      passepartout.stop(graceMs),
+      mail.stop(graceMs),
+    ])
     retention.stop()
     await instances.stop()
     await db.drain()
   }
 
-  return { app, clockwork, delivery, gate, mail, start, stop, drain: health.drain }
+  return { app, clockwork, delivery, gate, mail, passepartout, start, stop, drain: health.drain }
 }

@@ -24,6 +24,10 @@ for (const stream of [process.stdout, process.stderr]) stream.on('error', () => 
 const code = await run(process.argv.slice(2), {
   out: (text) => void process.stdout.write(text),
   err: (text) => void process.stderr.write(text),
+  in: () => {
+    if (process.stdin.isTTY) process.stderr.write('Reading from the terminal; Ctrl-D ends it.\n')
+    return Bun.stdin.text()
+  },
   env: process.env,
   cwd: process.cwd(),
   program: programName(),

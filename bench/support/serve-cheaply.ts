@@ -21,6 +21,7 @@ const config = { ...loaded.config, gate: { ...loaded.config.gate, password } }
 const io = {
   out: (text: string) => void process.stdout.write(text),
   err: (text: string) => void process.stderr.write(text),
+  in: async () => '',
   env: {},
   cwd: dataDir,
   program: 'bench',

@@ -9,6 +9,8 @@ export type ExitCode = (typeof EXIT)[keyof typeof EXIT]
 export interface Io {
   out: (text: string) => void
   err: (text: string) => void
+  /** All of standard input: for secrets, which have no place on a command line. */
+  in: () => Promise<string>
   env: Readonly<Record<string, string | undefined>>
   cwd: string
   /** What a person types to run this program. */

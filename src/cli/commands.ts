@@ -1,3 +1,4 @@
+import { botDisable, botEnable, botList, botRemove, botSet } from './bot.ts'
 import type { Command } from './command.ts'
 import { completion } from './completion.ts'
 import { configCheck, configInit, configShow } from './config.ts'
@@ -29,6 +30,11 @@ export const commands: readonly Command[] = [
   keyList,
   keyRotate,
   keyRevoke,
+  botSet,
+  botEnable,
+  botDisable,
+  botRemove,
+  botList,
   configCheck,
   configShow,
   configInit,

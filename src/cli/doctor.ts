@@ -3,6 +3,7 @@ import { migrations } from '../../drizzle/index.ts'
 import type { Config } from '../config/index.ts'
 import { migrationStatus } from '../db/migrate.ts'
 import { type Db, databaseExists } from '../db/open.ts'
+import { botsInTrouble } from '../engines/passepartout/index.ts'
 import { masterKeyFile, readMasterKey } from '../platform/master-key.ts'
 import { knownMasterKeys, misfit } from '../platform/master-key-store.ts'
 import { type Command, EXIT, type Invocation, table } from './command.ts'
@@ -129,6 +130,7 @@ function database(config: Config): Finding[] {
       ...examined('integrity', () => [integrity(db)]),
       ...examined('clock', () => [clock(db)]),
       ...examined('master key', () => [masterKey(config, knownMasterKeys(db))]),
+      ...examined('bots', () => bots(db)),
     ]
   } finally {
     db.close()
@@ -168,6 +170,14 @@ function clock({ client }: Db): Finding {
         `this machine is behind the time at which the database was made: set its clock`,
       )
     : ok('clock', new Date().toISOString())
+}
+
+/** Those that people sign in with and that do not receive; nothing where there are none. */
+function bots(db: Db): Finding[] {
+  if (migrationStatus(db.client, migrations).pending.length > 0) return []
+  return botsInTrouble(db).map(({ tenant_id, username, trouble }) =>
+    warning('bots', `@${username} of tenant ${tenant_id}: ${trouble}`),
+  )
 }
 
 /** Looks only: the server makes the key, and takes from others the right to read it. */

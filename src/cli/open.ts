@@ -5,10 +5,14 @@ import type { Config } from '../config/index.ts'
 import { asStorageError, StorageError } from '../db/errors.ts'
 import { migrate, migrationStatus, SchemaError } from '../db/migrate.ts'
 import { type Db, databaseExists, databaseFile, openDatabase } from '../db/open.ts'
+import { type Bots, createBotOffice } from '../engines/passepartout/index.ts'
+import { baseUrlOf } from '../http/urls.ts'
 import { type Actor, createAudit } from '../platform/audit.ts'
 import { systemClock } from '../platform/clock.ts'
 import { notFound } from '../platform/errors.ts'
 import { createKeys } from '../platform/keys.ts'
+import { openMasterKey } from '../platform/master-key-store.ts'
+import { createSealing } from '../platform/sealing.ts'
 import { createTenants } from '../platform/tenants.ts'
 import { VERSION } from '../platform/version.ts'
 
@@ -34,6 +38,8 @@ export const migrateConfigured = ({ dataDir }: Config, db: Db): string[] =>
 export interface Offices {
   tenants: ReturnType<typeof createTenants>
   keys: ReturnType<typeof createKeys>
+  /** Opened when asked for: it takes the master key. */
+  bots: () => Promise<Bots>
   actor: Actor
 }
 
@@ -63,9 +69,16 @@ export async function withNewOffices<T>(config: Config, work: Work<T>): Promise<
     const clock = systemClock
     const audit = createAudit({ db, clock })
     const keys = createKeys({ db, clock, audit, prefix: config.brand.prefix })
+    const tenants = createTenants({ db, clock, audit, onChange: keys.forget })
     return await work({
-      tenants: createTenants({ db, clock, audit, onChange: keys.forget }),
+      tenants,
       keys,
+      bots: async () => {
+        const masterKey = await openMasterKey({ db, clock, dataDir: config.dataDir })
+        const sealing = createSealing(masterKey)
+        const baseUrl = () => baseUrlOf(config.server)
+        return createBotOffice({ db, clock, audit, sealing, tenants }, config, baseUrl)
+      },
       actor: { kind: 'cli', source: whoAmI() },
     })
   } finally {

@@ -159,6 +159,11 @@ export const settings = {
       10,
       'Tries to sign in as one person, from anywhere.',
     ),
+    loginStartsPerMinute: setting(
+      integer(1, 1_000_000),
+      10,
+      'Messenger sign-ins started with a live key for one address, where the app tells it.',
+    ),
   }),
 
   gate: table('Identities and their sessions.', {
@@ -210,6 +215,7 @@ export const settings = {
 
   passepartout: table('Sign-in through a messenger.', {
     nonceLifetimeMs: setting(duration('1s', '1h'), '5m', 'How long a started sign-in can go on.'),
+    tokenLifetimeMs: setting(duration('1s', '365d'), '1h', 'How long an access token is good.'),
     telegramApiRoot: setting(
       baseUrl,
       'https://api.telegram.org',
@@ -233,6 +239,7 @@ export const settings = {
     delayedJobsMs: setting(kept, '30d', 'Delayed jobs that ended.'),
     failedExecutionsMs: setting(kept, '7d', 'Failed runs beyond the newest 100 of a cron job.'),
     mailsMs: setting(kept, '30d', 'Mails that were sent or given up.'),
+    loginsMs: setting(kept, '30d', 'Messenger sign-ins, with where they were started.'),
     expiredMs: setting(kept, '1d', 'Sessions, tokens, codes and started sign-ins past their end.'),
   }),
 

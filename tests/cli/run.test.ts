@@ -5,16 +5,10 @@ import { migrations } from '../../drizzle/index.ts'
 import { commands } from '../../src/cli/commands.ts'
 import { run } from '../../src/cli/run.ts'
 import { temporaryFolder } from '../support/folder.ts'
-
-function freePort(): number {
-  const server = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response() })
-  const { port } = server
-  void server.stop(true)
-  return port as number
-}
+import { freePort } from '../support/port.ts'
 
 /** The command line in a folder of its own, with what it prints. */
-function cli(cwd: string, env: Record<string, string> = {}) {
+function cli(cwd: string, env: Record<string, string> = {}, input = '') {
   return async (...argv: string[]) => {
     let out = ''
     let err = ''
@@ -25,6 +19,7 @@ function cli(cwd: string, env: Record<string, string> = {}) {
       err: (text) => {
         err += text
       },
+      in: async () => input,
       env,
       cwd,
       program: 'gatehouse',

@@ -72,8 +72,8 @@ export async function bootTestApp(options: TestAppOptions = {}) {
   const gatehouse = createApp(platform, testConfig({ 'metrics-enabled': 'true', ...options.flags }))
   await gatehouse.start()
   clock.settled = async () => {
-    const { clockwork, delivery, mail } = gatehouse
-    await Promise.all([clockwork.loop.idle(), delivery.idle(), mail.idle()])
+    const { clockwork, delivery, mail, passepartout } = gatehouse
+    await Promise.all([clockwork.loop.idle(), delivery.idle(), passepartout.idle(), mail.idle()])
   }
   await clock.settled()
 

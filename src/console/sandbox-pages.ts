@@ -1,0 +1,22 @@
+import { htmlPage } from '../../views/html.ts'
+import { SandboxDocument } from '../../views/sandbox/page.tsx'
+import type { Pages } from '../engines/passepartout/sandbox/pages.ts'
+
+/** A form that is sent to the page itself, a style sheet, and no script. */
+const POLICY = [
+  "default-src 'none'",
+  "style-src 'self'",
+  "img-src 'self'",
+  "script-src 'none'",
+  "form-action 'self'",
+  "base-uri 'none'",
+  "frame-ancestors 'none'",
+].join('; ')
+
+/** Draws the chat with the test bot. */
+export const createSandboxPages = (): Pages => ({
+  sandbox: (page) => {
+    const { body, headers } = htmlPage(SandboxDocument({ page }), POLICY)
+    return new Response(body, { status: page.status, headers })
+  },
+})

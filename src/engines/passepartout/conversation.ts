@@ -1,0 +1,149 @@
+import type { Audit } from '../../platform/audit.ts'
+import type { Clock } from '../../platform/clock.ts'
+import { isSame, sha256 } from '../../platform/crypto.ts'
+import type { Sealing } from '../../platform/sealing.ts'
+import { languageOf } from './language.ts'
+import { COLLECT_MS, MOST_PROMPTS } from './limits.ts'
+import type { Deed, Person } from './messenger.ts'
+import type { LoginEvent } from './metrics.ts'
+import type { Patience } from './patience.ts'
+import type { People } from './people.ts'
+import { sealToken } from './sealed-token.ts'
+import type { AttemptEnding, AttemptRow } from './store/attempts.ts'
+import type { BotRow } from './store/bots.ts'
+import type { Store } from './store/index.ts'
+import { readTap } from './tap.ts'
+import type { ReplyKind, TapResult } from './texts/wording.ts'
+import type { Tokens } from './tokens.ts'
+
+/** What the bot has to say to a deed, besides the question that is put by itself. */
+export interface Reaction {
+  reply?: { kind: ReplyKind; until?: number }
+  notice?: TapResult
+  /** The attempt that has moved on. */
+  attemptId?: string
+  /** The attempt that it came too late for: the message still asks. */
+  late?: AttemptRow
+  /** For whoever counts, once it is on disk. */
+  happened?: LoginEvent
+}
+
+export type Conversation = ReturnType<typeof createConversation>
+
+/**
+ * A sign-in as the person lives it, whatever the messenger: they open the link, are asked, and
+ * answer. To open it signs nobody in: links get forwarded. Only who opened it first may answer, and
+ * an answer that is not the right one ends it.
+ *
+ * pending -> opened -> approved | denied | mismatched; and expired, which is a matter of time.
+ */
+export function createConversation(parts: {
+  clock: Clock
+  audit: Audit
+  sealing: Sealing
+  store: Store
+  people: People
+  tokens: Tokens
+  patience: Patience
+}) {
+  const { clock, audit, sealing, store, people, tokens, patience } = parts
+
+  /** Inside a commit, in which all of it happens or nothing. */
+  function hear(bot: BotRow, deed: Deed): Reaction {
+    switch (deed.kind) {
+      case 'started':
+        return started(bot, deed.person, deed.payload)
+      case 'tapped':
+        return tapped(bot, deed.person, deed.data)
+      case 'spoke':
+        return { reply: { kind: 'hello' } }
+    }
+  }
+
+  function started(bot: BotRow, person: Person, payload: string): Reaction {
+    const attempt = store.attempts.byLink(sha256(payload))
+    if (!attempt || attempt.botId !== bot.id) return reply('unknown_link')
+    if (attempt.state !== 'pending' && attempt.state !== 'opened') return reply('answered_link')
+    if (isExpired(attempt)) return reply('expired_link')
+    if (attempt.state === 'pending') return open(bot, person, attempt)
+    if (attempt.openerId !== person.id) return reply('taken_link')
+    return attempt.prompts < MOST_PROMPTS ? ask(bot, person, attempt) : {}
+  }
+
+  function open(bot: BotRow, person: Person, attempt: AttemptRow): Reaction {
+    const refusal = bot.platform === 'sandbox' ? undefined : patience.refusalOf(bot.id, person.id)
+    if (refusal) return { reply: refusal, happened: 'turned_away' }
+    store.attempts.open(attempt, {
+      openerId: person.id,
+      language: languageOf(person.languageCode),
+      now: clock.now(),
+    })
+    return { ...ask(bot, person, attempt), happened: 'opened' }
+  }
+
+  /** The sandbox shows its question on a page. */
+  function ask(bot: BotRow, person: Person, { tenantId, id }: AttemptRow): Reaction {
+    store.attempts.countPrompt({ tenantId, id })
+    if (bot.platform !== 'sandbox')
+      store.prompts.insert(
+        { tenantId, botId: bot.id, attemptId: id, chatId: person.id },
+        clock.now(),
+      )
+    return { attemptId: id }
+  }
+
+  function tapped(bot: BotRow, person: Person, data: string): Reaction {
+    const tap = readTap(data)
+    const attempt = tap && store.attempts.find(bot.tenantId, tap.attemptId)
+    if (!attempt || attempt.botId !== bot.id || attempt.state === 'pending')
+      return { notice: 'over' }
+    if (attempt.openerId !== person.id) return { notice: 'not_yours' }
+    if (attempt.state !== 'opened') return { notice: 'over', late: attempt }
+    if (isExpired(attempt)) return { notice: 'expired', late: attempt }
+    const state = outcomeOf(attempt, tap.choice)
+    end(bot, person, attempt, state)
+    return { notice: state, attemptId: attempt.id, happened: state }
+  }
+
+  function end(bot: BotRow, person: Person, attempt: AttemptRow, state: AttemptEnding['state']) {
+    const now = clock.now()
+    const isApproved = state === 'approved'
+    const proof = isApproved ? proofFor(bot, person, attempt) : NO_PROOF
+    const expiresAt = isApproved ? Math.max(attempt.expiresAt, now + COLLECT_MS) : attempt.expiresAt
+    if (!store.attempts.end(attempt, { state, endedAt: now, expiresAt, ...proof }))
+      throw new Error('the attempt has ended before')
+    store.prompts.hurry(attempt.id, now)
+    audit.record({
+      tenantId: attempt.tenantId,
+      actor: {
+        kind: 'person',
+        ...(proof.personId !== null && { id: proof.personId }),
+      },
+      action: `login.${state}`,
+      object: `passepartout:login:${attempt.id}`,
+      detail: { environment: bot.environment, bot: bot.username },
+    })
+  }
+
+  /** Whoever signs in, and a token of theirs that waits to be collected. */
+  function proofFor({ platform }: BotRow, person: Person, attempt: AttemptRow) {
+    const { id, tenantId, environment } = attempt
+    const { id: personId } = people.recognise(tenantId, platform, person)
+    const token = tokens.issue({ tenantId, environment }, personId)
+    return { personId, accessToken: sealToken(sealing, id, token) }
+  }
+
+  const isExpired = ({ expiresAt }: AttemptRow): boolean => clock.now() >= expiresAt
+
+  return { hear }
+}
+
+const reply = (kind: ReplyKind): Reaction => ({ reply: { kind } })
+
+const NO_PROOF = { personId: null, accessToken: null }
+
+/** Where a number is asked for, nothing but that number approves. */
+function outcomeOf({ matchCode }: AttemptRow, choice: string): AttemptEnding['state'] {
+  if (choice === 'deny') return 'denied'
+  return isSame(choice, matchCode ?? 'approve') ? 'approved' : 'mismatched'
+}

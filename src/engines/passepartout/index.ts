@@ -1,0 +1,151 @@
+import type { Config } from '../../config/index.ts'
+import type { Db } from '../../db/open.ts'
+import type { Access } from '../../http/access.ts'
+import { createBuckets } from '../../platform/buckets.ts'
+import { createDueLoop } from '../../platform/due-loop.ts'
+import type { Platform } from '../../platform/platform.ts'
+import type { Tenants } from '../../platform/tenants.ts'
+import { createBots } from './bots.ts'
+import { createConversation } from './conversation.ts'
+import { createLogins } from './logins.ts'
+import { createLoginMetrics } from './metrics.ts'
+import { createPatience } from './patience.ts'
+import { createPeople } from './people.ts'
+import { type Bot, presentBot } from './present-bot.ts'
+import { createPromptQueue } from './prompts/queue.ts'
+import { createPromptWording } from './prompts/wording.ts'
+import { addPassepartoutResources } from './resources.ts'
+import { passepartoutRetention } from './retention.ts'
+import { createRoutes } from './routes/index.ts'
+import { createSandbox, sandboxLink } from './sandbox/index.ts'
+import type { Pages } from './sandbox/pages.ts'
+import type { BotRow } from './store/bots.ts'
+import { createStore, type Store } from './store/index.ts'
+import { createTelegram } from './telegram/client.ts'
+import { createTelegramMessenger, telegramLink } from './telegram/index.ts'
+import { createOwnership } from './telegram/ownership.ts'
+import { isTelegramItself } from './telegram/webhook-url.ts'
+import { createTokens } from './tokens.ts'
+import { createWaiting } from './waiting.ts'
+
+type BotParts = Pick<Platform, 'db' | 'clock' | 'audit' | 'sealing'> & {
+  tenants: Pick<Tenants, 'exists'>
+}
+
+/** The bots alone, for whoever sets them up beside a running server. */
+export function createBotOffice(
+  parts: BotParts,
+  { passepartout: { telegramApiRoot: apiRoot } }: Pick<Config, 'passepartout'>,
+  baseUrl: () => string,
+  { store = createStore(parts.db), onChange }: { store?: Store; onChange?: () => void } = {},
+) {
+  const connect = createTelegram({ clock: parts.clock, apiRoot })
+  const isOwnServer = !isTelegramItself(apiRoot)
+  const ownership = createOwnership({ connect, baseUrl, isOwnServer })
+  return createBots({ ...parts, store, connect, ownership, onChange })
+}
+
+/** Those in use whose messages do not come in. */
+export const botsInTrouble = (db: Db): Bot[] =>
+  createStore(db)
+    .bots.all()
+    .map(presentBot)
+    .filter(({ enabled, trouble }) => enabled && trouble !== null)
+
+export type { BotOutcome, Bots } from './bots.ts'
+export type { Bot }
+
+/** Sign-in through a messenger: somebody follows a link to a bot, and says there that it is them. */
+export function createPassepartout(
+  platform: Platform,
+  config: Pick<Config, 'passepartout' | 'limits' | 'retention' | 'server'>,
+  access: Access,
+  { baseUrl, pages }: { baseUrl: () => string; pages: Pages },
+) {
+  const { db, clock, log, audit, sealing, tenants, instances, metrics } = platform
+  const { nonceLifetimeMs, tokenLifetimeMs } = config.passepartout
+  const store = createStore(db)
+  const waiting = createWaiting({ db, clock })
+  const bots = createBotOffice(platform, config, baseUrl, {
+    store,
+    onChange: () => telegram.receivers.look(),
+  })
+  const events = createLoginMetrics(metrics, {
+    receiving: () => telegram.receivers.count(),
+    waiting: waiting.count,
+  })
+  const people = createPeople({ db, clock, audit, store })
+  const tokens = createTokens({ db, clock, audit, store, lifetimeMs: tokenLifetimeMs })
+  const patience = createPatience({ clock, store, lifetimeMs: nonceLifetimeMs })
+  const conversation = createConversation({
+    clock,
+    audit,
+    sealing,
+    store,
+    people,
+    tokens,
+    patience,
+  })
+  const wording = createPromptWording({ tenants })
+  const telegram = createTelegramMessenger(platform, {
+    store,
+    bots,
+    conversation,
+    wording,
+    events,
+    baseUrl,
+    onMove,
+  })
+  const { voiceOf } = telegram
+  const queue = createPromptQueue({ store, clock, log, wording, voiceOf, events })
+  const loop = createDueLoop({ queue, db, clock, log, instances })
+  const logins = createLogins({
+    db,
+    clock,
+    sealing,
+    store,
+    bots,
+    people,
+    tokens,
+    waiting,
+    events,
+    starts: createBuckets({ clock, perMinute: config.limits.loginStartsPerMinute }),
+    linkTo,
+    lifetimeMs: nonceLifetimeMs,
+  })
+  const routes = createRoutes({
+    logins,
+    tokens,
+    people,
+    webhook: telegram.webhook,
+    sandbox: createSandbox({ db, clock, store, tenants, conversation, wording, events, onMove }),
+    pages,
+    access,
+    maxBody: config.server.maxBodyBytes,
+  })
+  platform.retention.add(...passepartoutRetention(store, config.retention, patience))
+  addPassepartoutResources(platform.resources, store)
+
+  function linkTo(bot: BotRow, payload: string): string {
+    return bot.platform === 'sandbox' ? sandboxLink(baseUrl(), payload) : telegramLink(bot, payload)
+  }
+
+  /** There may be a message to send or to change, and somebody who waits. */
+  function onMove(attemptId: string) {
+    loop.nudge()
+    waiting.tell(attemptId)
+  }
+
+  function start() {
+    loop.start()
+    telegram.receivers.start()
+  }
+
+  /** Those who wait are sent away first: their answers end the server's work. */
+  async function stop(graceMs: number) {
+    waiting.close()
+    await Promise.all([telegram.receivers.stop(), loop.stop(graceMs)])
+  }
+
+  return { routes, bots, start, stop, idle: loop.idle }
+}

@@ -1,0 +1,150 @@
+import { randomBytes } from 'node:crypto'
+import { isIP } from 'node:net'
+import type { Db } from '../../db/open.ts'
+import { addressKey } from '../../platform/address-key.ts'
+import type { Buckets } from '../../platform/buckets.ts'
+import { type Clock, isoTime } from '../../platform/clock.ts'
+import { sha256 } from '../../platform/crypto.ts'
+import { AppError, fail, invalid, rateLimited } from '../../platform/errors.ts'
+import { newId } from '../../platform/ids.ts'
+import type { Caller } from '../../platform/keys.ts'
+import type { Sealing } from '../../platform/sealing.ts'
+import { requireGoodStanding } from '../../platform/standing.ts'
+import type { Bots } from './bots.ts'
+import { POLL_INTERVAL } from './limits.ts'
+import { choicesFor, newMatchCode } from './match.ts'
+import type { LoginEvents } from './metrics.ts'
+import type { Client, LoginStatus, NewLogin, StartedLogin } from './model.ts'
+import { ownerOf } from './owner.ts'
+import type { People } from './people.ts'
+import { openToken } from './sealed-token.ts'
+import type { AskedAttempt } from './store/attempts.ts'
+import type { BotRow } from './store/bots.ts'
+import type { Store } from './store/index.ts'
+import type { Tokens } from './tokens.ts'
+import type { Waiting } from './waiting.ts'
+
+export type Logins = ReturnType<typeof createLogins>
+
+/** Sign-ins as an app sees them: contract/passepartout-relay, login start and status. */
+export function createLogins(parts: {
+  db: Db
+  clock: Clock
+  sealing: Sealing
+  store: Store
+  bots: Bots
+  people: People
+  tokens: Tokens
+  waiting: Waiting
+  events: LoginEvents
+  /** Of addresses that sign-ins are started for. */
+  starts: Buckets
+  linkTo: (bot: BotRow, payload: string) => string
+  lifetimeMs: number
+}) {
+  const { db, clock, sealing, store, bots, people, tokens, waiting, events, starts, linkTo } = parts
+
+  /**
+   * A new attempt. What the app asks by and what the link carries are secrets of their own: whoever
+   * gets to see the link cannot collect what comes of it.
+   */
+  async function start(caller: Caller, input: NewLogin): Promise<StartedLogin> {
+    const client = checkedClient(input?.client)
+    requireGoodStanding(caller)
+    requireFewStarts(caller, client?.ip)
+    const owner = ownerOf(caller)
+    const bot = bots.inUse(owner)
+    const [nonce, payload] = [newSecret(), newSecret()]
+    const matchCode = client || bot.match === 'required' ? newMatchCode() : null
+    const now = clock.now()
+    const expiresAt = now + parts.lifetimeMs
+    await db.commit(() =>
+      store.attempts.insert({
+        ...owner,
+        id: newId(),
+        botId: bot.id,
+        nonceHash: sha256(nonce),
+        linkHash: sha256(payload),
+        clientIp: client?.ip ?? null,
+        clientUserAgent: client?.user_agent ?? null,
+        clientLabel: client?.label ?? null,
+        matchCode,
+        choices: matchCode && JSON.stringify(choicesFor(matchCode)),
+        language: 'en',
+        createdAt: now,
+        expiresAt,
+      }),
+    )
+    events.happened('started')
+    return {
+      nonce,
+      deep_link: linkTo(bot, payload),
+      expires_at: isoTime(expiresAt),
+      poll_interval: POLL_INTERVAL,
+      ...(matchCode !== null && { match_code: matchCode }),
+    }
+  }
+
+  /** The sandbox is for trying things out, again and again, from one machine. */
+  function requireFewStarts({ tenantId, environment }: Caller, ip: string | undefined) {
+    if (ip === undefined || environment === 'test') return
+    const waitMs = starts.take(`${tenantId} ${addressKey(ip)}`)
+    if (waitMs > 0) throw rateLimited('too many sign-ins were started for this address', waitMs)
+  }
+
+  /** With `waitMs` the answer is held until there is news, or for so long. */
+  async function status(
+    caller: Caller,
+    nonce: string,
+    { waitMs, signal }: { waitMs: number; signal: AbortSignal },
+  ): Promise<LoginStatus> {
+    const until = clock.monotonic() + waitMs
+    for (;;) {
+      const attempt = existing(caller, nonce)
+      const shown = present(caller, attempt)
+      const left = Math.min(until - clock.monotonic(), attempt.expires_at - clock.now())
+      if (
+        shown.status !== 'pending' ||
+        left <= 0 ||
+        !waiting.hasRoom(caller.tenantId) ||
+        signal.aborted
+      )
+        return shown
+      await waiting.news({ tenantId: caller.tenantId, attemptId: attempt.id }, left, signal)
+    }
+  }
+
+  const existing = (caller: Caller, nonce: string): AskedAttempt =>
+    store.attempts.asked(ownerOf(caller), sha256(nonce)) ?? fail(UNKNOWN)
+
+  function present(caller: Caller, attempt: AskedAttempt): LoginStatus {
+    const { state } = attempt
+    if (state === 'denied' || state === 'mismatched') throw DENIED
+    if (clock.now() >= attempt.expires_at) throw EXPIRED
+    if (state !== 'approved') return { status: 'pending' }
+    const { id, access_token: sealed, person_id: personId } = attempt
+    const user = personId === null ? undefined : people.find(caller.tenantId, personId)
+    if (sealed === null || !user) throw EXPIRED
+    const token = openToken(sealing, id, sealed)
+    if (!tokens.introspect(caller, token).active) throw EXPIRED
+    return { status: 'completed', access_token: token, user }
+  }
+
+  return { start, status }
+}
+
+const newSecret = (): string => randomBytes(32).toString('base64url')
+
+const gone = (message: string, code: string) => new AppError('not_found', message, code)
+const UNKNOWN = gone('no such sign-in', 'not_found')
+const EXPIRED = gone('the sign-in has expired', 'nonce_expired')
+const DENIED = gone('the person has denied the sign-in', 'login_denied')
+
+function checkedClient(client: Client | undefined): Client | undefined {
+  if (client?.ip !== undefined && !isAddress(client.ip))
+    throw invalid('client.ip: expected an IP address')
+  return client
+}
+
+/** A zone, as in `fe80::1%eth0`, may be any text, and the person is shown the address. */
+const isAddress = (text: string): boolean => isIP(text) !== 0 && !text.includes('%')

@@ -1,0 +1,91 @@
+import { Type } from '@sinclair/typebox'
+import { t } from 'elysia'
+import { queryNumber } from '../../http/query-number.ts'
+import { lenient, oneOf, Timestamp } from '../../http/schemas.ts'
+import { LONGEST_LABEL, LONGEST_USER_AGENT, LONGEST_WAIT } from './limits.ts'
+import { PLATFORMS } from './messenger.ts'
+
+/** Where somebody began to sign in: shown to them when they are asked. */
+export const Client = lenient({
+  ip: t.Optional(
+    t.String({
+      maxLength: 64,
+      expected: 'an IP address',
+      description: 'Address of the browser or device.',
+      examples: ['203.0.113.7'],
+    }),
+  ),
+  user_agent: t.Optional(
+    t.String({
+      maxLength: LONGEST_USER_AGENT,
+      description: 'Its `User-Agent`; shown as the name of a browser and a system.',
+    }),
+  ),
+  label: t.Optional(
+    t.String({
+      minLength: 1,
+      maxLength: LONGEST_LABEL,
+      description: 'A name for the place, such as "Web shop" or "Kitchen tablet".',
+    }),
+  ),
+})
+export type Client = typeof Client.static
+
+export const NewLogin = t.Nullable(
+  lenient({
+    client: t.Optional(Client),
+  }),
+)
+export type NewLogin = typeof NewLogin.static
+
+export const StartedLogin = t.Object({
+  nonce: t.String({ description: 'Names the attempt; keep it on your server.' }),
+  deep_link: t.String({ description: 'Where the person is sent, as a link or a QR code.' }),
+  expires_at: Timestamp,
+  poll_interval: Type.Integer({ description: 'Seconds between two questions for the status.' }),
+  match_code: t.Optional(
+    t.String({
+      description: 'Show it to the person: the bot asks which number they see.',
+      examples: ['47'],
+    }),
+  ),
+})
+export type StartedLogin = typeof StartedLogin.static
+
+export const User = t.Object({
+  id: t.String({ description: 'The `subject` of their tokens.' }),
+  platform: oneOf(PLATFORMS),
+  platform_user_id: t.String(),
+  username: t.Nullable(t.String()),
+  first_name: t.String(),
+  last_name: t.Nullable(t.String()),
+  language_code: t.Nullable(t.String()),
+  created_at: Timestamp,
+})
+export type User = typeof User.static
+
+export const LoginQuestion = t.Object(
+  {
+    nonce: t.String({ minLength: 1, maxLength: 200, expected: 'the nonce of an attempt' }),
+    wait: t.Optional(
+      queryNumber({
+        name: 'wait',
+        rule: `a whole number of 0 to ${LONGEST_WAIT}`,
+        digits: /^(0?\d|1\d|2[0-5])$/,
+        schema: {
+          minimum: 0,
+          maximum: LONGEST_WAIT,
+          description: 'Holds the answer for up to so many seconds, until there is news.',
+        },
+      }),
+    ),
+  },
+  { additionalProperties: true },
+)
+
+export const LoginStatus = t.Object({
+  status: oneOf(['pending', 'completed'] as const),
+  access_token: t.Optional(t.String({ examples: ['ppt_live_…'] })),
+  user: t.Optional(User),
+})
+export type LoginStatus = typeof LoginStatus.static

@@ -1,0 +1,79 @@
+import type { Db } from '../../db/open.ts'
+import { type Audit, actorOf } from '../../platform/audit.ts'
+import { type Clock, isoTime } from '../../platform/clock.ts'
+import { fail, notFound } from '../../platform/errors.ts'
+import { newId } from '../../platform/ids.ts'
+import type { Caller } from '../../platform/keys.ts'
+import type { MessengerPlatform, Person } from './messenger.ts'
+import type { User } from './model.ts'
+import type { Store } from './store/index.ts'
+import type { PersonRow } from './store/people.ts'
+
+export type People = ReturnType<typeof createPeople>
+
+/** Those who have signed in: contract/passepartout-relay, user. */
+export function createPeople(parts: { db: Db; clock: Clock; audit: Audit; store: Store }) {
+  const { db, clock, audit, store } = parts
+
+  /**
+   * The person behind an account, new or known, as their messenger tells of them now. Inside the
+   * commit of their sign-in.
+   */
+  function recognise(tenantId: string, platform: MessengerPlatform, account: Person): PersonRow {
+    const now = clock.now()
+    const { id: platformUserId, ...profile } = account
+    return store.people.put({
+      id: newId(),
+      tenantId,
+      platform,
+      platformUserId,
+      ...profile,
+      createdAt: now,
+      updatedAt: now,
+    })
+  }
+
+  /**
+   * Forgets somebody, and ends their tokens. Whoever signs in with the account again is another
+   * person. What they were asked is kept, without their name, until its time is over.
+   */
+  async function remove(caller: Caller, id: string): Promise<void> {
+    const { tenantId } = caller
+    await db.commit(() => {
+      read(caller, id)
+      store.people.remove(tenantId, id)
+      store.tokens.removeOf(tenantId, id)
+      audit.record({
+        tenantId,
+        actor: actorOf(caller),
+        action: 'login_user.deleted',
+        object: `passepartout:user:${id}`,
+      })
+    })
+  }
+
+  /** With a key of `test`, those of the sandbox; with one of `live`, all others. */
+  function read({ tenantId, environment }: Caller, id: string): User {
+    const user = find(tenantId, id)
+    const isVisible = user && (user.platform === 'sandbox') === (environment === 'test')
+    return isVisible ? user : fail(notFound('no such user'))
+  }
+
+  function find(tenantId: string, id: string): User | undefined {
+    const row = store.people.find(tenantId, id)
+    return row && present(row)
+  }
+
+  return { recognise, find, read, remove }
+}
+
+const present = (row: PersonRow): User => ({
+  id: row.id,
+  platform: row.platform,
+  platform_user_id: row.platformUserId,
+  username: row.username,
+  first_name: row.firstName,
+  last_name: row.lastName,
+  language_code: row.languageCode,
+  created_at: isoTime(row.createdAt),
+})

@@ -1,0 +1,8 @@
+import type { AttemptRow } from '../store/attempts.ts'
+import type { Ending } from '../texts/wording.ts'
+
+/** What the message about an attempt has to show at `now`: the question, or how it has ended. */
+export function wantedOf({ state, expiresAt }: AttemptRow, now: number): 'question' | Ending {
+  if (state !== 'pending' && state !== 'opened') return state
+  return now < expiresAt ? 'question' : 'expired'
+}

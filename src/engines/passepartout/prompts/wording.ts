@@ -1,0 +1,46 @@
+import type { Tenants } from '../../../platform/tenants.ts'
+import { deviceOf } from '../device.ts'
+import type { Message } from '../messenger.ts'
+import type { AttemptRow } from '../store/attempts.ts'
+import { tapData } from '../tap.ts'
+import { createTexts } from '../texts/index.ts'
+import type { Ending } from '../texts/wording.ts'
+
+export type PromptWording = ReturnType<typeof createPromptWording>
+
+/** What a message about an attempt says, and the buttons beneath it. */
+export function createPromptWording({ tenants }: { tenants: Pick<Tenants, 'find'> }) {
+  const appOf = ({ tenantId }: AttemptRow): string => tenants.find(tenantId).name
+
+  function question(attempt: AttemptRow): Message {
+    const { clientLabel, clientUserAgent, clientIp, createdAt, matchCode } = attempt
+    const text = createTexts(attempt.language).prompt({
+      app: appOf(attempt),
+      label: clientLabel,
+      device: deviceOf(clientUserAgent),
+      address: clientIp,
+      askedAt: createdAt,
+      match: matchCode !== null,
+    })
+    return { text, buttons: buttonsFor(attempt) }
+  }
+
+  function outcome(attempt: AttemptRow, ending: Ending): Message {
+    const at = attempt.endedAt ?? attempt.expiresAt
+    return {
+      text: createTexts(attempt.language).outcome(ending, { app: appOf(attempt), at }),
+      buttons: [],
+    }
+  }
+
+  return { question, outcome }
+}
+
+/** To deny takes no more than to approve, and stands where it is seen as well. */
+function buttonsFor({ id, language, choices }: AttemptRow): Message['buttons'] {
+  const { approve, deny } = createTexts(language)
+  const denial = { label: deny, data: tapData('deny', id) }
+  if (choices === null) return [[denial, { label: approve, data: tapData('approve', id) }]]
+  const numbers: string[] = JSON.parse(choices)
+  return [numbers.map((label) => ({ label, data: tapData(label, id) })), [denial]]
+}

@@ -1,0 +1,29 @@
+import { Elysia } from 'elysia'
+import type { Access } from '../../../http/access.ts'
+import type { Logins } from '../logins.ts'
+import type { People } from '../people.ts'
+import type { Sandbox } from '../sandbox/index.ts'
+import type { Pages } from '../sandbox/pages.ts'
+import type { Webhook } from '../telegram/webhook.ts'
+import type { Tokens } from '../tokens.ts'
+import { loginRoutes } from './logins.ts'
+import { sandboxRoutes } from './sandbox.ts'
+import { telegramRoutes } from './telegram.ts'
+import { userRoutes } from './users.ts'
+
+/** Every route of the engine. */
+export const createRoutes = (parts: {
+  logins: Logins
+  tokens: Tokens
+  people: People
+  webhook: Webhook
+  sandbox: Sandbox
+  pages: Pages
+  access: Access
+  maxBody: number
+}) =>
+  new Elysia()
+    .group('/v1/passepartout', (passepartout) =>
+      passepartout.use(loginRoutes(parts)).use(userRoutes(parts)).use(telegramRoutes(parts)),
+    )
+    .use(sandboxRoutes(parts))

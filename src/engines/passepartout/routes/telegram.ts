@@ -1,0 +1,31 @@
+import { Elysia, t } from 'elysia'
+import { parseJson, readText } from '../../../http/body.ts'
+import { CodedErrors, refusalsIn } from '../../../http/responses.ts'
+import type { Webhook } from '../telegram/webhook.ts'
+
+const { badBody, refused } = refusalsIn(CodedErrors)
+
+/** Telegram's own name for it; see setWebhook of the Bot API. */
+const SECRET = 'x-telegram-bot-api-secret-token'
+
+/** Where Telegram brings the messages of bots that are not polled. */
+export const telegramRoutes = ({ webhook, maxBody }: { webhook: Webhook; maxBody: number }) =>
+  new Elysia({ tags: ['passepartout'] }).post(
+    '/telegram/:bot_id',
+    async ({ request, params }) => {
+      const bot = webhook.admit(params.bot_id, request.headers.get(SECRET))
+      await webhook.take(bot, parseJson(await readText(request, maxBody)))
+      return {}
+    },
+    // Whoever knocks has to show the secret before anything else of theirs is read.
+    {
+      parse: 'none',
+      detail: {
+        summary: 'Take in what people tell a bot',
+        description:
+          'For Telegram alone, of bots that are not polled: it shows the secret that was agreed on in `X-Telegram-Bot-Api-Secret-Token`.',
+        security: [],
+      },
+      response: { 200: t.Object({}), ...badBody, 401: refused[401], 503: refused[503] },
+    },
+  )

@@ -1,0 +1,33 @@
+import { Elysia } from 'elysia'
+import type { Access } from '../../../http/access.ts'
+import { CodedErrors, Empty, refusalsIn } from '../../../http/responses.ts'
+import { User } from '../model.ts'
+import type { People } from '../people.ts'
+
+const { 404: Unknown } = CodedErrors
+const { refused } = refusalsIn(CodedErrors)
+
+const scope = 'passepartout'
+
+/** Those who have signed in; added to the contract, as they may ask what is known of them. */
+export const userRoutes = ({ people, access }: { people: People; access: Access }) =>
+  new Elysia({ prefix: '/users', tags: ['passepartout'] })
+    .use(access)
+    .get('/:user_id', ({ caller, params }) => people.read(caller, params.user_id), {
+      scope,
+      detail: { summary: 'Read a user', description: 'By the `subject` of their tokens.' },
+      response: { 200: User, ...refused, 404: Unknown },
+    })
+    .delete(
+      '/:user_id',
+      ({ caller, params, status }) =>
+        people.remove(caller, params.user_id).then(() => status(204, undefined)),
+      {
+        scope,
+        detail: {
+          summary: 'Delete a user',
+          description: 'Their tokens end. With the same account they come back as another user.',
+        },
+        response: { 204: Empty, ...refused, 404: Unknown },
+      },
+    )

@@ -1,0 +1,172 @@
+import type { Db } from '../../../db/open.ts'
+import type { Clock } from '../../../platform/clock.ts'
+import { sha256 } from '../../../platform/crypto.ts'
+import { fail, invalid } from '../../../platform/errors.ts'
+import type { Tenants } from '../../../platform/tenants.ts'
+import type { Conversation, Reaction } from '../conversation.ts'
+import { type Language, languageOf } from '../language.ts'
+import type { Button, Person } from '../messenger.ts'
+import type { LoginEvents } from '../metrics.ts'
+import { wantedOf } from '../prompts/wanted.ts'
+import type { PromptWording } from '../prompts/wording.ts'
+import type { AttemptRow } from '../store/attempts.ts'
+import type { BotRow } from '../store/bots.ts'
+import type { Store } from '../store/index.ts'
+import { readTap, tapData } from '../tap.ts'
+import { createTexts } from '../texts/index.ts'
+import type { SandboxButton, SandboxPage } from './pages.ts'
+import { SANDBOX_PEOPLE } from './people.ts'
+
+/** Where the test bot is met. */
+export const sandboxLink = (baseUrl: string, payload: string): string =>
+  `${baseUrl}/sandbox/passepartout/${payload}`
+
+export type Sandbox = ReturnType<typeof createSandbox>
+
+/**
+ * The test bot: a page in the place of a messenger, behind it the same conversation. To look at the
+ * page changes nothing; whoever answers on it presses Start at the same time.
+ */
+export function createSandbox(parts: {
+  db: Db
+  clock: Clock
+  store: Store
+  tenants: Pick<Tenants, 'find'>
+  conversation: Conversation
+  wording: PromptWording
+  events: LoginEvents
+  onMove: (attemptId: string) => void
+}) {
+  const { db, clock, store, tenants, conversation, wording, events, onMove } = parts
+
+  /** The chat as it stands. */
+  function look(payload: string, language: Language): SandboxPage {
+    const found = behind(payload)
+    return found ? chatAbout(found, language) : nowhere(language)
+  }
+
+  /**
+   * What somebody taps, or that they only press Start. Answers with the chat where the bot has
+   * something to say to that, and else with nothing: the chat is to be looked at again.
+   */
+  async function answer(
+    payload: string,
+    { choice, person: name }: { choice?: unknown; person?: unknown },
+    language: Language,
+  ): Promise<SandboxPage | undefined> {
+    const found = behind(payload)
+    if (!found) return nowhere(language)
+    const person = personCalled(name, found.attempt)
+    requireChoice(choice)
+    const reactions = await db.commit(() => act(found, payload, choice, person))
+    for (const { happened } of reactions) if (happened) events.happened(happened)
+    onMove(found.attempt.id)
+    const reply = reactions.find((reaction) => reaction.reply)?.reply
+    if (!reply) return undefined
+    const app = tenants.find(found.bot.tenantId).name
+    const text = createTexts(languageOf(person.languageCode)).reply(reply.kind, { app })
+    const page = chatAbout(found, language, person)
+    return { ...page, status: 409, chat: [...page.chat, { from: 'bot', text }] }
+  }
+
+  /** Inside a commit. Whoever has pressed Start before does not have to again. */
+  function act(
+    { bot, attempt }: Found,
+    payload: string,
+    choice: string,
+    person: Person,
+  ): Reaction[] {
+    const isOpen = attempt.state === 'opened' && attempt.openerId === person.id
+    const started = isOpen ? {} : conversation.hear(bot, { kind: 'started', person, payload })
+    if (started.reply || choice === START) return [started]
+    const tap = { messageId: null, tapId: '', data: tapData(choice, attempt.id) }
+    return [started, conversation.hear(bot, { kind: 'tapped', person, ...tap })]
+  }
+
+  /** Undefined where the link leads nowhere, or to a bot that is not in use. */
+  function behind(payload: string): Found | undefined {
+    const attempt = store.attempts.byLink(sha256(payload))
+    if (!attempt) return undefined
+    const bot = store.bots.byId(attempt.botId)
+    return bot?.platform === 'sandbox' && bot.isEnabled ? { bot, attempt } : undefined
+  }
+
+  function chatAbout(
+    { attempt }: Found,
+    language: Language,
+    chosen = personCalled(attempt.openerId ?? undefined, attempt),
+  ): SandboxPage {
+    const shown = wantedOf(attempt, clock.now())
+    const spoken = attempt.openerId === null ? languageOf(chosen.languageCode) : attempt.language
+    const inLanguage = { ...attempt, language: spoken }
+    const isOver = shown !== 'question'
+    const said = isOver ? wording.outcome(inLanguage, shown) : wording.question(inLanguage)
+    return {
+      status: 200,
+      language,
+      tenantName: tenants.find(attempt.tenantId).name,
+      people: isOver ? [] : peopleWith(chosen),
+      chat: [
+        { from: 'person', text: '/start' },
+        { from: 'bot', text: said.text },
+      ],
+      buttons: said.buttons.map((row) => row.map(asButton)),
+      canPressStart: !isOver && attempt.openerId === null,
+      outcome: isOver ? OUTCOMES[shown] : null,
+    }
+  }
+
+  return { look, answer }
+}
+
+interface Found {
+  bot: BotRow
+  attempt: AttemptRow
+}
+
+const START = 'start'
+const CHOICE = /^(start|approve|deny|\d{2})$/
+
+function requireChoice(choice: unknown): asserts choice is string {
+  if (typeof choice !== 'string' || !CHOICE.test(choice))
+    throw invalid('choice: expected start, approve, deny, or the number that is shown')
+}
+
+/** Without a name, whoever has opened it, or the first. */
+function personCalled(name: unknown, { openerId }: AttemptRow): Person {
+  const wanted = name ?? openerId ?? SANDBOX_PEOPLE[0].id
+  const person = SANDBOX_PEOPLE.find(({ id }) => id === wanted)
+  return person ?? fail(invalid(`person: expected one of ${NAMES}`))
+}
+
+const NAMES = SANDBOX_PEOPLE.map(({ id }) => id).join(', ')
+
+const peopleWith = (chosen: Person): SandboxPage['people'] =>
+  SANDBOX_PEOPLE.map(({ id, firstName, lastName }) => ({
+    id,
+    name: `${firstName} ${lastName}`,
+    isChosen: id === chosen.id,
+  }))
+
+function asButton({ label, data }: Button): SandboxButton {
+  const choice = readTap(data)?.choice ?? ''
+  return { label, choice, weight: choice === 'approve' || choice === 'deny' ? choice : 'number' }
+}
+
+const OUTCOMES = {
+  approved: 'approved',
+  denied: 'denied',
+  mismatched: 'denied',
+  expired: 'expired',
+} as const
+
+const nowhere = (language: Language): SandboxPage => ({
+  status: 404,
+  language,
+  tenantName: null,
+  people: [],
+  chat: [],
+  buttons: [],
+  canPressStart: false,
+  outcome: 'unknown',
+})

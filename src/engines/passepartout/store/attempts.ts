@@ -1,0 +1,189 @@
+import { and, desc, eq, sql } from 'drizzle-orm'
+import { compile } from '../../../db/compile.ts'
+import type { Db } from '../../../db/open.ts'
+import type { Language } from '../language.ts'
+import type { Owner } from '../owner.ts'
+import { passepartoutAttempts as attempts } from '../schema.ts'
+
+export type AttemptRow = typeof attempts.$inferSelect
+
+type NewAttempt = Pick<
+  AttemptRow,
+  | 'id'
+  | 'tenantId'
+  | 'environment'
+  | 'botId'
+  | 'nonceHash'
+  | 'linkHash'
+  | 'clientIp'
+  | 'clientUserAgent'
+  | 'clientLabel'
+  | 'matchCode'
+  | 'choices'
+  | 'language'
+  | 'createdAt'
+  | 'expiresAt'
+>
+
+/** What somebody who asks about an attempt is told by, as SQLite has it. */
+export interface AskedAttempt {
+  id: string
+  state: AttemptRow['state']
+  expires_at: number
+  access_token: string | null
+  person_id: string | null
+}
+
+/** How an attempt ends by what somebody tapped. */
+export interface AttemptEnding {
+  state: 'approved' | 'denied' | 'mismatched'
+  endedAt: number
+  personId: string | null
+  accessToken: string | null
+  expiresAt: number
+}
+
+/** What somebody was asked of late, newest first. */
+export type RecentAttempt = Pick<AttemptRow, 'state' | 'openedAt' | 'endedAt'>
+
+export function createAttemptStore({ orm, client }: Db) {
+  const $ = sql.placeholder
+  const byId = and(eq(attempts.tenantId, $('tenantId')), eq(attempts.id, $('id')))
+  const isOpened = sql`${attempts.state} = 'opened'`
+
+  const insert = compile(
+    client,
+    orm.insert(attempts).values({
+      id: $('id'),
+      tenantId: $('tenantId'),
+      environment: $('environment'),
+      botId: $('botId'),
+      nonceHash: $('nonceHash'),
+      linkHash: $('linkHash'),
+      state: 'pending',
+      clientIp: $('clientIp'),
+      clientUserAgent: $('clientUserAgent'),
+      clientLabel: $('clientLabel'),
+      matchCode: $('matchCode'),
+      choices: $('choices'),
+      language: $('language'),
+      prompts: 0,
+      createdAt: $('createdAt'),
+      expiresAt: $('expiresAt'),
+    }),
+  )
+  const asked = compile<AskedAttempt>(
+    client,
+    orm
+      .select({
+        id: attempts.id,
+        state: attempts.state,
+        expiresAt: attempts.expiresAt,
+        accessToken: attempts.accessToken,
+        personId: attempts.personId,
+      })
+      .from(attempts)
+      .where(
+        and(
+          eq(attempts.tenantId, $('tenantId')),
+          eq(attempts.environment, $('environment')),
+          eq(attempts.nonceHash, $('nonceHash')),
+        ),
+      ),
+  )
+  const find = orm.select().from(attempts).where(byId).prepare()
+  const findByLink = orm
+    .select()
+    .from(attempts)
+    .where(eq(attempts.linkHash, $('linkHash')))
+    .prepare()
+  const open = orm
+    .update(attempts)
+    .set({
+      state: 'opened',
+      openerId: sql`${$('openerId')}`,
+      language: sql`${$('language')}`,
+      openedAt: sql`${$('now')}`,
+    })
+    .where(and(byId, sql`${attempts.state} = 'pending'`))
+    .prepare()
+  const countPrompt = orm
+    .update(attempts)
+    .set({ prompts: sql`${attempts.prompts} + 1` })
+    .where(byId)
+    .prepare()
+  const end = orm
+    .update(attempts)
+    .set({
+      state: sql`${$('state')}`,
+      endedAt: sql`${$('endedAt')}`,
+      personId: sql`${$('personId')}`,
+      accessToken: sql`${$('accessToken')}`,
+      expiresAt: sql`${$('expiresAt')}`,
+    })
+    .where(and(byId, isOpened, eq(attempts.openerId, $('openerId'))))
+    .returning({ id: attempts.id })
+    .prepare()
+  const recent = orm
+    .select({
+      state: attempts.state,
+      openedAt: attempts.openedAt,
+      endedAt: attempts.endedAt,
+    })
+    .from(attempts)
+    .where(
+      and(
+        eq(attempts.botId, $('botId')),
+        eq(attempts.openerId, $('openerId')),
+        sql`${attempts.openedAt} > ${$('since')}`,
+      ),
+    )
+    .orderBy(desc(attempts.openedAt))
+    .limit($('limit'))
+    .prepare()
+  const forgetTokens = orm
+    .update(attempts)
+    .set({ accessToken: null })
+    .where(
+      sql`seq in (select seq from passepartout_attempts where access_token is not null
+        and expires_at <= ${$('now')} order by expires_at limit ${$('limit')})`,
+    )
+    .returning({ seq: attempts.seq })
+    .prepare()
+  const removeExpired = orm
+    .delete(attempts)
+    .where(
+      sql`seq in (select seq from passepartout_attempts where expires_at < ${$('before')}
+        order by expires_at limit ${$('limit')})`,
+    )
+    .returning({ seq: attempts.seq })
+    .prepare()
+
+  return {
+    insert: (row: NewAttempt) => void insert.run(row),
+    asked: (owner: Owner, nonceHash: string): AskedAttempt | undefined =>
+      asked.get({ ...owner, nonceHash }),
+    find: (tenantId: string, id: string): AttemptRow | undefined => find.get({ tenantId, id }),
+    /** Whose it is, the link alone tells. */
+    byLink: (linkHash: string): AttemptRow | undefined => findByLink.get({ linkHash }),
+    /** Binds it to whoever opens it first. */
+    open: (
+      { tenantId, id }: Pick<AttemptRow, 'tenantId' | 'id'>,
+      by: { openerId: string; language: Language; now: number },
+    ) => void open.run({ tenantId, id, ...by }),
+    countPrompt: ({ tenantId, id }: Pick<AttemptRow, 'tenantId' | 'id'>) =>
+      void countPrompt.run({ tenantId, id }),
+    /** False when it has ended before. */
+    end: (
+      { tenantId, id, openerId }: Pick<AttemptRow, 'tenantId' | 'id' | 'openerId'>,
+      ending: AttemptEnding,
+    ): boolean => end.get({ tenantId, id, openerId, ...ending }) !== undefined,
+    /** What one person was asked by one bot. */
+    recent: (botId: string, openerId: string, since: number, limit: number): RecentAttempt[] =>
+      recent.all({ botId, openerId, since, limit }),
+    /** Copies of tokens that can no longer be collected. */
+    forgetTokens: (now: number, limit: number): number => forgetTokens.all({ now, limit }).length,
+    removeExpired: (before: number, limit: number): number =>
+      removeExpired.all({ before, limit }).length,
+  }
+}

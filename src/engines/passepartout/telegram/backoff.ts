@@ -1,0 +1,15 @@
+import type { Random } from '../../../platform/random.ts'
+import { MessengerError } from '../messenger.ts'
+
+const SHORTEST_MS = 1000
+const LONGEST_MS = 60_000
+
+/**
+ * How long to leave a messenger alone after the `failures`th failure in a row: twice as long each
+ * time, up to a minute and a fifth, by chance; or as long as it asks for.
+ */
+export function backoffMs(failures: number, error: unknown, random: Random): number {
+  const usual = Math.min(SHORTEST_MS * 2 ** (failures - 1), LONGEST_MS) * (1 + random() / 5)
+  const wished = error instanceof MessengerError ? (error.retryAfterMs ?? 0) : 0
+  return Math.max(usual, wished)
+}

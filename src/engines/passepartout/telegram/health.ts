@@ -1,0 +1,70 @@
+import type { Db } from '../../../db/open.ts'
+import type { Log } from '../../../platform/log.ts'
+import { MessengerError } from '../messenger.ts'
+import type { LoginEvents } from '../metrics.ts'
+import type { BotRow } from '../store/bots.ts'
+import type { Store } from '../store/index.ts'
+
+export type Health = ReturnType<typeof createHealth>
+
+/** A takeover from a process that has just ended looks like a conflict, and a hiccup is none of note. */
+const TOLD_AFTER = 3
+
+/** How a bot does, as its owner is told: written down when it changes, and not at each round. */
+export function createHealth(parts: {
+  bot: BotRow
+  db: Db
+  log: Log
+  store: Store
+  events: LoginEvents
+  onChange: () => void
+}) {
+  const { bot, db, log, store, events, onChange } = parts
+  let known: Pick<BotRow, 'health' | 'trouble'> = bot
+
+  const well = () => {
+    if (known.health !== 'ok') void tell('ok', null)
+  }
+
+  /** Says `end` when there is no point in going on until somebody changes the bot. */
+  async function ill(error: unknown, failures: number): Promise<'go on' | 'end'> {
+    const reason = error instanceof MessengerError ? error.reason : 'broken'
+    events.callFailed(reason)
+    if (reason === 'unauthorized')
+      return (await tell('invalid_token', 'Telegram no longer accepts the token')) ? 'end' : 'go on'
+    if (failures >= TOLD_AFTER)
+      await tell(reason === 'conflict' ? 'conflict' : 'unreachable', wordsOf(error))
+    return 'go on'
+  }
+
+  /** Its token cannot be opened, whatever Telegram would say to it. */
+  const sealed = () =>
+    tell('invalid_token', 'its token cannot be opened with the master key in use: set it anew')
+
+  const isConflict = (error: unknown): boolean =>
+    error instanceof MessengerError && error.reason === 'conflict'
+
+  /** Whether it is known from now on. */
+  async function tell(health: BotRow['health'], trouble: string | null): Promise<boolean> {
+    if (health === known.health && trouble === known.trouble) return true
+    try {
+      await db.commit(() => store.bots.setHealth(bot, health, trouble))
+    } catch {
+      // Told of by whoever has something to store; the next round tries again.
+      return false
+    }
+    const isNews = health !== known.health
+    known = { health, trouble }
+    onChange()
+    if (!isNews) return true
+    const fields = { botId: bot.id, tenantId: bot.tenantId, trouble }
+    if (health === 'ok') log.info('bot works again', fields)
+    else log.warn('bot does not work', { ...fields, health })
+    return true
+  }
+
+  return { well, ill, sealed, isConflict }
+}
+
+const wordsOf = (error: unknown): string =>
+  error instanceof MessengerError ? error.message : 'this server could not; its log says why'

@@ -1,0 +1,81 @@
+import type { Platform } from '../../../platform/platform.ts'
+import type { Bots } from '../bots.ts'
+import type { Conversation } from '../conversation.ts'
+import type { LoginEvents } from '../metrics.ts'
+import type { PromptWording } from '../prompts/wording.ts'
+import type { BotRow } from '../store/bots.ts'
+import type { Store } from '../store/index.ts'
+import type { BotApi } from './client.ts'
+import { createHealth } from './health.ts'
+import { createIntroduction } from './introduction.ts'
+import { createPoller } from './poller.ts'
+import { createReceive } from './receive.ts'
+import type { Receiver } from './receiver.ts'
+import { createReceivers } from './receivers.ts'
+import { createRounds } from './rounds.ts'
+import { createWebhook, createWebhookKeeper } from './webhook.ts'
+
+/** Between two tries to write something down. */
+const RETRY_MS = 10_000
+
+/** Where a bot is met; the payload is brought to it when somebody presses Start. */
+export const telegramLink = ({ username }: BotRow, payload: string): string =>
+  `https://t.me/${username}?start=${payload}`
+
+/** Whatever speaks with Telegram, and listens. */
+export function createTelegramMessenger(
+  platform: Platform,
+  parts: {
+    store: Store
+    bots: Bots
+    conversation: Conversation
+    wording: PromptWording
+    events: LoginEvents
+    baseUrl: () => string
+    onMove: (attemptId: string) => void
+  },
+) {
+  const { db, clock, log, random, sealing, instances, tenants } = platform
+  const { store, bots, conversation, wording, events, baseUrl, onMove } = parts
+  const voiceOf = (bot: BotRow) => (bot.token === null ? undefined : bots.apiOf(bot))
+  const receive = createReceive({
+    db,
+    clock,
+    log,
+    store,
+    conversation,
+    wording,
+    tenants,
+    events,
+    voiceOf,
+    onMove,
+  })
+
+  function receiverFor(bot: BotRow): Receiver {
+    const health = createHealth({ bot, db, log, store, events, onChange: bots.forget })
+    const api = openedApi(bot)
+    // Tried again as long as that cannot be written down.
+    if (!api) return createRounds(clock, async () => ((await health.sealed()) ? 'end' : RETRY_MS))
+    const introduction = createIntroduction({ bot, api, db, store, onChange: bots.forget })
+    const common = { bot, api, clock, random, health, baseUrl, introduction }
+    return bot.transport === 'webhook'
+      ? createWebhookKeeper({ ...common, sealing })
+      : createPoller({ ...common, self: instances.self, db, store, receive })
+  }
+
+  /** Undefined for one that was sealed with another master key. It keeps no other from coming in. */
+  function openedApi(bot: BotRow): BotApi | undefined {
+    try {
+      return bots.apiOf(bot)
+    } catch (error) {
+      log.error('token of a bot cannot be opened', { botId: bot.id, error: String(error) })
+      return undefined
+    }
+  }
+
+  return {
+    voiceOf,
+    receivers: createReceivers({ db, clock, log, instances, store, receiverFor }),
+    webhook: createWebhook({ store, sealing, receive }),
+  }
+}

@@ -1,0 +1,31 @@
+import type { Db } from '../../../db/open.ts'
+import type { BotRow } from '../store/bots.ts'
+import type { Store } from '../store/index.ts'
+import type { BotApi } from './client.ts'
+
+export type Introduction = (signal: AbortSignal) => Promise<void>
+
+/**
+ * Asks Telegram, once, what the bot is called now. Its owner may have renamed it, and a link with
+ * the old name leads to nobody, or to whoever took the name.
+ */
+export function createIntroduction(parts: {
+  bot: BotRow
+  api: BotApi
+  db: Db
+  store: Store
+  onChange: () => void
+}): Introduction {
+  const { bot, api, db, store, onChange } = parts
+  let isKnown = false
+
+  return async (signal) => {
+    if (isKnown) return
+    const { username, name } = await api.getMe(signal)
+    if (username !== bot.username || name !== bot.name) {
+      await db.commit(() => store.bots.rename(bot, { username, name }))
+      onChange()
+    }
+    isKnown = true
+  }
+}

@@ -1,0 +1,75 @@
+import { conflict, invalid } from '../../../platform/errors.ts'
+import { MessengerError } from '../messenger.ts'
+import type { BotRow } from '../store/bots.ts'
+import { type BotApi, isTokenShaped } from './client.ts'
+import { isOurWebhook, webhookObjection } from './webhook-url.ts'
+
+/** Who a bot is, by word of Telegram. */
+export type BotIdentity = Pick<BotRow, 'username' | 'name'> & { platformBotId: string }
+
+export type Ownership = ReturnType<typeof createOwnership>
+
+/** Whose a bot is, and whether its messages can come here. Refusals are for whoever sets it up. */
+export function createOwnership(parts: {
+  connect: (token: string) => BotApi
+  baseUrl: () => string
+  /** Whether the Bot API is a server of one's own, which is less particular about webhooks. */
+  isOwnServer: boolean
+}) {
+  const { connect, baseUrl, isOwnServer } = parts
+
+  /** `known` is the bot that it takes the place of, or goes on as. */
+  async function identify(token: string | undefined, known: BotRow | undefined) {
+    if (token === undefined) return { identity: undefined, warnings: [] }
+    if (!isTokenShaped(token)) throw invalid(`token: expected ${SHAPE}`)
+    const api = connect(token)
+    const { id, username, name } = await api.getMe().catch(refuse)
+    const identity: BotIdentity = { platformBotId: id, username, name }
+    const { url } = await api.getWebhookInfo().catch(refuse)
+    if (!isElsewhere(url, known)) return { identity, warnings: [] }
+    if (known?.isEnabled && known.platformBotId !== id)
+      throw conflict(`${ownedBy(url)}: disable yours first, or use another bot`, 'bot_in_use')
+    return { identity, warnings: [ownedBy(url)] }
+  }
+
+  const isOurs = (url: string, bot: BotRow | undefined): boolean =>
+    isOurWebhook(url, bot?.id, baseUrl())
+
+  const isElsewhere = (url: string, bot: BotRow | undefined): boolean =>
+    url !== '' && !isOurs(url, bot)
+
+  function requireReachable() {
+    const objection = webhookObjection(baseUrl(), isOwnServer)
+    if (objection) throw invalid(objection)
+  }
+
+  /** Makes sure that its messages will come to us. Resolves with what was taken away for that. */
+  async function clearWay(
+    bot: BotRow,
+    api: BotApi,
+    { takeOver }: { takeOver: boolean },
+  ): Promise<string[]> {
+    if (bot.transport === 'webhook') requireReachable()
+    const { url } = await api.getWebhookInfo().catch(refuse)
+    if (!isElsewhere(url, bot)) return []
+    if (!takeOver) throw conflict(`${ownedBy(url)}: take it over, or use another bot`, 'bot_in_use')
+    await api.deleteWebhook().catch(refuse)
+    return [`the webhook at ${hostOf(url)} was removed`]
+  }
+
+  return { identify, isOurs, requireReachable, clearWay }
+}
+
+const SHAPE = 'what BotFather gave, such as 123456789:AAHdqTcvCH1vGWJxfSeofSAs0K5PALDsaw'
+
+const ownedBy = (url: string) =>
+  `the messages of this bot go to another system, by a webhook at ${hostOf(url)}`
+
+const hostOf = (url: string): string => URL.parse(url)?.host ?? 'an address that is none'
+
+/** What Telegram says is for whoever sets the bot up to know. */
+function refuse(error: unknown): never {
+  if (!(error instanceof MessengerError)) throw error
+  if (error.reason === 'unauthorized') throw invalid('token: Telegram knows no bot by it')
+  throw conflict(`Telegram: ${error.message}`, 'messenger_unavailable')
+}

@@ -1,0 +1,123 @@
+import { StorageError } from '../../../db/errors.ts'
+import type { Db } from '../../../db/open.ts'
+import { createBuckets } from '../../../platform/buckets.ts'
+import type { Clock } from '../../../platform/clock.ts'
+import type { Log } from '../../../platform/log.ts'
+import type { Tenants } from '../../../platform/tenants.ts'
+import type { Conversation, Reaction } from '../conversation.ts'
+import { languageOf } from '../language.ts'
+import { ANSWERS_PER_BOT, MOST_ANSWERS, REPLIES_PER_BOT, REPLIES_PER_CHAT } from '../limits.ts'
+import { type Deed, MessengerError, type Voice } from '../messenger.ts'
+import type { LoginEvents } from '../metrics.ts'
+import { wantedOf } from '../prompts/wanted.ts'
+import type { PromptWording } from '../prompts/wording.ts'
+import type { BotRow } from '../store/bots.ts'
+import type { Store } from '../store/index.ts'
+import { createTexts } from '../texts/index.ts'
+import type { Update } from './updates.ts'
+
+type Tap = Extract<Deed, { kind: 'tapped' }>
+type Reply = NonNullable<Reaction['reply']>
+
+export type Receive = ReturnType<typeof createReceive>
+
+/**
+ * Takes in what people do in the chat with a bot. What it changes is on disk when this resolves, and
+ * happens once, however often the messenger brings the update. What the bot says besides, it says in
+ * its own time and may fail to: whoever misses it does again what they did.
+ */
+export function createReceive(parts: {
+  db: Db
+  clock: Clock
+  log: Log
+  store: Store
+  conversation: Conversation
+  wording: PromptWording
+  tenants: Pick<Tenants, 'find'>
+  events: LoginEvents
+  voiceOf: (bot: BotRow) => Voice | undefined
+  /** An attempt has moved on: there may be a message to send, and somebody who waits. */
+  onMove: (attemptId: string) => void
+}) {
+  const { db, clock, log, store, conversation, wording, tenants, events, voiceOf, onMove } = parts
+  const ofChat = createBuckets({ clock, perMinute: REPLIES_PER_CHAT })
+  const ofBot = createBuckets({ clock, perMinute: REPLIES_PER_BOT })
+  const underWay = new Map<string, number>()
+  let total = 0
+
+  /** Rejects with `StorageError` where nothing could be stored, and so nothing was taken in. */
+  async function receive(bot: BotRow, { id, deed }: Update): Promise<void> {
+    if (!deed) return
+    try {
+      const reaction = await db.commit(() =>
+        store.updates.isNew(bot.id, id, clock.now()) ? conversation.hear(bot, deed) : null,
+      )
+      if (reaction) react(bot, deed, reaction)
+    } catch (error) {
+      if (error instanceof StorageError) throw error
+      // Brought again it would break again, and keep back all that comes behind it.
+      log.error('update could not be dealt with', { botId: bot.id, error: String(error) })
+    }
+  }
+
+  function react(bot: BotRow, deed: Deed, reaction: Reaction) {
+    if (reaction.happened) events.happened(reaction.happened)
+    if (reaction.attemptId !== undefined) onMove(reaction.attemptId)
+    if (!mayAnswer(bot, deed, reaction)) return
+    count(bot, 1)
+    void answer(bot, deed, reaction)
+      .catch((error: unknown) => {
+        const reason = error instanceof MessengerError ? error.reason : 'broken'
+        events.callFailed(reason)
+        log.debug('bot could not answer', { botId: bot.id, reason })
+      })
+      .finally(() => count(bot, -1))
+  }
+
+  function count({ id }: BotRow, n: number) {
+    total += n
+    const now = (underWay.get(id) ?? 0) + n
+    if (now === 0) underWay.delete(id)
+    else underWay.set(id, now)
+  }
+
+  /** Strangers can have the bot say as much as they like, and questions need the messenger too. */
+  function mayAnswer(bot: BotRow, { kind, person }: Deed, { reply, attemptId }: Reaction): boolean {
+    if (!hasRoom(bot)) return false
+    if (kind === 'tapped') return attemptId !== undefined || isWithinLimits(bot, person.id)
+    return reply !== undefined && isWithinLimits(bot, person.id)
+  }
+
+  /** Of what others leave, one bot never takes more than half: its messenger may not answer. */
+  function hasRoom({ id }: BotRow): boolean {
+    const own = underWay.get(id) ?? 0
+    return own < Math.min(ANSWERS_PER_BOT, (MOST_ANSWERS - (total - own)) / 2)
+  }
+
+  const isWithinLimits = ({ id }: BotRow, chatId: string): boolean =>
+    ofChat.take(`${id} ${chatId}`) === 0 && ofBot.take(id) === 0
+
+  async function answer(bot: BotRow, deed: Deed, reaction: Reaction) {
+    const voice = voiceOf(bot)
+    if (!voice) return
+    if (deed.kind === 'tapped') await answerTap(voice, deed, reaction)
+    else if (reaction.reply) await reply(voice, bot, deed, reaction.reply)
+  }
+
+  /** A message that nobody knows of, as its sender ended before it was noted down, is changed here. */
+  async function answerTap(voice: Voice, tap: Tap, { notice = 'over', late }: Reaction) {
+    const { person, messageId, tapId } = tap
+    const shown = late && wantedOf(late, clock.now())
+    if (messageId !== null && late && shown && shown !== 'question')
+      await voice.edit(person.id, messageId, wording.outcome(late, shown)).catch(() => {})
+    await voice.answerTap(tapId, createTexts(languageOf(person.languageCode)).notice(notice))
+  }
+
+  async function reply(voice: Voice, bot: BotRow, { person }: Deed, said: Reply) {
+    const app = tenants.find(bot.tenantId).name
+    const text = createTexts(languageOf(person.languageCode)).reply(said.kind, { app, ...said })
+    await voice.say(person.id, { text, buttons: [] })
+  }
+
+  return receive
+}

@@ -1,0 +1,117 @@
+import type { Db } from '../../../db/open.ts'
+import type { Clock } from '../../../platform/clock.ts'
+import type { Instances } from '../../../platform/instances.ts'
+import type { Log } from '../../../platform/log.ts'
+import type { BotRow } from '../store/bots.ts'
+import type { Store } from '../store/index.ts'
+import type { Receiver } from './receiver.ts'
+
+/** What another process has changed, or left behind, is noticed within this time. */
+const LOOK_MS = 1000
+
+interface Running {
+  revision: number
+  receiver: Receiver
+}
+
+/**
+ * One receiver for each bot, whatever the number of processes: Telegram lets no two poll. A lease is
+ * good for as long as its owner lives, which `instances` judges, and costs nothing to keep.
+ */
+export function createReceivers(parts: {
+  db: Db
+  clock: Clock
+  log: Log
+  instances: Instances
+  store: Store
+  receiverFor: (bot: BotRow) => Receiver
+}) {
+  const { db, clock, log, instances, store, receiverFor } = parts
+  const running = new Map<string, Running>()
+  let version = ''
+  let isStopped = false
+  let isBusy = false
+  let lookAgain = false
+  let inTrouble = false
+  let cancel = () => {}
+
+  function start() {
+    instances.onDeath(look)
+    look()
+    lookLater()
+  }
+
+  function lookLater() {
+    cancel = clock.after(LOOK_MS, () => {
+      if (db.version() !== version) look()
+      lookLater()
+    })
+  }
+
+  /** Something may have changed: begins what is missing, and ends what is not wanted any more. */
+  function look() {
+    lookAgain = true
+    if (!isBusy) void keepLooking()
+  }
+
+  async function keepLooking() {
+    isBusy = true
+    while (lookAgain && !isStopped) {
+      lookAgain = false
+      try {
+        version = db.version()
+        await fit(store.bots.receiving())
+        inTrouble = false
+      } catch (error) {
+        troubled(error)
+      }
+    }
+    isBusy = false
+  }
+
+  /** Tried again at the next look, and told once: the log may be on the same disk. */
+  function troubled(error: unknown) {
+    version = ''
+    if (!inTrouble) log.error('bots could not be looked after', { error: String(error) })
+    inTrouble = true
+  }
+
+  async function fit(wanted: BotRow[]) {
+    const isWanted = ([id, { revision }]: [string, Running]) =>
+      wanted.some((bot) => bot.id === id && bot.revision === revision && isOurs(bot))
+    await Promise.all([...running].filter((entry) => !isWanted(entry)).map(end))
+    for (const bot of wanted) if (!running.has(bot.id)) await begin(bot)
+  }
+
+  const isOurs = ({ leaseOwner }: BotRow): boolean => leaseOwner === instances.self
+
+  async function begin(bot: BotRow) {
+    const has =
+      isOurs(bot) ||
+      (await db.commit(() => store.bots.lease(bot.id, instances.self, instances.alive())))
+    if (!has || isStopped) return
+    running.set(bot.id, { revision: bot.revision, receiver: receiverFor(bot) })
+  }
+
+  async function end([id, { receiver }]: [string, Running]) {
+    running.delete(id)
+    await receiver.stop()
+  }
+
+  /** Lets go of all, so that another process takes over at once. */
+  async function stop() {
+    isStopped = true
+    cancel()
+    await Promise.all([...running].map(release))
+  }
+
+  /** One that takes its time to end keeps no other from being taken over. */
+  async function release(entry: [string, Running]) {
+    await end(entry)
+    await db.commit(() => store.bots.release(entry[0], instances.self)).catch(() => {})
+  }
+
+  const count = () => [...running.values()].filter(({ receiver }) => !receiver.isOver()).length
+
+  return { start, look, stop, count }
+}

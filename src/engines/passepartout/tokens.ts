@@ -1,0 +1,74 @@
+import type { Db } from '../../db/open.ts'
+import type { Introspection } from '../../http/introspection.ts'
+import { type Audit, actorOf } from '../../platform/audit.ts'
+import { type Clock, isoTime } from '../../platform/clock.ts'
+import { isMinted, mintSecret, sha256 } from '../../platform/crypto.ts'
+import type { Caller } from '../../platform/keys.ts'
+import { type Owner, ownerOf } from './owner.ts'
+import type { Store } from './store/index.ts'
+
+const TOKEN = /^ppt_(?:live|test)_([0-9A-Za-z]+)$/
+const SCOPES = ['passepartout']
+
+export type Tokens = ReturnType<typeof createTokens>
+
+/** Access tokens of people who have signed in: contract/passepartout-relay, introspection. */
+export function createTokens(parts: {
+  db: Db
+  clock: Clock
+  audit: Audit
+  store: Store
+  lifetimeMs: number
+}) {
+  const { db, clock, audit, store, lifetimeMs } = parts
+
+  /** Inside the commit of the sign-in. */
+  function issue(owner: Owner, personId: string): string {
+    const token = `ppt_${owner.environment}_${mintSecret()}`
+    const now = clock.now()
+    store.tokens.insert({
+      ...owner,
+      hash: sha256(token),
+      personId,
+      issuedAt: now,
+      expiresAt: now + lifetimeMs,
+    })
+    return token
+  }
+
+  /** Why a token does not count is not told, not even whether it is one. */
+  function introspect(caller: Caller, token: string): Introspection {
+    const row = isToken(token) ? store.tokens.find(ownerOf(caller), sha256(token)) : undefined
+    if (!row || clock.now() >= row.expires_at) return { active: false }
+    return {
+      active: true,
+      subject: row.person_id,
+      tenant_id: caller.tenantId,
+      scopes: SCOPES,
+      expires_at: isoTime(row.expires_at),
+    }
+  }
+
+  /** RFC 7009: whether there was anything to revoke is not told. */
+  async function revoke(caller: Caller, token: string): Promise<void> {
+    if (!isToken(token)) return
+    await db.commit(() => {
+      const subject = store.tokens.revoke(ownerOf(caller), sha256(token), clock.now())
+      if (subject === undefined) return
+      audit.record({
+        tenantId: caller.tenantId,
+        actor: actorOf(caller),
+        action: 'login_token.revoked',
+        object: `passepartout:user:${subject}`,
+      })
+    })
+  }
+
+  return { issue, introspect, revoke }
+}
+
+/** A mistyped one is told without a look-up. */
+function isToken(text: string): boolean {
+  const secret = TOKEN.exec(text)?.[1]
+  return secret !== undefined && isMinted(secret)
+}

@@ -1,0 +1,24 @@
+import type { ComponentChildren } from 'preact'
+
+/** A page for people outside the console: in their language, kept out of search engines. */
+export const Frame = (page: {
+  language: string
+  title: string
+  /** The style sheet beside that of the house, and the class of the body that it is about. */
+  styles: { sheet: string; look: string }
+  children: ComponentChildren
+}) => (
+  <html lang={page.language}>
+    <head>
+      <meta charset="utf-8" />
+      <meta name="viewport" content="width=device-width, initial-scale=1" />
+      <meta name="color-scheme" content="light dark" />
+      <meta name="robots" content="noindex" />
+      <title>{page.title}</title>
+      <link rel="icon" href="/assets/icon.svg" type="image/svg+xml" />
+      <link rel="stylesheet" href="/assets/gatehouse.css" />
+      <link rel="stylesheet" href={`/assets/${page.styles.sheet}`} />
+    </head>
+    <body class={page.styles.look}>{page.children}</body>
+  </html>
+)

@@ -1,0 +1,106 @@
+import type { ComponentChildren } from 'preact'
+import type { SandboxPage } from '../../src/engines/passepartout/sandbox/pages.ts'
+import { CheckIcon, ClockIcon, InfoIcon, ProblemIcon } from '../flows/icons.tsx'
+import { Sentence, sentence } from '../flows/tenant.tsx'
+import { Frame } from '../frame.tsx'
+import { Chat } from './chat.tsx'
+import { choicesOf } from './choices.ts'
+import { People } from './people.tsx'
+import { Terminal } from './terminal.tsx'
+import { type Outcome, WORDS, type Words } from './words.ts'
+
+/** A chat with the test bot, beside what a developer wants to know of it. */
+export const SandboxDocument = ({ page }: { page: SandboxPage }) => {
+  const words = WORDS[page.language]
+  return (
+    <Frame
+      language={page.language}
+      title={`${titleOf(page, words)} · ${words.sandbox}`}
+      styles={{ sheet: 'sandbox.css', look: 'sandbox' }}
+    >
+      <header class="notice">
+        <p>
+          <FlaskIcon />
+          <span>
+            <strong>{words.sandbox}.</strong> {words.notReal}
+          </span>
+        </p>
+      </header>
+      <main>
+        <Stage page={page}>
+          <div class="about">
+            {page.outcome ? (
+              <Ending outcome={page.outcome} words={words} />
+            ) : (
+              <Task tenantName={page.tenantName ?? ''} words={words} />
+            )}
+            {page.people.length > 0 && <People people={page.people} words={words} />}
+          </div>
+          {hasChat(page) && <Chat page={page} words={words} />}
+          <Terminal page={page} words={words} />
+        </Stage>
+      </main>
+    </Frame>
+  )
+}
+
+/** Before the first word, Start is in the chat already. */
+const hasChat = ({ chat, canPressStart }: SandboxPage): boolean => chat.length > 0 || canPressStart
+
+/** All of the page, and a form as long as there is something to send. */
+const Stage = ({ page, children }: { page: SandboxPage; children: ComponentChildren }) => {
+  const look = hasChat(page) ? 'stage' : 'stage alone'
+  if (choicesOf(page).length === 0) return <div class={look}>{children}</div>
+  return (
+    <form class={look} method="post">
+      {/* Enter in a field presses the first button: this one, which closes a dialog there is not. */}
+      <button type="submit" formmethod="dialog" hidden />
+      {children}
+    </form>
+  )
+}
+
+const titleOf = ({ outcome, tenantName }: SandboxPage, words: Words): string =>
+  outcome ? words.outcomes[outcome].heading : sentence(words.task.heading, tenantName ?? '')
+
+const Task = ({ tenantName, words }: { tenantName: string; words: Words }) => (
+  <div class="opening">
+    <h1>
+      <Sentence text={words.task.heading} name={tenantName} />
+    </h1>
+    <p>{words.task.text}</p>
+  </div>
+)
+
+const Ending = ({ outcome, words }: { outcome: Outcome; words: Words }) => (
+  <div class="opening">
+    <span class={`sign ${outcome}`}>{SIGNS[outcome]}</span>
+    <h1>{words.outcomes[outcome].heading}</h1>
+    <p>{words.outcomes[outcome].text}</p>
+    {outcome !== 'unknown' && (
+      <p>
+        {words.status}: <code>{STATUSES[outcome]}</code>
+      </p>
+    )}
+  </div>
+)
+
+/** What the app gets when it asks for the status of the login. */
+const STATUSES = {
+  approved: '200 completed',
+  denied: '404 login_denied',
+  expired: '404 nonce_expired',
+}
+
+const SIGNS = {
+  approved: <CheckIcon />,
+  denied: <ProblemIcon />,
+  expired: <ClockIcon />,
+  unknown: <InfoIcon />,
+}
+
+const FlaskIcon = () => (
+  <svg class="icon" viewBox="0 0 20 20" width="20" height="20" aria-hidden="true">
+    <path d="M7 2.5h6M8 2.5v5L3.4 15.4A1.4 1.4 0 0 0 4.6 17.5h10.8a1.4 1.4 0 0 0 1.2-2.1L12 7.5v-5M5.6 12h8.8" />
+  </svg>
+)
