@@ -1,0 +1,328 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { symlinkSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Browser, BrowserContext, Page } from 'playwright-core'
+import { decodeQR } from 'qr/decode.js'
+import { BINARY, command, compileBinary, startServer, until } from '../support/binary.ts'
+import { startBotApi } from '../support/bot-api/index.ts'
+import {
+  LOOKS,
+  type Look,
+  launchBrowser,
+  screenshot,
+  scrollsSideways,
+  seriousFindings,
+} from '../support/browser.ts'
+import { temporaryFolder } from '../support/folder.ts'
+import { openPage as openDocs } from '../support/page.ts'
+import { freePort } from '../support/port.ts'
+import { collect } from '../support/shown.ts'
+
+/** The app of docs/passepartout.md as it stands there, with the executable and people who use it. */
+
+const ROOT = join(import.meta.dir, '..', '..')
+const JAVASCRIPT = Bun.which('node') ?? process.execPath
+const TENANT = 'Paper shop'
+const LONG = 60_000
+const [WIDE, , , NARROW_DARK] = LOOKS
+
+type World = Awaited<ReturnType<typeof startWorld>>
+let world: World
+let browser: Browser
+let context: BrowserContext
+
+beforeAll(async () => {
+  await compileBinary()
+  world = await startWorld()
+  browser = await launchBrowser()
+  context = await browser.newContext()
+  context.setDefaultTimeout(20_000)
+  // The last page that is closed takes the browser with it.
+  await context.newPage()
+}, 120_000)
+
+afterAll(async () => {
+  await browser?.close()
+  await world?.[Symbol.asyncDispose]()
+})
+
+/** Gatehouse with a tenant, its bot at a Telegram on this machine, and the app with each of its keys. */
+async function startWorld() {
+  await using ends = new AsyncDisposableStack()
+  const telegram = ends.use(startBotApi())
+  const bot = telegram.bot({ username: 'paper_shop_bot', name: TENANT })
+  const folder = ends.use(temporaryFolder())
+  const cwd = folder.path
+  const root = JSON.stringify(telegram.url)
+  await Bun.write(join(cwd, 'gatehouse.toml'), `[passepartout]\ntelegram_api_root = ${root}\n`)
+  const server = ends.use(await startServer({ cwd }))
+  const cli = async (...args: string[]) =>
+    (await command({ cwd, args: [...args, '--json'] })).json()
+  const { id: tenant } = await cli('tenant', 'create', '--name', TENANT)
+  const { exited } = Bun.spawn(
+    [BINARY, 'bot', 'set', '--tenant', tenant, '--env', 'live', '--token-stdin'],
+    { cwd, env: {}, stdin: Buffer.from(bot.token), stdout: 'ignore' },
+  )
+  expect(await exited).toBe(0)
+  await cli('bot', 'enable', '--tenant', tenant, '--env', 'live')
+  await cli('bot', 'enable', '--tenant', tenant, '--env', 'test')
+  await telegram.waitForPoller(bot)
+
+  async function app(environment: 'live' | 'test') {
+    const made = ['key', 'create', '--engine', 'passepartout', '--tenant', tenant]
+    const { key } = await cli(...made, '--env', environment)
+    return ends.use(await startApp({ KEY: key, GATEHOUSE: server.url }))
+  }
+
+  const [sandbox, live] = [await app('test'), await app('live')]
+  const running = ends.move()
+  return {
+    telegram,
+    bot,
+    sandbox,
+    live,
+    [Symbol.asyncDispose]: () => running.disposeAsync(),
+  }
+}
+
+/** What the page says to run, in a folder that has what it says to install. */
+async function startApp(env: { KEY: string; GATEHOUSE: string }) {
+  const folder = temporaryFolder()
+  const page = await openDocs('passepartout.md')
+  await Bun.write(join(folder.path, 'app.mjs'), page.block('js', 'encodeQR'))
+  symlinkSync(join(ROOT, 'node_modules'), join(folder.path, 'node_modules'))
+  const port = freePort()
+  const child = Bun.spawn([JAVASCRIPT, 'app.mjs'], {
+    cwd: folder.path,
+    env: { ...env, PORT: `${port}` },
+    stdin: 'ignore',
+    stdout: 'ignore',
+    stderr: 'pipe',
+  })
+  const said = collect(child.stderr)
+  const url = `http://127.0.0.1:${port}`
+  const isUp = () =>
+    fetch(url).then(
+      ({ ok }) => ok,
+      () => child.exitCode !== null,
+    )
+  await until(isUp, () => said.text)
+  if (child.exitCode !== null) throw new Error(`did not start: ${said.text}`)
+  return {
+    url,
+    key: env.KEY,
+    [Symbol.asyncDispose]: async () => {
+      child.kill()
+      await child.exited
+      folder[Symbol.dispose]()
+    },
+  }
+}
+
+/**
+ * Somebody in front of the app, who has never been there. They take turns at one browser: with a
+ * second context in it, this build of Chromium sends what scripts ask without the cookies of theirs.
+ */
+async function somebody(app: { url: string }, look: Look = WIDE, javaScript = true) {
+  await context.clearCookies()
+  const page = await context.newPage()
+  await page.setViewportSize({ width: look.width, height: look.height })
+  await page.emulateMedia({ colorScheme: look.colorScheme })
+  const session = await context.newCDPSession(page)
+  await session.send('Emulation.setScriptExecutionDisabled', { value: !javaScript })
+  await page.goto(app.url)
+
+  const reads = (heading: string, where = page) =>
+    where.getByRole('heading', { level: 1, name: heading, exact: true }).waitFor()
+  const presses = (button: string, where = page) =>
+    where.getByRole('button', { name: button, exact: true }).click()
+  const isTold = (text: string) => page.getByText(text).waitFor()
+
+  async function begins() {
+    await presses('Sign in with Telegram')
+    await reads('Sign in')
+  }
+
+  /** The page that the link leads to, in a tab of its own. */
+  async function followsLink(): Promise<Page> {
+    const opened = context.waitForEvent('page')
+    await page.getByRole('link', { name: 'Open Telegram' }).click()
+    const chat = await opened
+    await chat.setViewportSize({ width: look.width, height: look.height })
+    await chat.emulateMedia({ colorScheme: look.colorScheme })
+    await reads(`Play the person who signs in to ${TENANT}`, chat)
+    return chat
+  }
+
+  const number = async (): Promise<string> => (await page.locator('.number').textContent()) ?? ''
+
+  return {
+    page,
+    reads,
+    presses,
+    isTold,
+    begins,
+    followsLink,
+    number,
+    [Symbol.asyncDispose]: async () => {
+      for (const each of context.pages().slice(1)) await each.close()
+    },
+  }
+}
+
+/** A number of the chat that is not the right one. */
+async function otherThan(number: string, chat: Page): Promise<string> {
+  const labels = await chat.getByRole('button', { name: /^\d\d$/ }).allTextContents()
+  return labels.find((label) => label !== number) ?? ''
+}
+
+/** Nothing sticks out and nobody is kept out. */
+async function holds(page: Page, name: string) {
+  await screenshot(page, `passepartout-${name}`)
+  expect(await scrollsSideways(page)).toBe(false)
+  expect(await seriousFindings(page)).toEqual([])
+}
+
+/** What a phone reads that is held before the page. */
+async function scanned(page: Page): Promise<string> {
+  const size = 300
+  const data = await page.evaluate(async (size) => {
+    const svg = new XMLSerializer().serializeToString(document.querySelector('.qr svg') as Node)
+    const picture = new Image()
+    picture.src = `data:image/svg+xml,${encodeURIComponent(svg)}`
+    await picture.decode()
+    const canvas = Object.assign(document.createElement('canvas'), { width: size, height: size })
+    const context = canvas.getContext('2d') as CanvasRenderingContext2D
+    context.fillStyle = '#fff'
+    context.fillRect(0, 0, size, size)
+    context.drawImage(picture, 0, 0, size, size)
+    return [...context.getImageData(0, 0, size, size).data]
+  }, size)
+  return decodeQR({ width: size, height: size, data: Uint8Array.from(data) })
+}
+
+describe('in the sandbox', () => {
+  test(
+    'whoever taps the right number is signed in as whom they chose, until they sign out',
+    async () => {
+      await using grace = await somebody(world.sandbox)
+      await grace.begins()
+      await holds(grace.page, 'question')
+      const number = await grace.number()
+      await grace.page.reload()
+      await grace.reads('Sign in')
+      expect(await grace.number()).toBe(number)
+
+      const chat = await grace.followsLink()
+      await holds(chat, 'sandbox')
+      await chat.getByText('Grace Hopper').click()
+      await grace.presses(number, chat)
+      await grace.reads('Approved', chat)
+      await grace.page.bringToFront()
+      await grace.isTold('Signed in as Grace Hopper')
+      await holds(grace.page, 'signed-in')
+
+      await grace.page.reload()
+      await grace.isTold('Signed in as Grace Hopper')
+      await grace.presses('Sign out')
+      await grace.reads('Welcome')
+      await grace.page.goto(`${world.sandbox.url}/sign-in`)
+      await grace.reads('Too late')
+    },
+    LONG,
+  )
+
+  test(
+    'a wrong number and a no are told, and one can begin again, on a narrow and dark screen',
+    async () => {
+      await using ada = await somebody(world.sandbox, NARROW_DARK)
+      await holds(ada.page, 'welcome-narrow-dark')
+      await ada.begins()
+      await holds(ada.page, 'question-narrow-dark')
+      const chat = await ada.followsLink()
+      await holds(chat, 'sandbox-narrow-dark')
+      await ada.presses(await otherThan(await ada.number(), chat), chat)
+      await ada.reads('Denied', chat)
+      await ada.page.bringToFront()
+      await ada.isTold('You said no, or tapped another number.')
+      await holds(ada.page, 'denied-narrow-dark')
+
+      await ada.presses('Try again')
+      await ada.reads('Sign in')
+      const again = await ada.followsLink()
+      await ada.presses('Deny', again)
+      await ada.reads('Denied', again)
+      await ada.page.bringToFront()
+      await ada.reads('Not signed in')
+      await ada.page.reload()
+      await ada.reads('Not signed in')
+    },
+    LONG,
+  )
+
+  test(
+    'it works without scripts',
+    async () => {
+      await using konrad = await somebody(world.sandbox, WIDE, false)
+      await konrad.begins()
+      const number = await konrad.number()
+      const chat = await konrad.followsLink()
+      await chat.getByText('Konrad Zuse').click()
+      await konrad.presses(number, chat)
+      await konrad.reads('Approved', chat)
+      await konrad.isTold('Signed in as Konrad Zuse')
+    },
+    LONG,
+  )
+})
+
+describe('with Telegram', () => {
+  test(
+    'whoever scans the code and taps the right number is signed in',
+    async () => {
+      const { telegram, bot, live } = world
+      const ada = telegram.person({ first_name: 'Ada <b>', last_name: 'Lovelace' })
+      await using visitor = await somebody(live)
+      await visitor.begins()
+      const link = await visitor.page
+        .getByRole('link', { name: 'Open Telegram' })
+        .getAttribute('href')
+      expect(link).toStartWith('https://t.me/paper_shop_bot?start=')
+      expect(await scanned(visitor.page)).toBe(link as string)
+
+      ada.follow(link as string)
+      const question = await ada.waitForMessage(bot)
+      expect(question.text).toContain(`Sign in to ${TENANT}?`)
+      expect(question.text).toContain('Chrome on Linux')
+      ada.tap(question, await visitor.number())
+      await visitor.isTold('Signed in as Ada <b> Lovelace')
+    },
+    LONG,
+  )
+
+  test('a browser learns nothing of what another began, nor the key', async () => {
+    const { telegram, bot, live } = world
+    const mallory = telegram.person()
+    const began = await fetch(`${live.url}/sign-in`, { method: 'POST', redirect: 'manual' })
+    const cookie = began.headers.get('set-cookie')?.split(';')[0] ?? ''
+    expect(began.headers.get('set-cookie')).toMatch(/; HttpOnly; SameSite=Lax; /)
+    const shown = await (await fetch(`${live.url}/sign-in`, { headers: { cookie } })).text()
+    expect(shown).not.toContain(live.key)
+    mallory.follow(/href="([^"]+)"/.exec(shown)?.[1]?.replaceAll('&#38;', '&') ?? '')
+    mallory.tap(await mallory.waitForMessage(bot), /class="number">(\d\d)</.exec(shown)?.[1] ?? '')
+    await mallory.waitForMessage(bot, ({ buttons }) => buttons.length === 0)
+
+    const victim = await fetch(`${live.url}/sign-in`, { redirect: 'manual' })
+    expect([victim.status, victim.headers.get('set-cookie')]).toEqual([200, null])
+    expect(await (await fetch(`${live.url}/sign-in/news`)).json()).toEqual({ status: 'not_found' })
+    const own = await fetch(`${live.url}/sign-in`, { headers: { cookie }, redirect: 'manual' })
+    expect([own.status, own.headers.get('location')]).toEqual([303, '/'])
+  })
+
+  test('whoever begins too often is asked to wait', async () => {
+    const begin = () => fetch(`${world.live.url}/sign-in`, { method: 'POST', redirect: 'manual' })
+    const statuses = await Promise.all(Array.from({ length: 12 }, begin))
+    const refused = statuses.find(({ status }) => status === 429)
+    expect(await refused?.text()).toContain('Wait a minute')
+  })
+})

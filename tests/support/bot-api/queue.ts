@@ -1,0 +1,89 @@
+import type { Update, UpdateBody } from './wire.ts'
+
+/** An offset beyond this many ids after the next one is none of this queue, and is ignored. */
+const NEAR_FUTURE = 10
+
+export type Queue = ReturnType<typeof newQueue>
+
+/** The updates that a bot has not confirmed. `changed` is told when there may be one to deliver. */
+export function newQueue(changed: () => void) {
+  let pending: Update[] = []
+  /** To be delivered once more, whatever was confirmed. */
+  let again: Update[] = []
+  let delivered: Update[] = []
+  let nextId = 500_000_001
+  let isHeld = false
+  let isShuffled = false
+
+  const waiting = () => (isHeld ? [] : [...again, ...pending])
+  const arranged = (updates: Update[]) => (isShuffled ? updates.toReversed() : updates)
+
+  function recordDelivery(updates: Update[]) {
+    again = again.filter((update) => !updates.includes(update))
+    delivered = [...delivered.filter((update) => !updates.includes(update)), ...updates]
+  }
+
+  /** A negative offset counts from the end. */
+  function confirm(offset: number) {
+    if (offset < 0) pending = pending.slice(offset)
+    else if (offset <= nextId + NEAR_FUTURE)
+      pending = pending.filter((update) => update.update_id >= offset)
+  }
+
+  return {
+    size: () => again.length + pending.length,
+
+    add: (body: UpdateBody) => {
+      pending.push({ ...body, update_id: nextId++ })
+      changed()
+    },
+
+    /** For polling: forgets what `offset` confirms and gives what comes after it. */
+    read: (offset: number, limit: number): Update[] => {
+      confirm(offset)
+      const batch = waiting().slice(0, limit)
+      recordDelivery(batch)
+      return arranged(batch)
+    },
+
+    /** For pushing: what to deliver next, besides what is under way. */
+    nextBeside: (underWay: Set<Update>): Update | undefined =>
+      arranged(waiting()).find((update) => !underWay.has(update)),
+
+    /** It was pushed, or nobody wanted it. */
+    settle: (update: Update) => {
+      recordDelivery([update])
+      pending = pending.filter((other) => other !== update)
+    },
+
+    clear: () => {
+      pending = []
+      again = []
+    },
+
+    redeliver: (count: number): Update[] => {
+      if (delivered.length < count) throw new Error('there is nothing to deliver again')
+      const latest = delivered.slice(-count)
+      again.push(...latest.filter((update) => !pending.includes(update)))
+      changed()
+      return latest
+    },
+
+    jumpTo: (id: number) => {
+      nextId = id
+    },
+
+    shuffle: (isOn: boolean) => {
+      isShuffled = isOn
+    },
+
+    hold: () => {
+      isHeld = true
+    },
+
+    release: () => {
+      isHeld = false
+      changed()
+    },
+  }
+}

@@ -1,0 +1,75 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { brokenReply, type Faults } from './faults.ts'
+import { methodsOf } from './methods.ts'
+import { readParams } from './params.ts'
+import type { Reach } from './webhooks.ts'
+import { cut, Refusal, refused } from './wire.ts'
+import type { Call, World } from './world.ts'
+
+const PATH = /^\/bot([^/]+)\/(\w+)$/
+const TOKEN = /^[1-9]\d*:[\w-]+$/
+
+/** Serves the world to its bots, on a free port of loopback. */
+export function serve(world: World, faults: Faults, reach: Reach) {
+  const methods = methodsOf(world, reach)
+  const names = new Map(Object.keys(methods).map((name) => [name.toLowerCase(), name]))
+
+  async function respond(request: Request): Promise<Response> {
+    const [, token, name] = PATH.exec(decodeURIComponent(new URL(request.url).pathname)) ?? []
+    if (token === undefined || name === undefined) return refused(new Refusal(404, 'Not Found'))
+    const method = names.get(name.toLowerCase()) ?? name
+    const call: Call = { method, token, params: {}, at: Date.now(), status: undefined }
+    const gone = AbortSignal.any([request.signal, world.closing])
+    try {
+      call.params = await readParams(request)
+      record(call)
+      return await reply(call, gone)
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error
+      return finished(call, gone, refused(error))
+    }
+  }
+
+  function record(call: Call) {
+    world.calls.push(call)
+    world.bell.ring()
+  }
+
+  /** A caller that has gone got nothing. */
+  function finished(call: Call, gone: AbortSignal, response: Response, isCut = false): Response {
+    if (!gone.aborted) call.status = isCut ? 0 : response.status
+    world.bell.ring()
+    return response
+  }
+
+  /** With what goes wrong on purpose. */
+  async function reply(call: Call, gone: AbortSignal): Promise<Response> {
+    const fault = faults.take(call.method, botIdOf(call.token))
+    const rightly = () => perform(call, gone)
+    if (!fault) return finished(call, gone, await rightly())
+
+    const early = fault.worksAnyway ? await rightly() : undefined
+    await pause(fault.delayMs ?? 0, undefined, { signal: gone }).catch(() => {})
+    if (gone.aborted) return cut()
+    const response = brokenReply(fault) ?? early ?? (await rightly())
+    return finished(call, gone, response, fault.drop)
+  }
+
+  async function perform({ token, method, params }: Call, gone: AbortSignal): Promise<Response> {
+    try {
+      const run = methods[method]
+      if (!TOKEN.test(token)) throw new Refusal(404, 'Not Found')
+      const bot = world.bots.get(botIdOf(token))
+      if (bot?.token !== token) throw new Refusal(401, 'Unauthorized')
+      if (!run) throw new Refusal(404, 'Not Found: method not found')
+      return Response.json({ ok: true, ...(await run(bot, params, gone)) })
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error
+      return refused(error)
+    }
+  }
+
+  return Bun.serve({ hostname: '127.0.0.1', port: 0, idleTimeout: 0, fetch: respond })
+}
+
+const botIdOf = (token: string) => Number(token.split(':')[0])
