@@ -10,6 +10,7 @@ import { ingest } from './ingest.ts'
 import { introspect } from './introspect.ts'
 import { latency } from './latency.ts'
 import { list } from './list.ts'
+import { poll } from './poll.ts'
 import { signIn } from './sign-in.ts'
 import { starvation } from './starvation.ts'
 import type { Bench, Scale } from './support/bench.ts'
@@ -30,6 +31,7 @@ const BENCHES: Record<string, Bench> = {
   whoami,
   authorize,
   'sign-in': signIn,
+  poll,
   boot,
 }
 

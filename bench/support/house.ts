@@ -65,16 +65,17 @@ async function moveIn(
   return { id, key }
 }
 
-/** A live key of the first tenant. */
+/** A key of the first tenant. */
 export async function issueKey(
   { dataDir, residents }: House,
-  engine: 'gate' | 'relay',
+  engine: 'gate' | 'relay' | 'passepartout',
+  environment: 'live' | 'test' = 'live',
 ): Promise<{ tenantId: string; key: string }> {
   const tenantId = residents[0]?.id ?? ''
   const db = openHouseDatabase(dataDir)
   const parts = { db, clock: systemClock, audit: createAudit({ db, clock: systemClock }) }
   const keys = createKeys({ ...parts, prefix: 'svc' })
-  const { key } = await keys.issue(ACTOR, { tenantId, engine, environment: 'live' })
+  const { key } = await keys.issue(ACTOR, { tenantId, engine, environment })
   db.close()
   return { tenantId, key }
 }
