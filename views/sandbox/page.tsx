@@ -74,7 +74,7 @@ const Task = ({ tenantName, words }: { tenantName: string; words: Words }) => (
 
 const Ending = ({ outcome, words }: { outcome: Outcome; words: Words }) => (
   <div class="opening">
-    <span class={`sign ${outcome}`}>{SIGNS[outcome]}</span>
+    {SIGNS[outcome]}
     <h1>{words.outcomes[outcome].heading}</h1>
     <p>{words.outcomes[outcome].text}</p>
     {outcome !== 'unknown' && (
@@ -93,10 +93,10 @@ const STATUSES = {
 }
 
 const SIGNS = {
-  approved: <CheckIcon />,
-  denied: <ProblemIcon />,
-  expired: <ClockIcon />,
-  unknown: <InfoIcon />,
+  approved: <span class="sign good">{<CheckIcon />}</span>,
+  denied: <span class="sign bad">{<ProblemIcon />}</span>,
+  expired: <span class="sign late">{<ClockIcon />}</span>,
+  unknown: <span class="sign">{<InfoIcon />}</span>,
 }
 
 const FlaskIcon = () => (
