@@ -19,7 +19,7 @@ import { passepartoutRetention } from './retention.ts'
 import { createRoutes } from './routes/index.ts'
 import { createSandbox, sandboxLink } from './sandbox/index.ts'
 import type { Pages } from './sandbox/pages.ts'
-import type { BotRow } from './store/bots.ts'
+import { type BotRow, createBotStore } from './store/bots.ts'
 import { createStore, type Store } from './store/index.ts'
 import { createTelegram } from './telegram/client.ts'
 import { createTelegramMessenger, telegramLink } from './telegram/index.ts'
@@ -47,8 +47,8 @@ export function createBotOffice(
 
 /** Those in use whose messages do not come in. */
 export const botsInTrouble = (db: Db): Bot[] =>
-  createStore(db)
-    .bots.all()
+  createBotStore(db)
+    .all()
     .map(presentBot)
     .filter(({ enabled, trouble }) => enabled && trouble !== null)
 

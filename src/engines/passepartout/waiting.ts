@@ -8,7 +8,8 @@ const SLICE = 100
 /** Connections are not without end. Of what others leave, a tenant gets half; beyond it nobody is held. */
 const MOST_WAITING = 10_000
 
-interface Awaited {
+/** Whoever asks, and about what. */
+interface Asking {
   tenantId: string
   attemptId: string
 }
@@ -33,7 +34,7 @@ export function createWaiting({ db, clock }: { db: Db; clock: Clock }) {
    * Resolves after `ms` at the latest, or once there may be news of the attempt: whoever waits
    * looks again.
    */
-  function news({ tenantId, attemptId }: Awaited, ms: number, signal: AbortSignal): Promise<void> {
+  function news({ tenantId, attemptId }: Asking, ms: number, signal: AbortSignal): Promise<void> {
     return new Promise((resolve) => {
       const end = () => {
         cancel()
