@@ -9,6 +9,7 @@ import {
   expectSignedIn,
   MINUTE,
   pressedStart,
+  rowsOf,
   SECOND,
   START,
   signIn,
@@ -420,3 +421,66 @@ function tablesOf({ app: { db } }: Pick<World, 'app'>): string[] {
     ),
   )
 }
+
+test('a bot that Telegram cannot call is told of within a minute, and of why', async () => {
+  await using here = await boot({ flags: { 'server-port': '1' } })
+  const { world, actor, botApi, acme, owner, ada, bots, bot } = here
+  await bots.set(actor, owner, { transport: 'webhook' })
+  await until(() => acme.bot.webhook !== undefined)
+  const since = world.app.clock.now()
+
+  ada.say(acme.bot, 'Hello')
+  const info = `${botApi.url}/bot${acme.bot.token}/getWebhookInfo`
+  await until(async () => (await (await fetch(info)).text()).includes('last_error_message'))
+  await here.becomes('unreachable')
+
+  expect(bot()?.trouble).toContain('cannot call here')
+  expect(world.app.clock.now() - since).toBeLessThanOrEqual(MINUTE)
+})
+
+test('a bot that was renamed is linked to by its new name once it is received anew', async () => {
+  await using here = await boot()
+  const { actor, acme, owner, bots, bot, expectToWork } = here
+
+  acme.bot.rename('acme_renamed_bot')
+  await bots.disable(actor, owner)
+  await bots.enable(actor, owner)
+  await until(() => bot()?.username === 'acme_renamed_bot')
+
+  expect((await acme.live.post(START)).body.deep_link).toStartWith('https://t.me/acme_renamed_bot?')
+  await expectToWork()
+})
+
+test('a call of one bot that hangs keeps up no other bot, and not the end of the server', async () => {
+  const world = await bootWorld()
+  const { app, actor, botApi } = world
+  const slow = await world.signingTenant('Slow')
+  const owner = { tenantId: slow.id, environment: 'live' } as const
+  const hang = botApi.fail({ method: 'getWebhookInfo', bot: slow.bot, delayMs: 60_000 })
+  await app.passepartout.bots.set(actor, owner, { transport: 'webhook' })
+  await until(() => hang.hits() === 1)
+  await app.passepartout.bots.set(actor, owner, { transport: 'polling' })
+
+  await world.signingTenant('Other')
+  await botApi.waitForPoller(slow.bot)
+  await app.passepartout.bots.set(actor, owner, { transport: 'webhook' })
+  await until(() => hang.hits() === 2)
+  await app.stop()
+
+  await botApi[Symbol.asyncDispose]()
+})
+
+test('however many strangers write to a bot whose messenger hangs, 64 calls are under way', async () => {
+  await using here = await boot()
+  const { world, botApi, acme, polls } = here
+  botApi.fail({ method: 'sendMessage', bot: acme.bot, delayMs: 60_000 })
+  const strangers = Array.from({ length: 100 }, () => botApi.person())
+
+  const before = Number(polls().at(-1)?.params.offset ?? 0)
+  for (const person of strangers) person.say(acme.bot, 'Hello')
+  await until(() => rowsOf(world.app, 'updates').length >= 100)
+  await until(() => callsBy(world, acme.bot, 'sendMessage').length >= 64)
+  await until(() => Number(polls().at(-1)?.params.offset ?? 0) > before)
+
+  expect(callsBy(world, acme.bot, 'sendMessage')).toHaveLength(64)
+})

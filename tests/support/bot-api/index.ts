@@ -124,7 +124,10 @@ export function startBotApi({ reach = (url) => url }: Options = {}) {
 
 const handleOf = (bot: Bot) => ({
   id: bot.user.id,
-  username: bot.user.username,
+
+  get username() {
+    return bot.user.username
+  },
 
   get token() {
     return bot.token
@@ -135,7 +138,12 @@ const handleOf = (bot: Bot) => ({
     return webhook && { url: webhook.url, secret: webhook.secret }
   },
 
-  /** At BotFather's. Returns the new one. */
+  /** At BotFather's, as all that follows. */
+  rename: (username: string) => {
+    bot.user.username = username
+  },
+
+  /** Returns the new one. */
   revokeToken: () => replaceToken(bot),
 
   /** As if another system had set its webhook there; nothing is pushed. */
