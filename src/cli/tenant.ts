@@ -1,3 +1,5 @@
+import type { Usage, UsageOfMonth } from '../platform/metering/index.ts'
+import { isMonth } from '../platform/metering/months.ts'
 import { PLANS, SUSPEND_REASONS, type Tenant, type TenantChange } from '../platform/tenants.ts'
 import { type Answer, type Command, oneOf, table, UsageError } from './command.ts'
 import { withNewOffices, withOffices } from './open.ts'
@@ -40,6 +42,54 @@ export const tenantShow: Command = {
   run: ({ config, args }) =>
     withOffices(config, ({ tenants }) => shown(tenants.find(args[0] ?? ''))),
 }
+
+export const tenantUsage: Command = {
+  name: 'tenant usage',
+  summary: 'Show what a tenant has used in a month, and in those before.',
+  positionals: ['ID'],
+  options: {
+    month: { type: 'string', value: 'MONTH', help: 'As 2026-01; this one unless given.' },
+  },
+  run: ({ config, options, args }) =>
+    withOffices(config, async ({ usage }) => {
+      const [id = ''] = args
+      const month = options.month === undefined ? undefined : `${options.month}`
+      if (month !== undefined && !isMonth(month))
+        throw new UsageError('--month: expected a month like 2026-01')
+      const { told: _, days, ...totals } = await usage.usageOf(id, month)
+      const months = usage.months(id)
+      return {
+        json: { ...totals, days, months },
+        text: [fields(totals), daysTable(days), monthsTable(months)].filter(Boolean).join('\n\n'),
+      }
+    }),
+}
+
+const daysTable = (days: Usage['days']): string =>
+  days.length === 0
+    ? ''
+    : table([
+        ['DAY', 'ENGINE', 'ENVIRONMENT', 'REQUESTS'],
+        ...days.map(({ day, engine, environment, requests }) => [
+          day,
+          engine,
+          environment,
+          `${requests}`,
+        ]),
+      ])
+
+const monthsTable = (months: UsageOfMonth[]): string =>
+  months.length === 0
+    ? ''
+    : table([
+        ['MONTH', 'REQUESTS', 'BILLED', 'COST IN CENTS'],
+        ...months.map(({ month, requests, billed_requests, cost_cents }) => [
+          month,
+          `${requests}`,
+          `${billed_requests}`,
+          `${cost_cents}`,
+        ]),
+      ])
 
 export const tenantSet: Command = {
   name: 'tenant set',
@@ -108,7 +158,7 @@ function wholeCents(text: string): number {
   return Number(text)
 }
 
-const shown = (tenant: Tenant): Answer => ({
-  json: tenant,
-  text: table(Object.entries(tenant).map(([name, value]) => [name, `${value ?? '-'}`])),
-})
+const shown = (tenant: Tenant): Answer => ({ json: tenant, text: fields(tenant) })
+
+const fields = (record: object): string =>
+  table(Object.entries(record).map(([name, value]) => [name, `${value ?? '-'}`]))

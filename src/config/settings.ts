@@ -239,6 +239,7 @@ export const settings = {
     delayedJobsMs: setting(kept, '30d', 'Delayed jobs that ended.'),
     failedExecutionsMs: setting(kept, '7d', 'Failed runs beyond the newest 100 of a cron job.'),
     mailsMs: setting(kept, '30d', 'Mails that were sent or given up.'),
+    usageMs: setting(kept, '1095d', 'Counts of requests, and what they cost.'),
     loginsMs: setting(kept, '30d', 'Messenger sign-ins, with where they were started.'),
     expiredMs: setting(kept, '1d', 'Sessions, tokens, codes and started sign-ins past their end.'),
   }),
@@ -256,7 +257,7 @@ export const settings = {
     enabled: setting(toggle, false, 'Whether to make them.'),
     everyMs: setting(duration('1m', '30d'), '24h', 'The time between two.'),
     keep: setting(integer(1, 1000), 7, 'How many to keep.'),
-    directory: unset(path, 'Where they go; unset, backups in data_dir.'),
+    directory: unset(path, 'Where they go, a directory that is there; unset, backups in data_dir.'),
   }),
 
   metrics: table('Numbers for Prometheus.', {

@@ -39,8 +39,19 @@ export function compileFilter({ eventTypes, channels }: Filter): CompiledFilter 
   }
 }
 
+/**
+ * What a tenant is told about itself. An endpoint may belong to one of its customers: these reach
+ * those alone that name them.
+ */
+const OWN_AFFAIRS = new Set(['usage.threshold'])
+
 function typeTest(patterns: readonly string[] | null): (type: string) => boolean {
-  if (patterns === null || patterns.includes('*')) return () => true
+  if (patterns === null) return (type) => !OWN_AFFAIRS.has(type)
+  const named = namedTest(patterns.filter((pattern) => pattern !== '*'))
+  return patterns.includes('*') ? (type) => !OWN_AFFAIRS.has(type) || named(type) : named
+}
+
+function namedTest(patterns: readonly string[]): (type: string) => boolean {
   const exact = new Set(patterns.filter((pattern) => !pattern.endsWith('.*')))
   // With their dot: `user.` begins neither `user` nor `users.created`.
   const prefixes = patterns

@@ -19,10 +19,13 @@ export function createBuckets({
   clock,
   perMinute,
   most = 100_000,
+  nameOf = sha256,
 }: {
   clock: Clock
   perMinute: number
   most?: number
+  /** Else a digest: keys may be as long as a stranger likes, or parts of texts that would be kept. */
+  nameOf?: (key: string) => string
 }) {
   /**
    * Time is counted in ticks, of which `perMinute` make a millisecond. A token then takes 60,000
@@ -45,9 +48,14 @@ export function createBuckets({
     const waitMs = waitFor(emptied, now)
     if (waitMs > 0) return waitMs
 
-    if (!fullAt.has(name) && fullAt.size >= most) forgetFullest()
-    forget(name)
-    remember(name, emptied)
+    const before = fullAt.get(name)
+    if (before === undefined && fullAt.size >= most) forgetFullest()
+    // Of a busy key many tokens are taken within the same second, where it stays in its place.
+    if (before !== undefined && secondOf(before) === secondOf(emptied)) fullAt.set(name, emptied)
+    else {
+      forget(name)
+      remember(name, emptied)
+    }
     return 0
   }
 
@@ -55,6 +63,16 @@ export function createBuckets({
   function peek(key: string): number {
     const now = sweptNow()
     return waitFor(fullTime(nameOf(key), now) + TOKEN, now)
+  }
+
+  /** How many tokens there are, and the milliseconds until there are all of them again. */
+  function look(key: string): { left: number; fullInMs: number } {
+    const now = sweptNow()
+    const full = fullTime(nameOf(key), now)
+    return {
+      left: Math.floor((ticks(now + MINUTE) - full) / TOKEN),
+      fullInMs: Math.ceil((full - ticks(now)) / perMinute),
+    }
   }
 
   /** Puts back a token that was taken. A full bucket gets no fuller. */
@@ -121,11 +139,9 @@ export function createBuckets({
   return {
     take,
     peek,
+    look,
     give,
     /** How many buckets are remembered. */
     size: () => fullAt.size,
   }
 }
-
-/** Keys may be as long as a stranger likes, and parts of texts that would be kept with them. */
-const nameOf = sha256

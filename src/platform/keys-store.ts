@@ -10,7 +10,11 @@ export type KeyRow = typeof apiKeys.$inferSelect
 export type KeyWithTenant = Pick<
   KeyRow,
   'id' | 'tenantId' | 'engine' | 'environment' | 'scopes' | 'lastUsedAt' | 'expiresAt' | 'revokedAt'
-> & { tenantStatus: TenantRow['status'] }
+> & {
+  tenantStatus: TenantRow['status']
+  plan: TenantRow['plan']
+  spendCapCents: TenantRow['spendCapCents']
+}
 
 /** The only file with SQL on keys. */
 export function createKeyStore({ orm }: Db) {
@@ -34,6 +38,8 @@ export function createKeyStore({ orm }: Db) {
       id: apiKeys.id,
       tenantId: apiKeys.tenantId,
       tenantStatus: tenants.status,
+      plan: tenants.plan,
+      spendCapCents: tenants.spendCapCents,
       engine: apiKeys.engine,
       environment: apiKeys.environment,
       scopes: apiKeys.scopes,

@@ -12,8 +12,9 @@ import {
 import { conflict, fail, invalid, notFound } from './errors.ts'
 import { newId } from './ids.ts'
 import { createKeyStore, type KeyRow, type KeyWithTenant } from './keys-store.ts'
+import type { Charge } from './metering/index.ts'
 import { createReadCache } from './read-cache.ts'
-import type { TenantStatus } from './tenants.ts'
+import type { Plan, TenantStatus } from './tenants.ts'
 
 /** A key as lists show it: never its secret. */
 export interface ApiKey {
@@ -38,14 +39,21 @@ export interface IssuedKey {
   scopes: string[]
 }
 
-/** Who a verified key speaks for. */
-export interface Caller {
+/** Who a verified key speaks for, and what they have agreed to. */
+export interface KeyHolder {
   keyId: string
   tenantId: string
   tenantStatus: TenantStatus
+  plan: Plan
+  spendCapCents: number | null
   engine: Engine
   environment: Environment | null
   scopes: ReadonlySet<string>
+}
+
+/** The holder of a key in one request. */
+export interface Caller extends KeyHolder {
+  readonly charge: Charge
 }
 
 export interface NewKey {
@@ -64,7 +72,7 @@ type Lifetime = Pick<KeyRow, 'revokedAt' | 'expiresAt'>
 
 interface Verified {
   row: KeyWithTenant
-  caller: Caller
+  holder: KeyHolder
 }
 
 export type Keys = ReturnType<typeof createKeys>
@@ -130,23 +138,23 @@ export function createKeys(parts: { db: Db; clock: Clock; audit: Audit; prefix: 
   }
 
   /**
-   * The caller behind a key, or undefined when it is malformed, unknown, revoked or past
+   * Who is behind a key, or undefined when it is malformed, unknown, revoked or past
    * its grace period. A wrong check digit is told without a look-up. What is compared is
    * a hash, so the time it takes tells nothing about the secret.
    */
-  function verify(key: string): Caller | undefined {
+  function verify(key: string): KeyHolder | undefined {
     const hash = sha256(key)
     const known = verified.get(hash) ?? lookUp(key, hash)
     if (!known || !isValid(known.row)) return undefined
     noteUse(known.row)
-    return known.caller
+    return known.holder
   }
 
   /** Unknown keys are not remembered: there is no end of them. */
   function lookUp(key: string, hash: string): Verified | undefined {
     if (!isWellFormed(key)) return undefined
     const row = store.findByHash(hash)
-    return row && verified.set(hash, { row, caller: callerOf(row) })
+    return row && verified.set(hash, { row, holder: holderOf(row) })
   }
 
   const isWellFormed = (key: string): boolean =>
@@ -210,10 +218,12 @@ export function createKeys(parts: { db: Db; clock: Clock; audit: Audit; prefix: 
   return { issue, rotate, revoke, list, isOf, isAlive, verify, forget }
 }
 
-const callerOf = (row: KeyWithTenant): Caller => ({
+const holderOf = (row: KeyWithTenant): KeyHolder => ({
   keyId: row.id,
   tenantId: row.tenantId,
   tenantStatus: row.tenantStatus,
+  plan: row.plan,
+  spendCapCents: row.spendCapCents,
   engine: row.engine,
   environment: row.environment,
   scopes: new Set<string>(JSON.parse(row.scopes)),

@@ -1,3 +1,4 @@
+import type { Config } from '../config/index.ts'
 import type { Db } from '../db/open.ts'
 import { createAudit } from './audit.ts'
 import type { Clock } from './clock.ts'
@@ -5,6 +6,7 @@ import { ENGINES } from './engines.ts'
 import { createInstances } from './instances.ts'
 import { createKeys } from './keys.ts'
 import type { Log } from './log.ts'
+import { createMetering } from './metering/index.ts'
 import { createMetrics } from './metrics.ts'
 import type { Outbound } from './outbound/index.ts'
 import type { Process } from './process.ts'
@@ -24,6 +26,8 @@ export function createPlatform(parts: {
   outbound: Outbound
   sealing: Sealing
   keyPrefix: string
+  /** What a month of requests includes and costs. */
+  metering: Config['metering']
   process: Process
   /** Takes the place of chance. */
   random?: Random
@@ -34,6 +38,7 @@ export function createPlatform(parts: {
   const resources = createResources()
   for (const engine of ENGINES)
     resources.add(`${engine}:key`, (tenantId, id) => keys.isOf(tenantId, engine, id))
+  const metrics = createMetrics()
   return {
     db,
     clock,
@@ -46,7 +51,8 @@ export function createPlatform(parts: {
     keys,
     resources,
     instances: createInstances({ db, clock, process: parts.process }),
-    metrics: createMetrics(),
+    metrics,
+    metering: createMetering({ db, clock, log, audit, metrics, config: parts.metering }),
     retention: createRetention({ db, clock, log }),
   }
 }

@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm'
-import { check, index, integer, sqliteTable, text } from 'drizzle-orm/sqlite-core'
+import { check, index, integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core'
 
 export const tenants = sqliteTable(
   'tenants',
@@ -134,3 +134,84 @@ export const mails = sqliteTable(
     index('mails_leased').on(t.leaseUntil).where(sql`state = 'leased'`),
   ],
 )
+
+/** Requests with a key, by the day of UTC: for pictures. */
+export const usageDays = sqliteTable(
+  'usage_days',
+  {
+    tenantId: tenantId(),
+    /** As `2026-01-31`. */
+    day: text('day').notNull(),
+    engine: text('engine', { enum: ['gate', 'clockwork', 'passepartout', 'relay'] }).notNull(),
+    /** Clockwork, whose keys have none, counts as live. */
+    environment: text('environment', { enum: ['live', 'test'] }).notNull(),
+    requests: integer('requests').notNull(),
+  },
+  (t) => [
+    primaryKey({ columns: [t.tenantId, t.day, t.engine, t.environment] }),
+    index('usage_days_by_day').on(t.day),
+  ],
+)
+
+/** Requests with a key, by the month of UTC: for the allowance and the bill. */
+export const usageMonths = sqliteTable(
+  'usage_months',
+  {
+    tenantId: tenantId(),
+    /** As `2026-01`. */
+    month: text('month').notNull(),
+    requests: integer('requests').notNull(),
+    /** Those among them that cost something. */
+    billed: integer('billed').notNull(),
+    /** What these cost, by the price when last counted. */
+    costCents: integer('cost_cents').notNull(),
+    /** The highest share of the allowance that was told, in percent; 0 for none. */
+    allowanceTold: integer('allowance_told').notNull(),
+    /** The same of the spend cap. */
+    spendCapTold: integer('spend_cap_told').notNull(),
+  },
+  (t) => [
+    primaryKey({ columns: [t.tenantId, t.month] }),
+    index('usage_months_by_month').on(t.month),
+  ],
+)
+
+/** One row: what tells this database from every other, wherever its copies go. */
+export const installation = sqliteTable('installation', {
+  id: text('id').primaryKey(),
+  createdAt: integer('created_at').notNull(),
+})
+
+/** Backups that were made or tried; the one under way has no end. */
+export const backups = sqliteTable(
+  'backups',
+  {
+    id: text('id').primaryKey(),
+    origin: text('origin', { enum: ['schedule', 'command'] }).notNull(),
+    /** The process that makes it, as in `instances`; null for a command. */
+    owner: text('owner'),
+    startedAt: integer('started_at').notNull(),
+    endedAt: integer('ended_at'),
+    file: text('file').notNull(),
+    bytes: integer('bytes'),
+    /** Why there is none. */
+    error: text('error'),
+  },
+  (t) => [index('backups_by_time').on(t.startedAt)],
+)
+
+/** Tenants that were brought from elsewhere; one without an end was cut short. */
+export const imports = sqliteTable('imports', {
+  tenantId: text('tenant_id').primaryKey(),
+  /** SHA-256 of the file, hexadecimal: only the same file can go on where it stopped. */
+  fileHash: text('file_hash').notNull(),
+  startedAt: integer('started_at').notNull(),
+  endedAt: integer('ended_at'),
+})
+
+/** Keys of fingerprints from before the master key was replaced: what they made stays known. */
+export const fingerprintKeys = sqliteTable('fingerprint_keys', {
+  purpose: text('purpose').primaryKey(),
+  /** Sealed, base64url. */
+  key: text('key').notNull(),
+})

@@ -1,7 +1,10 @@
 import type { Db } from '../../db/open.ts'
+import { type Audit, actorOf } from '../../platform/audit.ts'
 import { type Clock, isoTime } from '../../platform/clock.ts'
 import { conflict, fail, notFound } from '../../platform/errors.ts'
 import { newId } from '../../platform/ids.ts'
+import type { Caller } from '../../platform/keys.ts'
+import type { Metering } from '../../platform/metering/index.ts'
 import type { Outbound } from '../../platform/outbound/index.ts'
 import { changedRow, columnsOf, keptRequest, nextSlot } from './cron-job-row.ts'
 import {
@@ -32,30 +35,34 @@ export type CronJobs = ReturnType<typeof createCronJobs>
 export function createCronJobs(parts: {
   db: Db
   clock: Clock
+  audit: Audit
   outbound: Outbound
   store: Store
+  metering: Metering
   /** Tells the loop that a run stands ready. */
   nudge: () => void
   /** Tells the loop of a time that has to be waited for. */
   expect: (at: number) => void
 }) {
-  const { db, clock, outbound, store, nudge, expect } = parts
+  const { db, clock, audit, outbound, store, metering, nudge, expect } = parts
 
   const list = (tenantId: string): CronJob[] => store.cronJobs.list(tenantId).map(presentCronJob)
 
   const get = (tenantId: string, id: string): CronJobDetail =>
     presentCronJobDetail(existing(tenantId, id), store.skipped.totals(id))
 
-  async function create(tenantId: string, input: NewCronJob): Promise<CronJob> {
+  async function create(caller: Caller, input: NewCronJob): Promise<CronJob> {
     checkRequest(outbound, input)
-    const now = clock.now()
-    const row = newRow(tenantId, input, now)
+    const { tenantId } = caller
+    const row = newRow(tenantId, input, clock.now())
+    metering.reserve(caller)
     await db.commit(() => {
       const stored = store.counts.add(tenantId, { cronJobs: 1, bytes: sizeOf(row) })
       if (stored.cronJobs > JOBS_PER_TENANT)
         throw conflict(`limit reached: ${JOBS_PER_TENANT} cron jobs; delete one first`)
       refuseOversize(stored)
       store.cronJobs.insert(row)
+      record(caller, 'job.created', row.id)
     })
     expect(row.nextRunAt)
     return presentCronJob(row)
@@ -65,7 +72,8 @@ export function createCronJobs(parts: {
    * A new schedule and a resumed job count from now: nothing is caught up. A pause drops
    * what waits or stands ready. Open runs keep the request that they began with.
    */
-  async function update(tenantId: string, id: string, change: CronJobChange): Promise<CronJob> {
+  async function update(caller: Caller, id: string, change: CronJobChange): Promise<CronJob> {
+    const { tenantId } = caller
     checkRequest(outbound, change)
     if (change.schedule !== undefined) scheduleOf(change.schedule)
     const saved = await db.commit(() => {
@@ -77,6 +85,7 @@ export function createCronJobs(parts: {
       const growth = sizeOf(changed) - sizeOf(old)
       const stored = store.counts.add(tenantId, { bytes: growth })
       if (growth > 0) refuseOversize(stored)
+      record(caller, 'job.updated', id, { fields: Object.keys(change) })
       return store.cronJobs.save(changed) ?? fail(notFound('job not found'))
     })
     expect(saved.nextRunAt)
@@ -84,18 +93,21 @@ export function createCronJobs(parts: {
   }
 
   /** With all its executions; an attempt under way ends unrecorded. */
-  function remove(tenantId: string, id: string): Promise<void> {
+  function remove(caller: Caller, id: string): Promise<void> {
+    const { tenantId } = caller
     return db.commit(() => {
       const bytes = store.cronJobs.remove(tenantId, id) ?? fail(notFound('job not found'))
       store.runs.drop(tenantId, id)
       store.executions.dropOfJob(tenantId, id)
       store.skipped.drop(id)
       store.counts.add(tenantId, { cronJobs: -1, bytes: -bytes })
+      record(caller, 'job.deleted', id)
     })
   }
 
   /** One run now, also of a paused job; the schedule does not move. */
-  async function runNow(tenantId: string, id: string): Promise<RunAccepted> {
+  async function runNow(caller: Caller, id: string): Promise<RunAccepted> {
+    const { tenantId } = caller
     const now = clock.now()
     await db.commit(() => {
       const { url } = existing(tenantId, id)
@@ -111,6 +123,7 @@ export function createCronJobs(parts: {
         state: 'ready',
         host: hostOf(url),
       })
+      record(caller, 'job.run', id)
     })
     nudge()
     return { job_id: id, requested_at: isoTime(now) }
@@ -120,6 +133,15 @@ export function createCronJobs(parts: {
     existing(tenantId, id)
     return store.executions.newest(tenantId, id, LISTED_EXECUTIONS).map(presentExecution)
   }
+
+  const record = (caller: Caller, action: string, id: string, detail?: Record<string, unknown>) =>
+    audit.record({
+      tenantId: caller.tenantId,
+      actor: actorOf(caller),
+      action,
+      object: `job:${id}`,
+      ...(detail && { detail }),
+    })
 
   const existing = (tenantId: string, id: string): CronJobRow =>
     store.cronJobs.find(tenantId, id) ?? fail(notFound('job not found'))

@@ -1,7 +1,10 @@
 import type { Db } from '../../db/open.ts'
+import { type Audit, actorOf } from '../../platform/audit.ts'
 import type { Clock } from '../../platform/clock.ts'
 import { conflict, fail, notFound } from '../../platform/errors.ts'
 import { newId } from '../../platform/ids.ts'
+import type { Caller } from '../../platform/keys.ts'
+import type { Metering } from '../../platform/metering/index.ts'
 import type { Outbound } from '../../platform/outbound/index.ts'
 import type { CloseDelayedJob } from './closing.ts'
 import { JOB_BYTES_PER_TENANT, JOBS_PER_TENANT } from './limits.ts'
@@ -23,13 +26,15 @@ const ALL_EXECUTIONS = 1000
 export function createDelayedJobs(parts: {
   db: Db
   clock: Clock
+  audit: Audit
   outbound: Outbound
   store: Store
+  metering: Metering
   closeDelayedJob: CloseDelayedJob
   /** Tells the loop of a time that has to be waited for. */
   expect: (at: number) => void
 }) {
-  const { db, clock, outbound, store, closeDelayedJob, expect } = parts
+  const { db, clock, audit, outbound, store, metering, closeDelayedJob, expect } = parts
 
   const list = (tenantId: string): DelayedJob[] =>
     store.delayedJobs.list(tenantId).map(presentDelayedJob)
@@ -37,10 +42,12 @@ export function createDelayedJobs(parts: {
   const get = (tenantId: string, id: string): DelayedJob =>
     presentDelayedJob(existing(tenantId, id))
 
-  async function create(tenantId: string, input: NewDelayedJob): Promise<DelayedJob> {
+  async function create(caller: Caller, input: NewDelayedJob): Promise<DelayedJob> {
+    const { tenantId } = caller
     const now = clock.now()
     const runAt = parseRunAt(input.run_at, now)
     checkRequest(outbound, input)
+    metering.reserve(caller)
     const row = newRow(tenantId, input, runAt, now)
     await db.commit(() => {
       makeRoom(tenantId, store.counts.add(tenantId, { delayedJobs: 1, bytes: sizeOf(row) }))
@@ -74,13 +81,21 @@ export function createDelayedJobs(parts: {
   }
 
   /** Possible while the job is pending, which includes waiting for a retry. */
-  function cancel(tenantId: string, id: string): Promise<void> {
+  function cancel(caller: Caller, id: string): Promise<void> {
+    const { tenantId } = caller
     return db.commit(() => {
       const { status } = existing(tenantId, id)
       const step = { from: 'pending', to: 'cancelled', now: clock.now() } as const
       if (!closeDelayedJob(tenantId, id, step))
         throw conflict(`only a pending job can be cancelled; this one is ${status}`)
       store.runs.drop(tenantId, id)
+      const actor = actorOf(caller)
+      audit.record({
+        tenantId,
+        actor,
+        action: 'delayed_job.cancelled',
+        object: `delayed_job:${id}`,
+      })
     })
   }
 

@@ -17,7 +17,7 @@ import {
 } from './model.ts'
 
 const { 404: Unknown, 409: Conflict } = PlainErrors
-const { refused, badBody } = refusalsIn(PlainErrors)
+const { refused, badBody, spent } = refusalsIn(PlainErrors)
 const scope = 'clockwork'
 
 /** contract/clockwork, endpoints, and what design adds: single reads, run now, preview. */
@@ -38,12 +38,12 @@ export function createRoutes(parts: {
     })
     .post(
       '/jobs',
-      async ({ caller, body, status }) => status(201, await jobs.create(caller.tenantId, body)),
+      async ({ caller, body, status }) => status(201, await jobs.create(caller, body)),
       {
         scope,
         detail: { summary: 'Create a cron job' },
         body: NewCronJob,
-        response: { 201: CronJob, ...badBody, ...refused, 409: Conflict },
+        response: { 201: CronJob, ...badBody, ...refused, ...spent, 409: Conflict },
       },
     )
     .post('/jobs/preview', ({ body }) => preview(body), {
@@ -66,7 +66,7 @@ export function createRoutes(parts: {
     })
     .patch(
       '/jobs/:job_id',
-      ({ caller, params, body }) => jobs.update(caller.tenantId, params.job_id, body),
+      ({ caller, params, body }) => jobs.update(caller, params.job_id, body),
       {
         scope,
         detail: {
@@ -81,7 +81,7 @@ export function createRoutes(parts: {
     .delete(
       '/jobs/:job_id',
       ({ caller, params, status }) =>
-        jobs.remove(caller.tenantId, params.job_id).then(() => status(204, undefined)),
+        jobs.remove(caller, params.job_id).then(() => status(204, undefined)),
       {
         scope,
         detail: { summary: 'Delete a cron job with its executions' },
@@ -90,8 +90,7 @@ export function createRoutes(parts: {
     )
     .post(
       '/jobs/:job_id/run',
-      async ({ caller, params, status }) =>
-        status(202, await jobs.runNow(caller.tenantId, params.job_id)),
+      async ({ caller, params, status }) => status(202, await jobs.runNow(caller, params.job_id)),
       {
         scope,
         detail: { summary: 'Run a cron job now', description: 'Its schedule does not move.' },
@@ -117,12 +116,12 @@ export function createRoutes(parts: {
     })
     .post(
       '/delayed',
-      async ({ caller, body, status }) => status(201, await delayed.create(caller.tenantId, body)),
+      async ({ caller, body, status }) => status(201, await delayed.create(caller, body)),
       {
         scope,
         detail: { summary: 'Create a delayed job' },
         body: NewDelayedJob,
-        response: { 201: DelayedJob, ...badBody, ...refused, 409: Conflict },
+        response: { 201: DelayedJob, ...badBody, ...refused, ...spent, 409: Conflict },
       },
     )
     .get('/delayed/:job_id', ({ caller, params }) => delayed.get(caller.tenantId, params.job_id), {
@@ -133,7 +132,7 @@ export function createRoutes(parts: {
     .delete(
       '/delayed/:job_id',
       ({ caller, params, status }) =>
-        delayed.cancel(caller.tenantId, params.job_id).then(() => status(204, undefined)),
+        delayed.cancel(caller, params.job_id).then(() => status(204, undefined)),
       {
         scope,
         detail: { summary: 'Cancel a delayed job', description: 'Possible while it is pending.' },

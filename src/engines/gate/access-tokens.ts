@@ -6,7 +6,7 @@ import { isMinted, mintSecret, sha256 } from '../../platform/crypto.ts'
 import type { Environment } from '../../platform/engines.ts'
 import { forbidden, invalid } from '../../platform/errors.ts'
 import type { Caller, Keys } from '../../platform/keys.ts'
-import { requireGoodStanding } from '../../platform/standing.ts'
+import type { Metering } from '../../platform/metering/index.ts'
 import { USUAL_TTL } from './limits.ts'
 import type { AccessToken, TokenRequest } from './model/access-tokens.ts'
 import { checkName } from './policy/question.ts'
@@ -28,20 +28,21 @@ export function createAccessTokens(parts: {
   subjectOf: SubjectOf
   generations: TokenGenerations
   keys: Pick<Keys, 'isAlive'>
+  metering: Metering
 }) {
-  const { db, clock, audit, store, subjectOf, generations, keys } = parts
+  const { db, clock, audit, store, subjectOf, generations, keys, metering } = parts
 
   /** A token for somebody: one of the tenant's people, or a name of the tenant's own. */
   async function issue(caller: Caller, input: TokenRequest): Promise<AccessToken> {
     checkName(input.subject, 'subject')
     const scopes = narrowed(caller, input.scopes)
-    requireGoodStanding(caller)
     const { subject, ttl_seconds: ttl = USUAL_TTL } = input
     const { tenantId, keyId } = caller
     const environment = environmentOf(caller)
     const token = `gat_${environment}_at_${mintSecret()}`
     return db.commit(() => {
       const generation = generationOf(tenantId, subject)
+      metering.reserve(caller)
       const now = clock.now()
       const expiresAt = now + ttl * 1000
       store.accessTokens.insert({

@@ -3,7 +3,7 @@ import { type Audit, actorOf } from '../../platform/audit.ts'
 import type { Clock } from '../../platform/clock.ts'
 import { invalid } from '../../platform/errors.ts'
 import type { Caller } from '../../platform/keys.ts'
-import { requireGoodStanding } from '../../platform/standing.ts'
+import type { Metering } from '../../platform/metering/index.ts'
 import { normaliseEmail } from './email.ts'
 import type { Erasure } from './erasure.ts'
 import type { Events } from './events.ts'
@@ -29,8 +29,10 @@ export function createIdentities(parts: {
   erasure: Erasure
   newCredential: NewCredential
   schemaUrl: (schemaId: string) => string
+  metering: Metering
 }) {
   const { db, clock, audit, store, people, events, erasure, newCredential, schemaUrl } = parts
+  const { metering } = parts
 
   const present = (row: IdentityRow): IdentityDetail => ({
     ...presentIdentity(row, store.addresses.of(row.tenantId, row.id), schemaUrl),
@@ -51,7 +53,7 @@ export function createIdentities(parts: {
     checkMetadata(metadataPublic)
     const isVerified = isProven(input, traits.email)
     const makeCredential = newCredential(tenantId, input.credentials)
-    requireGoodStanding(caller)
+    metering.reserve(caller)
     // Looked at again where it counts; a hash is too dear to be made for nothing.
     if (store.identities.byEmail(tenantId, traits.email)) throw emailTaken()
     const credential = await makeCredential()

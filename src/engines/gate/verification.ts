@@ -4,7 +4,7 @@ import { type Clock, isoTime } from '../../platform/clock.ts'
 import { fail, invalid, notFound, rateLimited } from '../../platform/errors.ts'
 import type { Caller } from '../../platform/keys.ts'
 import type { Mail } from '../../platform/mail/index.ts'
-import { requireGoodStanding } from '../../platform/standing.ts'
+import type { Metering } from '../../platform/metering/index.ts'
 import type { FlowKeeper } from './flows/flow.ts'
 import type { Verifying } from './flows/kinds/verification.ts'
 import type { StartedFlow } from './model/identities.ts'
@@ -30,8 +30,9 @@ export function createVerification(parts: {
   mail: Mail
   keeper: FlowKeeper
   verifying: Verifying
+  metering: Metering
 }) {
-  const { db, clock, audit, store, people, mail, keeper, verifying } = parts
+  const { db, clock, audit, store, people, mail, keeper, verifying, metering } = parts
 
   /**
    * A new mail to somebody whose address is not proven; codes of earlier ones die. Its code is good
@@ -45,7 +46,7 @@ export function createVerification(parts: {
         store.addresses.of(tenantId, identityId) ?? fail(notFound('the identity has no address'))
       if (address.verifiedAt !== null) throw invalid('the address is verified already')
       if (person.state === 'inactive') throw invalid('the identity is inactive')
-      requireGoodStanding(caller)
+      metering.reserve(caller)
       requireAllowance(address)
       const flow = keeper.begin({ tenantId, kind: 'verification', language: 'en', identityId })
       verifying.ask(flow, person, { kind: RESENT, expiresAt: flow.expiresAt })

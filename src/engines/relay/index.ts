@@ -12,6 +12,7 @@ import { addRelayResources } from './resources.ts'
 import { relayRetention } from './retention.ts'
 import { createRoutes } from './routes/index.ts'
 import { createStore } from './store/index.ts'
+import { announceUsage } from './usage-notices.ts'
 
 export type Relay = ReturnType<typeof createRelay>
 
@@ -22,7 +23,7 @@ export function createRelay(
   config: Pick<Config, 'relay' | 'retention'>,
   access: Access,
 ) {
-  const { db, clock, metrics, retention, resources } = platform
+  const { db, clock, metering, metrics, retention, resources } = platform
   const store = createStore(db)
   const messages = createMessages({
     db,
@@ -30,9 +31,11 @@ export function createRelay(
     delivery,
     store,
     catalog: createCatalog({ db, store }),
-    events: createRelayMetrics(metrics),
+    events: createRelayMetrics(metrics, db),
+    metering,
     idempotencyWindowMs: config.relay.idempotencyWindowMs,
   })
+  announceUsage(metering, messages)
   const endpoints = createRelayEndpoints({ delivery, store, clock })
   const deliveries = createDeliveries({ delivery })
   const eventTypes = createEventTypes({ store })

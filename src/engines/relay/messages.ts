@@ -8,7 +8,7 @@ import { createCursor, type Page, page } from '../../platform/cursor.ts'
 import { fail, invalid, notFound } from '../../platform/errors.ts'
 import { withoutBlanks } from '../../platform/json-text.ts'
 import type { Caller } from '../../platform/keys.ts'
-import { requireGoodStanding } from '../../platform/standing.ts'
+import type { Metering } from '../../platform/metering/index.ts'
 import type { Catalog } from './catalog.ts'
 import { presentMessageDetail } from './explain.ts'
 import { LARGEST_PAYLOAD } from './limits.ts'
@@ -16,7 +16,7 @@ import type { RelayEvents } from './metrics.ts'
 import type { Message, NewMessage } from './model/messages.ts'
 import { presentMessage } from './present.ts'
 import type { Store } from './store/index.ts'
-import { environmentOf, ownList, streamOf } from './stream.ts'
+import { environmentOf, ownList, type Producer, streamOf } from './stream.ts'
 
 /** What a producer is answered. */
 interface Receipt {
@@ -37,9 +37,10 @@ export function createMessages(parts: {
   store: Store
   catalog: Catalog
   events: RelayEvents
+  metering: Metering
   idempotencyWindowMs: number
 }) {
-  const { db, clock, delivery, store, catalog, events, idempotencyWindowMs } = parts
+  const { db, clock, delivery, store, catalog, events, metering, idempotencyWindowMs } = parts
 
   /**
    * Accepts an event once: when this resolves, the message, its idempotency key and one delivery
@@ -68,7 +69,7 @@ export function createMessages(parts: {
         isMismatch: original.digest !== digest,
       }
     }
-    requireGoodStanding(caller)
+    metering.reserve(caller)
     const message = accept(caller, input, payloadText, now)
     remember(caller, input, message, digest)
     return { message: presentMessage(message), isMismatch: false }
@@ -80,16 +81,16 @@ export function createMessages(parts: {
     return known && known.expiresAt > now ? known : undefined
   }
 
-  function accept(caller: Caller, input: NewMessage, payload: string, now: number) {
-    const stream = streamOf(caller)
-    const environment = environmentOf(caller)
+  function accept(producer: Producer, input: NewMessage, payload: string, now: number) {
+    const stream = streamOf(producer)
+    const environment = environmentOf(producer)
     const { event_type: type, channels = [], idempotency_key: idempotencyKey } = input
     const event = { type, payload, channels: [...new Set(channels)], idempotencyKey }
     const { id } =
       environment === 'live'
         ? delivery.publish(stream, event, now)
         : delivery.accept(stream, event, now)
-    catalog.note(caller.tenantId, environment, {
+    catalog.note(producer.tenantId, environment, {
       type,
       payload: input.payload,
       payloadText: payload,
@@ -97,6 +98,12 @@ export function createMessages(parts: {
     })
     events.accepted(environment)
     return { id, type, acceptedAt: now }
+  }
+
+  /** Within a commit: news for the tenant itself, as if it had sent them with a live key. */
+  function announce(tenantId: string, type: string, payload: Record<string, unknown>) {
+    const producer = { tenantId, environment: 'live' } as const
+    accept(producer, { event_type: type, payload }, JSON.stringify(payload), clock.now())
   }
 
   function remember(
@@ -138,7 +145,7 @@ export function createMessages(parts: {
     return { detail: presentMessageDetail(row, fates), payload: row.payload }
   }
 
-  return { send, list, get }
+  return { send, announce, list, get }
 }
 
 function check({ event_type, channels }: NewMessage, payloadText: string) {

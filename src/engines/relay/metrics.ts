@@ -1,22 +1,25 @@
+import type { Db } from '../../db/open.ts'
 import type { Environment } from '../../platform/engines.ts'
 import type { Metrics } from '../../platform/metrics.ts'
 
-/** What comes in, for whoever counts. */
+/** What comes in, for whoever counts: told inside the commit that keeps it. */
 export interface RelayEvents {
   accepted(environment: Environment): void
   /** A message whose idempotency key was known. */
   repeated(): void
 }
 
-export function createRelayMetrics(metrics: Metrics): RelayEvents {
+export function createRelayMetrics(metrics: Metrics, { afterCommit }: Db): RelayEvents {
   const accepted = metrics.counter('relay_messages_total', 'Messages accepted, by environment.')
-  const repeated = metrics.counter('relay_repeats_total', 'Messages sent again by their key.')
+  const repeated = metrics
+    .counter('relay_repeats_total', 'Messages sent again by their key.')
+    .with({})
   const byEnvironment = {
     live: accepted.with({ environment: 'live' }),
     test: accepted.with({ environment: 'test' }),
   }
   return {
-    accepted: (environment) => byEnvironment[environment].add(),
-    repeated: () => repeated.add({}),
+    accepted: (environment) => afterCommit(() => byEnvironment[environment].add()),
+    repeated: () => afterCommit(() => repeated.add()),
   }
 }

@@ -1,0 +1,19 @@
+import { isoTime } from '../../platform/clock.ts'
+import type { Metering } from '../../platform/metering/index.ts'
+import { endOfMonth } from '../../platform/metering/months.ts'
+import type { Messages } from './messages.ts'
+
+/** Tells tenants through their own endpoints that half, most or all of a month is used up. */
+export function announceUsage(metering: Metering, messages: Messages) {
+  metering.onNotice(({ tenantId, month, measure, percent, used, limit, costCents }) =>
+    messages.announce(tenantId, 'usage.threshold', {
+      month,
+      measure,
+      percent,
+      used_requests: used,
+      limit_requests: limit,
+      cost_cents: costCents,
+      resets_at: isoTime(endOfMonth(month)),
+    }),
+  )
+}

@@ -1,0 +1,43 @@
+const DAY_MS = 86_400_000
+
+let knownNumber = Number.NaN
+let knownDay = ''
+
+/** The day of UTC, as `2026-01-31`; its first seven characters are the month. */
+export function dayOf(now: number): string {
+  const number = Math.floor(now / DAY_MS)
+  // Every request asks, and days are long.
+  if (number !== knownNumber) {
+    knownNumber = number
+    knownDay = new Date(number * DAY_MS).toISOString().slice(0, 10)
+  }
+  return knownDay
+}
+
+export const monthOf = (day: string): string => day.slice(0, 7)
+
+let knownMonth = ''
+let knownStart = Number.NaN
+let knownEnd = Number.NaN
+
+/** Every request asks for the same, too. */
+function look(month: string) {
+  if (month === knownMonth) return
+  const [year = 0, number = 0] = month.split('-').map(Number)
+  knownMonth = month
+  knownStart = Date.UTC(year, number - 1, 1)
+  knownEnd = Date.UTC(year, number, 1)
+}
+
+/** The first millisecond of the next month. */
+export const endOfMonth = (month: string): number => {
+  look(month)
+  return knownEnd
+}
+
+export const startOfMonth = (month: string): number => {
+  look(month)
+  return knownStart
+}
+
+export const isMonth = (text: string): boolean => /^\d{4}-(0[1-9]|1[0-2])$/.test(text)

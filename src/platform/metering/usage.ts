@@ -1,0 +1,82 @@
+import { type Clock, isoTime } from '../clock.ts'
+import { fail, invalid, notFound } from '../errors.ts'
+import type { Plan } from '../tenants.ts'
+import type { Allowance } from './allowance.ts'
+import { dayOf, endOfMonth, isMonth, monthOf } from './months.ts'
+import type { DayRow, Store } from './store.ts'
+
+/** A month of a tenant, as the command line and the console show it. Money is in whole cents. */
+export interface Usage {
+  month: string
+  plan: Plan
+  requests: number
+  /** Requests that cost nothing; null on an unlimited plan. */
+  included_requests: number | null
+  /** Requests beyond them, each at the price. */
+  billed_requests: number
+  cost_cents: number
+  spend_cap_cents: number | null
+  /** How many more may make something new; null where there is no end. */
+  left_requests: number | null
+  /** Highest share that was told, in percent: of the allowance, and of the spend cap. */
+  told: { allowance: number; spend_cap: number }
+  resets_at: string
+  days: Pick<DayRow, 'day' | 'engine' | 'environment' | 'requests'>[]
+}
+
+/** The same in short. */
+export type UsageOfMonth = Pick<Usage, 'month' | 'requests' | 'billed_requests' | 'cost_cents'>
+
+/** What tenants have used, for people to look at. */
+export function createUsage(parts: {
+  store: Store
+  clock: Clock
+  allowance: Allowance
+  /** Brings what this process has counted into the database first. */
+  flush: () => Promise<void>
+}) {
+  const { store, clock, allowance, flush } = parts
+
+  /** This month, or one as `2026-01`; judged by the terms of today. */
+  async function usageOf(tenantId: string, month = monthOf(dayOf(clock.now()))): Promise<Usage> {
+    if (!isMonth(month)) throw invalid('month: expected a month like 2026-01')
+    await flush()
+    const terms = store.terms(tenantId) ?? fail(notFound('tenant not found'))
+    const counted = store.month(tenantId, month)
+    const { requests = 0, billed = 0 } = counted ?? {}
+    const limits = allowance.limitsOf(terms)
+    return {
+      month,
+      plan: terms.plan,
+      requests,
+      included_requests: finite(limits.included),
+      billed_requests: billed,
+      cost_cents: counted?.costCents ?? 0,
+      spend_cap_cents: limits.spendCapCents,
+      left_requests: finite(allowance.left({ requests, billed }, limits)),
+      told: { allowance: counted?.allowanceTold ?? 0, spend_cap: counted?.spendCapTold ?? 0 },
+      resets_at: isoTime(endOfMonth(month)),
+      days: store.days(tenantId, `${month}-01`, `${month}-31`).map(presentDay),
+    }
+  }
+
+  /** All that is kept, the oldest first. */
+  const months = (tenantId: string): UsageOfMonth[] =>
+    store.months(tenantId).map(({ month, requests, billed, costCents }) => ({
+      month,
+      requests,
+      billed_requests: billed,
+      cost_cents: costCents,
+    }))
+
+  return { usageOf, months }
+}
+
+const finite = (count: number): number | null => (Number.isFinite(count) ? count : null)
+
+const presentDay = ({ day, engine, environment, requests }: DayRow) => ({
+  day,
+  engine,
+  environment,
+  requests,
+})

@@ -1,0 +1,251 @@
+import { describe, expect, test } from 'bun:test'
+import type { Answer } from '../../support/app.ts'
+import { startTarget } from '../../support/target.ts'
+import { ACTOR, bootMetered, CREATING, NEXT_MONTH } from './world.ts'
+
+const creating = Object.entries(CREATING)
+
+/** Seconds from the standing clock to the next month. */
+const secondsLeft = (now: number) => `${(NEXT_MONTH - now) / 1000}`
+
+function expectRefusal(answer: Answer, shape: 'plain' | 'coded', code: string, words: RegExp) {
+  if (shape === 'plain') expect(answer.body).toEqual({ error: expect.stringMatching(words) })
+  else
+    expect(answer.body).toEqual({
+      error: {
+        code,
+        message: expect.stringMatching(words),
+        request_id: expect.stringMatching(/^req_|^[0-9a-f-]{36}$/),
+      },
+    })
+}
+
+describe('past the allowance of a free plan', () => {
+  for (const [name, { status, shape, send }] of creating) {
+    test(`${name} is refused until the next month of UTC, and then is not`, async () => {
+      await using world = await bootMetered('free', { 'metering-free-requests': '1' })
+      expect((await send(world.clients, 1)).status).toBe(status)
+
+      const refused = await send(world.clients, 2)
+
+      expect(refused.status).toBe(429)
+      expect(refused.headers.get('retry-after')).toBe(secondsLeft(world.clock.now()))
+      expectRefusal(refused, shape, 'allowance_exhausted', /allowance of this month is spent/)
+      await world.clock.advanceTo(NEXT_MONTH)
+      expect((await send(world.clients, 3)).status).toBe(status)
+    })
+  }
+
+  test('the 51st of 50 is refused, whatever engines and environments the 50 went to', async () => {
+    await using world = await bootMetered('free', { 'metering-free-requests': '50' })
+    const { clients } = world
+    const calls = [
+      () => clients.gate.get('/v1/gate/identities'),
+      () => clients.clockwork.get('/v1/clockwork/jobs'),
+      () => clients.passepartout.get('/v1/passepartout/login/status?nonce=unknown'),
+      () => clients.relay.get('/v1/relay/messages'),
+      () => CREATING['an event']?.send(clients, 0),
+    ]
+    for (let n = 0; n < 50; n++) await calls[n % calls.length]?.()
+    expect((await world.usage()).requests).toBe(50)
+
+    for (const [name, { send }] of creating)
+      expect([name, (await send(clients, 99)).status]).toEqual([name, 429])
+    expect((await world.usage()).requests).toBe(50)
+  })
+
+  test('reads, pauses, deletions, introspection and decisions are answered, and counted', async () => {
+    await using world = await bootMetered('free', { 'metering-free-requests': '4' })
+    const { gate, clockwork, passepartout, relay } = world.clients
+    const job = await CREATING['a cron job']?.send(world.clients, 0)
+    const person = await CREATING['an identity']?.send(world.clients, 0)
+    const token = await CREATING['an access token']?.send(world.clients, 0)
+    const login = await CREATING['a messenger sign-in']?.send(world.clients, 0)
+
+    const answers = [
+      await clockwork.get('/v1/clockwork/jobs'),
+      await clockwork.patch(`/v1/clockwork/jobs/${job?.body.id}`, { is_active: false }),
+      await clockwork.delete(`/v1/clockwork/jobs/${job?.body.id}`),
+      await gate.get(`/v1/gate/identities/${person?.body.id}`),
+      await gate.post('/v1/gate/tokens/introspect', { access_token: token?.body.access_token }),
+      await gate.post('/v1/gate/authorize', {
+        subject: `identity:${person?.body.id}`,
+        action: 'identities.read',
+        resource: `identity:${person?.body.id}`,
+      }),
+      await gate.delete(`/v1/gate/identities/${person?.body.id}`),
+      await passepartout.get(`/v1/passepartout/login/status?nonce=${login?.body.nonce}`),
+      await relay.get('/v1/relay/messages'),
+    ]
+
+    expect(answers.map(({ status }) => status)).toEqual([
+      200, 200, 204, 200, 200, 200, 204, 200, 200,
+    ])
+    expect(await world.usage()).toMatchObject({ requests: 13, billed_requests: 0, cost_cents: 0 })
+  })
+
+  test('a job made before still fires', async () => {
+    await using target = startTarget()
+    await using world = await bootMetered('free', { 'metering-free-requests': '1' })
+    const { clockwork } = world.clients
+    const made = await clockwork.post('/v1/clockwork/jobs', {
+      name: 'tick',
+      schedule: '* * * * *',
+      url: target.url,
+    })
+    expect(made.status).toBe(201)
+    expect((await CREATING['a cron job']?.send(world.clients, 1))?.status).toBe(429)
+
+    await world.clock.advance(60_000)
+
+    const { body } = await clockwork.get(`/v1/clockwork/jobs/${made.body.id}/executions`)
+    expect(body).toMatchObject([{ status: 'success' }])
+  })
+
+  test('a repeated idempotency key is answered with the original', async () => {
+    await using world = await bootMetered('free', { 'metering-free-requests': '1' })
+    const { relay } = world.clients
+    const event = { event_type: 'order.paid', payload: {}, idempotency_key: 'one' }
+    const first = await relay.post('/v1/relay/messages', event)
+
+    const again = await relay.post('/v1/relay/messages', event)
+
+    expect(again.status).toBe(202)
+    expect(again.body).toEqual(first.body)
+    const other = await relay.post('/v1/relay/messages', { ...event, idempotency_key: 'two' })
+    expect(other.status).toBe(429)
+  })
+
+  test('another tenant is none the worse', async () => {
+    await using world = await bootMetered('free', { 'metering-free-requests': '0' })
+    const other = await world.tenant('Other', 'unlimited')
+    const { key } = await other.key('relay')
+
+    const answer = await world
+      .client(key)
+      .post('/v1/relay/messages', { event_type: 'a.b', payload: {} })
+
+    expect(answer.status).toBe(202)
+  })
+
+  test('what is wrong with a call is told before that nothing is left', async () => {
+    await using world = await bootMetered('free', { 'metering-free-requests': '0' })
+    const { clockwork, gate, relay } = world.clients
+    expect((await relay.post('/v1/relay/messages', { payload: {} })).status).toBe(400)
+    expect((await clockwork.post('/v1/clockwork/jobs', { name: 'x' })).status).toBe(400)
+    expect((await gate.post('/v1/gate/identities', {})).status).toBe(400)
+    expect((await world.client('svc_relay_live_sk_x').get('/v1/relay/messages')).status).toBe(401)
+    expect((await relay.post('/v1/gate/identities', {})).status).toBe(403)
+  })
+
+  test('a higher plan lets new work in at once, and a lower one stops it', async () => {
+    await using world = await bootMetered('free', { 'metering-free-requests': '0' })
+    const { tenants } = world.platform
+    const send = async () => (await CREATING['an event']?.send(world.clients, 0))?.status
+    expect(await send()).toBe(429)
+
+    await tenants.change(ACTOR, world.acme.id, { plan: 'unlimited' })
+    expect(await send()).toBe(202)
+    await tenants.change(ACTOR, world.acme.id, { plan: 'free' })
+    expect(await send()).toBe(429)
+  })
+})
+
+describe('on a metered plan', () => {
+  /** 10 cents for each request beyond the first. */
+  const prices = {
+    'metering-free-requests': '1',
+    'metering-overage-price-cents': '100',
+    'metering-overage-per': '10',
+  }
+
+  for (const [name, { status, shape, send }] of creating) {
+    test(`${name} that would pass the spend cap is refused`, async () => {
+      await using world = await bootMetered('metered', prices)
+      await world.platform.tenants.change(ACTOR, world.acme.id, { spendCapCents: 25 })
+      for (const n of [1, 2, 3]) expect((await send(world.clients, n)).status).toBe(status)
+
+      const refused = await send(world.clients, 4)
+
+      expect(refused.status).toBe(429)
+      expect(refused.headers.get('retry-after')).toBe(secondsLeft(world.clock.now()))
+      expectRefusal(refused, shape, 'spend_cap_reached', /spend cap of this month is reached/)
+      expect(await world.usage()).toMatchObject({
+        requests: 3,
+        billed_requests: 2,
+        cost_cents: 20,
+        left_requests: 0,
+      })
+    })
+  }
+
+  test('a tenant without a cap has the default one', async () => {
+    await using world = await bootMetered('metered', {
+      ...prices,
+      'metering-default-spend-cap-cents': '10',
+    })
+    const send = async () => (await CREATING['an event']?.send(world.clients, 0))?.status
+    expect([await send(), await send(), await send()]).toEqual([202, 202, 429])
+  })
+
+  test('what is still answered past the cap is counted and not billed', async () => {
+    await using world = await bootMetered('metered', {
+      ...prices,
+      'metering-default-spend-cap-cents': '10',
+    })
+    for (let n = 0; n < 5; n++) await world.clients.relay.get('/v1/relay/messages')
+
+    expect(await world.usage()).toMatchObject({ requests: 5, billed_requests: 1, cost_cents: 10 })
+  })
+
+  test('what came for nothing stays so when the plan becomes a metered one', async () => {
+    await using world = await bootMetered('free', prices)
+    for (let n = 0; n < 5; n++) await world.clients.relay.get('/v1/relay/messages')
+    expect(await world.usage()).toMatchObject({ requests: 5, billed_requests: 0 })
+
+    await world.platform.tenants.change(ACTOR, world.acme.id, { plan: 'metered' })
+    await world.clients.relay.get('/v1/relay/messages')
+
+    expect(await world.usage()).toMatchObject({ requests: 6, billed_requests: 1, cost_cents: 10 })
+  })
+
+  test('a cap below what was spent stops new work and takes nothing off the bill', async () => {
+    await using world = await bootMetered('metered', prices)
+    for (let n = 0; n < 4; n++) await CREATING['an event']?.send(world.clients, n)
+    await world.usage()
+
+    await world.platform.tenants.change(ACTOR, world.acme.id, { spendCapCents: 10 })
+
+    expect((await CREATING['an event']?.send(world.clients, 5))?.status).toBe(429)
+    expect(await world.usage()).toMatchObject({ billed_requests: 3, cost_cents: 30 })
+  })
+})
+
+describe('of a tenant in arrears', () => {
+  const reasons = [
+    ['billing', 'account_suspended', /the account is suspended/],
+    ['renewal', 'renewal_unpaid', /the renewal is unpaid/],
+  ] as const
+  for (const [reason, code, words] of reasons) {
+    for (const [name, { status, shape, send }] of creating) {
+      test(`${name} is refused for ${reason}, without a time to try again, until it is resumed`, async () => {
+        await using world = await bootMetered('unlimited')
+        await world.platform.tenants.suspend(ACTOR, world.acme.id, reason)
+
+        const refused = await send(world.clients, 1)
+
+        expect(refused.status).toBe(402)
+        expect(refused.headers.get('retry-after')).toBeNull()
+        expectRefusal(refused, shape, code, words)
+        await world.platform.tenants.resume(ACTOR, world.acme.id)
+        expect((await send(world.clients, 2)).status).toBe(status)
+      })
+    }
+  }
+
+  test('that it is in arrears is told before that nothing is left', async () => {
+    await using world = await bootMetered('free', { 'metering-free-requests': '0' })
+    await world.platform.tenants.suspend(ACTOR, world.acme.id, 'billing')
+    expect((await CREATING['an event']?.send(world.clients, 0))?.status).toBe(402)
+  })
+})
