@@ -1,5 +1,5 @@
 import { Elysia } from 'elysia'
-import { htmlPage } from '../../views/html.ts'
+import { htmlAnswer, htmlText } from '../../views/html.ts'
 import { ReferencePage } from '../../views/reference.tsx'
 import type { ApiDocument } from '../http/openapi.ts'
 import { PAGE_CONTENT_POLICY } from '../http/security-headers.ts'
@@ -9,17 +9,26 @@ import { ASSETS } from './assets.ts'
 const ASSET_CACHE = 'public, max-age=300'
 
 /** Pages for people: now the API reference, later the console. */
-export const createConsole = (document: () => ApiDocument) =>
-  new Elysia({ name: 'console' })
+export function createConsole(document: () => ApiDocument) {
+  // Both are large, never change, and are there for everybody who asks.
+  const openApi = once(() => JSON.stringify(document()))
+  const reference = once(() => htmlText(ReferencePage({ document: document() })))
+
+  return new Elysia({ name: 'console' })
     .get('/', ({ redirect }) => redirect('/reference'), { detail: { hide: true } })
-    .get('/openapi.json', () => document(), {
-      detail: { summary: 'This API as an OpenAPI document', tags: ['operations'] },
-    })
     .get(
-      '/reference',
-      () => htmlPage(ReferencePage({ document: document() }), PAGE_CONTENT_POLICY),
-      { detail: { hide: true } },
+      '/openapi.json',
+      ({ set }) => {
+        set.headers['content-type'] = 'application/json'
+        return openApi()
+      },
+      {
+        detail: { summary: 'This API as an OpenAPI document', tags: ['operations'] },
+      },
     )
+    .get('/reference', () => htmlAnswer(reference(), PAGE_CONTENT_POLICY), {
+      detail: { hide: true },
+    })
     .get(
       '/assets/:file',
       ({ params, set }) => {
@@ -31,3 +40,12 @@ export const createConsole = (document: () => ApiDocument) =>
       },
       { detail: { hide: true } },
     )
+}
+
+function once<T>(make: () => T): () => T {
+  let made: T | undefined
+  return () => {
+    made ??= make()
+    return made
+  }
+}

@@ -1,9 +1,10 @@
 import { Elysia } from 'elysia'
 import { ENGINE_SCOPES, ENGINES, type Engine, type EngineScope } from '../platform/engines.ts'
 import { fail, forbidden, unauthenticated } from '../platform/errors.ts'
-import type { Caller, Keys } from '../platform/keys.ts'
+import type { Caller, KeyHolder, Keys } from '../platform/keys.ts'
 import { parseJson, readFields, readText } from './body.ts'
 import { createTurns } from './turns.ts'
+import type { Visit, Visits } from './visits.ts'
 
 const BEARER = /^Bearer +([^\s]+) *$/i
 
@@ -12,13 +13,6 @@ export type Access = ReturnType<typeof createAccess>
 /** The scope that a route asks for, or several of one engine of which any suffices. */
 export type RouteScope = EngineScope | { [E in Engine]: AnyOf<EngineScope<E>> }[Engine]
 type AnyOf<Scope> = readonly [Scope, ...Scope[]]
-
-/** What a handler finds of a request whose key is good; the macro takes no interface. */
-type Admitted = {
-  caller: Caller
-  /** The body as it was spelled, for handlers that pass it on; empty when there is none. */
-  bodyText: string
-}
 
 /**
  * The route option `scope: '…'`: only a live key with this scope gets through, and the
@@ -31,25 +25,23 @@ type Admitted = {
  * shown has to be a good one all the same. With `form` anybody may send one, as such or as JSON;
  * its `keyScope` is what a key must have that is shown besides.
  */
-export function createAccess({ keys, maxBody }: { keys: Keys; maxBody: number }) {
-  /** Routes with a body are checked while parsing, all others before validation. */
-  const admitted = new WeakMap<Request, Admitted>()
+export function createAccess(parts: { keys: Keys; visits: Visits; maxBody: number }) {
+  const { keys, visits, maxBody } = parts
   const formTurn = createTurns()
 
-  function admit(request: Request, anyOf: AnyOf<EngineScope>): Admitted {
-    const known = admitted.get(request)
+  /** Routes with a body are checked while parsing, all others before validation. */
+  function admit(request: Request, anyOf: AnyOf<EngineScope>): Visit {
+    const known = visits.of(request)
     if (known) return known
-    const caller = authenticate(request)
-    authorize(caller, anyOf)
-    const admission = { caller, bodyText: '' }
-    admitted.set(request, admission)
-    return admission
+    const holder = authenticate(request)
+    authorize(holder, anyOf)
+    return visits.open(request, holder)
   }
 
-  function readBody(request: Request, admission: Admitted) {
+  function readBody(request: Request, visit: Visit) {
     if (request.method === 'DELETE') return null
     return readText(request, maxBody).then((text) => {
-      admission.bodyText = text
+      visit.bodyText = text
       return parseJson(text)
     })
   }
@@ -59,34 +51,34 @@ export function createAccess({ keys, maxBody }: { keys: Keys; maxBody: number })
     const body = parseJson(await readText(request, maxBody))
     const key = keyIn(body)
     if (key === undefined) return body
-    const caller = verified(key)
-    authorize(caller, anyOf)
-    admitted.set(request, { caller, bodyText: '' })
+    const holder = verified(key)
+    authorize(holder, anyOf)
+    visits.open(request, holder)
     return body
   }
 
-  function authenticate(request: Request): Caller {
+  function authenticate(request: Request): KeyHolder {
     const header = request.headers.get('authorization')
     if (header === null) throw unauthenticated('missing API key: send Authorization: Bearer <key>')
     return verified(BEARER.exec(header)?.[1])
   }
 
-  const verified = (key: string | undefined): Caller =>
+  const verified = (key: string | undefined): KeyHolder =>
     (key === undefined ? undefined : keys.verify(key)) ?? fail(NO_GOOD_KEY)
 
   /** A key need not be there; one that is has to be a good one of this engine. */
-  function authenticateIfAsked(request: Request, engine: Engine): { caller: Caller | undefined } {
-    if (!request.headers.has('authorization')) return { caller: undefined }
-    const caller = authenticate(request)
-    requireEngine(caller, engine)
-    return { caller }
+  function callerIfAny(request: Request, engine: Engine, scope?: EngineScope): Caller | undefined {
+    if (!request.headers.has('authorization')) return undefined
+    const known = visits.of(request)
+    if (known) return known.caller
+    const holder = authenticate(request)
+    requireEngine(holder, engine)
+    if (scope) authorize(holder, [scope])
+    return visits.open(request, holder).caller
   }
 
-  function authorizeIfAsked(request: Request, scope: EngineScope): Caller | undefined {
-    const { caller } = authenticateIfAsked(request, engineOf(scope))
-    if (caller) authorize(caller, [scope])
-    return caller
-  }
+  const callerOfForm = (request: Request, scope: EngineScope | undefined) =>
+    scope && callerIfAny(request, engineOf(scope), scope)
 
   return new Elysia({ name: 'access' })
     .macro('scope', (scope: RouteScope) => {
@@ -105,20 +97,20 @@ export function createAccess({ keys, maxBody }: { keys: Keys; maxBody: number })
       return {
         parse: ({ request }) => admitByBody(request, anyOf),
         // Without a key that is text, validation has refused the body before.
-        resolve: ({ request }) => admitted.get(request) ?? fail(NO_GOOD_KEY),
+        resolve: ({ request }) => visits.of(request) ?? fail(NO_GOOD_KEY),
       }
     })
     .macro('form', ({ keyScope }: { keyScope?: EngineScope }) => ({
       parse: ({ request }) => {
-        if (keyScope) authorizeIfAsked(request, keyScope)
+        callerOfForm(request, keyScope)
         return formTurn().then(() => readFields(request, maxBody))
       },
       resolve: ({ request }) => ({
-        caller: keyScope && authorizeIfAsked(request, keyScope),
+        caller: callerOfForm(request, keyScope),
       }),
     }))
     .macro('optionalKeyOf', (engine: Engine) => ({
-      resolve: ({ request }) => authenticateIfAsked(request, engine),
+      resolve: ({ request }) => ({ caller: callerIfAny(request, engine) }),
     }))
 }
 
@@ -132,13 +124,13 @@ function keyIn(body: unknown): string | undefined {
   return typeof key === 'string' ? key : undefined
 }
 
-function authorize(caller: Caller, anyOf: AnyOf<EngineScope>) {
+function authorize(caller: KeyHolder, anyOf: AnyOf<EngineScope>) {
   requireEngine(caller, engineOf(anyOf[0]))
   if (!anyOf.some((scope) => caller.scopes.has(scope)))
     throw forbidden(`the key lacks the scope ${anyOf.join(' or ')}`)
 }
 
-function requireEngine(caller: Caller, engine: Engine) {
+function requireEngine(caller: KeyHolder, engine: Engine) {
   if (caller.engine !== engine)
     throw forbidden(`this is a ${caller.engine} key; the route needs a ${engine} key`)
 }

@@ -1,9 +1,6 @@
 import { BlockList, isIP } from 'node:net'
-
-/** The parts of a server that know the peer of a connection. */
-export interface PeerSource {
-  requestIP(request: Request): { address: string } | null
-}
+import { bareAddress } from '../platform/address-key.ts'
+import { type PeerSource, peerOf } from './peers.ts'
 
 export type ClientAddress = (request: Request, server: PeerSource | null) => string | undefined
 
@@ -18,9 +15,10 @@ export function createClientAddress(trustedProxies: readonly string[]): ClientAd
     trusted.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4')
 
   return (request, server) => {
-    const peer = server?.requestIP(request)?.address
+    const peer = peerOf(request, server)
     if (peer === undefined || trustedProxies.length === 0 || !isTrusted(peer)) return peer
-    const hops = (request.headers.get('x-forwarded-for') ?? '').split(',').map((hop) => hop.trim())
+    const forwarded = request.headers.get('x-forwarded-for') ?? ''
+    const hops = forwarded.split(',').map((hop) => bareAddress(hop.trim()))
     return hops.findLast((hop) => !(isIP(hop) && isTrusted(hop))) || peer
   }
 }

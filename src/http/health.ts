@@ -2,25 +2,28 @@ import { sql } from 'drizzle-orm'
 import { Elysia, t } from 'elysia'
 import type { Db } from '../db/open.ts'
 import { notFound } from '../platform/errors.ts'
+import { installationOf, markOf } from '../platform/installation.ts'
 import type { Metrics } from '../platform/metrics.ts'
+import { createProcessMetrics } from '../platform/process-metrics.ts'
+import { createStorageMetrics } from '../platform/storage-metrics.ts'
 import { COMMIT, VERSION } from '../platform/version.ts'
 
 const Status = t.Object({ status: t.String() })
+const Alive = t.Object({
+  status: t.String(),
+  installation: t.Optional(
+    t.String({ description: 'The same for all processes on one data directory.' }),
+  ),
+})
 
 /** For load balancers, orchestrators and Prometheus: no credentials, no secrets. */
 export function createHealth(parts: { db: Db; metrics: Metrics; metricsEnabled: boolean }) {
   const { db, metrics, metricsEnabled } = parts
   const ping = db.orm.select({ one: sql`1` }).from(sql`sqlite_schema`).limit(1).prepare()
+  const installation = installationOf(db)
+  const alive = { status: 'alive', ...(installation && { installation: markOf(installation) }) }
   let state: 'starting' | 'ready' | 'draining' = 'starting'
-  metrics.gauge('build_info', 'Always 1; what is running is in the labels.', () => [
-    { labels: { version: VERSION, commit: COMMIT }, value: 1 },
-  ])
-  metrics.gauge('database_size_bytes', 'Size of the database file.', () => [
-    { value: sizeOf(db.file) },
-  ])
-  metrics.gauge('wal_size_bytes', 'Size of the write-ahead log beside it.', () => [
-    { value: sizeOf(`${db.file}-wal`) },
-  ])
+  const watch = metricsEnabled ? createOwnMetrics(metrics, db) : undefined
 
   function readiness(): string {
     if (state !== 'ready') return state
@@ -33,9 +36,9 @@ export function createHealth(parts: { db: Db; metrics: Metrics; metricsEnabled: 
   }
 
   const routes = new Elysia({ name: 'health', tags: ['operations'] })
-    .get('/healthz', () => ({ status: 'alive' }), {
+    .get('/healthz', () => alive, {
       detail: { summary: 'Is the process alive?' },
-      response: { 200: Status },
+      response: { 200: Alive },
     })
     .get(
       '/readyz',
@@ -51,8 +54,9 @@ export function createHealth(parts: { db: Db; metrics: Metrics; metricsEnabled: 
     .get(
       '/metrics',
       ({ set }) => {
-        if (!metricsEnabled) throw notFound('metrics are off; set [metrics] enabled = true')
+        if (!watch) throw notFound('metrics are off; set [metrics] enabled = true')
         set.headers['content-type'] = 'text/plain; version=0.0.4; charset=utf-8'
+        watch.watched()
         return metrics.render()
       },
       { detail: { summary: 'Metrics in the text format of Prometheus' } },
@@ -71,4 +75,11 @@ export function createHealth(parts: { db: Db; metrics: Metrics; metricsEnabled: 
   return { routes, open, drain }
 }
 
-const sizeOf = (file: string): number => Bun.file(file).size
+/** What no engine counts: the program itself, and what it stands on. */
+function createOwnMetrics(metrics: Metrics, db: Db) {
+  metrics.gauge('build_info', 'Always 1; what is running is in the labels.', () => [
+    { labels: { version: VERSION, commit: COMMIT }, value: 1 },
+  ])
+  createStorageMetrics(metrics, db)
+  return createProcessMetrics(metrics)
+}

@@ -11,6 +11,15 @@ export interface ObservedRequest {
 export type HttpMetrics = ReturnType<typeof createHttpMetrics>
 
 const SECONDS = [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5] as const
+/** Shown from the start, so that the first of each is seen to be one. */
+const REFUSALS = [
+  'rate_limited',
+  'allowance_exhausted',
+  'spend_cap_reached',
+  'account_suspended',
+  'renewal_unpaid',
+  'unavailable',
+]
 const KNOWN_METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
 
 export function createHttpMetrics(metrics: Metrics) {
@@ -20,6 +29,13 @@ export function createHttpMetrics(metrics: Metrics) {
     'Time from the request to the answer.',
     SECONDS,
   )
+
+  const refusals = metrics.counter(
+    'refusals_total',
+    'Requests turned away for a limit, a bill, or for want of room, by the code of the error.',
+  )
+
+  const byCode = new Map(REFUSALS.map((code) => [code, refusals.with({ code })]))
 
   const series = new Map<string, ReturnType<typeof seriesOf>>()
 
@@ -40,5 +56,5 @@ export function createHttpMetrics(metrics: Metrics) {
     found.time.observe(durationMs / 1000)
   }
 
-  return { observe }
+  return { observe, refused: (code: string) => byCode.get(code)?.add() ?? refusals.add({ code }) }
 }

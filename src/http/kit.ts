@@ -5,18 +5,23 @@ import {
   ParseError,
   ValidationError,
 } from 'elysia'
-import { StorageError } from '../db/errors.ts'
+import { asStorageError, StorageError } from '../db/errors.ts'
 import { AppError, unavailable } from '../platform/errors.ts'
 import type { Log } from '../platform/log.ts'
-import type { ClientAddress, PeerSource } from './client-address.ts'
+import type { ClientAddress } from './client-address.ts'
 import { errorBody, type Failure, failureOf, INTERNAL, statusOf } from './errors.ts'
 import type { HttpMetrics } from './http-metrics.ts'
+import type { PeerSource } from './peers.ts'
 import { newRequestId } from './request-id.ts'
 import { SECURITY_HEADERS } from './security-headers.ts'
 import { asInvalid } from './validation.ts'
+import type { Visits } from './visits.ts'
 
 /** When to try again where nothing better is known. */
 const SOON_MS = 1000
+
+/** What is refused for a limit, a bill, or for want of room. */
+const TURNED_AWAY = new Set([402, 429, 503])
 
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
 
@@ -37,16 +42,19 @@ export function createKit(parts: {
   log: Log
   metrics: HttpMetrics
   clientAddress: ClientAddress
+  visits: Visits
   routes: () => Routes
 }) {
-  const { log, metrics, clientAddress, routes } = parts
+  const { log, metrics, clientAddress, visits, routes } = parts
   const arrivals = new WeakMap<Request, number>()
 
   function explain(error: unknown, method: string, path: string): Failure & { allow?: string } {
     if (error instanceof AppError) return failureOf(error)
     if (error instanceof ParseError) return explain(error.cause, method, path)
     if (error instanceof NotFoundError) return noSuchRoute(method, path)
-    if (error instanceof StorageError) return failureOf(unavailable(`storage: ${error.message}`))
+    const trouble = asStorageError(error)
+    if (trouble instanceof StorageError)
+      return failureOf(unavailable(`storage: ${trouble.message}`))
     if (error instanceof ValidationError && error.type !== 'response')
       return failureOf(asInvalid(error))
     return INTERNAL
@@ -65,7 +73,11 @@ export function createKit(parts: {
   }
 
   /** Each request once: an answer that misses its own schema comes by a second time, as an error. */
-  function observe({ request, route = '', path, set }: Answered, status: number) {
+  function observe(
+    { request, route = '', path, set }: Answered,
+    status: number,
+    reason?: string | undefined,
+  ) {
     const arrivedAt = arrivals.get(request)
     if (arrivedAt === undefined) return
     arrivals.delete(request)
@@ -79,8 +91,18 @@ export function createKit(parts: {
       path: path.replace(SECRET_PATH, '$1…'),
       status,
       ms: Math.round(durationMs),
+      ...(reason !== undefined && { reason }),
       from: clientAddress(request, routes().server),
     })
+  }
+
+  /** What was done is done: an answer never fails for what it cannot say of limits. */
+  function close(request: Request, status: number, headers: Record<string, unknown>) {
+    try {
+      visits.close(request, status, headers)
+    } catch (error) {
+      log.error('limits could not be told', { error: detail(error) })
+    }
   }
 
   return new Elysia({ name: 'kit' })
@@ -89,7 +111,9 @@ export function createKit(parts: {
       set.headers = { ...SECURITY_HEADERS, 'x-request-id': newRequestId() }
     })
     .onAfterHandle(({ request, route, path, set, responseValue }) => {
-      observe({ request, route, path, set }, statusIn(responseValue, set.status))
+      const status = statusIn(responseValue, set.status)
+      close(request, status, set.headers)
+      observe({ request, route, path, set }, status)
     })
     .onError(({ error, request, route, path, set }) => {
       const failure = explain(error, request.method, path)
@@ -101,7 +125,10 @@ export function createKit(parts: {
       if (failure.kind === 'unauthenticated') set.headers['www-authenticate'] = 'Bearer'
       if (failure.allow) set.headers.allow = failure.allow
       set.status = statusOf(failure)
-      observe({ request, route, path, set }, set.status)
+      close(request, set.status, set.headers)
+      if (TURNED_AWAY.has(set.status)) metrics.refused(failure.code)
+      const reason = failure.kind === 'unavailable' ? failure.message : undefined
+      observe({ request, route, path, set }, set.status, reason)
       return errorBody(path, failure, requestId)
     })
     .as('global')

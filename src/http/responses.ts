@@ -43,14 +43,16 @@ export const CodedErrors = {
 
 /** The refusals that routes have in common, in the shape of these errors. */
 export const refusalsIn = <Body extends TSchema>(
-  errors: Record<400 | 401 | 403 | 413 | 415 | 503, Body>,
+  errors: Record<400 | 401 | 402 | 403 | 413 | 415 | 429 | 503, Body>,
 ) => ({
   /** What any route may answer. */
-  refused: { 401: errors[401], 403: errors[403], 503: errors[503] },
+  refused: { 401: errors[401], 403: errors[403], 429: errors[429], 503: errors[503] },
   /** What a route with a query may answer besides. */
   badQuery: { 400: errors[400] },
   /** What a route with a body may answer besides. */
   badBody: { 400: errors[400], 413: errors[413], 415: errors[415] },
+  /** What a route that makes something new may answer besides. */
+  spent: { 402: errors[402] },
 })
 
 /** The answer to a deletion. */

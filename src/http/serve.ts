@@ -1,4 +1,6 @@
 import type { AnyElysia } from 'elysia'
+import type { Log } from '../platform/log.ts'
+import { notePeer, passOnPeer } from './peers.ts'
 import { SECURITY_HEADERS } from './security-headers.ts'
 
 /** Bun closes connections that are idle for longer. */
@@ -17,18 +19,30 @@ export interface Listener {
  * Serves the app. HEAD is answered as GET without its body. The size of bodies is the kit's
  * concern, which answers readably: Bun itself would cut the connection.
  */
-export function serve(app: AnyElysia, { host, port }: { host: string; port: number }): Listener {
+export function serve(
+  app: AnyElysia,
+  { host, port }: { host: string; port: number },
+  log: Log,
+): Listener {
   const server = Bun.serve({
     hostname: host,
     port,
     idleTimeout: IDLE_SECONDS,
     maxRequestBodySize: Number.MAX_SAFE_INTEGER,
+    // What nobody has thought of: the details are for us alone.
+    error: (error) => {
+      log.error('request broke', { error: error.stack ?? error.message })
+      return plain(500, 'something went wrong on our side')
+    },
+    development: false,
     fetch: (request) => {
       if (!HAS_HOST.test(request.url)) return badHost()
+      if (!notePeer(request, server)) return gone()
       return request.method === 'HEAD' ? head(app, request) : app.fetch(request)
     },
   })
   app.server = server as never
+
   return {
     url: server.url.origin,
     port: server.port as number,
@@ -43,12 +57,20 @@ export function serve(app: AnyElysia, { host, port }: { host: string; port: numb
 /** The router cuts the path out of the whole URL, so that a strange host would move it. */
 const HAS_HOST = /^https?:\/\/[\w.:[\]-]+\//
 
-const badHost = () =>
-  Response.json({ error: 'Host: expected a host name' }, { status: 400, headers: SECURITY_HEADERS })
+const badHost = () => plain(400, 'Host: expected a host name')
+
+/** Nobody reads it: the connection ended before its request was looked at. */
+const gone = () => plain(400, 'the connection is gone')
+
+const plain = (status: number, error: string) =>
+  Response.json({ error }, { status, headers: SECURITY_HEADERS })
 
 /** RFC 9110, section 9.3.2: the header of the GET, its length included. */
-async function head(app: AnyElysia, { url, headers, signal }: Request): Promise<Response> {
-  const answer = await app.fetch(new Request(url, { headers, signal }))
+async function head(app: AnyElysia, request: Request): Promise<Response> {
+  const { url, headers, signal } = request
+  const get = new Request(url, { headers, signal })
+  passOnPeer(request, get)
+  const answer = await app.fetch(get)
   const { byteLength } = await answer.arrayBuffer()
   answer.headers.set('content-length', `${byteLength}`)
   return new Response(null, { status: answer.status, headers: answer.headers })

@@ -35,3 +35,11 @@ test('an IPv4 proxy is known in its IPv6 dress too', () => {
 
   expect(addressOf(forwarded('1.2.3.4'), from('::ffff:10.0.0.1'))).toBe('1.2.3.4')
 })
+
+test('a port that a proxy has written down is no part of an address', () => {
+  const addressOf = createClientAddress(['10.0.0.0/8'])
+  const peer = from('10.0.0.1')
+
+  expect(addressOf(forwarded('6.6.6.6, 1.2.3.4:5678, 10.0.0.2:443'), peer)).toBe('1.2.3.4')
+  expect(addressOf(forwarded('[2001:db8::5]:99'), peer)).toBe('2001:db8::5')
+})

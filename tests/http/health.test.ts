@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test'
-import { bootTestApp } from '../support/app.ts'
+import { bootTestApp, type TestApp } from '../support/app.ts'
+import { until } from '../support/binary.ts'
 
 test('alive and ready while the database answers', async () => {
   await using app = await bootTestApp()
@@ -44,3 +45,57 @@ test('metrics name routes by their template and never a path, a tenant or a key'
   for (const secret of ['0192-some-id', '/nothing', acme.id, acme.secret])
     expect(body).not.toContain(secret)
 })
+
+test('metrics tell of the process, and of the disk and the database below it', async () => {
+  await using app = await bootTestApp()
+  await app.tenant()
+
+  const values = await valuesOf(app)
+
+  expect(values.gatehouse_process_resident_memory_bytes).toBeGreaterThan(10_000_000)
+  expect(values.gatehouse_process_cpu_seconds_total).toBeGreaterThan(0)
+  expect(values.gatehouse_process_start_time_seconds).toBeLessThanOrEqual(Date.now() / 1000)
+  expect(values.gatehouse_process_start_time_seconds).toBeGreaterThan(Date.now() / 1000 - 86_400)
+  if (process.platform === 'linux') expect(values.gatehouse_process_open_fds).toBeGreaterThan(2)
+  expect(values.gatehouse_instances_alive).toBe(1)
+  expect(values.gatehouse_database_free_disk_bytes).toBeGreaterThan(0)
+  expect(values.gatehouse_wal_size_bytes).toBeGreaterThan(0)
+  expect(values.gatehouse_commit_duration_seconds_count).toBeGreaterThan(0)
+  expect(values.gatehouse_storage_failures_total).toBe(0)
+})
+
+test('who looks at the metrics has the lag of the event loop measured from then on', async () => {
+  await using app = await bootTestApp()
+  const lag = async () => (await valuesOf(app)).gatehouse_event_loop_lag_seconds_count
+
+  expect(await lag()).toBe(0)
+  await until(async () => (await lag()) === 1)
+})
+
+test('metrics that cannot be read are left out, and all others answer', async () => {
+  await using app = await bootTestApp()
+  app.db.client.run('ALTER TABLE instances RENAME TO gone')
+
+  const values = await valuesOf(app)
+  app.db.client.run('ALTER TABLE gone RENAME TO instances')
+
+  expect(values).not.toHaveProperty('gatehouse_instances_alive')
+  expect(values.gatehouse_scrape_errors_total).toBe(1)
+  expect(values).toContainKeys(['gatehouse_clockwork_runs_ready', 'gatehouse_build_info'])
+  expect(await valuesOf(app)).toMatchObject({
+    gatehouse_instances_alive: 1,
+    gatehouse_scrape_errors_total: 1,
+  })
+})
+
+/** Samples without labels by their name; of others, the last by the name of its metric. */
+async function valuesOf(app: TestApp): Promise<Record<string, number>> {
+  const { body } = await app.raw('/metrics')
+  const samples: string[] = body.split('\n').filter((line: string) => /^[^#]/.test(line))
+  return Object.fromEntries(
+    samples.map((line) => {
+      const [, name, value] = /^(\w+)(?:{.*})? (\S+)$/.exec(line) ?? []
+      return [name, Number(value)]
+    }),
+  )
+}

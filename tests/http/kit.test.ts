@@ -113,6 +113,7 @@ describe('an error body', () => {
     expect(refused.status).toBe(503)
     expect(refused.body).toEqual({ error: 'storage: the disk is full' })
     expect(refused.headers.get('retry-after')).toBe('1')
+    expect(app.log.at(-1)).toContain('"reason":"storage: the disk is full"')
     const stored = (await api.get(JOBS)).body.length
     app.db.client.run('PRAGMA max_page_count = 1000000')
     expect((await api.post(JOBS, job)).status).toBe(201)
@@ -124,7 +125,7 @@ describe('over a socket', () => {
   async function listening() {
     const app = await bootTestApp()
     const { secret } = await app.tenant()
-    const listener = serve(app.app, { host: '127.0.0.1', port: 0 })
+    const listener = serve(app.app, { host: '127.0.0.1', port: 0 }, app.platform.log)
     return {
       ...app,
       url: listener.url,

@@ -21,10 +21,12 @@ test('the document has every route of the API, with its answers', async () => {
     '201',
     '400',
     '401',
+    '402',
     '403',
     '409',
     '413',
     '415',
+    '429',
     '503',
   ])
   expect(create.requestBody.content['application/json'].schema.required).toEqual([

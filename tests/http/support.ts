@@ -3,6 +3,7 @@ import { type Access, createAccess } from '../../src/http/access.ts'
 import { createClientAddress } from '../../src/http/client-address.ts'
 import { createHttpMetrics } from '../../src/http/http-metrics.ts'
 import { createKit } from '../../src/http/kit.ts'
+import { createVisits } from '../../src/http/visits.ts'
 import type { Engine } from '../../src/platform/engines.ts'
 import { createMetrics } from '../../src/platform/metrics.ts'
 import { bootTestApp } from '../support/app.ts'
@@ -10,11 +11,14 @@ import { bootTestApp } from '../support/app.ts'
 /** The platform and the kit with routes of the test's own, and a new key for each call. */
 export async function bootRoutes(routesOf: (access: Access) => AnyElysia) {
   const { platform, tenant, stop } = await bootTestApp()
-  const access = createAccess({ keys: platform.keys, maxBody: 1000 })
+  const { clock, keys, metering } = platform
+  const visits = createVisits({ clock, metering, perMinute: 6000 })
+  const access = createAccess({ keys, visits, maxBody: 1000 })
   const kit = createKit({
     log: platform.log,
     metrics: createHttpMetrics(createMetrics()),
     clientAddress: createClientAddress([]),
+    visits,
     routes: () => app,
   })
   const app = new Elysia({ normalize: false }).use(kit).use(routesOf(access)) as AnyElysia

@@ -143,6 +143,10 @@ const en: Words = {
       heading: 'That did not work',
       text: 'Nothing was changed. Try again in a moment.',
     },
+    not_now: {
+      heading: 'Not possible at the moment',
+      text: 'Nothing was changed. Whoever runs this service has to open it again.',
+    },
   },
 }
 
@@ -238,6 +242,10 @@ const de: Words = {
     failed: {
       heading: 'Das hat nicht geklappt',
       text: 'Geändert wurde nichts. Versuche es gleich noch einmal.',
+    },
+    not_now: {
+      heading: 'Zurzeit nicht möglich',
+      text: 'Geändert wurde nichts. Wer diesen Dienst betreibt, muss ihn erst wieder öffnen.',
     },
   },
 }

@@ -1,0 +1,57 @@
+import { createBuckets } from '../platform/buckets.ts'
+import type { Clock } from '../platform/clock.ts'
+import { rateLimited } from '../platform/errors.ts'
+import type { Caller, KeyHolder } from '../platform/keys.ts'
+import type { Metering } from '../platform/metering/index.ts'
+import { rateLimitHeaders } from './rate-limit.ts'
+
+export type Visits = ReturnType<typeof createVisits>
+
+/** What is known of a request whose key is good; the access macro takes no interface. */
+export type Visit = {
+  caller: Caller
+  /** The body as it was spelled, for handlers that pass it on; empty when there is none. */
+  bodyText: string
+}
+
+/**
+ * Requests with a good key, from the key to the answer: none comes faster than its key may, each
+ * that is let in is charged to its tenant, and the answer says how much is left.
+ */
+export function createVisits(parts: { clock: Clock; metering: Metering; perMinute: number }) {
+  const { clock, metering, perMinute } = parts
+  const visits = new WeakMap<Request, Visit>()
+  const burst = createBuckets({ clock, perMinute, nameOf: (keyId) => keyId })
+
+  const of = (request: Request): Visit | undefined => visits.get(request)
+
+  /** Once a request, however often it is asked for. Throws `rate_limited`. */
+  function open(request: Request, holder: KeyHolder): Visit {
+    const known = visits.get(request)
+    if (known) return known
+    const visit = { caller: { ...holder, charge: metering.newCharge() }, bodyText: '' }
+    visits.set(request, visit)
+    const waitMs = burst.take(holder.keyId)
+    if (waitMs > 0)
+      throw rateLimited(`more than ${perMinute} requests a minute with this key`, waitMs)
+    return visit
+  }
+
+  /** The request has its answer: its place in the count, and what the headers say of the rest. */
+  function close(request: Request, status: number, headers: Record<string, unknown>) {
+    const caller = visits.get(request)?.caller
+    if (!caller) return
+    metering.answered(caller, status)
+    const { left, fullInMs } = burst.look(caller.keyId)
+    const { policy, limit } = rateLimitHeaders({
+      now: clock.now(),
+      day: caller.charge.day,
+      month: metering.quotaOf(caller),
+      burst: { limit: perMinute, left, fullInMs },
+    })
+    headers['ratelimit-policy'] = policy
+    headers.ratelimit = limit
+  }
+
+  return { of, open, close }
+}
