@@ -11,6 +11,14 @@ type Work<T> = () => T extends PromiseLike<unknown> ? never : T
  */
 export type Commit = <T>(work: Work<T>) => Promise<T>
 
+/** Whoever counts. */
+export interface CommitObserver {
+  /** A transaction of so many works is on disk, so long after it began. */
+  committed(works: number, ms: number): void
+  /** Works of which nothing was stored, as the disk or the database could not take them. */
+  failed(works: number): void
+}
+
 interface Queued {
   work: () => unknown
   resolve: (value: unknown) => void
@@ -45,6 +53,8 @@ export function createCommit(client: Database) {
   let scheduled = false
   let failures = 0
   let lockWaitSince: number | undefined
+  let observer: CommitObserver | undefined
+  let putOff: (() => void)[] = []
 
   const commit: Commit = (work) =>
     new Promise((resolve, reject) => {
@@ -63,7 +73,10 @@ export function createCommit(client: Database) {
     if (queue.length === 0) return
     if (!takeWriteLock()) return
     const group: Queued[] = []
-    settle(group, transact(group))
+    const outcomes = transact(group)
+    settle(group, outcomes)
+    if (putOff.length > 0) for (const tell of putOff.splice(0)) tell()
+    if (observer) tellOfLosses(observer, outcomes)
     schedule()
   }
 
@@ -114,22 +127,26 @@ export function createCommit(client: Database) {
       group,
       group.map(() => ({ error: asStorageError(error) })),
     )
+    observer?.failed(group.length)
   }
 
   /** Takes from the queue what fits into one transaction: `group` ends up with as many outcomes. */
   function transact(group: Queued[]): Outcome[] {
     const outcomes: Outcome[] = []
-    const until = performance.now() + LONGEST_GROUP_MS
+    const startedAt = performance.now()
+    const until = startedAt + LONGEST_GROUP_MS
     try {
       do outcomes.push(attempt(next(group)))
       while (queue.length > 0 && performance.now() < until)
       end.run()
-      return outcomes
     } catch (error) {
       failures++
+      putOff = []
       if (client.inTransaction) client.run('ROLLBACK')
       return group.map(() => ({ error: asStorageError(error) }))
     }
+    observer?.committed(outcomes.length, performance.now() - startedAt)
+    return outcomes
   }
 
   function next(group: Queued[]) {
@@ -141,12 +158,14 @@ export function createCommit(client: Database) {
   /** One piece of work in its own savepoint. Throws only when the whole group is lost. */
   function attempt(work: () => unknown): Outcome {
     savepoint.run()
+    const putOffBefore = putOff.length
     try {
       const value = work()
       release.run()
       return { value }
     } catch (error) {
       if (!client.inTransaction) throw error
+      putOff.length = putOffBefore
       undo.run()
       release.run()
       return { error: asStorageError(error) }
@@ -161,7 +180,18 @@ export function createCommit(client: Database) {
   /** How many transactions have failed: what was read within one of them was never so. */
   const failed = () => failures
 
-  return { commit, drain, failed }
+  /** From now on tells `whom` of every transaction. */
+  const observe = (whom: CommitObserver) => {
+    observer = whom
+  }
+
+  /**
+   * Called by a work of what cannot be taken back, such as a count: done once the transaction is
+   * on disk, and never if the work is lost.
+   */
+  const afterCommit = (tell: () => void) => void putOff.push(tell)
+
+  return { commit, drain, failed, observe, afterCommit }
 }
 
 function settle(group: Queued[], outcomes: Outcome[]) {
@@ -170,6 +200,11 @@ function settle(group: Queued[], outcomes: Outcome[]) {
     if ('error' in outcome) reject(outcome.error)
     else resolve(outcome.value)
   }
+}
+
+function tellOfLosses(observer: CommitObserver, outcomes: Outcome[]) {
+  const lost = outcomes.filter((one) => 'error' in one && one.error instanceof StorageError)
+  if (lost.length > 0) observer.failed(lost.length)
 }
 
 function ignoreStorageError(error: unknown) {

@@ -28,3 +28,7 @@ export function asStorageError(error: unknown): unknown {
 /** True while another connection holds the write lock. */
 export const isBusy = (error: unknown): boolean =>
   error instanceof SQLiteError && (error.code?.startsWith('SQLITE_BUSY') ?? false)
+
+/** What an error says, whatever was thrown. */
+export const messageOf = (error: unknown): string =>
+  error instanceof Error ? error.message : String(error)

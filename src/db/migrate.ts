@@ -124,7 +124,9 @@ function copyDatabase(client: Database, { backupDir, now }: MigrateOptions, firs
 }
 
 function dropOldCopies(backupDir: string) {
-  const copies = readdirSync(backupDir).filter((name) => name.startsWith('before-'))
+  const copies = readdirSync(backupDir, { withFileTypes: true })
+    .filter((entry) => entry.isFile() && /^before-.+\.db$/.test(entry.name))
+    .map(({ name }) => name)
   const byAge = copies.toSorted((a, b) => stampOf(b).localeCompare(stampOf(a)))
   for (const name of byAge.slice(COPIES_KEPT)) rmSync(join(backupDir, name))
 }

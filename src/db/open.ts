@@ -1,9 +1,9 @@
-import { Database } from 'bun:sqlite'
-import { chmodSync, mkdirSync, statSync } from 'node:fs'
+import { constants, Database } from 'bun:sqlite'
+import { chmodSync, existsSync, mkdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { drizzle } from 'drizzle-orm/bun-sqlite'
 import { BUSY_TIMEOUT_MS, createCommit } from './commit.ts'
-import { StorageError } from './errors.ts'
+import { messageOf, StorageError } from './errors.ts'
 
 export interface DatabaseOptions {
   dataDir: string
@@ -18,13 +18,39 @@ export type Db = ReturnType<typeof openDatabase>
 /** The database file inside a data directory. */
 export const databaseFile = (dataDir: string) => join(dataDir, 'gatehouse.db')
 
+/** There while a restore puts other files into a data directory: what is in it is not whole. */
+export const restoreMarker = (dataDir: string) => join(dataDir, 'restore.unfinished')
+
+/** Else a directory whose database was just moved away would get a fresh one. */
+function refuseHalfRestored(dataDir: string) {
+  const marker = restoreMarker(dataDir)
+  if (existsSync(marker))
+    throw new StorageError(
+      `a restore into ${dataDir} was cut short: run \`restore\` again with the same file ` +
+        `(${marker} names the folder that holds the previous data)`,
+    )
+}
+
+/** Made by us, a database has a page at once; beside a master key, one without a byte was cut off. */
+function refuseEmptied(dataDir: string) {
+  const file = databaseFile(dataDir)
+  const isEmpty = statSync(file, { throwIfNoEntry: false })?.size === 0
+  if (isEmpty && existsSync(join(dataDir, 'master.key')) && !existsSync(`${file}-wal`))
+    throw new StorageError(
+      `${file} has lost all that was in it: restore a backup, or remove the file to begin anew`,
+    )
+}
+
 /** Throws `StorageError` when that cannot even be told, as for a folder of another account. */
 export function databaseExists(dataDir: string): boolean {
+  refuseHalfRestored(dataDir)
   try {
+    refuseEmptied(dataDir)
     return statSync(databaseFile(dataDir)).isFile()
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false
-    throw new StorageError(error instanceof Error ? error.message : String(error))
+    if (error instanceof StorageError) throw error
+    throw new StorageError(messageOf(error))
   }
 }
 
@@ -33,23 +59,45 @@ export function databaseExists(dataDir: string): boolean {
  * connection, for prepared statements; every write goes through `commit`.
  */
 export function openDatabase(options: DatabaseOptions) {
+  refuseHalfRestored(options.dataDir)
+  refuseEmptied(options.dataDir)
   mkdirSync(options.dataDir, { recursive: true, mode: 0o700 })
   const file = databaseFile(options.dataDir)
   const client = plannedOnce(new Database(file, { create: true, strict: true }))
   if (statSync(file).mode & 0o077) chmodSync(file, 0o600)
   for (const pragma of pragmas(options)) client.run(`PRAGMA ${pragma}`)
-  const { commit, drain, failed } = createCommit(client)
+  refuseMoved(client, options.dataDir)
+  const close = options.externalCheckpoint ? closeLeavingLog(client) : () => closeWithLog(client)
+  const { commit, drain, failed, observe, afterCommit } = createCommit(client)
   const dataVersion = client.prepare<{ data_version: number }, []>('PRAGMA data_version')
   return {
     file,
     client,
     orm: drizzle(client),
     commit,
+    observe,
+    afterCommit,
     drain,
     /** Another text whenever another process has committed something, or we have failed to. */
     version: (): string => `${dataVersion.get()?.data_version}.${failed()}`,
-    close: () => close(client, options),
+    close,
   }
+}
+
+/** Whether the open file is no longer the one by its name. */
+export function hasMoved(client: Database): boolean {
+  // SQLite writes one number; Bun takes no buffer below eight bytes.
+  const answer = new Int32Array(2)
+  client.fileControl(constants.SQLITE_FCNTL_HAS_MOVED, answer)
+  return answer[0] !== 0
+}
+
+/** A restore may have come between the look for its marker and the opening of the file. */
+function refuseMoved(client: Database, dataDir: string) {
+  refuseHalfRestored(dataDir)
+  if (!hasMoved(client)) return
+  client.close()
+  throw new StorageError('the database was just replaced by a restore: start again')
 }
 
 /** `busy_timeout` first: switching to WAL takes a lock that another process may hold. */
@@ -72,17 +120,35 @@ function pragmas({ synchronous, externalCheckpoint }: DatabaseOptions): string[]
 /**
  * Brings the log into the database where that can be done now; whoever opens it next does it
  * otherwise. Closing alone would not, since prepared statements keep the connection half open.
- * A disk in trouble must not hide what the caller has to say.
  */
-function close(client: Database, { externalCheckpoint }: DatabaseOptions) {
+function closeWithLog(client: Database) {
+  settle(client, ['optimize', 'wal_checkpoint(TRUNCATE)'])
+  client.close()
+}
+
+/**
+ * A replicator knows how far it has come by a place in the log, so that nobody else may begin a new
+ * one. The last connection to close would: it is told to keep the file, which SQLite would cut to
+ * its limit all the same. A connection that a statement keeps half open is as bad, since Bun empties
+ * the log for it when the process ends, and so is one that nobody has closed by then.
+ */
+function closeLeavingLog(client: Database): () => void {
+  client.fileControl(constants.SQLITE_FCNTL_PERSIST_WAL, 1)
+  const close = () => {
+    process.off('exit', close)
+    settle(client, ['journal_size_limit = -1', 'optimize'])
+    client.close(true)
+  }
+  process.once('exit', close)
+  return close
+}
+
+/** A disk in trouble must not hide what the caller has to say. */
+function settle(client: Database, pragmas: readonly string[]) {
   try {
-    client.run('PRAGMA busy_timeout = 0')
-    client.run('PRAGMA optimize')
-    if (!externalCheckpoint) client.run('PRAGMA wal_checkpoint(TRUNCATE)')
+    for (const pragma of ['busy_timeout = 0', ...pragmas]) client.run(`PRAGMA ${pragma}`)
   } catch {
     // Nothing is lost: the log stays beside the database.
-  } finally {
-    client.close()
   }
 }
 

@@ -1,6 +1,6 @@
 import { Database } from 'bun:sqlite'
 import { expect, test } from 'bun:test'
-import { readdirSync, statSync } from 'node:fs'
+import { mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { migrations } from '../../drizzle/index.ts'
 import { type Migration, migrate, migrationStatus, SchemaError } from '../../src/db/migrate.ts'
@@ -121,6 +121,26 @@ test('a database with data is copied before it is migrated; the newest three cop
   const copy = new Database(newest, { readonly: true })
   expect(copy.query('SELECT id FROM parents').all()).toEqual([{ id: 42 }])
   copy.close()
+})
+
+test('copies make way for copies alone: what lies there besides stays', () => {
+  using database = open()
+  const steps = STEPS.slice(0, 1)
+  database.run(steps)
+  database.client.run('INSERT INTO parents VALUES (42)')
+  const others = ['before-restore-2020-01-01T00-00-00Z', 'before-folder.db', 'before-notes.txt']
+  for (const name of others.slice(0, 2))
+    mkdirSync(join(database.backupDir, name), { recursive: true })
+  writeFileSync(join(database.backupDir, 'before-notes.txt'), '')
+
+  for (let n = 1; n <= 5; n++) {
+    steps.push({ id: `000${n + 1}_more`, sql: `CREATE TABLE t${n} (id INTEGER) STRICT;` })
+    database.run(steps)
+  }
+
+  const left = readdirSync(database.backupDir)
+  expect(left).toEqual(expect.arrayContaining(others))
+  expect(left).toHaveLength(3 + others.length)
 })
 
 test('every table of the product is STRICT', () => {

@@ -1,0 +1,177 @@
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Writable } from 'node:stream'
+import { migrations } from '../../drizzle/index.ts'
+import type { Config } from '../config/index.ts'
+import { databaseExists } from '../db/open.ts'
+import { createAudit } from '../platform/audit.ts'
+import {
+  archiveName,
+  type Backup,
+  checkArchive,
+  createBackupStore,
+  isRecorded,
+  type Manifest,
+  makeBackup,
+  ownDirectory,
+} from '../platform/backup/index.ts'
+import { isoTime, systemClock } from '../platform/clock.ts'
+import { notFound } from '../platform/errors.ts'
+import { newId } from '../platform/ids.ts'
+import { thisProcess } from '../platform/process.ts'
+import { VERSION } from '../platform/version.ts'
+import { archiveSource } from './archive-source.ts'
+import { type Answer, type Command, type Configured, EXIT, table, UsageError } from './command.ts'
+import { onInterrupt } from './interrupted.ts'
+import { cliActor, openConfigured } from './open.ts'
+import { createProgress } from './progress.ts'
+import { targetOf } from './target.ts'
+
+const STREAM = '-'
+
+export const backup: Command = {
+  name: 'backup',
+  summary: 'Back up database and master key into one file, beside a running server or without one.',
+  options: {
+    to: {
+      type: 'string',
+      value: 'FILE',
+      help: 'A file, a directory, or - for standard output; the configured directory if absent.',
+    },
+    'without-key': {
+      type: 'boolean',
+      help: 'Leave out master.key; keep it elsewhere, or secrets in the backup stay sealed.',
+    },
+  },
+  run: (invocation) => {
+    const { config, options } = invocation
+    if (!databaseExists(config.dataDir))
+      throw notFound(`there is no data in ${config.dataDir}; --data-dir names another place`)
+    return options.to === STREAM ? toStream(invocation) : toFile(invocation)
+  },
+}
+
+export const backupCheck: Command = {
+  name: 'backup check',
+  summary: 'Check that a backup is whole and could be restored, without restoring it.',
+  positionals: ['FILE'],
+  run: async ({ io, args }) => {
+    const progress = createProgress(io, 'Checking', 'bytes')
+    const manifest = await checkArchive({
+      open: archiveSource(io, args[0] ?? ''),
+      migrations,
+      clock: systemClock,
+      process: thisProcess(VERSION),
+      workIn: tmpdir(),
+      onProgress: progress.step,
+      onInterrupt,
+    }).finally(progress.end)
+    return checked(manifest)
+  },
+}
+
+async function toFile(invocation: Configured): Promise<Answer> {
+  const began = performance.now()
+  const file = fileFor(invocation)
+  const { options, config } = invocation
+  const ownerOf = options.to === undefined ? directoryFor(config) : undefined
+  const made = await make(invocation, { file, ownerOf })
+  await record(config, file, made)
+  const { createdAt, bytes, sha256, databaseBytes, hasKey } = made
+  const json = {
+    file,
+    created_at: isoTime(createdAt),
+    bytes,
+    sha256,
+    database_bytes: databaseBytes,
+    master_key: hasKey,
+    duration_ms: Math.round(performance.now() - began),
+  }
+  const key = hasKey ? 'With the master key: guard it like one.' : 'Without the master key.'
+  return { json, text: `${file}\n${bytes.toLocaleString('en')} bytes. ${key}` }
+}
+
+async function toStream(invocation: Configured) {
+  const { options, config } = invocation
+  if (options.json) throw new UsageError('backup: --to - leaves no room for --json')
+  if (process.stdout.isTTY) throw new UsageError('backup: --to - writes no archive to a terminal')
+  const workIn = directoryFor(config)
+  await make(invocation, { stream: standardOutput(), workIn })
+  return EXIT.ok
+}
+
+/** Done with a piece only once its reader has it: the program ends soon after the last. */
+const standardOutput = () =>
+  new Writable({ write: (chunk, _, done) => void process.stdout.write(chunk, done) })
+
+function make(
+  { config, options, io }: Configured,
+  to: Parameters<typeof makeBackup>[0]['to'],
+): Promise<Backup> {
+  const progress = createProgress(io, 'Backing up', 'bytes')
+  progress.step(0)
+  return makeBackup({
+    dataDir: config.dataDir,
+    to,
+    withKey: options['without-key'] !== true,
+    clock: systemClock,
+    process: thisProcess(VERSION),
+    onProgress: progress.step,
+    onInterrupt,
+  }).finally(progress.end)
+}
+
+/** A directory gets a file that is named after the time. */
+function fileFor(invocation: Configured): string {
+  const name = archiveName(systemClock.now())
+  return targetOf(invocation, name) ?? join(directoryFor(invocation.config), name)
+}
+
+const directoryFor = ({ backup, dataDir }: Config): string =>
+  backup.directory ?? ownDirectory(dataDir)
+
+/**
+ * For the console and `doctor`. The schedule has written it down already, and knows better how to
+ * open its database. A disk that takes no line more is a reason to back up, and none to say that
+ * it failed.
+ */
+async function record(config: Config, file: string, { createdAt, bytes }: Backup) {
+  try {
+    if (isRecorded(config.dataDir, file)) return
+    const db = openConfigured(config)
+    try {
+      const store = createBackupStore(db)
+      const endedAt = systemClock.now()
+      const audit = createAudit({ db, clock: systemClock })
+      const id = newId()
+      const row = { id, origin: 'command' as const, owner: null, error: null }
+      await db.commit(() => {
+        store.add({ ...row, startedAt: createdAt, endedAt, file, bytes })
+        const entry = { tenantId: null, actor: cliActor(), action: 'backup.made' }
+        audit.record({ ...entry, object: `backup:${id}`, detail: { file, bytes } })
+      })
+    } finally {
+      db.close()
+    }
+  } catch {
+    // The file is what counts, and it is there.
+  }
+}
+
+function checked({ created_at, app_version, installation, database, master_key }: Manifest) {
+  const json = {
+    ok: true,
+    created_at,
+    app_version,
+    installation,
+    database_bytes: database.bytes,
+    master_key: master_key !== null,
+  }
+  const text = table([
+    ['made', created_at],
+    ['by', `gatehouse ${app_version}`],
+    ['database', `${database.bytes.toLocaleString('en')} bytes, sound`],
+    ['master key', master_key ? `${master_key.id}, fits` : 'not in it'],
+  ])
+  return { json, text }
+}

@@ -1,0 +1,41 @@
+import type { Io } from './command.ts'
+
+export interface Progress {
+  /** What was done so far, of how much where that is known. */
+  step: (done: number, total?: number) => void
+  /** Clears the line: what came of it is for the answer to say. */
+  end: () => void
+}
+
+/** Of the screen, so that a fast loop does not spend its time on drawing. */
+const REDRAW_MS = 100
+const BAR_CELLS = 24
+const CLEAR = '\r\u001b[K'
+
+/**
+ * A line on the terminal that moves while long work goes on. Nothing where nobody watches: a log
+ * or a pipe gets the answer alone. `unit` is what is counted, such as `lines`.
+ */
+export function createProgress(
+  { err, isWatched }: Pick<Io, 'err' | 'isWatched'>,
+  title: string,
+  unit: string,
+): Progress {
+  if (!isWatched) return { step: () => {}, end: () => {} }
+  let drawnAt = Number.NEGATIVE_INFINITY
+
+  function step(done: number, total?: number) {
+    const now = performance.now()
+    if (now - drawnAt < REDRAW_MS) return
+    drawnAt = now
+    err(`${CLEAR}${title} ${total ? bar(done / total) : ''}${done.toLocaleString('en')} ${unit}`)
+  }
+
+  return { step, end: () => err(CLEAR) }
+}
+
+function bar(share: number): string {
+  const full = Math.round(Math.min(share, 1) * BAR_CELLS)
+  const percent = `${Math.floor(Math.min(share, 1) * 100)}`.padStart(3)
+  return `${'█'.repeat(full)}${'░'.repeat(BAR_CELLS - full)} ${percent} % · `
+}

@@ -1,0 +1,78 @@
+import { migrations } from '../../drizzle/index.ts'
+import type { Config } from '../config/index.ts'
+import { createAudit } from '../platform/audit.ts'
+import { type Overdue, type Restored, restoreArchive } from '../platform/backup/index.ts'
+import { systemClock } from '../platform/clock.ts'
+import { thisProcess } from '../platform/process.ts'
+import { VERSION } from '../platform/version.ts'
+import { archiveSource } from './archive-source.ts'
+import type { Answer, Command } from './command.ts'
+import { onInterrupt } from './interrupted.ts'
+import { cliActor, openConfigured } from './open.ts'
+import { createProgress } from './progress.ts'
+
+export const restore: Command = {
+  name: 'restore',
+  summary: 'Put a backup in the place of the data; the server must be stopped, old data is kept.',
+  positionals: ['FILE'],
+  run: async ({ config, io, args }) => {
+    const progress = createProgress(io, 'Restoring', 'bytes')
+    const { dataDir } = config
+    const restored = await restoreArchive({
+      open: archiveSource(io, args[0] ?? ''),
+      dataDir,
+      migrations,
+      clock: systemClock,
+      process: thisProcess(VERSION),
+      onProgress: progress.step,
+      onInterrupt,
+    }).finally(progress.end)
+    await record(config, restored)
+    return answer(dataDir, restored)
+  },
+}
+
+/** In the log of what came back, which knows nothing of it otherwise. The restore itself is done. */
+async function record(config: Config, { manifest }: Restored) {
+  try {
+    const db = openConfigured(config)
+    try {
+      const audit = createAudit({ db, clock: systemClock })
+      const detail = { created_at: manifest.created_at, app_version: manifest.app_version }
+      const entry = { tenantId: null, actor: cliActor(), action: 'backup.restored' }
+      await db.commit(() => audit.record({ ...entry, object: 'database', detail }))
+    } finally {
+      db.close()
+    }
+  } catch {
+    // Whatever the trouble is, the next start tells it.
+  }
+}
+
+function answer(dataDir: string, { manifest, previous, overdue }: Restored): Answer {
+  const { created_at, app_version, installation } = manifest
+  return {
+    json: {
+      data_dir: dataDir,
+      created_at,
+      app_version,
+      installation,
+      previous: previous ?? null,
+      overdue,
+    },
+    text: [
+      `Restored ${dataDir} as it was at ${created_at}, backed up by gatehouse ${app_version}.`,
+      ...(previous ? [`What was there before is in ${previous}; remove it once all is well.`] : []),
+      ...due(overdue),
+    ].join('\n'),
+  }
+}
+
+function due({ runs, deliveries, mails }: Overdue): string[] {
+  if (runs + deliveries + mails === 0) return ['Nothing is overdue.']
+  return [
+    `Overdue by now: clockwork runs: ${runs}, deliveries: ${deliveries}, mails: ${mails}.`,
+    'They go out at the next `serve`, some of them for the second time; `serve --paused` holds them',
+    'while you look.',
+  ]
+}

@@ -1,0 +1,22 @@
+import { statSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { notFound } from '../platform/errors.ts'
+import type { Configured } from './command.ts'
+
+const STANDARD_OUTPUT = '-'
+
+/**
+ * The file that `--to` asks for; undefined is standard output, for `-` and where nothing is said. A
+ * directory gets a file of this name.
+ */
+export function targetOf(
+  { io, options }: Pick<Configured, 'io' | 'options'>,
+  name: string,
+): string | undefined {
+  if (options.to === undefined || options.to === STANDARD_OUTPUT) return undefined
+  const to = resolve(io.cwd, `${options.to}`)
+  const isDirectory = statSync(to, { throwIfNoEntry: false })?.isDirectory()
+  if (!isDirectory && `${options.to}`.endsWith('/'))
+    throw notFound(`--to: there is no directory ${to}; is it mounted?`)
+  return isDirectory ? join(to, name) : to
+}

@@ -1,0 +1,83 @@
+import { existsSync, mkdirSync, readdirSync, renameSync, rmdirSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { conflict } from '../errors.ts'
+import { sync } from '../files.ts'
+import { ownLike } from './files.ts'
+import { type Marker, unmark } from './marker.ts'
+import { DATA_FILES, ENTRIES } from './names.ts'
+
+/**
+ * Puts the files of `staged` in the place of those of a data directory that is marked, which go to
+ * the folder that the marker names; without a key among them, that of the data directory stays.
+ * Each step is on disk before the next begins, and it may end between any two of them: the marker
+ * keeps everybody from serving what is there then, and the next exchange goes on.
+ */
+export function* exchange(parts: {
+  dataDir: string
+  staged: string
+  marker: Marker
+}): Generator<string, string | undefined> {
+  const { dataDir, staged, marker } = parts
+  const names = namesFor(staged)
+  const previous = join(dataDir, marker.previous)
+  makeLike(previous, dataDir)
+  yield 'made room'
+  for (const name of names) {
+    if (marker.files.includes(name) && moveAway(name, dataDir, previous)) yield `moved ${name} away`
+  }
+  for (const name of names) rmSync(join(dataDir, name), { force: true })
+  sync(dataDir)
+  yield 'cleared'
+  for (const name of names) {
+    if (move(name, staged, dataDir)) yield `moved ${name} in`
+  }
+  const isKept = readdirSync(previous).length > 0
+  if (!isKept) rmdirSync(previous)
+  unmark(dataDir)
+  return isKept ? previous : undefined
+}
+
+const namesFor = (staged: string): string[] =>
+  DATA_FILES.filter((name) => name !== ENTRIES.key || existsSync(join(staged, name)))
+
+function makeLike(folder: string, dataDir: string) {
+  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  ownLike(folder, dataDir)
+  sync(dataDir)
+}
+
+/** The key is the first to move: where it cannot, all may go on as it was. */
+function moveAway(name: string, dataDir: string, previous: string): boolean {
+  try {
+    return move(name, dataDir, previous)
+  } catch (error) {
+    if (name !== ENTRIES.key) throw error
+    if (readdirSync(previous).length === 0) {
+      rmdirSync(previous)
+      unmark(dataDir)
+    }
+    throw fixedKey(dataDir, error)
+  }
+}
+
+const fixedKey = (dataDir: string, error: unknown) =>
+  conflict(
+    `${join(dataDir, ENTRIES.key)} has to give way to the key in the archive and cannot be moved ` +
+      `(${error instanceof Error ? error.message : error}). If it is mounted, such as a Docker ` +
+      `secret, put the key of the archive where it comes from (tar -xzOf FILE ${ENTRIES.key}), ` +
+      'then restore again',
+  )
+
+/** Only once: what stands there under this name later is not what the marker means. */
+function move(name: string, from: string, to: string): boolean {
+  if (!existsSync(join(from, name)) || existsSync(join(to, name))) return false
+  renameSync(join(from, name), join(to, name))
+  sync(to)
+  sync(from)
+  return true
+}
+
+/** Everything that is staged, for the account that runs the server. */
+export function handOver(staged: string, dataDir: string) {
+  for (const name of readdirSync(staged)) ownLike(join(staged, name), dataDir)
+}

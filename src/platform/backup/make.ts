@@ -1,0 +1,102 @@
+import { createWriteStream, existsSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import type { Writable } from 'node:stream'
+import { type Clock, isoTime } from '../clock.ts'
+import { notFound } from '../errors.ts'
+import { giveName, refuseTaken, sync } from '../files.ts'
+import { masterKeyFile } from '../master-key.ts'
+import type { Process } from '../process.ts'
+import { installationOf, schemaOf } from './contents.ts'
+import { reading } from './database-file.ts'
+import { measure, openOwnDirectory, ownDirectory, ownLike } from './files.ts'
+import { writeManifest } from './manifest.ts'
+import { ENTRIES } from './names.ts'
+import { type Entry, packArchive } from './pack.ts'
+import { describeKey, takeSnapshot } from './snapshot.ts'
+import { type OnInterrupt, openWorkFolder } from './work-folder.ts'
+
+export interface BackupRequest {
+  dataDir: string
+  /**
+   * A file that there is not yet, made by root for the owner of `ownerOf`; or a stream, for which
+   * the copy is made in a folder.
+   */
+  to: { file: string; ownerOf?: string } | { stream: Writable; workIn: string }
+  withKey: boolean
+  clock: Clock
+  process: Process
+  onProgress?: (packed: number, total: number) => void
+  onInterrupt?: OnInterrupt
+}
+
+export interface Backup {
+  /** All that was committed by then is in it. */
+  createdAt: number
+  /** Of the archive, like the hash. */
+  bytes: number
+  sha256: string
+  databaseBytes: number
+  hasKey: boolean
+}
+
+/**
+ * Makes one archive of a data directory, beside a running server or without one. Takes room for
+ * a copy of the database where the archive goes, and none in the data directory.
+ */
+export async function makeBackup(request: BackupRequest): Promise<Backup> {
+  const { to, process, clock, dataDir, onInterrupt } = request
+  const createdAt = clock.now()
+  if ('file' in to) refuseTaken(to.file)
+  const workIn = 'file' in to ? dirname(to.file) : to.workIn
+  if (workIn === ownDirectory(dataDir)) openOwnDirectory(dataDir)
+  else refuseMissing(workIn)
+  const work = openWorkFolder({ parent: workIn, process, now: createdAt, onInterrupt })
+  try {
+    if ('stream' in to)
+      return await pour(request, { createdAt, folder: work.path, openSink: () => to.stream })
+    const draft = join(work.path, 'archive.tmp')
+    const openSink = () => createWriteStream(draft, { mode: 0o600, flags: 'wx' })
+    const made = await pour(request, { createdAt, folder: work.path, openSink })
+    if (to.ownerOf !== undefined) ownLike(draft, to.ownerOf)
+    sync(draft)
+    giveName(draft, to.file)
+    sync(workIn)
+    return made
+  } finally {
+    work.remove()
+  }
+}
+
+async function pour(
+  { dataDir, withKey, clock, process, onProgress = () => {} }: BackupRequest,
+  { createdAt, folder, openSink }: { createdAt: number; folder: string; openSink: () => Writable },
+): Promise<Backup> {
+  const key = await takeSnapshot({ dataDir, folder, withKey, clock })
+  const copy = join(folder, ENTRIES.database)
+  const database = await measure(copy)
+  const manifest = writeManifest({
+    app_version: process.version,
+    created_at: isoTime(createdAt),
+    ...reading(copy, (client) => ({
+      installation: installationOf(client),
+      schema: schemaOf(client),
+    })),
+    database,
+    master_key: await describeKey(key, folder),
+  })
+  const keyFile = masterKeyFile(folder)
+  const entries: Entry[] = [
+    { name: ENTRIES.manifest, content: { text: manifest } },
+    { name: ENTRIES.database, content: { file: copy, bytes: database.bytes } },
+    ...(key ? [{ name: ENTRIES.key, content: { text: await Bun.file(keyFile).text() } }] : []),
+  ]
+  const onBytes = (packed: number) => onProgress(packed, database.bytes)
+  const archive = await packArchive({ entries, createdAt, sink: openSink(), onBytes })
+  return { createdAt, ...archive, databaseBytes: database.bytes, hasKey: key !== undefined }
+}
+
+/** Not made: where a disk is not mounted, all would go to the one that it is to save from. */
+function refuseMissing(directory: string) {
+  if (!existsSync(directory))
+    throw notFound(`there is no directory ${directory}; mount it, or make it first`)
+}

@@ -1,0 +1,49 @@
+import { type Static, Type } from '@sinclair/typebox'
+import { Value } from '@sinclair/typebox/value'
+import { invalid } from '../errors.ts'
+import { parse } from './files.ts'
+
+/** Goes up when an executable of before could no longer read the archive. */
+const FORMAT = 1
+
+const sha256 = Type.String({ pattern: '^[0-9a-f]{64}$' })
+
+const Manifest = Type.Object({
+  format: Type.Literal(FORMAT),
+  app_version: Type.String({ maxLength: 100 }),
+  created_at: Type.String({ pattern: '^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d\\.\\d{3}Z$' }),
+  /** Null when the database has not been given one yet. */
+  installation: Type.Union([Type.String({ maxLength: 100 }), Type.Null()]),
+  schema: Type.Array(Type.Object({ id: Type.String({ maxLength: 100 }), hash: sha256 }), {
+    maxItems: 10_000,
+  }),
+  database: Type.Object({ bytes: Type.Integer({ minimum: 1 }), sha256 }),
+  /** Null for an archive without one. */
+  master_key: Type.Union([
+    Type.Object({ id: Type.String({ maxLength: 100 }), sha256 }),
+    Type.Null(),
+  ]),
+})
+
+/** Tells of an archive what it is, before anything of it is unpacked. */
+export type Manifest = Static<typeof Manifest>
+
+export const writeManifest = (described: Omit<Manifest, 'format'>): string =>
+  `${JSON.stringify({ format: FORMAT, ...described }, null, 2)}\n`
+
+/** Refuses what is no manifest, and that of an archive from a later version. */
+export function readManifest(text: string): Manifest {
+  const written = parse(text)
+  if (Value.Check(Manifest, written)) return written
+  const format = formatOf(written)
+  throw invalid(
+    format !== undefined && format > FORMAT
+      ? `the archive has format ${format}; this version of Gatehouse reads format ${FORMAT}: use a later one`
+      : 'the archive is no backup of Gatehouse: its manifest cannot be read',
+  )
+}
+
+const Formatted = Type.Object({ format: Type.Integer() })
+
+const formatOf = (written: unknown): number | undefined =>
+  Value.Check(Formatted, written) ? written.format : undefined

@@ -1,0 +1,93 @@
+import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { type Static, Type } from '@sinclair/typebox'
+import { Value } from '@sinclair/typebox/value'
+import { restoreMarker } from '../../db/open.ts'
+import { conflict, invalid } from '../errors.ts'
+import { giveName, sync } from '../files.ts'
+import type { Process } from '../process.ts'
+import { ownLike, parse } from './files.ts'
+import { beforeRestore, DATA_FILES } from './names.ts'
+import { isFresh } from './running.ts'
+
+const Marker = Type.Object({
+  /** The folder in the data directory that the previous files go to. */
+  previous: Type.String(),
+  /** Their names: what bears another of our names comes from an archive. */
+  files: Type.Array(Type.String()),
+  /** Who exchanges them, since when. */
+  by: Type.Object({ host: Type.String(), pid: Type.Integer(), at: Type.Integer() }),
+})
+
+/** There while files are exchanged: says how far that has come to whoever has to complete it. */
+export type Marker = Static<typeof Marker>
+
+/** The folder that the restore before this one was moving the previous files to, if it was cut short. */
+export function unfinishedExchange(dataDir: string): string | undefined {
+  const marker = readMarker(dataDir)
+  return marker && join(dataDir, marker.previous)
+}
+
+/**
+ * Marks a data directory: from now on nobody opens what is in it. Of two restores at once one is
+ * refused; what a dead one has begun is taken over.
+ */
+export function mark(parts: { dataDir: string; staged: string; process: Process; now: number }): {
+  marker: Marker
+  isNew: boolean
+} {
+  const { dataDir, staged, process, now } = parts
+  const found = readMarker(dataDir)
+  if (found) refuseWhileUnderWay(dataDir, found, process, now)
+  const marker: Marker = {
+    previous: found?.previous ?? freeName(dataDir, beforeRestore(now)),
+    files: found?.files ?? DATA_FILES.filter((name) => existsSync(join(dataDir, name))),
+    by: { host: process.host, pid: process.pid, at: now },
+  }
+  const draft = draftOf(marker, staged, dataDir)
+  if (found) renameSync(draft, restoreMarker(dataDir))
+  else giveName(draft, restoreMarker(dataDir))
+  sync(dataDir)
+  return { marker, isNew: !found }
+}
+
+/** All is in its place, or nothing has been moved yet. */
+export function unmark(dataDir: string) {
+  rmSync(restoreMarker(dataDir))
+  sync(dataDir)
+}
+
+function refuseWhileUnderWay(dataDir: string, { by }: Marker, process: Process, now: number) {
+  const isOver = by.host === process.host && (by.pid === process.pid || !process.isRunning(by.pid))
+  if (isOver || !isFresh(by.at, now)) return
+  const host = by.host.split(' ')[0]
+  throw conflict(
+    `another restore into ${dataDir} is under way: process ${by.pid} on ${host}. ` +
+      'If it has died, try again in two minutes',
+  )
+}
+
+function readMarker(dataDir: string): Marker | undefined {
+  const file = restoreMarker(dataDir)
+  if (!existsSync(file)) return undefined
+  const written = parse(readFileSync(file, 'utf8'))
+  if (Value.Check(Marker, written)) return written
+  throw invalid(`${file} cannot be read: put back by hand what belongs together, then remove it`)
+}
+
+/** Written aside first: half a marker would say nothing of where the previous files are. */
+function draftOf(marker: Marker, staged: string, dataDir: string): string {
+  const draft = join(staged, 'marker')
+  writeFileSync(draft, `${JSON.stringify(marker)}\n`, { mode: 0o600 })
+  ownLike(draft, dataDir)
+  sync(draft)
+  return draft
+}
+
+/** Two restores within a second must not share a folder. */
+function freeName(dataDir: string, name: string): string {
+  for (let n = 2, free = name; ; n++) {
+    if (!existsSync(join(dataDir, free))) return free
+    free = `${name}-${n}`
+  }
+}

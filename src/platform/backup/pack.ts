@@ -1,0 +1,54 @@
+import { createReadStream } from 'node:fs'
+import type { Writable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { createGzip } from 'node:zlib'
+import { type Pack, pack } from 'tar-stream'
+import { createMeter } from './files.ts'
+
+/** Databases shrink to a quarter even so, in a third of the time that the default takes. */
+const COMPRESSION_LEVEL = 3
+
+/** What goes into an archive: a text, or a file whose size is known. */
+export interface Entry {
+  name: string
+  content: { text: string } | { file: string; bytes: number }
+}
+
+/** Streams the entries into `sink` as one compressed archive, and says what went there. */
+export async function packArchive(parts: {
+  entries: readonly Entry[]
+  createdAt: number
+  sink: Writable
+  onBytes: (packed: number) => void
+}): Promise<{ bytes: number; sha256: string }> {
+  const { entries, createdAt, sink, onBytes } = parts
+  const archive = pack()
+  const meter = createMeter()
+  const written = pipeline(archive, createGzip({ level: COMPRESSION_LEVEL }), meter.stream, sink)
+  await Promise.all([written, addAll()])
+  return { bytes: meter.bytes(), sha256: meter.sha256() }
+
+  async function addAll() {
+    for (const entry of entries) await add(archive, entry, new Date(createdAt), onBytes)
+    archive.finalize()
+  }
+}
+
+async function add(
+  archive: Pack,
+  { name, content }: Entry,
+  mtime: Date,
+  onBytes: (packed: number) => void,
+) {
+  const header = { name, mode: 0o600, mtime }
+  if ('text' in content) {
+    archive.entry(header, content.text)
+    return
+  }
+  const place = archive.entry({ ...header, size: content.bytes })
+  await pipeline(
+    createReadStream(content.file, { highWaterMark: 256 * 1024 }),
+    createMeter(onBytes).stream,
+    place,
+  )
+}

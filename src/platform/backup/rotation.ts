@@ -1,0 +1,63 @@
+import { rm } from 'node:fs/promises'
+import { basename } from 'node:path'
+import type { Log } from '../log.ts'
+import type { RetentionRule } from '../retention.ts'
+import { isArchiveName } from './names.ts'
+import type { Reach } from './reach.ts'
+import type { BackupRow, createBackupStore } from './store.ts'
+
+type Store = ReturnType<typeof createBackupStore>
+
+const ROWS_KEPT_MS = 90 * 24 * 60 * 60 * 1000
+
+/**
+ * Deletes what the schedule has made, but for the newest `keep` and the one that was `made` just
+ * now; nothing that it did not make.
+ */
+export async function rotate(parts: {
+  store: Store
+  keep: number
+  now: number
+  made: string
+  log: Pick<Log, 'warn'>
+  reach: Reach
+}) {
+  const { store, keep, now, made, log, reach } = parts
+  const surplus = byAge(store, now).slice(keep)
+  for (const file of [...surplus.map(({ file }) => file), ...store.abandoned()]) {
+    if (file === made || !isArchiveName(basename(file))) continue
+    try {
+      await reach(file, () => rm(file, { force: true }))
+    } catch (error) {
+      log.warn('an old backup cannot be deleted', { file, error: String(error) })
+    }
+  }
+}
+
+/** The newest first. What a clock that was ahead has dated is older than all that came after. */
+function byAge(store: Store, now: number): BackupRow[] {
+  const rows = store.scheduled()
+  const isAhead = ({ startedAt }: BackupRow) => startedAt > now
+  return [...rows.filter((row) => !isAhead(row)), ...rows.filter(isAhead)]
+}
+
+/**
+ * Old rows go, but for the last good one, by which the next is due, and those of files that the
+ * rotation has yet to find.
+ */
+export const backupRetention = (store: Store, keep: number): RetentionRule => ({
+  name: 'backups',
+  deleteSlice(now, limit) {
+    const needed = new Set(
+      byAge(store, now)
+        .slice(0, keep)
+        .map(({ id }) => id),
+    )
+    const latest = store.latest()
+    if (latest) needed.add(latest.id)
+    const old = store.before(now - ROWS_KEPT_MS, limit + needed.size)
+    const ids = old.filter((id) => !needed.has(id)).slice(0, limit)
+    if (ids.length > 0) store.remove(ids)
+    return ids.length
+  },
+})

@@ -1,0 +1,120 @@
+import { createWriteStream, statfsSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import type { Readable } from 'node:stream'
+import { text } from 'node:stream/consumers'
+import { pipeline } from 'node:stream/promises'
+import { createGunzip } from 'node:zlib'
+import { extract, type Header } from 'tar-stream'
+import { AppError, invalid, unavailable } from '../errors.ts'
+import { sync } from '../files.ts'
+import { createMeter } from './files.ts'
+import { type Manifest, readManifest } from './manifest.ts'
+import { ENTRIES } from './names.ts'
+
+/** Far more than any of them has; what is larger is something else. */
+const LARGEST_MANIFEST_BYTES = 4 * 1024 * 1024
+const LARGEST_KEY_BYTES = 64 * 1024
+
+type Content = AsyncIterable<unknown> & { header: Header }
+
+/**
+ * Unpacks an archive into `folder`, which it never leaves: only the known names are taken, each
+ * once and in order, no larger than the manifest says, and every byte is held against its hashes.
+ */
+export async function unpackArchive(parts: {
+  source: Readable
+  folder: string
+  onProgress?: (unpacked: number, total: number) => void
+}): Promise<Manifest> {
+  const { source, folder, onProgress = () => {} } = parts
+  const entries = extract()
+  const fed = pipeline(source, createGunzip(), entries)
+  // Told by the entries, which end with the same error.
+  fed.catch(() => {})
+  try {
+    const manifest = await takeAll(entries)
+    await fed
+    return manifest
+  } catch (error) {
+    throw explained(error)
+  }
+
+  async function takeAll(contents: AsyncIterable<Content>): Promise<Manifest> {
+    let manifest: Manifest | undefined
+    const wanted = [ENTRIES.manifest, ENTRIES.database]
+    for await (const content of contents) {
+      refuseOther(content.header, wanted.shift())
+      if (!manifest) {
+        manifest = await takeManifest(content)
+        refuseLargerThanDisk(manifest, folder)
+        if (manifest.master_key) wanted.push(ENTRIES.key)
+      } else if (content.header.name === ENTRIES.database) {
+        const { bytes } = manifest.database
+        await takeFile(content, manifest.database, (sum) => onProgress(sum, bytes))
+      } else {
+        await takeFile(content, { bytes: keyBytes(content.header), ...expectedKey(manifest) })
+      }
+    }
+    if (!manifest || wanted.length > 0)
+      throw invalid(`the archive is no whole backup: ${wanted[0]} is missing`)
+    return manifest
+  }
+
+  async function takeFile(
+    content: Content,
+    expected: { bytes: number; sha256: string },
+    onBytes?: (sum: number) => void,
+  ) {
+    const { name, size } = content.header
+    if (size !== expected.bytes) throw damaged(`${name} has another size than its manifest says`)
+    const file = join(folder, name)
+    const meter = createMeter(onBytes)
+    await pipeline(content, meter.stream, createWriteStream(file, { mode: 0o600, flags: 'wx' }))
+    if (meter.bytes() !== size) throw damaged(`${name} ends early`)
+    if (meter.sha256() !== expected.sha256) throw damaged(`${name} is not what was backed up`)
+    sync(file)
+  }
+}
+
+function refuseOther({ name, type }: Header, wanted: string | undefined) {
+  if (name === wanted && type === 'file') return
+  throw invalid(
+    `the archive is no backup of Gatehouse: it holds ${JSON.stringify(name.slice(0, 200))}` +
+      (wanted ? ` where ${wanted} should be` : ' besides'),
+  )
+}
+
+async function takeManifest(content: Content): Promise<Manifest> {
+  if (content.header.size > LARGEST_MANIFEST_BYTES)
+    throw invalid('the archive is no backup of Gatehouse: its manifest is too large')
+  return readManifest(await text(content))
+}
+
+function refuseLargerThanDisk({ database }: Manifest, folder: string) {
+  const { bavail, bsize } = statfsSync(folder)
+  if (database.bytes > bavail * bsize)
+    throw unavailable(
+      `the database takes ${megabytes(database.bytes)}, and there are ` +
+        `${Math.floor((bavail * bsize) / MEGABYTE)} MB left in ${dirname(folder)}`,
+    )
+}
+
+const MEGABYTE = 1024 * 1024
+
+const megabytes = (bytes: number) => `${Math.ceil(bytes / MEGABYTE)} MB`
+
+function keyBytes({ size }: Header): number {
+  if (size > LARGEST_KEY_BYTES) throw damaged('its master key is too large')
+  return size
+}
+
+const expectedKey = ({ master_key }: Manifest) => ({ sha256: master_key?.sha256 ?? '' })
+
+const damaged = (what: string) => invalid(`the archive is damaged: ${what}`)
+
+/** The system's own errors, such as a full disk, are not the archive's fault. */
+function explained(error: unknown): unknown {
+  if (error instanceof AppError) return error
+  const { code = '', message } = error as NodeJS.ErrnoException
+  return /^E[A-Z]+$/.test(code) ? error : damaged(`it is cut short, or no archive (${message})`)
+}

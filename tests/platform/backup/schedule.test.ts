@@ -1,0 +1,379 @@
+import { describe, expect, test } from 'bun:test'
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
+import { migrations } from '../../../drizzle/index.ts'
+import { migrate } from '../../../src/db/migrate.ts'
+import { openDatabase } from '../../../src/db/open.ts'
+import { archiveInChild, type MakeArchive } from '../../../src/platform/backup/child.ts'
+import { createBackups } from '../../../src/platform/backup/schedule.ts'
+import { createLog } from '../../../src/platform/log.ts'
+import { createMetrics } from '../../../src/platform/metrics.ts'
+import { until } from '../../support/binary.ts'
+import { createTestClock } from '../../support/clock.ts'
+import { temporaryFolder } from '../../support/folder.ts'
+import { createHome, piecesOf, sha256 } from './world.ts'
+
+const START = '2026-11-22T05:12:38.000Z'
+const SECOND = 1000
+const MINUTE = 60 * SECOND
+const HOUR = 60 * MINUTE
+const DAY = 24 * HOUR
+
+const SETTINGS = { enabled: true, everyMs: DAY, keep: 3 }
+
+/** Processes on one data directory, with a clock that the test turns. */
+function createWorld(settings: Partial<typeof SETTINGS> & { directory?: string } = {}) {
+  const folder = temporaryFolder()
+  const dataDir = folder.path
+  const clock = createTestClock(START)
+  const db = openDatabase({ dataDir, synchronous: 'normal' })
+  migrate(db.client, { migrations, backupDir: join(dataDir, 'b'), appVersion: '1', now: 0 })
+  const lines: string[] = []
+  const write = (line: string) => void lines.push(line)
+  const log = createLog({ level: 'debug', format: 'json', now: clock.now, write })
+  const living = new Set<string>()
+  const running = new Map<string, Pick<ReturnType<typeof createBackups>, 'idle' | 'stop'>>()
+
+  /** Writes the file that it is asked for, at once. */
+  const quick: MakeArchive = async (dir, file) => {
+    if (dirname(file) === join(dir, 'backups')) mkdirSync(dirname(file), { recursive: true })
+    writeFileSync(file, 'archive')
+    return { bytes: 7 }
+  }
+
+  async function boot(name: string, makeArchive: MakeArchive = quick) {
+    const metrics = createMetrics()
+    const deaths: (() => void)[] = []
+    const instances = {
+      self: name,
+      alive: () => [...living],
+      onDeath: (listener: () => void) => void deaths.push(listener),
+    }
+    living.add(name)
+    const backups = createBackups({
+      db,
+      clock,
+      log,
+      metrics,
+      instances,
+      settings: { ...SETTINGS, ...settings },
+      makeArchive,
+    })
+    running.set(name, backups)
+    backups.start()
+    await clock.settled()
+    return {
+      ...backups,
+      metrics,
+      /** Without a word: the others find out. */
+      die: () => living.delete(name) && running.delete(name),
+      hearOfDeath: async () => {
+        for (const tell of deaths) tell()
+        await clock.settled()
+      },
+    }
+  }
+
+  clock.settled = async () => {
+    for (let turn = 0; turn < 5; turn++) await new Promise((resolve) => setImmediate(resolve))
+    await Promise.race([
+      Promise.all([...running.values()].map(({ idle }) => idle())),
+      new Promise((resolve) => setTimeout(resolve, 50)),
+    ])
+  }
+
+  const rows = () =>
+    db.client
+      .query<{ owner: string; file: string; error: string | null; ended_at: number | null }, []>(
+        'SELECT owner, file, error, ended_at FROM backups ORDER BY started_at, id',
+      )
+      .all()
+
+  return {
+    dataDir,
+    clock,
+    db,
+    lines,
+    boot,
+    rows,
+    files: (directory = join(dataDir, 'backups')) =>
+      existsSync(directory) ? readdirSync(directory).toSorted() : [],
+    [Symbol.asyncDispose]: async () => {
+      await Promise.all([...running.values()].map(({ stop }) => stop(0)))
+      db.close()
+      folder[Symbol.dispose]()
+    },
+  }
+}
+
+test('the first is made at once and the next when it is due, named after their times', async () => {
+  await using world = createWorld()
+  const process = await world.boot('a')
+  await world.clock.settled()
+
+  expect(world.files()).toEqual(['gatehouse-2026-11-22T05-12-38Z.tar.gz'])
+  await world.clock.advance(DAY - 1)
+  expect(world.files()).toHaveLength(1)
+  await world.clock.advance(MINUTE)
+  expect(world.files()).toEqual([
+    'gatehouse-2026-11-22T05-12-38Z.tar.gz',
+    'gatehouse-2026-11-23T05-12-38Z.tar.gz',
+  ])
+  expect(process.list(10)).toMatchObject([
+    { origin: 'schedule', owner: 'a', bytes: 7, error: null },
+    { bytes: 7 },
+  ])
+  expect(process.latest()).toMatchObject({ startedAt: Date.parse(START) + DAY })
+})
+
+test('none is made unless it is switched on', async () => {
+  await using world = createWorld({ enabled: false })
+  await world.boot('a')
+  await world.clock.advance(2 * DAY)
+
+  expect(world.files()).toEqual([])
+})
+
+test('a restart makes none before its time, and one alone after an outage', async () => {
+  await using world = createWorld()
+  const first = await world.boot('a')
+  await world.clock.settled()
+  await first.stop(0)
+
+  await world.clock.advance(HOUR)
+  const second = await world.boot('b')
+  await world.clock.advance(HOUR)
+  expect(world.files()).toHaveLength(1)
+  await second.stop(0)
+
+  await world.clock.advance(5 * DAY)
+  await world.boot('c')
+  await world.clock.advance(HOUR)
+  expect(world.files()).toHaveLength(2)
+})
+
+test('after a clock was set back one is made, and the next when that is due', async () => {
+  await using world = createWorld()
+  await world.boot('a')
+  world.clock.jump(-30 * DAY)
+
+  await world.clock.advance(HOUR)
+  expect(world.files()).toHaveLength(2)
+  await world.clock.advance(DAY)
+  expect(world.files()).toHaveLength(3)
+})
+
+test('of several processes one makes each', async () => {
+  await using world = createWorld()
+  await Promise.all(['a', 'b', 'c'].map((name) => world.boot(name)))
+  await world.clock.advance(3 * DAY + HOUR)
+
+  expect(world.rows()).toHaveLength(4)
+  expect(new Set(world.rows().map(({ file }) => file)).size).toBe(4)
+})
+
+describe('what a process that died has left open', () => {
+  const never: MakeArchive = () => new Promise(() => {})
+
+  test('is closed and made by another, as soon as the death is known', async () => {
+    await using world = createWorld()
+    const dying = await world.boot('dying', never)
+    const other = await world.boot('other')
+    await world.clock.advance(MINUTE)
+    expect(world.rows()).toMatchObject([{ owner: 'dying', ended_at: null }])
+
+    dying.die()
+    await other.hearOfDeath()
+
+    expect(world.rows()).toMatchObject([
+      { owner: 'dying', error: 'the process that made it has ended' },
+      { owner: 'other', error: null },
+    ])
+  })
+
+  test('counts as good when its file is there', async () => {
+    await using world = createWorld()
+    const dying = await world.boot('dying', async (_, file) => {
+      mkdirSync(dirname(file))
+      writeFileSync(file, 'archive')
+      return await new Promise(() => {})
+    })
+    await world.clock.settled()
+    const other = await world.boot('other')
+    dying.die()
+    await other.hearOfDeath()
+
+    expect(world.rows()).toMatchObject([{ owner: 'dying', error: null }])
+    expect(other.latest()).toMatchObject({ owner: 'dying', bytes: 7 })
+  })
+})
+
+describe('a backup that fails', () => {
+  test('is told, and tried again after a quarter of an hour', async () => {
+    await using world = createWorld()
+    let tries = 0
+    const process = await world.boot('a', async () => {
+      tries++
+      throw new Error('no room')
+    })
+    await world.clock.advance(14 * MINUTE)
+    expect(tries).toBe(1)
+    await world.clock.advance(2 * MINUTE)
+    expect(tries).toBe(2)
+
+    expect(world.rows()).toMatchObject([{ error: 'no room' }, { error: 'no room' }])
+    expect(world.lines.filter((line) => line.includes('backup failed'))).toHaveLength(2)
+    expect(process.latest()).toBeUndefined()
+    const metrics = process.metrics.render()
+    expect(metrics).toContain('gatehouse_backups_total{result="failure"} 2')
+    expect(metrics).toContain('gatehouse_backup_last_success_timestamp_seconds 0')
+  })
+
+  test('is tried again when the next would be due, where that is sooner', async () => {
+    await using world = createWorld({ everyMs: MINUTE })
+    let tries = 0
+    await world.boot('a', async () => {
+      tries++
+      throw new Error('no room')
+    })
+    await world.clock.advance(3 * MINUTE + SECOND)
+
+    expect(tries).toBe(4)
+  })
+
+  test('leaves the process and its schedule as they were', async () => {
+    await using world = createWorld({ directory: '/dev/null/nowhere' })
+    const process = await world.boot('a')
+    await world.clock.settled()
+    expect(world.rows()).toMatchObject([{ error: expect.stringContaining('ENOTDIR') }])
+
+    expect(process.metrics.render()).toContain('gatehouse_backups_total{result="failure"} 1')
+  })
+})
+
+test('the newest are kept, and nothing goes that the schedule did not make', async () => {
+  await using world = createWorld()
+  const directory = join(world.dataDir, 'backups')
+  mkdirSync(directory)
+  const others = [
+    'before-0004_operations-2026-01-01T00-00-00-000Z-1.db',
+    'gatehouse-2020-01-01T00-00-00Z.tar.gz',
+    'notes.txt',
+  ]
+  for (const name of others) writeFileSync(join(directory, name), '')
+  const process = await world.boot('a')
+  await world.clock.advance(5 * DAY + HOUR)
+
+  expect(world.files().filter((name) => !others.includes(name))).toEqual([
+    'gatehouse-2026-11-25T05-12-38Z.tar.gz',
+    'gatehouse-2026-11-26T05-12-38Z.tar.gz',
+    'gatehouse-2026-11-27T05-12-38Z.tar.gz',
+  ])
+  expect(world.files()).toEqual(expect.arrayContaining(others))
+  expect(process.metrics.render()).toContain('gatehouse_backups_total{result="success"} 6')
+  expect(process.metrics.render()).toContain(
+    `gatehouse_backup_last_success_timestamp_seconds ${Date.parse('2026-11-27T05:12:38Z') / SECOND}`,
+  )
+})
+
+test('the one just made stays, though a clock that was ahead has dated others later', async () => {
+  await using world = createWorld({ keep: 2 })
+  await world.boot('a')
+  await world.clock.advance(2 * DAY + HOUR)
+  world.clock.jump(-300 * DAY)
+  await world.clock.advance(HOUR)
+
+  // By the old order the newest two would be those of the future.
+  expect(world.files()).toEqual([
+    'gatehouse-2026-01-28T06-13-38Z.tar.gz',
+    'gatehouse-2026-11-24T05-12-38Z.tar.gz',
+  ])
+  await world.clock.advance(DAY)
+  expect(world.files()).toEqual([
+    'gatehouse-2026-01-28T06-13-38Z.tar.gz',
+    'gatehouse-2026-01-29T06-13-38Z.tar.gz',
+  ])
+})
+
+test('rows go after 90 days, but for the last success and those whose file is kept', async () => {
+  await using world = createWorld({ keep: 2 })
+  const { retention } = await world.boot('a')
+  await world.clock.advance(4 * DAY + HOUR)
+  const sweep = (ms: number) =>
+    world.db.commit(() => retention.deleteSlice(world.clock.now() + ms, 500))
+
+  expect(await sweep(80 * DAY)).toBe(0)
+  expect(await sweep(200 * DAY)).toBe(3)
+  expect(await sweep(200 * DAY)).toBe(0)
+  expect(world.rows().map(({ file }) => basename(file))).toEqual(world.files())
+})
+
+test('a process that stops gives up the backup under way', async () => {
+  await using world = createWorld()
+  const stopping = await world.boot(
+    'a',
+    (_, __, signal) =>
+      new Promise((_, reject) => {
+        signal.addEventListener('abort', () => reject(new Error('cut short')))
+      }),
+  )
+  await world.clock.settled()
+
+  await stopping.stop(0)
+
+  expect(world.rows()).toMatchObject([{ error: 'cut short' }])
+})
+
+test('a process of its own makes the archive, or says why it cannot', async () => {
+  using home = createHome()
+  const file = join(home.path, 'a.tar.gz')
+  const { signal } = new AbortController()
+
+  const { bytes } = await archiveInChild(home.dataDir, file, signal)
+
+  expect(bytes).toBe(Bun.file(file).size)
+  expect((await piecesOf(file)).map(({ header }) => header.name)).toContain('master.key')
+  await expect(archiveInChild(home.dataDir, file, signal)).rejects.toThrow('is there already')
+})
+
+test('that process makes the directory among the data, and no other', async () => {
+  using home = createHome()
+  const { signal } = new AbortController()
+  const missing = join(home.path, 'mnt', 'usb')
+
+  await archiveInChild(home.dataDir, join(home.dataDir, 'backups', 'a.tar.gz'), signal)
+  await expect(archiveInChild(home.dataDir, join(missing, 'a.tar.gz'), signal)).rejects.toThrow(
+    `there is no directory ${missing}; mount it, or make it first`,
+  )
+
+  expect(existsSync(join(home.path, 'mnt'))).toBe(false)
+}, 30_000)
+
+test('that process leaves the log of a database to its server and its replicator', async () => {
+  using home = createHome()
+  const file = join(home.path, 'a.tar.gz')
+  const { client } = home.db
+  client.run('PRAGMA wal_autocheckpoint = 0')
+  client
+    .query("INSERT INTO backups VALUES ('b', 'schedule', 'i', 0, NULL, ?, NULL, NULL)")
+    .run(file)
+  const log = () => sha256(readFileSync(`${home.db.file}-wal`))
+  const before = log()
+
+  await archiveInChild(home.dataDir, file, new AbortController().signal)
+
+  expect(log()).toBe(before)
+})
+
+test('a backup that is cut short leaves no copy behind', async () => {
+  using home = createHome()
+  const controller = new AbortController()
+  const made = archiveInChild(home.dataDir, join(home.path, 'a.tar.gz'), controller.signal)
+  made.catch(() => {})
+  await until(() => readdirSync(home.path).some((name) => name.startsWith('.gatehouse-work')))
+
+  controller.abort()
+
+  await made.catch(() => {})
+  expect(readdirSync(home.path).filter((name) => name.startsWith('.'))).toEqual([])
+})

@@ -1,0 +1,174 @@
+import { Database } from 'bun:sqlite'
+import { createHash } from 'node:crypto'
+import {
+  chmodSync,
+  createReadStream,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
+import { join } from 'node:path'
+import { Readable } from 'node:stream'
+import { buffer } from 'node:stream/consumers'
+import { createGunzip, gzipSync } from 'node:zlib'
+import { extract, type Header, pack } from 'tar-stream'
+import { migrations } from '../../../drizzle/index.ts'
+import { migrate } from '../../../src/db/migrate.ts'
+import { databaseExists, databaseFile } from '../../../src/db/open.ts'
+import { makeBackup, restoreArchive } from '../../../src/platform/backup/index.ts'
+import { type Clock, systemClock } from '../../../src/platform/clock.ts'
+import { loadMasterKey, masterKeyFile } from '../../../src/platform/master-key.ts'
+import type { Process } from '../../../src/platform/process.ts'
+import { temporaryFolder } from '../../support/folder.ts'
+
+/** The process that backs up and restores; of the others on its host none runs. */
+export const PROCESS: Process = {
+  version: '1.2.3',
+  host: 'here ns',
+  pid: 4242,
+  isRunning: () => false,
+}
+
+/** Waits for nothing. */
+export const hurried: Clock = {
+  ...systemClock,
+  after: (_, fn) => {
+    const immediate = setImmediate(fn)
+    return () => clearImmediate(immediate)
+  },
+}
+
+/**
+ * A data directory with a database and the key that it was sealed with. The database is open until
+ * it is closed; one with prepared statements would stay so for as long as the process lives.
+ */
+export function createHome() {
+  const folder = temporaryFolder()
+  const dataDir = join(folder.path, 'data')
+  mkdirSync(dataDir, { mode: 0o700 })
+  const file = databaseFile(dataDir)
+  const client = new Database(file, { create: true, strict: true })
+  chmodSync(file, 0o600)
+  for (const pragma of ['journal_mode = WAL', 'foreign_keys = ON', 'secure_delete = ON'])
+    client.run(`PRAGMA ${pragma}`)
+  migrate(client, { migrations, backupDir: join(dataDir, 'b'), appVersion: '1.2.3', now: 0 })
+  client.run("INSERT INTO installation VALUES ('inst-1', 0)")
+  client.run("INSERT INTO instances VALUES ('i', 'elsewhere', 1, '1.0.0', 0, 0, 0)")
+  const key = loadMasterKey(dataDir)
+  client.query('INSERT INTO master_keys VALUES (?, 0)').run(key.id)
+  const db = { client, file, close: () => client.close() }
+
+  /** Something to tell one time from another. */
+  const addTenant = (name: string) =>
+    db.client
+      .query("INSERT INTO tenants VALUES (?, ?, 'free', 'active', NULL, 0, 0)")
+      .run(name, name)
+
+  const backUp = async (file: string, more: Partial<Parameters<typeof makeBackup>[0]> = {}) => {
+    const to = { file: join(folder.path, file) }
+    const parts = { dataDir, to, withKey: true, clock: hurried, process: PROCESS, ...more }
+    return { file: to.file, ...(await makeBackup(parts)) }
+  }
+
+  /** With the server stopped. */
+  const restoreFrom = (...args: DropFirst<Parameters<typeof restore>>) => {
+    db.close()
+    return restore(dataDir, ...args)
+  }
+
+  return {
+    path: folder.path,
+    dataDir,
+    db,
+    key,
+    addTenant,
+    backUp,
+    restore: restoreFrom,
+    [Symbol.dispose]: () => {
+      db.close()
+      folder[Symbol.dispose]()
+    },
+  }
+}
+
+type DropFirst<List extends unknown[]> = List extends [unknown, ...infer Rest] ? Rest : never
+
+export function restore(
+  dataDir: string,
+  source: string | Uint8Array,
+  more: Partial<Parameters<typeof restoreArchive>[0]> = {},
+) {
+  const open = () =>
+    typeof source === 'string' ? createReadStream(source) : Readable.from([source])
+  const parts = { open, dataDir, migrations, clock: hurried, process: PROCESS }
+  return restoreArchive({ ...parts, ...more })
+}
+
+/** Names of the tenants in the database of a data directory, as serving would find them. */
+export function tenantsIn(dataDir: string): string[] {
+  if (!databaseExists(dataDir)) throw new Error(`there is no database in ${dataDir}`)
+  const client = new Database(databaseFile(dataDir))
+  try {
+    return client
+      .query<{ name: string }, []>('SELECT name FROM tenants ORDER BY name')
+      .all()
+      .map(({ name }) => name)
+  } finally {
+    client.close()
+  }
+}
+
+export interface Piece {
+  header: Partial<Header> & Pick<Header, 'name'>
+  body: Uint8Array
+}
+
+/** What an archive holds, as any other reader of tar sees it. */
+export async function piecesOf(file: string): Promise<Piece[]> {
+  const pieces: Piece[] = []
+  const entries = extract()
+  createReadStream(file).pipe(createGunzip()).pipe(entries)
+  for await (const entry of entries)
+    pieces.push({ header: entry.header, body: await buffer(entry) })
+  return pieces
+}
+
+export async function packed(pieces: readonly Piece[]): Promise<Uint8Array> {
+  const archive = pack()
+  const bytes = buffer(archive)
+  for (const { header, body } of pieces) {
+    if (header.type && header.type !== 'file') archive.entry({ ...header, size: 0 })
+    else archive.entry({ ...header, size: body.length }, body)
+  }
+  archive.finalize()
+  return gzipSync(await bytes)
+}
+
+export const sha256 = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex')
+
+/**
+ * Every file below a folder with its hash: what was not touched is as before. Whoever reads a
+ * database leaves an empty log beside it.
+ */
+export const fingerprint = (folder: string): Record<string, string> =>
+  Object.fromEntries(
+    readdirSync(folder, { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile() && !entry.name.endsWith('-shm'))
+      .map(({ parentPath, name }) => join(parentPath, name))
+      .filter((file) => !file.endsWith('-wal') || statSync(file).size > 0)
+      .map((file) => [file, sha256(readFileSync(file))]),
+  )
+
+export const modeOf = (path: string) => statSync(path).mode & 0o777
+
+/** The database of an archive, opened aside. */
+export async function databaseIn(file: string, folder: string): Promise<Database> {
+  const [, database] = await piecesOf(file)
+  const copy = join(folder, `looked-into-${crypto.randomUUID()}.db`)
+  writeFileSync(copy, database?.body ?? '')
+  return new Database(copy)
+}
+
+export const keyIn = (dataDir: string) => readFileSync(masterKeyFile(dataDir), 'utf8')
