@@ -1,57 +1,139 @@
+import { asc, eq, inArray, sql } from 'drizzle-orm'
 import type { Db } from '../db/open.ts'
 import type { Clock } from './clock.ts'
-import { loadMasterKey, type MasterKey, MasterKeyError, readMasterKey } from './master-key.ts'
-import { masterKeys } from './schema.ts'
+import { FINGERPRINT_PURPOSES, type FingerprintPurpose } from './fingerprint-purposes.ts'
+import { createKeyRing, type KeyRing, type KeysInUse } from './key-ring.ts'
+import {
+  type KeyFile,
+  loadMasterKey,
+  type MasterKey,
+  MasterKeyError,
+  readMasterKey,
+} from './master-key.ts'
+import { fingerprintKeys, masterKeys } from './schema.ts'
+import { sealedBy } from './sealing.ts'
 
 /**
- * The key of a data directory, held against the database in it. One that has known another key
+ * The keys of a data directory, held against the database in it. One that has known another key
  * takes no new one: what it holds would stay closed for good, and nobody would be told.
  */
 export async function openMasterKey(parts: {
   db: Db
   clock: Clock
   dataDir: string
-}): Promise<MasterKey> {
+}): Promise<KeyRing> {
   const { db, clock, dataDir } = parts
 
-  function refuseMisfit(key: MasterKey | undefined) {
-    const objection = misfit({ dataDir, key, known: knownMasterKeys(db) })
-    if (objection) throw new MasterKeyError(objection)
-  }
-
   /** Unless another process has been quicker. */
-  function remember({ id }: MasterKey) {
+  function remember(key: KeyFile) {
     if (knownMasterKeys(db).length > 0) return
-    db.orm.insert(masterKeys).values({ id, createdAt: clock.now() }).run()
+    const store = createMasterKeyStore(db)
+    store.add(key.id, clock.now())
+    for (const purpose of FINGERPRINT_PURPOSES) {
+      const isLost = !isOpenedBy(key, store.fingerprintKey(purpose))
+      if (isLost) store.removeFingerprintKey(purpose)
+    }
   }
 
-  refuseMisfit(readMasterKey(dataDir))
+  requireFit(db, dataDir)
   const key = loadMasterKey(dataDir)
   if (knownMasterKeys(db).length === 0) await db.commit(() => remember(key))
-  refuseMisfit(key)
-  return key
+  requireFit(db, dataDir)
+  const store = createMasterKeyStore(db)
+  return createKeyRing({
+    db,
+    knownIds: store.ids,
+    look: () => keysInUse(db, dataDir),
+    fingerprintKey: store.fingerprintKey,
+  })
 }
 
-/** Ids of the keys that this database has been used with; none before its table is made. */
+/** What a key sealed that was given up for lost is as good as not there. */
+const isOpenedBy = (file: KeyFile, sealed: string | undefined): boolean =>
+  sealed === undefined || [file, ...file.previous].some(({ id }) => sealed.startsWith(sealedBy(id)))
+
+/** Throws `MasterKeyError` where the file does not have every key that the database needs. */
+export function requireFit(db: Db, dataDir: string) {
+  const { key, known } = lookTogether(db, dataDir)
+  const objection = misfit({ dataDir, key, known })
+  if (objection) throw new MasterKeyError(objection)
+}
+
+function keysInUse(db: Db, dataDir: string): KeysInUse {
+  const { key, known } = lookTogether(db, dataDir)
+  return { held: key ? [key, ...key.previous] : [], known }
+}
+
+/**
+ * A new key is in the file before it is in the table, and an old one leaves the table first: with
+ * the same table before and after, the file in between has all that it names.
+ */
+function lookTogether(db: Db, dataDir: string) {
+  for (;;) {
+    const known = knownMasterKeys(db)
+    const key = readMasterKey(dataDir)
+    if (knownMasterKeys(db).join() === known.join()) return { key, known }
+  }
+}
+
+/** Ids of the keys that something in this database may be sealed with; none before its table is made. */
 export function knownMasterKeys({ client, orm }: Db): string[] {
   const isMade = client.query("SELECT 1 FROM sqlite_schema WHERE name = 'master_keys'").get()
   if (!isMade) return []
-  const rows = orm.select({ id: masterKeys.id }).from(masterKeys).all()
+  const rows = orm.select({ id: masterKeys.id }).from(masterKeys).orderBy(asc(masterKeys.id)).all()
   return rows.map(({ id }) => id)
 }
 
-/** Why a database that knows some keys cannot do with this one, if it cannot. */
+/**
+ * Why a database that knows some keys cannot do with this file, if it cannot: while a key is being
+ * replaced, it takes both.
+ */
 export function misfit(parts: {
   dataDir: string
-  key: MasterKey | undefined
+  key: (MasterKey & Partial<KeyFile>) | undefined
   known: readonly string[]
 }): string | undefined {
   const { dataDir, key, known } = parts
-  if (known.length === 0 || (key && known.includes(key.id))) return undefined
-  const needed = known.join(' or ')
-  return key
+  const held = key ? [key, ...(key.previous ?? [])].map(({ id }) => id) : []
+  const missing = known.filter((id) => !held.includes(id))
+  if (missing.length === 0) return undefined
+  const needed = known.join(' and ')
+  if (!key)
+    return (
+      `master.key is missing in ${dataDir}, and what is in the database was sealed with it ` +
+      `(${needed}); put back the one from the backup`
+    )
+  return missing.length === known.length
     ? `master.key in ${dataDir} is not the key that sealed what is in the database ` +
         `(it is ${key.id} and has to be ${needed}); put back the one from the backup`
-    : `master.key is missing in ${dataDir}, and what is in the database was sealed with it ` +
-        `(${needed}); put back the one from the backup`
+    : `master.key in ${dataDir} lacks a key that some of what is in the database was sealed with ` +
+        `(it is ${held.join(' and ')} and has to be ${needed}); put back the one from the backup`
+}
+
+/** The only place with SQL on master keys, and on what outlives them. */
+export function createMasterKeyStore({ orm }: Db) {
+  const all = orm
+    .select({ id: masterKeys.id })
+    .from(masterKeys)
+    .orderBy(asc(masterKeys.id))
+    .prepare()
+  const findFingerprintKey = orm
+    .select({ key: fingerprintKeys.key })
+    .from(fingerprintKeys)
+    .where(eq(fingerprintKeys.purpose, sql.placeholder('purpose')))
+    .prepare()
+
+  return {
+    ids: (): string[] => all.all().map(({ id }) => id),
+    add: (id: string, createdAt: number) =>
+      void orm.insert(masterKeys).values({ id, createdAt }).run(),
+    remove: (ids: string[]) => void orm.delete(masterKeys).where(inArray(masterKeys.id, ids)).run(),
+    /** Sealed. */
+    fingerprintKey: (purpose: FingerprintPurpose): string | undefined =>
+      findFingerprintKey.get({ purpose })?.key,
+    addFingerprintKey: (purpose: FingerprintPurpose, key: string) =>
+      void orm.insert(fingerprintKeys).values({ purpose, key }).run(),
+    removeFingerprintKey: (purpose: FingerprintPurpose) =>
+      void orm.delete(fingerprintKeys).where(eq(fingerprintKeys.purpose, purpose)).run(),
+  }
 }

@@ -1,22 +1,29 @@
 import { createHash, createSecretKey, type KeyObject, randomBytes } from 'node:crypto'
 import {
   chmodSync,
-  closeSync,
-  fsyncSync,
+  fchownSync,
   linkSync,
-  openSync,
   readFileSync,
+  realpathSync,
+  renameSync,
   rmSync,
   statSync,
   writeFileSync,
 } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
+import { sync } from './files.ts'
 
 export interface MasterKey {
   /** A fingerprint, to tell keys apart: twelve hexadecimal digits that say nothing of the key. */
   readonly id: string
   /** An object and not bytes: whoever prints it sees no key. */
   readonly secret: KeyObject
+}
+
+/** What `master.key` holds. */
+export interface KeyFile extends MasterKey {
+  /** Keys from before, while what they sealed is being sealed with the new one. */
+  readonly previous: readonly MasterKey[]
 }
 
 /** The key of this data directory cannot be used; the message says what to do. */
@@ -27,8 +34,8 @@ export class MasterKeyError extends Error {
 const KEY_BYTES = 32
 /** For people and for scanners that look for secrets in the wrong place. */
 const PREFIX = 'gatehouse-master-key-1:'
-/** Room for the line and a stray blank; what is larger is something else and not read at all. */
-const LARGEST_FILE_BYTES = 200
+/** Room for some lines and stray blanks; what is larger is something else and not read at all. */
+const LARGEST_FILE_BYTES = 1000
 
 /** The key file inside a data directory. */
 export const masterKeyFile = (dataDir: string) => join(dataDir, 'master.key')
@@ -38,11 +45,14 @@ export function masterKeyOf(bytes: Uint8Array): MasterKey {
   return { id: fingerprint.digest('hex').slice(0, 12), secret: createSecretKey(bytes) }
 }
 
+/** One that nobody has yet. */
+export const newMasterKey = (): MasterKey => masterKeyOf(randomBytes(KEY_BYTES))
+
 /**
  * The key of a data directory, made when there is none. All processes that start at once on one
  * directory get the same. What others could read is theirs no more.
  */
-export function loadMasterKey(dataDir: string): MasterKey {
+export function loadMasterKey(dataDir: string): KeyFile {
   const file = masterKeyFile(dataDir)
   if (readMasterKey(dataDir) === undefined)
     orRefuse(`${file} cannot be made`, () => makeKeyFile(dataDir))
@@ -54,31 +64,66 @@ export function loadMasterKey(dataDir: string): MasterKey {
 }
 
 /** Looks and changes nothing; no file is no key. */
-export function readMasterKey(dataDir: string): MasterKey | undefined {
+export function readMasterKey(dataDir: string): KeyFile | undefined {
   const file = masterKeyFile(dataDir)
   const unreadable = `${file} cannot be read; chown it to the account that runs Gatehouse`
   const stats = orRefuse(unreadable, () => statSync(file, { throwIfNoEntry: false }))
   if (!stats) return undefined
   if (!stats.isFile())
     refuse(`${file} is not a file: move it away, and put back the one from the backup`)
-  const bytes =
+  const keys =
     stats.size <= LARGEST_FILE_BYTES
       ? parse(orRefuse(unreadable, () => readFileSync(file, 'utf8')))
       : undefined
-  if (!bytes)
+  return (
+    keys ??
     refuse(
       `${file} does not hold a master key: put back the one from the backup, ` +
         'or remove the file if nothing was ever sealed here',
     )
-  return masterKeyOf(bytes)
+  )
 }
 
-/** An editor may have put other ends to the line; nothing else is forgiven. */
-function parse(content: string): Uint8Array | undefined {
-  const line = content.trimEnd()
+/**
+ * Puts these keys in the place of the file's, all at once and for good. It stays where a link
+ * leads to, and with its owner: whoever runs the command need not be who runs the server.
+ */
+export function replaceKeyFile(dataDir: string, keys: readonly MasterKey[]) {
+  const name = masterKeyFile(dataDir)
+  orRefuse(`${name} cannot be replaced`, () => {
+    const file = realpathSync(name)
+    const { uid, gid } = statSync(file)
+    const draft = `${file}.tmp`
+    // Left by one that was cut short.
+    rmSync(draft, { force: true })
+    try {
+      const lines = keys.map(({ secret }) => `${format(secret.export())}\n`)
+      writeFileSync(draft, lines.join(''), { mode: 0o600, flag: 'wx' })
+      sync(draft, (descriptor) => fchownSync(descriptor, uid, gid))
+      renameSync(draft, file)
+    } catch (error) {
+      rmSync(draft, { force: true })
+      throw error
+    }
+    sync(dirname(file))
+  })
+}
+
+/** The one in use first, each once. */
+function parse(content: string): KeyFile | undefined {
+  const keys = content.trimEnd().split(/\r?\n/).map(parseLine)
+  const ids = new Set(keys.map((key) => key?.id))
+  const [first, ...previous] = keys.filter((key) => key !== undefined)
+  return first && ids.size === 1 + previous.length && ids.size === keys.length
+    ? { ...first, previous }
+    : undefined
+}
+
+/** An editor may have put other ends to the lines; nothing else is forgiven. */
+function parseLine(line: string): MasterKey | undefined {
   if (!line.startsWith(PREFIX)) return undefined
   const bytes = Buffer.from(line.slice(PREFIX.length), 'base64')
-  return bytes.length === KEY_BYTES && line === format(bytes) ? bytes : undefined
+  return bytes.length === KEY_BYTES && line === format(bytes) ? masterKeyOf(bytes) : undefined
 }
 
 const format = (bytes: Buffer) => PREFIX + bytes.toString('base64')
@@ -100,16 +145,6 @@ function linkUnlessTaken(existing: string, name: string) {
     linkSync(existing, name)
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
-  }
-}
-
-/** A file's content, or the names in a directory. */
-function sync(path: string) {
-  const descriptor = openSync(path, 'r')
-  try {
-    fsyncSync(descriptor)
-  } finally {
-    closeSync(descriptor)
   }
 }
 

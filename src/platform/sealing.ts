@@ -7,7 +7,10 @@ import {
   type KeyObject,
   randomBytes,
 } from 'node:crypto'
+import type { FingerprintPurpose } from './fingerprint-purposes.ts'
+import type { KeyRing } from './key-ring.ts'
 import type { MasterKey } from './master-key.ts'
+import { fingerprintKey as keptKey } from './sealed.ts'
 
 /** A secret cannot be sealed or opened. Says where and why, never what it is. */
 export class SealError extends Error {
@@ -30,38 +33,40 @@ const SEALED = /^s1\.([0-9a-f]{12})\.([\w-]+)$/
  * key of its own. A sealed text opens only at its place, which names table, row and column: who
  * can write to the database cannot have the secret of another tenant used in a row of theirs.
  */
-export function createSealing(masterKey: MasterKey) {
+export function createSealing(ring: KeyRing) {
   const keys = new Map<string, KeyObject>()
+  const fingerprintKeys = new Map<FingerprintPurpose, KeyObject>()
 
-  function keyFor(purpose: string): KeyObject {
-    const key = keys.get(purpose) ?? derive(masterKey, purpose)
-    keys.set(purpose, key)
+  function keyFor(master: MasterKey, purpose: string): KeyObject {
+    const name = `${master.id} ${purpose}`
+    const key = keys.get(name) ?? createSecretKey(derive(master, purpose))
+    keys.set(name, key)
     return key
   }
-
-  const context = (purpose: string, place: string) => encode(VERSION, masterKey.id, purpose, place)
 
   /** Different each time, so that equal secrets do not look alike. */
   function seal(purpose: string, place: string, text: string): string {
     if (!text.isWellFormed())
       throw new SealError(`what is to be sealed for ${place} is not Unicode`)
+    const master = ring.primary()
     const nonce = randomBytes(NONCE_BYTES)
-    const cipher = createCipheriv(CIPHER, keyFor(purpose), nonce, OPTIONS)
-    cipher.setAAD(context(purpose, place))
+    const cipher = createCipheriv(CIPHER, keyFor(master, purpose), nonce, OPTIONS)
+    cipher.setAAD(context(master, purpose, place))
     const parts = [nonce, cipher.update(text, 'utf8'), cipher.final(), cipher.getAuthTag()]
-    return `${VERSION}.${masterKey.id}.${Buffer.concat(parts).toString('base64url')}`
+    return `${sealedBy(master.id)}${Buffer.concat(parts).toString('base64url')}`
   }
 
   function open(purpose: string, place: string, sealed: string): string {
     const { keyId, bytes } = parse(sealed, place)
-    if (keyId !== masterKey.id)
+    const master = ring.find(keyId)
+    if (!master)
       throw new SealError(
-        `${place} was sealed with master key ${keyId} and the one in use is ${masterKey.id}: ` +
+        `${place} was sealed with master key ${keyId} and the one in use is ${ring.primary().id}: ` +
           'put back the master.key it was sealed with',
       )
     const [nonce, ciphertext, tag] = split(bytes)
-    const decipher = createDecipheriv(CIPHER, keyFor(purpose), nonce, OPTIONS)
-    decipher.setAAD(context(purpose, place))
+    const decipher = createDecipheriv(CIPHER, keyFor(master, purpose), nonce, OPTIONS)
+    decipher.setAAD(context(master, purpose, place))
     decipher.setAuthTag(tag)
     const text = decipher.update(ciphertext)
     try {
@@ -72,21 +77,44 @@ export function createSealing(masterKey: MasterKey) {
   }
 
   /**
-   * A fingerprint that only this key can make, hexadecimal: for what is too short for a plain hash
-   * to hide, such as six digits.
+   * A fingerprint that only this installation can make, hexadecimal: for what is too short for a
+   * plain hash to hide, such as six digits. It stays the same when the master key is replaced.
    */
-  const fingerprint = (purpose: string, text: string): string =>
-    createHmac('sha256', keyFor(`${purpose} fingerprint`))
-      .update(text)
-      .digest('hex')
+  const fingerprint = (purpose: FingerprintPurpose, text: string): string =>
+    createHmac('sha256', fingerprintKeyFor(purpose)).update(text).digest('hex')
+
+  function fingerprintKeyFor(purpose: FingerprintPurpose): KeyObject {
+    const known = fingerprintKeys.get(purpose)
+    if (known) return known
+    const key = createSecretKey(keptFingerprintKey(purpose))
+    fingerprintKeys.set(purpose, key)
+    return key
+  }
+
+  /** In this order: with a new master key, the keys that the one before stood for are there. */
+  function keptFingerprintKey(purpose: FingerprintPurpose): Buffer {
+    const master = ring.primary()
+    const kept = ring.fingerprintKey(purpose)
+    return kept === undefined
+      ? deriveFingerprintKey(master, purpose)
+      : Buffer.from(open(keptKey.purpose, keptKey.place({ purpose }), kept), 'base64url')
+  }
 
   return { seal, open, fingerprint }
 }
 
-const derive = ({ secret }: MasterKey, purpose: string): KeyObject =>
-  createSecretKey(
-    Buffer.from(hkdfSync('sha256', secret, '', encode('gatehouse', VERSION, purpose), 32)),
-  )
+/** What every text begins with that was sealed with a master key. */
+export const sealedBy = (keyId: string): string => `${VERSION}.${keyId}.`
+
+/** What fingerprints are made with, unless an earlier one is kept. */
+export const deriveFingerprintKey = (master: MasterKey, purpose: FingerprintPurpose): Buffer =>
+  derive(master, `${purpose} fingerprint`)
+
+const derive = ({ secret }: MasterKey, purpose: string): Buffer =>
+  Buffer.from(hkdfSync('sha256', secret, '', encode('gatehouse', VERSION, purpose), 32))
+
+const context = ({ id }: MasterKey, purpose: string, place: string) =>
+  encode(VERSION, id, purpose, place)
 
 /** JSON keeps the parts apart, whatever characters are in them. */
 const encode = (...parts: string[]): Buffer => Buffer.from(JSON.stringify(parts))

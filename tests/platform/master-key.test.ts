@@ -1,8 +1,10 @@
 import { describe, expect, test } from 'bun:test'
 import {
   chmodSync,
+  chownSync,
   copyFileSync,
   existsSync,
+  lstatSync,
   mkdirSync,
   readdirSync,
   readFileSync,
@@ -21,7 +23,9 @@ import {
   MasterKeyError,
   masterKeyFile,
   masterKeyOf,
+  newMasterKey,
   readMasterKey,
+  replaceKeyFile,
 } from '../../src/platform/master-key.ts'
 import { knownMasterKeys, openMasterKey } from '../../src/platform/master-key-store.ts'
 import { createTestClock } from '../support/clock.ts'
@@ -42,7 +46,7 @@ function createHome() {
     return db
   }
   const db = connect()
-  const start = (on = db) => openMasterKey({ db: on, clock, dataDir })
+  const start = async (on = db) => (await openMasterKey({ db: on, clock, dataDir })).primary()
   const rows = () =>
     db.client.query<{ id: string; created_at: number }, []>('SELECT * FROM master_keys').all()
   const refusal = () =>
@@ -173,6 +177,25 @@ describe('the key file', () => {
     expect(readdirSync(folder.path)).toEqual(['master.key'])
   })
 
+  test('may name keys from before, below the one in use', () => {
+    using folder = temporaryFolder()
+    const file = masterKeyFile(folder.path)
+    const lines = [7, 8, 9].map(
+      (byte) => `gatehouse-master-key-1:${Buffer.alloc(32, byte).toString('base64')}`,
+    )
+    const ids = [7, 8, 9].map((byte) => masterKeyOf(new Uint8Array(32).fill(byte)).id)
+
+    for (const end of ['\n', '\r\n']) {
+      writeFileSync(file, lines.join(end) + end)
+      const { id, previous } = loadMasterKey(folder.path)
+      expect([id, ...previous.map((key) => key.id)]).toEqual(ids)
+    }
+    for (const content of [lines.join(' '), lines.join('\n\n'), `${lines.join('\n')}\nx`]) {
+      writeFileSync(file, content)
+      expect(refusalOf(() => loadMasterKey(folder.path))).toContain('does not hold a master key')
+    }
+  })
+
   test('is refused when it is a directory, a pipe, or a link that leads nowhere', async () => {
     using folder = temporaryFolder()
     const file = masterKeyFile(folder.path)
@@ -215,6 +238,61 @@ describe('the key file', () => {
     const message = refusalOf(() => loadMasterKey('/proc/self'))
 
     expect(message).toMatch(/^\/proc\/self\/master\.key cannot be made \(E[A-Z]+/)
+  })
+})
+
+describe('replacing the key file', () => {
+  test('leaves the new keys in their order, for the owner alone, and nothing beside it', () => {
+    using folder = temporaryFolder()
+    const before = loadMasterKey(folder.path)
+    const added = newMasterKey()
+    chmodSync(masterKeyFile(folder.path), 0o644)
+
+    replaceKeyFile(folder.path, [added, before])
+
+    const after = loadMasterKey(folder.path)
+    expect([after.id, ...after.previous.map(({ id }) => id)]).toEqual([added.id, before.id])
+    expect(after.secret.equals(added.secret)).toBe(true)
+    expect(modeOf(masterKeyFile(folder.path))).toBe(0o600)
+    expect(readdirSync(folder.path)).toEqual(['master.key'])
+    replaceKeyFile(folder.path, [before])
+    expect(readFileSync(masterKeyFile(folder.path), 'utf8')).toMatch(FORMAT)
+  })
+
+  test('leaves a link a link, and replaces what it leads to', () => {
+    using folder = temporaryFolder()
+    using vault = temporaryFolder()
+    loadMasterKey(vault.path)
+    symlinkSync(masterKeyFile(vault.path), masterKeyFile(folder.path))
+    const added = newMasterKey()
+
+    replaceKeyFile(folder.path, [added])
+
+    expect(loadMasterKey(vault.path).id).toBe(added.id)
+    expect(readdirSync(vault.path)).toEqual(['master.key'])
+    expect(lstatSync(masterKeyFile(folder.path)).isSymbolicLink()).toBe(true)
+  })
+
+  test('is refused where there is none, and where nothing can be written', () => {
+    using folder = temporaryFolder()
+    const refused = `${masterKeyFile(folder.path)} cannot be replaced (`
+
+    expect(refusalOf(() => replaceKeyFile(folder.path, [newMasterKey()]))).toStartWith(refused)
+
+    const { id } = loadMasterKey(folder.path)
+    mkdirSync(`${masterKeyFile(folder.path)}.tmp`)
+    expect(refusalOf(() => replaceKeyFile(folder.path, [newMasterKey()]))).toStartWith(refused)
+    expect(loadMasterKey(folder.path).id).toBe(id)
+  })
+
+  test.skipIf(process.getuid?.() !== 0)('leaves it with its owner, whoever does it', () => {
+    using folder = temporaryFolder()
+    loadMasterKey(folder.path)
+    chownSync(masterKeyFile(folder.path), 65534, 65534)
+
+    replaceKeyFile(folder.path, [newMasterKey()])
+
+    expect(statSync(masterKeyFile(folder.path))).toMatchObject({ uid: 65534, gid: 65534 })
   })
 })
 
@@ -326,14 +404,19 @@ describe('a database', () => {
     expect((await home.start()).id).toBe(id)
   })
 
-  test('goes on with any of the keys that it knows', async () => {
+  test('needs each of the keys that it knows', async () => {
     using home = createHome()
     const { id } = await home.start()
-    home.db.client.run("INSERT INTO master_keys VALUES ('aaaaaaaaaaaa', 0)")
+    const added = newMasterKey()
+    home.db.client.run('INSERT INTO master_keys VALUES (?, 0)', [added.id])
+    const needed = [added.id, id].toSorted().join(' and ')
 
-    expect((await home.start()).id).toBe(id)
+    expect(await home.refusal()).toContain(`(it is ${id} and has to be ${needed})`)
+    const key = loadMasterKey(home.dataDir)
+    replaceKeyFile(home.dataDir, [added, key])
+    expect((await home.start()).id).toBe(added.id)
     rmSync(home.file)
-    expect(await home.refusal()).toContain(`(${['aaaaaaaaaaaa', id].toSorted().join(' or ')})`)
+    expect(await home.refusal()).toContain(`(${needed})`)
   })
 
   test('that is given up for lost, by emptying its list, begins again with a new key', async () => {

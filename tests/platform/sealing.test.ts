@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { inspect } from 'node:util'
+import { ringOf } from '../../src/platform/key-ring.ts'
 import { masterKeyOf } from '../../src/platform/master-key.ts'
 import { createSealing, SealError } from '../../src/platform/sealing.ts'
 
@@ -9,7 +10,7 @@ const PURPOSE = 'webhook secret'
 const PLACE = 'endpoints/ep_1/secrets'
 const SECRET = 'whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD'
 
-const { seal, open } = createSealing(KEY)
+const { seal, open } = createSealing(ringOf(KEY))
 
 /** What opening says when it refuses; whatever it says, the secret is not in it. */
 function refusal(work: () => unknown): string {
@@ -54,7 +55,7 @@ describe('what is sealed', () => {
   test('can be opened after a restart', () => {
     const sealed = seal(PURPOSE, PLACE, SECRET)
 
-    const restarted = createSealing(masterKeyOf(new Uint8Array(32).fill(7)))
+    const restarted = createSealing(ringOf(masterKeyOf(new Uint8Array(32).fill(7))))
 
     expect(restarted.open(PURPOSE, PLACE, sealed)).toBe(SECRET)
   })
@@ -105,7 +106,7 @@ describe('opening is refused', () => {
   test('with another master key, and both are named', () => {
     const sealed = seal(PURPOSE, PLACE, SECRET)
 
-    const message = refusal(() => createSealing(OTHER_KEY).open(PURPOSE, PLACE, sealed))
+    const message = refusal(() => createSealing(ringOf(OTHER_KEY)).open(PURPOSE, PLACE, sealed))
 
     expect(message).toContain(KEY.id)
     expect(message).toContain(OTHER_KEY.id)
@@ -115,7 +116,7 @@ describe('opening is refused', () => {
   test('with another master key whose id somebody has written over the first', () => {
     const forged = seal(PURPOSE, PLACE, SECRET).replace(KEY.id, OTHER_KEY.id)
 
-    refusal(() => createSealing(OTHER_KEY).open(PURPOSE, PLACE, forged))
+    refusal(() => createSealing(ringOf(OTHER_KEY)).open(PURPOSE, PLACE, forged))
   })
 
   test('after any bit of nonce, ciphertext or tag has changed', () => {

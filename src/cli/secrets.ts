@@ -1,0 +1,72 @@
+import { sealed as deliverySealed } from '../delivery/sealed.ts'
+import { sealed as gateSealed } from '../engines/gate/sealed.ts'
+import { sealed as passepartoutSealed } from '../engines/passepartout/sealed.ts'
+import { mailBody } from '../platform/mail/sealed.ts'
+import { createRotation, type RotationOutcome } from '../platform/rotation.ts'
+import { fingerprintKey } from '../platform/sealed.ts'
+import type { SealedColumn } from '../platform/sealed-column.ts'
+import { type Answer, type Command, EXIT, type Io } from './command.ts'
+import { withOffices } from './open.ts'
+import { createProgress } from './progress.ts'
+
+/** Every column with sealed texts. What is not listed cannot be opened after a rotation. */
+export const sealedColumns: readonly SealedColumn[] = [
+  fingerprintKey,
+  mailBody,
+  ...deliverySealed,
+  ...gateSealed,
+  ...passepartoutSealed,
+]
+
+export const secretsRotate: Command = {
+  name: 'secrets rotate',
+  summary: 'Make a new master key and seal everything with it, also beside running servers.',
+  run: ({ config, io }) =>
+    withOffices(config, async ({ db, clock, audit, actor }) => {
+      const { dataDir } = config
+      const { rotate } = createRotation({ db, clock, audit, dataDir, columns: sealedColumns })
+      const begunAt = clock.monotonic()
+      const outcome = await watched(io, (watch) => rotate(actor, watch))
+      return told(outcome, Math.round(clock.monotonic() - begunAt))
+    }),
+}
+
+type Watch = Parameters<ReturnType<typeof createRotation>['rotate']>[1]
+
+async function watched<T>(io: Io, work: (watch: Watch) => Promise<T>): Promise<T> {
+  const sealing = createProgress(io, 'Sealing anew:', 'secrets')
+  const waiting = createProgress(io, 'Waiting until every server knows the new key:', 'seconds')
+  let done = 0
+  try {
+    return await work({
+      onResealed: (count) => {
+        done += count
+        sealing.step(done)
+      },
+      onWaiting: (msLeft) => waiting.step(Math.ceil(msLeft / 1000)),
+    })
+  } finally {
+    sealing.end()
+  }
+}
+
+function told({ from, to, resealed, unopenable }: RotationOutcome, durationMs: number): Answer {
+  const json = { from, to, resealed, duration_ms: durationMs }
+  const total = Object.values(resealed).reduce((sum, count) => sum + count, 0)
+  const closed = Object.entries(unopenable)
+  if (closed.length === 0)
+    return {
+      json,
+      text:
+        `Replaced master key ${from} by ${to}; ${total} secrets sealed anew.\n` +
+        'Back up master.key: a copy of the database from now on needs the new one.',
+    }
+  return {
+    json: { ...json, unopenable },
+    text:
+      `Not finished: some secrets cannot be opened, so the old key ${from} stays beside ${to}.\n` +
+      `${closed.map(([table, count]) => `${table}: ${count}`).join('\n')}\n` +
+      `${total} others were sealed anew. Set or delete what cannot be opened, then run this again.`,
+    exit: EXIT.failure,
+  }
+}

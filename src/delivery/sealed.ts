@@ -1,0 +1,22 @@
+import { sealedColumn } from '../platform/sealed-column.ts'
+import { endpoints } from './schema.ts'
+
+const PURPOSE = 'webhook endpoints'
+const named = { id: endpoints.id }
+
+export const endpointHeaders = sealedColumn({
+  column: endpoints.headers,
+  purpose: PURPOSE,
+  named,
+  place: ({ id }) => `endpoints/${id}/headers`,
+})
+
+export const endpointSecrets = sealedColumn({
+  column: endpoints.secrets,
+  purpose: PURPOSE,
+  named,
+  place: ({ id }) => `endpoints/${id}/secrets`,
+})
+
+/** What is sealed of deliveries. */
+export const sealed = [endpointHeaders, endpointSecrets]

@@ -1,0 +1,40 @@
+import { sealedColumn } from '../../platform/sealed-column.ts'
+import { gateCredentials, gateFlows, gateRoundTrips, gateSocialLinks } from './schema.ts'
+
+/** Of credentials, an authenticator's alone is sealed: what the others hold is compared. */
+export const totpSecret = sealedColumn({
+  column: gateCredentials.config,
+  property: 'secret',
+  purpose: 'gate totp secrets',
+  named: { id: gateCredentials.identityId },
+  place: ({ id }) => `gate_credentials/${id}/totp`,
+})
+
+export const flowInternal = sealedColumn({
+  column: gateFlows.internal,
+  purpose: 'gate flows',
+  named: { id: gateFlows.id },
+  place: ({ id }) => `gate_flows/${id}/internal`,
+})
+
+export const roundTripSecrets = sealedColumn({
+  column: gateRoundTrips.secrets,
+  purpose: 'gate round trips',
+  named: { stateHash: gateRoundTrips.stateHash },
+  place: ({ stateHash }) => `gate_round_trips/${stateHash}/secrets`,
+})
+
+export const providerTokens = sealedColumn({
+  column: gateSocialLinks.tokens,
+  purpose: 'gate provider tokens',
+  named: {
+    tenantId: gateSocialLinks.tenantId,
+    provider: gateSocialLinks.provider,
+    subject: gateSocialLinks.subject,
+  },
+  place: ({ tenantId, provider, subject }) =>
+    `gate_social_links/${tenantId}/${provider}/${subject}/tokens`,
+})
+
+/** What is sealed of gate. */
+export const sealed = [totpSecret, flowInternal, roundTripSecrets, providerTokens]

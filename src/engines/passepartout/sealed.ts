@@ -1,0 +1,19 @@
+import { sealedColumn } from '../../platform/sealed-column.ts'
+import { passepartoutAttempts, passepartoutBots } from './schema.ts'
+
+export const botToken = sealedColumn({
+  column: passepartoutBots.token,
+  purpose: 'bot tokens',
+  named: { id: passepartoutBots.id },
+  place: ({ id }) => `passepartout_bots/${id}/token`,
+})
+
+export const loginToken = sealedColumn({
+  column: passepartoutAttempts.accessToken,
+  purpose: 'login tokens',
+  named: { id: passepartoutAttempts.id },
+  place: ({ id }) => `passepartout_attempts/${id}/access_token`,
+})
+
+/** What is sealed of passepartout. */
+export const sealed = [botToken, loginToken]

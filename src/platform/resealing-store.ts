@@ -1,0 +1,53 @@
+import type { SQLQueryBindings } from 'bun:sqlite'
+import { getTableName } from 'drizzle-orm'
+import type { Db } from '../db/open.ts'
+import type { SealedColumn } from './sealed-column.ts'
+
+export interface SealedRow {
+  /** Its number in the table. */
+  row: number
+  sealed: string
+  /** What its place is made of, by name. */
+  names: Record<string, string>
+}
+
+/**
+ * The texts of one sealed column. The number of a row is only good for going through the table,
+ * and for finding it again while it still holds the same text: new rows come behind all others.
+ */
+export function createResealingStore({ client }: Db, { column, property, named }: SealedColumn) {
+  const table = quoted(getTableName(column.table))
+  const whole = quoted(column.name)
+  const path = `'$.${property}'`
+  const text = property === undefined ? whole : `json_extract(${whole}, ${path})`
+  const changed = property === undefined ? '$text' : `json_set(${whole}, ${path}, $text)`
+  const names = Object.entries(named)
+  const selected = names.map(([, { name }], index) => `${quoted(name)} AS name${index}`)
+
+  const slice = client.prepare<
+    Record<string, string> & { row: number; sealed: string },
+    SQLQueryBindings[]
+  >(
+    `SELECT rowid AS "row", ${text} AS sealed, ${selected.join(', ')} FROM ${table}
+      WHERE rowid > $after AND ${text} IS NOT NULL AND substr(${text}, 1, length($prefix)) <> $prefix
+      ORDER BY rowid LIMIT $limit`,
+  )
+  const replace = client.prepare<unknown, SQLQueryBindings[]>(
+    `UPDATE ${table} SET ${whole} = ${changed} WHERE rowid = $row AND ${text} = $before`,
+  )
+
+  return {
+    /** Those behind a row that do not begin with `prefix`. */
+    slice: (prefix: string, after: number, limit: number): SealedRow[] =>
+      slice.all({ prefix, after, limit }).map(({ row, sealed, ...rest }) => ({
+        row,
+        sealed,
+        names: Object.fromEntries(names.map(([name], index) => [name, `${rest[`name${index}`]}`])),
+      })),
+    /** Unless somebody else has changed it in the meantime. */
+    replace: (row: number, before: string, text: string): boolean =>
+      replace.run({ row, before, text }).changes === 1,
+  }
+}
+
+const quoted = (name: string) => `"${name}"`

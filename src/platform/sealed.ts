@@ -1,0 +1,9 @@
+import { fingerprintKeys } from './schema.ts'
+import { sealedColumn } from './sealed-column.ts'
+
+export const fingerprintKey = sealedColumn({
+  column: fingerprintKeys.key,
+  purpose: 'fingerprint keys',
+  named: { purpose: fingerprintKeys.purpose },
+  place: ({ purpose }) => `fingerprint_keys/${purpose}/key`,
+})

@@ -1,0 +1,88 @@
+import { expect, test } from 'bun:test'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { run } from '../../src/cli/run.ts'
+import { openDatabase } from '../../src/db/open.ts'
+import { temporaryFolder } from '../support/folder.ts'
+
+const ID = expect.stringMatching(/^[0-9a-f]{12}$/)
+
+/** Runs a command to its end, with what it prints. */
+async function runIn(cwd: string, argv: string[], isWatched = false) {
+  const printed = { out: '', err: '' }
+  const code = await run(argv, {
+    out: (text) => {
+      printed.out += text
+    },
+    err: (text) => {
+      printed.err += text
+    },
+    in: async () => '',
+    isWatched,
+    env: {},
+    cwd,
+    program: 'gatehouse',
+  })
+  return { code, ...printed }
+}
+
+const createTenant = (cwd: string) => runIn(cwd, ['tenant', 'create', '--name', 'Acme'])
+
+function putMail(cwd: string, body: string) {
+  const db = openDatabase({ dataDir: join(cwd, 'data'), synchronous: 'full' })
+  db.client.run(
+    `INSERT INTO mails (id, kind, recipient_hash, body, state, tries, due_at, expires_at, created_at)
+      VALUES ('m1', 'test', '', ?, 'kept', 0, 0, 0, 0)`,
+    [body],
+  )
+  db.close()
+}
+
+test('secrets rotate tells ids and counts, shows progress where somebody watches, and never a key', async () => {
+  using folder = temporaryFolder()
+  await createTenant(folder.path)
+  const file = join(folder.path, 'data', 'master.key')
+
+  // Two at once are one rotation.
+  const [json, watched] = await Promise.all([
+    runIn(folder.path, ['secrets', 'rotate', '--json']),
+    runIn(folder.path, ['secrets', 'rotate'], true),
+  ])
+
+  expect([json.code, json.err, watched.code]).toEqual([0, '', 0])
+  const said = JSON.parse(json.out)
+  expect(said).toEqual({ from: ID, to: ID, resealed: {}, duration_ms: expect.any(Number) })
+  expect(watched.out).toContain(`Replaced master key ${said.from} by ${said.to}`)
+  expect(watched.out).toContain('Back up master.key')
+  expect(watched.err).toContain('Waiting until every server knows the new key: 10 seconds')
+  const key = readFileSync(file, 'utf8').trim().split(':')[1] as string
+  for (const text of [json.out, watched.out, watched.err]) expect(text).not.toContain(key)
+  const { out } = await runIn(folder.path, ['doctor'])
+  expect(out).toContain(`id ${said.to}`)
+}, 30_000)
+
+test('secrets rotate exits with 1 and names the tables where something cannot be opened', async () => {
+  using folder = temporaryFolder()
+  await createTenant(folder.path)
+  putMail(folder.path, 'no sealed text')
+
+  const json = await runIn(folder.path, ['secrets', 'rotate', '--json'])
+  const text = await runIn(folder.path, ['secrets', 'rotate'])
+
+  expect([json.code, text.code]).toEqual([1, 1])
+  const said = JSON.parse(json.out)
+  expect(said).toMatchObject({ resealed: {}, unopenable: { mails: 1 } })
+  expect(text.out).toContain(
+    `some secrets cannot be opened, so the old key ${said.from} stays beside ${said.to}.`,
+  )
+  expect(text.out).toContain('mails: 1')
+})
+
+test('secrets rotate makes nothing where there is no data', async () => {
+  using folder = temporaryFolder()
+
+  const { code, err } = await runIn(folder.path, ['secrets', 'rotate'])
+
+  expect(code).toBe(1)
+  expect(err).toContain('there is no data in')
+})
