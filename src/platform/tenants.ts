@@ -4,7 +4,9 @@ import type { Actor, Audit } from './audit.ts'
 import { type Clock, isoTime } from './clock.ts'
 import { fail, invalid, notFound } from './errors.ts'
 import { newId } from './ids.ts'
+import { createImportStore } from './portable/imports-store.ts'
 import { tenants } from './schema.ts'
+import { LINE_TRICKS } from './tricks.ts'
 
 export const PLANS = ['free', 'metered', 'unlimited'] as const
 export type Plan = (typeof PLANS)[number]
@@ -48,6 +50,7 @@ export function createTenants(parts: {
 }) {
   const { db, clock, audit, onChange } = parts
   const store = createStore(db)
+  const imports = createImportStore(db)
 
   async function create(actor: Actor, input: { name: string; plan: Plan }): Promise<Tenant> {
     const name = checkedName(input.name)
@@ -80,6 +83,7 @@ export function createTenants(parts: {
 
   function update(actor: Actor, action: string, id: string, changes: Partial<TenantRow>) {
     return db.commit(() => {
+      imports.refuseUnfinished(id)
       const row = store.save({ ...existing(id), ...changes, updatedAt: clock.now() })
       record(actor, action, row, changes)
       onChange()
@@ -150,9 +154,12 @@ function present({ spendCapCents, createdAt, updatedAt, ...row }: TenantRow): Te
   }
 }
 
-function checkedName(name: string): string {
+/** The name that is kept. Throws `invalid` for what a list of tenants has no place for. */
+export function checkedName(name: string): string {
   const trimmed = name.trim()
   if (trimmed === '') throw invalid('name: expected at least one visible character')
+  if (trimmed.search(LINE_TRICKS) !== -1)
+    throw invalid('name: expected one line, without control characters')
   if (trimmed.length > NAME_LIMIT) throw invalid(`name: at most ${NAME_LIMIT} characters`)
   return trimmed
 }

@@ -43,6 +43,18 @@ test('only what is named changes; a cap of null is the default cap', async () =>
   expect(uncapped).toMatchObject({ name: 'New', plan: 'free', spend_cap_cents: null })
 })
 
+test('names that are no one line, and move the cursor of who lists them, are refused', async () => {
+  await using app = await bootTestApp()
+  const { tenants } = app.platform
+  for (const name of ['a\nb', 'a\u0000', '\u001b[2Ja', 'a\u009b1m', 'a\u2028b', 'a\u202eb'])
+    await expect(tenants.create(CLI, { name, plan: 'free' })).rejects.toThrow(
+      'name: expected one line, without control characters',
+    )
+  expect(await tenants.create(CLI, { name: 'Ünïcode ☃', plan: 'free' })).toMatchObject({
+    name: 'Ünïcode ☃',
+  })
+})
+
 test('empty and endless names, broken caps and unknown ids are refused', async () => {
   await using app = await bootTestApp()
   const { tenants } = app.platform

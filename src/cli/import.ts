@@ -1,0 +1,84 @@
+import { resolve } from 'node:path'
+import { migrations } from '../../drizzle/index.ts'
+import type { Config } from '../config/index.ts'
+import { type Imported, importTenant } from '../platform/portable/import.ts'
+import { openScratch } from '../platform/portable/scratch.ts'
+import type { Answer, Command, Io } from './command.ts'
+import { countLines } from './export.ts'
+import { withNewOffices } from './open.ts'
+import { PORTABLE_TABLES, SCHEMAS } from './portable.ts'
+import { createProgress } from './progress.ts'
+
+export const importCommand: Command = {
+  name: 'import',
+  summary: 'Bring a tenant from a file that export has written, also beside a running server.',
+  positionals: ['FILE'],
+  run: ({ config, io, args }) =>
+    withNewOffices(config, async ({ db, clock, audit, actor, sealing }) => {
+      const begunAt = clock.monotonic()
+      const imported = await watched(io, async (watch) =>
+        importTenant({
+          db,
+          openScratch: () => openScratch({ dataDir: config.dataDir, migrations }),
+          clock,
+          audit,
+          actor,
+          sealing: await sealing(),
+          tables: PORTABLE_TABLES,
+          schemas: SCHEMAS,
+          file: resolve(io.cwd, args[0] ?? ''),
+          ...watch,
+        }),
+      )
+      return told(imported, config, Math.round(clock.monotonic() - begunAt))
+    }),
+}
+
+type Watch = Pick<Parameters<typeof importTenant>[0], 'onCheck' | 'onWrite'>
+
+async function watched<T>(io: Io, work: (watch: Watch) => Promise<T>): Promise<T> {
+  const checking = createProgress(io, 'Checking', 'bytes')
+  const writing = createProgress(io, 'Importing', 'lines')
+  try {
+    return await work({ onCheck: checking.step, onWrite: writing.step })
+  } finally {
+    writing.end()
+  }
+}
+
+function told(
+  { header, counts, alreadyThere, leftOut, told }: Imported,
+  { brand }: Config,
+  durationMs: number,
+): Answer {
+  const { tenant, key_prefix: prefix } = header
+  const hasOtherPrefix = prefix !== brand.prefix && (counts.api_key ?? 0) > 0
+  return {
+    json: {
+      tenant,
+      counts,
+      left_out: leftOut,
+      already_there: alreadyThere,
+      overdue_delayed_jobs: 0,
+      ...told,
+      ...(hasOtherPrefix && { key_prefix: prefix }),
+      duration_ms: durationMs,
+    },
+    text: [
+      `Imported tenant ${tenant}.`,
+      ...countLines(counts),
+      ...sentence(
+        alreadyThere,
+        'of its lines were there already, from before the import was cut short.',
+      ),
+      ...sentence(leftOut.recovery_codes, 'of its people need new recovery codes.'),
+      ...sentence(told.overdue_delayed_jobs, 'of its delayed jobs are overdue and run at once.'),
+      ...(hasOtherPrefix
+        ? [`Its keys begin with ${prefix}: they work once [brand] prefix says so.`]
+        : []),
+    ].join('\n'),
+  }
+}
+
+const sentence = (count: number | undefined, text: string): string[] =>
+  count ? [`${count} ${text}`] : []

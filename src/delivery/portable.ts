@@ -1,0 +1,105 @@
+import { Type } from '@sinclair/typebox'
+import { isNull } from 'drizzle-orm'
+import { ENGINES, ENVIRONMENTS } from '../platform/engines.ts'
+import { invalid } from '../platform/errors.ts'
+import { checkHeaders } from '../platform/outbound/index.ts'
+import { json, Milliseconds, sealedJson } from '../platform/portable/fields.ts'
+import { asItIs, numbered, type Portable, type PortableTable } from '../platform/portable/table.ts'
+import { ENDPOINTS_PER_STREAM } from './limits.ts'
+import { checkChannel, checkTypePattern } from './matching.ts'
+import { endpoints } from './schema.ts'
+import { endpointHeaders, endpointSecrets } from './sealed.ts'
+import { checkSecret, type SigningSecret } from './signing-secrets.ts'
+import type { EndpointRow } from './store/endpoints.ts'
+import { createStore } from './store/index.ts'
+
+const STREAMS: readonly string[] = ENGINES.flatMap((engine) =>
+  ENVIRONMENTS.map((environment) => `${engine}.${environment}`),
+)
+
+const Names = Type.Array(Type.String())
+
+const Secrets = Type.Array(
+  Type.Object(
+    {
+      secret: Type.String(),
+      expiresAt: Type.Union([Milliseconds, Type.Null()]),
+    },
+    { additionalProperties: false },
+  ),
+  { minItems: 1, maxItems: 5 },
+)
+
+const endpoint: PortableTable<EndpointRow> = {
+  kind: 'endpoint',
+  table: endpoints,
+  columns: {
+    seq: numbered,
+    id: asItIs,
+    tenantId: asItIs,
+    stream: asItIs,
+    url: asItIs,
+    description: asItIs,
+    eventTypes: json(
+      Names,
+      eachOf((type) => checkTypePattern(type, 'event_types')),
+    ),
+    channels: json(
+      Names,
+      eachOf((channel) => checkChannel(channel, 'channels')),
+    ),
+    format: asItIs,
+    headers: sealedJson(endpointHeaders, Type.Record(Type.String(), Type.String()), (value) =>
+      checkHeaders(value as Record<string, string>),
+    ),
+    secrets: sealedJson(endpointSecrets, Secrets, (value) => {
+      for (const { secret } of value as SigningSecret[]) checkSecret(secret)
+    }),
+    isActive: asItIs,
+    disabledReason: asItIs,
+    createdAt: asItIs,
+    updatedAt: asItIs,
+    deletedAt: { leftOut: 'deleted ones stay behind' },
+  },
+  order: ['stream', 'seq'],
+  only: isNull(endpoints.deletedAt),
+  most: { rows: ENDPOINTS_PER_STREAM, per: 'stream' },
+  check({ stream, url, isActive, disabledReason }) {
+    if (!STREAMS.includes(stream)) throw invalid('stream: expected an engine and environment')
+    const { protocol } = URL.parse(url) ?? {}
+    if (protocol !== 'http:' && protocol !== 'https:')
+      throw invalid('url: expected an http or https URL')
+    if (isActive !== (disabledReason === null))
+      throw invalid('disabled_reason: goes with is_active being false')
+  },
+  /** It listens to what comes from now on. */
+  arriving(db) {
+    const store = createStore(db)
+    return {
+      add: ({ id, eventTypes, channels }) =>
+        store.endpoints.addFilter({
+          endpointId: id,
+          afterSeq: store.messages.lastSeq(),
+          eventTypes,
+          channels,
+        }),
+    }
+  },
+}
+
+function eachOf(check: (text: string) => void) {
+  return (texts: unknown) => (texts as string[]).forEach(check)
+}
+
+/** Endpoints of all engines, webhooks among them. */
+export const portable: Portable = {
+  tables: [endpoint],
+  leftOut: {
+    messages: 'history',
+    deliveries: 'history; what is open is delivered by the installation that accepted it',
+    attempts: 'history',
+    endpoint_filters: 'made anew: an endpoint hears what comes after the move',
+    endpoint_health: 'found out anew',
+    endpoint_hours: 'history',
+  },
+}

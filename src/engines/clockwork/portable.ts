@@ -1,0 +1,131 @@
+import { Type } from '@sinclair/typebox'
+import { eq } from 'drizzle-orm'
+import { invalid } from '../../platform/errors.ts'
+import { checkHeaders } from '../../platform/outbound/index.ts'
+import { json } from '../../platform/portable/fields.ts'
+import {
+  asItIs,
+  numbered,
+  type Portable,
+  type PortableTable,
+} from '../../platform/portable/table.ts'
+import { JOB_BYTES_PER_TENANT, JOBS_PER_TENANT } from './limits.ts'
+import { hostOf } from './request.ts'
+import { scheduleOf } from './schedule/index.ts'
+import { cronJobs, delayedJobs } from './schema.ts'
+import type { CronJobRow } from './store/cron-jobs.ts'
+import type { DelayedJobRow } from './store/delayed-jobs.ts'
+import { createStore } from './store/index.ts'
+import type { JobCounts } from './store/ledgers.ts'
+import { sizeOf } from './store/size.ts'
+
+/** Where a schedule stands that has come to its end: the last time that a date can be. */
+const NEVER = 8.64e15
+
+const headers = json(Type.Record(Type.String(), Type.String()), (value) =>
+  checkHeaders(value as Record<string, string>),
+)
+
+const target = { url: asItIs, method: asItIs, headers, body: asItIs } as const
+
+const cronJob: PortableTable<CronJobRow> = {
+  kind: 'cron_job',
+  table: cronJobs,
+  columns: {
+    seq: numbered,
+    id: asItIs,
+    tenantId: asItIs,
+    name: asItIs,
+    schedule: asItIs,
+    ...target,
+    isActive: asItIs,
+    lastRunAt: asItIs,
+    nextRunAt: {
+      leftOut: 'the next slot after the move: none is caught up',
+      instead: ({ schedule }, now) => scheduleOf(schedule).next(now) ?? NEVER,
+    },
+    createdAt: asItIs,
+    updatedAt: asItIs,
+  },
+  order: ['seq'],
+  most: { rows: JOBS_PER_TENANT },
+  check(job) {
+    checkTarget(job)
+    scheduleOf(job.schedule)
+  },
+  arriving(db) {
+    const { counts } = createStore(db)
+    return {
+      add: (job) => refuseOversize(counts.add(job.tenantId, { cronJobs: 1, bytes: sizeOf(job) })),
+    }
+  },
+}
+
+const delayedJob: PortableTable<DelayedJobRow> = {
+  kind: 'delayed_job',
+  table: delayedJobs,
+  columns: {
+    seq: numbered,
+    id: asItIs,
+    tenantId: asItIs,
+    name: asItIs,
+    runAt: asItIs,
+    ...target,
+    status: asItIs,
+    createdAt: asItIs,
+    updatedAt: asItIs,
+    expiresAt: { leftOut: 'of jobs that have ended' },
+  },
+  order: ['runAt', 'seq'],
+  only: eq(delayedJobs.status, 'pending'),
+  staying: { name: 'running_delayed_jobs', rows: eq(delayedJobs.status, 'running') },
+  most: { rows: JOBS_PER_TENANT },
+  check(job) {
+    checkTarget(job)
+    if (job.status !== 'pending') throw invalid('status: expected pending')
+  },
+  /** It keeps its time, and begins with its first attempt. */
+  arriving(db) {
+    const { counts, runs } = createStore(db)
+    function add(job: DelayedJobRow, now: number, tell: (name: string) => void) {
+      const { tenantId, id, runAt, url } = job
+      refuseOversize(counts.add(tenantId, { delayedJobs: 1, bytes: sizeOf(job) }))
+      runs.insert({
+        tenantId,
+        jobKind: 'delayed',
+        jobId: id,
+        trigger: 'schedule',
+        slotAt: runAt,
+        dueAt: runAt,
+        state: 'waiting',
+        host: hostOf(url),
+      })
+      if (runAt <= now) tell('overdue_delayed_jobs')
+    }
+    return { add }
+  },
+}
+
+/** Whether the address may be called here is asked at each call: it need not be so for the move. */
+function checkTarget({ name, url }: Pick<CronJobRow, 'name' | 'url'>) {
+  if (name.length < 1 || name.length > 255) throw invalid('name: expected 1 to 255 characters')
+  const { protocol } = URL.parse(url) ?? {}
+  if (protocol !== 'http:' && protocol !== 'https:')
+    throw invalid('url: expected an http or https URL')
+}
+
+function refuseOversize({ bytes }: JobCounts) {
+  if (bytes > JOB_BYTES_PER_TENANT)
+    throw invalid(`jobs come to more than ${JOB_BYTES_PER_TENANT} bytes`)
+}
+
+/** Jobs that are still to be carried out. */
+export const portable: Portable = {
+  tables: [cronJob, delayedJob],
+  leftOut: {
+    runs: 'those of delayed jobs are made anew; those of cron jobs are under way where they began',
+    executions: 'history',
+    skipped_slots: 'history',
+    job_counts: 'counted anew',
+  },
+}

@@ -1,0 +1,212 @@
+import { type TSchema, Type } from '@sinclair/typebox'
+import { eq } from 'drizzle-orm'
+import { PROVIDERS } from '../../config/index.ts'
+import { invalid } from '../../platform/errors.ts'
+import { json, Milliseconds, requireShape, sealedJson } from '../../platform/portable/fields.ts'
+import {
+  asItIs,
+  type Field,
+  numbered,
+  type Portable,
+  type PortableTable,
+} from '../../platform/portable/table.ts'
+import { isJsonObject } from './documents/json.ts'
+import { MOST_RETURN_URLS } from './limits.ts'
+import { parseHash } from './passwords/index.ts'
+import { createPdp } from './policy/pdp.ts'
+import {
+  gateAddresses,
+  gateCredentials,
+  gateErasures,
+  gateIdentities,
+  gateSettings,
+  gateSocialLinks,
+} from './schema.ts'
+import { providerTokens, totpSecret } from './sealed.ts'
+import type { AddressRow } from './store/addresses.ts'
+import type { CredentialRow } from './store/credentials.ts'
+import type { IdentityRow } from './store/identities.ts'
+import type { SettingsRow } from './store/settings.ts'
+import type { SocialLinkRow } from './store/social-links.ts'
+import { checkMetadata, checkTraits } from './traits.ts'
+
+const settings: PortableTable<SettingsRow> = {
+  kind: 'gate_settings',
+  table: gateSettings,
+  columns: {
+    tenantId: asItIs,
+    isPasswordlessEnabled: asItIs,
+    isMfaEnabled: asItIs,
+    providers: json(Type.Array(Type.Union(PROVIDERS.map((name) => Type.Literal(name))))),
+    returnUrls: json(Type.Array(Type.String(), { maxItems: MOST_RETURN_URLS }), checkUrls),
+    policies: asItIs,
+    policiesVersion: asItIs,
+    policiesUpdatedAt: asItIs,
+  },
+  order: ['tenantId'],
+  check({ policies }) {
+    if (policies !== null) createPdp().check(policies)
+  },
+}
+
+function checkUrls(urls: unknown) {
+  const wrong = (urls as string[]).find((url) => !/^https?:$/.test(URL.parse(url)?.protocol ?? ''))
+  if (wrong !== undefined) throw invalid('return_urls: expected http or https URLs')
+}
+
+const identity: PortableTable<IdentityRow> = {
+  kind: 'identity',
+  table: gateIdentities,
+  columns: {
+    seq: numbered,
+    id: asItIs,
+    tenantId: asItIs,
+    schemaId: asItIs,
+    state: asItIs,
+    stateChangedAt: asItIs,
+    traits: json(Type.Unknown(), checkKeptTraits),
+    email: { leftOut: 'stands in the traits', instead: ({ traits }) => JSON.parse(traits).email },
+    metadataPublic: json(Type.Unknown(), checkMetadata),
+    sessionGeneration: asItIs,
+    tokenGeneration: asItIs,
+    createdAt: asItIs,
+    updatedAt: asItIs,
+  },
+  order: ['seq'],
+  check({ schemaId }) {
+    if (!/^[a-z][a-z0-9_-]{0,63}$/.test(schemaId)) throw invalid('schema_id: no such schema')
+  },
+}
+
+/** In the spelling that is looked for: with another one, nobody could sign in by it. */
+function checkKeptTraits(traits: unknown) {
+  if (!isJsonObject(traits)) throw invalid('traits: expected a JSON object')
+  if (checkTraits(traits).email !== traits.email)
+    throw invalid('traits.email: is not in the spelling that addresses are kept in')
+}
+
+/** Found through the person, who has the index on the tenant. */
+const throughIdentity = (
+  identityId: typeof gateAddresses.identityId | typeof gateCredentials.identityId,
+) => ({
+  table: gateIdentities,
+  tenant: gateIdentities.tenantId,
+  order: gateIdentities.seq,
+  on: eq(identityId, gateIdentities.id),
+})
+
+const address: PortableTable<AddressRow> = {
+  kind: 'address',
+  table: gateAddresses,
+  columns: {
+    id: asItIs,
+    tenantId: asItIs,
+    identityId: asItIs,
+    value: asItIs,
+    status: asItIs,
+    verifiedAt: asItIs,
+    createdAt: asItIs,
+    updatedAt: asItIs,
+  },
+  order: ['id'],
+  through: throughIdentity(gateAddresses.identityId),
+}
+
+const Kept = <T extends Record<string, TSchema>>(members: T) =>
+  Type.Object(members, { additionalProperties: false })
+const Count = Type.Integer({ minimum: 0 })
+const OptionalCount = Type.Union([Count, Type.Null()])
+const OptionalTime = Type.Union([Milliseconds, Type.Null()])
+
+const CONFIGS = {
+  password: Kept({ hashed_password: Type.String() }),
+  totp: Kept({
+    secret: Type.String({ pattern: '^[A-Z2-7]{16,128}$' }),
+    after: OptionalCount,
+    failures: Count,
+    failedAt: OptionalTime,
+  }),
+  lookup_secret: Kept({
+    codes: Type.Array(
+      Kept({ hash: Type.String({ pattern: '^[0-9a-f]{64}$' }), usedAt: OptionalTime }),
+      { maxItems: 100 },
+    ),
+  }),
+} as const
+
+/** The secret of an authenticator is in clear in the file; the others are hashes. */
+const config: Field<CredentialRow> = {
+  write(value, { identityId, type }, sealing) {
+    const kept = JSON.parse(`${value}`)
+    if (type !== 'totp') return kept
+    const { purpose, place } = totpSecret
+    return { ...kept, secret: sealing.open(purpose, place({ id: identityId }), kept.secret) }
+  },
+  read(value, { identityId, type }, sealing) {
+    requireShape(CONFIGS[type], value)
+    if ('hashed_password' in value) parseHash(value.hashed_password)
+    if (!('secret' in value)) return JSON.stringify(value)
+    const { purpose, place } = totpSecret
+    const secret = sealing.seal(purpose, place({ id: identityId }), value.secret)
+    return JSON.stringify({ ...value, secret })
+  },
+}
+
+const credential: PortableTable<CredentialRow> = {
+  kind: 'credential',
+  table: gateCredentials,
+  columns: {
+    tenantId: asItIs,
+    identityId: asItIs,
+    type: asItIs,
+    config,
+    version: asItIs,
+    createdAt: asItIs,
+    updatedAt: asItIs,
+  },
+  order: ['type'],
+  through: throughIdentity(gateCredentials.identityId),
+  tied: {
+    purpose: 'gate recovery codes',
+    name: 'recovery_codes',
+    holds: ({ type }) => type === 'lookup_secret',
+  },
+}
+
+const socialLink: PortableTable<SocialLinkRow> = {
+  kind: 'social_link',
+  table: gateSocialLinks,
+  columns: {
+    tenantId: asItIs,
+    provider: asItIs,
+    subject: asItIs,
+    identityId: asItIs,
+    tokens: sealedJson(providerTokens, Type.Record(Type.String(), Type.Unknown())),
+    createdAt: asItIs,
+    updatedAt: asItIs,
+  },
+  order: ['provider', 'subject'],
+  check({ provider }) {
+    if (!PROVIDERS.some((name) => name === provider)) throw invalid('provider: no such provider')
+  },
+}
+
+const erasedIdentity: PortableTable<typeof gateErasures.$inferSelect> = {
+  kind: 'erased_identity',
+  table: gateErasures,
+  columns: { identityId: asItIs, tenantId: asItIs, requestedAt: asItIs, completedAt: asItIs },
+  order: ['identityId'],
+}
+
+/** People with what they sign in with, and what their tenant has set for them. */
+export const portable: Portable = {
+  tables: [settings, identity, address, credential, socialLink, erasedIdentity],
+  leftOut: {
+    gate_sessions: 'people sign in again',
+    gate_access_tokens: 'made anew within a day',
+    gate_decisions: 'history',
+    gate_flows: 'over within hours',
+    gate_codes: 'over within minutes',
+    gate_round_trips: 'over within minutes',
+  },
+}

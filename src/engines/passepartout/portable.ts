@@ -1,0 +1,82 @@
+import { eq, isNotNull, or } from 'drizzle-orm'
+import { invalid } from '../../platform/errors.ts'
+import { sealed } from '../../platform/portable/fields.ts'
+import { asItIs, type Portable, type PortableTable } from '../../platform/portable/table.ts'
+import { passepartoutBots, passepartoutPeople } from './schema.ts'
+import { botToken } from './sealed.ts'
+import type { BotRow } from './store/bots.ts'
+import type { PersonRow } from './store/people.ts'
+
+const person: PortableTable<PersonRow> = {
+  kind: 'messenger_person',
+  table: passepartoutPeople,
+  columns: {
+    id: asItIs,
+    tenantId: asItIs,
+    platform: asItIs,
+    platformUserId: asItIs,
+    username: asItIs,
+    firstName: asItIs,
+    lastName: asItIs,
+    languageCode: asItIs,
+    createdAt: asItIs,
+    updatedAt: asItIs,
+  },
+  order: ['platform', 'platformUserId'],
+}
+
+const asNew = (value: string | number | null) => ({
+  leftOut: 'found out anew by whoever receives its messages',
+  instead: () => value,
+})
+
+const bot: PortableTable<BotRow> = {
+  kind: 'bot',
+  table: passepartoutBots,
+  columns: {
+    id: asItIs,
+    tenantId: asItIs,
+    environment: asItIs,
+    platform: asItIs,
+    platformBotId: asItIs,
+    username: asItIs,
+    name: asItIs,
+    token: sealed(botToken),
+    isEnabled: asItIs,
+    match: asItIs,
+    transport: asItIs,
+    revision: asNew(0),
+    health: asNew('ok'),
+    trouble: asNew(null),
+    updateOffset: asNew(null),
+    offsetAt: asNew(null),
+    leaseOwner: asNew(null),
+    createdAt: asItIs,
+    updatedAt: asItIs,
+  },
+  order: ['environment'],
+  only: or(eq(passepartoutBots.platform, 'sandbox'), isNotNull(passepartoutBots.token)),
+  most: { rows: 2 },
+  check({ environment, platform, token, platformBotId }) {
+    const isSandbox = platform === 'sandbox'
+    if (isSandbox !== (environment === 'test'))
+      throw invalid('platform: the sandbox is for test, and Telegram for live')
+    if (
+      isSandbox
+        ? token !== null || platformBotId !== null
+        : token === null || platformBotId === null
+    )
+      throw invalid('token: bots of Telegram have one, and those of the sandbox do not')
+  },
+}
+
+/** Who has signed in by messenger, and the bots that they did it with. */
+export const portable: Portable = {
+  tables: [person, bot],
+  leftOut: {
+    passepartout_attempts: 'over within minutes, or history',
+    passepartout_updates: 'of the installation that received them',
+    passepartout_prompts: 'of sign-ins that stay behind',
+    passepartout_tokens: 'people sign in again',
+  },
+}

@@ -1,0 +1,74 @@
+import { getTableColumns } from 'drizzle-orm'
+import { AppError, conflict, invalid } from '../errors.ts'
+import { SealError, type Sealing } from '../sealing.ts'
+import { fieldOf, Mismatch } from './fields.ts'
+import { asItIs, isLeftOut, type PortableTable, type Row } from './table.ts'
+
+/** A row as an object of the file: its kind, and its columns under the names of the database. */
+export type Line = Record<string, unknown>
+
+export type Codec = ReturnType<typeof createCodec>
+
+/** Rows of a table as lines of the file, and back. */
+export function createCodec(portable: PortableTable, sealing: Sealing) {
+  const { kind, table, columns } = portable
+  const known = getTableColumns(table)
+  const fields = Object.entries(columns).flatMap(([key, how]) => {
+    const column = known[key]
+    if (!column || isLeftOut(how)) return []
+    const field = how === asItIs ? fieldOf(column) : how
+    return [{ key, name: column.name, isRequired: column.notNull || column.primary, field }]
+  })
+  const names = new Set(['kind', ...fields.map(({ name }) => name)])
+  const leftOut = Object.entries(columns).flatMap(([key, how]) =>
+    isLeftOut(how) ? [[key, how] as const] : [],
+  )
+
+  /** Throws `conflict` for what was sealed with another key or in another place. */
+  function write(row: Row): Line {
+    try {
+      const members = fields.map(({ key, name, field }) => {
+        const value = row[key] ?? null
+        return [name, value === null ? null : field.write(value, row, sealing)] as const
+      })
+      return { kind, ...Object.fromEntries(members) }
+    } catch (error) {
+      throw error instanceof SealError ? conflict(`${kind}: ${error.message}`) : error
+    }
+  }
+
+  /** Throws `invalid`, naming kind and field, for what does not fit. */
+  function read(line: Line, now: number): Row {
+    const unknown = Object.keys(line).find((name) => !names.has(name))
+    if (unknown !== undefined) throw invalid(`${kind}: ${unknown.slice(0, 100)}: no such field`)
+    const row: Row = {}
+    for (const { key, name, isRequired, field } of fields) {
+      const value = Object.hasOwn(line, name) ? line[name] : absent(name)
+      row[key] =
+        value === null && !isRequired ? null : told(name, () => field.read(value, row, sealing))
+    }
+    told(undefined, () => portable.check?.(row))
+    for (const [key, { instead }] of leftOut) row[key] = instead?.(row, now) ?? null
+    return row
+  }
+
+  const absent = (name: string): never => {
+    throw invalid(`${kind}: ${name}: is missing`)
+  }
+
+  /** Those who check values for requests name the field themselves. */
+  function told<T>(name: string | undefined, work: () => T): T {
+    try {
+      return work()
+    } catch (error) {
+      if (error instanceof AppError) throw invalid(`${kind}: ${error.message}`)
+      if (error instanceof Mismatch || error instanceof SealError)
+        throw invalid(`${kind}: ${name}: ${error.message}`)
+      // What can be parsed may still be too much for those who walk through it.
+      if (error instanceof RangeError) throw invalid(`${kind}: ${name}: is nested too deeply`)
+      throw error
+    }
+  }
+
+  return { portable, write, read }
+}

@@ -1,0 +1,139 @@
+import { getTableColumns } from 'drizzle-orm'
+import { fail, invalid } from '../errors.ts'
+import type { Sealing } from '../sealing.ts'
+import { createCodec, type Line } from './codec.ts'
+import { Mismatch, requireShape } from './fields.ts'
+import { Footer, fingerprintsOf, type Header, readHeader } from './format.ts'
+import { atLine, type ReadLine } from './lines.ts'
+import { tenantColumn } from './rows.ts'
+import type { PortableTable, Row } from './table.ts'
+
+/** A row of the file, ready to be stored. */
+export interface Arrival {
+  /** Of its line, from 1. */
+  number: number
+  /** Bytes of the file up to there. */
+  read: number
+  /** SHA-256 of the file up to there, hexadecimal: to be asked for before the next row. */
+  hash: () => string
+  /** Among the tables. */
+  table: number
+  row: Row
+}
+
+export interface Contents {
+  header: Header
+  rows: Generator<Arrival, Ending>
+}
+
+/** What is known once the file has been read to its end. */
+export interface Ending {
+  /** SHA-256 of the whole file, hexadecimal. */
+  fileHash: string
+  lines: number
+  /** Rows that would be worth nothing here, by name. */
+  leftOut: Record<string, number>
+}
+
+/**
+ * What is in a file, checked line by line: whoever gets a row can store it, and whoever gets to
+ * the end knows that nothing is missing. Throws `invalid`, naming the line.
+ */
+export function readContents(parts: {
+  lines: Iterable<ReadLine>
+  tables: readonly PortableTable[]
+  sealing: Sealing
+  now: () => number
+  /** The migrations that this executable knows. */
+  schemas: readonly string[]
+}): Contents {
+  const { tables, sealing, now, schemas } = parts
+  const lines = parts.lines[Symbol.iterator]()
+  const first = lines.next()
+  if (first.done) throw invalid('the file is empty')
+  const header = atLine(1, () => checkedHeader(first.value.line))
+  const known = tables.map((portable) => ({
+    ...createCodec(portable, sealing),
+    owner: ownerKey(portable),
+    counts: new Map<unknown, number>(),
+  }))
+  const ours = fingerprintsOf(tables, sealing)
+  const leftOut = Object.fromEntries(tables.flatMap(({ tied }) => (tied ? [[tied.name, 0]] : [])))
+  let current = 0
+
+  function checkedHeader(line: Line): Header {
+    const header = readHeader(line)
+    if (!schemas.includes(header.schema))
+      throw invalid(`the file is of gatehouse ${header.version}, which is newer than this one`)
+    return header
+  }
+
+  function* rows(): Generator<Arrival, Ending> {
+    for (;;) {
+      const next = lines.next()
+      if (next.done) throw invalid('the file is cut off: its last line is missing')
+      const { number, line, read, hash } = next.value
+      if (line.kind === 'end') return atLine(number, () => ended(next.value))
+      const row = atLine(number, () => checkedRow(line))
+      if (row) yield { number, read, hash, table: current, row }
+    }
+  }
+
+  function checkedRow(line: Line): Row | undefined {
+    const table = tableOf(line)
+    const { portable, read, owner, counts } = table
+    const row = read(line, now())
+    if (row[owner] !== header.tenant)
+      throw invalid(`${portable.kind}: belongs to another tenant than the file`)
+    const { tied, most } = portable
+    const group = most?.per && row[most.per]
+    const count = (counts.get(group) ?? 0) + 1
+    counts.set(group, count)
+    if (most && count > most.rows)
+      throw invalid(
+        `${portable.kind}: there are never more than ${most.rows}${most.per ? ` of a ${most.per}` : ''}`,
+      )
+    if (!tied?.holds(row) || header.fingerprints[tied.name] === ours[tied.name]) return row
+    leftOut[tied.name] = (leftOut[tied.name] ?? 0) + 1
+    return undefined
+  }
+
+  /** In the order of the tables: what a row belongs to is there before it, and keys come last. */
+  function tableOf({ kind }: Line) {
+    if (typeof kind !== 'string') throw invalid('kind: expected a string')
+    const index = tables.findIndex((portable) => portable.kind === kind)
+    if (index === -1) throw invalid(`${kind.slice(0, 100)}: no such kind of line`)
+    if (index > 0 && known[0]?.counts.size === 0)
+      throw invalid(`${kind}: expected the ${tables[0]?.kind} first`)
+    if (index < current) throw invalid(`${kind}: has to stand before ${tables[current]?.kind}`)
+    current = index
+    return known[index] ?? fail(invalid('no such kind of line'))
+  }
+
+  function ended({ number, line, hashBefore, hash }: ReadLine): Ending {
+    const { lines: count, sha256 } = checkedFooter(line)
+    if (count !== number - 1 || sha256 !== hashBefore())
+      throw invalid('the file is not what was exported: lines were lost or changed')
+    if (known[0]?.counts.size === 0) throw invalid(`there is no ${tables[0]?.kind} in the file`)
+    const fileHash = hash()
+    if (!lines.next().done) throw invalid('something stands behind the end')
+    return { fileHash, lines: number, leftOut }
+  }
+
+  return { header, rows: rows() }
+}
+
+function checkedFooter(line: Line): { lines: number; sha256: string } {
+  try {
+    requireShape(Footer, line)
+    return line
+  } catch (error) {
+    throw error instanceof Mismatch ? invalid(`end: ${error.message}`) : error
+  }
+}
+
+function ownerKey({ table }: PortableTable): string {
+  const { name } = tenantColumn(table)
+  const found = Object.entries(getTableColumns(table)).find(([, column]) => column.name === name)
+  return found?.[0] ?? name
+}

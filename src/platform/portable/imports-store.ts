@@ -1,0 +1,62 @@
+import { and, eq, isNull, sql } from 'drizzle-orm'
+import type { Db } from '../../db/open.ts'
+import { conflict } from '../errors.ts'
+import { imports, tenants } from '../schema.ts'
+
+type TenantRow = typeof tenants.$inferSelect
+type ImportRow = typeof imports.$inferSelect
+
+/** Which tenants came from elsewhere, and the switch by which they come to life. */
+export function createImportStore({ orm }: Db) {
+  const $ = sql.placeholder
+  const mine = eq(imports.tenantId, $('tenantId'))
+  const begin = orm
+    .insert(imports)
+    .values({ tenantId: $('tenantId'), fileHash: $('fileHash'), startedAt: $('now') })
+    .onConflictDoUpdate({
+      target: imports.tenantId,
+      set: {
+        fileHash: sql`excluded.file_hash`,
+        startedAt: sql`excluded.started_at`,
+        endedAt: null,
+      },
+    })
+    .prepare()
+  const find = orm.select().from(imports).where(mine).prepare()
+  const end = orm
+    .update(imports)
+    .set({ endedAt: sql`${$('now')}` })
+    .where(and(mine, isNull(imports.endedAt)))
+    .returning({ tenantId: imports.tenantId })
+    .prepare()
+  const tenant = orm
+    .select({ id: tenants.id })
+    .from(tenants)
+    .where(eq(tenants.id, $('tenantId')))
+    .prepare()
+  const setStatus = orm
+    .update(tenants)
+    .set({ status: sql`${$('status')}` })
+    .where(eq(tenants.id, $('tenantId')))
+    .prepare()
+
+  const lookUp = (tenantId: string): ImportRow | undefined => find.get({ tenantId })
+
+  /** Half a tenant, taken for the whole, would be the end of the other half. */
+  function refuseUnfinished(tenantId: string) {
+    if (lookUp(tenantId)?.endedAt === null)
+      throw conflict('the import of this tenant was cut short: complete it first')
+  }
+
+  return {
+    refuseUnfinished,
+    begin: (tenantId: string, fileHash: string, now: number) =>
+      void begin.run({ tenantId, fileHash, now }),
+    find: lookUp,
+    /** False when another process has been quicker. */
+    end: (tenantId: string, now: number): boolean => end.get({ tenantId, now }) !== undefined,
+    hasTenant: (tenantId: string): boolean => tenant.get({ tenantId }) !== undefined,
+    setStatus: (tenantId: string, status: TenantRow['status']) =>
+      void setStatus.run({ tenantId, status }),
+  }
+}

@@ -1,0 +1,120 @@
+import { createHash } from 'node:crypto'
+import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
+import { AppError, invalid } from '../errors.ts'
+import { LINE_TRICKS } from '../tricks.ts'
+import type { Line } from './codec.ts'
+import { LONGEST_LINE } from './format.ts'
+
+const CHUNK_BYTES = 256 * 1024
+const NEWLINE = 10
+
+/** A line of a file, with what the file is up to there. */
+export interface ReadLine {
+  /** From 1. */
+  number: number
+  line: Line
+  /** Bytes up to the end of the line. */
+  read: number
+  /** SHA-256, hexadecimal, over all lines before, and with this one: asked for at the last. */
+  hashBefore: () => string
+  hash: () => string
+}
+
+/**
+ * The lines of a file as objects, one at a time. Throws `invalid`, naming the line, for what is
+ * none, for a line that is too long, and for the stump of one.
+ */
+export function* linesOf(descriptor: number): Generator<ReadLine> {
+  const before = createHash('sha256')
+  let number = 0
+  let read = 0
+  for (const bytes of splitAtNewlines(descriptor)) {
+    number++
+    read += bytes.length
+    const line = atLine(number, () => parsed(bytes))
+    yield {
+      number,
+      line,
+      read,
+      hashBefore: () => before.copy().digest('hex'),
+      hash: () => before.copy().update(bytes).digest('hex'),
+    }
+    before.update(bytes)
+  }
+}
+
+/** Of a message that quotes the file, in characters. */
+const LONGEST_MESSAGE = 300
+
+/**
+ * Puts the number of the line before what is wrong with it. Messages quote what stands there: none
+ * of it gets to move the cursor of whoever reads them.
+ */
+export function atLine<T>(number: number, work: () => T): T {
+  try {
+    return work()
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error
+    const message = error.message.replaceAll(LINE_TRICKS, ' ').slice(0, LONGEST_MESSAGE)
+    throw new AppError(error.kind, `line ${number}: ${message.toWellFormed()}`, error.code)
+  }
+}
+
+/** Each with its newline; what is behind the last one is yielded as well. */
+function* splitAtNewlines(descriptor: number): Generator<Buffer> {
+  const chunk = Buffer.allocUnsafe(CHUNK_BYTES)
+  let parts: Buffer[] = []
+  let held = 0
+  let position = 0
+  for (;;) {
+    const size = readSync(descriptor, chunk, 0, CHUNK_BYTES, position)
+    if (size === 0) break
+    position += size
+    let from = 0
+    while (from < size) {
+      const newline = chunk.indexOf(NEWLINE, from)
+      const isWhole = newline !== -1 && newline < size
+      const end = isWhole ? newline + 1 : size
+      parts.push(Buffer.from(chunk.subarray(from, end)))
+      held += end - from
+      from = end
+      if (!isWhole && held <= LONGEST_LINE) continue
+      yield Buffer.concat(parts)
+      parts = []
+      held = 0
+    }
+  }
+  if (held > 0) yield Buffer.concat(parts)
+}
+
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+
+function parsed(bytes: Buffer): Line {
+  if (bytes.length > LONGEST_LINE) throw invalid(`is longer than ${LONGEST_LINE} bytes`)
+  if (bytes[bytes.length - 1] !== NEWLINE) throw invalid('the file is cut off here')
+  const value = parsedJson(bytes)
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    throw invalid('expected a JSON object')
+  return value as Line
+}
+
+/** Besides what is no JSON, the parser gives up on what is nested too deep. */
+function parsedJson(bytes: Buffer): unknown {
+  try {
+    return JSON.parse(utf8.decode(bytes))
+  } catch {
+    throw invalid('is not JSON in UTF-8')
+  }
+}
+
+/** A file to be read twice. Throws `invalid` for what is not a plain file. */
+export function openLines(path: string) {
+  const descriptor = openSync(path, 'r')
+  const stats = fstatSync(descriptor)
+  const close = () => closeSync(descriptor)
+  if (!stats.isFile()) {
+    close()
+    throw invalid(`${path} is not a file`)
+  }
+  return { bytes: stats.size, lines: () => linesOf(descriptor), [Symbol.dispose]: close }
+}

@@ -1,0 +1,21 @@
+import { Database } from 'bun:sqlite'
+import { drizzle } from 'drizzle-orm/bun-sqlite'
+import type { Db } from '../../db/open.ts'
+
+export type Snapshot = ReturnType<typeof openSnapshot>
+
+/**
+ * The database as it is now, for as long as somebody takes to read it: a server goes on writing
+ * beside it. A connection of its own, since a transaction would hold up the writes of another.
+ */
+export function openSnapshot({ file }: Pick<Db, 'file'>) {
+  const client = new Database(file, { readonly: true, strict: true })
+  client.run('BEGIN')
+  // The transaction begins with what is read first.
+  client.query('SELECT 1 FROM sqlite_schema LIMIT 1').get()
+  return {
+    client,
+    orm: drizzle(client),
+    [Symbol.dispose]: () => client.close(),
+  }
+}

@@ -1,0 +1,90 @@
+import { Type } from '@sinclair/typebox'
+import { hasEnvironments } from '../engines.ts'
+import { invalid } from '../errors.ts'
+import { apiKeys, tenants, usageMonths } from '../schema.ts'
+import { checkedName } from '../tenants.ts'
+import { json } from './fields.ts'
+import { asItIs, type Portable, type PortableTable } from './table.ts'
+
+const tenant: PortableTable<typeof tenants.$inferSelect> = {
+  kind: 'tenant',
+  table: tenants,
+  columns: {
+    id: asItIs,
+    name: asItIs,
+    plan: asItIs,
+    status: asItIs,
+    spendCapCents: asItIs,
+    createdAt: asItIs,
+    updatedAt: asItIs,
+  },
+  order: ['id'],
+  most: { rows: 1 },
+  check({ name }) {
+    if (checkedName(name) !== name) throw invalid('name: begins or ends with a space')
+  },
+}
+
+const MONTH = /^\d{4}-(0[1-9]|1[0-2])$/
+
+const usageMonth: PortableTable<typeof usageMonths.$inferSelect> = {
+  kind: 'usage_month',
+  table: usageMonths,
+  columns: {
+    tenantId: asItIs,
+    month: asItIs,
+    requests: asItIs,
+    billed: asItIs,
+    costCents: asItIs,
+    allowanceTold: asItIs,
+    spendCapTold: asItIs,
+  },
+  order: ['month'],
+  check({ month }) {
+    if (!MONTH.test(month)) throw invalid('month: expected a month like 2026-01')
+  },
+}
+
+/** What the platform keeps of a tenant: before all that engines keep, which refers to it. */
+export const tenantPortable: Portable = {
+  tables: [tenant, usageMonth],
+  leftOut: {
+    audit_log: 'history of the installation that it happened on',
+    mails: 'on their way, or history',
+    usage_days: 'pictures of the past; months are what counts',
+    instances: 'of the installation',
+    master_keys: 'of the installation',
+    fingerprint_keys: 'of the installation',
+    installation: 'of the installation',
+    backups: 'of the installation',
+    imports: 'of the installation',
+  },
+}
+
+const apiKey: PortableTable<typeof apiKeys.$inferSelect> = {
+  kind: 'api_key',
+  table: apiKeys,
+  columns: {
+    id: asItIs,
+    tenantId: asItIs,
+    engine: asItIs,
+    environment: asItIs,
+    scopes: json(Type.Array(Type.String({ pattern: '^[a-z0-9][a-z0-9_.:-]{0,63}$' }))),
+    hash: asItIs,
+    hint: asItIs,
+    createdAt: asItIs,
+    lastUsedAt: asItIs,
+    expiresAt: asItIs,
+    revokedAt: asItIs,
+    replacedBy: asItIs,
+  },
+  order: ['createdAt', 'id'],
+  check({ engine, environment, hash }) {
+    if (hasEnvironments(engine) === (environment === null))
+      throw invalid(`environment: keys of ${engine} have ${environment === null ? 'one' : 'none'}`)
+    if (!/^[0-9a-f]{64}$/.test(hash)) throw invalid('hash: expected SHA-256 as hexadecimal')
+  },
+}
+
+/** The doors: behind all else, so that nobody comes in before it is there. */
+export const keysPortable: Portable = { tables: [apiKey], leftOut: {} }

@@ -1,0 +1,37 @@
+import { invalid } from '../errors.ts'
+import type { Arrival, Ending } from './contents.ts'
+import type { ImportParts } from './import.ts'
+import { atLine } from './lines.ts'
+import { createArrivals } from './rows.ts'
+
+/** Between rests, so that whoever runs in the same process gets on. */
+const ROWS_AT_ONCE = 1000
+
+/**
+ * Stores rows in a database that is thrown away: what a real one would refuse, such as an address
+ * that two people have, is told with its line before anything is written.
+ */
+export async function tryOut(
+  { openScratch, tables, clock }: ImportParts,
+  rows: Generator<Arrival, Ending>,
+  seen: (arrival: Arrival) => void,
+): Promise<Ending> {
+  const scratch = openScratch()
+  try {
+    scratch.client.run('BEGIN')
+    const trials = tables.map((portable) => createArrivals(scratch, portable))
+    for (let count = 1; ; count++) {
+      const next = rows.next()
+      if (next.done) return next.value
+      const { number, table, row } = next.value
+      atLine(number, () => {
+        if (!trials[table]?.add(row, clock.now(), () => {}))
+          throw invalid(`${tables[table]?.kind}: is in the file twice`)
+        seen(next.value)
+      })
+      if (count % ROWS_AT_ONCE === 0) await new Promise((resolve) => setImmediate(resolve))
+    }
+  } finally {
+    scratch.close()
+  }
+}

@@ -1,0 +1,494 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { migrations } from '../../drizzle/index.ts'
+import type { createCommit } from '../../src/db/commit.ts'
+import { StorageError } from '../../src/db/errors.ts'
+import { openScratch } from '../../src/platform/portable/scratch.ts'
+import { bootTestApp, type TestApp } from '../support/app.ts'
+import { temporaryFolder } from '../support/folder.ts'
+import {
+  exportOf,
+  fileOf,
+  idNumber,
+  importInto,
+  type Line,
+  OTHER,
+  ofKind,
+} from './portable-world.ts'
+
+let old: TestApp
+let home: TestApp
+let lines: Line[]
+let acme: Awaited<ReturnType<TestApp['tenant']>>
+
+beforeAll(async () => {
+  old = await bootTestApp()
+  acme = await old.tenant('Acme')
+  const gate = old.client((await acme.key('gate', 'live')).key)
+  for (const name of ['ada', 'bob', 'eve'])
+    await gate.post('/v1/gate/identities', {
+      schema_id: 'user',
+      traits: { email: `${name}@example.com` },
+    })
+  await acme.api.post('/v1/clockwork/jobs', {
+    name: 'nightly',
+    schedule: '15 3 * * *',
+    url: 'https://example.com/',
+  })
+  await acme.api.post('/v1/clockwork/delayed', {
+    name: 'later',
+    run_at: '2026-03-02T12:00:00Z',
+    url: 'https://example.com/',
+  })
+  const relay = old.client((await acme.key('relay', 'live')).key)
+  await relay.post('/v1/relay/endpoints', { url: 'https://example.com/' })
+  lines = exportOf(old, acme.id)
+})
+afterAll(() => old.stop())
+
+const copy = (): Line[] => structuredClone(lines)
+
+/** All that an import could have left. */
+const tenantsThere = () => home.platform.tenants.list().map(({ id }) => id)
+
+describe('a file that is not a whole export is refused, and nothing is written', () => {
+  beforeAll(async () => {
+    home = await bootTestApp()
+  })
+  afterAll(() => home.stop())
+
+  const indexOf = (kind: string) => lines.findIndex((line) => line.kind === kind)
+  const changed = (kind: string, changes: object) => () => {
+    const next = copy()
+    Object.assign(next[indexOf(kind)], changes)
+    return fileOf(next)
+  }
+  const SECRET = `whsec_${Buffer.alloc(32, 7).toString('base64')}`
+  const DEEP = `${'{"a":'.repeat(60_000)}1${'}'.repeat(60_000)}`
+
+  /** Of the one stream that there is. */
+  function withEndpoints(count: number): Line[] {
+    const at = indexOf('endpoint')
+    const many = Array.from({ length: count }, (_, n) => ({ ...lines[at], id: idNumber(n) }))
+    return lines.toSpliced(at, 1, ...many)
+  }
+
+  const cases: [string, () => string | Uint8Array, string][] = [
+    ['nothing', () => '', 'the file is empty'],
+    ['no JSON', () => 'hello\n', 'line 1: is not JSON'],
+    ['another format', () => '{"a":1}\n', 'this is not an export'],
+    [
+      'JSON that is no object',
+      () => `${fileOf(lines).split('\n')[0]}\n[1]\n`,
+      'line 2: expected a JSON object',
+    ],
+    ['bytes that are not UTF-8', () => Uint8Array.of(0x7b, 0xff, 0x7d, 10), 'line 1: is not JSON'],
+    ['what is nested without end', () => `${'['.repeat(1_000_000)}\n`, 'line 1: is not JSON'],
+    ['a line that was cut', () => fileOf(lines).slice(0, -40), 'line 15: the file is cut off here'],
+    [
+      'lines that are gone from the end',
+      () => `${fileOf(lines).split('\n').slice(0, 4).join('\n')}\n`,
+      'the file is cut off: its last line is missing',
+    ],
+    [
+      'a line that is gone from the middle',
+      () => fileOf(lines).split('\n').toSpliced(9, 1).join('\n'),
+      'not what was exported',
+    ],
+    [
+      'a changed line',
+      () => fileOf(lines).replace('ada@example.com', 'adb@example.com'),
+      'not what was exported',
+    ],
+    ['something behind the end', () => `${fileOf(lines)}{}\n`, 'something stands behind the end'],
+    [
+      'a line of more than 4 MB',
+      () => `${fileOf(lines).split('\n')[0]}\n{"kind":"${'x'.repeat(5_000_000)}"}\n`,
+      'line 2: is longer than 4194304 bytes',
+    ],
+    ['a later format', changed('gatehouse.export', { format: 2 }), 'line 1: the file has format 2'],
+    [
+      'a later schema',
+      changed('gatehouse.export', { schema: '9999_future' }),
+      'which is newer than this one',
+    ],
+    ['an unknown member of the header', changed('gatehouse.export', { evil: 1 }), 'line 1: evil: '],
+    ['an unknown kind', changed('cron_job', { kind: 'session' }), 'session: no such kind of line'],
+    [
+      'an unknown field',
+      changed('identity', { is_admin: true }),
+      'identity: is_admin: no such field',
+    ],
+    [
+      'a field of the prototype',
+      () => fileOf(lines).replace('"kind":"identity"', '"kind":"identity","__proto__":{}'),
+      'identity: __proto__: no such field',
+    ],
+    [
+      'a kind that is no text',
+      changed('cron_job', { kind: { toString: 1, valueOf: 1 } }),
+      'kind: expected a string',
+    ],
+    ['a wrong type', changed('identity', { id: 5 }), 'line 3: identity: id: expected a string'],
+    [
+      'null where there has to be something',
+      changed('cron_job', { url: null }),
+      'cron_job: url: expected a string',
+    ],
+    [
+      'another word than those there are',
+      changed('identity', { state: 'gone' }),
+      'identity: state: expected one of active, inactive',
+    ],
+    [
+      'a time that is none',
+      changed('identity', { created_at: '2026-02-30T00:00:00.000Z' }),
+      'identity: created_at: expected a time',
+    ],
+    [
+      'a time before 1970',
+      changed('identity', { created_at: '1969-12-31T23:59:59.999Z' }),
+      'identity: created_at: expected a time',
+    ],
+    [
+      'a time after the year 9999',
+      changed('identity', { updated_at: '+010000-01-01T00:00:00.000Z' }),
+      'identity: updated_at: expected a time',
+    ],
+    [
+      'a time that far within a secret',
+      changed('endpoint', { secrets: [{ secret: SECRET, expiresAt: 1e15 }] }),
+      'endpoint: secrets: 0.expiresAt: ',
+    ],
+    [
+      'a tenant without a name',
+      changed('tenant', { name: ' ' }),
+      'tenant: name: expected at least',
+    ],
+    [
+      'a name of a tenant that is too long',
+      changed('tenant', { name: 'x'.repeat(201) }),
+      'tenant: name: at most 200 characters',
+    ],
+    [
+      'a name of a tenant that moves a cursor',
+      changed('tenant', { name: 'Acme\u001b[2K' }),
+      'tenant: name: expected one line, without control characters',
+    ],
+    [
+      'a name of a tenant with space about it',
+      changed('tenant', { name: ' Acme' }),
+      'tenant: name: begins or ends with a space',
+    ],
+    [
+      'keys that no installation has',
+      changed('gatehouse.export', { key_prefix: '\u001b[2Ksvc' }),
+      'line 1: key_prefix: ',
+    ],
+    [
+      'more endpoints of one stream than there ever are',
+      () => fileOf(withEndpoints(1001)),
+      'endpoint: there are never more than 1000 of a stream',
+    ],
+    [
+      'what is nested deeper than can be walked through',
+      () => {
+        const [{ id, tenant_id, created_at, updated_at }] = ofKind(lines, 'identity')
+        const times = { created_at, updated_at }
+        const tokens = 'here'
+        const link = { kind: 'social_link', tenant_id, provider: 'google', subject: '1', tokens }
+        const next = lines.toSpliced(indexOf('endpoint'), 0, { ...link, identity_id: id, ...times })
+        return fileOf(next).replace('"here"', DEEP)
+      },
+      'social_link: tokens: is nested too deeply',
+    ],
+    [
+      'half a character',
+      changed('identity', { schema_id: '\ud800' }),
+      'identity: schema_id: is not Unicode',
+    ],
+    [
+      'traits without an address',
+      changed('identity', { traits: {} }),
+      'identity: traits.email: required',
+    ],
+    [
+      'an address in another spelling',
+      changed('identity', { traits: { email: 'ADA@example.com' } }),
+      'spelling',
+    ],
+    ['a schedule that is none', changed('cron_job', { schedule: 'daily' }), 'cron_job: schedule'],
+    [
+      'a URL that cannot be called',
+      changed('cron_job', { url: 'file:///etc/passwd' }),
+      'cron_job: url: expected an http or https URL',
+    ],
+    [
+      'headers that cannot be sent',
+      changed('cron_job', { headers: { 'a b': 'c' } }),
+      'cron_job: headers',
+    ],
+    [
+      'headers that are no text',
+      changed('cron_job', { headers: { a: 1 } }),
+      'cron_job: headers: a: expected string',
+    ],
+    [
+      'a delayed job that has ended',
+      changed('delayed_job', { status: 'success' }),
+      'delayed_job: status: expected pending',
+    ],
+    [
+      'a key without its environment',
+      changed('api_key', { engine: 'gate', environment: null }),
+      'api_key: environment',
+    ],
+    [
+      'another tenant’s row',
+      changed('identity', { tenant_id: OTHER }),
+      'identity: belongs to another tenant than the file',
+    ],
+    [
+      'another tenant than the header names',
+      changed('tenant', { id: OTHER }),
+      'tenant: belongs to another tenant',
+    ],
+    [
+      'an address that two people have',
+      changed('identity', { traits: { email: 'bob@example.com' } }),
+      'line 4: identity: email: is taken by another identity',
+    ],
+    [
+      'what belongs to nobody',
+      changed('address', { identity_id: idNumber(1) }),
+      'address: belongs to something that is not there',
+    ],
+    [
+      'a line twice',
+      () => fileOf(copy().toSpliced(3, 0, lines[2])),
+      'line 4: identity: is in the file twice',
+    ],
+    [
+      'keys before what they open',
+      () => fileOf(copy().toSpliced(2, 0, ofKind(lines, 'api_key')[0])),
+      'identity: has to stand before api_key',
+    ],
+    [
+      'no tenant',
+      () => fileOf(copy().toSpliced(1, 1)),
+      'line 2: identity: expected the tenant first',
+    ],
+    [
+      'two tenants',
+      () => fileOf(copy().toSpliced(1, 0, lines[1])),
+      'tenant: there are never more than 1',
+    ],
+    [
+      'a tenant alone in the header',
+      () => fileOf([lines[0], lines.at(-1)]),
+      'there is no tenant in the file',
+    ],
+  ]
+
+  test.each(cases)('%s', async (_, text, message) => {
+    await expect(importInto(home, text())).rejects.toThrow(message)
+    expect(tenantsThere()).toEqual([])
+    expect(home.db.client.query('select * from imports').all()).toEqual([])
+  })
+})
+
+describe('what belongs to others is not touched', () => {
+  beforeEach(async () => {
+    home = await bootTestApp()
+  })
+  afterEach(() => home.stop())
+
+  test('a tenant that is here already is refused', async () => {
+    await importInto(home, fileOf(lines))
+    await expect(importInto(home, fileOf(lines))).rejects.toThrow('is here already')
+    const own = await home.tenant('Own')
+    const mine = exportOf(home, own.id)
+    await expect(importInto(home, fileOf(mine))).rejects.toThrow('is here already')
+  })
+
+  test.each(['api_key', 'identity', 'cron_job'])(
+    'an id of another tenant is refused: %s',
+    async (kind) => {
+      await importInto(home, fileOf(lines))
+      const [taken] = ofKind(lines, kind)
+      const other = JSON.parse(JSON.stringify(lines).replaceAll(acme.id, OTHER)) as Line[]
+      const before = exportOf(home, acme.id)
+
+      const only = other.filter(
+        (line) => ['gatehouse.export', 'tenant', 'end'].includes(line.kind) || line.id === taken.id,
+      )
+      await expect(importInto(home, fileOf(only))).rejects.toThrow(
+        `line 3: ${kind}: id: is taken by another ${kind}`,
+      )
+      expect(tenantsThere()).toEqual([acme.id])
+      expect(exportOf(home, acme.id).slice(1, -1)).toEqual(before.slice(1, -1))
+    },
+  )
+})
+
+describe('an import that was cut short', () => {
+  beforeEach(async () => {
+    home = await bootTestApp()
+  })
+  afterEach(() => home.stop())
+
+  const text = () => fileOf(many(copy()))
+
+  /** Enough people for several commits. */
+  function many(all: Line[]): Line[] {
+    const [identity] = ofKind(all, 'identity')
+    const more = Array.from({ length: 600 }, (_, n) => ({
+      ...identity,
+      id: idNumber(n),
+      traits: { email: `person-${n}@example.com` },
+    }))
+    return all.toSpliced(2, 0, ...more)
+  }
+
+  /** Dies in the commit of this number. */
+  async function cutShort(atCommit: number, file = text()) {
+    let commits = 0
+    const commit: ReturnType<typeof createCommit>['commit'] = (work) => {
+      if (++commits === atCommit) throw new Error('killed')
+      return home.db.commit(work)
+    }
+    await expect(importInto(home, file, { db: { ...home.db, commit } })).rejects.toThrow('killed')
+  }
+
+  test.each([2, 3])('is completed by the same file, in commit %p', async (atCommit) => {
+    await cutShort(atCommit)
+    expect(home.platform.tenants.find(acme.id).status).toBe('suspended')
+
+    const { alreadyThere } = await importInto(home, text())
+
+    expect(alreadyThere).toBe(Math.min((atCommit - 1) * 500, lines.length - 2 + 600))
+    expect(home.platform.tenants.find(acme.id).status).toBe('active')
+    const fresh = await bootTestApp()
+    await importInto(fresh, text())
+    expect(exportOf(home, acme.id).slice(1, -1)).toEqual(exportOf(fresh, acme.id).slice(1, -1))
+    const counts = 'select * from job_counts'
+    expect(home.db.client.query(counts).all()).toEqual(fresh.db.client.query(counts).all())
+    await fresh.stop()
+  })
+
+  test('takes no other file, and says which one it waits for', async () => {
+    await cutShort(2)
+    await expect(importInto(home, fileOf(lines))).rejects.toThrow(
+      /was cut short: complete it with the file that it began with, whose SHA-256 is [0-9a-f]{64}/,
+    )
+  })
+
+  test('opens no door before its end', async () => {
+    await cutShort(2)
+    expect(await home.client(acme.secret).get('/v1/clockwork/jobs')).toMatchObject({ status: 401 })
+    await importInto(home, text())
+    expect(await home.client(acme.secret).get('/v1/clockwork/jobs')).toMatchObject({ status: 200 })
+  })
+
+  test('cannot be woken before its end', async () => {
+    await cutShort(2)
+    const { resume, suspend, change } = home.platform.tenants
+    const message = 'the import of this tenant was cut short: complete it first'
+    await expect(resume({ kind: 'cli' }, acme.id)).rejects.toThrow(message)
+    await expect(suspend({ kind: 'cli' }, acme.id, 'billing')).rejects.toThrow(message)
+    await expect(change({ kind: 'cli' }, acme.id, { name: 'Ours' })).rejects.toThrow(message)
+
+    await importInto(home, text())
+    expect(await change({ kind: 'cli' }, acme.id, { name: 'Ours' })).toMatchObject({
+      name: 'Ours',
+      status: 'active',
+    })
+  })
+
+  test('has no jobs that run as long as anything but keys is missing', async () => {
+    const [endpoint] = ofKind(lines, 'endpoint')
+    const more = Array.from({ length: 600 }, (_, n) => ({ ...endpoint, id: idNumber(n) }))
+    const whole = fileOf(lines.toSpliced(lines.indexOf(endpoint), 0, ...more))
+    await cutShort(2, whole)
+    for (const table of ['cron_jobs', 'delayed_jobs', 'runs'])
+      expect(home.db.client.query(`select * from ${table}`).all()).toEqual([])
+
+    await importInto(home, whole)
+    expect(home.db.client.query('select state from runs').all()).toEqual([{ state: 'waiting' }])
+  })
+
+  test('begins with an empty tenant only if nothing of it was kept', async () => {
+    await cutShort(1)
+    expect(tenantsThere()).toEqual([])
+    expect(await importInto(home, text())).toMatchObject({ alreadyThere: 0 })
+  })
+})
+
+describe('a disk without room for the check', () => {
+  test('is told in a sentence, and nothing is written', async () => {
+    const home = await bootTestApp()
+    using folder = temporaryFolder()
+    const openFull = () => {
+      const scratch = openScratch({ dataDir: folder.path, migrations })
+      scratch.client.run('PRAGMA max_page_count = 1')
+      return scratch
+    }
+    const [identity] = ofKind(lines, 'identity')
+    const more = Array.from({ length: 2000 }, (_, n) => ({
+      ...identity,
+      id: idNumber(n),
+      traits: { email: `person-${n}@example.com` },
+    }))
+    const file = fileOf(lines.toSpliced(2, 0, ...more))
+
+    const error = await importInto(home, file, { openScratch: openFull }).catch((thrown) => thrown)
+    expect(error).toBeInstanceOf(StorageError)
+    expect(error.message).toBe('the disk is full')
+    expect(home.platform.tenants.list()).toEqual([])
+    await home.stop()
+  })
+})
+
+describe('what a file says, in the message that refuses it', () => {
+  test.each([
+    ['a kind', { kind: '\u001b[2J\u202ekind\n' }],
+    ['a field', { '\u001b]0;title\u0007': 1 }],
+    ['a key of a document', { headers: { '\u009b2J': 1 } }],
+  ])('moves no cursor: %s', async (_, changes) => {
+    const home = await bootTestApp()
+    const next = copy()
+    Object.assign(
+      next.find(({ kind }: Line) => kind === 'cron_job'),
+      changes,
+    )
+    const { message } = await importInto(home, fileOf(next)).catch((thrown) => thrown)
+    expect(message).toStartWith('line ')
+    expect(message).not.toMatch(/[\p{Cc}\u202e]/u)
+    await home.stop()
+  })
+})
+
+describe('months of usage', () => {
+  test('come as they were counted', async () => {
+    const home = await bootTestApp()
+    const { id } = await old.tenant('Metered')
+    const counted = [id, '2026-02', 1200, 200, 35, 80, 50]
+    old.db.client.run('insert into usage_months values (?, ?, ?, ?, ?, ?, ?)', counted)
+    await importInto(home, fileOf(exportOf(old, id)))
+    expect(home.db.client.query('select * from usage_months').values()).toEqual([counted])
+    await home.stop()
+  })
+})
+
+describe('a suspended tenant', () => {
+  beforeEach(async () => {
+    home = await bootTestApp()
+  })
+  afterEach(() => home.stop())
+
+  test('is suspended where it comes to', async () => {
+    const { id } = await old.tenant('Late')
+    await old.platform.tenants.suspend({ kind: 'cli' }, id, 'renewal')
+    await importInto(home, fileOf(exportOf(old, id)))
+    expect(home.platform.tenants.find(id).status).toBe('renewal_unpaid')
+  })
+})
