@@ -1,0 +1,70 @@
+import { existsSync } from 'node:fs'
+import type { Config } from '../../config/index.ts'
+import type { BackupRow, createBackupStore } from '../../platform/backup/index.ts'
+import { isoTime } from '../../platform/clock.ts'
+import { type Finding, ok, problem, warning } from './finding.ts'
+import { megabytes } from './words.ts'
+
+const check = 'backups'
+const WEEK_MS = 7 * 24 * 3_600_000
+/** The longest that one may be under way. */
+const LONGEST_MS = 24 * 3_600_000
+
+/** More than are under way at once. */
+const LOOKED_AT = 20
+
+type BackupStore = ReturnType<typeof createBackupStore>
+
+const HOW = 'gatehouse backup, and [backup] enabled = true for one a day'
+
+/** Whether there is something to restore if this disk dies tonight. */
+export function backupFindings(
+  store: Pick<BackupStore, 'list' | 'latest'>,
+  madeAt: number,
+  { backup }: Pick<Config, 'backup'>,
+  unreachable: ReadonlySet<string>,
+  now: number,
+): Finding[] {
+  const found = { recent: store.list(LOOKED_AT), good: store.latest(), madeAt }
+  return [
+    ...(found.recent.length > 0 ? missing(backup.directory, unreachable) : []),
+    ...judgeBackups(found, backup, now),
+  ]
+}
+
+const missing = (directory: string | undefined, unreachable: ReadonlySet<string>): Finding[] =>
+  directory === undefined || unreachable.has(directory) || existsSync(directory)
+    ? []
+    : [problem(check, `${directory} is not there: mount or make it`)]
+
+export function judgeBackups(
+  {
+    recent,
+    good,
+    madeAt,
+  }: { recent: readonly BackupRow[]; good: BackupRow | undefined; madeAt: number },
+  { enabled, everyMs }: Pick<Config['backup'], 'enabled' | 'everyMs'>,
+  now: number,
+): Finding[] {
+  const last = recent.find(
+    ({ endedAt, startedAt }) => endedAt !== null || now - startedAt > LONGEST_MS,
+  )
+  if (last?.endedAt === null)
+    return [problem(check, `the one of ${isoTime(last.startedAt)} was cut short: gatehouse backup`)]
+  if (last?.error)
+    return [problem(check, `the last one failed, ${isoTime(last.startedAt)}: ${last.error}`)]
+  const longest = enabled ? 2 * everyMs : WEEK_MS
+  const since = good?.endedAt ?? good?.startedAt
+  const remedy = enabled ? 'does the server run? See its log, and gatehouse backup' : HOW
+  if (now - (since ?? madeAt) > longest)
+    return [
+      warning(
+        check,
+        since === undefined
+          ? `there is none: ${remedy}`
+          : `the last one is of ${isoTime(since)}: ${remedy}`,
+      ),
+    ]
+  if (!good) return [ok(check, enabled ? 'the first is to come' : `none yet: ${HOW}`)]
+  return [ok(check, `${good.file}, ${isoTime(since ?? madeAt)}, ${megabytes(good.bytes ?? 0)}`)]
+}

@@ -1,0 +1,147 @@
+import { existsSync, statfsSync, statSync } from 'node:fs'
+import { open, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Config } from '../../config/index.ts'
+import { databaseFile } from '../../db/open.ts'
+import { codeOf, type Finding, ok, problem, reasonOf, warning, within } from './finding.ts'
+import { MB, megabytes } from './words.ts'
+
+const LEAST_FREE_BYTES = 200 * MB
+const LEAST_FREE_INODES = 1000
+
+/** How much of a disk is left. */
+export interface Room {
+  freeBytes: number
+  /** Names that can still be given; null where the file system has no bound. */
+  freeInodes: number | null
+}
+
+const TMP = 'disk of tmp'
+
+/** Only commands that check a backup need it. */
+const atMostWarned = (finding: Finding): Finding =>
+  finding.result === 'problem' ? { ...finding, result: 'warning' } : finding
+
+/** Room where the data, the backups and temporary files are, each disk once. */
+export function space(config: Config, unreachable: ReadonlySet<string>): Finding[] {
+  const { dataDir, backup } = config
+  const copy = 2 * sizeOf(databaseFile(dataDir))
+  const places = [
+    { check: 'disk', path: dataDir, needed: copy },
+    { check: 'disk of backups', path: backup.directory ?? dataDir, needed: copy },
+    { check: TMP, path: tmpdir(), needed: copy },
+  ]
+  return firstOfEachDisk(places.filter(({ path }) => !unreachable.has(path)))
+    .flatMap(({ check, path, needed }) => judgeRoom(check, path, roomIn(path), needed))
+    .map((finding) => (finding.check === TMP ? atMostWarned(finding) : finding))
+}
+
+function firstOfEachDisk<T extends { path: string }>(places: T[]): T[] {
+  const there = places.filter(({ path }) => existsSync(path))
+  const disks = there.map(({ path }) => statSync(path).dev)
+  return there.filter((_, index) => disks.indexOf(disks[index] ?? -1) === index)
+}
+
+/** `needed` is what a backup, or a copy before a migration, may take. */
+export function judgeRoom(check: string, path: string, room: Room, needed: number): Finding[] {
+  const { freeBytes, freeInodes } = room
+  const free = `${megabytes(freeBytes)} free`
+  if (freeInodes !== null && freeInodes < LEAST_FREE_INODES)
+    return [problem(check, `only ${freeInodes} inodes free in ${path}: delete small files there`)]
+  if (freeBytes < LEAST_FREE_BYTES)
+    return [problem(check, `only ${free} in ${path}: make room, no restart is needed`)]
+  if (freeBytes < needed)
+    return [
+      warning(
+        check,
+        `${free} in ${path}: a backup may need ${megabytes(needed)}, twice the database`,
+      ),
+    ]
+  return [ok(check, free)]
+}
+
+function roomIn(path: string): Room {
+  const { bavail, bsize, files, ffree } = statfsSync(path)
+  return { freeBytes: bavail * bsize, freeInodes: files > 0 ? ffree : null }
+}
+
+/** Of a file that must not be looked at others tell; the disk has room or not all the same. */
+function sizeOf(path: string): number {
+  try {
+    return statSync(path, { throwIfNoEntry: false })?.size ?? 0
+  } catch {
+    return 0
+  }
+}
+
+const WRITES = 3
+const LONGEST_WRITE_MS = 5000
+const SLOW_SYNC_MS = 50
+const MOST_SKEW_MS = 5000
+
+const REMEDIES: Readonly<Record<string, string>> = {
+  ENOSPC: 'the disk is full: make room, no restart is needed',
+  EDQUOT: 'the quota is used up: make room or raise it',
+  EROFS: 'the file system is read-only: `dmesg` says why; mount it for writing',
+  EIO: 'the disk fails: `dmesg` says how; restore a backup on another one',
+}
+
+/**
+ * Writes a small file a few times and takes it away again: only where it is ours to write, and in
+ * a directory that is there.
+ */
+export async function writing(dataDir: string): Promise<Finding[]> {
+  const check = 'writing'
+  if (statSync(dataDir).uid !== process.getuid?.())
+    return [ok(check, 'not tried: the directory belongs to another account')]
+  try {
+    const written = await within(LONGEST_WRITE_MS, writeSome(dataDir), 'late' as const)
+    if (written === 'late')
+      return [problem(check, `${dataDir} took no small file in ${LONGEST_WRITE_MS / 1000} s`)]
+    return [judgeSync(written.syncMs), ...judgeSkew(written.skewMs)]
+  } catch (error) {
+    return [notWritten(error)]
+  }
+}
+
+export const notWritten = (error: unknown): Finding =>
+  problem('writing', REMEDIES[codeOf(error)] ?? reasonOf(error))
+
+async function writeSome(directory: string) {
+  const file = join(directory, `.doctor-${process.pid}-${Bun.randomUUIDv7()}`)
+  const handle = await open(file, 'wx', 0o600)
+  try {
+    const times: number[] = []
+    while (times.length < WRITES) {
+      const before = performance.now()
+      await handle.write(Buffer.alloc(4096))
+      await handle.sync()
+      times.push(performance.now() - before)
+    }
+    const { mtimeMs } = await handle.stat()
+    const [, middle = 0] = times.toSorted((a, b) => a - b)
+    return { syncMs: middle, skewMs: mtimeMs - Date.now() }
+  } finally {
+    await handle.close()
+    await rm(file, { force: true })
+  }
+}
+
+export function judgeSync(ms: number): Finding {
+  const took = `a write takes ${Math.max(Math.round(ms), 1)} ms to reach the disk`
+  return ms > SLOW_SYNC_MS
+    ? warning('writing', `slow disk: ${took}, and every commit waits for one`)
+    : ok('writing', took)
+}
+
+/** Files carry the time of whoever keeps them. */
+export const judgeSkew = (skewMs: number): Finding[] =>
+  Math.abs(skewMs) > MOST_SKEW_MS
+    ? [
+        warning(
+          'clock',
+          `the file system is ${Math.round(skewMs / 1000)} s away from this machine: set both by NTP`,
+        ),
+      ]
+    : []

@@ -1,0 +1,62 @@
+import { asStorageError, messageOf, StorageError } from '../../db/errors.ts'
+
+export interface Finding {
+  check: string
+  result: 'ok' | 'warning' | 'problem'
+  /** One line: what is so, and what to do about it. */
+  message: string
+}
+
+/** What belongs together on the screen. */
+export interface Group {
+  title: string
+  findings: Finding[]
+}
+
+const finding =
+  (result: Finding['result']) =>
+  (check: string, message: string): Finding => ({ check, result, message: oneLine(message) })
+
+export const ok = finding('ok')
+export const warning = finding('warning')
+export const problem = finding('problem')
+
+const oneLine = (text: string) => text.replaceAll(/\s+/g, ' ').trim()
+
+/** A check that cannot be made is a finding too, and keeps no other from being made. */
+export async function examined(
+  check: string,
+  findings: () => Finding[] | Promise<Finding[]>,
+): Promise<Finding[]> {
+  try {
+    return await findings()
+  } catch (error) {
+    return [problem(check, reasonOf(error))]
+  }
+}
+
+/** What is left to do about a database that cannot be read. */
+export const RESTORE = 'stop the server, and `gatehouse restore FILE` from the last backup'
+
+/** The message of an error, with what to do where the database is damaged. */
+export function reasonOf(error: unknown): string {
+  const known = asStorageError(error)
+  const message = messageOf(known)
+  const isDamage = known instanceof StorageError && message.endsWith('is damaged')
+  return isDamage ? `${message}: ${RESTORE}` : message
+}
+
+/** The system's name of an error, such as `ENOSPC`. */
+export const codeOf = (error: unknown): string =>
+  error instanceof Error && 'code' in error ? String(error.code) : ''
+
+/** What `work` comes to, or `late` if that takes longer: a dead mount answers never. */
+export async function within<T, L>(ms: number, work: Promise<T>, late: L): Promise<T | L> {
+  const timeUp = Promise.withResolvers<L>()
+  const timer = setTimeout(() => timeUp.resolve(late), ms)
+  try {
+    return await Promise.race([work, timeUp.promise])
+  } finally {
+    clearTimeout(timer)
+  }
+}

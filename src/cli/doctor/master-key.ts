@@ -1,0 +1,23 @@
+import { statSync } from 'node:fs'
+import type { Config } from '../../config/index.ts'
+import type { Db } from '../../db/open.ts'
+import { masterKeyFile, readMasterKey } from '../../platform/master-key.ts'
+import { knownMasterKeys, misfit } from '../../platform/master-key-store.ts'
+import { type Finding, ok, problem, warning } from './finding.ts'
+import { modeForOthers } from './permissions.ts'
+
+/** Looks only: the server makes the key, and takes from others the right to read it. */
+export function masterKey({ dataDir }: Pick<Config, 'dataDir'>, db?: Db): Finding[] {
+  const check = 'master key'
+  const key = readMasterKey(dataDir)
+  const objection = misfit({ dataDir, key, known: db ? knownMasterKeys(db) : [] })
+  if (objection) return [problem(check, objection)]
+  if (!key) return [ok(check, 'will be made at the next start')]
+  const file = masterKeyFile(dataDir)
+  const mode = modeForOthers(statSync(file).mode)
+  return [
+    mode === undefined
+      ? ok(check, `${file}, id ${key.id}`)
+      : warning(check, `others can read ${file} (mode ${mode}): chmod 600`),
+  ]
+}

@@ -1,0 +1,119 @@
+/** A line of `/proc/self/mountinfo`, as far as it is asked for here. */
+export interface Mount {
+  /** What of the file system is shown, such as a directory of the host. */
+  root: string
+  point: string
+  type: string
+}
+
+/** What may be wrong with a place to keep a database in. */
+export interface Objection {
+  result: 'warning' | 'problem'
+  message: string
+}
+
+/** Reads the text of `/proc/self/mountinfo`; what it does not understand it leaves out. */
+export function parseMounts(text: string): Mount[] {
+  return text.split('\n').flatMap((line) => {
+    const [before = '', after = ''] = line.split(' - ')
+    const [, , , root, point] = before.split(' ').map(unescaped)
+    const [type] = after.split(' ')
+    return root && point && type ? [{ root, point, type }] : []
+  })
+}
+
+/** Blanks, tabs, line breaks and backslashes stand there in octal. */
+const unescaped = (text: string) =>
+  text.replaceAll(/\\([0-7]{3})/g, (_, octal: string) =>
+    String.fromCharCode(Number.parseInt(octal, 8)),
+  )
+
+/** The mount that `path` lies on: the longest that leads there, and of several the one on top. */
+export function mountOf(mounts: readonly Mount[], path: string): Mount | undefined {
+  const leading = mounts.filter(
+    ({ point }) => path === point || path.startsWith(point === '/' ? '/' : `${point}/`),
+  )
+  return leading.reduce<Mount | undefined>(
+    (best, mount) => (best && best.point.length > mount.point.length ? best : mount),
+    undefined,
+  )
+}
+
+const NETWORK: Readonly<Record<string, string>> = {
+  nfs: 'NFS',
+  nfs4: 'NFS',
+  cifs: 'SMB',
+  smb3: 'SMB',
+  smbfs: 'SMB',
+  ceph: 'CephFS',
+  afs: 'AFS',
+  lustre: 'Lustre',
+  '9p': '9p, a share of the host',
+  drvfs: 'a drive of Windows',
+  vboxsf: 'a shared folder of VirtualBox',
+  'fuse.shfs': 'a user share of Unraid, not a disk',
+}
+
+const IN_MEMORY = new Set(['tmpfs', 'ramfs'])
+const OVERLAYS = new Set(['overlay', 'aufs', 'fuse.fuse-overlayfs'])
+/** Directories of the host in a container or a machine that is a guest. */
+const SHARED = new Set(['virtiofs', 'fakeowner', 'fuse.grpcfuse', 'fuse.osxfs', 'osxfs'])
+const NAMELESS_VOLUME = /\/volumes\/[0-9a-f]{64}\/_data$/
+
+/** Undefined where nothing speaks against it. */
+export function objectionTo({ type, root }: Mount): Objection | undefined {
+  const network = NETWORK[type]
+  if (network) return onNetwork(network)
+  if (OVERLAYS.has(type)) return WITHOUT_VOLUME
+  if (SHARED.has(type)) return onShare(type)
+  if (IN_MEMORY.has(type)) return inMemory(type)
+  if (type === 'fuseblk')
+    return warned('FUSE (NTFS or exFAT), which keeps no permissions: use ext4, xfs, btrfs or zfs')
+  if (type.startsWith('fuse'))
+    return onNetwork(`FUSE${type.startsWith('fuse.') ? ` (${type.slice('fuse.'.length)})` : ''}`)
+  if (NAMELESS_VOLUME.test(root))
+    return warned('a volume without a name, which no other container finds again: name one')
+  return undefined
+}
+
+const warned = (message: string): Objection => ({ result: 'warning', message })
+
+/** SQLite's locks and shared memory do not hold there, which ends in a damaged file. */
+const onNetwork = (kind: string): Objection => ({
+  result: 'problem',
+  message: `${kind}: keep the data on a local disk`,
+})
+
+const onShare = (kind: string) =>
+  warned(`${kind}, a directory of the host: use a volume, or the database may be damaged`)
+
+const inMemory = (kind: string) =>
+  warned(`${kind}, in memory: all is gone when this machine or container stops`)
+
+const WITHOUT_VOLUME = warned(
+  'an overlay: data_dir is not on a volume, and the data goes with the container',
+)
+
+/** By the numbers of `statfs`, for systems without a list of mounts. */
+const BY_NUMBER = new Map<number, Objection>([
+  [0x6969, onNetwork('NFS')],
+  [0x517b, onNetwork('SMB')],
+  [0xff534d42, onNetwork('SMB')],
+  [0xfe534d42, onNetwork('SMB')],
+  [0x65735546, onNetwork('FUSE')],
+  [0x01021997, onNetwork('9p, a share of the host')],
+  [0x00c36400, onNetwork('CephFS')],
+  [0x5346414f, onNetwork('AFS')],
+  [0x0bd00bd0, onNetwork('Lustre')],
+  [0x786f4256, onNetwork('a shared folder of VirtualBox')],
+  [0x794c7630, WITHOUT_VOLUME],
+  [0x01021994, inMemory('tmpfs')],
+  [0x858458f6, inMemory('ramfs')],
+])
+
+/**
+ * By both: a list of mounts names what a number calls FUSE, and a number is right where something
+ * has been mounted that the list does not show.
+ */
+export const objectionToPlace = (mount: Mount | undefined, number: number): Objection | undefined =>
+  (mount && objectionTo(mount)) ?? BY_NUMBER.get(number)

@@ -1,0 +1,120 @@
+import { isoTime } from '../../platform/clock.ts'
+import type { Process } from '../../platform/process.ts'
+import { type Finding, ok, warning } from './finding.ts'
+import type { InstanceRow, Leases, Overdue } from './store.ts'
+import { counted } from './words.ts'
+
+/** A process alone beats once a minute. */
+const SILENCE_MS = 3 * 60_000
+const OVERDUE_MS = 10 * 60_000
+/** Whoever runs looks for leases that have run out every few seconds. */
+const TAKEOVER_MS = 60_000
+
+export interface Processes {
+  alive: InstanceRow[]
+  /** They are there and do not write, or their numbers are those of other programs by now. */
+  silent: InstanceRow[]
+  dead: InstanceRow[]
+}
+
+/** Servers on this data directory by what they left in it: of other hosts there is only the beat. */
+export function processesIn(
+  rows: readonly InstanceRow[],
+  { host, isRunning }: Pick<Process, 'host' | 'isRunning'>,
+  now: number,
+): Processes {
+  const isFresh = (row: InstanceRow) => now - row.heartbeatAt <= SILENCE_MS
+  const mayRun = (row: InstanceRow) => (row.host === host ? isRunning(row.pid) : isFresh(row))
+  const there = rows.filter(mayRun)
+  return {
+    alive: there.filter(isFresh),
+    silent: there.filter((row) => !isFresh(row)),
+    dead: rows.filter((row) => !mayRun(row)),
+  }
+}
+
+export function judgeProcesses({ alive, silent, dead }: Processes, version: string): Finding[] {
+  const check = 'server'
+  const running = alive.map(({ pid, startedAt }) => `process ${pid} since ${isoTime(startedAt)}`)
+  const seen = ({ pid, heartbeatAt }: InstanceRow) =>
+    `process ${pid}, last seen ${isoTime(heartbeatAt)}`
+  return [
+    ok(check, running.length > 0 ? running.join(', ') : 'none runs'),
+    ...alive
+      .filter((row) => row.version !== version)
+      .map((row) =>
+        warning(check, `process ${row.pid} runs ${row.version} and this is ${version}: restart it`),
+      ),
+    ...silent.map((row) =>
+      warning(
+        check,
+        `${seen(row)}: it hangs or cannot write, or another program has its number by now; ` +
+          'look at its log and restart it',
+      ),
+    ),
+    ...dead.map((row) =>
+      warning(check, `${seen(row)}, ended without a word: find out why; the next start clears up`),
+    ),
+  ]
+}
+
+/** Work that somebody took and can no longer do. */
+export function judgeLeases(
+  leases: readonly Leases[],
+  { alive }: Processes,
+  now: number,
+): Finding[] {
+  const ids = new Set(alive.map(({ id }) => id))
+  const lost = leases.filter(({ owner }) => owner === null || !ids.has(owner))
+  if (lost.length === 0) return [ok('leases', 'none of dead processes')]
+  if (alive.length === 0)
+    return [
+      warning(
+        'leases',
+        `${listed(lost)} of dead processes: taken over as soon as a server runs, gatehouse serve`,
+      ),
+    ]
+  const late = lost.filter(({ until }) => until !== null && until < now - TAKEOVER_MS)
+  return [
+    late.length === 0
+      ? ok('leases', `${listed(lost)} of dead processes, about to be taken over`)
+      : warning(
+          'leases',
+          `${listed(late)} of dead processes, which no server takes over: look at its log and restart it`,
+        ),
+  ]
+}
+
+/** What should long have begun, while there is somebody to begin it. */
+export function overdueWork(
+  { overdue }: { overdue: (before: number) => Overdue[] },
+  { alive }: Processes,
+  now: number,
+): Finding[] {
+  if (alive.length === 0) return []
+  const late = overdue(now - OVERDUE_MS)
+  if (late.length === 0) return [ok('due work', 'nothing is overdue')]
+  const since = Math.min(...late.map(({ since }) => since ?? now))
+  return [
+    warning(
+      'due work',
+      `${listed(late)} overdue, the oldest since ${isoTime(since)}: slow targets, a slow disk, more than ` +
+        'this machine can do, or it was started with --paused; see its log',
+    ),
+  ]
+}
+
+const PLURALS: Readonly<Record<string, string>> = { delivery: 'deliveries' }
+
+/** `2 runs, 1 delivery`. */
+function listed(found: readonly { of: string; count: number }[]): string {
+  const kinds = [...new Set(found.map(({ of }) => of))]
+  return kinds
+    .map((of) => {
+      const sum = found
+        .filter((row) => row.of === of)
+        .reduce((total, { count }) => total + count, 0)
+      return sum > 1 && PLURALS[of] ? `${sum} ${PLURALS[of]}` : counted(sum, of)
+    })
+    .join(', ')
+}

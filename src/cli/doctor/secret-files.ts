@@ -1,0 +1,59 @@
+import { readFileSync, statSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { parse } from 'smol-toml'
+import { leaves } from '../../config/catalogue.ts'
+import type { Configured } from '../command.ts'
+import { type Finding, ok, warning } from './finding.ts'
+
+const check = 'secrets'
+const secrets = leaves.filter(({ setting }) => setting.secret)
+/** Ends the name of a setting whose value stands in a file of its own. */
+const IN_FILE = '_file'
+
+/** What an orchestrator mounts has modes of its own, in a place that nobody else sees. */
+const MOUNTED = /^\/(var\/)?run\//
+
+/** Files with secrets that every account of this machine can read. */
+export function secretFiles({ loaded, io }: Pick<Configured, 'loaded' | 'io'>): Finding[] {
+  const at = (path: string) => resolve(io.cwd, path)
+  const file = loaded.file === undefined ? undefined : at(loaded.file)
+  const written = file === undefined ? [] : textsIn(file)
+  const holders = written.some(({ key }) => secrets.some((secret) => secret.key === key))
+    ? [file ?? '']
+    : []
+  const named = [
+    ...secrets.flatMap(({ variable }) => io.env[`${variable}_FILE`] ?? []),
+    ...written.filter(({ key }) => key.endsWith(IN_FILE)).map(({ value }) => value),
+  ].map(at)
+  const found = [
+    ...holders.flatMap((path) => openToAll(path, 640)),
+    ...[...new Set(named)].filter(isOurs).flatMap((path) => openToAll(path, 600)),
+  ]
+  if (found.length > 0 || holders.length + named.length === 0) return found
+  return [ok(check, 'in files that others cannot read')]
+}
+
+const isOurs = (path: string) => !MOUNTED.test(path)
+
+function openToAll(path: string, mode: number): Finding[] {
+  const isOpen = (statSync(path).mode & 0o004) !== 0
+  return isOpen
+    ? [warning(check, `others can read ${path}, which holds secrets: chmod ${mode} ${path}`)]
+    : []
+}
+
+interface Written {
+  key: string
+  value: string
+}
+
+/** All text in a file that has been read before as the configuration. */
+const textsIn = (file: string): Written[] => textsOf(parse(readFileSync(file, 'utf8')), [])
+
+function textsOf(table: object, above: string[]): Written[] {
+  return Object.entries(table).flatMap(([word, value]: [string, unknown]) => {
+    const path = [...above, word]
+    if (typeof value === 'string') return [{ key: path.join('.'), value }]
+    return typeof value === 'object' && value !== null ? textsOf(value, path) : []
+  })
+}

@@ -1,0 +1,475 @@
+import { Database } from 'bun:sqlite'
+import { describe, expect, test } from 'bun:test'
+import {
+  chmodSync,
+  chownSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { join } from 'node:path'
+import type { Finding } from '../../src/cli/doctor/finding.ts'
+import { type Looked, lookAtDatabase, readDatabase } from '../../src/cli/doctor/look.ts'
+import { doctor } from '../../src/cli/doctor.ts'
+import { run } from '../../src/cli/run.ts'
+import { databaseFile, openDatabase, restoreMarker } from '../../src/db/open.ts'
+import { newId } from '../../src/platform/ids.ts'
+import { thisProcess } from '../../src/platform/process.ts'
+import { VERSION } from '../../src/platform/version.ts'
+import { until } from '../support/binary.ts'
+import { temporaryFolder } from '../support/folder.ts'
+import { startMailServer } from '../support/mail-server.ts'
+import { freePort } from '../support/port.ts'
+
+const ROOT = join(import.meta.dir, '..', '..')
+const MINUTE = 60_000
+
+/** A data directory with a tenant in it, and what doctor says of it. */
+async function startWorld(env: Record<string, string> = {}) {
+  const folder = temporaryFolder()
+  const dataDir = join(folder.path, 'data')
+
+  async function cli(...argv: string[]) {
+    const printed = { out: '', err: '' }
+    const code = await run(argv, {
+      out: (text) => {
+        printed.out += text
+      },
+      err: (text) => {
+        printed.err += text
+      },
+      in: async () => '',
+      isWatched: false,
+      env,
+      cwd: folder.path,
+      program: 'gatehouse',
+    })
+    return { code, ...printed }
+  }
+
+  async function examine(...argv: string[]) {
+    const { code, out } = await cli(doctor.name, '--json', ...argv)
+    const { ok, findings }: { ok: boolean; findings: Finding[] } = JSON.parse(out)
+    const of = (check: string) => findings.filter((finding) => finding.check === check)
+    return { code, ok, findings, of }
+  }
+
+  const tenant: string = JSON.parse((await cli('tenant', 'create', '--name', 'A', '--json')).out).id
+  const database = () => new Database(databaseFile(dataDir), { strict: true })
+  return {
+    folder,
+    dataDir,
+    tenant,
+    cli,
+    examine,
+    database,
+    [Symbol.dispose]: folder[Symbol.dispose],
+  }
+}
+
+type World = Awaited<ReturnType<typeof startWorld>>
+
+/** The number of a process that has just ended. */
+async function deadPid(): Promise<number> {
+  const child = Bun.spawn(['true'])
+  await child.exited
+  return child.pid
+}
+
+function addInstance({ database }: World, of: { id: string; pid: number; heartbeatAt?: number }) {
+  const { host } = thisProcess(VERSION)
+  using client = database()
+  client
+    .query('INSERT INTO instances VALUES (?, ?, ?, ?, ?, ?, 1)')
+    .run(of.id, host, of.pid, VERSION, Date.now(), of.heartbeatAt ?? Date.now())
+}
+
+function addRun({ database, tenant }: World, owner: string | null, dueAt = Date.now()) {
+  const state = owner === null ? 'ready' : 'leased'
+  using client = database()
+  client
+    .query(
+      `INSERT INTO runs (tenant_id, job_kind, job_id, trigger, slot_at, due_at, attempt, state, host,
+         lease_owner, lease_until) VALUES (?, 'cron', ?, 'manual', 0, ?, 1, ?, 'x', ?, ?)`,
+    )
+    .run(tenant, newId(), dueAt, state, owner, owner === null ? null : dueAt + MINUTE)
+}
+
+/** As the end of a process leaves it: what this one has closed keeps its log open. */
+function withoutLog({ dataDir }: World) {
+  for (const end of ['-wal', '-shm']) rmSync(`${databaseFile(dataDir)}${end}`, { force: true })
+}
+
+/** Names, sizes, modes and times of all that is in a directory. */
+const shapeOf = (directory: string) =>
+  readdirSync(directory)
+    .toSorted()
+    .map((name) => {
+      const { size, mode, mtimeMs } = statSync(join(directory, name))
+      return { name, size, mode, mtimeMs }
+    })
+
+describe('a look', () => {
+  test('finds nothing wrong with what is well, and says so in its last line', async () => {
+    using world = await startWorld()
+    const { code, out } = await world.cli('doctor')
+    expect(code).toBe(0)
+    expect(out.trimEnd().split('\n').at(-1)).toMatch(/^(all well|\d+ warnings?)$/)
+    for (const heading of [
+      'Configuration',
+      'Disk',
+      'Database',
+      'Backups',
+      'Time',
+      'Work',
+      'Network',
+    ])
+      expect(out.split('\n')).toContain(heading)
+  })
+
+  test('leaves everything as it was, with nobody on the database', async () => {
+    using world = await startWorld()
+    withoutLog(world)
+    const before = shapeOf(world.dataDir)
+    expect(before).toHaveLength(1)
+    await world.examine()
+    expect(shapeOf(world.dataDir)).toEqual(before)
+  })
+
+  test('does not disturb whoever has the database open, and sees what is in its log alone', async () => {
+    using world = await startWorld()
+    const db = openDatabase({ dataDir: world.dataDir, synchronous: 'normal' })
+    await db.commit(() => void db.client.run('UPDATE _migrations SET applied_at = 4102444800000'))
+    const before = shapeOf(world.dataDir)
+    const log = readFileSync(`${db.file}-wal`)
+
+    const { of } = await world.examine()
+
+    expect(of('clock')).toMatchObject([{ result: 'problem' }])
+    expect(shapeOf(world.dataDir)).toEqual(before)
+    expect(readFileSync(`${db.file}-wal`).equals(log)).toBe(true)
+    await db.commit(() => void db.client.run('DELETE FROM audit_log'))
+    db.close()
+  })
+
+  test('cannot write, whatever it tries', async () => {
+    using world = await startWorld()
+    withoutLog(world)
+    const expectRefusal = async () => {
+      const { db, isWithoutLog } = lookAtDatabase(world.dataDir)
+      const erase = () => void db.client.run('DELETE FROM tenants')
+      expect(isWithoutLog).toBe(false)
+      expect(erase).toThrow('readonly')
+      await expect(db.commit(erase)).rejects.toThrow('read-only')
+      db.close()
+    }
+    await expectRefusal()
+    using other = world.database()
+    other.run('CREATE TABLE beside (x)')
+    expect(existsSync(`${databaseFile(world.dataDir)}-wal`)).toBe(true)
+    await expectRefusal()
+  })
+
+  test('reads what it can where the log cannot be opened, and says what it does not see', async () => {
+    using world = await startWorld()
+    const copy = join(world.folder.path, 'copy')
+    mkdirSync(copy, { mode: 0o700 })
+    copyFileSync(databaseFile(world.dataDir), databaseFile(copy))
+    writeFileSync(`${databaseFile(copy)}-wal`, 'x'.repeat(100))
+    symlinkSync('/nowhere/at/all', `${databaseFile(copy)}-shm`)
+    const { of } = await world.examine('--data-dir', copy)
+    expect(of('database')).toMatchObject([
+      { result: 'warning', message: expect.stringContaining('without its log') },
+    ])
+    expect(of('integrity')).toMatchObject([{ result: 'ok' }])
+  })
+
+  test('leaves nothing behind but the index that SQLite makes for a log', async () => {
+    using world = await startWorld()
+    const copy = join(world.folder.path, 'copy')
+    mkdirSync(copy, { mode: 0o700 })
+    using writer = world.database()
+    writer.run('CREATE TABLE beside (x)')
+    for (const end of ['', '-wal'])
+      copyFileSync(`${databaseFile(world.dataDir)}${end}`, `${databaseFile(copy)}${end}`)
+    const before = shapeOf(copy)
+    await world.examine('--data-dir', copy)
+    const isIndex = ({ name }: { name: string }) => name.endsWith('-shm')
+    expect(shapeOf(copy).filter((file) => !isIndex(file))).toEqual(before)
+    expect(shapeOf(copy).filter(isIndex)).toHaveLength(1)
+  })
+
+  describe('at a database that nobody has open', () => {
+    const count = async ({ db }: Looked) =>
+      db.client.query("SELECT count(*) AS n FROM sqlite_schema WHERE name = 'late'").get()
+
+    test('is taken once', async () => {
+      using world = await startWorld()
+      withoutLog(world)
+      let looks = 0
+      await readDatabase(world.dataDir, async () => looks++)
+      expect(looks).toBe(1)
+    })
+
+    test('is taken again when a server starts meanwhile, and then sees what it wrote', async () => {
+      using world = await startWorld()
+      withoutLog(world)
+      using server = world.database()
+      let looks = 0
+      const found = await readDatabase(world.dataDir, async (looked) => {
+        if (looks++ === 0) server.run('CREATE TABLE late (x)')
+        return count(looked)
+      })
+      expect(looks).toBe(2)
+      expect(found).toEqual({ n: 1 })
+    })
+
+    test('is taken again when a command came and went, also if the first one failed by it', async () => {
+      using world = await startWorld()
+      withoutLog(world)
+      let looks = 0
+      const found = await readDatabase(world.dataDir, async (looked) => {
+        if (looks++ > 0) return count(looked)
+        const command = world.database()
+        command.run('CREATE TABLE late (x)')
+        command.run('PRAGMA wal_checkpoint(TRUNCATE)')
+        command.close(true)
+        withoutLog(world)
+        throw new Error('torn')
+      })
+      expect(looks).toBe(2)
+      expect(found).toEqual({ n: 1 })
+    })
+
+    test('that fails of itself is a failure', async () => {
+      using world = await startWorld()
+      withoutLog(world)
+      const failing = readDatabase(world.dataDir, () => Promise.reject(new Error('no luck')))
+      await expect(failing).rejects.toThrow('no luck')
+    })
+  })
+
+  test('makes no data directory', async () => {
+    using folder = temporaryFolder()
+    using world = await startWorld()
+    const { of } = await world.examine('--data-dir', join(folder.path, 'none'))
+    expect(of('data directory')).toMatchObject([{ result: 'ok' }])
+    expect(readdirSync(folder.path)).toEqual([])
+  })
+})
+
+describe('the database', () => {
+  test('that is damaged inside is a problem, and so is the way out of it', async () => {
+    using world = await startWorld()
+    const file = databaseFile(world.dataDir)
+    const bytes = readFileSync(file)
+    bytes.fill(0xee, 8 * 4096, 40 * 4096)
+    writeFileSync(file, bytes)
+
+    const { code, findings } = await world.examine()
+
+    expect(code).toBe(1)
+    const [first] = findings.filter(({ result }) => result === 'problem')
+    expect(first?.message).toContain('gatehouse restore FILE')
+  })
+
+  test('with a reference to nothing is a problem', async () => {
+    using world = await startWorld()
+    {
+      using client = world.database()
+      client.run('PRAGMA foreign_keys = OFF')
+      client.run("INSERT INTO usage_months VALUES ('nobody', '2026-01', 1, 0, 0, 0, 0)")
+    }
+    const { code, of } = await world.examine()
+    expect(code).toBe(1)
+    expect(of('references')).toMatchObject([
+      { message: expect.stringContaining('usage_months refers to one of tenants') },
+    ])
+  })
+
+  test('of a restore that was cut short is a problem', async () => {
+    using world = await startWorld()
+    writeFileSync(restoreMarker(world.dataDir), '{}')
+    const { code, of } = await world.examine()
+    expect(code).toBe(1)
+    expect(of('database')).toMatchObject([{ message: expect.stringContaining('cut short') }])
+  })
+})
+
+test('the directory, the database and every backup that others can read are named', async () => {
+  using world = await startWorld()
+  const backups = join(world.dataDir, 'backups')
+  mkdirSync(backups)
+  for (const name of ['a.tar.gz', 'b.tar.gz']) writeFileSync(join(backups, name), '')
+  chmodSync(join(backups, 'a.tar.gz'), 0o644)
+  chmodSync(join(backups, 'b.tar.gz'), 0o600)
+  chmodSync(databaseFile(world.dataDir), 0o640)
+  chmodSync(world.dataDir, 0o755)
+
+  const { code, of } = await world.examine()
+
+  expect(code).toBe(0)
+  expect(of('data directory')).toMatchObject([
+    { result: 'warning', message: expect.stringContaining('(mode 755): chmod 700') },
+  ])
+  expect(of('permissions').map(({ message }) => message)).toEqual([
+    `others can read ${databaseFile(world.dataDir)}: chmod -R go= ${world.dataDir}`,
+    `others can read ${backups}/a.tar.gz: chmod -R go= ${backups}`,
+  ])
+  expect(statSync(databaseFile(world.dataDir)).mode & 0o777).toBe(0o640)
+})
+
+test.skipIf(process.getuid?.() !== 0)(
+  'a backup may belong to anybody, what the server writes may not',
+  async () => {
+    using world = await startWorld()
+    const [backups, far] = [join(world.dataDir, 'backups'), join(world.folder.path, 'far')]
+    for (const directory of [backups, far]) {
+      mkdirSync(directory)
+      writeFileSync(join(directory, 'a.tar.gz'), '', { mode: 0o600 })
+      chownSync(join(directory, 'a.tar.gz'), 1234, 1234)
+    }
+    const examine = () => world.examine('--backup-directory', far)
+    expect(await examine()).toMatchObject({ code: 0 })
+    expect((await examine()).of('permissions')).toEqual([])
+
+    chownSync(databaseFile(world.dataDir), 1234, 1234)
+    const { code, of } = await examine()
+    expect(code).toBe(1)
+    expect(of('permissions')).toMatchObject([
+      { result: 'problem', message: expect.stringContaining(`chown -R 0 ${world.dataDir}`) },
+    ])
+  },
+)
+
+describe('work', () => {
+  test('of a server that was killed waits for the next one', async () => {
+    using world = await startWorld()
+    const [pid, owner] = [await deadPid(), newId()]
+    addInstance(world, { id: owner, pid })
+    addRun(world, owner, Date.now() - MINUTE)
+    addRun(world, owner, Date.now())
+
+    const { code, of } = await world.examine()
+
+    expect(code).toBe(0)
+    expect(of('server')).toMatchObject([
+      { result: 'ok', message: 'none runs' },
+      { result: 'warning', message: expect.stringContaining(`process ${pid}, last seen`) },
+    ])
+    expect(of('leases')).toMatchObject([
+      { result: 'warning', message: expect.stringContaining('2 runs of dead processes') },
+    ])
+  })
+
+  test('of a server that runs is its own; what has been due for ten minutes is overdue', async () => {
+    using world = await startWorld()
+    const owner = newId()
+    addRun(world, null, Date.now() - 11 * MINUTE)
+    expect((await world.examine()).of('due work')).toEqual([])
+
+    addInstance(world, { id: owner, pid: process.pid })
+    addRun(world, owner)
+    addRun(world, null, Date.now() - 9 * MINUTE)
+
+    const { of } = await world.examine()
+    expect(of('leases')).toMatchObject([{ result: 'ok' }])
+    expect(of('due work')).toMatchObject([
+      { result: 'warning', message: expect.stringMatching(/^1 run overdue/) },
+    ])
+  })
+
+  test('a real server is seen while it runs, and after it was killed', async () => {
+    using world = await startWorld()
+    const port = ['--server-port', `${freePort()}`]
+    const args = ['serve', ...port, '--data-dir', world.dataDir]
+    const server = Bun.spawn([process.execPath, 'src/main.ts', ...args], {
+      cwd: ROOT,
+      stdin: 'ignore',
+      stdout: 'ignore',
+      stderr: 'ignore',
+    })
+    const served = async () => (await world.examine()).of('server')
+    try {
+      await until(async () => (await served())[0]?.message.includes(`${server.pid}`) === true)
+      expect(await served()).toMatchObject([{ result: 'ok' }])
+      const baseUrl = `http://127.0.0.1:${port[1]}`
+      expect((await world.examine('--server-base-url', baseUrl)).of('base_url')).toMatchObject([
+        { result: 'ok', message: `${baseUrl} answers as Gatehouse` },
+      ])
+      expect((await world.examine(...port)).of('base_url')).toMatchObject([{ result: 'ok' }])
+      const elsewhere = ['--server-port', `${freePort()}`]
+      expect((await world.examine(...elsewhere)).of('base_url')).toMatchObject([
+        { result: 'warning', message: expect.stringContaining('a server runs, but not at') },
+      ])
+    } finally {
+      server.kill('SIGKILL')
+      await server.exited
+    }
+    expect(await served()).toMatchObject([
+      { message: 'none runs' },
+      { result: 'warning', message: expect.stringContaining(`process ${server.pid}, last seen`) },
+    ])
+  })
+})
+
+describe('mails', () => {
+  function addMails({ database }: World, count: number, state: string, error: string | null) {
+    using client = database()
+    const now = Date.now()
+    const insert = client.query(
+      `INSERT INTO mails (id, kind, recipient_hash, state, tries, due_at, expires_at, last_error,
+         created_at) VALUES (?, 'verification', 'x', ?, 1, ?, ?, ?, ?)`,
+    )
+    for (let n = 0; n < count; n++)
+      insert.run(newId(), state, now + MINUTE, now + 60 * MINUTE, error, now)
+  }
+
+  test('that nobody sends are a hint, and many of them a warning', async () => {
+    using world = await startWorld()
+    expect((await world.examine()).of('mails')).toEqual([])
+    addMails(world, 1, 'kept', null)
+    expect((await world.examine()).of('mails')).toMatchObject([{ result: 'ok' }])
+    addMails(world, 9, 'kept', null)
+    expect((await world.examine()).of('mails')).toMatchObject([
+      { result: 'warning', message: expect.stringContaining('10 mails kept') },
+    ])
+  })
+
+  test('that are to be tried again say why, beside a server for mail that is there', async () => {
+    await using smtp = await startMailServer()
+    using world = await startWorld({
+      GATEHOUSE_MAIL_SMTP_URL: smtp.url,
+      GATEHOUSE_MAIL_FROM: 'gate@example.org',
+    })
+    addMails(world, 1, 'waiting', '451 greylisted')
+    const { of } = await world.examine()
+    expect(of('mail server')).toMatchObject([{ result: 'ok' }])
+    expect(of('mails')).toMatchObject([
+      { result: 'warning', message: expect.stringContaining('451 greylisted') },
+    ])
+  })
+})
+
+test('backups are told by what is in the database', async () => {
+  using world = await startWorld()
+  const backup = (error: string | null) => {
+    using client = world.database()
+    client
+      .query("INSERT INTO backups VALUES (?, 'command', NULL, ?, ?, '/b/x.tar.gz', 1000, ?)")
+      .run(newId(), Date.now(), Date.now(), error)
+  }
+  expect((await world.examine()).of('backups')).toMatchObject([
+    { result: 'ok', message: expect.stringContaining('none yet: gatehouse backup') },
+  ])
+  backup(null)
+  expect((await world.examine()).of('backups')).toMatchObject([
+    { result: 'ok', message: expect.stringContaining('/b/x.tar.gz') },
+  ])
+})
