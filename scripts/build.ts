@@ -4,38 +4,54 @@
  * started must not change it, so it loads neither .env nor bunfig there.
  */
 import { mkdirSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 
 const root = join(import.meta.dir, '..')
-const outfile = join(root, 'dist', 'gatehouse')
+
+/** The first is what runs; others are what it starts as workers. */
+const ENTRYPOINTS = ['src/main.ts']
+
+interface Compilation {
+  outfile: string
+  commit: string
+  /** Another machine's Bun to compile for, as a file, so that nothing is fetched here. */
+  runtime?: { target: Bun.Build.CompileTarget; executablePath: string }
+}
+
+/** Bundles the sources and joins them with a runtime: with the one that runs this, if none is given. */
+export async function compile({ outfile, commit, runtime }: Compilation): Promise<void> {
+  mkdirSync(dirname(outfile), { recursive: true })
+  // The bundle names each source by its path from here: the same bytes wherever this is started.
+  process.chdir(root)
+  await Bun.build({
+    entrypoints: ENTRYPOINTS,
+    target: 'bun',
+    define: {
+      GATEHOUSE_COMMIT: JSON.stringify(commit),
+      // Else the framework writes the whole of a refused body into each validation error.
+      'process.env.NODE_ENV': '"production"',
+    },
+    compile: {
+      ...runtime,
+      outfile,
+      autoloadDotenv: false,
+      autoloadBunfig: false,
+      autoloadTsconfig: false,
+      autoloadPackageJson: false,
+    },
+  })
+}
 
 /** From the environment where there is no checkout or no git, as when an image is built. */
-function commit(): string {
+function commitOfBuild(): string {
   if (process.env.GATEHOUSE_COMMIT) return process.env.GATEHOUSE_COMMIT
   if (!Bun.which('git')) return 'unknown'
   const git = Bun.spawnSync(['git', 'rev-parse', '--short=12', 'HEAD'], { cwd: root })
   return git.exitCode === 0 ? git.stdout.toString().trim() : 'unknown'
 }
 
-mkdirSync(join(root, 'dist'), { recursive: true })
-const built = await Bun.build({
-  entrypoints: [join(root, 'src', 'main.ts')],
-  target: 'bun',
-  define: {
-    GATEHOUSE_COMMIT: JSON.stringify(commit()),
-    // Else the framework writes the whole of a refused body into each validation error.
-    'process.env.NODE_ENV': '"production"',
-  },
-  compile: {
-    outfile,
-    autoloadDotenv: false,
-    autoloadBunfig: false,
-    autoloadTsconfig: false,
-    autoloadPackageJson: false,
-  },
-})
-if (!built.success) {
-  console.error(built.logs.join('\n'))
-  process.exit(1)
+if (import.meta.main) {
+  const outfile = join(root, 'dist', 'gatehouse')
+  await compile({ outfile, commit: commitOfBuild() })
+  console.log(`built ${outfile}`)
 }
-console.log(`built ${outfile}`)

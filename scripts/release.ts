@@ -1,0 +1,81 @@
+/**
+ * Makes what a release is handed out as: `bun run release [--target NAME]… [--out DIR] [--tag TAG]`.
+ * An executable and an archive for each target, and their checksums. The same commit gives the same
+ * bytes. With a tag, it has to be the version's, the changelog has to have a dated section for it,
+ * and that section is written beside as the text of the release.
+ */
+import { statSync } from 'node:fs'
+import { basename, join, resolve } from 'node:path'
+import { parseArgs } from 'node:util'
+import manifest from '../package.json' with { type: 'json' }
+import { compile } from './build.ts'
+import { writeArchive } from './release/archive.ts'
+import { checksums } from './release/checksums.ts'
+import { inspect } from './release/inspect.ts'
+import { fetchRuntimes } from './release/runtimes.ts'
+import { smoke } from './release/smoke.ts'
+import { changelogSection, readCommit, tagErrors } from './release/source.ts'
+import { chooseTargets, isNative, type Target } from './release/targets.ts'
+
+const ROOT = join(import.meta.dir, '..')
+const { version } = manifest
+
+const options = () =>
+  parseArgs({
+    options: {
+      target: { type: 'string', multiple: true, default: [] },
+      out: { type: 'string', default: join(ROOT, 'dist', 'release') },
+      tag: { type: 'string' },
+      'allow-dirty': { type: 'boolean', default: false },
+    },
+  }).values
+
+/** Writes the text of the release, if the tag is right. */
+async function checkTag(tag: string, out: string) {
+  const changelog = await Bun.file(join(ROOT, 'CHANGELOG.md')).text()
+  const errors = tagErrors(tag, version, changelog)
+  if (errors.length > 0) throw new Error(errors.join('\n'))
+  await Bun.write(join(out, 'NOTES.md'), `${changelogSection(changelog, version)?.text}\n`)
+}
+
+async function tryOut(target: Target, executable: string) {
+  if (!isNative(target)) return 'not started: it is for another machine'
+  await smoke(executable, version)
+  return 'works'
+}
+
+const megabytes = (bytes: number) => `${(bytes / 1e6).toFixed(1)} MB`
+
+async function release() {
+  const { target: names, out: given, tag, 'allow-dirty': allowDirty } = options()
+  const targets = chooseTargets(names)
+  const out = resolve(given)
+  const commit = await readCommit(ROOT, { allowDirty })
+  if (tag !== undefined) await checkTag(tag, out)
+  const runtimeOf = await fetchRuntimes(targets)
+
+  const files: string[] = []
+  for (const target of targets) {
+    const outfile = join(out, `gatehouse-${version}-${target.name}`)
+    const archive = `${outfile}.tar.gz`
+    const runtime = { target: target.compileFor, executablePath: runtimeOf(target) }
+    await compile({ outfile, commit: commit.name, runtime })
+    const { format, bytes } = inspect(outfile, target, commit.name)
+    const outcome = await tryOut(target, outfile)
+    await writeArchive({ root: ROOT, executable: outfile, outfile: archive, time: commit.time })
+    const sizes = `${megabytes(bytes)}, archive ${megabytes(statSync(archive).size)}`
+    console.log(`${basename(outfile)}: ${format}, ${sizes}; ${outcome}`)
+    files.push(outfile, archive)
+  }
+  await Bun.write(join(out, 'SHA256SUMS'), checksums(files))
+  console.log(`release ${version} of ${commit.name} in ${out}`)
+}
+
+try {
+  await release()
+} catch (error) {
+  // A build that fails has many reasons, each with its place.
+  const plain = error instanceof Error && !(error instanceof AggregateError)
+  console.error(plain ? error.message : error)
+  process.exit(1)
+}

@@ -1,0 +1,184 @@
+import { describe, expect, test } from 'bun:test'
+import { createHash } from 'node:crypto'
+import { join } from 'node:path'
+import { type Static, Type } from '@sinclair/typebox'
+import { Value } from '@sinclair/typebox/value'
+import manifest from '../package.json' with { type: 'json' }
+import { checksums } from '../scripts/release/checksums.ts'
+import { formatOf } from '../scripts/release/inspect.ts'
+import { runtimeProject } from '../scripts/release/runtimes.ts'
+import { changelogSection, tagErrors } from '../scripts/release/source.ts'
+import { chooseTargets, TARGETS } from '../scripts/release/targets.ts'
+import { temporaryFolder } from './support/folder.ts'
+
+const ROOT = join(import.meta.dir, '..')
+const read = (path: string) => Bun.file(join(ROOT, path)).text()
+const PINNED = manifest.devDependencies.bun
+
+describe('the targets of a release', () => {
+  test('are all of them unless some are named', () => {
+    expect(chooseTargets([])).toEqual(TARGETS)
+    expect(chooseTargets(['linux-arm64']).map(({ name }) => name)).toEqual(['linux-arm64'])
+  })
+
+  test('are refused by a name that is none, and the message has those that are', () => {
+    expect(() => chooseTargets(['linux-x64', 'plan9'])).toThrow(
+      'no target plan9; there is linux-x64, linux-arm64, darwin-arm64',
+    )
+  })
+
+  test('have runtimes of the pinned version, with the hash that bun.lock has', async () => {
+    const { lock } = runtimeProject(TARGETS.map(({ runtime }) => runtime))
+    const packages = Object.entries<unknown[]>(JSON.parse(lock).packages)
+    expect(packages.map(([name]) => name)).toEqual(TARGETS.map(({ runtime }) => runtime))
+    const repositoryLock = await read('bun.lock')
+    for (const [name, [id, , , integrity]] of packages) {
+      expect(id).toBe(`${name}@${PINNED}`)
+      expect(integrity).toStartWith('sha512-')
+      expect(repositoryLock).toContain(`"${integrity}"`)
+    }
+  })
+
+  test('cannot have a runtime that bun.lock does not know', () => {
+    expect(() => runtimeProject(['@oven/bun-plan9'])).toThrow('no sha512 of @oven/bun-plan9@')
+  })
+})
+
+describe('a header', () => {
+  const header = (bytes: number[], at: number, field: number[]) => {
+    const header = Buffer.alloc(32)
+    header.set(bytes)
+    header.set(field, at)
+    return header
+  }
+  const elf = (machine: number) => header([0x7f, 0x45, 0x4c, 0x46, 2, 1, 1], 18, [machine, 0])
+  const macho = (cpu: number) => header([0xcf, 0xfa, 0xed, 0xfe], 4, [cpu, 0, 0, 1])
+
+  test('says for which machine an executable is', () => {
+    const formats = [elf(0x3e), elf(0xb7), macho(0x0c)].map(formatOf)
+    expect(formats).toEqual(TARGETS.map(({ format }) => format))
+  })
+
+  test('of another machine or of no executable is not taken for one of them', () => {
+    const others = [elf(0xf3), macho(0x07), Buffer.from('#!/bin/sh'.padEnd(32))].map(formatOf)
+    expect(others).toEqual(['ELF', 'Mach-O x86-64', 'no executable'])
+  })
+})
+
+describe('a tag', () => {
+  const changelog = [
+    '# Changelog\n\n## [1.10.0] - unreleased\n\n### Added\n\n- Later.\n',
+    '## [1.1.0] - 2026-01-02\n\n### Added\n\n- Something.\n',
+    '## [1.0.0] - 2026-01-01\n',
+  ].join('\n')
+
+  test('is right when it names the version and the changelog has a dated section', () => {
+    expect(tagErrors('v1.1.0', '1.1.0', changelog)).toEqual([])
+    expect(changelogSection(changelog, '1.1.0')).toEqual({
+      date: '2026-01-02',
+      text: '### Added\n\n- Something.',
+    })
+  })
+
+  test('is wrong with another name, without a section, without a text and without a date', () => {
+    expect(tagErrors('1.1.0', '1.1.0', changelog)).toEqual([
+      'the tag 1.1.0 is not v1.1.0, as package.json has it',
+    ])
+    expect(tagErrors('v1', '1.1.1', changelog)).toEqual([
+      'the tag v1 is not v1.1.1, as package.json has it',
+      'CHANGELOG.md has no section [1.1.1] with a text',
+    ])
+    expect(tagErrors('v1.0.0', '1.0.0', changelog)).toEqual([
+      'CHANGELOG.md has no section [1.0.0] with a text',
+    ])
+    expect(tagErrors('v1.10.0', '1.10.0', changelog)).toEqual([
+      'CHANGELOG.md has no date for [1.10.0]: ## [1.10.0] - YYYY-MM-DD',
+    ])
+  })
+
+  test('finds the section of the version at hand', async () => {
+    expect(changelogSection(await read('CHANGELOG.md'), manifest.version)?.text).toContain('- ')
+  })
+})
+
+test('checksums are in the order of the names and in the form that sha256sum reads', async () => {
+  using folder = temporaryFolder()
+  const files = ['b', 'a'].map((name) => join(folder.path, name))
+  for (const file of files) await Bun.write(file, file)
+  const line = (file = '') =>
+    `${createHash('sha256').update(file).digest('hex')}  ${file.slice(-1)}\n`
+  expect(checksums(files)).toBe(line(files[1]) + line(files[0]))
+})
+
+const Step = Type.Object({
+  uses: Type.Optional(Type.String()),
+  run: Type.Optional(Type.String()),
+})
+const Job = Type.Object({
+  needs: Type.Optional(Type.String()),
+  permissions: Type.Optional(Type.Record(Type.String(), Type.String())),
+  strategy: Type.Optional(
+    Type.Object({
+      matrix: Type.Object({ include: Type.Array(Type.Object({ target: Type.String() })) }),
+    }),
+  ),
+  steps: Type.Array(Step),
+})
+const Workflow = Type.Object({
+  on: Type.Record(Type.String(), Type.Unknown()),
+  permissions: Type.Record(Type.String(), Type.String()),
+  jobs: Type.Record(Type.String(), Job),
+})
+
+async function workflow(name: string): Promise<Static<typeof Workflow>> {
+  const text = await read(`.github/workflows/${name}.yml`)
+  return Value.Parse(Workflow, Bun.YAML.parse(text))
+}
+
+describe('the workflows', () => {
+  test('ci runs what .ci/run runs, on pushes and pull requests, and may only read', async () => {
+    const { on, permissions, jobs } = await workflow('ci')
+    expect(Object.keys(on)).toEqual(['push', 'pull_request'])
+    expect(permissions).toEqual({ contents: 'read' })
+    expect(jobs.test?.steps.at(-1)?.run).toBe('.ci/run')
+  })
+
+  test('a release begins with a tag and publishes last, after each target was tried', async () => {
+    const { on, jobs } = await workflow('release')
+    expect(on).toEqual({ push: { tags: ['v*'] } })
+    const order = Object.entries(jobs).map(([name, { needs }]) => [name, needs])
+    expect(order).toEqual([
+      ['build', undefined],
+      ['try', 'build'],
+      ['image', 'try'],
+      ['publish', 'image'],
+    ])
+    const tried = jobs.try?.strategy?.matrix.include.map(({ target }) => target)
+    expect(tried).toEqual(TARGETS.map(({ name }) => name))
+  })
+
+  test('only the job that publishes may write contents, only the image job packages', async () => {
+    const { permissions, jobs } = await workflow('release')
+    const writers = (what: string) =>
+      Object.keys(jobs).filter((name) => jobs[name]?.permissions?.[what] === 'write')
+    expect(permissions).toEqual({})
+    expect(writers('contents')).toEqual(['publish'])
+    expect(writers('packages')).toEqual(['image'])
+  })
+
+  test.each(['ci', 'release'])('%s calls scripts that exist and pins actions', async (name) => {
+    const { jobs } = await workflow(name)
+    const steps = Object.values(jobs).flatMap((job) => job.steps)
+    for (const { uses } of steps) if (uses) expect(uses).toMatch(/^[\w-]+\/[\w-]+@v\d+$/)
+    const runs = steps.map(({ run = '' }) => run).join('\n')
+    for (const [, script = ''] of runs.matchAll(/bun run (\w+)/g))
+      expect(Object.keys(manifest.scripts)).toContain(script)
+    for (const [file] of runs.matchAll(/(?:scripts|\.ci)\/[\w/.]+/g))
+      expect(await Bun.file(join(ROOT, file)).exists()).toBe(true)
+  })
+})
+
+test('the image is built with the pinned Bun, and so is what CI runs', async () => {
+  expect(await read('Dockerfile')).toContain(`ARG BUN_VERSION=${PINNED}\n`)
+  expect(await read('.ci/run')).toContain(`bun@${PINNED} `)
+})
