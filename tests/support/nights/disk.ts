@@ -1,0 +1,85 @@
+import { existsSync, mkdirSync, rmSync, statfsSync, writeFileSync } from 'node:fs'
+import { basename, join } from 'node:path'
+import { temporaryFolder } from '../folder.ts'
+
+function shell(...command: string[]): string {
+  const { exitCode, stdout, stderr } = Bun.spawnSync(command, { stderr: 'pipe' })
+  if (exitCode !== 0) throw new Error(`${command.join(' ')}: ${stderr}`)
+  return `${stdout}`.trim()
+}
+
+const mountMemory = (at: string, megabytes: number) =>
+  shell('mount', '-t', 'tmpfs', '-o', `size=${megabytes}m`, 'tmpfs', at)
+
+/** Root may on Linux, and in some containers not even root. */
+export const canMount = process.platform === 'linux' && process.getuid?.() === 0 && tryToMount()
+
+function tryToMount(): boolean {
+  using folder = temporaryFolder()
+  try {
+    mountMemory(folder.path, 1)
+    shell('umount', folder.path)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** What it takes to make a disk fail under whoever uses it. */
+export const canFailDisk =
+  canMount &&
+  existsSync('/dev/loop-control') &&
+  existsSync('/sys/fs/ext4') &&
+  ['mkfs.ext4', 'e2fsck', 'losetup'].every((program) => Bun.which(program) !== null)
+
+/** A file system in memory that is soon full. */
+export function smallDisk(stack: AsyncDisposableStack, megabytes: number) {
+  const { path } = stack.use(temporaryFolder())
+  const mountPoint = join(path, 'disk')
+  mkdirSync(mountPoint)
+  mountMemory(mountPoint, megabytes)
+  stack.defer(() => void shell('umount', '--lazy', mountPoint))
+  const filler = join(mountPoint, 'filler')
+
+  function freeBytes(): number {
+    const { bavail, bsize } = statfsSync(mountPoint)
+    return bavail * bsize
+  }
+
+  return {
+    dataDir: join(mountPoint, 'data'),
+    /** Something else takes all room but this. */
+    fill: (bytesLeft: number) => writeFileSync(filler, Buffer.alloc(freeBytes() - bytesLeft)),
+    makeRoom: () => rmSync(filler),
+  }
+}
+
+/** A disk in a file. Like many, it is mounted so that it turns read-only once it finds a fault. */
+export function faultyDisk(stack: AsyncDisposableStack, megabytes: number) {
+  const { path } = stack.use(temporaryFolder())
+  const [image, mountPoint] = [join(path, 'image'), join(path, 'disk')]
+  mkdirSync(mountPoint)
+  shell('truncate', '-s', `${megabytes}M`, image)
+  shell('mkfs.ext4', '-q', '-F', image)
+  const device = shell('losetup', '--find', '--show', image)
+  stack.defer(() => void shell('losetup', '--detach', device))
+  const mount = () => shell('mount', '-o', 'errors=remount-ro', device, mountPoint)
+  const unmount = () => shell('umount', mountPoint)
+  mount()
+  stack.defer(() => void unmount())
+
+  return {
+    dataDir: join(mountPoint, 'data'),
+    /** Turns read-only under whoever has files open. */
+    fail: () => writeFileSync(`/sys/fs/ext4/${basename(device)}/trigger_fs_error`, 'test'),
+    /** As after a restart of the machine. Nobody may have a file open. */
+    repair() {
+      unmount()
+      // Its exit code tells that there was something to repair.
+      Bun.spawnSync(['e2fsck', '-y', device])
+      mount()
+    },
+    /** Nobody may have a file open for writing. */
+    makeReadOnly: () => void shell('mount', '-o', 'remount,ro', mountPoint),
+  }
+}
