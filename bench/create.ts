@@ -12,6 +12,7 @@ const CLIENTS = [64, 16, 1]
 /** A tenant may have 10,000 jobs: one tenant after the other fills up to this. */
 const JOBS_EACH = 9000
 const TENANTS = 64
+const MOST_CLIENTS = 64
 
 /** Jobs created over HTTP, each answered when it is on disk. */
 export const create: Bench = async ({ stack, rounds, ms }) => {
@@ -35,7 +36,23 @@ export const create: Bench = async ({ stack, rounds, ms }) => {
     })
     figures.push(...compareAll(clients, samples))
   }
-  return figures
+  return [...figures, ...(await onMeteredPlan({ stack, rounds, ms }, post.subject))]
+}
+
+/** Each of them takes one of what is left of the tenant's month. */
+async function onMeteredPlan(
+  { stack, rounds, ms }: Pick<Parameters<Bench>[0], 'stack' | 'rounds' | 'ms'>,
+  unlimited: ReturnType<typeof poster>,
+) {
+  const house = await createHouse(stack, TENANTS, 'metered')
+  const keys = house.residents.map(({ key }) => key)
+  const metered = poster(await serveHouse(stack, house), keys, ms)
+  const samples = await alternate(rounds, {
+    subject: () => metered(MOST_CLIENTS),
+    floor: () => unlimited(MOST_CLIENTS),
+  })
+  const name = `${MOST_CLIENTS} clients, metered plan : unlimited`
+  return [compare(name, 'req/s', samples), compare(name, 'CPU µs/req', samples)]
 }
 
 /** Goes on where it stopped the last time. Floors are sent the key too, and ignore it. */
@@ -53,7 +70,7 @@ function compareAll(
   { subject, group, single }: Record<'subject' | 'group' | 'single', Sample[]>,
 ): Figure[] {
   const who = clients === 1 ? '1 client' : `${clients} clients`
-  const target = clients === 64 ? '>= 5' : undefined
+  const target = clients === MOST_CLIENTS ? '>= 5' : undefined
   return [
     compare(`${who} : group commit`, 'req/s', { subject, floor: group }),
     compare(`${who} : group commit`, 'CPU µs/req', { subject, floor: group }),

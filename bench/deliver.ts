@@ -1,9 +1,8 @@
-import { Database } from 'bun:sqlite'
-import { databaseFile } from '../src/db/open.ts'
 import type { Bench } from './support/bench.ts'
 import { makeCalls } from './support/calls.ts'
 import { withCpu } from './support/cpu.ts'
 import { compare } from './support/figure.ts'
+import { openBeside } from './support/house.ts'
 import { load, requestText } from './support/load.ts'
 import { addEndpoint, event, MESSAGES, post, type Relay, startRelay } from './support/relay.ts'
 import { alternate, type Sample } from './support/rounds.ts'
@@ -68,9 +67,8 @@ const rateOf = ({ ms = Number.NaN, ...rest }: Sample, calls: number): Sample => 
  * Changes the database of the server from outside. An endpoint that is switched on by the API
  * starts slowly; here nothing had gone wrong, so that all is ready at once.
  */
-function openBacklog(stack: AsyncDisposableStack, { dataDir }: Relay) {
-  const client = stack.use(new Database(databaseFile(dataDir), { strict: true }))
-  client.run('PRAGMA busy_timeout = 5000')
+function openBacklog(stack: AsyncDisposableStack, relay: Relay) {
+  const client = stack.use(openBeside(relay))
   const open = client.prepare(
     `SELECT 1 FROM deliveries WHERE state = 'ready'
      UNION ALL SELECT 1 FROM deliveries WHERE state = 'leased' LIMIT 1`,

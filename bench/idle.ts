@@ -1,21 +1,19 @@
 import type { Bench } from './support/bench.ts'
-import { addCopies, copyIds } from './support/copies.ts'
 import { withCpu } from './support/cpu.ts'
 import { openEngine } from './support/engine.ts'
 import { compare } from './support/figure.ts'
 import { createHouse, type House, serveHouse } from './support/house.ts'
-import { cronJob, delayedJob } from './support/jobs.ts'
 import { alternate, type Sample } from './support/rounds.ts'
+import { storeJobs } from './support/stored-jobs.ts'
 
 const FEW = 1000
 const TURNS = 5000
-const HOUR_MS = 3_600_000
 const TARGET = '<= 2'
 
 /** What it costs to wait, with many jobs stored and none due, beside the same with few. */
 export const idle: Bench = async ({ stack, rounds, stored }) => {
-  const many = await fill(await createHouse(stack), stored)
-  const few = await fill(await createHouse(stack), FEW)
+  const many = await storeJobs(await createHouse(stack), stored)
+  const few = await storeJobs(await createHouse(stack), FEW)
   const turns = await compareTurns(many, few, rounds)
   const process = await compareProcesses(stack, many, few, Math.ceil(rounds / 2))
   const name = `${stored.toLocaleString('en')} : ${FEW.toLocaleString('en')} jobs`
@@ -24,27 +22,6 @@ export const idle: Bench = async ({ stack, rounds, stored }) => {
     compare(`one idle turn, ${name}`, 'CPU µs', turns, TARGET),
     compare(`idle process, ${name}`, 'CPU ms/s', process, TARGET),
   ]
-}
-
-/** Half of them cron, half delayed; the first of each made by the engine, the others copies. */
-async function fill(house: House, stored: number): Promise<House> {
-  await using stack = new AsyncDisposableStack()
-  const { db, clockwork } = await openEngine(stack, house)
-  const tenantId = house.residents[0]?.id ?? ''
-  const count = stored / 2 - 1
-  const id = copyIds()()
-  const later = (column: string) => ({ [column]: `${Date.now() + HOUR_MS} + i` })
-
-  const cron = await clockwork.jobs.create(tenantId, cronJob(0))
-  const columns = { id: copyIds()(), ...later('next_run_at') }
-  addCopies(db.client, { table: 'cron_jobs', of: cron.id, count, columns })
-  const job = delayedJob('https://example.com/hook', Date.now() + HOUR_MS)
-  const delayed = await clockwork.delayed.create(tenantId, { ...job, method: 'POST' })
-  const ids = { table: 'delayed_jobs', of: delayed.id, columns: { id, ...later('run_at') } }
-  addCopies(db.client, { ...ids, count })
-  const runs = { table: 'runs', of: delayed.id, by: 'job_id' }
-  addCopies(db.client, { ...runs, count, columns: { job_id: id, ...later('due_at') } })
-  return house
 }
 
 /** A turn of the loop from its nudge to its rest, in this process. */

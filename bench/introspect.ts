@@ -1,3 +1,4 @@
+import type { Plan } from '../src/platform/tenants.ts'
 import type { Bench } from './support/bench.ts'
 import { compare, type Figure } from './support/figure.ts'
 import { createGateHouse, INTROSPECT, postOf } from './support/gate.ts'
@@ -18,6 +19,7 @@ export const introspect: Bench = async ({ stack, rounds, ms, stored, note }) => 
   const few = await startAsked(stack, FEW, ms)
   const figures: Figure[] = []
   for (const clients of CLIENTS) figures.push(...(await besideFloor(few, clients, rounds)))
+  figures.push(...(await onMeteredPlan(stack, few, rounds, ms)))
   const empty = repeater(await startFloor(stack, 'empty'), few.requests, ms)
   note(await generatorNote(empty, few.floor, rounds))
   const many = await startAsked(stack, stored, ms)
@@ -34,6 +36,22 @@ async function generatorNote(empty: Ask, floor: Ask, rounds: number): Promise<st
   })
   const { ratio } = compare('', 'req/s', samples)
   return `introspect: the load generator reaches ${ratio.median.toFixed(1)} times the floor's rate`
+}
+
+/** An answer to a tenant whose month has an end says what is left of it. */
+async function onMeteredPlan(
+  stack: AsyncDisposableStack,
+  unlimited: Asked,
+  rounds: number,
+  ms: number,
+) {
+  const metered = await startAsked(stack, FEW, ms, 'metered')
+  const samples = await alternate(rounds, {
+    subject: () => metered.subject(MOST_CLIENTS),
+    floor: () => unlimited.subject(MOST_CLIENTS),
+  })
+  const name = `${MOST_CLIENTS} clients, metered plan : unlimited`
+  return [compare(name, 'req/s', samples), compare(name, 'CPU µs/req', samples)]
 }
 
 async function amongMany(many: Asked, few: Asked, stored: number, rounds: number) {
@@ -55,8 +73,13 @@ async function amongMany(many: Asked, few: Asked, stored: number, rounds: number
 }
 
 /** The program and its floor, on the same rows in the same file. */
-async function startAsked(stack: AsyncDisposableStack, stored: number, ms: number) {
-  const { key, tokens, ...house } = await createGateHouse(stack, stored)
+async function startAsked(
+  stack: AsyncDisposableStack,
+  stored: number,
+  ms: number,
+  plan: Plan = 'unlimited',
+) {
+  const { key, tokens, ...house } = await createGateHouse(stack, stored, plan)
   const subject = await serveHouse(stack, house)
   const floor = await startFloor(stack, 'introspect', house.dataDir)
   const questions = tokens.map((access_token) => ({ access_token }))

@@ -1,9 +1,7 @@
-import { Database } from 'bun:sqlite'
-import { databaseFile } from '../src/db/open.ts'
 import type { Bench } from './support/bench.ts'
 import { addCopies, copyIds } from './support/copies.ts'
 import { compare } from './support/figure.ts'
-import { createHouse, type House, serveHouse } from './support/house.ts'
+import { createHouse, type House, openBeside, serveHouse } from './support/house.ts'
 import { cronJob, postJob } from './support/jobs.ts'
 import { load, requestText } from './support/load.ts'
 import { alternate } from './support/rounds.ts'
@@ -61,7 +59,7 @@ function addStrangers(
   { house, other, template }: { house: House; other: string; template: string },
   count: number,
 ) {
-  using client = new Database(databaseFile(house.dataDir), { strict: true })
+  using client = openBeside(house)
   const tenantIds = copyIds()
   addCopies(client, { table: 'tenants', of: other, count: STRANGERS, columns: { id: tenantIds() } })
   const columns = { id: copyIds()(), tenant_id: tenantIds(`i % ${STRANGERS}`) }

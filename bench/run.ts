@@ -1,6 +1,7 @@
-/** `bun run bench [name…] [--quick] [--json]`: see README.md beside this file. */
+/** `bun run bench [name…] [--quick] [--json] [--minutes N]`: see README.md beside this file. */
 import { parseArgs } from 'node:util'
 import { authorize } from './authorize.ts'
+import { backup } from './backup.ts'
 import { boot } from './boot.ts'
 import { create } from './create.ts'
 import { deliver } from './deliver.ts'
@@ -11,6 +12,8 @@ import { introspect } from './introspect.ts'
 import { latency } from './latency.ts'
 import { list } from './list.ts'
 import { poll } from './poll.ts'
+import { rest } from './rest.ts'
+import { scrape } from './scrape.ts'
 import { signIn } from './sign-in.ts'
 import { starvation } from './starvation.ts'
 import type { Bench, Scale } from './support/bench.ts'
@@ -23,6 +26,7 @@ const BENCHES: Record<string, Bench> = {
   create,
   fire,
   idle,
+  rest,
   ingest,
   latency,
   deliver,
@@ -32,19 +36,30 @@ const BENCHES: Record<string, Bench> = {
   authorize,
   'sign-in': signIn,
   poll,
+  scrape,
+  backup,
   boot,
 }
 
-const FULL = { rounds: 5, ms: 1000, crowd: 200_000, due: 5000, stored: 1_000_000 }
-const QUICK = { rounds: 3, ms: 250, crowd: 50_000, due: 1000, stored: 100_000 }
+const FULL = { rounds: 5, ms: 1000, crowd: 200_000, due: 5000, stored: 1_000_000, minutes: 1 }
+const QUICK = { rounds: 3, ms: 250, crowd: 50_000, due: 1000, stored: 100_000, minutes: 0.5 }
 
 const INTERRUPTED = new Error('interrupted')
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { quick: { type: 'boolean' }, json: { type: 'boolean' } },
+  options: {
+    quick: { type: 'boolean' },
+    json: { type: 'boolean' },
+    minutes: { type: 'string' },
+  },
 })
 const names = positionals.length > 0 ? positionals : Object.keys(BENCHES)
+const minutes = values.minutes === undefined ? undefined : Number(values.minutes)
+if (minutes !== undefined && !(minutes > 0)) {
+  console.error(`--minutes takes how long to rest, not ${values.minutes}`)
+  process.exit(2)
+}
 const unknown = names.find((name) => !BENCHES[name])
 if (unknown) {
   console.error(`no benchmark ${unknown}; there are ${Object.keys(BENCHES).join(', ')}`)
@@ -69,7 +84,8 @@ else console.log(notes.join('\n'))
 /** Each on a stack of its own: its servers and folders are gone before the next begins. */
 async function measure(name: string): Promise<Figure[]> {
   await using stack = new AsyncDisposableStack()
-  const scale: Omit<Scale, 'stack'> = { ...(values.quick ? QUICK : FULL), note }
+  const usual = values.quick ? QUICK : FULL
+  const scale: Omit<Scale, 'stack'> = { ...usual, minutes: minutes ?? usual.minutes, note }
   const bench = BENCHES[name] as Bench
   const figures = await Promise.race([bench({ ...scale, stack }), interrupted])
   if (!values.json) console.log(`${name}\n${table(figures)}\n`)

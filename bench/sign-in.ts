@@ -5,7 +5,7 @@ import { compare, type Figure } from './support/figure.ts'
 import { INTROSPECT } from './support/gate.ts'
 import { copyHouse, serveHouse } from './support/house.ts'
 import { load, repeater, requestText } from './support/load.ts'
-import { probeDuring } from './support/probe.ts'
+import { latencyOf, type Pace, probeDuring } from './support/probe.ts'
 import { alternate, type Sample } from './support/rounds.ts'
 import { fromRoot, type Server, startFloor, startServer } from './support/server.ts'
 import {
@@ -43,27 +43,28 @@ async function withHashes({ stack, rounds, note }: Parameters<Bench>[0]): Promis
   const questions = house.tokens.map((access_token) =>
     requestText(INTROSPECT, house.key, { access_token }),
   )
+  const asking: Pace = { everyMs: 10, request: (n) => questions[n % questions.length] as string }
   const crowds: Crowd[] = []
 
   /** So many at a time, until all people are signed in. */
   async function signAllIn(inFlight: number): Promise<Sample> {
     const requests = await begin(server, house, PEOPLE)
     const { result, cpu } = await withCpu(server.pid, () =>
-      probeDuring(server, questions, passThrough(server, { inFlight, requests }, isSignedIn)),
+      probeDuring(server, asking, passThrough(server, { inFlight, requests }, isSignedIn)),
     )
     crowds.push({ inFlight, ...result.of })
-    return { ...paceOf(result.of.ms, cpu), ...result.latency }
+    return { ...paceOf(result.of.ms, cpu), ...latencyOf(result.times) }
   }
 
   async function hashAlone(): Promise<Sample> {
     const { result, cpu } = await withCpu(bare.pid, () =>
-      probeDuring(server, questions, askForHashes(bare, PEOPLE)),
+      probeDuring(server, asking, askForHashes(bare, PEOPLE)),
     )
-    return { ...paceOf(result.of, cpu), ...result.latency }
+    return { ...paceOf(result.of, cpu), ...latencyOf(result.times) }
   }
 
   const samples = await alternate(Math.ceil(rounds * ROUNDS_SHARE), {
-    idle: async () => (await probeDuring(server, questions, Bun.sleep(REST_MS))).latency,
+    idle: async () => latencyOf((await probeDuring(server, asking, Bun.sleep(REST_MS))).times),
     atOnce: () => signAllIn(PEOPLE),
     steadily: () => signAllIn(STEADY),
     alone: hashAlone,

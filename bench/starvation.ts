@@ -154,6 +154,6 @@ function quantile(values: number[], share: number): number {
 if (import.meta.main) {
   await using stack = new AsyncDisposableStack()
   const length = process.argv.includes('--quick') ? { rounds: 3, ms: 500 } : { rounds: 5, ms: 1000 }
-  const scale = { ...length, crowd: 0, due: 0, stored: 0, note: console.log, stack }
+  const scale = { ...length, crowd: 0, due: 0, stored: 0, minutes: 0, note: console.log, stack }
   console.log(table(await starvation(scale)))
 }

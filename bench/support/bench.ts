@@ -14,6 +14,8 @@ export interface Scale {
   due: number
   /** Stored jobs in `idle`, messages in `ingest`, tokens in `introspect`. */
   stored: number
+  /** How long `rest` rests. */
+  minutes: number
   /** A remark below the table. */
   note: (text: string) => void
 }

@@ -1,6 +1,7 @@
 import { createApp } from '../../src/app.ts'
 import { loadConfig } from '../../src/config/index.ts'
 import { systemClock } from '../../src/platform/clock.ts'
+import type { Caller } from '../../src/platform/keys.ts'
 import { createLog } from '../../src/platform/log.ts'
 import { openMasterKey } from '../../src/platform/master-key-store.ts'
 import { createOutbound } from '../../src/platform/outbound/index.ts'
@@ -21,12 +22,24 @@ export async function openEngine(stack: AsyncDisposableStack, { dataDir }: House
     outbound: createOutbound({ clock: systemClock, ...config.outbound, allow: [] }),
     sealing: createSealing(await openMasterKey({ db, clock: systemClock, dataDir })),
     keyPrefix: config.brand.prefix,
+    metering: config.metering,
     process: { version: 'bench', host: 'bench', pid: process.pid, isRunning: () => true },
   })
   const gatehouse = createApp(platform, config)
   await gatehouse.start()
-  stack.defer(() => gatehouse.stop(0).then(db.close))
-  return { db, ...gatehouse }
+  stack.defer(async () => {
+    await gatehouse.stop(0)
+    await platform.metering.stop()
+    db.close()
+  })
+  /** Who is behind a key, as in a request. */
+  function callerOf(key: string): Caller {
+    const holder = platform.keys.verify(key)
+    if (!holder) throw new Error('the key of a resident is not good')
+    return { ...holder, charge: platform.metering.newCharge() }
+  }
+
+  return { db, callerOf, ...gatehouse }
 }
 
 function nothing(path: string): never {

@@ -1,5 +1,6 @@
 import type { Database } from 'bun:sqlite'
 import { mintSecret, sha256 } from '../../src/platform/crypto.ts'
+import type { Plan } from '../../src/platform/tenants.ts'
 import { addCopies, copyIds } from './copies.ts'
 import { openEngine } from './engine.ts'
 import { createHouse, type House, issueKey } from './house.ts'
@@ -28,8 +29,9 @@ export interface GateHouse extends House {
 export async function createGateHouse(
   stack: AsyncDisposableStack,
   tokens = KNOWN,
+  plan: Plan = 'unlimited',
 ): Promise<GateHouse> {
-  const house = await createHouse(stack)
+  const house = await createHouse(stack, 1, plan)
   const owner = await issueKey(house, 'gate')
   await using inside = new AsyncDisposableStack()
   const engine = await openEngine(inside, house)

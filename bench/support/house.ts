@@ -1,14 +1,16 @@
+import { Database } from 'bun:sqlite'
 import { cpSync, mkdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { randomUUIDv7 } from 'bun'
 import { migrations } from '../../drizzle/index.ts'
+import { BUSY_TIMEOUT_MS } from '../../src/db/commit.ts'
 import { migrate } from '../../src/db/migrate.ts'
-import { openDatabase } from '../../src/db/open.ts'
+import { databaseFile, openDatabase } from '../../src/db/open.ts'
 import { createAudit } from '../../src/platform/audit.ts'
 import { systemClock } from '../../src/platform/clock.ts'
 import { createKeys } from '../../src/platform/keys.ts'
-import { createTenants } from '../../src/platform/tenants.ts'
+import { createTenants, type Plan } from '../../src/platform/tenants.ts'
 import { type Server, startServer } from './server.ts'
 
 const ACTOR = { kind: 'cli', source: 'bench' } as const
@@ -39,15 +41,26 @@ export function openHouseDatabase(dataDir: string) {
   return db
 }
 
+/** The bare file, also while the program runs on it and writes now and then. */
+export function openBeside({ dataDir }: Pick<House, 'dataDir'>): Database {
+  const client = new Database(databaseFile(dataDir), { strict: true })
+  client.run(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`)
+  return client
+}
+
 /** A new data directory with tenants, each with a clockwork key. */
-export async function createHouse(stack: AsyncDisposableStack, tenants = 1): Promise<House> {
+export async function createHouse(
+  stack: AsyncDisposableStack,
+  tenants = 1,
+  plan: Plan = 'unlimited',
+): Promise<House> {
   const dataDir = temporaryFolder(stack)
   const db = openHouseDatabase(dataDir)
   const parts = { db, clock: systemClock, audit: createAudit({ db, clock: systemClock }) }
   const keys = createKeys({ ...parts, prefix: 'svc' })
   const offices = { tenants: createTenants({ ...parts, onChange: keys.forget }), keys }
   const residents = []
-  for (let n = 0; n < tenants; n++) residents.push(await moveIn(offices, n))
+  for (let n = 0; n < tenants; n++) residents.push(await moveIn(offices, n, plan))
   db.close()
   return { dataDir, residents }
 }
@@ -59,8 +72,9 @@ async function moveIn(
   }: Record<'tenants', ReturnType<typeof createTenants>> &
     Record<'keys', ReturnType<typeof createKeys>>,
   n: number,
+  plan: Plan,
 ): Promise<Resident> {
-  const { id } = await tenants.create(ACTOR, { name: `Tenant ${n}`, plan: 'unlimited' })
+  const { id } = await tenants.create(ACTOR, { name: `Tenant ${n}`, plan })
   const { key } = await keys.issue(ACTOR, { tenantId: id, engine: 'clockwork' })
   return { id, key }
 }

@@ -2,7 +2,11 @@ import { type Connection, connect } from './connection.ts'
 import type { Sample } from './rounds.ts'
 import type { Server } from './server.ts'
 
-const EVERY_MS = 10
+export interface Pace {
+  everyMs: number
+  /** The text of request number `n`, from 0. */
+  request: (n: number) => string
+}
 
 /**
  * Asks at a steady pace until `work` is done, however long the answers take, and says how long
@@ -11,9 +15,9 @@ const EVERY_MS = 10
  */
 export async function probeDuring<T>(
   server: Server,
-  requests: string[],
+  { everyMs, request }: Pace,
   work: Promise<T>,
-): Promise<{ of: T; latency: Sample }> {
+): Promise<{ of: T; times: number[] }> {
   using stack = new DisposableStack()
   const connections: Connection[] = []
   let isOver = false
@@ -33,25 +37,24 @@ export async function probeDuring<T>(
   const times: Promise<number>[] = []
   const start = performance.now()
   for (let n = 0; !isOver; n++) {
-    await Bun.sleep(Math.max(start + n * EVERY_MS - performance.now(), 0))
-    const asked = timed(await free(), requests[n % requests.length] as string)
+    await Bun.sleep(Math.max(start + n * everyMs - performance.now(), 0))
+    const asked = timed(await free(), request(n))
     // Told of below, once all have come back.
     asked.catch(() => {})
     times.push(asked)
   }
-  const latency = quantiles(await Promise.all(times))
-  return { of: await work, latency }
+  return { of: await work, times: await Promise.all(times) }
 }
 
 async function timed({ ask }: Connection, request: string): Promise<number> {
   const start = performance.now()
   const { status, body } = await ask(request)
-  if (status !== 200) throw new Error(`answered ${status}: ${body}`)
+  if (status < 200 || status > 299) throw new Error(`answered ${status}: ${body}`)
   return performance.now() - start
 }
 
-function quantiles(times: number[]): Sample {
+export function latencyOf(times: number[]): Sample {
   const sorted = times.toSorted((a, b) => a - b)
   const at = (share: number) => sorted[Math.floor(sorted.length * share)] ?? Number.NaN
-  return { 'ms p50': at(0.5), 'ms p99': at(0.99) }
+  return { 'ms p50': at(0.5), 'ms p99': at(0.99), 'ms max': sorted.at(-1) ?? Number.NaN }
 }

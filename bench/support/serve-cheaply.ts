@@ -22,6 +22,7 @@ const io = {
   out: (text: string) => void process.stdout.write(text),
   err: (text: string) => void process.stderr.write(text),
   in: async () => '',
+  isWatched: false,
   env: {},
   cwd: dataDir,
   program: 'bench',

@@ -1,0 +1,37 @@
+import { copyFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { compile } from '../../scripts/build.ts'
+import { temporaryFolder } from './house.ts'
+import { fromRoot } from './server.ts'
+
+/** The program, compiled from the sources as they are now. */
+export async function compileProgram(stack: AsyncDisposableStack): Promise<string> {
+  const outfile = join(temporaryFolder(stack), 'gatehouse')
+  await compile({ outfile, commit: 'bench' })
+  return outfile
+}
+
+/** A floor of `bench/floor`, compiled the same way by the same Bun. */
+export async function compileFloor(stack: AsyncDisposableStack, name: string): Promise<string> {
+  const outfile = join(temporaryFolder(stack), name)
+  await Bun.build({
+    entrypoints: [fromRoot('bench', 'floor', `${name}.ts`)],
+    target: 'bun',
+    define: { 'process.env.NODE_ENV': '"production"' },
+    compile: {
+      outfile,
+      autoloadDotenv: false,
+      autoloadBunfig: false,
+      autoloadTsconfig: false,
+      autoloadPackageJson: false,
+    },
+  })
+  return outfile
+}
+
+/** The same executable in a file of its own: processes of one file share its pages. */
+export function copyExecutable(stack: AsyncDisposableStack, executable: string): string {
+  const copy = join(temporaryFolder(stack), 'gatehouse')
+  copyFileSync(executable, copy)
+  return copy
+}
