@@ -15,6 +15,8 @@ import { createHttpMetrics } from './http/http-metrics.ts'
 import { createKit } from './http/kit.ts'
 import { createApiDocument } from './http/openapi.ts'
 import { baseUrlOf } from './http/urls.ts'
+import { createVisits } from './http/visits.ts'
+import { createBackups } from './platform/backup/index.ts'
 import { createMail } from './platform/mail/index.ts'
 import type { Platform } from './platform/platform.ts'
 
@@ -25,13 +27,17 @@ export type Gatehouse = ReturnType<typeof createApp>
  * at once, at start, and not each at its first request.
  */
 export function createApp(platform: Platform, config: Config, { precompile = false } = {}) {
-  const { db, log, metrics, keys, instances, retention } = platform
-  const access = createAccess({ keys, maxBody: config.server.maxBodyBytes })
+  const { db, clock, log, metrics, metering, keys, instances, retention } = platform
+  const visits = createVisits({ clock, metering, perMinute: config.limits.requestsPerMinute })
+  const access = createAccess({ keys, visits, maxBody: config.server.maxBodyBytes })
   const health = createHealth({ db, metrics, metricsEnabled: config.metrics.enabled })
   retention.add(platform.audit.retention(config.retention.auditMs))
+  retention.add(...metering.retention(config.retention.usageMs))
   const clockwork = createClockwork(platform, config, access)
   const delivery = createDelivery(platform, config)
   const relay = createRelay(platform, delivery, config, access)
+  const backups = createBackups({ ...platform, settings: config.backup })
+  retention.add(backups.retention)
   let knownBaseUrl: string | undefined
   const mail = createMail({ ...platform, config })
   retention.add(...mail.retention)
@@ -50,6 +56,7 @@ export function createApp(platform: Platform, config: Config, { precompile = fal
     log,
     metrics: createHttpMetrics(metrics),
     clientAddress,
+    visits,
     routes: () => app,
   })
 
@@ -70,14 +77,24 @@ export function createApp(platform: Platform, config: Config, { precompile = fal
     return url
   }
 
-  async function start() {
+  /**
+   * With `isPaused` everything is answered and taken in, and nothing goes out by itself: no job
+   * fires, no delivery and no mail leaves, no bot receives, no backup takes the place of an older one,
+   * and nothing that is over is deleted.
+   */
+  async function start({ isPaused = false } = {}) {
     await instances.start()
+    if (!isPaused) await startWork()
+    health.open()
+  }
+
+  async function startWork() {
     retention.start()
+    backups.start()
     clockwork.loop.start()
     delivery.start()
     passepartout.start()
     await mail.start()
-    health.open()
   }
 
   /** Claims nothing more; what is under way gets `graceMs` to end. */
@@ -87,6 +104,7 @@ export function createApp(platform: Platform, config: Config, { precompile = fal
       delivery.stop(graceMs),
       passepartout.stop(graceMs),
       mail.stop(graceMs),
+      backups.stop(graceMs),
     ])
     retention.stop()
     await instances.stop()

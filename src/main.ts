@@ -22,12 +22,13 @@ const LAST_OUTPUT_MS = 2000
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {})
 
 const code = await run(process.argv.slice(2), {
-  out: (text) => void process.stdout.write(text),
+  out: (text) => new Promise((resolve) => process.stdout.write(text, () => resolve())),
   err: (text) => void process.stderr.write(text),
   in: () => {
     if (process.stdin.isTTY) process.stderr.write('Reading from the terminal; Ctrl-D ends it.\n')
     return Bun.stdin.text()
   },
+  isWatched: process.stderr.isTTY === true,
   env: process.env,
   cwd: process.cwd(),
   program: programName(),

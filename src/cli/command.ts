@@ -1,5 +1,6 @@
 import type { ParseArgsOptionDescriptor } from 'node:util'
 import type { Config, LoadResult } from '../config/index.ts'
+import { LINE_TRICKS } from '../platform/tricks.ts'
 
 /** How a command ends: the numbers that shells and service managers see. */
 export const EXIT = { ok: 0, failure: 1, usage: 2, config: 78 } as const
@@ -7,10 +8,13 @@ export type ExitCode = (typeof EXIT)[keyof typeof EXIT]
 
 /** The outside of the program, so that tests can stand in for it. */
 export interface Io {
-  out: (text: string) => void
+  /** Whoever has much to say waits until it was taken. */
+  out: (text: string) => void | Promise<void>
   err: (text: string) => void
   /** All of standard input: for secrets, which have no place on a command line. */
   in: () => Promise<string>
+  /** Whether standard error is a terminal, where somebody watches. */
+  isWatched: boolean
   env: Readonly<Record<string, string | undefined>>
   cwd: string
   /** What a person types to run this program. */
@@ -86,8 +90,12 @@ export function oneOf<const T extends string>(
   return word
 }
 
-/** Lines of a table, columns padded to their widest cell. */
-export function table(rows: readonly (readonly string[])[]): string {
+/**
+ * Lines of a table, columns padded to their widest cell. Whatever a cell holds, it stays in its
+ * line and gives a terminal no orders.
+ */
+export function table(cells: readonly (readonly string[])[]): string {
+  const rows = cells.map((row) => row.map((cell) => cell.replaceAll(LINE_TRICKS, ' ')))
   const widths = (rows[0] ?? []).map((_, column) =>
     Math.max(...rows.map((row) => (row[column] ?? '').length)),
   )

@@ -1,11 +1,17 @@
+import { auditExport, auditList } from './audit.ts'
+import { backup, backupCheck } from './backup.ts'
 import { botDisable, botEnable, botList, botRemove, botSet } from './bot.ts'
 import type { Command } from './command.ts'
 import { completion } from './completion.ts'
 import { configCheck, configInit, configShow } from './config.ts'
 import { doctor } from './doctor.ts'
+import { exportCommand } from './export.ts'
 import { healthcheck } from './healthcheck.ts'
+import { importCommand } from './import.ts'
 import { keyCreate, keyList, keyRevoke, keyRotate } from './key.ts'
 import { migrateStatus } from './migrate.ts'
+import { restore } from './restore.ts'
+import { secretsRotate } from './secrets.ts'
 import { serve } from './serve.ts'
 import {
   tenantCreate,
@@ -14,6 +20,7 @@ import {
   tenantSet,
   tenantShow,
   tenantSuspend,
+  tenantUsage,
 } from './tenant.ts'
 import { version } from './version.ts'
 
@@ -23,6 +30,7 @@ export const commands: readonly Command[] = [
   tenantCreate,
   tenantList,
   tenantShow,
+  tenantUsage,
   tenantSet,
   tenantSuspend,
   tenantResume,
@@ -35,6 +43,14 @@ export const commands: readonly Command[] = [
   botDisable,
   botRemove,
   botList,
+  exportCommand,
+  importCommand,
+  secretsRotate,
+  auditList,
+  auditExport,
+  backup,
+  backupCheck,
+  restore,
   configCheck,
   configShow,
   configInit,

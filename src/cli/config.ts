@@ -47,9 +47,9 @@ export const configInit: Command = {
     try {
       writeFileSync(file, renderExample(), { flag: 'wx', mode: 0o600 })
     } catch (error) {
-      throw new UsageError(
-        `${file}: ${(error as NodeJS.ErrnoException).code === 'EEXIST' ? 'exists already' : error}`,
-      )
+      if ((error as NodeJS.ErrnoException).code === 'EEXIST')
+        throw new UsageError(`${file}: exists already`)
+      throw error
     }
     return { json: { file }, text: `Wrote ${file}.` }
   },

@@ -4,13 +4,23 @@ import { localUrl } from '../http/urls.ts'
 import type { Io } from './command.ts'
 
 /** What a newcomer needs to see: from nothing to the first job, ready to be pasted. */
-export function firstSteps({ io, config, port }: { io: Io; config: Config; port: number }): string {
+export function firstSteps({
+  io,
+  config,
+  port,
+  uid = process.getuid?.(),
+}: {
+  io: Io
+  config: Config
+  port: number
+  uid?: number | undefined
+}): string {
   const url = localUrl({ ...config.server, port })
   const isHere = config.dataDir === resolve(io.cwd, 'data')
   const program = isHere ? io.program : `${io.program} --data-dir ${config.dataDir}`
   return `
 Gatehouse runs at ${url} and keeps its data in ${config.dataDir}.
-There is no tenant yet. To begin, in another terminal${isHere ? ' in this folder' : ''}:
+There is no tenant yet. To begin, in another terminal${isHere ? ' in this folder' : ''}:${asAccount(io, uid)}
 
   ${program} tenant create --name Acme
   ${program} key create --engine clockwork --tenant <the id it shows>
@@ -24,3 +34,9 @@ and then, with the key that this shows:
 All routes: ${url}/reference
 `
 }
+
+/** Whoever reads this in the log of a service is logged in as somebody else; root may do it all. */
+const asAccount = ({ isWatched }: Io, uid: number | undefined) =>
+  isWatched || !uid
+    ? ''
+    : `\n(as uid ${uid}, the account of this server: with sudo -u '#${uid}', or in its container)`

@@ -1,4 +1,5 @@
 import { type LoadInput, type LoadResult, loadConfig } from '../config/index.ts'
+import { messageOf } from '../db/errors.ts'
 import { parseAllowList } from '../platform/outbound/index.ts'
 
 /** Loads the configuration and holds it against what only the parts that use it know. */
@@ -22,6 +23,6 @@ function refusal(check: () => void): string | undefined {
   try {
     check()
   } catch (error) {
-    return error instanceof Error ? error.message : String(error)
+    return messageOf(error)
   }
 }

@@ -1,18 +1,20 @@
+import { accessSync, constants } from 'node:fs'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { migrations } from '../../drizzle/index.ts'
 import type { Config } from '../config/index.ts'
-import { asStorageError, StorageError } from '../db/errors.ts'
+import { asStorageError, messageOf, StorageError } from '../db/errors.ts'
 import { migrate, migrationStatus, SchemaError } from '../db/migrate.ts'
 import { type Db, databaseExists, databaseFile, openDatabase } from '../db/open.ts'
 import { type Bots, createBotOffice } from '../engines/passepartout/index.ts'
 import { baseUrlOf } from '../http/urls.ts'
-import { type Actor, createAudit } from '../platform/audit.ts'
-import { systemClock } from '../platform/clock.ts'
+import { type Actor, type Audit, createAudit } from '../platform/audit.ts'
+import { type Clock, systemClock } from '../platform/clock.ts'
 import { notFound } from '../platform/errors.ts'
 import { createKeys } from '../platform/keys.ts'
 import { openMasterKey } from '../platform/master-key-store.ts'
-import { createSealing } from '../platform/sealing.ts'
+import { createUsageOffice } from '../platform/metering/index.ts'
+import { createSealing, type Sealing } from '../platform/sealing.ts'
 import { createTenants } from '../platform/tenants.ts'
 import { VERSION } from '../platform/version.ts'
 
@@ -20,11 +22,20 @@ export function openConfigured({ dataDir, database }: Config): Db {
   try {
     return openDatabase({ dataDir, ...database })
   } catch (error) {
-    throw new StorageError(`${databaseFile(dataDir)}: ${messageOf(asStorageError(error))}`)
+    if (error instanceof StorageError) throw error
+    const where = isReadOnly(dataDir) ? ' (its file system is read-only)' : ''
+    throw new StorageError(`${databaseFile(dataDir)}: ${messageOf(asStorageError(error))}${where}`)
   }
 }
 
-const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error))
+function isReadOnly(dataDir: string): boolean {
+  try {
+    accessSync(dataDir, constants.W_OK)
+    return false
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EROFS'
+  }
+}
 
 /** Brings the schema up to date; a database with data is copied first. */
 export const migrateConfigured = ({ dataDir }: Config, db: Db): string[] =>
@@ -36,8 +47,14 @@ export const migrateConfigured = ({ dataDir }: Config, db: Db): string[] =>
   })
 
 export interface Offices {
+  db: Db
+  clock: Clock
+  audit: Audit
   tenants: ReturnType<typeof createTenants>
   keys: ReturnType<typeof createKeys>
+  usage: ReturnType<typeof createUsageOffice>
+  /** Opened when asked for: it takes the master key. */
+  sealing: () => Promise<Sealing>
   /** Opened when asked for: it takes the master key. */
   bots: () => Promise<Bots>
   actor: Actor
@@ -70,16 +87,21 @@ export async function withNewOffices<T>(config: Config, work: Work<T>): Promise<
     const audit = createAudit({ db, clock })
     const keys = createKeys({ db, clock, audit, prefix: config.brand.prefix })
     const tenants = createTenants({ db, clock, audit, onChange: keys.forget })
+    const sealing = async () =>
+      createSealing(await openMasterKey({ db, clock, dataDir: config.dataDir }))
     return await work({
+      db,
+      clock,
+      audit,
       tenants,
       keys,
-      bots: async () => {
-        const masterKey = await openMasterKey({ db, clock, dataDir: config.dataDir })
-        const sealing = createSealing(masterKey)
-        const baseUrl = () => baseUrlOf(config.server)
-        return createBotOffice({ db, clock, audit, sealing, tenants }, config, baseUrl)
-      },
-      actor: { kind: 'cli', source: whoAmI() },
+      usage: createUsageOffice({ db, clock, config: config.metering }),
+      sealing,
+      bots: async () =>
+        createBotOffice({ db, clock, audit, sealing: await sealing(), tenants }, config, () =>
+          baseUrlOf(config.server),
+        ),
+      actor: cliActor(),
     })
   } finally {
     await db.drain()
@@ -88,4 +110,7 @@ export async function withNewOffices<T>(config: Config, work: Work<T>): Promise<
 }
 
 /** The account by its number: its name follows the environment, which anybody can set. */
-const whoAmI = (): string => `uid ${process.getuid?.() ?? 'unknown'}@${hostname()}`
+export const cliActor = (): Actor => ({
+  kind: 'cli',
+  source: `uid ${process.getuid?.() ?? 'unknown'}@${hostname()}`,
+})

@@ -25,7 +25,7 @@ export async function run(argv: readonly string[], io: Io): Promise<ExitCode> {
   } catch (error) {
     if (error instanceof UsageError)
       return complain(io, json, EXIT.usage, `${error.message}\nTry ${io.program} --help.`)
-    if (isExpected(error)) return complain(io, json, EXIT.failure, error.message)
+    if (isExpected(error)) return complain(io, json, EXIT.failure, sentenceOf(error))
     throw error
   }
 }
@@ -158,6 +158,12 @@ const isExpected = (error: unknown): error is Error =>
   error instanceof StorageError ||
   error instanceof MasterKeyError ||
   isSystemError(error)
+
+/** The system says `ENOENT: no such file or directory, open 'x.toml'`; people say it the other way. */
+function sentenceOf({ message }: Error): string {
+  const [, what, where] = /^E[A-Z]+: (.+), \w+ '(.+)'$/.exec(message) ?? []
+  return what && where ? `${where}: ${what}` : message
+}
 
 /** A port in use, a folder that may not be written: the system names these E…. */
 const isSystemError = (error: unknown): boolean =>

@@ -2,6 +2,7 @@ import { createApp } from '../app.ts'
 import type { Config } from '../config/index.ts'
 import { serve as listen } from '../http/serve.ts'
 import { sleep, systemClock } from '../platform/clock.ts'
+import { nameInstallation } from '../platform/installation.ts'
 import { createLog, type Log } from '../platform/log.ts'
 import { openMasterKey } from '../platform/master-key-store.ts'
 import { createOutbound } from '../platform/outbound/index.ts'
@@ -21,16 +22,28 @@ const LAST_WORDS_MS = 3000
 export const serve: Command = {
   name: 'serve',
   summary: 'Serve the API and run due work; the default.',
-  run: ({ config, io }) => serveUntilStopped(config, io),
+  options: {
+    paused: {
+      type: 'boolean',
+      help: 'Fire, deliver and send nothing: to look at a restored backup.',
+    },
+  },
+  run: ({ config, io, options }) =>
+    serveUntilStopped(config, io, { isPaused: options.paused === true }),
 }
 
-async function serveUntilStopped(config: Config, io: Io): Promise<ExitCode> {
+async function serveUntilStopped(
+  config: Config,
+  io: Io,
+  { isPaused }: { isPaused: boolean },
+): Promise<ExitCode> {
   const log = logFor(config, io)
   const db = openConfigured(config)
   const applied = migrateConfigured(config, db)
   if (applied.length > 0) log.info('migrated', { steps: applied.length, to: applied.at(-1) })
   const { dataDir } = config
-  const masterKey = await openMasterKey({ db, clock: systemClock, dataDir })
+  const keyRing = await openMasterKey({ db, clock: systemClock, dataDir })
+  await nameInstallation({ db, clock: systemClock })
   const platform = createPlatform({
     db,
     clock: systemClock,
@@ -41,14 +54,15 @@ async function serveUntilStopped(config: Config, io: Io): Promise<ExitCode> {
       timeoutMs: config.outbound.timeoutMs,
       maxResponseBytes: config.outbound.maxResponseBytes,
     }),
-    sealing: createSealing(masterKey),
+    sealing: createSealing(keyRing),
     keyPrefix: config.brand.prefix,
+    metering: config.metering,
     process: thisProcess(VERSION),
   })
   const gatehouse = createApp(platform, config, { precompile: true })
-  const listener = listen(gatehouse.app, config.server)
+  const listener = listen(gatehouse.app, config.server, log)
   try {
-    await gatehouse.start()
+    await gatehouse.start({ isPaused })
   } catch (error) {
     await listener.stop()
     db.close()
@@ -56,6 +70,8 @@ async function serveUntilStopped(config: Config, io: Io): Promise<ExitCode> {
   }
   const stopSignal = nextSignal()
   log.info('listening', { url: listener.url, dataDir, version: VERSION })
+  if (isPaused)
+    log.warn('paused: jobs, deliveries, mails and bots wait for a start without --paused')
   if (platform.tenants.list().length === 0) io.err(firstSteps({ io, config, port: listener.port }))
 
   const signal = await stopSignal
@@ -73,6 +89,7 @@ async function serveUntilStopped(config: Config, io: Io): Promise<ExitCode> {
   async function shutDown() {
     await gatehouse.stop(GRACE_MS)
     await listener.stop()
+    await platform.metering.stop()
     db.close()
   }
 }

@@ -3,6 +3,7 @@ import { createReadCache } from '../platform/read-cache.ts'
 import { SealError, type Sealing } from '../platform/sealing.ts'
 import type { Format } from './formats.ts'
 import { type CompiledFilter, compileFilter } from './matching.ts'
+import { endpointHeaders, endpointSecrets } from './sealed.ts'
 import type { SigningSecret } from './signing-secrets.ts'
 import type { EndpointRow } from './store/endpoints.ts'
 import type { Store } from './store/index.ts'
@@ -26,8 +27,6 @@ export interface Subscriber {
 }
 
 export type Directory = ReturnType<typeof createDirectory>
-
-const SEALED = 'webhook endpoints'
 
 /** Endpoints as deliveries need them, remembered until one of them changes. */
 export function createDirectory(parts: { db: Db; store: Store; sealing: Sealing }) {
@@ -54,8 +53,8 @@ export function createDirectory(parts: { db: Db; store: Store; sealing: Sealing 
   const unsealed = (row: EndpointRow): Endpoint => ({
     ...row,
     ...filterOf(row),
-    headers: JSON.parse(sealing.open(SEALED, placeOf(row.id, 'headers'), row.headers)),
-    secrets: JSON.parse(sealing.open(SEALED, placeOf(row.id, 'secrets'), row.secrets)),
+    headers: JSON.parse(opened(endpointHeaders, row, row.headers)),
+    secrets: JSON.parse(opened(endpointSecrets, row, row.secrets)),
   })
 
   /** To be shown: without what cannot be opened, which must not hide the rest. */
@@ -72,12 +71,15 @@ export function createDirectory(parts: { db: Db; store: Store; sealing: Sealing 
     ...endpoint,
     eventTypes: endpoint.eventTypes === null ? null : JSON.stringify(endpoint.eventTypes),
     channels: JSON.stringify(endpoint.channels),
-    headers: seal(endpoint.id, 'headers', endpoint.headers),
-    secrets: seal(endpoint.id, 'secrets', endpoint.secrets),
+    headers: seal(endpointHeaders, endpoint, endpoint.headers),
+    secrets: seal(endpointSecrets, endpoint, endpoint.secrets),
   })
 
-  const seal = (id: string, column: 'headers' | 'secrets', value: unknown) =>
-    sealing.seal(SEALED, placeOf(id, column), JSON.stringify(value))
+  const opened = ({ purpose, place }: SealedPart, { id }: { id: string }, text: string) =>
+    sealing.open(purpose, place({ id }), text)
+
+  const seal = ({ purpose, place }: SealedPart, { id }: { id: string }, value: unknown) =>
+    sealing.seal(purpose, place({ id }), JSON.stringify(value))
 
   /** After every change of an endpoint. */
   function forget() {
@@ -88,7 +90,7 @@ export function createDirectory(parts: { db: Db; store: Store; sealing: Sealing 
   return { subscribersOf, find, unsealed, readable, sealed, forget }
 }
 
-const placeOf = (id: string, column: string) => `endpoints/${id}/${column}`
+type SealedPart = typeof endpointHeaders
 
 const subscriberOf = (row: EndpointRow): Subscriber => ({
   id: row.id,

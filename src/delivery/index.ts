@@ -47,7 +47,7 @@ export function createDelivery(
     recovery,
     parking,
     wake,
-    events: createDeliveryMetrics(metrics, store, clock),
+    events: createDeliveryMetrics({ metrics, clock, db }, store),
     policyOf,
   })
 

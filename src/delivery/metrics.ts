@@ -1,3 +1,4 @@
+import type { Db } from '../db/open.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Metrics } from '../platform/metrics.ts'
 import type { Store } from './store/index.ts'
@@ -5,26 +6,29 @@ import { LINES, type Line } from './store/rows.ts'
 
 /** What happens to deliveries, for whoever counts. */
 export interface DeliveryEvents {
+  /** Told inside the commit that settles it. */
   attemptEnded(result: 'succeeded' | 'failed' | 'interrupted', durationMs: number): void
 }
 
 /** Endpoints that a scrape looks at. */
-const MOST_LANES = 2000
+const MOST_LANES = 500
 
 const DURATION_SECONDS = [0.05, 0.1, 0.3, 1, 3, 10, 30] as const
 
 /** How the dispatcher keeps up, for /metrics. */
 export function createDeliveryMetrics(
-  metrics: Metrics,
+  { metrics, clock, db: { afterCommit } }: { metrics: Metrics; clock: Clock; db: Db },
   store: Store,
-  clock: Clock,
 ): DeliveryEvents {
   const attempts = metrics.counter('delivery_attempts_total', 'Ended attempts by result.')
-  const duration = metrics.histogram(
-    'delivery_attempt_seconds',
-    'Time that attempts took.',
-    DURATION_SECONDS,
-  )
+  const byResult = {
+    succeeded: attempts.with({ result: 'succeeded' }),
+    failed: attempts.with({ result: 'failed' }),
+    interrupted: attempts.with({ result: 'interrupted' }),
+  }
+  const duration = metrics
+    .histogram('delivery_attempt_duration_seconds', 'Time that attempts took.', DURATION_SECONDS)
+    .with({})
   const perLine = (read: (line: Line) => number) => () =>
     Object.entries(LINES).map(([name, line]) => ({ labels: { line: name }, value: read(line) }))
   metrics.gauge(
@@ -39,10 +43,11 @@ export function createDeliveryMetrics(
   )
 
   return {
-    attemptEnded(result, durationMs) {
-      attempts.add({ result })
-      duration.observe({}, durationMs / 1000)
-    },
+    attemptEnded: (result, durationMs) =>
+      afterCommit(() => {
+        byResult[result].add()
+        duration.observe(durationMs / 1000)
+      }),
   }
 }
 
@@ -51,7 +56,7 @@ function oldest({ line: store }: Store, line: Line, now: number): number {
   let first = now
   let lane = store.nextLane(line, undefined)
   for (let n = 0; lane && n < MOST_LANES; n++) {
-    first = Math.min(first, store.firstDueAt(line, lane) ?? now)
+    first = Math.min(first, lane.dueAt)
     lane = store.nextLane(line, lane)
   }
   return first

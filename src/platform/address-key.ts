@@ -10,12 +10,13 @@ const UNKNOWN = 'unknown'
  * text that is no address, are all the same key.
  */
 export function addressKey(address: string | undefined): string {
-  const bare = withoutPort(address ?? '')
+  const bare = bareAddress(address ?? '')
   if (isIP(bare) === 4) return bare
   return isIP(bare) === 6 ? networkOf(groupsOf(bare)) : UNKNOWN
 }
 
-const withoutPort = (text: string): string =>
+/** Some proxies write a port, and brackets around an IPv6 address. */
+export const bareAddress = (text: string): string =>
   /^\[([^\]]*)\](?::\d+)?$/.exec(text)?.[1] ?? /^([\d.]+):\d+$/.exec(text)?.[1] ?? text
 
 /** The eight groups of 16 bits. A zone, as in `fe80::1%eth0`, is of no matter. */

@@ -27,5 +27,8 @@ export const sleep = (clock: Clock, ms: number): Promise<void> =>
 /** ISO 8601 in UTC with milliseconds, the form of every timestamp in the API. */
 export const isoTime = (ms: number): string => new Date(ms).toISOString()
 
+/** The time in a file's name: to the second, without the colons that some file systems refuse. */
+export const stampOf = (ms: number): string => `${isoTime(ms).slice(0, 19).replaceAll(':', '-')}Z`
+
 /** The same for a time that there may not be. */
 export const isoOrNull = (ms: number | null): string | null => (ms === null ? null : isoTime(ms))

@@ -1,6 +1,6 @@
 /** A number of the moment, read when somebody asks for the metrics. */
 export interface Reading {
-  labels?: Record<string, string>
+  labels?: Labels
   value: number
 }
 
@@ -13,11 +13,14 @@ interface Metric {
 
 export type Metrics = ReturnType<typeof createMetrics>
 
+type Labels = Record<string, string>
+
 const PREFIX = 'gatehouse_'
 
 /** Counters, gauges and histograms in the text format of Prometheus, version 0.0.4. */
 export function createMetrics() {
   const metrics: Metric[] = []
+  let failures = 0
 
   /** Counts up; `labels` values must come from a small fixed set. */
   function counter(name: string, help: string) {
@@ -30,25 +33,36 @@ export function createMetrics() {
     })
     const bump = (key: string, n: number) => values.set(key, (values.get(key) ?? 0) + n)
     return {
-      add: (labels: Record<string, string>, n = 1) => void bump(labelText(labels), n),
-      /** For hot paths: the labels are written out once. */
-      with(labels: Record<string, string>) {
+      add: (labels: Labels, n = 1) => void bump(labelText(labels), n),
+      /**
+       * For hot paths: the labels are written out once. Shown as 0 from then on, without which
+       * nobody could tell the first event from the beginning of the series.
+       */
+      with(labels: Labels) {
         const key = labelText(labels)
+        bump(key, 0)
         return { add: (n = 1) => void bump(key, n) }
       },
     }
   }
 
   /** Read at each scrape. */
-  function gauge(name: string, help: string, read: () => Reading[]) {
+  const gauge = (name: string, help: string, read: () => Reading[]) =>
+    readings(name, help, 'gauge', read)
+
+  /** Counts up as well, but somebody else does the counting: read at each scrape. */
+  const total = (name: string, help: string, read: () => Reading[]) =>
+    readings(name, help, 'counter', read)
+
+  function readings(name: string, help: string, type: Metric['type'], read: () => Reading[]) {
     const line = ({ labels = {}, value }: Reading) =>
       `${PREFIX}${name}${labelText(labels)} ${value}`
-    metrics.push({ name, help, type: 'gauge', lines: () => read().map(line) })
+    metrics.push({ name, help, type, lines: () => read().map(line) })
   }
 
   /** Distribution over `bounds`, ascending, in the unit of the name. */
   function histogram(name: string, help: string, bounds: readonly number[]) {
-    const series = new Map<string, { labels: Record<string, string>; cells: Cells }>()
+    const series = new Map<string, { labels: Labels; cells: Cells }>()
     metrics.push({
       name,
       help,
@@ -58,35 +72,54 @@ export function createMetrics() {
           histogramLines(`${PREFIX}${name}`, labels, bounds, cells),
         ),
     })
-    function cellsOf(labels: Record<string, string>): Cells {
+    function cellsOf(labels: Labels): Cells {
       const key = labelText(labels)
       const entry = series.get(key) ?? { labels, cells: newCells(bounds) }
       series.set(key, entry)
       return entry.cells
     }
     return {
-      observe: (labels: Record<string, string>, value: number) =>
-        observe(cellsOf(labels), bounds, value),
-      /** For hot paths: the labels are written out once. */
-      with(labels: Record<string, string>) {
+      observe: (labels: Labels, value: number) => observe(cellsOf(labels), bounds, value),
+      /** For hot paths: the labels are written out once. Shown from then on, with nothing in it. */
+      with(labels: Labels) {
         const cells = cellsOf(labels)
         return { observe: (value: number) => observe(cells, bounds, value) }
       },
     }
   }
 
-  const render = () =>
-    metrics
-      .flatMap(({ name, help, type, lines }) => [
-        `# HELP ${PREFIX}${name} ${help}`,
-        `# TYPE ${PREFIX}${name} ${type}`,
-        ...lines(),
-      ])
-      .join('\n')
-      .concat('\n')
+  /** What cannot be read, as when the database is in trouble, is left out: the rest matters then. */
+  function render(): string {
+    const lines = [...metrics.flatMap(familyOf), ...errors()]
+    return `${lines.join('\n')}\n`
+  }
 
-  return { counter, gauge, histogram, render }
+  function familyOf(metric: Metric): string[] {
+    try {
+      return family(metric, metric.lines())
+    } catch {
+      failures++
+      return []
+    }
+  }
+
+  /** Comes last, so that it tells of the scrape that it is in. */
+  const errors = () => family(SCRAPE_ERRORS, [`${PREFIX}${SCRAPE_ERRORS.name} ${failures}`])
+
+  return { counter, gauge, total, histogram, render }
 }
+
+const SCRAPE_ERRORS: Omit<Metric, 'lines'> = {
+  name: 'scrape_errors_total',
+  help: 'Metrics that could not be read, and were left out of an answer.',
+  type: 'counter',
+}
+
+const family = ({ name, help, type }: Omit<Metric, 'lines'>, lines: string[]): string[] => [
+  `# HELP ${PREFIX}${name} ${help}`,
+  `# TYPE ${PREFIX}${name} ${type}`,
+  ...lines,
+]
 
 interface Cells {
   /** One a bound, and one for all that is above the last. */
@@ -109,7 +142,7 @@ function observe(cells: Cells, bounds: readonly number[], value: number) {
 /** Buckets are cumulative on the wire: each holds all that is at or below its bound. */
 function histogramLines(
   name: string,
-  labels: Record<string, string>,
+  labels: Labels,
   bounds: readonly number[],
   { counts, sum }: Cells,
 ): string[] {
@@ -123,7 +156,7 @@ function histogramLines(
   return [...buckets, `${name}_sum${suffix} ${sum}`, `${name}_count${suffix} ${total}`]
 }
 
-function labelText(labels: Record<string, string>): string {
+function labelText(labels: Labels): string {
   const pairs = Object.entries(labels).map(([name, value]) => `${name}="${escapeLabel(value)}"`)
   return pairs.length === 0 ? '' : `{${pairs.join(',')}}`
 }

@@ -38,10 +38,10 @@ export function createLineStore({ orm, client }: Db) {
     )
     .returning({ seq: deliveries.seq })
     .prepare()
-  const nextLane = compile<{ tenant_id: string; endpoint_id: string }>(
+  const nextLane = compile<{ tenant_id: string; endpoint_id: string; due_at: number }>(
     client,
     orm
-      .select({ tenant: deliveries.tenantId, target: deliveries.endpointId })
+      .select({ tenant: deliveries.tenantId, target: deliveries.endpointId, at: deliveries.dueAt })
       .from(deliveries)
       .where(
         and(
@@ -50,7 +50,7 @@ export function createLineStore({ orm, client }: Db) {
           sql`(tenant_id, endpoint_id, due_at) > (${$('tenant')}, ${$('target')}, ${END_OF_TIME})`,
         ),
       )
-      .orderBy(asc(deliveries.tenantId), asc(deliveries.endpointId))
+      .orderBy(asc(deliveries.tenantId), asc(deliveries.endpointId), asc(deliveries.dueAt))
       .limit(1),
   )
   const ready = orm
@@ -139,10 +139,11 @@ export function createLineStore({ orm, client }: Db) {
     /** Puts up to `limit` waiting deliveries in line and says how many. */
     promote: (line: Line, now: number, limit: number): number =>
       promote.all({ line, now, limit }).length,
-    nextLane: (line: Line, after: Lane | undefined): Lane | undefined => {
+    /** With the time since when the first in it is due. */
+    nextLane: (line: Line, after: Lane | undefined): (Lane & { dueAt: number }) | undefined => {
       const { tenant = '', target = '' } = after ?? {}
       const next = nextLane.get({ line, tenant, target })
-      return next && { tenant: next.tenant_id, target: next.endpoint_id }
+      return next && { tenant: next.tenant_id, target: next.endpoint_id, dueAt: next.due_at }
     },
     /** Those of a lane that stand in line, oldest first. */
     ready: (line: Line, { tenant, target }: Lane, limit: number): DeliveryRow[] =>
@@ -160,8 +161,5 @@ export function createLineStore({ orm, client }: Db) {
       lost.all({ line, self, alive: JSON.stringify(alive), now, limit }) as LeasedDelivery[],
     /** How many stand in line, counted up to 10,000. */
     standing: (line: Line): number => standing.get({ line })?.count ?? 0,
-    /** Since when the first of a lane that stand in line was due. */
-    firstDueAt: (line: Line, { tenant, target }: Lane): number | undefined =>
-      ready.get({ line, tenant, target, limit: 1 })?.dueAt,
   }
 }

@@ -29,7 +29,7 @@ export function createClockwork(
   const { tickMs, retryDelaysMs, timeoutMs } = config.clockwork
   const store = createStore(db)
   const tick = createTick(tickMs)
-  const events = createClockworkMetrics(metrics, store, clock)
+  const events = createClockworkMetrics({ metrics, clock, db }, store)
   const closeDelayedJob = createClosing({ store, keptMs: config.retention.delayedJobsMs })
   const queue = createRunQueue({
     store,
@@ -44,8 +44,8 @@ export function createClockwork(
   const loop = createDueLoop({ queue, db, clock, log, instances })
   const { nudge } = loop
   const expect = (at: number) => loop.expect(tick.ceil(at))
-  const jobs = createCronJobs({ db, clock, outbound, store, nudge, expect })
-  const delayed = createDelayedJobs({ db, clock, outbound, store, closeDelayedJob, expect })
+  const jobs = createCronJobs({ ...platform, store, nudge, expect })
+  const delayed = createDelayedJobs({ ...platform, store, closeDelayedJob, expect })
   const preview = createPreview({ clock, outbound })
   retention.add(...clockworkRetention(store))
   const { cronJobs, delayedJobs } = store

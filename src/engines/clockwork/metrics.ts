@@ -1,44 +1,77 @@
+import type { Db } from '../../db/open.ts'
 import type { Clock } from '../../platform/clock.ts'
 import type { Metrics } from '../../platform/metrics.ts'
 import type { Store } from './store/index.ts'
 import type { SkipReason } from './store/ledgers.ts'
 
-/** What happens to runs, for whoever counts. */
+/** What happens to runs, for whoever counts: told inside the commit that stores it. */
 export interface RunEvents {
   attemptEnded(status: 'success' | 'failed', latenessMs: number): void
   slotsSkipped(reason: SkipReason, count: number): void
   leaseReclaimed(): void
 }
 
+/** Hosts that a scrape looks at. */
+const MOST_LANES = 500
+
 const LATENESS_SECONDS = [0.1, 0.5, 1, 5, 15, 60, 300, 3600] as const
 
 /** How the scheduler keeps up, for /metrics. */
-export function createClockworkMetrics(metrics: Metrics, store: Store, clock: Clock): RunEvents {
+export function createClockworkMetrics(
+  { metrics, clock, db: { afterCommit } }: { metrics: Metrics; clock: Clock; db: Db },
+  { runs }: Pick<Store, 'runs'>,
+): RunEvents {
   const attempts = metrics.counter('clockwork_attempts_total', 'Ended attempts by outcome.')
+  const byStatus = {
+    success: attempts.with({ status: 'success' }),
+    failed: attempts.with({ status: 'failed' }),
+  }
   const skipped = metrics.counter(
     'clockwork_slots_skipped_total',
     'Slots without a run, by reason.',
   )
-  const reclaimed = metrics.counter('clockwork_leases_reclaimed_total', 'Runs of lost processes.')
-  const lateness = metrics.histogram(
-    'clockwork_lateness_seconds',
-    'Time between the moment an attempt was due and its start.',
-    LATENESS_SECONDS,
+  const byReason = {
+    outage: skipped.with({ reason: 'outage' }),
+    overlap: skipped.with({ reason: 'overlap' }),
+  }
+  const reclaimed = metrics
+    .counter('clockwork_leases_reclaimed_total', 'Runs of lost processes.')
+    .with({})
+  const lateness = metrics
+    .histogram(
+      'clockwork_lateness_seconds',
+      'Time between the moment an attempt was due and its start.',
+      LATENESS_SECONDS,
+    )
+    .with({})
+  metrics.gauge(
+    'clockwork_runs_ready',
+    'Runs that are due and not yet started, counted up to 10,000.',
+    () => [{ value: runs.standing() }],
   )
-  metrics.gauge('clockwork_runs_ready', 'Runs that are due and not yet started.', () => [
-    { value: store.runs.backlog().count },
-  ])
   metrics.gauge('clockwork_lag_seconds', 'Age of the oldest run that is not yet started.', () => {
-    const { oldest } = store.runs.backlog()
-    return [{ value: oldest === null ? 0 : Math.max(clock.now() - oldest, 0) / 1000 }]
+    const now = clock.now()
+    return [{ value: Math.max(now - oldest(runs, now), 0) / 1000 }]
   })
 
   return {
-    attemptEnded(status, latenessMs) {
-      attempts.add({ status })
-      lateness.observe({}, latenessMs / 1000)
-    },
-    slotsSkipped: (reason, count) => skipped.add({ reason }, count),
-    leaseReclaimed: () => reclaimed.add({}),
+    attemptEnded: (status, latenessMs) =>
+      afterCommit(() => {
+        byStatus[status].add()
+        lateness.observe(latenessMs / 1000)
+      }),
+    slotsSkipped: (reason, count) => afterCommit(() => byReason[reason].add(count)),
+    leaseReclaimed: () => afterCommit(() => reclaimed.add()),
   }
+}
+
+/** Each lane is in order: the oldest of all is first in one of them. */
+function oldest(runs: Store['runs'], now: number): number {
+  let first = now
+  let lane = runs.nextLane(undefined)
+  for (let n = 0; lane && n < MOST_LANES; n++) {
+    first = Math.min(first, lane.dueAt)
+    lane = runs.nextLane(lane)
+  }
+  return first
 }

@@ -40,7 +40,7 @@ export function createGate(
   access: Access,
   web: Web,
 ) {
-  const { db, clock, log, audit, tenants, keys, metrics, retention, resources } = platform
+  const { db, clock, log, audit, tenants, metrics, retention, resources } = platform
   const { sessionLifetimeMs, password } = config.gate
   const { baseUrl } = web
   const store = createStore(db)
@@ -55,9 +55,7 @@ export function createGate(
   const credentials = createCredentials({ store, clock })
   const secondFactors = createSecondFactors({ ...platform, store, settings, credentials })
   const identities = createIdentities({
-    db,
-    clock,
-    audit,
+    ...platform,
     store,
     people,
     events,
@@ -98,7 +96,7 @@ export function createGate(
     sessions,
     ...selfService,
     credentialRemoval: createCredentialRemoval({ db, audit, store, people, secondFactors }),
-    accessTokens: createAccessTokens({ db, clock, audit, store, subjectOf, generations, keys }),
+    accessTokens: createAccessTokens({ ...platform, store, subjectOf, generations }),
     decisions,
     authorization: createAuthorization({
       store,

@@ -1,4 +1,8 @@
 import type { Metrics } from '../../platform/metrics.ts'
+import { FlowFailure } from './flows/failure.ts'
+import type { Outcome } from './flows/kinds/kind.ts'
+import type { Submission } from './flows/submission.ts'
+import type { FlowKind } from './model/flows.ts'
 
 /** What is decided, for whoever counts. */
 export interface AuthorizationEvents {
@@ -13,4 +17,65 @@ export function createAuthorizationMetrics(metrics: Metrics): AuthorizationEvent
   const allowed = decisions.with({ answer: 'allowed' })
   const denied = decisions.with({ answer: 'denied' })
   return { decided: (isAllowed) => (isAllowed ? allowed : denied).add() }
+}
+
+const METHODS = ['password', 'code', 'oidc', 'totp', 'lookup_secret'] as const
+const OUTCOMES = ['succeeded', 'second_factor_owed', 'failed', 'throttled'] as const
+type SignInOutcome = (typeof OUTCOMES)[number]
+
+/** What becomes of sign-ins, for whoever counts. */
+export interface SignInEvents {
+  /**
+   * Counts what comes of a form of sign-in, or of a return from a provider, once that is on disk.
+   * To be sent a code, or to a provider, is no sign-in yet.
+   */
+  counted(
+    kind: FlowKind,
+    how: Submission | 'oidc',
+    submit: () => Promise<Outcome>,
+  ): Promise<Outcome>
+}
+
+export function createSignInMetrics(metrics: Metrics): SignInEvents {
+  const signIns = metrics.counter(
+    'gate_sign_ins_total',
+    'Tries to sign in, by method and by what came of them.',
+  )
+  for (const method of METHODS) for (const outcome of OUTCOMES) signIns.with({ method, outcome })
+
+  const ended = (method: string, outcome: SignInOutcome) => signIns.add({ method, outcome })
+
+  async function counted(kind: FlowKind, how: Submission | 'oidc', submit: () => Promise<Outcome>) {
+    if (kind !== 'login') return submit()
+    const method = how === 'oidc' ? how : methodOf(how)
+    try {
+      const outcome = await submit()
+      if (outcome.is === 'signed_in')
+        ended(method, outcome.owesSecondFactor ? 'second_factor_owed' : 'succeeded')
+      return outcome
+    } catch (error) {
+      if (error instanceof FlowFailure) ended(method, error.status === 429 ? 'throttled' : 'failed')
+      throw error
+    }
+  }
+
+  return { counted }
+}
+
+const FIELDS: Record<(typeof METHODS)[number], string> = {
+  password: 'password',
+  code: 'code',
+  oidc: 'provider',
+  totp: 'totp_code',
+  lookup_secret: 'lookup_secret',
+}
+
+/** What a form calls its method can be any text; without one, its fields tell. */
+function methodOf(form: Submission): string {
+  const named = form.again('method')
+  const method =
+    named === undefined
+      ? METHODS.find((known) => form.mentions(FIELDS[known]))
+      : METHODS.find((known) => known === named)
+  return method ?? 'other'
 }

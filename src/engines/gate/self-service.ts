@@ -19,6 +19,7 @@ import type { Pages } from './flows/pages.ts'
 import { createPresentFlow } from './flows/present.ts'
 import { createSessionAccess } from './flows/session-access.ts'
 import { createThrottle } from './flows/throttle.ts'
+import { createSignInMetrics } from './metrics.ts'
 import type { FlowKind } from './model/flows.ts'
 import type { Hashing } from './passwords/hashing.ts'
 import type { People } from './people.ts'
@@ -126,7 +127,12 @@ export function createSelfService(
     return person && presentIdentity(person, store.addresses.of(tenantId, person.id), schemaUrl)
   }
 
-  const flows = createFlows({ ...forms, kinds, present })
+  const flows = createFlows({
+    ...forms,
+    kinds,
+    present,
+    signIns: createSignInMetrics(platform.metrics),
+  })
   const pages = createFlowPages({
     flows,
     pages: web.pages,

@@ -9,14 +9,14 @@ import type { Sealing } from '../../platform/sealing.ts'
 import type { Tenants } from '../../platform/tenants.ts'
 import type { Owner } from './owner.ts'
 import { type Bot, presentBot } from './present-bot.ts'
+import { botToken } from './sealed.ts'
 import type { BotRow } from './store/bots.ts'
 import type { Store } from './store/index.ts'
 import type { BotApi } from './telegram/client.ts'
 import type { BotIdentity, Ownership } from './telegram/ownership.ts'
 
 const REMEMBERED_BOTS = 1000
-const PURPOSE = 'bot tokens'
-const placeOf = (id: string) => `passepartout_bots/${id}/token`
+const { purpose: PURPOSE, place: placeOf } = botToken
 
 interface BotChange {
   /** As BotFather gave it; only for the live environment. */
@@ -101,7 +101,7 @@ export function createBots(parts: {
     return {
       ...identity,
       id,
-      token: sealing.seal(PURPOSE, placeOf(id), token),
+      token: sealing.seal(PURPOSE, placeOf({ id }), token),
       ...(isOther && { updateOffset: null, leaseOwner: null }),
     }
   }
@@ -178,7 +178,7 @@ export function createBots(parts: {
 
   /** Speaks as the bot. Throws where it has no token. */
   const apiOf = ({ id, token }: BotRow): BotApi =>
-    connect(sealing.open(PURPOSE, placeOf(id), token ?? fail(notFound('the bot has no token'))))
+    connect(sealing.open(PURPOSE, placeOf({ id }), token ?? fail(notFound('the bot has no token'))))
 
   const existing = ({ tenantId, environment }: Owner): BotRow =>
     store.bots.find(tenantId, environment) ?? fail(notFound(`there is no ${environment} bot`))

@@ -111,6 +111,7 @@ export function createPassepartout(
     events,
     starts: createBuckets({ clock, perMinute: config.limits.loginStartsPerMinute }),
     linkTo,
+    metering: platform.metering,
     lifetimeMs: nonceLifetimeMs,
   })
   const routes = createRoutes({

@@ -8,8 +8,8 @@ import { sha256 } from '../../platform/crypto.ts'
 import { AppError, fail, invalid, rateLimited } from '../../platform/errors.ts'
 import { newId } from '../../platform/ids.ts'
 import type { Caller } from '../../platform/keys.ts'
+import type { Metering } from '../../platform/metering/index.ts'
 import type { Sealing } from '../../platform/sealing.ts'
-import { requireGoodStanding } from '../../platform/standing.ts'
 import type { Bots } from './bots.ts'
 import { POLL_INTERVAL } from './limits.ts'
 import { choicesFor, newMatchCode } from './match.ts'
@@ -40,9 +40,11 @@ export function createLogins(parts: {
   /** Of addresses that sign-ins are started for. */
   starts: Buckets
   linkTo: (bot: BotRow, payload: string) => string
+  metering: Metering
   lifetimeMs: number
 }) {
   const { db, clock, sealing, store, bots, people, tokens, waiting, events, starts, linkTo } = parts
+  const { metering } = parts
 
   /**
    * A new attempt. What the app asks by and what the link carries are secrets of their own: whoever
@@ -50,7 +52,7 @@ export function createLogins(parts: {
    */
   async function start(caller: Caller, input: NewLogin): Promise<StartedLogin> {
     const client = checkedClient(input?.client)
-    requireGoodStanding(caller)
+    metering.reserve(caller)
     requireFewStarts(caller, client?.ip)
     const owner = ownerOf(caller)
     const bot = bots.inUse(owner)

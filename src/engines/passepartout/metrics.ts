@@ -1,7 +1,27 @@
 import type { Metrics } from '../../platform/metrics.ts'
 
+const LOGIN_EVENTS = [
+  'started',
+  'opened',
+  'approved',
+  'denied',
+  'mismatched',
+  'turned_away',
+] as const
+
 /** What becomes of a sign-in. */
-export type LoginEvent = 'started' | 'opened' | 'approved' | 'denied' | 'mismatched' | 'turned_away'
+export type LoginEvent = (typeof LOGIN_EVENTS)[number]
+
+/** The reasons of a `MessengerError`, and what broke on our side. */
+const FAILURES = [
+  'unauthorized',
+  'forbidden',
+  'conflict',
+  'rate_limited',
+  'refused',
+  'unavailable',
+  'broken',
+] as const
 
 /** Whoever counts. */
 export interface LoginEvents {
@@ -19,6 +39,8 @@ export function createLoginMetrics(
     'messenger_failures_total',
     'Calls to messengers that failed, by reason.',
   )
+  for (const what of LOGIN_EVENTS) logins.with({ what })
+  for (const reason of FAILURES) failures.with({ reason })
   metrics.gauge('bots_receiving', 'Bots whose messages this process receives.', () => [
     { value: gauges.receiving() },
   ])

@@ -1,11 +1,11 @@
 import type { Sealing } from '../../platform/sealing.ts'
+import { loginToken } from './sealed.ts'
 
-const PURPOSE = 'login tokens'
-const placeOf = (attemptId: string) => `passepartout_attempts/${attemptId}/access_token`
+const { purpose: PURPOSE, place: placeOf } = loginToken
 
 /** The copy of an access token that waits to be collected. */
 export const sealToken = (sealing: Sealing, attemptId: string, token: string): string =>
-  sealing.seal(PURPOSE, placeOf(attemptId), token)
+  sealing.seal(PURPOSE, placeOf({ id: attemptId }), token)
 
 export const openToken = (sealing: Sealing, attemptId: string, sealed: string): string =>
-  sealing.open(PURPOSE, placeOf(attemptId), sealed)
+  sealing.open(PURPOSE, placeOf({ id: attemptId }), sealed)

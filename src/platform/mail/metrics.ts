@@ -9,11 +9,15 @@ export interface MailEvents {
 /** How mail gets through, for /metrics. */
 export function createMailMetrics(metrics: Metrics, { line }: Store): MailEvents {
   const ended = metrics.counter('mails_total', 'Mails that were sent or given up, by result.')
+  const byResult = {
+    sent: ended.with({ result: 'sent' }),
+    failed: ended.with({ result: 'failed' }),
+  }
   const states = ['ready', 'waiting'] as const
   metrics.gauge(
     'mails_open',
     'Mails that are due and not under way, or wait for a retry, each counted up to 10,000.',
     () => states.map((state) => ({ labels: { state }, value: line.count(state) })),
   )
-  return { ended: (result) => ended.add({ result }) }
+  return { ended: (result) => byResult[result].add() }
 }

@@ -2,7 +2,7 @@ import { domainToASCII, domainToUnicode } from 'node:url'
 import { createTransport } from 'nodemailer'
 import type { Clock } from '../clock.ts'
 import type { Body } from './body.ts'
-import { domainOf, type MailServer, type Sender } from './server.ts'
+import { domainOf, type MailServer, type Sender, secretsOf, transportOptions } from './server.ts'
 import type { LeasedMail } from './store/rows.ts'
 import { isFinal, reasonOf } from './trouble.ts'
 
@@ -35,19 +35,9 @@ export function createSend(parts: {
 }) {
   const { clock, server, sender, ca } = parts
   const domain = domainOf(sender)
-  const transport = createTransport({
-    ...server,
-    forceAuth: server.auth !== undefined,
-    connectionTimeout: CONNECT_MS,
-    greetingTimeout: CONNECT_MS,
-    dnsTimeout: CONNECT_MS,
-    socketTimeout: SEND_MS,
-    socketCloseTimeout: 0,
-    maxResponseSize: 64 * 1024,
-    tls: { minVersion: 'TLSv1.2', ca },
-    disableFileAccess: true,
-    disableUrlAccess: true,
-  })
+  const transport = createTransport(
+    transportOptions(server, { connectMs: CONNECT_MS, silenceMs: SEND_MS, ca }),
+  )
 
   /** The same bytes at every try: a mail that arrives twice is known by its id. */
   const messageOf = ({ id, recipient, subject, createdAt }: LeasedMail, { text, html }: Body) => ({
@@ -86,15 +76,6 @@ export function createSend(parts: {
 
   return send
 }
-
-/** The password as it is written and as it goes over the wire. */
-function secretsOf({ auth }: MailServer): string[] {
-  if (!auth) return []
-  const { user, pass } = auth
-  return [pass, encodeURIComponent(pass), base64(pass), base64(`\0${user}\0${pass}`)]
-}
-
-const base64 = (text: string) => Buffer.from(text).toString('base64')
 
 /** Codes, and links that hold one, with and without what stands around them. */
 const secretsIn = ({ text }: Body): string[] =>

@@ -32,6 +32,44 @@ export function mailServerOf(smtpUrl: string): MailServer {
   }
 }
 
+/** How long a connection may take, and whom it trusts. */
+export interface TransportLimits {
+  connectMs: number
+  silenceMs: number
+  /** Roots trusted beside the usual ones, PEM. */
+  ca?: string[] | undefined
+}
+
+/**
+ * How every connection to the server is made. Nothing that a mail says has a file read or an
+ * address fetched.
+ */
+export const transportOptions = (
+  server: MailServer,
+  { connectMs, silenceMs, ca }: TransportLimits,
+) => ({
+  ...server,
+  forceAuth: server.auth !== undefined,
+  connectionTimeout: connectMs,
+  greetingTimeout: connectMs,
+  dnsTimeout: connectMs,
+  socketTimeout: silenceMs,
+  socketCloseTimeout: 0,
+  maxResponseSize: 64 * 1024,
+  tls: { minVersion: 'TLSv1.2' as const, ca },
+  disableFileAccess: true,
+  disableUrlAccess: true,
+})
+
+/** The password as it is written and as it goes over the wire: what an error must not repeat. */
+export function secretsOf({ auth }: MailServer): string[] {
+  if (!auth) return []
+  const { user, pass } = auth
+  return [pass, encodeURIComponent(pass), base64(pass), base64(`\0${user}\0${pass}`)]
+}
+
+const base64 = (text: string) => Buffer.from(text).toString('base64')
+
 const isThisMachine = (host: string) => /^(localhost|127(\.\d{1,3}){3}|::1)$/i.test(host)
 
 export interface Sender {

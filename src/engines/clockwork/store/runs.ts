@@ -1,4 +1,5 @@
 import { and, asc, eq, isNull, ne, type SQL, sql } from 'drizzle-orm'
+import { compile } from '../../../db/compile.ts'
 import type { Db } from '../../../db/open.ts'
 import type { Holders, Lane, Lease } from '../../../platform/due-queue.ts'
 import { runs } from '../schema.ts'
@@ -16,8 +17,11 @@ export type LeasedRun = RunRow & { executionId: string }
 /** Behind all that a lane can hold, so that the next one is found without walking through it. */
 const END_OF_TIME = sql.raw(`${Number.MAX_SAFE_INTEGER}`)
 
+/** A backlog may be of any size, and a scrape must not hold up anybody. */
+const MOST_COUNTED = 10_000
+
 /** Open runs. What only the loop calls crosses tenants: it serves all of them. */
-export function createRunStore({ orm }: Db) {
+export function createRunStore({ orm, client }: Db) {
   const $ = sql.placeholder
   const state = (name: RunRow['state']): SQL => sql`${runs.state} = ${sql.raw(`'${name}'`)}`
   const ofJob = and(eq(runs.tenantId, $('tenantId')), eq(runs.jobId, $('jobId')))
@@ -54,18 +58,20 @@ export function createRunStore({ orm }: Db) {
     )
     .returning({ seq: runs.seq })
     .prepare()
-  const nextLane = orm
-    .select({ tenant: runs.tenantId, target: runs.host })
-    .from(runs)
-    .where(
-      and(
-        state('ready'),
-        sql`(tenant_id, host, due_at) > (${$('tenant')}, ${$('target')}, ${END_OF_TIME})`,
-      ),
-    )
-    .orderBy(asc(runs.tenantId), asc(runs.host))
-    .limit(1)
-    .prepare()
+  const nextLane = compile<{ tenant_id: string; host: string; due_at: number }>(
+    client,
+    orm
+      .select({ tenant: runs.tenantId, target: runs.host, at: runs.dueAt })
+      .from(runs)
+      .where(
+        and(
+          state('ready'),
+          sql`(tenant_id, host, due_at) > (${$('tenant')}, ${$('target')}, ${END_OF_TIME})`,
+        ),
+      )
+      .orderBy(asc(runs.tenantId), asc(runs.host), asc(runs.dueAt))
+      .limit(1),
+  )
   const ready = orm
     .select()
     .from(runs)
@@ -125,10 +131,11 @@ export function createRunStore({ orm }: Db) {
     .where(and(ofJob, ne(runs.state, 'leased')))
     .prepare()
   const drop = orm.delete(runs).where(ofJob).prepare()
-  const backlog = orm
-    .select({ count: sql<number>`count(*)`, oldest: sql<number | null>`min(${runs.dueAt})` })
-    .from(runs)
-    .where(state('ready'))
+  const standing = orm
+    .select({ count: sql<number>`count(*)` })
+    .from(
+      orm.select({ seq: runs.seq }).from(runs).where(state('ready')).limit(MOST_COUNTED).as('some'),
+    )
     .prepare()
 
   return {
@@ -137,8 +144,12 @@ export function createRunStore({ orm }: Db) {
     firstWaitingAt: (): number | undefined => firstWaiting.get()?.at,
     /** Puts up to `limit` waiting runs in line and says how many. */
     promote: (cutoff: number, limit: number): number => promote.all({ cutoff, limit }).length,
-    nextLane: (after: Lane | undefined): Lane | undefined =>
-      nextLane.get(after ? { ...after } : { tenant: '', target: '' }),
+    /** With the time since when the first in it is due. */
+    nextLane: (after: Lane | undefined): (Lane & { dueAt: number }) | undefined => {
+      const { tenant = '', target = '' } = after ?? {}
+      const next = nextLane.get({ tenant, target })
+      return next && { tenant: next.tenant_id, target: next.host, dueAt: next.due_at }
+    },
     ready: (lane: Lane, limit: number): RunRow[] => ready.all({ ...lane, limit }),
     lease: (seq: number, executionId: string, { owner, until }: Lease) =>
       lease.get({ seq, executionId, owner, until }) as LeasedRun | undefined,
@@ -158,7 +169,7 @@ export function createRunStore({ orm }: Db) {
       keepRequest.run({ tenantId, jobId, request }),
     dropUnstarted: (tenantId: string, jobId: string) => dropUnstarted.run({ tenantId, jobId }),
     drop: (tenantId: string, jobId: string) => drop.run({ tenantId, jobId }),
-    /** How many stand in line, and since when the first is due. */
-    backlog: () => backlog.get() ?? { count: 0, oldest: null },
+    /** How many stand in line, counted up to 10,000. */
+    standing: (): number => standing.get()?.count ?? 0,
   }
 }

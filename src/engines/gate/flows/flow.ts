@@ -4,6 +4,7 @@ import { sha256 } from '../../../platform/crypto.ts'
 import { newId } from '../../../platform/ids.ts'
 import type { Sealing } from '../../../platform/sealing.ts'
 import type { FlowKind, Language } from '../model/flows.ts'
+import { flowInternal } from '../sealed.ts'
 import { newTotpSecret } from '../second-factor/totp.ts'
 import type { FlowRow } from '../store/flows.ts'
 import type { Store } from '../store/index.ts'
@@ -11,7 +12,7 @@ import type { Traits } from '../traits.ts'
 import { type Complaint, complain } from './failure.ts'
 import type { MessageId } from './ui/messages.ts'
 
-const INTERNAL = 'gate flows'
+const { purpose: INTERNAL, place: placeOf } = flowInternal
 const CSRF = 'gate csrf tokens'
 
 /** An account elsewhere that is still to become somebody's. */
@@ -132,10 +133,10 @@ export function createFlowKeeper(parts: {
     notices === null ? [] : JSON.parse(notices)
 
   const internalOf = ({ id, internal }: FlowRow): Internal =>
-    internal === null ? {} : JSON.parse(sealing.open(INTERNAL, placeOf(id), internal))
+    internal === null ? {} : JSON.parse(sealing.open(INTERNAL, placeOf({ id }), internal))
 
   const sealed = ({ id }: FlowRow, internal: Internal): string =>
-    sealing.seal(INTERNAL, placeOf(id), JSON.stringify(internal))
+    sealing.seal(INTERNAL, placeOf({ id }), JSON.stringify(internal))
 
   /**
    * What a form has to bring back: nobody who does not know the flow can make it. That of a page is
@@ -147,8 +148,6 @@ export function createFlowKeeper(parts: {
 
   return { begin, renew, save, open, isExpired, complete, noticesOf, internalOf, csrfTokenOf }
 }
-
-const placeOf = (id: string) => `gate_flows/${id}/internal`
 
 /** Whether a browser is the one that a flow belongs to, or the flow belongs to none. */
 export const isOfBrowser = (row: Pick<FlowRow, 'browserHash'>, browserHash: string | null) =>

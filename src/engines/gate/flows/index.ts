@@ -4,8 +4,8 @@ import { type Clock, isoTime } from '../../../platform/clock.ts'
 import { isSame, sha256 } from '../../../platform/crypto.ts'
 import { invalid, notFound } from '../../../platform/errors.ts'
 import type { Caller } from '../../../platform/keys.ts'
-import { requireGoodStanding } from '../../../platform/standing.ts'
-import type { Tenants } from '../../../platform/tenants.ts'
+import type { Metering } from '../../../platform/metering/index.ts'
+import type { SignInEvents } from '../metrics.ts'
 import type { ContinueWith, Flow, FlowKind, Language, SignedIn } from '../model/flows.ts'
 import type { SecondFactors } from '../second-factor/index.ts'
 import type { Sessions } from '../sessions.ts'
@@ -61,13 +61,14 @@ export function createFlows(parts: {
   settings: TenantSettings
   secondFactors: SecondFactors
   access: SessionAccess
-  tenants: Tenants
+  metering: Metering
   throttle: Throttle
   roundTrips: RoundTrips
   socialSignIn: SocialSignIn
+  signIns: SignInEvents
 }) {
   const { db, store, clock, keeper, kinds, present, sessions, settings, secondFactors } = parts
-  const { access, tenants, throttle, roundTrips, socialSignIn } = parts
+  const { access, metering, throttle, roundTrips, socialSignIn, signIns } = parts
 
   async function start(caller: Caller, kind: FlowKind, request: FlowRequest): Promise<Flow> {
     const { tenantId } = caller
@@ -77,7 +78,7 @@ export function createFlows(parts: {
       request.returnTo === undefined
         ? null
         : checkReturnTo(request.returnTo, settings.of(tenantId).returnUrls)
-    requireGoodStanding(caller)
+    metering.reserve(caller)
     const row = await db.commit(() =>
       keeper.begin({
         tenantId,
@@ -182,7 +183,7 @@ export function createFlows(parts: {
     const from = store.flows.find(fromId)
     if (!from || keeper.isExpired(from) || kind === 'settings' || from.kind === 'settings')
       throw new FlowRefusal('flow_not_found', 'flow not found')
-    requireGoodStanding({ tenantStatus: tenants.find(from.tenantId).status })
+    metering.admit(from.tenantId)
     const { tenantId, language, returnTo } = from
     const row = await db.commit(() =>
       keeper.begin({ tenantId, kind, language: client.language ?? language, returnTo }),
@@ -205,7 +206,8 @@ export function createFlows(parts: {
     if (kind === 'settings') await access.require(row, client)
     try {
       if (row.completedAt !== null) keeper.open(row.id)
-      return answerTo(row, client, await kinds[kind].submit(row, input, client))
+      const submitted = () => kinds[kind].submit(row, input, client)
+      return answerTo(row, client, await signIns.counted(kind, input, submitted))
     } catch (error) {
       if (!(error instanceof FlowFailure)) throw error
       const current = store.flows.find(row.id) ?? row
@@ -225,8 +227,10 @@ export function createFlows(parts: {
   }
 
   /** Mails and later steps follow the language of whoever is at it. */
-  async function spokenBy(row: FlowRow, { language }: Client): Promise<FlowRow> {
+  async function spokenBy(row: FlowRow, client: Client): Promise<FlowRow> {
+    const { language } = client
     if (language === undefined || language === row.language || row.completedAt !== null) return row
+    if (!throttle.hasRoom(client)) return { ...row, language }
     return db.commit(() => keeper.save(store.flows.find(row.id) ?? row, { language }))
   }
 
@@ -266,12 +270,11 @@ export function createFlows(parts: {
     throttle.counted(client)
     const { flow, isOwnBrowser, arrival } = await roundTrips.end(provider, params, client)
     try {
-      const profile = await arrival()
-      return answerTo(
-        flow,
-        client,
-        await socialSignIn.arrive(flow.id, { provider, profile, isOwnBrowser }, client),
-      )
+      const arrived = async () => {
+        const profile = await arrival()
+        return socialSignIn.arrive(flow.id, { provider, profile, isOwnBrowser }, client)
+      }
+      return answerTo(flow, client, await signIns.counted(flow.kind, 'oidc', arrived))
     } catch (error) {
       if (!(error instanceof FlowFailure)) throw error
       return putOff(flow, error)

@@ -34,6 +34,7 @@ export interface NoticePage {
     | 'forbidden'
     | 'too_many_tries'
     | 'failed'
+    | 'not_now'
 }
 
 /** Draws flows for people whose tenant has no pages of its own. */

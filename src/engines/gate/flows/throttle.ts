@@ -62,7 +62,11 @@ export function createThrottle(parts: {
     if (!client.hasKey) takeOne(addresses, addressOf(client))
   }
 
-  return { guarded, watched, spend, counted }
+  /** For what costs a little and can be left out: counted where there is room. */
+  const hasRoom = (client: Client): boolean =>
+    client.hasKey || addresses.take(addressOf(client)) === 0
+
+  return { guarded, watched, spend, counted, hasRoom }
 }
 
 /** Far more than are at it at once; each costs some 400 bytes. */

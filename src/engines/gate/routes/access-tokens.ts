@@ -5,8 +5,7 @@ import { CodedErrors, Empty, refusalsIn } from '../../../http/responses.ts'
 import type { AccessTokens } from '../access-tokens.ts'
 import { AccessToken, TokenRequest } from '../model/access-tokens.ts'
 
-const { 402: Unpaid } = CodedErrors
-const { refused, badBody } = refusalsIn(CodedErrors)
+const { refused, badBody, spent } = refusalsIn(CodedErrors)
 
 /** contract/gate, tokens; revocation is added. */
 export function accessTokenRoutes(parts: { accessTokens: AccessTokens; access: Access }) {
@@ -21,7 +20,7 @@ export function accessTokenRoutes(parts: { accessTokens: AccessTokens; access: A
         description: 'The key is in the body. The token can do no more than the key, for a while.',
       },
       body: TokenRequest,
-      response: { 200: AccessToken, ...badBody, ...refused, 402: Unpaid },
+      response: { 200: AccessToken, ...badBody, ...refused, ...spent },
     })
     .post('/introspect', ({ caller, body }) => accessTokens.introspect(caller, body.access_token), {
       scope: ['tokens:write', 'authorize'],

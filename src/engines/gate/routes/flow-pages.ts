@@ -130,6 +130,8 @@ export function createFlowPages(parts: {
     if (error instanceof FlowFailure) return tooMany(notice(429, 'too_many_tries'), error)
     if (!(error instanceof FlowRefusal)) {
       const failure = error instanceof AppError ? failureOf(error) : STORAGE
+      // Of no use to try again: it is up to whoever the pages belong to.
+      if (NOT_NOW.has(failure.code)) return notice(statusOf(failure), 'not_now')
       return tooMany(notice(statusOf(failure), 'failed'), failure)
     }
     const { id, ways } = error
@@ -181,6 +183,13 @@ function withoutEchoes(flow: Flow): Flow {
   const left = messages.filter(({ text }) => !beside.includes(text))
   return { ...flow, ui: { ...flow.ui, messages: left } }
 }
+
+const NOT_NOW = new Set([
+  'account_suspended',
+  'renewal_unpaid',
+  'allowance_exhausted',
+  'spend_cap_reached',
+])
 
 function tooMany(response: Response, { retryAfterMs }: { retryAfterMs?: number | undefined }) {
   response.headers.set('retry-after', retryAfter(retryAfterMs))

@@ -11,8 +11,7 @@ import { ASSURANCE_LEVELS } from '../model/sessions.ts'
 import type { ClientOf } from './clients.ts'
 import { answerInJson, Refusal } from './flow-answers.ts'
 
-const { 402: Unpaid } = PlainErrors
-const { refused, badBody } = refusalsIn(PlainErrors)
+const { refused, badBody, spent } = refusalsIn(PlainErrors)
 const scope = 'flows'
 
 const Wishes = t.Object({
@@ -20,13 +19,13 @@ const Wishes = t.Object({
   refresh: t.Optional(oneOf(['true', 'false'], { description: 'Asks somebody signed in again.' })),
 })
 
-const Started = { 200: Flow, 400: PlainErrors[400], ...refused, 402: Unpaid }
+const Started = { 200: Flow, 400: PlainErrors[400], ...refused, ...spent }
 const Submitted = {
   200: t.Union([Flow, SignedIn]),
   422: t.Union([Flow, BrowserRoundTrip]),
-  429: t.Union([Flow, PlainErrors[429]]),
   ...badBody,
   ...refused,
+  429: t.Union([Flow, PlainErrors[429]]),
   403: t.Union([Refusal, PlainErrors[403]]),
   404: Refusal,
   410: Refusal,

@@ -110,7 +110,14 @@ export function selfServiceRoutes(parts: {
             description:
               'JSON, or for a browser a page that shows it. One about settings needs `X-Session-Token`.',
           },
-          response: { 200: Flow, 400: PlainErrors[400], ...Refusals, 503: Unavailable },
+          response: {
+            200: Flow,
+            400: PlainErrors[400],
+            402: PlainErrors[402],
+            ...Refusals,
+            429: TooMany,
+            503: Unavailable,
+          },
         },
       )
       .post('/:kind', (given) => submit(wordIn(FLOW_KINDS, given.params.kind), given), {

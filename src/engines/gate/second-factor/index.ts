@@ -1,6 +1,7 @@
 import type { Clock } from '../../../platform/clock.ts'
 import type { Sealing } from '../../../platform/sealing.ts'
 import type { Credentials } from '../credentials.ts'
+import { totpSecret } from '../sealed.ts'
 import type { TenantSettings } from '../settings.ts'
 import type { IdentityRow } from '../store/identities.ts'
 import type { Store } from '../store/index.ts'
@@ -30,7 +31,7 @@ interface RecoveryCode {
 const MOST_FAILURES = 10
 const BLOCKED_MS = 15 * 60_000
 
-const TOTP_KEPT = 'gate totp secrets'
+const { purpose: TOTP_KEPT, place: placeOf } = totpSecret
 const CODES_KEPT = 'gate recovery codes'
 
 /** What came of an answer. `blocked`: it was not even looked at. */
@@ -156,5 +157,3 @@ export function createSecondFactors(parts: {
     blockedMs,
   }
 }
-
-const placeOf = ({ id }: Person) => `gate_credentials/${id}/totp`

@@ -6,11 +6,10 @@ import { byThemselves } from '../flows/actor.ts'
 import { complain } from '../flows/failure.ts'
 import type { PendingAccount } from '../flows/flow.ts'
 import { aboutProvider } from '../flows/ui/index.ts'
+import { providerTokens } from '../sealed.ts'
 import type { IdentityRow } from '../store/identities.ts'
 import type { Store } from '../store/index.ts'
 import type { SocialProfile } from './index.ts'
-
-const TOKENS = 'gate provider tokens'
 
 export type Linking = ReturnType<typeof createLinking>
 
@@ -35,12 +34,13 @@ export function createLinking(parts: {
     requireRoom({ tenantId, id }, provider)
     const now = clock.now()
     const { subject, tokens } = account
+    const place = providerTokens.place({ tenantId, provider, subject })
     store.socialLinks.insert({
       tenantId,
       provider,
       subject,
       identityId: id,
-      tokens: tokens && sealing.seal(TOKENS, placeOf(tenantId, provider, subject), tokens),
+      tokens: tokens && sealing.seal(providerTokens.purpose, place, tokens),
       createdAt: now,
       updatedAt: now,
     })
@@ -69,6 +69,3 @@ export function createLinking(parts: {
 
   return { ownerOf, link, requireRoom, pending }
 }
-
-const placeOf = (tenantId: string, provider: string, subject: string) =>
-  `gate_social_links/${tenantId}/${provider}/${subject}/tokens`

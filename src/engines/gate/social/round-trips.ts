@@ -11,12 +11,13 @@ import type { SentAway } from '../flows/kinds/kind.ts'
 import type { Submission } from '../flows/submission.ts'
 import type { Throttle } from '../flows/throttle.ts'
 import { aboutProvider } from '../flows/ui/index.ts'
+import { roundTripSecrets } from '../sealed.ts'
 import type { FlowRow } from '../store/flows.ts'
 import type { Store } from '../store/index.ts'
 import type { RoundTripRow } from '../store/round-trips.ts'
 import { type RoundTripSecrets, type Social, SocialError, type SocialProfile } from './index.ts'
 
-const SECRETS = 'gate round trips'
+const { purpose: PURPOSE, place: placeOf } = roundTripSecrets
 /** How long somebody may take at the provider. */
 const AWAY_MS = 30 * 60_000
 /** Ways of one flow that are open; with a further one, the oldest is given up. */
@@ -62,7 +63,7 @@ export function createRoundTrips(parts: {
         tenantId: flow.tenantId,
         flowId: flow.id,
         provider,
-        secrets: sealing.seal(SECRETS, placeOf(stateHash), JSON.stringify(secrets)),
+        secrets: sealing.seal(PURPOSE, placeOf({ stateHash }), JSON.stringify(secrets)),
         browserHash: client.wants === 'page' ? client.browserHash : null,
         issuedAt: now,
         expiresAt: Math.min(now + AWAY_MS, flow.expiresAt),
@@ -101,7 +102,7 @@ export function createRoundTrips(parts: {
   async function arrive(trip: RoundTripRow, params: URLSearchParams, state: string) {
     const { provider, stateHash } = trip
     const secrets: RoundTripSecrets = JSON.parse(
-      sealing.open(SECRETS, placeOf(stateHash), trip.secrets),
+      sealing.open(PURPOSE, placeOf({ stateHash }), trip.secrets),
     )
     const redirectUri = callbackUrl(provider)
     return asComplaints(provider, () =>
@@ -129,8 +130,6 @@ const UNKNOWN = new FlowRefusal(
   'security_csrf_violation',
   'this way back from a provider is not known here, was used before, or took too long',
 )
-
-const placeOf = (stateHash: string) => `gate_round_trips/${stateHash}/secrets`
 
 const LONGEST = 200
 

@@ -1,0 +1,203 @@
+import type { AuditFilter, LoggedEntry } from '../platform/audit.ts'
+import { isoTime, stampOf, systemClock } from '../platform/clock.ts'
+import { AppError } from '../platform/errors.ts'
+import { parseTimestamp } from '../platform/timestamp.ts'
+import {
+  type Answer,
+  type Command,
+  type Configured,
+  EXIT,
+  type ExitCode,
+  type Invocation,
+  type Option,
+  oneOf,
+  table,
+  UsageError,
+} from './command.ts'
+import { openSink, type Sink } from './export-sink.ts'
+import { withOffices } from './open.ts'
+import { targetOf } from './target.ts'
+
+type Options = Invocation['options']
+
+const DEFAULT_LIMIT = 50
+const MOST = 10_000
+
+const filters: Record<string, Option> = {
+  tenant: { type: 'string', value: 'ID', help: 'Only of this tenant.' },
+  action: {
+    type: 'string',
+    value: 'PREFIX',
+    help: 'Only actions that begin so: key., tenant.suspended.',
+  },
+  actor: { type: 'string', value: 'ID', help: 'Only by this key, operator or person.' },
+  object: { type: 'string', value: 'TEXT', help: 'Only on objects with this in their name or id.' },
+  since: { type: 'string', value: 'TIME', help: 'Only from then on: 2026-01-31T12:00:00Z.' },
+  until: { type: 'string', value: 'TIME', help: 'Only before then.' },
+}
+
+export const auditList: Command = {
+  name: 'audit list',
+  summary: 'Show who did what, newest first.',
+  options: {
+    ...filters,
+    limit: {
+      type: 'string',
+      value: 'N',
+      help: `How many at most; ${DEFAULT_LIMIT} if absent, up to ${MOST}.`,
+    },
+  },
+  run: ({ config, options }) => {
+    const filter = filterIn(options)
+    const limit = limitIn(options.limit)
+    return withOffices(config, ({ audit }) => {
+      const entries: LoggedEntry[] = []
+      let before: number | undefined
+      do {
+        const page = audit.list({ ...filter, before, limit: limit - entries.length })
+        entries.push(...page.entries)
+        before = page.next
+      } while (before !== undefined && entries.length < limit)
+      const rows = entries.map(row)
+      const text = rows.length === 0 ? 'No entry.' : table([HEAD, ...rows])
+      return { json: { entries: entries.map(shown) }, text }
+    })
+  },
+}
+
+const FORMATS = ['ndjson', 'csv'] as const
+type Format = (typeof FORMATS)[number]
+
+export const auditExport: Command = {
+  name: 'audit export',
+  summary: 'Write the audit log to a file or standard output, oldest first.',
+  options: {
+    ...filters,
+    format: {
+      type: 'string',
+      value: 'FORMAT',
+      help: 'ndjson (the default), an object a line, or csv.',
+    },
+    to: {
+      type: 'string',
+      value: 'FILE',
+      help: 'A new file, for its owner alone, or a directory; standard output for - or if absent.',
+    },
+  },
+  run: (invocation) => {
+    const { options } = invocation
+    const filter = filterIn(options)
+    const format = oneOf(FORMATS, 'format', options.format ?? 'ndjson')
+    return exported(invocation, filter, format)
+  },
+}
+
+/** What is reported goes beside standard output where that holds the log, and nothing else. */
+async function exported(
+  invocation: Configured,
+  filter: AuditFilter,
+  format: Format,
+): Promise<Answer | ExitCode> {
+  const { config, io, options } = invocation
+  const begunAt = systemClock.monotonic()
+  const name = `gatehouse-audit-${stampOf(systemClock.now())}.${format}`
+  const { entries, file } = await withOffices(config, async ({ audit }) => {
+    using sink = openSink(io, targetOf(invocation, name))
+    const entries = await write(sink, audit.oldestFirst(filter), format)
+    await sink.end()
+    return { entries, ...sink.target }
+  })
+  const durationMs = Math.round(systemClock.monotonic() - begunAt)
+  const json = { entries, file, duration_ms: durationMs }
+  if (file !== undefined) return { json, text: `${entries} entries in ${file}.` }
+  io.err(options.json === true ? `${JSON.stringify(json)}\n` : `${entries} entries.\n`)
+  return EXIT.ok
+}
+
+/** A slice at a time, and the next one once that is taken: the log may be larger than memory. */
+async function write(sink: Sink, slices: Iterable<LoggedEntry[]>, format: Format): Promise<number> {
+  const line = format === 'csv' ? csvLine : (entry: LoggedEntry) => JSON.stringify(shown(entry))
+  if (format === 'csv') await sink.write(`${COLUMNS.join(',')}\r\n`)
+  const end = format === 'csv' ? '\r\n' : '\n'
+  let count = 0
+  for (const entries of slices) {
+    count += entries.length
+    await sink.write(entries.map((entry) => line(entry) + end).join(''))
+  }
+  return count
+}
+
+function filterIn(options: Options): AuditFilter {
+  const text = (name: string) => options[name] as string | undefined
+  const [since, until] = [timeIn('since', options.since), timeIn('until', options.until)]
+  if (since !== undefined && until !== undefined && until <= since)
+    throw new UsageError('--until: expected a time after that of --since')
+  return {
+    tenantId: text('tenant'),
+    action: text('action'),
+    actorId: text('actor'),
+    object: text('object'),
+    since,
+    until,
+  }
+}
+
+function timeIn(name: string, value: Options[string]): number | undefined {
+  if (value === undefined) return undefined
+  try {
+    return parseTimestamp(`${value}`, `--${name}`)
+  } catch (error) {
+    throw error instanceof AppError ? new UsageError(error.message) : error
+  }
+}
+
+function limitIn(value: Options[string]): number {
+  if (value === undefined) return DEFAULT_LIMIT
+  const limit = /^\d{1,6}$/.test(`${value}`) ? Number(value) : 0
+  if (limit < 1 || limit > MOST)
+    throw new UsageError(`--limit: expected a whole number from 1 to ${MOST}`)
+  return limit
+}
+
+const shown = ({ at, tenantId, actor, action, object, detail }: LoggedEntry) => ({
+  at: isoTime(at),
+  tenant_id: tenantId,
+  actor: { kind: actor.kind, id: actor.id ?? null, source: actor.source ?? null },
+  action,
+  object,
+  detail,
+})
+
+const HEAD = ['AT', 'TENANT', 'WHO', 'ACTION', 'OBJECT', 'DETAIL']
+
+function row({ at, tenantId, actor, action, object, detail }: LoggedEntry): string[] {
+  const who = [actor.kind, actor.id, actor.source].filter((part) => part !== undefined).join(' ')
+  const more = Object.keys(detail).length === 0 ? '' : JSON.stringify(detail)
+  return [isoTime(at), tenantId ?? '-', who, action, object, more]
+}
+
+const COLUMNS = [
+  'at',
+  'tenant_id',
+  'actor_kind',
+  'actor_id',
+  'actor_source',
+  'action',
+  'object',
+  'detail',
+] as const
+
+function csvLine(entry: LoggedEntry): string {
+  const { at, tenant_id, actor, action, object, detail } = shown(entry)
+  const cells = [at, tenant_id, actor.kind, actor.id, actor.source, action, object]
+  return [...cells, JSON.stringify(detail)].map((cell) => csvCell(cell ?? '')).join(',')
+}
+
+/** A spreadsheet takes what begins like this for a formula, and carries it out. */
+const FORMULA = /^[=+\-@\t\r\n]/
+
+/** Some of them divide cells at a semicolon or a tab, whatever the file says. */
+function csvCell(text: string): string {
+  const harmless = FORMULA.test(text) ? `'${text}` : text
+  return /[",;\t\r\n]/.test(harmless) ? `"${harmless.replaceAll('"', '""')}"` : harmless
+}

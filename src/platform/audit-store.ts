@@ -1,0 +1,111 @@
+import { and, asc, desc, eq, gt, gte, inArray, lt, lte, type SQL, sql } from 'drizzle-orm'
+import type { Db } from '../db/open.ts'
+import { auditLog } from './schema.ts'
+
+export type AuditRow = typeof auditLog.$inferSelect
+
+/** A part of the log, by the numbers of its rows: both ends belong to it. */
+export interface Span {
+  first: number
+  last: number
+}
+
+/** Moments, of which the later is no longer within. */
+export interface Period {
+  since: number
+  until: number
+}
+
+/** The only file with SQL on the audit log. Rows are added, read, and go by age; none is changed. */
+export function createAuditStore({ orm }: Db) {
+  const $ = sql.placeholder
+
+  const insert = orm
+    .insert(auditLog)
+    .values({
+      at: $('at'),
+      tenantId: $('tenantId'),
+      actorKind: $('actorKind'),
+      actorId: $('actorId'),
+      action: $('action'),
+      object: $('object'),
+      source: $('source'),
+      detail: $('detail'),
+    })
+    .prepare()
+
+  const removeBefore = orm
+    .delete(auditLog)
+    .where(
+      inArray(
+        auditLog.seq,
+        orm
+          .select({ seq: auditLog.seq })
+          .from(auditLog)
+          .where(sql`${auditLog.at} < ${$('before')}`)
+          .orderBy(asc(auditLog.at))
+          .limit($('limit')),
+      ),
+    )
+    .returning({ seq: auditLog.seq })
+    .prepare()
+
+  const ofTenant = eq(auditLog.tenantId, $('tenantId'))
+  const backwards = (whose: SQL | undefined) =>
+    orm
+      .select()
+      .from(auditLog)
+      .where(and(whose, lte(auditLog.seq, $('last')), gte(auditLog.seq, $('first'))))
+      .orderBy(desc(auditLog.seq))
+      .limit($('limit'))
+      .prepare()
+  const forwards = (whose: SQL | undefined) =>
+    orm
+      .select()
+      .from(auditLog)
+      .where(and(whose, gte(auditLog.seq, $('first')), lte(auditLog.seq, $('last'))))
+      .orderBy(asc(auditLog.seq))
+      .limit($('limit'))
+      .prepare()
+  const newest = { all: backwards(undefined), ofTenant: backwards(ofTenant) }
+  const oldest = { all: forwards(undefined), ofTenant: forwards(ofTenant) }
+
+  /** The plus sign keeps SQLite from walking through the table for the least number. */
+  const between = orm
+    .select({
+      first: sql<number | null>`min(+${auditLog.seq})`,
+      last: sql<number | null>`max(+${auditLog.seq})`,
+    })
+    .from(auditLog)
+    .where(and(gte(auditLog.at, $('since')), lt(auditLog.at, $('until'))))
+    .prepare()
+  const last = orm
+    .select({ seq: auditLog.seq })
+    .from(auditLog)
+    .where(gt(auditLog.seq, 0))
+    .orderBy(desc(auditLog.seq))
+    .limit(1)
+    .prepare()
+
+  const read =
+    (statements: typeof newest) =>
+    (tenantId: string | undefined, span: Span, limit: number): AuditRow[] =>
+      tenantId === undefined
+        ? statements.all.all({ ...span, limit })
+        : statements.ofTenant.all({ ...span, limit, tenantId })
+
+  return {
+    insert: (row: Omit<AuditRow, 'seq'>) => insert.run(row),
+    /** Removes up to `limit` rows that are older, and says how many it removed. */
+    removeBefore: (before: number, limit: number): number =>
+      removeBefore.all({ before, limit }).length,
+    newest: read(newest),
+    oldest: read(oldest),
+    /** Where what was recorded in a period lies; undefined where nothing was. */
+    spanOf(period: Period): Span | undefined {
+      const { first, last } = between.get({ ...period }) ?? { first: null, last: null }
+      return first === null || last === null ? undefined : { first, last }
+    },
+    last: (): number => last.get()?.seq ?? 0,
+  }
+}

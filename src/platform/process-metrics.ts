@@ -1,0 +1,57 @@
+import { readdirSync } from 'node:fs'
+import type { Metrics } from './metrics.ts'
+
+const LAG_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5] as const
+/** A block of the event loop that is longer than this is always noticed, a shorter one at times. */
+const SAMPLE_MS = 200
+/** Samples are taken for so long after a scrape: nobody pays for what nobody looks at. */
+const WATCHED_MS = 5 * 60_000
+
+/** What the operating system and the runtime say of this process. */
+export function createProcessMetrics(metrics: Metrics) {
+  metrics.gauge('process_resident_memory_bytes', 'Memory of this process that is in use.', () => [
+    { value: process.memoryUsage.rss() },
+  ])
+  metrics.total('process_cpu_seconds_total', 'Processor time that this process has used.', () => {
+    const { user, system } = process.cpuUsage()
+    return [{ value: (user + system) / 1_000_000 }]
+  })
+  const startedAt = performance.timeOrigin / 1000
+  metrics.gauge('process_start_time_seconds', 'When this process began, in Unix time.', () => [
+    { value: startedAt },
+  ])
+  // Other systems do not tell.
+  if (process.platform === 'linux')
+    metrics.gauge('process_open_fds', 'Open files and connections of this process.', () => [
+      { value: openFiles() },
+    ])
+  const lag = metrics.histogram(
+    'event_loop_lag_seconds',
+    'How much later than due a timer fires: how long whatever comes has to wait.',
+    LAG_SECONDS,
+  )
+  return { watched: createSampler(lag.with({}).observe) }
+}
+
+/** Less the one that looks. */
+const openFiles = () => readdirSync('/proc/self/fd').length - 1
+
+/** Returns what is to be called whenever somebody looks. */
+function createSampler(observe: (seconds: number) => void): () => void {
+  let samplesLeft = 0
+
+  function sample() {
+    const dueAt = performance.now() + SAMPLE_MS
+    setTimeout(() => {
+      observe(Math.max(performance.now() - dueAt, 0) / 1000)
+      samplesLeft--
+      if (samplesLeft > 0) sample()
+    }, SAMPLE_MS).unref()
+  }
+
+  return () => {
+    const isRunning = samplesLeft > 0
+    samplesLeft = WATCHED_MS / SAMPLE_MS
+    if (!isRunning) sample()
+  }
+}

@@ -1,0 +1,52 @@
+import { statfsSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { sql } from 'drizzle-orm'
+import type { Db } from '../db/open.ts'
+import type { Metrics } from './metrics.ts'
+import { instances } from './schema.ts'
+
+const COMMIT_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 1, 5] as const
+const WORKS = [1, 2, 5, 10, 25, 50, 100, 500] as const
+
+/** How the database and the disk below it do, and who shares them. */
+export function createStorageMetrics(metrics: Metrics, db: Db) {
+  metrics.gauge('database_size_bytes', 'Size of the database file.', () => [
+    { value: sizeOf(db.file) },
+  ])
+  metrics.gauge('wal_size_bytes', 'Size of the write-ahead log beside it.', () => [
+    { value: sizeOf(`${db.file}-wal`) },
+  ])
+  metrics.gauge('database_free_disk_bytes', 'Room that is left where the database is.', () => [
+    { value: roomAt(dirname(db.file)) },
+  ])
+  const alive = db.orm.select({ count: sql<number>`count(*)` }).from(instances).prepare()
+  metrics.gauge('instances_alive', 'Processes on this data directory, by their heartbeats.', () => [
+    { value: alive.get()?.count ?? 0 },
+  ])
+  const duration = metrics.histogram(
+    'commit_duration_seconds',
+    'Time that a transaction took, with the wait for the disk.',
+    COMMIT_SECONDS,
+  )
+  const works = metrics.histogram('commit_works', 'Writes that shared a transaction.', WORKS)
+  const failures = metrics.counter(
+    'storage_failures_total',
+    'Writes that the disk or the database did not take.',
+  )
+  const [inSeconds, inWorks, lost] = [duration.with({}), works.with({}), failures.with({})]
+  db.observe({
+    committed(count, ms) {
+      inSeconds.observe(ms / 1000)
+      inWorks.observe(count)
+    },
+    failed: (count) => lost.add(count),
+  })
+}
+
+/** To an account without privileges: some of what is free is kept for root. */
+function roomAt(folder: string): number {
+  const { bavail, bsize } = statfsSync(folder)
+  return bavail * bsize
+}
+
+const sizeOf = (file: string): number => Bun.file(file).size
