@@ -141,14 +141,23 @@ describe('the tables of docs/passepartout.md', () => {
 
   test('have every refusal and no other', async () => {
     await using world = await bootWorld({
-      flags: { 'limits-login-starts-per-minute': '1', 'server-max-body': '1KB' },
+      flags: {
+        'limits-login-starts-per-minute': '1',
+        'server-max-body': '1KB',
+        'metering-free-requests': '0',
+        'metering-default-spend-cap-cents': '0',
+      },
     })
     const { app, botApi } = world
     const acme = await world.signingTenant()
     const bare = await app.tenant('Bare')
     const owing = await world.signingTenant('Owing')
     const late = await world.signingTenant('Late')
+    const free = await world.signingTenant('Free')
+    const capped = await world.signingTenant('Capped')
     const { tenants } = app.platform
+    await tenants.change(world.actor, free.id, { plan: 'free' })
+    await tenants.change(world.actor, capped.id, { plan: 'metered' })
     await tenants.suspend(world.actor, owing.id, 'billing')
     await tenants.suspend(world.actor, late.id, 'renewal')
     const client = { ip: '203.0.113.7' }
@@ -180,6 +189,8 @@ describe('the tables of docs/passepartout.md', () => {
       await acme.live.post(START, { filler: 'x'.repeat(2000) }),
       await app.raw(START, { method: 'POST', headers, body: 'hello' }),
       tooMany,
+      await free.live.post(START),
+      await capped.live.post(START),
     ]
     expect(tooMany.headers.get('retry-after')).toMatch(/^\d+$/)
     const given = answers.map(({ status, body }) => `${status} ${body.error.code}`)

@@ -30,6 +30,7 @@ async function runIn({ cwd, env = {}, typed = () => '' }: Place, argv: string[])
     out: to('out'),
     err: to('err'),
     in: async () => typed(),
+    isWatched: false,
     env,
     cwd,
     program: 'gatehouse',

@@ -20,6 +20,7 @@ function cli(cwd: string, env: Record<string, string> = {}, input = '') {
         err += text
       },
       in: async () => input,
+      isWatched: false,
       env,
       cwd,
       program: 'gatehouse',

@@ -193,6 +193,8 @@ describe('the keyboard', () => {
 
   test('starts where typing starts and goes from top to bottom', async () => {
     const page = await openPage(browser, server.at('login'))
+    // The browser gives the focus once it has drawn the page.
+    await page.waitForFunction(() => document.activeElement !== document.body)
     const order = [await focusedName(page)]
     for (let step = 0; step < 8; step++) {
       await page.keyboard.press('Tab')

@@ -19,7 +19,7 @@ let listener: ReturnType<typeof serve>
 beforeAll(async () => {
   browser = await launchBrowser()
   app = await bootTestApp()
-  listener = serve(app.app, { host: '127.0.0.1', port: 0 })
+  listener = serve(app.app, { host: '127.0.0.1', port: 0 }, app.platform.log)
 }, 60_000)
 
 afterEach(() => closePages(browser))

@@ -17,7 +17,7 @@ let browser: Browser
 
 beforeAll(async () => {
   world = await bootFlows()
-  listener = serve(world.app.app, { host: '127.0.0.1', port: 0 })
+  listener = serve(world.app.app, { host: '127.0.0.1', port: 0 }, world.app.platform.log)
   app = startRelyingApp({ url: listener.url, key: world.key })
   browser = await launchBrowser()
   // The last page that is closed takes the browser with it.

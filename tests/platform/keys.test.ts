@@ -42,6 +42,8 @@ describe('a new key', () => {
       keyId: issued.id,
       tenantId: acme.id,
       tenantStatus: 'active',
+      plan: 'unlimited',
+      spendCapCents: null,
       engine: 'relay',
       environment: 'test',
       scopes: new Set(['relay:send', 'relay:read', 'relay:endpoints']),

@@ -25,6 +25,9 @@ gatehouse_seconds_bucket{le="1"} 2
 gatehouse_seconds_bucket{le="+Inf"} 3
 gatehouse_seconds_sum 7.6
 gatehouse_seconds_count 3
+# HELP gatehouse_scrape_errors_total Metrics that could not be read, and were left out of an answer.
+# TYPE gatehouse_scrape_errors_total counter
+gatehouse_scrape_errors_total 0
 `)
 })
 
@@ -33,4 +36,40 @@ test('label values cannot break out of their quotes', () => {
   metrics.counter('x_total', 'X.').add({ name: 'a"b\\c\nd' })
 
   expect(metrics.render()).toContain('gatehouse_x_total{name="a\\"b\\\\c\\nd"} 1\n')
+})
+
+test('what is known to be counted is shown as 0 before it happens', () => {
+  const metrics = createMetrics()
+  const counter = metrics.counter('x_total', 'X.')
+  const series = counter.with({ result: 'sent' })
+  metrics.histogram('y_seconds', 'Y.', [1]).with({})
+
+  expect(metrics.render()).toContain('gatehouse_x_total{result="sent"} 0\n')
+  expect(metrics.render()).toContain('gatehouse_y_seconds_count 0\n')
+  series.add()
+  counter.with({ result: 'sent' })
+  expect(metrics.render()).toContain('gatehouse_x_total{result="sent"} 1\n')
+})
+
+test('a count that somebody else keeps is a counter', () => {
+  const metrics = createMetrics()
+  metrics.total('x_seconds_total', 'X.', () => [{ value: 4.5 }])
+
+  expect(metrics.render()).toContain(
+    '# TYPE gatehouse_x_seconds_total counter\ngatehouse_x_seconds_total 4.5\n',
+  )
+})
+
+test('what cannot be read is left out and counted, in the same answer; the rest is there', () => {
+  const metrics = createMetrics()
+  metrics.gauge('broken', 'Broken.', () => {
+    throw new Error('no database')
+  })
+  metrics.gauge('sound', 'Sound.', () => [{ value: 1 }])
+
+  const first = metrics.render()
+  expect(first).not.toContain('broken')
+  expect(first).toContain('gatehouse_sound 1\n')
+  expect(first).toEndWith('gatehouse_scrape_errors_total 1\n')
+  expect(metrics.render()).toEndWith('gatehouse_scrape_errors_total 2\n')
 })

@@ -9,6 +9,7 @@ import { openMasterKey } from '../../src/platform/master-key-store.ts'
 import { createOutbound } from '../../src/platform/outbound/index.ts'
 import { createPlatform } from '../../src/platform/platform.ts'
 import { createSealing } from '../../src/platform/sealing.ts'
+import type { Plan } from '../../src/platform/tenants.ts'
 import { createTestClock } from './clock.ts'
 import { testConfig } from './config.ts'
 import { temporaryFolder } from './folder.ts'
@@ -67,9 +68,11 @@ export async function bootTestApp(options: TestAppOptions = {}) {
   const process = { version: 'test', host: 'test', pid: 1, isRunning: () => false }
   const sealing = createSealing(await openMasterKey({ db, clock, dataDir: folder.path }))
   const random = () => options.jitter ?? 0
-  const parts = { db, clock, log, outbound, sealing, keyPrefix: 'svc', process, random }
+  const config = testConfig({ 'metrics-enabled': 'true', ...options.flags })
+  const { metering } = config
+  const parts = { db, clock, log, outbound, sealing, keyPrefix: 'svc', metering, process, random }
   const platform = createPlatform(parts)
-  const gatehouse = createApp(platform, testConfig({ 'metrics-enabled': 'true', ...options.flags }))
+  const gatehouse = createApp(platform, config)
   await gatehouse.start()
   clock.settled = async () => {
     const { clockwork, delivery, mail, passepartout } = gatehouse
@@ -77,8 +80,10 @@ export async function bootTestApp(options: TestAppOptions = {}) {
   }
   await clock.settled()
 
-  async function tenant(name = 'Acme') {
-    const { id } = await platform.tenants.create(ACTOR, { name, plan: 'unlimited' })
+  async function tenant(name = 'Acme', plan: Plan = 'unlimited') {
+    const { id } = await platform.tenants.create(ACTOR, { name: 'Acme', plan })
+    // Past the rules for names: one that is older than they are has to be safe, too.
+    db.client.query('UPDATE tenants SET name = ? WHERE id = ?').run(name, id)
     const key = (engine: Engine = 'clockwork', environment?: Environment, scopes?: string[]) =>
       platform.keys.issue(ACTOR, { tenantId: id, engine, environment, scopes })
     const { key: secret } = await key()
@@ -118,6 +123,7 @@ export async function bootTestApp(options: TestAppOptions = {}) {
 
   async function stop() {
     await gatehouse.stop(0)
+    await platform.metering.stop()
     db.close()
     folder[Symbol.dispose]()
   }

@@ -414,6 +414,7 @@ const ENDINGS: Record<NoticePage['notice'], Partial<NoticePage>> = {
   other_browser: { status: 403, tenantName: null },
   forbidden: { status: 403 },
   too_many_tries: { status: 429 },
+  not_now: { status: 402, tenantName: null },
   failed: { status: 403, tenantName: null },
 }
 

@@ -45,6 +45,7 @@ test('skipped slots are counted by reason', async () => {
 
   expect(await metric(world, 'slots_skipped_total')).toEqual([
     'slots_skipped_total{reason="outage"} 5',
+    'slots_skipped_total{reason="overlap"} 0',
   ])
 })
 
@@ -66,7 +67,10 @@ test('an attempt that was lost counts as a failed one, and as a lease taken back
   await clock.advance(6 * SECOND)
   held.release()
 
-  expect(await metric(world, 'attempts_total')).toEqual(['attempts_total{status="failed"} 1'])
+  expect(await metric(world, 'attempts_total')).toEqual([
+    'attempts_total{status="success"} 0',
+    'attempts_total{status="failed"} 1',
+  ])
   expect(await metric(world, 'leases_reclaimed_total')).toEqual(['leases_reclaimed_total 1'])
 })
 

@@ -31,7 +31,16 @@ export async function bootProcess({ dataDir, now, pid, othersRun }: ProcessOptio
   })
   const process = { version: 'test', host: 'test', pid, isRunning: () => othersRun }
   const sealing = createSealing(await openMasterKey({ db, clock, dataDir }))
-  const parts = { db, clock, log, outbound, sealing, keyPrefix: 'svc', process }
+  const parts = {
+    db,
+    clock,
+    log,
+    outbound,
+    sealing,
+    keyPrefix: 'svc',
+    metering: testConfig().metering,
+    process,
+  }
   const platform = createPlatform(parts)
   const { app, clockwork, start, stop } = createApp(platform, testConfig())
   await start()

@@ -123,6 +123,7 @@ export async function signIn(dataDir: string, identityIds: string[]): Promise<st
     outbound: createOutbound({ clock, allow: [], timeoutMs: 1000, maxResponseBytes: 1024 }),
     sealing: createSealing(await openMasterKey({ db, clock, dataDir })),
     keyPrefix: 'svc',
+    metering: testConfig().metering,
     process: { version: 'test', host: 'test', pid: 1, isRunning: () => true },
   })
   const { gate } = createApp(platform, testConfig())

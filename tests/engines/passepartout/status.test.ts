@@ -379,7 +379,7 @@ describe('with `wait` the answer is held', () => {
   test('over a connection, which counts as gone when it is cut', async () => {
     await using own = await bootContract()
     const { live, liveKey } = await own.party()
-    const listener = serve(own.app.app, { host: '127.0.0.1', port: 0 })
+    const listener = serve(own.app.app, { host: '127.0.0.1', port: 0 }, own.app.platform.log)
     try {
       const { nonce } = await live.start()
       const ask = (signal: AbortSignal) =>

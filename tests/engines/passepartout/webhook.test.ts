@@ -15,7 +15,7 @@ type Hooked = Awaited<ReturnType<typeof bootHooked>>
 async function bootHooked() {
   const world = await bootContract()
   const { app, botApi, actor } = world
-  const listener = serve(app.app, { host: '127.0.0.1', port: 0 })
+  const listener = serve(app.app, { host: '127.0.0.1', port: 0 }, app.platform.log)
   const mine = await hookedParty('Acme')
 
   async function hookedParty(name: string) {

@@ -200,6 +200,7 @@ export async function bootBeside(
     }),
     sealing,
     keyPrefix: 'svc',
+    metering: testConfig().metering,
     process: { version: 'test', host: 'test', pid, isRunning: () => othersRun },
     random: () => 0,
   })

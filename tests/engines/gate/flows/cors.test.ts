@@ -175,7 +175,7 @@ describe('an answer about a flow', () => {
 describe('over a socket, HEAD', () => {
   async function listening() {
     const own = await bootFlows()
-    const listener = serve(own.app.app, { host: '127.0.0.1', port: 0 })
+    const listener = serve(own.app.app, { host: '127.0.0.1', port: 0 }, own.app.platform.log)
     return {
       ...own,
       url: listener.url,

@@ -1,0 +1,458 @@
+import { describe, expect, test } from 'bun:test'
+import { mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { run } from '../../src/cli/run.ts'
+import { openDatabase } from '../../src/db/open.ts'
+import { type AuditEntry, createAudit } from '../../src/platform/audit.ts'
+import { createAuditStore } from '../../src/platform/audit-store.ts'
+import { createTestClock } from '../support/clock.ts'
+import { temporaryFolder } from '../support/folder.ts'
+import { plansOf } from '../support/plans.ts'
+
+const DAY = 24 * 60 * 60_000
+const START = '2026-03-01T00:00:00.000Z'
+
+const ENTRY: AuditEntry = {
+  tenantId: 'acme',
+  actor: { kind: 'key', id: 'key-1' },
+  action: 'endpoint.created',
+  object: 'endpoint:1',
+}
+
+/** The command line on a data directory with nothing in its log but what the test records. */
+async function startWorld() {
+  const folder = temporaryFolder()
+
+  async function cli(...argv: string[]) {
+    const printed = { out: '', err: '' }
+    const code = await run(argv, {
+      out: (text) => {
+        printed.out += text
+      },
+      err: (text) => {
+        printed.err += text
+      },
+      in: async () => '',
+      isWatched: false,
+      env: {},
+      cwd: folder.path,
+      program: 'gatehouse',
+    })
+    return { code, ...printed }
+  }
+
+  async function listed(...argv: string[]) {
+    const { code, out, err } = await cli('audit', 'list', ...argv, '--json')
+    expect([code, err]).toEqual([0, ''])
+    return JSON.parse(out).entries
+  }
+
+  await cli('tenant', 'create', '--name', 'Acme')
+  const db = openDatabase({ dataDir: join(folder.path, 'data'), synchronous: 'normal' })
+  db.client.run('DELETE FROM audit_log')
+  const clock = createTestClock(START)
+  const audit = createAudit({ db, clock })
+
+  return {
+    folder: folder.path,
+    db,
+    clock,
+    audit,
+    cli,
+    listed,
+    record: (entry: Partial<AuditEntry> = {}) =>
+      db.commit(() => audit.record({ ...ENTRY, ...entry })),
+    /** That many entries at once, a minute apart. */
+    recordMany: (count: number) =>
+      db.commit(() => {
+        for (let n = 0; n < count; n++) {
+          clock.jump(60_000)
+          audit.record({ ...ENTRY, object: `endpoint:${n}` })
+        }
+      }),
+    [Symbol.dispose]: () => {
+      db.close()
+      folder[Symbol.dispose]()
+    },
+  }
+}
+
+const objectsOf = (entries: { object: string }[]) => entries.map(({ object }) => object)
+
+describe('audit list', () => {
+  test('shows who did what, to what, when and from where', async () => {
+    using world = await startWorld()
+    await world.record({ detail: { host: 'example.com' } })
+    await world.record({
+      tenantId: null,
+      actor: { kind: 'cli', source: 'uid 0@house' },
+      action: 'key.revoked',
+      object: 'key:2',
+    })
+
+    expect(await world.listed()).toEqual([
+      {
+        at: START,
+        tenant_id: null,
+        actor: { kind: 'cli', id: null, source: 'uid 0@house' },
+        action: 'key.revoked',
+        object: 'key:2',
+        detail: {},
+      },
+      {
+        at: START,
+        tenant_id: 'acme',
+        actor: { kind: 'key', id: 'key-1', source: null },
+        action: 'endpoint.created',
+        object: 'endpoint:1',
+        detail: { host: 'example.com' },
+      },
+    ])
+    const { out } = await world.cli('audit', 'list')
+    const [head, first, second] = out.split('\n')
+    expect(head).toMatch(/^AT +TENANT +WHO +ACTION +OBJECT +DETAIL$/)
+    expect(first).toMatch(/^2026-03-01T00:00:00.000Z +- +cli uid 0@house +key.revoked +key:2$/)
+    expect(second).toContain('{"host":"example.com"}')
+  })
+
+  test('what the command line itself does is in it', async () => {
+    using world = await startWorld()
+    const { out } = await world.cli('tenant', 'create', '--name', 'Other', '--json')
+    const { id } = JSON.parse(out)
+
+    expect(await world.listed('--tenant', id)).toMatchObject([
+      { actor: { kind: 'cli', id: null }, action: 'tenant.created', object: `tenant:${id}` },
+    ])
+  })
+
+  test('an empty log is said to be empty', async () => {
+    using world = await startWorld()
+
+    expect(await world.cli('audit', 'list')).toEqual({ code: 0, out: 'No entry.\n', err: '' })
+    expect(await world.listed()).toEqual([])
+  })
+
+  test('shows 50 entries, the newest first, or as many as are asked for', async () => {
+    using world = await startWorld()
+    await world.recordMany(60)
+
+    const fifty = objectsOf(await world.listed())
+    expect(fifty).toHaveLength(50)
+    expect([fifty[0], fifty.at(-1)]).toEqual(['endpoint:59', 'endpoint:10'])
+    expect(objectsOf(await world.listed('--limit', '2'))).toEqual(['endpoint:59', 'endpoint:58'])
+    expect(await world.listed('--limit', '60')).toHaveLength(60)
+    expect(await world.listed('--limit', '61')).toHaveLength(60)
+  })
+
+  test('finds what lies deep in a long log', async () => {
+    using world = await startWorld()
+    await world.record({ action: 'key.revoked', object: 'key:7' })
+    await world.recordMany(12_000)
+
+    expect(objectsOf(await world.listed('--action', 'key.'))).toEqual(['key:7'])
+    expect(objectsOf(await world.listed('--object', 'key:'))).toEqual(['key:7'])
+  })
+
+  test.each([
+    [
+      ['--tenant', 'acme'],
+      ['endpoint:1', 'key:1'],
+    ],
+    [['--tenant', 'nobody'], []],
+    [
+      ['--action', 'key.'],
+      ['key:2', 'key:1'],
+    ],
+    [['--action', 'key.revoked'], ['key:2']],
+    [['--action', 'revoked'], []],
+    [['--actor', 'ada'], ['key:2']],
+    [['--actor', 'ad'], []],
+    [
+      ['--object', ':1'],
+      ['endpoint:1', 'key:1'],
+    ],
+    [['--object', 'key', '--tenant', 'acme', '--action', 'key'], ['key:1']],
+  ] as [string[], string[]][])('%p shows %p', async (filter, objects) => {
+    using world = await startWorld()
+    await world.record({ action: 'key.created', object: 'key:1' })
+    const actor = { kind: 'operator', id: 'ada' } as const
+    await world.record({ tenantId: 'other', actor, action: 'key.revoked', object: 'key:2' })
+    await world.record()
+
+    expect(objectsOf(await world.listed(...filter))).toEqual(objects)
+  })
+
+  test('times are a lower bound that is within, and an upper one that is not', async () => {
+    using world = await startWorld()
+    for (const object of ['day:1', 'day:2', 'day:3']) {
+      await world.record({ object })
+      world.clock.jump(DAY)
+    }
+    const [second, third] = ['2026-03-02T00:00:00Z', '2026-03-03T01:00:00+01:00']
+
+    expect(objectsOf(await world.listed('--since', second))).toEqual(['day:3', 'day:2'])
+    expect(objectsOf(await world.listed('--until', third))).toEqual(['day:2', 'day:1'])
+    const day = await world.listed('--since', second, '--until', third)
+    expect(objectsOf(day)).toEqual(['day:2'])
+    expect(await world.listed('--since', '2027-01-01T00:00:00Z')).toEqual([])
+  })
+
+  test('times hold for each entry, though the clock was set back between them', async () => {
+    using world = await startWorld()
+    await world.record({ object: 'late' })
+    world.clock.jump(-DAY)
+    await world.record({ object: 'early' })
+
+    expect(objectsOf(await world.listed('--since', START))).toEqual(['late'])
+    expect(objectsOf(await world.listed('--until', START))).toEqual(['early'])
+    expect(objectsOf(await world.listed())).toEqual(['early', 'late'])
+  })
+
+  test('nothing in the log breaks out of its line', async () => {
+    using world = await startWorld()
+    await world.record({ object: 'a\nb\u001b[2J\u202ec', detail: { name: 'x\u009by' } })
+
+    const { out } = await world.cli('audit', 'list')
+
+    expect(out.trimEnd().split('\n')).toHaveLength(2)
+    expect(out.replaceAll('\n', '')).not.toMatch(/[\p{Cc}\u202e]/u)
+  })
+})
+
+describe('what is not understood is a usage error that names the option', () => {
+  test.each([
+    [['list', '--since', 'yesterday'], '--since: expected a time with date and zone'],
+    [['list', '--until', '2026-03-01T00:00:00'], '--until: expected a time with date and zone'],
+    [['export', '--since', '2026-02-30T00:00:00Z'], '--since: expected a time with date and zone'],
+    [
+      ['list', '--since', START, '--until', START],
+      '--until: expected a time after that of --since',
+    ],
+    [['list', '--limit', '0'], '--limit: expected a whole number from 1 to 10000'],
+    [['list', '--limit', '1e2'], '--limit: expected a whole number'],
+    [['list', '--limit', '10001'], '--limit: expected a whole number'],
+    [['export', '--format', 'xml'], '--format: expected one of ndjson, csv'],
+    [['export', '--limit', '5'], 'unknown option --limit'],
+  ] as [string[], string][])('%p', async (argv, words) => {
+    using world = await startWorld()
+    const { code, out, err } = await world.cli('audit', ...argv)
+    expect([code, out]).toEqual([2, ''])
+    expect(err).toContain(words)
+  })
+})
+
+describe('audit export', () => {
+  test('writes an object a line, oldest first, and how many on standard error', async () => {
+    using world = await startWorld()
+    await world.recordMany(1201)
+
+    const { code, out, err } = await world.cli('audit', 'export')
+
+    const entries = out
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line))
+    expect([code, err]).toEqual([0, '1201 entries.\n'])
+    expect(entries).toHaveLength(1201)
+    expect([entries[0].object, entries.at(-1).object]).toEqual(['endpoint:0', 'endpoint:1200'])
+    expect(entries.toReversed().slice(0, 50)).toEqual(await world.listed())
+    const { err: report } = await world.cli('audit', 'export', '--json', '--to', '-')
+    expect(JSON.parse(report)).toEqual({ entries: 1201, duration_ms: expect.any(Number) })
+  })
+
+  test('takes the filters of the list', async () => {
+    using world = await startWorld()
+    await world.recordMany(600)
+    await world.record({ tenantId: 'other', action: 'key.revoked', object: 'key:1' })
+
+    const { out } = await world.cli('audit', 'export', '--tenant', 'other', '--action', 'key')
+
+    expect(JSON.parse(out)).toMatchObject({ tenant_id: 'other', object: 'key:1' })
+    const none = await world.cli('audit', 'export', '--actor', 'nobody')
+    expect([none.out, none.err]).toEqual(['', '0 entries.\n'])
+  })
+
+  test('into a new file that only its owner reads', async () => {
+    using world = await startWorld()
+    await world.record()
+    const file = join(world.folder, 'log.ndjson')
+
+    const { code, out } = await world.cli('audit', 'export', '--to', 'log.ndjson', '--json')
+
+    const duration_ms = expect.any(Number)
+    expect([code, JSON.parse(out)]).toEqual([0, { entries: 1, file, duration_ms }])
+    expect(JSON.parse(readFileSync(file, 'utf8')).object).toBe('endpoint:1')
+    expect(statSync(file).mode & 0o777).toBe(0o600)
+  })
+
+  test('into a directory, named after the time', async () => {
+    using world = await startWorld()
+    await world.record()
+    mkdirSync(join(world.folder, 'logs'))
+
+    for (const format of ['ndjson', 'csv'])
+      await world.cli('audit', 'export', '--to', 'logs', '--format', format)
+
+    const names = readdirSync(join(world.folder, 'logs'))
+    expect(names).toHaveLength(2)
+    const stamp = '\\d{4}-\\d\\d-\\d\\dT\\d\\d-\\d\\d-\\d\\dZ'
+    for (const format of ['ndjson', 'csv'])
+      expect(names).toContainEqual(
+        expect.stringMatching(new RegExp(`^gatehouse-audit-${stamp}\\.${format}$`)),
+      )
+    expect(await world.cli('audit', 'export', '--to', 'nowhere/')).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('there is no directory'),
+    })
+  })
+
+  test('never over a file that is there', async () => {
+    using world = await startWorld()
+    const file = join(world.folder, 'precious')
+    await Bun.write(file, 'mine')
+
+    const { code, err } = await world.cli('audit', 'export', '--to', file)
+
+    expect(code).toBe(1)
+    expect(err).toBe(`${file} is there already, and nothing replaces it\n`)
+    expect(readFileSync(file, 'utf8')).toBe('mine')
+  })
+
+  test('leaves no part of a file behind when it fails', async () => {
+    using world = await startWorld()
+    await world.record()
+    world.db.client.run("UPDATE audit_log SET detail = 'no JSON'")
+
+    const result = world.cli('audit', 'export', '--to', 'log')
+
+    await expect(result).rejects.toThrow()
+    expect(readdirSync(world.folder)).toEqual(['data'])
+  })
+
+  test('as CSV with a header, and cells that hold what divides them', async () => {
+    using world = await startWorld()
+    await world.record({ object: 'a,"b"\nc', detail: { n: 1 } })
+
+    const { out } = await world.cli('audit', 'export', '--format', 'csv')
+
+    expect(out).toBe(
+      'at,tenant_id,actor_kind,actor_id,actor_source,action,object,detail\r\n' +
+        `${START},acme,key,key-1,,endpoint.created,"a,""b""\nc","{""n"":1}"\r\n`,
+    )
+  })
+
+  test.each(['a;b', 'a\tb'])(
+    'CSV cells hold what divides them for programs of other countries: %j',
+    async (object) => {
+      using world = await startWorld()
+      await world.record({ object })
+
+      const { out } = await world.cli('audit', 'export', '--format', 'csv')
+
+      expect(out).toContain(`,"${object}",`)
+    },
+  )
+
+  test.each(['=1+1', '+1', '-1', '@x', '\tx', '\rx', '\nx'])(
+    'CSV cells are no formulas of a spreadsheet: %j',
+    async (object) => {
+      using world = await startWorld()
+      await world.record({ object })
+
+      const { out } = await world.cli('audit', 'export', '--format', 'csv')
+
+      const cell = out.slice(out.indexOf('endpoint.created,') + 17, out.indexOf(',{}'))
+      expect(cell.replaceAll('"', '')).toBe(`'${object}`)
+    },
+  )
+
+  test('ends on a server that goes on recording', async () => {
+    using world = await startWorld()
+    await world.recordMany(1000)
+    let count = 0
+
+    for (const entries of world.audit.oldestFirst({})) {
+      count += entries.length
+      world.db.client.transaction(() => world.audit.record(ENTRY))()
+    }
+
+    expect(count).toBe(1000)
+  })
+})
+
+describe('a list for pages', () => {
+  test('is read to its end by what each page says comes next', async () => {
+    using world = await startWorld()
+    await world.recordMany(25)
+    const seen: string[] = []
+    let before: number | undefined
+    do {
+      const { entries, next } = world.audit.list({ limit: 10, before })
+      expect(entries.length).toBeLessThanOrEqual(10)
+      seen.push(...objectsOf(entries))
+      before = next
+    } while (before !== undefined)
+
+    expect(seen).toEqual(Array.from({ length: 25 }, (_, n) => `endpoint:${24 - n}`))
+  })
+
+  test('looks at no more than 5000 entries at once for what is rare, and says where to go on', async () => {
+    using world = await startWorld()
+    await world.record({ action: 'key.revoked', object: 'key:7' })
+    await world.recordMany(6000)
+    const filter = { action: 'key.', limit: 10 }
+
+    const first = world.audit.list(filter)
+    expect(first.entries).toEqual([])
+    const second = world.audit.list({ ...filter, before: first.next })
+    expect(objectsOf(second.entries)).toEqual(['key:7'])
+    expect(second.next).toBeUndefined()
+  })
+})
+
+describe('the log is append-only', () => {
+  test('no source changes a row, and only its retention deletes some', async () => {
+    const source = join(import.meta.dir, '..', '..', 'src')
+    const touching: string[] = []
+    for await (const name of new Bun.Glob('**/*.ts').scan(source)) {
+      const text = readFileSync(join(source, name), 'utf8')
+      if (/(update|delete)\(auditLog\)|(update|delete from|replace into) "?audit_log/i.test(text))
+        touching.push(name)
+    }
+    expect(touching).toEqual(['platform/audit-store.ts'])
+    const store = readFileSync(join(source, 'platform', 'audit-store.ts'), 'utf8')
+    expect(store.match(/\.(update|delete)\(auditLog\)/g)).toEqual(['.delete(auditLog)'])
+  })
+
+  test('rows past their time go, and no others', async () => {
+    using world = await startWorld()
+    await world.record({ object: 'old' })
+    world.clock.jump(10 * DAY)
+    await world.record({ object: 'new' })
+    const { deleteSlice } = world.audit.retention(10 * DAY)
+
+    expect(await world.db.commit(() => deleteSlice(world.clock.now(), 500))).toBe(0)
+    world.clock.jump(1)
+    expect(await world.db.commit(() => deleteSlice(world.clock.now(), 500))).toBe(1)
+    expect(objectsOf(await world.listed())).toEqual(['new'])
+  })
+})
+
+describe('reads go by an index and sort nothing', async () => {
+  const { plans, planWith } = await plansOf(createAuditStore)
+
+  test.each([
+    ['the newest', ['desc limit ?', 'where ("audit_log"."seq" <= ?'], 'USING INTEGER PRIMARY KEY'],
+    ['the newest of a tenant', ['desc', 'tenant_id" = ?'], 'audit_log_by_tenant (tenant_id=? AND'],
+    ['the oldest of a tenant', ['asc', 'tenant_id" = ?'], 'audit_log_by_tenant (tenant_id=? AND'],
+    ['a period', ['min(+'], 'USING COVERING INDEX audit_log_by_time (at>? AND at<?)'],
+    ['what is past its time', ['delete from'], 'USING COVERING INDEX audit_log_by_time (at<?)'],
+  ])('%s', (_, parts, index) => {
+    expect(planWith(...parts)).toContain(index)
+  })
+
+  test('no statement walks through the table', () => {
+    const bad = plans.filter(({ plan }) => plan.some((step) => /^SCAN|B-TREE/.test(step)))
+    expect(bad).toEqual([])
+  })
+})
