@@ -24,13 +24,13 @@ const step = async (title: string, command: string[]): Promise<Tally> =>
   (await succeeds(title, command)) ? { passed: 1, failed: 0 } : { passed: 0, failed: 1 }
 
 /**
- * Two files at a time, each in an environment of its own: much of what tests do is to wait, and more
+ * Three files at a time, each in an environment of its own: much of what tests do is to wait, and more
  * at once would make all of them slow. The runner's own report says how many tests there were; a
  * crash counts as a failure.
  */
 async function tests(): Promise<Tally> {
   const outfile = `--reporter-outfile=${report}`
-  const command = ['bun', 'test', '--parallel=2', '--reporter=junit', outfile]
+  const command = ['bun', 'test', '--parallel=3', '--reporter=junit', outfile]
   const green = await succeeds('tests', command)
   const text = await Bun.file(report)
     .text()

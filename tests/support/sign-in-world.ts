@@ -95,7 +95,7 @@ const configuration = (of: {
 async function newTenant(cwd: string): Promise<{ id: string; key: string }> {
   const cli = async (...args: string[]) =>
     (await command({ cwd, args: [...args, '--json'] })).json()
-  const { id } = await cli('tenant', 'create', '--name', TENANT)
+  const { id } = await cli('tenant', 'create', '--name', TENANT, '--plan', 'unlimited')
   const { key } = await cli('key', 'create', '--tenant', id, '--engine', 'gate')
   return { id, key }
 }
