@@ -1,10 +1,7 @@
 import { command } from '../../support/binary.ts'
 
 /** What a relay on this machine needs to deliver to this machine, as fast as it is asked to. */
-/** Limits on callers are not what is tried. */
 export const RELAY_ARGS = [
-  '--limits-requests-per-minute',
-  '10000000',
   '--outbound-allow',
   '127.0.0.0/8',
   '--limits-requests-per-minute',
