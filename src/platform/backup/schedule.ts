@@ -1,5 +1,6 @@
 import { stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { messageOf } from '../../db/errors.ts'
 import type { Db } from '../../db/open.ts'
 import type { Clock } from '../clock.ts'
 import { newId } from '../ids.ts'
@@ -156,14 +157,16 @@ export function createBackups(parts: {
       await db.commit(() => store.end(id, { endedAt: clock.now(), bytes, error: null }))
       succeeded.add()
       log.info('backup made', { file, bytes, ms: Math.round(clock.monotonic() - began) })
-      await rotate({ store, keep, now: clock.now(), made: file, log, reach })
     } catch (error) {
       failed.add()
       log.error('backup failed', { file, error: messageOf(error), retryInMs: retryMs })
       await db.commit(() =>
         store.end(id, { endedAt: clock.now(), bytes: null, error: messageOf(error) }),
       )
+      return
     }
+    // Beyond the reach of that: a backup is as good if an older one cannot be found or deleted.
+    await rotate({ store, keep, now: clock.now(), made: file, log, reach })
   }
 
   /** Begins none any more; one under way gets `graceMs` to end. */
@@ -195,5 +198,3 @@ const sizeOf = (file: string): Promise<number | null> =>
       throw error
     },
   )
-
-const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error))

@@ -1,6 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import { hasEnvironments } from '../engines.ts'
 import { invalid } from '../errors.ts'
+import { isMonth } from '../metering/months.ts'
 import { apiKeys, tenants, usageMonths } from '../schema.ts'
 import { checkedName } from '../tenants.ts'
 import { json } from './fields.ts'
@@ -25,8 +26,6 @@ const tenant: PortableTable<typeof tenants.$inferSelect> = {
   },
 }
 
-const MONTH = /^\d{4}-(0[1-9]|1[0-2])$/
-
 const usageMonth: PortableTable<typeof usageMonths.$inferSelect> = {
   kind: 'usage_month',
   table: usageMonths,
@@ -41,7 +40,7 @@ const usageMonth: PortableTable<typeof usageMonths.$inferSelect> = {
   },
   order: ['month'],
   check({ month }) {
-    if (!MONTH.test(month)) throw invalid('month: expected a month like 2026-01')
+    if (!isMonth(month)) throw invalid('month: expected a month like 2026-01')
   },
 }
 
