@@ -12,8 +12,10 @@ export const installationOf = ({ orm }: Pick<Db, 'orm'>): string | undefined =>
   orm.select({ id: installation.id }).from(installation).limit(1).get()?.id
 
 /** Names a database that has no name yet, once, whoever asks first. */
-export function nameInstallation({ db, clock }: { db: Db; clock: Clock }): Promise<void> {
-  return db.commit(() => {
+export async function nameInstallation({ db, clock }: { db: Db; clock: Clock }): Promise<void> {
+  if (installationOf(db)) return
+  await db.commit(() => {
+    // Another process may have been quicker.
     if (installationOf(db)) return
     db.orm.insert(installation).values({ id: newId(), createdAt: clock.now() }).run()
   })
