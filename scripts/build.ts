@@ -3,7 +3,7 @@
  * reading of its handlers and save next to nothing. What lies in the directory where it is
  * started must not change it, so it loads neither .env nor bunfig there.
  */
-import { mkdirSync } from 'node:fs'
+import { mkdirSync, renameSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 
 const root = join(import.meta.dir, '..')
@@ -18,11 +18,15 @@ interface Compilation {
   runtime?: { target: Bun.Build.CompileTarget; executablePath: string }
 }
 
-/** Bundles the sources and joins them with a runtime: with the one that runs this, if none is given. */
+/**
+ * Bundles the sources and joins them with a runtime: with the one that runs this, if none is given.
+ * The file appears whole, so that one that runs can be replaced.
+ */
 export async function compile({ outfile, commit, runtime }: Compilation): Promise<void> {
   mkdirSync(dirname(outfile), { recursive: true })
   // The bundle names each source by its path from here: the same bytes wherever this is started.
   process.chdir(root)
+  const unfinished = `${outfile}.${process.pid}`
   await Bun.build({
     entrypoints: ENTRYPOINTS,
     target: 'bun',
@@ -33,13 +37,14 @@ export async function compile({ outfile, commit, runtime }: Compilation): Promis
     },
     compile: {
       ...runtime,
-      outfile,
+      outfile: unfinished,
       autoloadDotenv: false,
       autoloadBunfig: false,
       autoloadTsconfig: false,
       autoloadPackageJson: false,
     },
   })
+  renameSync(unfinished, outfile)
 }
 
 /** From the environment where there is no checkout or no git, as when an image is built. */

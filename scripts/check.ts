@@ -14,9 +14,17 @@ interface Tally {
   failed: number
 }
 
-async function succeeds(title: string, command: string[]): Promise<boolean> {
+async function succeeds(
+  title: string,
+  command: string[],
+  env: Record<string, string> = {},
+): Promise<boolean> {
   console.log(`\n== ${title}: ${command.join(' ')}`)
-  const { exited } = Bun.spawn(command, { cwd: root, stdio: ['ignore', 'inherit', 'inherit'] })
+  const { exited } = Bun.spawn(command, {
+    cwd: root,
+    env: { ...process.env, ...env },
+    stdio: ['ignore', 'inherit', 'inherit'],
+  })
   return (await exited) === 0
 }
 
@@ -25,13 +33,14 @@ const step = async (title: string, command: string[]): Promise<Tally> =>
 
 /**
  * Three files at a time, each in an environment of its own: much of what tests do is to wait, and more
- * at once would make all of them slow. The runner's own report says how many tests there were; a
+ * at once would make all of them slow. The timeout is for what hangs: no test is held against the
+ * clock. The runner's own report says how many tests there were; a
  * crash counts as a failure.
  */
 async function tests(): Promise<Tally> {
   const outfile = `--reporter-outfile=${report}`
-  const command = ['bun', 'test', '--parallel=3', '--reporter=junit', outfile]
-  const green = await succeeds('tests', command)
+  const command = ['bun', 'test', '--parallel=3', '--timeout=30000', '--reporter=junit', outfile]
+  const green = await succeeds('tests', command, { TEST_COMPILED: '1' })
   const text = await Bun.file(report)
     .text()
     .catch(() => '')
@@ -49,6 +58,7 @@ async function tests(): Promise<Tally> {
 const tallies = [
   await step('types', ['tsc', '--noEmit', '-p', '.']),
   await step('lint and format', ['biome', 'check', '.']),
+  await step('compile', ['bun', 'scripts/build.ts']),
   await step('browser', ['bun', 'tests/support/unpack-browser.ts']),
   await tests(),
 ]

@@ -2,14 +2,20 @@ import { existsSync, mkdirSync, rmSync, statfsSync, writeFileSync } from 'node:f
 import { basename, join } from 'node:path'
 import { temporaryFolder } from '../folder.ts'
 
+/** The administrator's programs are not on everybody's path. */
+const PATH = `${process.env.PATH}:/usr/sbin:/sbin`
+
 function shell(...command: string[]): string {
-  const { exitCode, stdout, stderr } = Bun.spawnSync(command, { stderr: 'pipe' })
+  const { exitCode, stdout, stderr } = run(command)
   if (exitCode !== 0) throw new Error(`${command.join(' ')}: ${stderr}`)
   return `${stdout}`.trim()
 }
 
 const mountMemory = (at: string, megabytes: number) =>
   shell('mount', '-t', 'tmpfs', '-o', `size=${megabytes}m`, 'tmpfs', at)
+
+const run = (command: string[]) =>
+  Bun.spawnSync(command, { env: { ...process.env, PATH }, stderr: 'pipe' })
 
 /** Root may on Linux, and in some containers not even root. */
 export const canMount = process.platform === 'linux' && process.getuid?.() === 0 && tryToMount()
@@ -30,7 +36,7 @@ export const canFailDisk =
   canMount &&
   existsSync('/dev/loop-control') &&
   existsSync('/sys/fs/ext4') &&
-  ['mkfs.ext4', 'e2fsck', 'losetup'].every((program) => Bun.which(program) !== null)
+  ['mkfs.ext4', 'e2fsck', 'losetup'].every((program) => Bun.which(program, { PATH }) !== null)
 
 /** A file system in memory that is soon full. */
 export function smallDisk(stack: AsyncDisposableStack, megabytes: number) {
@@ -76,7 +82,7 @@ export function faultyDisk(stack: AsyncDisposableStack, megabytes: number) {
     repair() {
       unmount()
       // Its exit code tells that there was something to repair.
-      Bun.spawnSync(['e2fsck', '-y', device])
+      run(['e2fsck', '-y', device])
       mount()
     },
     /** Nobody may have a file open for writing. */
