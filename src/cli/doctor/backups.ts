@@ -25,7 +25,7 @@ export function backupFindings(
   unreachable: ReadonlySet<string>,
   now: number,
 ): Finding[] {
-  const found = { recent: store.list(LOOKED_AT), good: store.latest(), madeAt }
+  const found = { recent: store.list(now, LOOKED_AT), good: store.latest(now), madeAt }
   return [
     ...(found.recent.length > 0 ? missing(backup.directory, unreachable) : []),
     ...judgeBackups(found, backup, now),

@@ -1,5 +1,6 @@
 import { existsSync, mkdirSync, readdirSync, renameSync, rmdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
+import { messageOf } from '../../db/errors.ts'
 import { conflict } from '../errors.ts'
 import { sync } from '../files.ts'
 import { ownLike } from './files.ts'
@@ -63,7 +64,7 @@ function moveAway(name: string, dataDir: string, previous: string): boolean {
 const fixedKey = (dataDir: string, error: unknown) =>
   conflict(
     `${join(dataDir, ENTRIES.key)} has to give way to the key in the archive and cannot be moved ` +
-      `(${error instanceof Error ? error.message : error}). If it is mounted, such as a Docker ` +
+      `(${messageOf(error)}). If it is mounted, such as a Docker ` +
       `secret, put the key of the archive where it comes from (tar -xzOf FILE ${ENTRIES.key}), ` +
       'then restore again',
   )

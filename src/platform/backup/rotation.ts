@@ -53,7 +53,7 @@ export const backupRetention = (store: Store, keep: number): RetentionRule => ({
         .slice(0, keep)
         .map(({ id }) => id),
     )
-    const latest = store.latest()
+    const latest = store.latest(now)
     if (latest) needed.add(latest.id)
     const old = store.before(now - ROWS_KEPT_MS, limit + needed.size)
     const ids = old.filter((id) => !needed.has(id)).slice(0, limit)

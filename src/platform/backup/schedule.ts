@@ -6,7 +6,7 @@ import type { Clock } from '../clock.ts'
 import { newId } from '../ids.ts'
 import type { Instances } from '../instances.ts'
 import type { Log } from '../log.ts'
-import type { Metrics } from '../metrics.ts'
+import type { Metrics } from '../metrics/index.ts'
 import { archiveInChild, type MakeArchive } from './child.ts'
 import { ownDirectory } from './files.ts'
 import { archiveName } from './names.ts'
@@ -51,7 +51,7 @@ export function createBackups(parts: {
   const made = metrics.counter('backups_total', 'Backups of the schedule by result.')
   const [succeeded, failed] = [made.with({ result: 'success' }), made.with({ result: 'failure' })]
   metrics.gauge('backup_last_success_timestamp_seconds', 'End of the last good backup.', () => [
-    { value: Math.floor((store.latest()?.endedAt ?? 0) / 1000) },
+    { value: Math.floor((store.latest(clock.now())?.endedAt ?? 0) / 1000) },
   ])
   let running = false
   let looking: Promise<void> | undefined
@@ -184,8 +184,8 @@ export function createBackups(parts: {
     stop,
     /** Resolves when none is under way. */
     idle: async () => void (await looking),
-    latest: store.latest,
-    list: store.list,
+    latest: () => store.latest(clock.now()),
+    list: (limit: number) => store.list(clock.now(), limit),
     retention: backupRetention(store, keep),
   }
 }

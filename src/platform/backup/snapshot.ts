@@ -2,8 +2,13 @@ import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { databaseFile } from '../../db/open.ts'
 import { type Clock, sleep } from '../clock.ts'
-import { type KeyFile, MasterKeyError, masterKeyFile, readMasterKey } from '../master-key.ts'
-import { misfit } from '../master-key-store.ts'
+import {
+  type KeyFile,
+  MasterKeyError,
+  masterKeyFile,
+  readMasterKey,
+} from '../sealing/master-key.ts'
+import { misfit } from '../sealing/master-key-store.ts'
 import { masterKeysOf } from './contents.ts'
 import { copyDatabase, reading } from './database-file.ts'
 import { measure } from './files.ts'

@@ -7,7 +7,10 @@ export type BackupRow = typeof backups.$inferSelect
 /** Why a backup has failed whose process can no longer say why. */
 export const ABANDONED = 'the process that made it has ended'
 
-/** The only place with SQL on the table of backups. */
+/**
+ * The only place with SQL on the table of backups. Rows dated ahead of `now`, of a clock that was
+ * wrong, are not the newest: they would hide for as long that no backup is made.
+ */
 export function createBackupStore({ orm }: Db) {
   const $ = sql.placeholder
   const isGood = and(isNotNull(backups.endedAt), isNull(backups.error))
@@ -39,20 +42,21 @@ export function createBackupStore({ orm }: Db) {
     .from(backups)
     .where(and(isScheduled, isNull(backups.endedAt)))
     .prepare()
+  const hasBegun = sql`${backups.startedAt} <= ${$('now')}`
   const newest = orm
     .select()
     .from(backups)
+    .where(hasBegun)
     .orderBy(...newestFirst)
     .limit($('limit'))
     .prepare()
   const newestGood = orm
     .select()
     .from(backups)
-    .where(isGood)
+    .where(and(isGood, hasBegun))
     .orderBy(...newestFirst)
     .limit(1)
     .prepare()
-  const hasBegun = sql`${backups.startedAt} <= ${$('now')}`
   const newestScheduled = orm
     .select()
     .from(backups)
@@ -93,10 +97,10 @@ export function createBackupStore({ orm }: Db) {
     /** Those of the schedule that have no end. */
     open: (): BackupRow[] => open.all(),
     /** The newest first, of every origin and with whatever end. */
-    list: (limit: number): BackupRow[] => newest.all({ limit }),
+    list: (now: number, limit: number): BackupRow[] => newest.all({ now, limit }),
     /** The last good one, of every origin. */
-    latest: (): BackupRow | undefined => newestGood.get(),
-    /** The last of the schedule that has ended, well or not, and that is not of the future. */
+    latest: (now: number): BackupRow | undefined => newestGood.get({ now }),
+    /** The last of the schedule that has ended, well or not. */
     lastScheduled: (now: number): BackupRow | undefined => newestScheduled.get({ now }),
     lastGoodScheduled: (now: number): BackupRow | undefined => newestGoodScheduled.get({ now }),
     /** The good ones of the schedule, the newest first. */

@@ -3,6 +3,7 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync
 import { join } from 'node:path'
 import { Writable } from 'node:stream'
 import { AppError } from '../../../src/platform/errors.ts'
+import type { Process } from '../../../src/platform/process.ts'
 import {
   type MasterKey,
   MasterKeyError,
@@ -10,8 +11,7 @@ import {
   newMasterKey,
   readMasterKey,
   replaceKeyFile,
-} from '../../../src/platform/master-key.ts'
-import type { Process } from '../../../src/platform/process.ts'
+} from '../../../src/platform/sealing/master-key.ts'
 import { until } from '../../support/binary.ts'
 import { createHome, databaseIn, hurried, modeOf, PROCESS, piecesOf, sha256 } from './world.ts'
 

@@ -21,11 +21,15 @@ import { ownLike } from '../../../src/platform/backup/files.ts'
 import { makeBackup } from '../../../src/platform/backup/index.ts'
 import { mark } from '../../../src/platform/backup/marker.ts'
 import { type Clock, systemClock } from '../../../src/platform/clock.ts'
-import { masterKeyFile, newMasterKey, replaceKeyFile } from '../../../src/platform/master-key.ts'
-import { openMasterKey } from '../../../src/platform/master-key-store.ts'
 import type { Process } from '../../../src/platform/process.ts'
+import {
+  masterKeyFile,
+  newMasterKey,
+  replaceKeyFile,
+} from '../../../src/platform/sealing/master-key.ts'
+import { openMasterKey } from '../../../src/platform/sealing/master-key-store.ts'
 import { temporaryFolder } from '../../support/folder.ts'
-import { ACTOR, createHouse, rotationOn } from '../resealing-support.ts'
+import { ACTOR, createHouse, rotationOn } from '../sealing/resealing-support.ts'
 import {
   createHome,
   fingerprint,

@@ -7,7 +7,7 @@ import { openDatabase } from '../../../src/db/open.ts'
 import { archiveInChild, type MakeArchive } from '../../../src/platform/backup/child.ts'
 import { createBackups } from '../../../src/platform/backup/schedule.ts'
 import { createLog } from '../../../src/platform/log.ts'
-import { createMetrics } from '../../../src/platform/metrics.ts'
+import { createMetrics } from '../../../src/platform/metrics/index.ts'
 import { until } from '../../support/binary.ts'
 import { createTestClock } from '../../support/clock.ts'
 import { temporaryFolder } from '../../support/folder.ts'
@@ -376,4 +376,15 @@ test('a backup that is cut short leaves no copy behind', async () => {
 
   await made.catch(() => {})
   expect(readdirSync(home.path).filter((name) => name.startsWith('.'))).toEqual([])
+})
+
+test('what a clock that was ahead has dated does not count as the last one', async () => {
+  await using world = createWorld()
+  const { latest, list, metrics } = await world.boot('a')
+  expect(list(10)).toEqual([latest() ?? expect.unreachable()])
+  world.clock.jump(-300 * DAY)
+
+  expect(list(10)).toEqual([])
+  expect(latest()).toBeUndefined()
+  expect(metrics.render()).toContain('gatehouse_backup_last_success_timestamp_seconds 0')
 })
