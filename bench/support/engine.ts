@@ -3,10 +3,10 @@ import { loadConfig } from '../../src/config/index.ts'
 import { systemClock } from '../../src/platform/clock.ts'
 import type { Caller } from '../../src/platform/keys.ts'
 import { createLog } from '../../src/platform/log.ts'
-import { openMasterKey } from '../../src/platform/master-key-store.ts'
 import { createOutbound } from '../../src/platform/outbound/index.ts'
 import { createPlatform } from '../../src/platform/platform.ts'
-import { createSealing } from '../../src/platform/sealing.ts'
+import { createSealing } from '../../src/platform/sealing/index.ts'
+import { openMasterKey } from '../../src/platform/sealing/master-key-store.ts'
 import { FLAGS, type House, openHouseDatabase } from './house.ts'
 
 /** The whole program on a house, in this process and without a port. */

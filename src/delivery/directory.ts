@@ -1,6 +1,6 @@
 import type { Db } from '../db/open.ts'
 import { createReadCache } from '../platform/read-cache.ts'
-import { SealError, type Sealing } from '../platform/sealing.ts'
+import { SealError, type Sealing } from '../platform/sealing/index.ts'
 import type { Format } from './formats.ts'
 import { type CompiledFilter, compileFilter } from './matching.ts'
 import { endpointHeaders, endpointSecrets } from './sealed.ts'

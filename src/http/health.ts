@@ -3,9 +3,9 @@ import { Elysia, t } from 'elysia'
 import type { Db } from '../db/open.ts'
 import { notFound } from '../platform/errors.ts'
 import { installationOf, markOf } from '../platform/installation.ts'
-import type { Metrics } from '../platform/metrics.ts'
-import { createProcessMetrics } from '../platform/process-metrics.ts'
-import { createStorageMetrics } from '../platform/storage-metrics.ts'
+import type { Metrics } from '../platform/metrics/index.ts'
+import { createProcessMetrics } from '../platform/metrics/process.ts'
+import { createStorageMetrics } from '../platform/metrics/storage.ts'
 import { COMMIT, VERSION } from '../platform/version.ts'
 
 const Status = t.Object({ status: t.String() })

@@ -1,4 +1,4 @@
-import type { Metrics } from '../platform/metrics.ts'
+import type { Metrics } from '../platform/metrics/index.ts'
 
 export interface ObservedRequest {
   /** The route's template, never the path as sent: paths are without number. */

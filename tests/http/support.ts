@@ -5,7 +5,7 @@ import { createHttpMetrics } from '../../src/http/http-metrics.ts'
 import { createKit } from '../../src/http/kit.ts'
 import { createVisits } from '../../src/http/visits.ts'
 import type { Engine } from '../../src/platform/engines.ts'
-import { createMetrics } from '../../src/platform/metrics.ts'
+import { createMetrics } from '../../src/platform/metrics/index.ts'
 import { bootTestApp } from '../support/app.ts'
 
 /** The platform and the kit with routes of the test's own, and a new key for each call. */

@@ -1,8 +1,8 @@
 import { statSync } from 'node:fs'
 import type { Config } from '../../config/index.ts'
 import type { Db } from '../../db/open.ts'
-import { masterKeyFile, readMasterKey } from '../../platform/master-key.ts'
-import { knownMasterKeys, misfit } from '../../platform/master-key-store.ts'
+import { masterKeyFile, readMasterKey } from '../../platform/sealing/master-key.ts'
+import { knownMasterKeys, misfit } from '../../platform/sealing/master-key-store.ts'
 import { type Finding, ok, problem, warning } from './finding.ts'
 import { modeForOthers } from './permissions.ts'
 

@@ -1,6 +1,6 @@
 import type { Db } from '../../db/open.ts'
 import type { Clock } from '../../platform/clock.ts'
-import type { Metrics } from '../../platform/metrics.ts'
+import type { Metrics } from '../../platform/metrics/index.ts'
 import type { Store } from './store/index.ts'
 import type { SkipReason } from './store/ledgers.ts'
 

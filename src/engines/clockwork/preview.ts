@@ -1,3 +1,4 @@
+import { messageOf } from '../../db/errors.ts'
 import { type Clock, isoTime } from '../../platform/clock.ts'
 import type { Outbound } from '../../platform/outbound/index.ts'
 import type { Preview, PreviewRequest } from './model.ts'
@@ -21,6 +22,6 @@ function verdict(outbound: Outbound, url: string): NonNullable<Preview['url']> {
     outbound.checkUrl(url)
     return { url, allowed: true, reason: null }
   } catch (error) {
-    return { url, allowed: false, reason: error instanceof Error ? error.message : String(error) }
+    return { url, allowed: false, reason: messageOf(error) }
   }
 }

@@ -1,4 +1,4 @@
-import type { Metrics } from '../../platform/metrics.ts'
+import type { Metrics } from '../../platform/metrics/index.ts'
 import { FlowFailure } from './flows/failure.ts'
 import type { Outcome } from './flows/kinds/kind.ts'
 import type { Submission } from './flows/submission.ts'

@@ -1,7 +1,7 @@
 import type { Audit } from '../../platform/audit.ts'
 import type { Clock } from '../../platform/clock.ts'
 import { isSame, sha256 } from '../../platform/crypto.ts'
-import type { Sealing } from '../../platform/sealing.ts'
+import type { Sealing } from '../../platform/sealing/index.ts'
 import { languageOf } from './language.ts'
 import { COLLECT_MS, MOST_PROMPTS } from './limits.ts'
 import type { Deed, Person } from './messenger.ts'

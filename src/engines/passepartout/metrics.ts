@@ -1,4 +1,4 @@
-import type { Metrics } from '../../platform/metrics.ts'
+import type { Metrics } from '../../platform/metrics/index.ts'
 
 const LOGIN_EVENTS = [
   'started',

@@ -1,4 +1,4 @@
-import type { Sealing } from '../../platform/sealing.ts'
+import type { Sealing } from '../../platform/sealing/index.ts'
 import { loginToken } from './sealed.ts'
 
 const { purpose: PURPOSE, place: placeOf } = loginToken

@@ -1,6 +1,6 @@
 import type { Db } from '../../db/open.ts'
 import type { Environment } from '../../platform/engines.ts'
-import type { Metrics } from '../../platform/metrics.ts'
+import type { Metrics } from '../../platform/metrics/index.ts'
 
 /** What comes in, for whoever counts: told inside the commit that keeps it. */
 export interface RelayEvents {

@@ -1,4 +1,4 @@
-import type { Sealing } from '../sealing.ts'
+import type { Sealing } from '../sealing/index.ts'
 import { mailBody } from './sealed.ts'
 
 /** What a mail says, once for programs that show text and once for those that show HTML. */

@@ -1,4 +1,4 @@
-import type { Metrics } from '../metrics.ts'
+import type { Metrics } from '../metrics/index.ts'
 import type { Store } from './store/index.ts'
 
 /** What happens to mails, for whoever counts. */

@@ -1,5 +1,5 @@
 import type { Scan } from '../scan.ts'
-import { SealError } from '../sealing.ts'
+import { SealError } from '../sealing/index.ts'
 import type { Bodies, Body } from './body.ts'
 import type { Store } from './store/index.ts'
 import type { MailSummary } from './store/mails.ts'

@@ -1,4 +1,4 @@
-import type { Sealing } from '../sealing.ts'
+import type { Sealing } from '../sealing/index.ts'
 
 export type RecipientHash = ReturnType<typeof createRecipientHash>
 

@@ -1,4 +1,5 @@
 import type { NodemailerError } from 'nodemailer'
+import { messageOf } from '../../db/errors.ts'
 
 const LONGEST = 300
 
@@ -23,11 +24,10 @@ export function isFinal({ code, command, permanent, responseCode }: NodemailerEr
  * hidden is taken out, in whatever case of letters it comes back.
  */
 export function reasonOf(error: unknown, hidden: readonly string[]): string {
-  const message = error instanceof Error ? error.message : String(error)
   const shown = hidden
     .filter((part) => part !== '')
     .toSorted((a, b) => b.length - a.length)
-    .reduce((text, part) => text.replaceAll(anyCaseOf(part), '[hidden]'), message)
+    .reduce((text, part) => text.replaceAll(anyCaseOf(part), '[hidden]'), messageOf(error))
   return [...shown.replaceAll(/[\p{Cc}\s]+/gu, ' ').trim()].slice(0, LONGEST).join('')
 }
 

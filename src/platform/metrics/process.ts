@@ -1,5 +1,5 @@
 import { readdirSync } from 'node:fs'
-import type { Metrics } from './metrics.ts'
+import type { Metrics } from './index.ts'
 
 const LAG_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5] as const
 /** A block of the event loop that is longer than this is always noticed, a shorter one at times. */

@@ -1,9 +1,9 @@
 import { statfsSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { sql } from 'drizzle-orm'
-import type { Db } from '../db/open.ts'
-import type { Metrics } from './metrics.ts'
-import { instances } from './schema.ts'
+import type { Db } from '../../db/open.ts'
+import { instances } from '../schema.ts'
+import type { Metrics } from './index.ts'
 
 const COMMIT_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 1, 5] as const
 const WORKS = [1, 2, 5, 10, 25, 50, 100, 500] as const

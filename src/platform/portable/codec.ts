@@ -1,6 +1,6 @@
 import { getTableColumns } from 'drizzle-orm'
 import { AppError, conflict, invalid } from '../errors.ts'
-import { SealError, type Sealing } from '../sealing.ts'
+import { SealError, type Sealing } from '../sealing/index.ts'
 import { fieldOf, Mismatch } from './fields.ts'
 import { asItIs, isLeftOut, type PortableTable, type Row } from './table.ts'
 

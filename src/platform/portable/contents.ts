@@ -1,6 +1,6 @@
 import { getTableColumns } from 'drizzle-orm'
 import { fail, invalid } from '../errors.ts'
-import type { Sealing } from '../sealing.ts'
+import type { Sealing } from '../sealing/index.ts'
 import { createCodec, type Line } from './codec.ts'
 import { Mismatch, requireShape } from './fields.ts'
 import { Footer, fingerprintsOf, type Header, readHeader } from './format.ts'

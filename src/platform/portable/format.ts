@@ -1,6 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { invalid } from '../errors.ts'
-import type { Sealing } from '../sealing.ts'
+import type { Sealing } from '../sealing/index.ts'
 import { Mismatch, readTime, requireShape } from './fields.ts'
 import type { PortableTable } from './table.ts'
 

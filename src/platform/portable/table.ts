@@ -1,8 +1,8 @@
 import type { SQL } from 'drizzle-orm'
 import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core'
 import type { Db } from '../../db/open.ts'
-import type { FingerprintPurpose } from '../fingerprint-purposes.ts'
-import type { Sealing } from '../sealing.ts'
+import type { FingerprintPurpose } from '../sealing/fingerprint-purposes.ts'
+import type { Sealing } from '../sealing/index.ts'
 
 /** What a column can hold. */
 export type Value = string | number | boolean | null

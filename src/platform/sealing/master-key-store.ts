@@ -1,7 +1,9 @@
 import { asc, eq, inArray, sql } from 'drizzle-orm'
-import type { Db } from '../db/open.ts'
-import type { Clock } from './clock.ts'
+import type { Db } from '../../db/open.ts'
+import type { Clock } from '../clock.ts'
+import { fingerprintKeys, masterKeys } from '../schema.ts'
 import { FINGERPRINT_PURPOSES, type FingerprintPurpose } from './fingerprint-purposes.ts'
+import { sealedBy } from './index.ts'
 import { createKeyRing, type KeyRing, type KeysInUse } from './key-ring.ts'
 import {
   type KeyFile,
@@ -10,8 +12,6 @@ import {
   MasterKeyError,
   readMasterKey,
 } from './master-key.ts'
-import { fingerprintKeys, masterKeys } from './schema.ts'
-import { sealedBy } from './sealing.ts'
 
 /**
  * The keys of a data directory, held against the database in it. One that has known another key

@@ -11,7 +11,8 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { sync } from './files.ts'
+import { messageOf } from '../../db/errors.ts'
+import { sync } from '../files.ts'
 
 export interface MasterKey {
   /** A fingerprint, to tell keys apart: twelve hexadecimal digits that say nothing of the key. */
@@ -159,7 +160,7 @@ function orRefuse<T>(meaning: string, work: () => T): T {
   try {
     return work()
   } catch (error) {
-    refuse(`${meaning} (${error instanceof Error ? error.message : error})`)
+    refuse(`${meaning} (${messageOf(error)})`)
   }
 }
 

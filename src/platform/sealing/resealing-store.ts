@@ -1,6 +1,6 @@
 import type { SQLQueryBindings } from 'bun:sqlite'
 import { getTableName } from 'drizzle-orm'
-import type { Db } from '../db/open.ts'
+import type { Db } from '../../db/open.ts'
 import type { SealedColumn } from './sealed-column.ts'
 
 export interface SealedRow {

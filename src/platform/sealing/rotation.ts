@@ -1,9 +1,10 @@
-import { BUSY_TIMEOUT_MS } from '../db/commit.ts'
-import { type Db, hasMoved } from '../db/open.ts'
-import type { Actor, Audit } from './audit.ts'
-import { type Clock, sleep } from './clock.ts'
+import { BUSY_TIMEOUT_MS } from '../../db/commit.ts'
+import { type Db, hasMoved } from '../../db/open.ts'
+import type { Actor, Audit } from '../audit.ts'
+import { type Clock, sleep } from '../clock.ts'
+import { SILENCE_MS } from '../instances.ts'
 import { FINGERPRINT_PURPOSES } from './fingerprint-purposes.ts'
-import { SILENCE_MS } from './instances.ts'
+import { createSealing, deriveFingerprintKey } from './index.ts'
 import { primaryOf, ringOf } from './key-ring.ts'
 import {
   type KeyFile,
@@ -17,7 +18,6 @@ import { createMasterKeyStore, openMasterKey, requireFit } from './master-key-st
 import { add, createResealing, type Sweep } from './resealing.ts'
 import { fingerprintKey } from './sealed.ts'
 import type { SealedColumn } from './sealed-column.ts'
-import { createSealing, deriveFingerprintKey } from './sealing.ts'
 
 /**
  * A process that has not heard of the new key by then counts as dead, and what it had sealed

@@ -1,4 +1,4 @@
-import { fingerprintKeys } from './schema.ts'
+import { fingerprintKeys } from '../schema.ts'
 import { sealedColumn } from './sealed-column.ts'
 
 export const fingerprintKey = sealedColumn({

@@ -7,7 +7,7 @@ import { createAudit } from '../../../src/platform/audit.ts'
 import type { Caller } from '../../../src/platform/keys.ts'
 import { createLog } from '../../../src/platform/log.ts'
 import { createMetering } from '../../../src/platform/metering/index.ts'
-import { createMetrics } from '../../../src/platform/metrics.ts'
+import { createMetrics } from '../../../src/platform/metrics/index.ts'
 import { testConfig } from '../../support/config.ts'
 import { ACTOR, bootMetered, CREATING, type Metered, NEXT_MONTH } from './world.ts'
 

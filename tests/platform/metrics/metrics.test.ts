@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { createMetrics } from '../../src/platform/metrics.ts'
+import { createMetrics } from '../../../src/platform/metrics/index.ts'
 
 test('counters, gauges and histograms are written in the text format of Prometheus', () => {
   const metrics = createMetrics()

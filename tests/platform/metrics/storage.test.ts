@@ -1,14 +1,14 @@
 import { Database } from 'bun:sqlite'
 import { describe, expect, test } from 'bun:test'
-import { databaseFile, openDatabase } from '../../src/db/open.ts'
-import { createDeliveryMetrics } from '../../src/delivery/metrics.ts'
-import { createStore as createDeliveryStore } from '../../src/delivery/store/index.ts'
-import { createClockworkMetrics } from '../../src/engines/clockwork/metrics.ts'
-import { createStore as createClockworkStore } from '../../src/engines/clockwork/store/index.ts'
-import { createRelayMetrics } from '../../src/engines/relay/metrics.ts'
-import { createMetrics } from '../../src/platform/metrics.ts'
-import { bootTestApp } from '../support/app.ts'
-import { temporaryFolder } from '../support/folder.ts'
+import { databaseFile, openDatabase } from '../../../src/db/open.ts'
+import { createDeliveryMetrics } from '../../../src/delivery/metrics.ts'
+import { createStore as createDeliveryStore } from '../../../src/delivery/store/index.ts'
+import { createClockworkMetrics } from '../../../src/engines/clockwork/metrics.ts'
+import { createStore as createClockworkStore } from '../../../src/engines/clockwork/store/index.ts'
+import { createRelayMetrics } from '../../../src/engines/relay/metrics.ts'
+import { createMetrics } from '../../../src/platform/metrics/index.ts'
+import { bootTestApp } from '../../support/app.ts'
+import { temporaryFolder } from '../../support/folder.ts'
 
 /** A database with one table, and what its observer is told. */
 function openNotes() {

@@ -15,9 +15,9 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { inspect } from 'node:util'
-import { migrations } from '../../drizzle/index.ts'
-import { migrate } from '../../src/db/migrate.ts'
-import { openDatabase } from '../../src/db/open.ts'
+import { migrations } from '../../../drizzle/index.ts'
+import { migrate } from '../../../src/db/migrate.ts'
+import { openDatabase } from '../../../src/db/open.ts'
 import {
   loadMasterKey,
   MasterKeyError,
@@ -26,10 +26,10 @@ import {
   newMasterKey,
   readMasterKey,
   replaceKeyFile,
-} from '../../src/platform/master-key.ts'
-import { knownMasterKeys, openMasterKey } from '../../src/platform/master-key-store.ts'
-import { createTestClock } from '../support/clock.ts'
-import { temporaryFolder } from '../support/folder.ts'
+} from '../../../src/platform/sealing/master-key.ts'
+import { knownMasterKeys, openMasterKey } from '../../../src/platform/sealing/master-key-store.ts'
+import { createTestClock } from '../../support/clock.ts'
+import { temporaryFolder } from '../../support/folder.ts'
 
 const FORMAT = /^gatehouse-master-key-1:[A-Za-z0-9+/]{43}=\n$/
 const modeOf = (path: string) => statSync(path).mode & 0o777

@@ -5,8 +5,8 @@
  * - `rotate DIR` replaces the master key; with `inside N` or `after N` it is killed before, or
  *   after, its Nth transaction is committed.
  */
-import { type Db, openDatabase } from '../../src/db/open.ts'
-import { systemClock } from '../../src/platform/clock.ts'
+import { type Db, openDatabase } from '../../../src/db/open.ts'
+import { systemClock } from '../../../src/platform/clock.ts'
 import { ACTOR, openPost, rotationOn } from './resealing-support.ts'
 
 const [mode = '', dataDir = '', moment = '', at = '0'] = process.argv.slice(2)

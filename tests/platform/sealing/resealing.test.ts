@@ -1,17 +1,17 @@
 import { describe, expect, test } from 'bun:test'
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { ringOf } from '../../src/platform/key-ring.ts'
+import { createSealing } from '../../../src/platform/sealing/index.ts'
+import { ringOf } from '../../../src/platform/sealing/key-ring.ts'
 import {
   masterKeyFile,
   masterKeyOf,
   newMasterKey,
   readMasterKey,
   replaceKeyFile,
-} from '../../src/platform/master-key.ts'
-import { misfit } from '../../src/platform/master-key-store.ts'
-import { createSealing } from '../../src/platform/sealing.ts'
-import { until } from '../support/binary.ts'
+} from '../../../src/platform/sealing/master-key.ts'
+import { misfit } from '../../../src/platform/sealing/master-key-store.ts'
+import { until } from '../../support/binary.ts'
 import { createHouse, isWhole, openPost } from './resealing-support.ts'
 
 const nextTurn = () => new Promise((resolve) => setImmediate(resolve))

@@ -1,5 +1,5 @@
 import type { Clock } from '../../../platform/clock.ts'
-import type { Sealing } from '../../../platform/sealing.ts'
+import type { Sealing } from '../../../platform/sealing/index.ts'
 import type { Credentials } from '../credentials.ts'
 import { totpSecret } from '../sealed.ts'
 import type { TenantSettings } from '../settings.ts'

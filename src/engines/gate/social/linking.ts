@@ -1,7 +1,7 @@
 import type { ProviderName } from '../../../config/index.ts'
 import type { Audit } from '../../../platform/audit.ts'
 import type { Clock } from '../../../platform/clock.ts'
-import type { Sealing } from '../../../platform/sealing.ts'
+import type { Sealing } from '../../../platform/sealing/index.ts'
 import { byThemselves } from '../flows/actor.ts'
 import { complain } from '../flows/failure.ts'
 import type { PendingAccount } from '../flows/flow.ts'
