@@ -6,7 +6,7 @@ import { createLog } from '../../src/platform/log.ts'
 import { createOutbound } from '../../src/platform/outbound/index.ts'
 import { createPlatform } from '../../src/platform/platform.ts'
 import { createSealing } from '../../src/platform/sealing/index.ts'
-import { openMasterKey } from '../../src/platform/sealing/master-key-store.ts'
+import { openKeyRing } from '../../src/platform/sealing/open-key-ring.ts'
 import { FLAGS, type House, openHouseDatabase } from './house.ts'
 
 /** The whole program on a house, in this process and without a port. */
@@ -20,7 +20,7 @@ export async function openEngine(stack: AsyncDisposableStack, { dataDir }: House
     clock: systemClock,
     log: createLog({ level: 'error', format: 'json', now: Date.now, write: console.error }),
     outbound: createOutbound({ clock: systemClock, ...config.outbound, allow: [] }),
-    sealing: createSealing(await openMasterKey({ db, clock: systemClock, dataDir })),
+    sealing: createSealing(await openKeyRing({ db, clock: systemClock, dataDir })),
     keyPrefix: config.brand.prefix,
     metering: config.metering,
     process: { version: 'bench', host: 'bench', pid: process.pid, isRunning: () => true },

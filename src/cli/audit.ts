@@ -1,4 +1,4 @@
-import type { AuditFilter, LoggedEntry } from '../platform/audit.ts'
+import type { AuditFilter, LoggedEntry } from '../platform/audit/index.ts'
 import { isoTime, stampOf, systemClock } from '../platform/clock.ts'
 import { AppError } from '../platform/errors.ts'
 import { parseTimestamp } from '../platform/timestamp.ts'

@@ -4,7 +4,7 @@ import { Writable } from 'node:stream'
 import { migrations } from '../../drizzle/index.ts'
 import type { Config } from '../config/index.ts'
 import { databaseExists } from '../db/open.ts'
-import { createAudit } from '../platform/audit.ts'
+import { createAudit } from '../platform/audit/index.ts'
 import {
   archiveName,
   type Backup,

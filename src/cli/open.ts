@@ -8,13 +8,13 @@ import { migrate, migrationStatus, SchemaError } from '../db/migrate.ts'
 import { type Db, databaseExists, databaseFile, openDatabase } from '../db/open.ts'
 import { type Bots, createBotOffice } from '../engines/passepartout/index.ts'
 import { baseUrlOf } from '../http/urls.ts'
-import { type Actor, type Audit, createAudit } from '../platform/audit.ts'
+import { type Actor, type Audit, createAudit } from '../platform/audit/index.ts'
 import { type Clock, systemClock } from '../platform/clock.ts'
 import { notFound } from '../platform/errors.ts'
 import { createKeys } from '../platform/keys.ts'
 import { createUsageOffice } from '../platform/metering/index.ts'
 import { createSealing, type Sealing } from '../platform/sealing/index.ts'
-import { openMasterKey } from '../platform/sealing/master-key-store.ts'
+import { openKeyRing } from '../platform/sealing/open-key-ring.ts'
 import { createTenants } from '../platform/tenants.ts'
 import { VERSION } from '../platform/version.ts'
 
@@ -88,7 +88,7 @@ export async function withNewOffices<T>(config: Config, work: Work<T>): Promise<
     const keys = createKeys({ db, clock, audit, prefix: config.brand.prefix })
     const tenants = createTenants({ db, clock, audit, onChange: keys.forget })
     const sealing = async () =>
-      createSealing(await openMasterKey({ db, clock, dataDir: config.dataDir }))
+      createSealing(await openKeyRing({ db, clock, dataDir: config.dataDir }))
     return await work({
       db,
       clock,

@@ -1,6 +1,6 @@
 import { migrations } from '../../drizzle/index.ts'
 import type { Config } from '../config/index.ts'
-import { createAudit } from '../platform/audit.ts'
+import { createAudit } from '../platform/audit/index.ts'
 import { type Overdue, type Restored, restoreArchive } from '../platform/backup/index.ts'
 import { systemClock } from '../platform/clock.ts'
 import { thisProcess } from '../platform/process.ts'

@@ -3,7 +3,7 @@ import { formatErrors, nearest, settingFlags } from '../config/index.ts'
 import { StorageError } from '../db/errors.ts'
 import { SchemaError } from '../db/migrate.ts'
 import { AppError } from '../platform/errors.ts'
-import { MasterKeyError } from '../platform/sealing/master-key.ts'
+import { MasterKeyError } from '../platform/sealing/key-file.ts'
 import {
   type Answer,
   type Command,

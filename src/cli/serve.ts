@@ -8,7 +8,7 @@ import { createOutbound } from '../platform/outbound/index.ts'
 import { createPlatform } from '../platform/platform.ts'
 import { thisProcess } from '../platform/process.ts'
 import { createSealing } from '../platform/sealing/index.ts'
-import { openMasterKey } from '../platform/sealing/master-key-store.ts'
+import { openKeyRing } from '../platform/sealing/open-key-ring.ts'
 import { VERSION } from '../platform/version.ts'
 import { type Command, EXIT, type ExitCode, type Io } from './command.ts'
 import { firstSteps } from './first-steps.ts'
@@ -42,7 +42,7 @@ async function serveUntilStopped(
   const applied = migrateConfigured(config, db)
   if (applied.length > 0) log.info('migrated', { steps: applied.length, to: applied.at(-1) })
   const { dataDir } = config
-  const keyRing = await openMasterKey({ db, clock: systemClock, dataDir })
+  const keyRing = await openKeyRing({ db, clock: systemClock, dataDir })
   await nameInstallation({ db, clock: systemClock })
   const platform = createPlatform({
     db,

@@ -1,5 +1,5 @@
 import type { Db } from '../db/open.ts'
-import type { Actor, Audit } from '../platform/audit.ts'
+import type { Actor, Audit } from '../platform/audit/index.ts'
 import type { Clock } from '../platform/clock.ts'
 import { conflict, fail, notFound } from '../platform/errors.ts'
 import type { Store } from './store/index.ts'

@@ -1,4 +1,4 @@
-import type { Audit } from '../platform/audit.ts'
+import type { Audit } from '../platform/audit/index.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Log } from '../platform/log.ts'
 import type { Directory } from './directory.ts'

@@ -1,5 +1,5 @@
 import type { Config } from '../config/index.ts'
-import { createDueLoop } from '../platform/due-loop.ts'
+import { createDueLoop } from '../platform/due/loop.ts'
 import type { Platform } from '../platform/platform.ts'
 import { createByHand } from './by-hand.ts'
 import { createDirectory } from './directory.ts'

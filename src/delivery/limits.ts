@@ -1,4 +1,4 @@
-import type { DueLimits } from '../platform/due-queue.ts'
+import type { DueLimits } from '../platform/due/queue.ts'
 
 /**
  * Two bulkheads: however many deliveries are tried again, they never take the place of a first

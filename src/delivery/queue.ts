@@ -1,5 +1,5 @@
 import type { Clock } from '../platform/clock.ts'
-import type { DueQueue, Holders, Lane, Lease } from '../platform/due-queue.ts'
+import type { DueQueue, Holders, Lane, Lease } from '../platform/due/queue.ts'
 import { newId } from '../platform/ids.ts'
 import type { Log } from '../platform/log.ts'
 import type { Directory, Endpoint } from './directory.ts'

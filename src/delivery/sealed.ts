@@ -1,4 +1,4 @@
-import { sealedColumn } from '../platform/sealing/sealed-column.ts'
+import { sealedColumn } from '../platform/sealing/column.ts'
 import { endpoints } from './schema.ts'
 
 const PURPOSE = 'webhook endpoints'

@@ -56,5 +56,7 @@ export function createHttpMetrics(metrics: Metrics) {
     found.time.observe(durationMs / 1000)
   }
 
-  return { observe, refused: (code: string) => byCode.get(code)?.add() ?? refusals.add({ code }) }
+  const refused = (code: string) => (byCode.get(code) ?? refusals.with({ code })).add()
+
+  return { observe, refused }
 }

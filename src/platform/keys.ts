@@ -1,5 +1,5 @@
 import type { Db } from '../db/open.ts'
-import type { Actor, Audit } from './audit.ts'
+import type { Actor, Audit } from './audit/index.ts'
 import { type Clock, isoOrNull, isoTime } from './clock.ts'
 import { isMinted, mintSecret, sha256 } from './crypto.ts'
 import {

@@ -1,6 +1,6 @@
 import type { Config } from '../config/index.ts'
 import type { Db } from '../db/open.ts'
-import { createAudit } from './audit.ts'
+import { createAudit } from './audit/index.ts'
 import type { Clock } from './clock.ts'
 import { ENGINES } from './engines.ts'
 import { createInstances } from './instances.ts'

@@ -1,6 +1,6 @@
 import { asc, eq, sql } from 'drizzle-orm'
 import type { Db } from '../db/open.ts'
-import type { Actor, Audit } from './audit.ts'
+import type { Actor, Audit } from './audit/index.ts'
 import { type Clock, isoTime } from './clock.ts'
 import { fail, invalid, notFound } from './errors.ts'
 import { newId } from './ids.ts'

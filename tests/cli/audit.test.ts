@@ -3,8 +3,8 @@ import { mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { run } from '../../src/cli/run.ts'
 import { openDatabase } from '../../src/db/open.ts'
-import { type AuditEntry, createAudit } from '../../src/platform/audit.ts'
-import { createAuditStore } from '../../src/platform/audit-store.ts'
+import { type AuditEntry, createAudit } from '../../src/platform/audit/index.ts'
+import { createAuditStore } from '../../src/platform/audit/store.ts'
 import { createTestClock } from '../support/clock.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { plansOf } from '../support/plans.ts'
@@ -419,8 +419,8 @@ describe('the log is append-only', () => {
       if (/(update|delete)\(auditLog\)|(update|delete from|replace into) "?audit_log/i.test(text))
         touching.push(name)
     }
-    expect(touching).toEqual(['platform/audit-store.ts'])
-    const store = readFileSync(join(source, 'platform', 'audit-store.ts'), 'utf8')
+    expect(touching).toEqual(['platform/audit/store.ts'])
+    const store = readFileSync(join(source, 'platform', 'audit', 'store.ts'), 'utf8')
     expect(store.match(/\.(update|delete)\(auditLog\)/g)).toEqual(['.delete(auditLog)'])
   })
 

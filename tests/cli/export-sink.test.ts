@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { join } from 'node:path'
 import { openSink } from '../../src/cli/export-sink.ts'
 import { openDatabase } from '../../src/db/open.ts'
-import { createAudit } from '../../src/platform/audit.ts'
+import { createAudit } from '../../src/platform/audit/index.ts'
 import { openWorkFolder } from '../../src/platform/backup/work-folder.ts'
 import { thisProcess } from '../../src/platform/process.ts'
 import { createTestClock } from '../support/clock.ts'

@@ -8,7 +8,7 @@ import { createLog } from '../../src/platform/log.ts'
 import { createOutbound } from '../../src/platform/outbound/index.ts'
 import { createPlatform } from '../../src/platform/platform.ts'
 import { createSealing } from '../../src/platform/sealing/index.ts'
-import { openMasterKey } from '../../src/platform/sealing/master-key-store.ts'
+import { openKeyRing } from '../../src/platform/sealing/open-key-ring.ts'
 import type { Plan } from '../../src/platform/tenants.ts'
 import { createTestClock } from './clock.ts'
 import { testConfig } from './config.ts'
@@ -66,7 +66,7 @@ export async function bootTestApp(options: TestAppOptions = {}) {
     resolve: options.resolve,
   })
   const process = { version: 'test', host: 'test', pid: 1, isRunning: () => false }
-  const sealing = createSealing(await openMasterKey({ db, clock, dataDir: folder.path }))
+  const sealing = createSealing(await openKeyRing({ db, clock, dataDir: folder.path }))
   const random = () => options.jitter ?? 0
   const config = testConfig({ 'metrics-enabled': 'true', ...options.flags })
   const { metering } = config

@@ -1,8 +1,9 @@
 import { statSync } from 'node:fs'
 import type { Config } from '../../config/index.ts'
 import type { Db } from '../../db/open.ts'
-import { masterKeyFile, readMasterKey } from '../../platform/sealing/master-key.ts'
-import { knownMasterKeys, misfit } from '../../platform/sealing/master-key-store.ts'
+import { masterKeyFile, readMasterKey } from '../../platform/sealing/key-file.ts'
+import { knownMasterKeys } from '../../platform/sealing/key-store.ts'
+import { misfit } from '../../platform/sealing/open-key-ring.ts'
 import { type Finding, ok, problem, warning } from './finding.ts'
 import { modeForOthers } from './permissions.ts'
 

@@ -1,6 +1,6 @@
 import type { Config } from '../../config/index.ts'
 import type { Access } from '../../http/access.ts'
-import { createDueLoop } from '../../platform/due-loop.ts'
+import { createDueLoop } from '../../platform/due/loop.ts'
 import type { Platform } from '../../platform/platform.ts'
 import { createAttempt } from './attempt.ts'
 import { createClosing } from './closing.ts'

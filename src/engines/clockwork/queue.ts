@@ -1,5 +1,5 @@
 import type { Clock } from '../../platform/clock.ts'
-import type { DueQueue, Holders, Lane, Lease } from '../../platform/due-queue.ts'
+import type { DueQueue, Holders, Lane, Lease } from '../../platform/due/queue.ts'
 import { type AttemptOutcome, type SendAttempt, unanswered } from './attempt.ts'
 import type { createEndings } from './endings.ts'
 import type { createSlots } from './slots.ts'

@@ -1,5 +1,5 @@
 import type { Clock } from '../../platform/clock.ts'
-import type { Lane, Lease } from '../../platform/due-queue.ts'
+import type { Lane, Lease } from '../../platform/due/queue.ts'
 import { newId } from '../../platform/ids.ts'
 import { LISTED_EXECUTIONS } from './limits.ts'
 import { type JobRequest, loadedRequest, type StoredRequest } from './request.ts'

@@ -1,6 +1,6 @@
 import type { Db } from '../../db/open.ts'
 import type { Introspection } from '../../http/introspection.ts'
-import { type Audit, actorOf } from '../../platform/audit.ts'
+import { type Audit, actorOf } from '../../platform/audit/index.ts'
 import { type Clock, isoTime } from '../../platform/clock.ts'
 import { isMinted, mintSecret, sha256 } from '../../platform/crypto.ts'
 import type { Environment } from '../../platform/engines.ts'

@@ -1,5 +1,5 @@
 import type { Db } from '../../db/open.ts'
-import { type Audit, actorOf } from '../../platform/audit.ts'
+import { type Audit, actorOf } from '../../platform/audit/index.ts'
 import { invalid } from '../../platform/errors.ts'
 import type { Caller } from '../../platform/keys.ts'
 import type { People } from './people.ts'

@@ -1,5 +1,5 @@
 import type { Db } from '../../db/open.ts'
-import { actorOf } from '../../platform/audit.ts'
+import { actorOf } from '../../platform/audit/index.ts'
 import { invalid } from '../../platform/errors.ts'
 import type { Caller } from '../../platform/keys.ts'
 import { isJsonObject, type JsonObject } from './documents/json.ts'

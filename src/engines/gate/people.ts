@@ -1,4 +1,4 @@
-import type { Actor, Audit } from '../../platform/audit.ts'
+import type { Actor, Audit } from '../../platform/audit/index.ts'
 import type { Clock } from '../../platform/clock.ts'
 import { conflict, forbidden, notFound } from '../../platform/errors.ts'
 import { newId } from '../../platform/ids.ts'

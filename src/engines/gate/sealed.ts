@@ -1,4 +1,4 @@
-import { sealedColumn } from '../../platform/sealing/sealed-column.ts'
+import { sealedColumn } from '../../platform/sealing/column.ts'
 import { gateCredentials, gateFlows, gateRoundTrips, gateSocialLinks } from './schema.ts'
 
 /** Of credentials, an authenticator's alone is sealed: what the others hold is compared. */

@@ -1,6 +1,6 @@
 import { PROVIDERS, type ProviderName } from '../../config/index.ts'
 import type { Db } from '../../db/open.ts'
-import { type Audit, actorOf } from '../../platform/audit.ts'
+import { type Audit, actorOf } from '../../platform/audit/index.ts'
 import type { Caller } from '../../platform/keys.ts'
 import { createReadCache } from '../../platform/read-cache.ts'
 import type { Store } from './store/index.ts'

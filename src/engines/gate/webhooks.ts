@@ -4,7 +4,7 @@ import { createDeliveryLog, type DeliveryLog } from '../../http/delivery-log/del
 import type { Rotated, Rotation, TestResult } from '../../http/delivery-log/model.ts'
 import { presentTest } from '../../http/delivery-log/present.ts'
 import { rotateSecret } from '../../http/delivery-log/rotation.ts'
-import { actorOf } from '../../platform/audit.ts'
+import { actorOf } from '../../platform/audit/index.ts'
 import { type Clock, isoTime } from '../../platform/clock.ts'
 import { createCursor } from '../../platform/cursor.ts'
 import { invalid } from '../../platform/errors.ts'

@@ -1,5 +1,5 @@
 import type { Db } from '../../db/open.ts'
-import type { Actor, Audit } from '../../platform/audit.ts'
+import type { Actor, Audit } from '../../platform/audit/index.ts'
 import type { Clock } from '../../platform/clock.ts'
 import type { Environment } from '../../platform/engines.ts'
 import { conflict, fail, invalid, notFound } from '../../platform/errors.ts'

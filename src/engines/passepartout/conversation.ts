@@ -1,4 +1,4 @@
-import type { Audit } from '../../platform/audit.ts'
+import type { Audit } from '../../platform/audit/index.ts'
 import type { Clock } from '../../platform/clock.ts'
 import { isSame, sha256 } from '../../platform/crypto.ts'
 import type { Sealing } from '../../platform/sealing/index.ts'

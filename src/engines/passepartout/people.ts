@@ -1,5 +1,5 @@
 import type { Db } from '../../db/open.ts'
-import { type Audit, actorOf } from '../../platform/audit.ts'
+import { type Audit, actorOf } from '../../platform/audit/index.ts'
 import { type Clock, isoTime } from '../../platform/clock.ts'
 import { fail, notFound } from '../../platform/errors.ts'
 import { newId } from '../../platform/ids.ts'

@@ -1,4 +1,4 @@
-import { sealedColumn } from '../../platform/sealing/sealed-column.ts'
+import { sealedColumn } from '../../platform/sealing/column.ts'
 import { passepartoutAttempts, passepartoutBots } from './schema.ts'
 
 export const botToken = sealedColumn({

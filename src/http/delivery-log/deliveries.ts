@@ -1,7 +1,7 @@
 import type { Delivery as DeliveryLayer } from '../../delivery/index.ts'
 import type { DeliveryView } from '../../delivery/store/rows.ts'
 import type { Stream } from '../../delivery/stream.ts'
-import { actorOf } from '../../platform/audit.ts'
+import { actorOf } from '../../platform/audit/index.ts'
 import { type createCursor, type Page, page } from '../../platform/cursor.ts'
 import { fail, notFound } from '../../platform/errors.ts'
 import type { Caller } from '../../platform/keys.ts'

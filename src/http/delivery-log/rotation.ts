@@ -1,6 +1,6 @@
 import type { Endpoints } from '../../delivery/endpoints.ts'
 import type { Stream } from '../../delivery/stream.ts'
-import { actorOf } from '../../platform/audit.ts'
+import { actorOf } from '../../platform/audit/index.ts'
 import { isoOrNull } from '../../platform/clock.ts'
 import type { Caller } from '../../platform/keys.ts'
 import { type Rotated, type Rotation, USUAL_GRACE_S } from './model.ts'

@@ -148,25 +148,29 @@ export function createBackups(parts: {
   function closeAbandoned(id: string, bytes: number | null) {
     const error = bytes === null ? ABANDONED : null
     store.end(id, { endedAt: clock.now(), bytes, error })
+    if (error === null) db.afterCommit(() => succeeded.add())
   }
 
   async function make({ id, file }: BackupRow) {
     const began = clock.monotonic()
+    const { bytes, error } = await archive(file)
+    await db.commit(() => store.end(id, { endedAt: clock.now(), bytes, error }))
+    if (error !== null) return
+    succeeded.add()
+    log.info('backup made', { file, bytes, ms: Math.round(clock.monotonic() - began) })
+    await rotate({ store, keep, now: clock.now(), made: file, log, reach })
+  }
+
+  /** What became of the file alone: that it cannot be noted, or an older one deleted, is no fault of it. */
+  async function archive(file: string): Promise<Pick<BackupRow, 'bytes' | 'error'>> {
     try {
       const { bytes } = await makeArchive(dataDir, file, abort.signal)
-      await db.commit(() => store.end(id, { endedAt: clock.now(), bytes, error: null }))
-      succeeded.add()
-      log.info('backup made', { file, bytes, ms: Math.round(clock.monotonic() - began) })
+      return { bytes, error: null }
     } catch (error) {
       failed.add()
       log.error('backup failed', { file, error: messageOf(error), retryInMs: retryMs })
-      await db.commit(() =>
-        store.end(id, { endedAt: clock.now(), bytes: null, error: messageOf(error) }),
-      )
-      return
+      return { bytes: null, error: messageOf(error) }
     }
-    // Beyond the reach of that: a backup is as good if an older one cannot be found or deleted.
-    await rotate({ store, keep, now: clock.now(), made: file, log, reach })
   }
 
   /** Begins none any more; one under way gets `graceMs` to end. */

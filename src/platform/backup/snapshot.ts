@@ -2,13 +2,8 @@ import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { databaseFile } from '../../db/open.ts'
 import { type Clock, sleep } from '../clock.ts'
-import {
-  type KeyFile,
-  MasterKeyError,
-  masterKeyFile,
-  readMasterKey,
-} from '../sealing/master-key.ts'
-import { misfit } from '../sealing/master-key-store.ts'
+import { type KeyFile, MasterKeyError, masterKeyFile, readMasterKey } from '../sealing/key-file.ts'
+import { misfit } from '../sealing/open-key-ring.ts'
 import { masterKeysOf } from './contents.ts'
 import { copyDatabase, reading } from './database-file.ts'
 import { measure } from './files.ts'

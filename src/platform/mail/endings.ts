@@ -1,6 +1,6 @@
+import type { Db } from '../../db/open.ts'
 import type { Clock } from '../clock.ts'
 import type { Log } from '../log.ts'
-import type { AfterCommit } from './after-commit.ts'
 import type { MailEvents } from './metrics.ts'
 import { nextTryAt } from './retry.ts'
 import type { Sent } from './send.ts'
@@ -19,7 +19,7 @@ export function createEndings(parts: {
   log: Log
   events: MailEvents
   hasServer: boolean
-  afterCommit: AfterCommit
+  afterCommit: Db['afterCommit']
 }) {
   const { clock, log, events, hasServer, afterCommit } = parts
   const { line } = parts.store

@@ -1,13 +1,12 @@
 import type { Config } from '../../config/index.ts'
 import type { Db } from '../../db/open.ts'
 import type { Clock } from '../clock.ts'
-import { createDueLoop } from '../due-loop.ts'
+import { createDueLoop } from '../due/loop.ts'
 import type { Instances } from '../instances.ts'
 import type { Log } from '../log.ts'
 import type { Metrics } from '../metrics/index.ts'
 import { SLICE } from '../retention.ts'
 import type { Sealing } from '../sealing/index.ts'
-import { tellingAfterCommit } from './after-commit.ts'
 import { createBodies } from './body.ts'
 import { createEndings, EXPIRED } from './endings.ts'
 import { createErase } from './erase.ts'
@@ -55,11 +54,10 @@ export function createMail(parts: {
   const hasServer = send !== undefined
   const wake = onceATurn(() => loop.nudge())
   const events = createMailMetrics(metrics, store)
-  const telling = tellingAfterCommit(db)
-  const common = { store, clock, log, afterCommit: telling.afterCommit }
+  const common = { store, clock, log, afterCommit: db.afterCommit }
   const endings = createEndings({ ...common, events, hasServer })
   const queue = createMailQueue({ ...common, bodies, endings, send, wake })
-  const loop = createDueLoop({ queue, db: telling.db, clock, log, instances })
+  const loop = createDueLoop({ queue, db, clock, log, instances })
 
   async function start() {
     if (hasServer) await sendWhatWasKept()

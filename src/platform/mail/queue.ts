@@ -1,9 +1,9 @@
+import type { Db } from '../../db/open.ts'
 import type { Clock } from '../clock.ts'
-import type { DueQueue, Holders, Lane, Lease } from '../due-queue.ts'
+import type { DueQueue, Holders, Lane, Lease } from '../due/queue.ts'
 import { newId } from '../ids.ts'
 import type { Log } from '../log.ts'
 import { SLICE } from '../retention.ts'
-import type { AfterCommit } from './after-commit.ts'
 import type { Bodies, Body } from './body.ts'
 import type { Endings } from './endings.ts'
 import { SEND_MS, type Send, type Sent } from './send.ts'
@@ -35,7 +35,7 @@ export function createMailQueue(parts: {
   send: Send | undefined
   /** There is more to claim than was looked at. */
   wake: () => void
-  afterCommit: AfterCommit
+  afterCommit: Db['afterCommit']
 }): DueQueue<Try, Sent> {
   const { store, clock, log, bodies, endings, send, wake, afterCommit } = parts
   const { line } = store

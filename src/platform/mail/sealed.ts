@@ -1,5 +1,5 @@
 import { mails } from '../schema.ts'
-import { sealedColumn } from '../sealing/sealed-column.ts'
+import { sealedColumn } from '../sealing/column.ts'
 
 /** Bodies hold codes and links that sign people in. */
 export const mailBody = sealedColumn({

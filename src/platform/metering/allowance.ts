@@ -40,8 +40,12 @@ export function createAllowance(config: Config['metering']) {
     return { included: freeRequests, payable: requestsFor(cap, config), spendCapCents: cap }
   }
 
-  /** What `requests` more make of a month: the free ones first, then those that are paid for. */
+  /**
+   * What `more` requests make of a month: the free ones first, then those that are paid for. Those
+   * that are taken back, below zero, are the last, so that none stays billed.
+   */
   function after({ requests, billed }: Counted, more: number, limits: Limits): Counted {
+    if (more < 0) return { requests: requests + more, billed: Math.max(billed + more, 0) }
     const beyond = more - Math.min(more, Math.max(limits.included - requests, 0))
     const paid = Math.min(beyond, Math.max(limits.payable - billed, 0))
     return { requests: requests + more, billed: billed + paid }

@@ -1,6 +1,6 @@
 import type { Config } from '../../config/index.ts'
 import type { Db } from '../../db/open.ts'
-import type { Audit } from '../audit.ts'
+import type { Audit } from '../audit/index.ts'
 import type { Clock } from '../clock.ts'
 import { ENGINES } from '../engines.ts'
 import { fail, notFound } from '../errors.ts'

@@ -1,5 +1,5 @@
 import type { Database } from 'bun:sqlite'
-import type { Audit } from '../audit.ts'
+import type { Audit } from '../audit/index.ts'
 import type { Log } from '../log.ts'
 import type { Allowance, Counted, Terms } from './allowance.ts'
 import type { Count } from './counts.ts'

@@ -1,6 +1,6 @@
 import { asStorageError } from '../../db/errors.ts'
 import type { Db } from '../../db/open.ts'
-import type { Actor, Audit } from '../audit.ts'
+import type { Actor, Audit } from '../audit/index.ts'
 import type { Clock } from '../clock.ts'
 import { conflict } from '../errors.ts'
 import { SLICE } from '../retention.ts'

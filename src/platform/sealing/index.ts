@@ -7,10 +7,10 @@ import {
   type KeyObject,
   randomBytes,
 } from 'node:crypto'
+import { fingerprintKey as keptKey } from './fingerprint-keys.ts'
 import type { FingerprintPurpose } from './fingerprint-purposes.ts'
+import type { MasterKey } from './key-file.ts'
 import type { KeyRing } from './key-ring.ts'
-import type { MasterKey } from './master-key.ts'
-import { fingerprintKey as keptKey } from './sealed.ts'
 
 /** A secret cannot be sealed or opened. Says where and why, never what it is. */
 export class SealError extends Error {

@@ -1,7 +1,7 @@
 import type { Db } from '../../db/open.ts'
 import { createReadCache } from '../read-cache.ts'
 import type { FingerprintPurpose } from './fingerprint-purposes.ts'
-import { type MasterKey, MasterKeyError } from './master-key.ts'
+import { type MasterKey, MasterKeyError } from './key-file.ts'
 
 /** The master keys that a process has: one to seal with, and those that it can open with. */
 export interface KeyRing {

@@ -1,7 +1,7 @@
 import type { SQLQueryBindings } from 'bun:sqlite'
 import { getTableName } from 'drizzle-orm'
 import type { Db } from '../../db/open.ts'
-import type { SealedColumn } from './sealed-column.ts'
+import type { SealedColumn } from './column.ts'
 
 export interface SealedRow {
   /** Its number in the table. */

@@ -1,11 +1,11 @@
 import { getTableName } from 'drizzle-orm'
 import type { Db } from '../../db/open.ts'
 import { SLICE } from '../retention.ts'
+import type { SealedColumn } from './column.ts'
 import { createSealing, SealError, sealedBy } from './index.ts'
+import type { MasterKey } from './key-file.ts'
 import { ringOf } from './key-ring.ts'
-import type { MasterKey } from './master-key.ts'
 import { createResealingStore, type SealedRow } from './resealing-store.ts'
-import type { SealedColumn } from './sealed-column.ts'
 
 /** What one look at everything that is sealed has found. */
 export interface Sweep {

@@ -1,11 +1,12 @@
 import { BUSY_TIMEOUT_MS } from '../../db/commit.ts'
 import { type Db, hasMoved } from '../../db/open.ts'
-import type { Actor, Audit } from '../audit.ts'
+import type { Actor, Audit } from '../audit/index.ts'
 import { type Clock, sleep } from '../clock.ts'
 import { SILENCE_MS } from '../instances.ts'
+import type { SealedColumn } from './column.ts'
+import { fingerprintKey } from './fingerprint-keys.ts'
 import { FINGERPRINT_PURPOSES } from './fingerprint-purposes.ts'
 import { createSealing, deriveFingerprintKey } from './index.ts'
-import { primaryOf, ringOf } from './key-ring.ts'
 import {
   type KeyFile,
   type MasterKey,
@@ -13,11 +14,11 @@ import {
   newMasterKey,
   readMasterKey,
   replaceKeyFile,
-} from './master-key.ts'
-import { createMasterKeyStore, openMasterKey, requireFit } from './master-key-store.ts'
+} from './key-file.ts'
+import { primaryOf, ringOf } from './key-ring.ts'
+import { createMasterKeyStore } from './key-store.ts'
+import { openKeyRing, requireFit } from './open-key-ring.ts'
 import { add, createResealing, type Sweep } from './resealing.ts'
-import { fingerprintKey } from './sealed.ts'
-import type { SealedColumn } from './sealed-column.ts'
 
 /**
  * A process that has not heard of the new key by then counts as dead, and what it had sealed
@@ -71,7 +72,7 @@ export function createRotation(parts: {
   const store = createMasterKeyStore(db)
 
   async function rotate(actor: Actor, watch: RotationWatch): Promise<RotationOutcome> {
-    await openMasterKey({ db, clock, dataDir })
+    await openKeyRing({ db, clock, dataDir })
     const rotation = await db.commit(() => begin(actor))
     const { to, previous } = rotation
     const { onResealed, onWaiting } = watch

@@ -5,7 +5,7 @@ import { createLog } from '../../../src/platform/log.ts'
 import { createOutbound } from '../../../src/platform/outbound/index.ts'
 import { createPlatform } from '../../../src/platform/platform.ts'
 import { createSealing } from '../../../src/platform/sealing/index.ts'
-import { openMasterKey } from '../../../src/platform/sealing/master-key-store.ts'
+import { openKeyRing } from '../../../src/platform/sealing/open-key-ring.ts'
 import { createTestClock } from '../../support/clock.ts'
 import { testConfig } from '../../support/config.ts'
 
@@ -30,7 +30,7 @@ export async function bootProcess({ dataDir, now, pid, othersRun }: ProcessOptio
     maxResponseBytes: 64 * 1024,
   })
   const process = { version: 'test', host: 'test', pid, isRunning: () => othersRun }
-  const sealing = createSealing(await openMasterKey({ db, clock, dataDir }))
+  const sealing = createSealing(await openKeyRing({ db, clock, dataDir }))
   const parts = {
     db,
     clock,

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { createStore } from '../../../src/engines/gate/store/index.ts'
-import { exportOf, fileOf, importInto, type Line, ofKind } from '../../platform/portable-world.ts'
+import { exportOf, fileOf, importInto, type Line, ofKind } from '../../platform/portable/world.ts'
 import { bootTestApp, type TestApp } from '../../support/app.ts'
 import { bootFlows, type FlowWorld } from './flows/world.ts'
 

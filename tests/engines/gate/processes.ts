@@ -7,7 +7,7 @@ import { createLog } from '../../../src/platform/log.ts'
 import { createOutbound } from '../../../src/platform/outbound/index.ts'
 import { createPlatform } from '../../../src/platform/platform.ts'
 import { createSealing } from '../../../src/platform/sealing/index.ts'
-import { openMasterKey } from '../../../src/platform/sealing/master-key-store.ts'
+import { openKeyRing } from '../../../src/platform/sealing/open-key-ring.ts'
 import { command } from '../../support/binary.ts'
 import { testConfig } from '../../support/config.ts'
 
@@ -121,7 +121,7 @@ export async function signIn(dataDir: string, identityIds: string[]): Promise<st
     clock,
     log: createLog({ level: 'error', format: 'json', now: clock.now, write: console.error }),
     outbound: createOutbound({ clock, allow: [], timeoutMs: 1000, maxResponseBytes: 1024 }),
-    sealing: createSealing(await openMasterKey({ db, clock, dataDir })),
+    sealing: createSealing(await openKeyRing({ db, clock, dataDir })),
     keyPrefix: 'svc',
     metering: testConfig().metering,
     process: { version: 'test', host: 'test', pid: 1, isRunning: () => true },

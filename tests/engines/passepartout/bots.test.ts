@@ -8,11 +8,11 @@ import type { BotRow } from '../../../src/engines/passepartout/store/bots.ts'
 import { createStore } from '../../../src/engines/passepartout/store/index.ts'
 import { createTelegram } from '../../../src/engines/passepartout/telegram/client.ts'
 import { createOwnership } from '../../../src/engines/passepartout/telegram/ownership.ts'
-import { createAudit } from '../../../src/platform/audit.ts'
+import { createAudit } from '../../../src/platform/audit/index.ts'
 import { AppError } from '../../../src/platform/errors.ts'
 import { auditLog } from '../../../src/platform/schema.ts'
 import { createSealing } from '../../../src/platform/sealing/index.ts'
-import { openMasterKey } from '../../../src/platform/sealing/master-key-store.ts'
+import { openKeyRing } from '../../../src/platform/sealing/open-key-ring.ts'
 import { until } from '../../support/binary.ts'
 import { testConfig } from '../../support/config.ts'
 import { bootWorld, type World } from './world.ts'
@@ -512,7 +512,7 @@ describe('a running application', () => {
     const db = openDatabase({ dataDir, synchronous: 'full' })
     const { clock, tenants } = world.app.platform
     const audit = createAudit({ db, clock })
-    const sealing = createSealing(await openMasterKey({ db, clock, dataDir }))
+    const sealing = createSealing(await openKeyRing({ db, clock, dataDir }))
     const config = testConfig({ 'passepartout-telegram-api-root': world.botApi.url })
     const parts = { db, clock, audit, sealing, tenants }
     return {

@@ -6,7 +6,7 @@ import { createLog } from '../../../src/platform/log.ts'
 import { createOutbound } from '../../../src/platform/outbound/index.ts'
 import { createPlatform } from '../../../src/platform/platform.ts'
 import { createSealing } from '../../../src/platform/sealing/index.ts'
-import { openMasterKey } from '../../../src/platform/sealing/master-key-store.ts'
+import { openKeyRing } from '../../../src/platform/sealing/open-key-ring.ts'
 import { bootTestApp, type TestApp, type TestAppOptions } from '../../support/app.ts'
 import { until } from '../../support/binary.ts'
 import { createTestClock } from '../../support/clock.ts'
@@ -187,7 +187,7 @@ export async function bootBeside(
   const dataDir = dirname(db.file)
   const own = createTestClock(new Date(clock.now()).toISOString())
   const second = openDatabase({ dataDir, synchronous: 'full' })
-  const sealing = createSealing(await openMasterKey({ db: second, clock: own, dataDir }))
+  const sealing = createSealing(await openKeyRing({ db: second, clock: own, dataDir }))
   const platform = createPlatform({
     db: second,
     clock: own,

@@ -11,7 +11,7 @@ import {
   newMasterKey,
   readMasterKey,
   replaceKeyFile,
-} from '../../../src/platform/sealing/master-key.ts'
+} from '../../../src/platform/sealing/key-file.ts'
 import { until } from '../../support/binary.ts'
 import { createHome, databaseIn, hurried, modeOf, PROCESS, piecesOf, sha256 } from './world.ts'
 

@@ -26,8 +26,8 @@ import {
   masterKeyFile,
   newMasterKey,
   replaceKeyFile,
-} from '../../../src/platform/sealing/master-key.ts'
-import { openMasterKey } from '../../../src/platform/sealing/master-key-store.ts'
+} from '../../../src/platform/sealing/key-file.ts'
+import { openKeyRing } from '../../../src/platform/sealing/open-key-ring.ts'
 import { temporaryFolder } from '../../support/folder.ts'
 import { ACTOR, createHouse, rotationOn } from '../sealing/resealing-support.ts'
 import {
@@ -293,7 +293,7 @@ describe('nothing is restored beside', () => {
 
     await expect(restored).rejects.toThrow('has the database')
     // Refuses where the file has not every key that the database needs.
-    await openMasterKey({ db: house.db, clock: systemClock, dataDir })
+    await openKeyRing({ db: house.db, clock: systemClock, dataDir })
   })
 
   test('another restore, until that one has died', async () => {

@@ -20,7 +20,7 @@ import { databaseExists, databaseFile } from '../../../src/db/open.ts'
 import { makeBackup, restoreArchive } from '../../../src/platform/backup/index.ts'
 import { type Clock, systemClock } from '../../../src/platform/clock.ts'
 import type { Process } from '../../../src/platform/process.ts'
-import { loadMasterKey, masterKeyFile } from '../../../src/platform/sealing/master-key.ts'
+import { loadMasterKey, masterKeyFile } from '../../../src/platform/sealing/key-file.ts'
 import { temporaryFolder } from '../../support/folder.ts'
 
 /** The process that backs up and restores; of the others on its host none runs. */

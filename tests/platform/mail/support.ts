@@ -10,7 +10,7 @@ import { createMail, type Letter } from '../../../src/platform/mail/index.ts'
 import { createMetrics } from '../../../src/platform/metrics/index.ts'
 import { createRetention } from '../../../src/platform/retention.ts'
 import { createSealing } from '../../../src/platform/sealing/index.ts'
-import { openMasterKey } from '../../../src/platform/sealing/master-key-store.ts'
+import { openKeyRing } from '../../../src/platform/sealing/open-key-ring.ts'
 import { createTestClock } from '../../support/clock.ts'
 import { testConfig } from '../../support/config.ts'
 
@@ -51,7 +51,7 @@ export async function openMail(options: MailOptions) {
   const db = openDatabase({ dataDir, synchronous: 'full' })
   const backupDir = join(dataDir, 'backups')
   migrate(db.client, { migrations, backupDir, appVersion: 'test', now: 0 })
-  const sealing = createSealing(await openMasterKey({ db, clock, dataDir }))
+  const sealing = createSealing(await openKeyRing({ db, clock, dataDir }))
   const process = { version: 'test', host: 'test', pid, isRunning: () => othersRun }
   const instances = createInstances({ db, clock, process })
   const metrics = createMetrics()

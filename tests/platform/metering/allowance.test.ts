@@ -84,6 +84,12 @@ describe('a month', () => {
     expect(counted).toEqual(after(NOTHING, 20, limits))
   })
 
+  test('what is taken back is the last, so that none stays billed', () => {
+    const taken = after({ requests: 11, billed: 1 }, -1, limits)
+    expect(taken).toEqual({ requests: 10, billed: 0 })
+    expect(after(taken, -1, limits)).toEqual({ requests: 9, billed: 0 })
+  })
+
   test('has left what is free and what the cap pays for, never less than nothing', () => {
     expect(left(NOTHING, limits)).toBe(15)
     expect(left({ requests: 12, billed: 2 }, limits)).toBe(3)

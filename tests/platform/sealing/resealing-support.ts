@@ -3,12 +3,13 @@ import { migrations } from '../../../drizzle/index.ts'
 import { sealedColumns } from '../../../src/cli/secrets.ts'
 import { migrate } from '../../../src/db/migrate.ts'
 import { type Db, openDatabase } from '../../../src/db/open.ts'
-import { createAudit } from '../../../src/platform/audit.ts'
+import { createAudit } from '../../../src/platform/audit/index.ts'
 import type { Clock } from '../../../src/platform/clock.ts'
 import { createBodies } from '../../../src/platform/mail/body.ts'
 import { createSealing } from '../../../src/platform/sealing/index.ts'
-import { readMasterKey } from '../../../src/platform/sealing/master-key.ts'
-import { knownMasterKeys, openMasterKey } from '../../../src/platform/sealing/master-key-store.ts'
+import { readMasterKey } from '../../../src/platform/sealing/key-file.ts'
+import { knownMasterKeys } from '../../../src/platform/sealing/key-store.ts'
+import { openKeyRing } from '../../../src/platform/sealing/open-key-ring.ts'
 import { createRotation, type RotationWatch } from '../../../src/platform/sealing/rotation.ts'
 import { createTestClock, type TestClock } from '../../support/clock.ts'
 import { temporaryFolder } from '../../support/folder.ts'
@@ -18,7 +19,7 @@ const UNWATCHED: RotationWatch = { onResealed: () => {}, onWaiting: () => {} }
 
 /** Like a server, as far as mails are concerned: those are what tests seal. */
 export async function openPost(db: Db, clock: Clock, dataDir: string) {
-  const sealing = createSealing(await openMasterKey({ db, clock, dataDir }))
+  const sealing = createSealing(await openKeyRing({ db, clock, dataDir }))
   const bodies = createBodies(sealing)
   const insert = db.client.prepare(
     `INSERT INTO mails (id, kind, recipient_hash, body, state, tries, due_at, expires_at, created_at)

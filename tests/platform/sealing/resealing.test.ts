@@ -2,15 +2,15 @@ import { describe, expect, test } from 'bun:test'
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createSealing } from '../../../src/platform/sealing/index.ts'
-import { ringOf } from '../../../src/platform/sealing/key-ring.ts'
 import {
   masterKeyFile,
   masterKeyOf,
   newMasterKey,
   readMasterKey,
   replaceKeyFile,
-} from '../../../src/platform/sealing/master-key.ts'
-import { misfit } from '../../../src/platform/sealing/master-key-store.ts'
+} from '../../../src/platform/sealing/key-file.ts'
+import { ringOf } from '../../../src/platform/sealing/key-ring.ts'
+import { misfit } from '../../../src/platform/sealing/open-key-ring.ts'
 import { until } from '../../support/binary.ts'
 import { createHouse, isWhole, openPost } from './resealing-support.ts'
 

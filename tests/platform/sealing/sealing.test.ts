@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'bun:test'
 import { inspect } from 'node:util'
 import { createSealing, SealError } from '../../../src/platform/sealing/index.ts'
+import { masterKeyOf } from '../../../src/platform/sealing/key-file.ts'
 import { ringOf } from '../../../src/platform/sealing/key-ring.ts'
-import { masterKeyOf } from '../../../src/platform/sealing/master-key.ts'
 
 const KEY = masterKeyOf(new Uint8Array(32).fill(7))
 const OTHER_KEY = masterKeyOf(new Uint8Array(32).fill(8))

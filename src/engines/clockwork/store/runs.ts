@@ -1,7 +1,7 @@
 import { and, asc, eq, isNull, ne, type SQL, sql } from 'drizzle-orm'
 import { compile } from '../../../db/compile.ts'
 import type { Db } from '../../../db/open.ts'
-import type { Holders, Lane, Lease } from '../../../platform/due-queue.ts'
+import type { Holders, Lane, Lease } from '../../../platform/due/queue.ts'
 import { runs } from '../schema.ts'
 
 export type RunRow = typeof runs.$inferSelect

@@ -1,5 +1,5 @@
 import type { ProviderName } from '../../../config/index.ts'
-import type { Audit } from '../../../platform/audit.ts'
+import type { Audit } from '../../../platform/audit/index.ts'
 import type { Clock } from '../../../platform/clock.ts'
 import type { Sealing } from '../../../platform/sealing/index.ts'
 import { byThemselves } from '../flows/actor.ts'

@@ -1,6 +1,6 @@
 import { and, asc, eq, type SQL, sql } from 'drizzle-orm'
 import type { Db } from '../../../db/open.ts'
-import type { Holders, Lane, Lease } from '../../../platform/due-queue.ts'
+import type { Holders, Lane, Lease } from '../../../platform/due/queue.ts'
 import { passepartoutPrompts as prompts } from '../schema.ts'
 
 type PromptRow = typeof prompts.$inferSelect

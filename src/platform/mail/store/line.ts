@@ -1,6 +1,6 @@
 import { and, asc, eq, isNull, type SQL, sql } from 'drizzle-orm'
 import type { Db } from '../../../db/open.ts'
-import type { Holders, Lease } from '../../due-queue.ts'
+import type { Holders, Lease } from '../../due/queue.ts'
 import { mails } from '../../schema.ts'
 import type { LeasedMail, MailRow, MailState } from './rows.ts'
 

@@ -4,7 +4,7 @@ import { databaseFile, openDatabase } from '../../../../src/db/open.ts'
 import { systemClock } from '../../../../src/platform/clock.ts'
 import { createBodies } from '../../../../src/platform/mail/body.ts'
 import { createSealing } from '../../../../src/platform/sealing/index.ts'
-import { openMasterKey } from '../../../../src/platform/sealing/master-key-store.ts'
+import { openKeyRing } from '../../../../src/platform/sealing/open-key-ring.ts'
 import { startServer } from '../../../support/binary.ts'
 import { temporaryFolder } from '../../../support/folder.ts'
 import { type Answered, GATE_ARGS, newGateKey } from '../processes.ts'
@@ -43,7 +43,7 @@ export async function openHouse(stack: AsyncDisposableStack, ...args: string[]) 
 async function openOutbox(dataDir: string) {
   const db = openDatabase({ dataDir, synchronous: 'full' })
   const { open } = createBodies(
-    createSealing(await openMasterKey({ db, clock: systemClock, dataDir })),
+    createSealing(await openKeyRing({ db, clock: systemClock, dataDir })),
   )
   db.close()
 

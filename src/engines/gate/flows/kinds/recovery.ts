@@ -1,4 +1,4 @@
-import type { Audit } from '../../../../platform/audit.ts'
+import type { Audit } from '../../../../platform/audit/index.ts'
 import type { Sessions } from '../../sessions.ts'
 import type { FlowRow } from '../../store/flows.ts'
 import type { IdentityRow } from '../../store/identities.ts'

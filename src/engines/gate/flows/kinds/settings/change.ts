@@ -1,5 +1,5 @@
 import type { Db } from '../../../../../db/open.ts'
-import type { Audit } from '../../../../../platform/audit.ts'
+import type { Audit } from '../../../../../platform/audit/index.ts'
 import type { ContinueWith } from '../../../model/flows.ts'
 import type { People } from '../../../people.ts'
 import type { Sessions } from '../../../sessions.ts'

@@ -1,4 +1,4 @@
-import type { DueLimits, Lane } from './due-queue.ts'
+import type { DueLimits, Lane } from './queue.ts'
 
 /** How much more may be under way, in all and for whom. */
 export function createCapacity<Item extends Lane>(limits: DueLimits) {

@@ -26,8 +26,9 @@ import {
   newMasterKey,
   readMasterKey,
   replaceKeyFile,
-} from '../../../src/platform/sealing/master-key.ts'
-import { knownMasterKeys, openMasterKey } from '../../../src/platform/sealing/master-key-store.ts'
+} from '../../../src/platform/sealing/key-file.ts'
+import { knownMasterKeys } from '../../../src/platform/sealing/key-store.ts'
+import { openKeyRing } from '../../../src/platform/sealing/open-key-ring.ts'
 import { createTestClock } from '../../support/clock.ts'
 import { temporaryFolder } from '../../support/folder.ts'
 
@@ -46,7 +47,7 @@ function createHome() {
     return db
   }
   const db = connect()
-  const start = async (on = db) => (await openMasterKey({ db: on, clock, dataDir })).primary()
+  const start = async (on = db) => (await openKeyRing({ db: on, clock, dataDir })).primary()
   const rows = () =>
     db.client.query<{ id: string; created_at: number }, []>('SELECT * FROM master_keys').all()
   const refusal = () =>
@@ -298,7 +299,7 @@ describe('replacing the key file', () => {
 
 /** A process that is about to load the key. */
 async function lineUp(dataDir: string, ...account: string[]) {
-  const script = join(import.meta.dir, 'master-key.script.ts')
+  const script = join(import.meta.dir, 'key-file.script.ts')
   const child = Bun.spawn([process.execPath, script, dataDir, ...account], {
     stdin: 'pipe',
     stdout: 'pipe',

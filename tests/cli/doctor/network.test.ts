@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'bun:test'
 import { type AddressInfo, createServer } from 'node:net'
-import { ask, judgeAsked, skewOf } from '../../src/cli/doctor/base-url.ts'
-import { mailServer } from '../../src/cli/doctor/mail-server.ts'
-import { mailServerOf, transportOptions } from '../../src/platform/mail/server.ts'
-import { createAuthority, createIdentity } from '../platform/outbound/certificates.ts'
-import { startMailServer } from '../support/mail-server.ts'
-import { freePort } from '../support/port.ts'
+import { ask, judgeAsked, skewOf } from '../../../src/cli/doctor/base-url.ts'
+import { mailServer } from '../../../src/cli/doctor/mail-server.ts'
+import { mailServerOf, transportOptions } from '../../../src/platform/mail/server.ts'
+import { createAuthority, createIdentity } from '../../platform/outbound/certificates.ts'
+import { startMailServer } from '../../support/mail-server.ts'
+import { freePort } from '../../support/port.ts'
 
 describe('the server for mail', () => {
   const asked = async (

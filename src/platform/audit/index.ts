@@ -1,7 +1,7 @@
-import type { Db } from '../db/open.ts'
-import { type AuditRow, createAuditStore, type Span } from './audit-store.ts'
-import type { Clock } from './clock.ts'
-import type { RetentionRule } from './retention.ts'
+import type { Db } from '../../db/open.ts'
+import type { Clock } from '../clock.ts'
+import type { RetentionRule } from '../retention.ts'
+import { type AuditRow, createAuditStore, type Span } from './store.ts'
 
 /** Who acts, and from where. */
 export interface Actor {

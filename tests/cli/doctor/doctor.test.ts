@@ -14,20 +14,20 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
-import type { Finding } from '../../src/cli/doctor/finding.ts'
-import { type Looked, lookAtDatabase, readDatabase } from '../../src/cli/doctor/look.ts'
-import { doctor } from '../../src/cli/doctor.ts'
-import { run } from '../../src/cli/run.ts'
-import { databaseFile, openDatabase, restoreMarker } from '../../src/db/open.ts'
-import { newId } from '../../src/platform/ids.ts'
-import { thisProcess } from '../../src/platform/process.ts'
-import { VERSION } from '../../src/platform/version.ts'
-import { until } from '../support/binary.ts'
-import { temporaryFolder } from '../support/folder.ts'
-import { startMailServer } from '../support/mail-server.ts'
-import { freePort } from '../support/port.ts'
+import type { Finding } from '../../../src/cli/doctor/finding.ts'
+import { type Looked, lookAtDatabase, readDatabase } from '../../../src/cli/doctor/look.ts'
+import { doctor } from '../../../src/cli/doctor.ts'
+import { run } from '../../../src/cli/run.ts'
+import { databaseFile, openDatabase, restoreMarker } from '../../../src/db/open.ts'
+import { newId } from '../../../src/platform/ids.ts'
+import { thisProcess } from '../../../src/platform/process.ts'
+import { VERSION } from '../../../src/platform/version.ts'
+import { until } from '../../support/binary.ts'
+import { temporaryFolder } from '../../support/folder.ts'
+import { startMailServer } from '../../support/mail-server.ts'
+import { freePort } from '../../support/port.ts'
 
-const ROOT = join(import.meta.dir, '..', '..')
+const ROOT = join(import.meta.dir, '..', '..', '..')
 const MINUTE = 60_000
 
 /** A data directory with a tenant in it, and what doctor says of it. */

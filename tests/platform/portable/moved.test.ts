@@ -1,20 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { Webhook } from 'standardwebhooks'
-import { CODES, withToken } from '../engines/gate/flows/acts.ts'
-import { bootFlows, flowsOf, PASSWORD, totpAt } from '../engines/gate/flows/world.ts'
-import { gateOf } from '../engines/gate/world.ts'
-import { bootTestApp, type TestApp } from '../support/app.ts'
-import { startBotApi } from '../support/bot-api/index.ts'
-import { startTarget, type Target } from '../support/target.ts'
-import {
-  ACTOR,
-  contentOf,
-  exportOf,
-  fileOf,
-  importInto,
-  type Line,
-  ofKind,
-} from './portable-world.ts'
+import { CODES, withToken } from '../../engines/gate/flows/acts.ts'
+import { bootFlows, flowsOf, PASSWORD, totpAt } from '../../engines/gate/flows/world.ts'
+import { gateOf } from '../../engines/gate/world.ts'
+import { bootTestApp, type TestApp } from '../../support/app.ts'
+import { startBotApi } from '../../support/bot-api/index.ts'
+import { startTarget, type Target } from '../../support/target.ts'
+import { ACTOR, contentOf, exportOf, fileOf, importInto, type Line, ofKind } from './world.ts'
 
 const ADA = 'ada@example.com'
 const BOB = 'bob@example.com'

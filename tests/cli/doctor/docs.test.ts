@@ -1,10 +1,10 @@
 import { expect, test } from 'bun:test'
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { commands } from '../../src/cli/commands.ts'
-import { leaves } from '../../src/config/catalogue.ts'
+import { commands } from '../../../src/cli/commands.ts'
+import { leaves } from '../../../src/config/catalogue.ts'
 
-const FILE = join(import.meta.dir, '..', '..', 'docs', 'troubleshooting.md')
+const FILE = join(import.meta.dir, '..', '..', '..', 'docs', 'troubleshooting.md')
 const text = readFileSync(FILE, 'utf8')
 
 /** Every call of the program, from its name to the end of the code it stands in. */

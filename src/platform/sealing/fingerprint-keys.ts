@@ -1,5 +1,5 @@
 import { fingerprintKeys } from '../schema.ts'
-import { sealedColumn } from './sealed-column.ts'
+import { sealedColumn } from './column.ts'
 
 export const fingerprintKey = sealedColumn({
   column: fingerprintKeys.key,

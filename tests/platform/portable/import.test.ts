@@ -1,19 +1,11 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
-import { migrations } from '../../drizzle/index.ts'
-import type { createCommit } from '../../src/db/commit.ts'
-import { StorageError } from '../../src/db/errors.ts'
-import { openScratch } from '../../src/platform/portable/scratch.ts'
-import { bootTestApp, type TestApp } from '../support/app.ts'
-import { temporaryFolder } from '../support/folder.ts'
-import {
-  exportOf,
-  fileOf,
-  idNumber,
-  importInto,
-  type Line,
-  OTHER,
-  ofKind,
-} from './portable-world.ts'
+import { migrations } from '../../../drizzle/index.ts'
+import type { createCommit } from '../../../src/db/commit.ts'
+import { StorageError } from '../../../src/db/errors.ts'
+import { openScratch } from '../../../src/platform/portable/scratch.ts'
+import { bootTestApp, type TestApp } from '../../support/app.ts'
+import { temporaryFolder } from '../../support/folder.ts'
+import { exportOf, fileOf, idNumber, importInto, type Line, OTHER, ofKind } from './world.ts'
 
 let old: TestApp
 let home: TestApp

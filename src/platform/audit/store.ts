@@ -1,6 +1,6 @@
 import { and, asc, desc, eq, gt, gte, inArray, lt, lte, type SQL, sql } from 'drizzle-orm'
-import type { Db } from '../db/open.ts'
-import { auditLog } from './schema.ts'
+import type { Db } from '../../db/open.ts'
+import { auditLog } from '../schema.ts'
 
 export type AuditRow = typeof auditLog.$inferSelect
 

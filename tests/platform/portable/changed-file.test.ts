@@ -1,11 +1,11 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { migrations } from '../../drizzle/index.ts'
-import { openScratch } from '../../src/platform/portable/scratch.ts'
-import { bootTestApp, type TestApp } from '../support/app.ts'
-import { temporaryFolder } from '../support/folder.ts'
-import { exportOf, fileOf, idNumber, importInto, type Line, ofKind } from './portable-world.ts'
+import { migrations } from '../../../drizzle/index.ts'
+import { openScratch } from '../../../src/platform/portable/scratch.ts'
+import { bootTestApp, type TestApp } from '../../support/app.ts'
+import { temporaryFolder } from '../../support/folder.ts'
+import { exportOf, fileOf, idNumber, importInto, type Line, ofKind } from './world.ts'
 
 const TIME = '2026-03-01T12:00:00.000Z'
 

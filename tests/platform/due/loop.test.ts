@@ -1,11 +1,11 @@
 import { expect, test } from 'bun:test'
-import { StorageError } from '../../src/db/errors.ts'
-import { openDatabase } from '../../src/db/open.ts'
-import { createDueLoop, LONGEST_SLEEP_MS } from '../../src/platform/due-loop.ts'
-import type { DueQueue, Lane } from '../../src/platform/due-queue.ts'
-import { createLog } from '../../src/platform/log.ts'
-import { createTestClock } from '../support/clock.ts'
-import { temporaryFolder } from '../support/folder.ts'
+import { StorageError } from '../../../src/db/errors.ts'
+import { openDatabase } from '../../../src/db/open.ts'
+import { createDueLoop, LONGEST_SLEEP_MS } from '../../../src/platform/due/loop.ts'
+import type { DueQueue, Lane } from '../../../src/platform/due/queue.ts'
+import { createLog } from '../../../src/platform/log.ts'
+import { createTestClock } from '../../support/clock.ts'
+import { temporaryFolder } from '../../support/folder.ts'
 
 interface Item extends Lane {
   id: number

@@ -1,23 +1,22 @@
-import { asc, eq, inArray, sql } from 'drizzle-orm'
 import type { Db } from '../../db/open.ts'
 import type { Clock } from '../clock.ts'
-import { fingerprintKeys, masterKeys } from '../schema.ts'
-import { FINGERPRINT_PURPOSES, type FingerprintPurpose } from './fingerprint-purposes.ts'
+import { FINGERPRINT_PURPOSES } from './fingerprint-purposes.ts'
 import { sealedBy } from './index.ts'
-import { createKeyRing, type KeyRing, type KeysInUse } from './key-ring.ts'
 import {
   type KeyFile,
   loadMasterKey,
   type MasterKey,
   MasterKeyError,
   readMasterKey,
-} from './master-key.ts'
+} from './key-file.ts'
+import { createKeyRing, type KeyRing, type KeysInUse } from './key-ring.ts'
+import { createMasterKeyStore, knownMasterKeys } from './key-store.ts'
 
 /**
  * The keys of a data directory, held against the database in it. One that has known another key
  * takes no new one: what it holds would stay closed for good, and nobody would be told.
  */
-export async function openMasterKey(parts: {
+export async function openKeyRing(parts: {
   db: Db
   clock: Clock
   dataDir: string
@@ -76,14 +75,6 @@ function lookTogether(db: Db, dataDir: string) {
   }
 }
 
-/** Ids of the keys that something in this database may be sealed with; none before its table is made. */
-export function knownMasterKeys({ client, orm }: Db): string[] {
-  const isMade = client.query("SELECT 1 FROM sqlite_schema WHERE name = 'master_keys'").get()
-  if (!isMade) return []
-  const rows = orm.select({ id: masterKeys.id }).from(masterKeys).orderBy(asc(masterKeys.id)).all()
-  return rows.map(({ id }) => id)
-}
-
 /**
  * Why a database that knows some keys cannot do with this file, if it cannot: while a key is being
  * replaced, it takes both.
@@ -108,32 +99,4 @@ export function misfit(parts: {
         `(it is ${key.id} and has to be ${needed}); put back the one from the backup`
     : `master.key in ${dataDir} lacks a key that some of what is in the database was sealed with ` +
         `(it is ${held.join(' and ')} and has to be ${needed}); put back the one from the backup`
-}
-
-/** The only place with SQL on master keys, and on what outlives them. */
-export function createMasterKeyStore({ orm }: Db) {
-  const all = orm
-    .select({ id: masterKeys.id })
-    .from(masterKeys)
-    .orderBy(asc(masterKeys.id))
-    .prepare()
-  const findFingerprintKey = orm
-    .select({ key: fingerprintKeys.key })
-    .from(fingerprintKeys)
-    .where(eq(fingerprintKeys.purpose, sql.placeholder('purpose')))
-    .prepare()
-
-  return {
-    ids: (): string[] => all.all().map(({ id }) => id),
-    add: (id: string, createdAt: number) =>
-      void orm.insert(masterKeys).values({ id, createdAt }).run(),
-    remove: (ids: string[]) => void orm.delete(masterKeys).where(inArray(masterKeys.id, ids)).run(),
-    /** Sealed. */
-    fingerprintKey: (purpose: FingerprintPurpose): string | undefined =>
-      findFingerprintKey.get({ purpose })?.key,
-    addFingerprintKey: (purpose: FingerprintPurpose, key: string) =>
-      void orm.insert(fingerprintKeys).values({ purpose, key }).run(),
-    removeFingerprintKey: (purpose: FingerprintPurpose) =>
-      void orm.delete(fingerprintKeys).where(eq(fingerprintKeys.purpose, purpose)).run(),
-  }
 }

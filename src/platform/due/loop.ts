@@ -1,10 +1,10 @@
-import { StorageError } from '../db/errors.ts'
-import type { Db } from '../db/open.ts'
-import type { Clock } from './clock.ts'
-import { createCapacity } from './due-capacity.ts'
-import type { DueQueue, Lane } from './due-queue.ts'
-import type { Instances } from './instances.ts'
-import type { Log } from './log.ts'
+import { StorageError } from '../../db/errors.ts'
+import type { Db } from '../../db/open.ts'
+import type { Clock } from '../clock.ts'
+import type { Instances } from '../instances.ts'
+import type { Log } from '../log.ts'
+import { createCapacity } from './capacity.ts'
+import type { DueQueue, Lane } from './queue.ts'
 
 /** Longest sleep: bounds how late work of a dead process or a changed clock is noticed. */
 export const LONGEST_SLEEP_MS = 5000
