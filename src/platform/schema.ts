@@ -163,8 +163,11 @@ export const usageMonths = sqliteTable(
     requests: integer('requests').notNull(),
     /** Those among them that cost something. */
     billed: integer('billed').notNull(),
-    /** What these cost, by the price when last counted. */
+    /** What these cost, each by the price when it was counted; the cent that is begun is not in it. */
     costCents: integer('cost_cents').notNull(),
+    /** What there is of that cent, in parts of which `costPer` make one. */
+    costRest: integer('cost_rest').notNull().default(0),
+    costPer: integer('cost_per').notNull().default(1),
     /** The highest share of the allowance that was told, in percent; 0 for none. */
     allowanceTold: integer('allowance_told').notNull(),
     /** The same of the spend cap. */

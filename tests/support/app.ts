@@ -123,7 +123,7 @@ export async function bootTestApp(options: TestAppOptions = {}) {
 
   async function stop() {
     await gatehouse.stop(0)
-    await platform.metering.stop()
+    await platform.metering.stop(0)
     db.close()
     folder[Symbol.dispose]()
   }

@@ -86,6 +86,11 @@ export function createCounts() {
     release: (tenantId: string, day: string) => change(tenantId, day, 'reserved', -1),
     unflushed: (tenantId: string, day: string) => standing(tenantId, day)?.unflushed ?? 0,
     reserved: (tenantId: string, day: string) => standing(tenantId, day)?.reserved ?? 0,
+    /** Of both: what the database, and so every other process, knows nothing of. */
+    held: (tenantId: string, day: string): number => {
+      const { unflushed = 0, reserved = 0 } = standing(tenantId, day) ?? {}
+      return unflushed + reserved
+    },
     /** Requests that are not stored. */
     size: () => [...pending.values()].reduce((sum, { requests }) => sum + requests, 0),
   }

@@ -1,7 +1,7 @@
 import type { Config } from '../../config/index.ts'
 import type { Db } from '../../db/open.ts'
 import type { Audit } from '../audit/index.ts'
-import type { Clock } from '../clock.ts'
+import { type Clock, sleep } from '../clock.ts'
 import { ENGINES } from '../engines.ts'
 import { fail, notFound } from '../errors.ts'
 import type { Caller } from '../keys.ts'
@@ -9,7 +9,7 @@ import type { Log } from '../log.ts'
 import type { Metrics } from '../metrics/index.ts'
 import { createReadCache } from '../read-cache.ts'
 import { type RetentionRule, SLICE } from '../retention.ts'
-import { type Counted, createAllowance, type Terms } from './allowance.ts'
+import { type Counted, createAllowance, NOTHING, type Terms } from './allowance.ts'
 import { type Count, createCounts } from './counts.ts'
 import { createLedger, type Notice } from './ledger.ts'
 import { dayOf, endOfMonth, monthOf } from './months.ts'
@@ -23,6 +23,9 @@ export type { Usage, UsageOfMonth } from './usage.ts'
 
 /** How far what is on disk may be behind: with the commit itself, less than a second. */
 const FLUSH_MS = 500
+
+/** Once a process holds more than this share of what is left, the others are to know at once. */
+const SCARCE = 1 / 10
 const REMEMBERED_MONTHS = 1000
 
 /** What one request has taken of its tenant's month. Mutable: it goes along with the request. */
@@ -30,6 +33,8 @@ export interface Charge {
   /** The day for which it counts: when it came, or when it was promised a place. */
   day: string
   state: 'open' | 'reserved' | 'counted' | 'uncounted'
+  /** True for one of the last: its count is stored at once, for other processes to see. */
+  isScarce: boolean
 }
 
 /** What the caller's answers say of the month: whole requests. */
@@ -72,7 +77,7 @@ export function createMetering(parts: {
   let flushing = Promise.resolve()
   let isInTrouble = false
 
-  const newCharge = (): Charge => ({ day: dayOf(clock.now()), state: 'open' })
+  const newCharge = (): Charge => ({ day: dayOf(clock.now()), state: 'open', isScarce: false })
 
   /**
    * For work that makes something new. Throws `payment_required` for a tenant in arrears, and
@@ -85,10 +90,11 @@ export function createMetering(parts: {
     if (charge.state !== 'open') return
     // A long body may have taken it into the next month.
     const day = dayOf(clock.now())
-    requireRoom(tenantId, caller, day)
+    const free = requireRoom(tenantId, caller, day)
     charge.day = day
     charge.state = 'reserved'
     counts.reserve(tenantId, day)
+    charge.isScarce = counts.held(tenantId, day) > free * SCARCE
   }
 
   /** The same for work that nobody's key pays for, such as a link from one page to the next. */
@@ -98,17 +104,21 @@ export function createMetering(parts: {
     requireRoom(tenantId, terms, dayOf(clock.now()))
   }
 
-  function requireRoom(tenantId: string, terms: Terms, day: string) {
-    if (terms.plan === 'unlimited') return
+  /** How many more there is room for. */
+  function requireRoom(tenantId: string, terms: Terms, day: string): number {
+    if (terms.plan === 'unlimited') return Number.POSITIVE_INFINITY
     const free = leftOf(tenantId, terms, day) - counts.reserved(tenantId, day)
     if (free <= 0) throw usedUp(terms, endOfMonth(monthOf(day)) - clock.now())
+    return free
   }
 
   function leftOf(tenantId: string, terms: Terms, day: string): number {
-    const limits = allowance.limitsOf(terms)
-    const unflushed = counts.unflushed(tenantId, day)
-    return allowance.left(allowance.after(recordedIn(tenantId, day), unflushed, limits), limits)
+    return allowance.left(countedIn(tenantId, terms, day), terms)
   }
+
+  /** With what this process has yet to store. */
+  const countedIn = (tenantId: string, terms: Terms, day: string): Counted =>
+    allowance.after(recordedIn(tenantId, day), counts.unflushed(tenantId, day), terms)
 
   function recordedIn(tenantId: string, day: string): Counted {
     const month = monthOf(day)
@@ -128,7 +138,8 @@ export function createMetering(parts: {
     const place = { tenantId, day, engine, environment: environment ?? 'live' }
     counts.add({ ...place, terms, requests: isNew ? 1 : -1 })
     if (isNew) byEngine.get(engine)?.add()
-    flushLater()
+    if (charge.isScarce) void flush()
+    else flushLater()
   }
 
   function flushLater() {
@@ -137,10 +148,12 @@ export function createMetering(parts: {
 
   /** Nothing where the plan sets no end. */
   function quotaOf(caller: Caller): Quota | undefined {
-    const { included, payable } = allowance.limitsOf(caller)
+    if (caller.plan === 'unlimited') return undefined
+    const counted = countedIn(caller.tenantId, caller, caller.charge.day)
+    const { included, payable } = allowance.limitsOf(caller, counted)
     const limit = included + payable
     if (!Number.isFinite(limit)) return undefined
-    return { limit, left: leftOf(caller.tenantId, caller, caller.charge.day) }
+    return { limit, left: allowance.left(counted, caller) }
   }
 
   /**
@@ -182,12 +195,21 @@ export function createMetering(parts: {
     }
   }
 
-  /** After the last answer. What cannot be stored now is lost, and the log says so. */
-  async function stop() {
+  /**
+   * After the last answer. What the disk does not take within `graceMs` is lost: the log says so,
+   * and this how many requests it was.
+   */
+  async function stop(graceMs: number): Promise<number> {
+    const end = clock.monotonic() + graceMs
     await flush()
+    while (counts.size() > 0 && clock.monotonic() < end) {
+      await sleep(clock, FLUSH_MS)
+      await flush()
+    }
     cancelFlush?.()
     const lost = counts.size()
     if (lost > 0) log.error('usage was not stored', { requests: lost })
+    return lost
   }
 
   const retention = (keptMs: number): RetentionRule[] => [
@@ -217,8 +239,6 @@ export function createMetering(parts: {
     ...usage,
   }
 }
-
-const NOTHING: Counted = { requests: 0, billed: 0 }
 
 /** What was used, for a command beside a server: that may be half a second ahead of the database. */
 export function createUsageOffice(parts: { db: Db; clock: Clock; config: Config['metering'] }) {

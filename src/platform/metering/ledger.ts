@@ -1,7 +1,7 @@
 import type { Database } from 'bun:sqlite'
 import type { Audit } from '../audit/index.ts'
 import type { Log } from '../log.ts'
-import type { Allowance, Counted, Terms } from './allowance.ts'
+import { type Allowance, type Counted, NOTHING, type Terms } from './allowance.ts'
 import type { Count } from './counts.ts'
 import { monthOf } from './months.ts'
 import type { MonthRow, Store } from './store.ts'
@@ -48,13 +48,12 @@ export function createLedger(parts: {
     const before = store.month(whose.tenantId, whose.month) ?? { ...whose, ...BLANK }
     // Each by the terms under which it came.
     const counted = counts.reduce<Counted>(
-      (sum, { requests, terms }) => allowance.after(sum, requests, allowance.limitsOf(terms)),
+      (sum, { requests, terms }) => allowance.after(sum, requests, terms),
       before,
     )
-    const costCents = allowance.costOf(counted)
-    const told = tellOf(whose, counted, terms, toldOf(before), costCents)
+    const told = tellOf(whose, counted, terms, toldOf(before))
     const [allowanceTold, spendCapTold] = [told.allowance, told.spend_cap]
-    store.saveMonth({ ...before, ...counted, costCents, allowanceTold, spendCapTold })
+    store.saveMonth({ ...before, ...counted, allowanceTold, spendCapTold })
     return { ...whose, ...counted }
   }
 
@@ -62,11 +61,11 @@ export function createLedger(parts: {
    * Says what was told, and tells it. Also what was not: where a limit was raised, the way up to that
    * one is told again, and what nobody could be told is told the next time.
    */
-  function tellOf(whose: Month, counted: Counted, terms: Terms, told: Told, costCents: number) {
-    const limits = allowance.limitsOf(terms)
-    const now = { ...reached(counted, limits) }
+  function tellOf(whose: Month, counted: Counted, terms: Terms, told: Told) {
+    const limits = allowance.limitsOf(terms, counted)
+    const now = reached(counted, limits, told)
     for (const crossing of crossings(counted, limits, told))
-      if (!isTold({ ...crossing, ...whose, costCents }))
+      if (!isTold({ ...crossing, ...whose, costCents: counted.costCents }))
         now[crossing.measure] = told[crossing.measure]
     return now
   }
@@ -100,7 +99,7 @@ export function createLedger(parts: {
   return { write, onNotice: (listener: (notice: Notice) => void) => void listeners.push(listener) }
 }
 
-const BLANK = { requests: 0, billed: 0, costCents: 0, allowanceTold: 0, spendCapTold: 0 }
+const BLANK = { ...NOTHING, allowanceTold: 0, spendCapTold: 0 }
 
 const toldOf = ({ allowanceTold, spendCapTold }: MonthRow): Told => ({
   allowance: allowanceTold as Told['allowance'],

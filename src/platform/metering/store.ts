@@ -9,7 +9,7 @@ export type MonthRow = typeof usageMonths.$inferSelect
 export type DayRow = typeof usageDays.$inferSelect
 
 /** What metering has to know of a tenant. */
-export type TenantTerms = Terms & { name: string; status: TenantStatus }
+export type TenantTerms = Terms & { status: TenantStatus }
 
 export type Store = ReturnType<typeof createStore>
 
@@ -22,7 +22,6 @@ export function createStore({ orm }: Db) {
   )
   const terms = orm
     .select({
-      name: tenants.name,
       plan: tenants.plan,
       status: tenants.status,
       spendCapCents: tenants.spendCapCents,
@@ -45,6 +44,8 @@ export function createStore({ orm }: Db) {
       requests: sql.placeholder('requests'),
       billed: sql.placeholder('billed'),
       costCents: sql.placeholder('costCents'),
+      costRest: sql.placeholder('costRest'),
+      costPer: sql.placeholder('costPer'),
       allowanceTold: sql.placeholder('allowanceTold'),
       spendCapTold: sql.placeholder('spendCapTold'),
     })
@@ -54,6 +55,8 @@ export function createStore({ orm }: Db) {
         requests: sql`excluded.requests`,
         billed: sql`excluded.billed`,
         costCents: sql`excluded.cost_cents`,
+        costRest: sql`excluded.cost_rest`,
+        costPer: sql`excluded.cost_per`,
         allowanceTold: sql`excluded.allowance_told`,
         spendCapTold: sql`excluded.spend_cap_told`,
       },

@@ -19,21 +19,24 @@ export interface Crossing {
   limit: number
 }
 
-/** Where a month stands: a share is reached when as many requests are used up. */
-export const reached = ({ requests, billed }: Counted, limits: Limits): Told => ({
-  allowance: shareOf(requests, limits.included),
-  spend_cap: limits.spendCapCents === null ? 0 : shareOf(billed, limits.payable),
+/**
+ * Where a month stands: a share is reached when as many requests are used up. What has no limit for
+ * now, on another plan, stays as it was told.
+ */
+export const reached = ({ requests, billed }: Counted, limits: Limits, told: Told): Told => ({
+  allowance: shareOf(requests, limits.included) ?? told.allowance,
+  spend_cap: shareOf(billed, limits.payable) ?? told.spend_cap,
 })
 
-/** An allowance of nothing is no news at the first request. */
-function shareOf(used: number, limit: number): Share | 0 {
-  if (limit === 0 || !Number.isFinite(limit)) return 0
+/** None of an allowance of nothing, which is no news at the first request. */
+function shareOf(used: number, limit: number): Share | 0 | undefined {
+  if (limit === 0 || !Number.isFinite(limit)) return undefined
   return SHARES.find((share) => used * 100 >= limit * share) ?? 0
 }
 
 /** What is to be told: of several shares passed at once the highest. */
 export function crossings(counted: Counted, limits: Limits, told: Told): Crossing[] {
-  const now = reached(counted, limits)
+  const now = reached(counted, limits, told)
   const usedOf = { allowance: counted.requests, spend_cap: counted.billed }
   const limitOf = { allowance: limits.included, spend_cap: limits.payable }
   return MEASURES.flatMap((measure) => {

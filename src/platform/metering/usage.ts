@@ -1,7 +1,7 @@
 import { type Clock, isoTime } from '../clock.ts'
 import { fail, invalid, notFound } from '../errors.ts'
 import type { Plan } from '../tenants.ts'
-import type { Allowance } from './allowance.ts'
+import { type Allowance, NOTHING } from './allowance.ts'
 import { dayOf, endOfMonth, isMonth, monthOf } from './months.ts'
 import type { DayRow, Store } from './store.ts'
 
@@ -42,19 +42,19 @@ export function createUsage(parts: {
     if (!isMonth(month)) throw invalid('month: expected a month like 2026-01')
     await flush()
     const terms = store.terms(tenantId) ?? fail(notFound('tenant not found'))
-    const counted = store.month(tenantId, month)
-    const { requests = 0, billed = 0 } = counted ?? {}
-    const limits = allowance.limitsOf(terms)
+    const row = store.month(tenantId, month)
+    const counted = row ?? NOTHING
+    const limits = allowance.limitsOf(terms, counted)
     return {
       month,
       plan: terms.plan,
-      requests,
+      requests: counted.requests,
       included_requests: finite(limits.included),
-      billed_requests: billed,
-      cost_cents: counted?.costCents ?? 0,
+      billed_requests: counted.billed,
+      cost_cents: counted.costCents,
       spend_cap_cents: limits.spendCapCents,
-      left_requests: finite(allowance.left({ requests, billed }, limits)),
-      told: { allowance: counted?.allowanceTold ?? 0, spend_cap: counted?.spendCapTold ?? 0 },
+      left_requests: finite(allowance.left(counted, terms)),
+      told: { allowance: row?.allowanceTold ?? 0, spend_cap: row?.spendCapTold ?? 0 },
       resets_at: isoTime(endOfMonth(month)),
       days: store.days(tenantId, `${month}-01`, `${month}-31`).map(presentDay),
     }

@@ -35,12 +35,15 @@ const usageMonth: PortableTable<typeof usageMonths.$inferSelect> = {
     requests: asItIs,
     billed: asItIs,
     costCents: asItIs,
+    costRest: asItIs,
+    costPer: asItIs,
     allowanceTold: asItIs,
     spendCapTold: asItIs,
   },
   order: ['month'],
-  check({ month }) {
+  check({ month, costRest, costPer }) {
     if (!isMonth(month)) throw invalid('month: expected a month like 2026-01')
+    if (costPer < 1 || costRest >= costPer) throw invalid('cost_rest: expected less than a cent')
   },
 }
 

@@ -84,6 +84,19 @@ describe('a tenant is told', () => {
     ])
   })
 
+  test('of no share twice, though the plan was without a limit for a while', async () => {
+    await using world = await bootMetered('free', { 'metering-free-requests': '2' })
+    const { tenants } = world.platform
+    await read(world, 2)
+    await tenants.change(ACTOR, world.acme.id, { plan: 'unlimited' })
+    await read(world, 1)
+    await tenants.change(ACTOR, world.acme.id, { plan: 'metered' })
+    await read(world, 1)
+
+    expect(audited(world)).toMatchObject([{ measure: 'allowance', percent: 100 }])
+    expect((await world.usage()).told.allowance).toBe(100)
+  })
+
   test('of nothing on an unlimited plan, nor of an allowance of nothing', async () => {
     await using unlimited = await bootMetered('unlimited', { 'metering-free-requests': '1' })
     await read(unlimited, 3)

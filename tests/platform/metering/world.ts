@@ -1,6 +1,13 @@
+import { dirname } from 'node:path'
+import { openDatabase } from '../../../src/db/open.ts'
+import { createAudit } from '../../../src/platform/audit/index.ts'
 import type { Engine, Environment } from '../../../src/platform/engines.ts'
+import type { Caller } from '../../../src/platform/keys.ts'
+import { createMetering } from '../../../src/platform/metering/index.ts'
+import { createMetrics } from '../../../src/platform/metrics/index.ts'
 import type { Plan } from '../../../src/platform/tenants.ts'
 import { type Answer, bootTestApp, type TestApp, type TestAppOptions } from '../../support/app.ts'
+import { testConfig } from '../../support/config.ts'
 
 export const ACTOR = { kind: 'cli', source: 'test' } as const
 
@@ -12,6 +19,7 @@ type Client = ReturnType<TestApp['client']>
 
 /** The application, and a tenant on a plan with a key for each engine. */
 export async function bootMetered(plan: Plan, flags: Record<string, string> = {}) {
+  const opened = new DisposableStack()
   const options: TestAppOptions = { start: START, flags }
   const app = await bootTestApp(options)
   const acme = await app.tenant('Acme', plan)
@@ -30,7 +38,28 @@ export async function bootMetered(plan: Plan, flags: Record<string, string> = {}
   }
   const usage = () => app.platform.metering.usageOf(acme.id)
 
-  return { ...app, acme, clients, usage }
+  /** Another process on the same data, with settings of its own, as far as it counts. */
+  function neighbour(flags: Record<string, string>) {
+    const { clock, log, keys } = app.platform
+    const db = openDatabase({ dataDir: dirname(app.db.file), synchronous: 'full' })
+    opened.defer(() => db.close())
+    const audit = createAudit({ db, clock })
+    const config = testConfig(flags).metering
+    const metering = createMetering({ db, clock, log, audit, metrics: createMetrics(), config })
+    function callerOf(key: string): Caller {
+      const holder = keys.verify(key)
+      if (!holder) throw new Error('the key is good')
+      return { ...holder, charge: metering.newCharge() }
+    }
+    return { metering, callerOf }
+  }
+
+  async function end() {
+    opened.dispose()
+    await app[Symbol.asyncDispose]()
+  }
+
+  return { ...app, acme, clients, usage, neighbour, [Symbol.asyncDispose]: end }
 }
 
 export type Metered = Awaited<ReturnType<typeof bootMetered>>
