@@ -17,8 +17,8 @@ type AnyOf<Scope> = readonly [Scope, ...Scope[]]
 /**
  * The route option `scope: '…'`: only a live key with this scope gets through, and the
  * handler finds its `caller`. The key is looked at before the body is read, so that 401
- * and 403 come before anything that is wrong with the body. A body, if any, is JSON, and
- * its text is in `bodyText`.
+ * and 403 come before anything that is wrong with the body, and once more after a slow one.
+ * A body, if any, is JSON, and its text is in `bodyText`.
  *
  * `scopeOfBodyKey` is the same for a route that takes the key as `api_key` of its body. With
  * `optionalKeyOf` a route works without a key, and its `caller` may be undefined; a key that is
@@ -38,12 +38,29 @@ export function createAccess(parts: { keys: Keys; visits: Visits; maxBody: numbe
     return visits.open(request, holder)
   }
 
-  function readBody(request: Request, visit: Visit) {
+  function readBody(request: Request, visit: Visit, anyOf: AnyOf<EngineScope>) {
     if (request.method === 'DELETE') return null
-    return readText(request, maxBody).then((text) => {
+    return readmitted(request, anyOf, readText(request, maxBody)).then((text) => {
       visit.bodyText = text
       return parseJson(text)
     })
+  }
+
+  /**
+   * A body may take its time, and must not carry its sender past a suspension or a revocation: the
+   * key is looked at once more behind a slow one, before anything that is wrong with that is told.
+   */
+  function readmitted<T>(request: Request, anyOf: AnyOf<EngineScope>, reading: Promise<T>) {
+    const isOutdated = visits.startAging()
+    return reading.finally(() => {
+      if (isOutdated() && visits.of(request)) readmit(request, anyOf)
+    })
+  }
+
+  function readmit(request: Request, anyOf: AnyOf<EngineScope>) {
+    const holder = authenticate(request)
+    authorize(holder, anyOf)
+    visits.renew(request, holder)
   }
 
   /** The key is in the body, which therefore has to be read first, but nothing else of it counts. */
@@ -85,7 +102,7 @@ export function createAccess(parts: { keys: Keys; visits: Visits; maxBody: numbe
       const anyOf = listOf(scope)
       return {
         detail: { security: [{ apiKey: [] }] },
-        parse: ({ request }) => readBody(request, admit(request, anyOf)),
+        parse: ({ request }) => readBody(request, admit(request, anyOf), anyOf),
         transform: ({ request }) => {
           admit(request, anyOf)
         },
@@ -103,7 +120,8 @@ export function createAccess(parts: { keys: Keys; visits: Visits; maxBody: numbe
     .macro('form', ({ keyScope }: { keyScope?: EngineScope }) => ({
       parse: ({ request }) => {
         callerOfForm(request, keyScope)
-        return formTurn().then(() => readFields(request, maxBody))
+        const reading = formTurn().then(() => readFields(request, maxBody))
+        return keyScope ? readmitted(request, [keyScope], reading) : reading
       },
       resolve: ({ request }) => ({
         caller: callerOfForm(request, keyScope),

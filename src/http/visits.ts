@@ -7,6 +7,9 @@ import { rateLimitHeaders } from './rate-limit.ts'
 
 export type Visits = ReturnType<typeof createVisits>
 
+/** As long as others may take to learn of a change: until then, nothing is asked twice. */
+const FRESH_MS = 1000
+
 /** What is known of a request whose key is good; the access macro takes no interface. */
 export type Visit = {
   caller: Caller
@@ -37,6 +40,18 @@ export function createVisits(parts: { clock: Clock; metering: Metering; perMinut
     return visit
   }
 
+  /** Answers, whenever it is called, whether what was known of a key just now may be outdated. */
+  function startAging(): () => boolean {
+    const since = clock.monotonic()
+    return () => clock.monotonic() - since > FRESH_MS
+  }
+
+  /** The caller is from now on what the holder of its key has become, charged as before. */
+  function renew(request: Request, holder: KeyHolder) {
+    const visit = visits.get(request)
+    if (visit) visit.caller = { ...holder, charge: visit.caller.charge }
+  }
+
   /** The request has its answer: its place in the count, and what the headers say of the rest. */
   function close(request: Request, status: number, headers: Record<string, unknown>) {
     const caller = visits.get(request)?.caller
@@ -53,5 +68,5 @@ export function createVisits(parts: { clock: Clock; metering: Metering; perMinut
     headers.ratelimit = limit
   }
 
-  return { of, open, close }
+  return { of, open, startAging, renew, close }
 }

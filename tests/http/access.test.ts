@@ -1,4 +1,4 @@
-import { expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { Elysia, t } from 'elysia'
 import type { Access, RouteScope } from '../../src/http/access.ts'
 import { conflict, invalid } from '../../src/platform/errors.ts'
@@ -28,6 +28,10 @@ const routes = (access: Access) =>
     })
     .get('/v1/relay/conflict', () => Promise.reject(conflict('no')), { scope: 'relay:read' })
     .post('/v1/clockwork/events', ({ body }) => body, { scope: 'clockwork', body: Event })
+    .post('/v1/gate/form', ({ body }) => body, {
+      form: { keyScope: 'flows' },
+      body: t.Object({}, { additionalProperties: true }),
+    })
 
 test('a handler finds the text of the body as it was sent, beside what it says', async () => {
   await using app = await bootRoutes(routes)
@@ -168,4 +172,32 @@ test('routes that answer with a sentence go on to do so', async () => {
     status: 400,
     body: { error: 'type: required, a string' },
   })
+})
+
+describe('while the body is on its way', () => {
+  const { json, form } = {
+    json: ['relay', '/v1/relay/events', 'application/json'],
+    form: ['gate', '/v1/gate/form', 'application/x-www-form-urlencoded'],
+  } as const
+  const bodies = [
+    ['JSON', json, ['{"type":"a",', '"payload":{}}'], 200],
+    ['broken JSON', json, ['{"type":', ''], 400],
+    ['a form', form, ['a=', '1'], 200],
+  ] as const
+
+  for (const [name, [engine, path, type], parts, status] of bodies)
+    test(`a key may be revoked, and is no good then any more: ${name}`, async () => {
+      await using app = await bootRoutes(routes)
+      const { id, key } = await app.key(engine)
+      const send = async (happens: () => Promise<unknown>) => {
+        const { begun, end } = app.slowly({ key, path, type, parts })
+        await begun
+        await app.clock.advance(1500)
+        await happens()
+        return (await end()).status
+      }
+
+      expect(await send(async () => {})).toBe(status)
+      expect(await send(() => app.keys.revoke({ kind: 'cli', source: 'test' }, id))).toBe(401)
+    })
 })

@@ -1,4 +1,4 @@
-import { expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { bootTestApp, type TestApp } from '../support/app.ts'
 import { until } from '../support/binary.ts'
 
@@ -25,6 +25,32 @@ test('metrics are off unless enabled', async () => {
 
   expect(status).toBe(404)
   expect(body.error).toContain('[metrics] enabled')
+})
+
+describe('metrics answer at one address alone, the one that a proxy is told to keep inside', () => {
+  test.each(['/metrics/', '/metrics/?x=1', '//metrics', '/metrics//', '/%6detrics', '/METRICS'])(
+    'not at %s',
+    async (path) => {
+      await using app = await bootTestApp()
+
+      const { status, body } = await app.raw(path)
+
+      expect(status).toBe(404)
+      expect(body.error).toBe(`no such route: GET ${path.split('?')[0]}`)
+    },
+  )
+
+  test('with a question behind it, as some collectors ask', async () => {
+    await using app = await bootTestApp()
+
+    expect((await app.raw('/metrics?x=1')).status).toBe(200)
+  })
+
+  test('with metrics off, the others are no routes either', async () => {
+    await using app = await bootTestApp({ flags: { 'metrics-enabled': 'false' } })
+
+    expect((await app.raw('/metrics/')).body.error).toBe('no such route: GET /metrics/')
+  })
 })
 
 test('metrics name routes by their template and never a path, a tenant or a key', async () => {

@@ -10,8 +10,8 @@ import { bootTestApp } from '../support/app.ts'
 
 /** The platform and the kit with routes of the test's own, and a new key for each call. */
 export async function bootRoutes(routesOf: (access: Access) => AnyElysia) {
-  const { platform, tenant, stop } = await bootTestApp()
-  const { clock, keys, metering } = platform
+  const { platform, clock, tenant, stop } = await bootTestApp()
+  const { keys, metering } = platform
   const visits = createVisits({ clock, metering, perMinute: 6000 })
   const access = createAccess({ keys, visits, maxBody: 1000 })
   const kit = createKit({
@@ -34,5 +34,29 @@ export async function bootRoutes(routesOf: (access: Access) => AnyElysia) {
     }
   }
 
-  return { as, [Symbol.asyncDispose]: stop }
+  /** A request whose body comes in two parts: one at once, which `begun` waits for, one at `end`. */
+  function slowly({ key, path, type, parts }: Slow) {
+    const { readable: body, writable } = new TransformStream<Uint8Array, Uint8Array>()
+    const writer = writable.getWriter()
+    const bytes = new TextEncoder()
+    const headers = { authorization: `Bearer ${key}`, 'content-type': type }
+    const request = new Request(`http://localhost${path}`, { method: 'POST', headers, body })
+    const answer = app.handle(request)
+    const begun = writer.write(bytes.encode(parts[0]))
+    async function end() {
+      await writer.write(bytes.encode(parts[1]))
+      await writer.close()
+      return await answer
+    }
+    return { begun, end }
+  }
+
+  return { as, slowly, key, keys, clock, [Symbol.asyncDispose]: stop }
+}
+
+interface Slow {
+  key: string
+  path: string
+  type: string
+  parts: readonly [string, string]
 }

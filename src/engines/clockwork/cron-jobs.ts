@@ -105,12 +105,13 @@ export function createCronJobs(parts: {
     })
   }
 
-  /** One run now, also of a paused job; the schedule does not move. */
+  /** One run now, also of a paused job; the schedule does not move. New work, as a new job is. */
   async function runNow(caller: Caller, id: string): Promise<RunAccepted> {
     const { tenantId } = caller
     const now = clock.now()
     await db.commit(() => {
       const { url } = existing(tenantId, id)
+      metering.reserve(caller)
       if (store.runs.inFlight(tenantId, id) >= RUNS_IN_FLIGHT)
         throw conflict(`${RUNS_IN_FLIGHT} runs of this job are under way already`)
       store.runs.insert({

@@ -94,7 +94,7 @@ export function createRoutes(parts: {
       {
         scope,
         detail: { summary: 'Run a cron job now', description: 'Its schedule does not move.' },
-        response: { 202: RunAccepted, ...refused, 404: Unknown, 409: Conflict },
+        response: { 202: RunAccepted, ...refused, ...spent, 404: Unknown, 409: Conflict },
       },
     )
     .get(

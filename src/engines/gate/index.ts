@@ -109,7 +109,7 @@ export function createGate(
     }),
     signInMethods: createSignInMethods({ settings, tenants }),
     policies: createPolicySettings({ clock, settings, pdp }),
-    webhooks: createWebhooks({ delivery, clock }),
+    webhooks: createWebhooks({ ...platform, delivery }),
     access,
   })
   retention.add(...gateRetention(store, config.retention), erasure.rule)

@@ -10,6 +10,7 @@ import { createCursor } from '../../platform/cursor.ts'
 import { invalid } from '../../platform/errors.ts'
 import { newId } from '../../platform/ids.ts'
 import type { Caller } from '../../platform/keys.ts'
+import type { Metering } from '../../platform/metering/index.ts'
 import { EVENT_TYPES, type EventType, eventOf, webhookStream } from './events.ts'
 import type {
   CreatedWebhook,
@@ -26,7 +27,8 @@ const streamOf = ({ tenantId }: Caller) => webhookStream(tenantId)
 const cursorsOf = ({ tenantId }: Caller) => createCursor(`gate deliveries of ${tenantId}`)
 
 /** Who is told what happens to people: contract/gate, settings and events. */
-export function createWebhooks({ delivery, clock }: { delivery: Delivery; clock: Clock }) {
+export function createWebhooks(parts: { delivery: Delivery; clock: Clock; metering: Metering }) {
+  const { delivery, clock, metering } = parts
   const { endpoints } = delivery
 
   /** All of them, oldest first. */
@@ -59,6 +61,7 @@ export function createWebhooks({ delivery, clock }: { delivery: Delivery; clock:
   /** An event about nobody, with every field that a real one has. */
   async function test(caller: Caller, id: string, input: TestRequest | null): Promise<TestResult> {
     const endpoint = endpoints.open(streamOf(caller), id)
+    metering.reserve(caller)
     const type = input?.event_type ?? 'identity.created'
     const about = { type, identityId: newId(), payload: SAMPLES[type] }
     const event = eventOf(caller.tenantId, about, clock.now())
@@ -66,7 +69,7 @@ export function createWebhooks({ delivery, clock }: { delivery: Delivery; clock:
     return presentTest(sent, event.payload)
   }
 
-  const log: DeliveryLog = createDeliveryLog({ delivery, streamOf, cursorsOf })
+  const log: DeliveryLog = createDeliveryLog({ delivery, metering, streamOf, cursorsOf })
 
   return { list, create, update, remove, rotate, test, log }
 }

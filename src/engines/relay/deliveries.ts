@@ -2,10 +2,11 @@ import type { Delivery } from '../../delivery/index.ts'
 import { createDeliveryLog, type DeliveryLog } from '../../http/delivery-log/deliveries.ts'
 import { createCursor } from '../../platform/cursor.ts'
 import type { Caller } from '../../platform/keys.ts'
+import type { Metering } from '../../platform/metering/index.ts'
 import { ownList, streamOf } from './stream.ts'
 
 const cursorsOf = (caller: Caller) => createCursor(ownList(caller, 'deliveries'))
 
 /** What became of messages, endpoint by endpoint. */
-export const createDeliveries = ({ delivery }: { delivery: Delivery }): DeliveryLog =>
-  createDeliveryLog({ delivery, streamOf, cursorsOf })
+export const createDeliveries = (parts: { delivery: Delivery; metering: Metering }): DeliveryLog =>
+  createDeliveryLog({ ...parts, streamOf, cursorsOf })

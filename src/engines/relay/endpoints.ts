@@ -11,6 +11,7 @@ import type { Clock } from '../../platform/clock.ts'
 import { createCursor, type Page, page } from '../../platform/cursor.ts'
 import { invalid } from '../../platform/errors.ts'
 import type { Caller } from '../../platform/keys.ts'
+import type { Metering } from '../../platform/metering/index.ts'
 import { parseTimestamp } from '../../platform/timestamp.ts'
 import type {
   CreatedEndpoint,
@@ -39,8 +40,13 @@ export type RelayEndpoints = ReturnType<typeof createRelayEndpoints>
 const cursorsOf = (caller: Caller) => createCursor(ownList(caller, 'endpoints'))
 
 /** The endpoints of one tenant and environment, in the words of the API. */
-export function createRelayEndpoints(parts: { delivery: Delivery; store: Store; clock: Clock }) {
-  const { delivery, store, clock } = parts
+export function createRelayEndpoints(parts: {
+  delivery: Delivery
+  store: Store
+  clock: Clock
+  metering: Metering
+}) {
+  const { delivery, store, clock, metering } = parts
   const { endpoints } = delivery
 
   const present = (row: EndpointRecord): Endpoint => presentEndpoint(row, delivery.healthOf(row.id))
@@ -93,6 +99,7 @@ export function createRelayEndpoints(parts: { delivery: Delivery; store: Store; 
     checkEventType(type, 'event_type')
     const payload = payloadText ?? sampleOf(caller, type) ?? TEST_PAYLOAD
     const endpoint = endpoints.open(streamOf(caller), id)
+    metering.reserve(caller)
     const { sent, message } = await delivery.testEvent(endpoint, { type, payload })
     return presentTest(sent, bodyOf(endpoint.format, message))
   }
@@ -101,6 +108,7 @@ export function createRelayEndpoints(parts: { delivery: Delivery; store: Store; 
     store.eventTypes.find({ tenantId: caller.tenantId, environment: environmentOf(caller), name })
       ?.sample
 
+  /** Only counting is a read. */
   async function replay(caller: Caller, id: string, input: ReplayRequest): Promise<Replay> {
     endpoints.get(streamOf(caller), id)
     const now = clock.now()
@@ -110,12 +118,14 @@ export function createRelayEndpoints(parts: { delivery: Delivery; store: Store; 
     if (until <= since) throw invalid('until: has to be after since')
     if (environmentOf(caller) === 'test')
       throw invalid('a test key accepts events and delivers none: there is nothing to replay')
+    const dryRun = input.dry_run ?? false
+    if (!dryRun) metering.reserve(caller)
     const count = await delivery.replay(streamOf(caller), actorOf(caller), id, {
       since,
       until,
       which: input.which ?? 'undelivered',
       perSecond: input.per_second ?? REPLAYED_A_SECOND,
-      dryRun: input.dry_run ?? false,
+      dryRun,
     })
     return { count }
   }

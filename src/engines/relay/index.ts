@@ -36,8 +36,8 @@ export function createRelay(
     idempotencyWindowMs: config.relay.idempotencyWindowMs,
   })
   announceUsage(metering, messages)
-  const endpoints = createRelayEndpoints({ delivery, store, clock })
-  const deliveries = createDeliveries({ delivery })
+  const endpoints = createRelayEndpoints({ delivery, store, clock, metering })
+  const deliveries = createDeliveries({ delivery, metering })
   const eventTypes = createEventTypes({ store })
   retention.add(...relayRetention(store, config.retention))
   addRelayResources(resources, delivery)

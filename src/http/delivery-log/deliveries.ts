@@ -5,6 +5,7 @@ import { actorOf } from '../../platform/audit/index.ts'
 import { type createCursor, type Page, page } from '../../platform/cursor.ts'
 import { fail, notFound } from '../../platform/errors.ts'
 import type { Caller } from '../../platform/keys.ts'
+import type { Metering } from '../../platform/metering/index.ts'
 import type { Delivery, DeliveryDetail, Status } from './model.ts'
 import { presentDelivery, presentDeliveryDetail, statusOf } from './present.ts'
 
@@ -28,10 +29,11 @@ interface DeliveryQuery {
  */
 export function createDeliveryLog(parts: {
   delivery: DeliveryLayer
+  metering: Metering
   streamOf: (caller: Caller) => Stream
   cursorsOf: (caller: Caller) => Cursors
 }) {
-  const { delivery, streamOf, cursorsOf } = parts
+  const { delivery, metering, streamOf, cursorsOf } = parts
   const { deliveries, messages, attempts, endpoints } = delivery
 
   /**
@@ -99,7 +101,10 @@ export function createDeliveryLog(parts: {
     return presentDeliveryDetail(row, activity(caller)(row.endpointId), message, log)
   }
 
+  /** New work, as sending is: else what was sent once could be sent for ever. */
   async function resend(caller: Caller, id: string): Promise<Delivery> {
+    deliveries.find(streamOf(caller), id) ?? fail(notFound('delivery not found'))
+    metering.reserve(caller)
     const row = await delivery.resend(streamOf(caller), actorOf(caller), id)
     return presentDelivery(row, true)
   }

@@ -1,9 +1,109 @@
 import { describe, expect, test } from 'bun:test'
 import type { Answer } from '../../support/app.ts'
 import { startTarget } from '../../support/target.ts'
-import { ACTOR, bootMetered, CREATING, NEXT_MONTH } from './world.ts'
+import { ACTOR, bootMetered, CREATING, type Metered, NEXT_MONTH } from './world.ts'
 
 const creating = Object.entries(CREATING)
+
+const JOBS = '/v1/clockwork/jobs'
+const ENDPOINTS = '/v1/relay/endpoints'
+const DELIVERIES = '/v1/relay/deliveries'
+const WEBHOOKS = '/v1/gate/settings/webhooks'
+const SPENT = { 'metering-free-requests': '0', 'metering-default-spend-cap-cents': '0' }
+const SINCE = { since: '2026-03-31T00:00:00Z', which: 'all', per_second: 1000 }
+
+/** Calls that have what there is call out once more, by the ids of what they are about. */
+const AGAIN = {
+  'a run of a job': {
+    status: 202,
+    shape: 'plain',
+    engine: 'clockwork',
+    path: (id: Ids) => `${JOBS}/${id.job}/run`,
+    body: undefined,
+  },
+  'a test of an endpoint': {
+    status: 200,
+    shape: 'coded',
+    engine: 'relay',
+    path: (id: Ids) => `${ENDPOINTS}/${id.endpoint}/test`,
+    body: {},
+  },
+  'a replay': {
+    status: 202,
+    shape: 'coded',
+    engine: 'relay',
+    path: (id: Ids) => `${ENDPOINTS}/${id.endpoint}/replay`,
+    body: SINCE,
+  },
+  'a resend': {
+    status: 202,
+    shape: 'coded',
+    engine: 'relay',
+    path: (id: Ids) => `${DELIVERIES}/${id.delivery}/resend`,
+    body: undefined,
+  },
+  'a test of a webhook': {
+    status: 200,
+    shape: 'plain',
+    engine: 'gate',
+    path: (id: Ids) => `${WEBHOOKS}/${id.webhook}/test`,
+    body: {},
+  },
+  'a resend to a webhook': {
+    status: 202,
+    shape: 'plain',
+    engine: 'gate',
+    path: (id: Ids) => `${WEBHOOKS}/deliveries/${id.told}/resend`,
+    body: undefined,
+  },
+} as const
+
+/** Of a delivery there are two: of an event, and of what happened to somebody. */
+type Ids = Record<'job' | 'endpoint' | 'delivery' | 'webhook' | 'told', string>
+
+const NO_IDS: Ids = {
+  job: '{job_id}',
+  endpoint: '{endpoint_id}',
+  delivery: '{delivery_id}',
+  webhook: '{webhook_id}',
+  told: '{delivery_id}',
+}
+const UNKNOWN_ID = '01890000-0000-7000-8000-000000000000'
+const UNKNOWN_IDS: Ids = {
+  job: UNKNOWN_ID,
+  endpoint: UNKNOWN_ID,
+  delivery: UNKNOWN_ID,
+  webhook: UNKNOWN_ID,
+  told: UNKNOWN_ID,
+}
+
+/** How often `url` was called for what is made by `withWork`. */
+const CALLED = 2
+
+/** A job that is paused, an endpoint and a webhook, each of these with a delivery that has ended. */
+async function withWork({ clients, clock }: Metered, url: string): Promise<Ids> {
+  const { clockwork, gate, relay } = clients
+  const job = await clockwork.post(JOBS, { name: 'tick', schedule: '* * * * *', url })
+  await clockwork.patch(`${JOBS}/${job.body.id}`, { is_active: false })
+  const endpoint = await relay.post(ENDPOINTS, { url })
+  await relay.post('/v1/relay/messages', { event_type: 'order.paid', payload: {} })
+  const webhook = await gate.post(WEBHOOKS, { url })
+  await gate.post('/v1/gate/identities', {
+    schema_id: 'user',
+    traits: { email: 'ada@example.com' },
+  })
+  await clock.settled()
+  const sent = (await relay.get(DELIVERIES)).body.data
+  const told = (await gate.get(`${WEBHOOKS}/deliveries`)).body.data
+  expect([sent, told]).toMatchObject([[{ status: 'succeeded' }], [{ status: 'succeeded' }]])
+  return {
+    job: job.body.id,
+    endpoint: endpoint.body.id,
+    delivery: sent[0].id,
+    webhook: webhook.body.id,
+    told: told[0].id,
+  }
+}
 
 /** Seconds from the standing clock to the next month. */
 const secondsLeft = (now: number) => `${(NEXT_MONTH - now) / 1000}`
@@ -148,6 +248,102 @@ describe('past the allowance of a free plan', () => {
     expect(await send()).toBe(202)
     await tenants.change(ACTOR, world.acme.id, { plan: 'free' })
     expect(await send()).toBe(429)
+  })
+})
+
+describe('to call out once more', () => {
+  const stops = {
+    'past the allowance': [
+      429,
+      'allowance_exhausted',
+      /allowance of this month is spent/,
+      ({ platform, acme }) => platform.tenants.change(ACTOR, acme.id, { plan: 'free' }),
+    ],
+    'past the spend cap': [
+      429,
+      'spend_cap_reached',
+      /spend cap of this month is reached/,
+      ({ platform, acme }) => platform.tenants.change(ACTOR, acme.id, { plan: 'metered' }),
+    ],
+    'in arrears': [
+      402,
+      'account_suspended',
+      /the account is suspended/,
+      ({ platform, acme }) => platform.tenants.suspend(ACTOR, acme.id, 'billing'),
+    ],
+  } satisfies Record<string, [number, string, RegExp, (world: Metered) => Promise<unknown>]>
+
+  for (const [name, { status, shape, engine, path, body }] of Object.entries(AGAIN)) {
+    for (const [when, [refusal, code, words, stop]] of Object.entries(stops))
+      test(`by ${name} is refused ${when}, and nothing is called`, async () => {
+        await using target = startTarget()
+        await using world = await bootMetered('unlimited', SPENT)
+        const ids = await withWork(world, target.url)
+        await stop(world)
+
+        const refused = await world.clients[engine].post(path(ids), body)
+
+        expect(refused.status).toBe(refusal)
+        expectRefusal(refused, shape, code, words)
+        await world.clock.advance(10_000)
+        expect(target.requests).toHaveLength(CALLED)
+      })
+
+    test(`by ${name} is answered while something is left, and takes it`, async () => {
+      await using target = startTarget()
+      await using world = await bootMetered('unlimited', { 'metering-free-requests': '10' })
+      const ids = await withWork(world, target.url)
+      const before = (await world.usage()).requests
+      expect(before).toBeLessThan(10)
+      for (let n = before; n < 9; n++) await world.clients.gate.get('/v1/gate/identities')
+      await world.platform.tenants.change(ACTOR, world.acme.id, { plan: 'free' })
+      const ask = () => world.clients[engine].post(path(ids), body)
+
+      const answers = await Promise.all([ask(), ask()])
+
+      expect(answers.map((answer) => answer.status).toSorted()).toEqual([status, 429])
+      await world.clock.advance(10_000)
+      expect(target.requests).toHaveLength(CALLED + 1)
+    })
+
+    test(`by ${name}: that there is no such thing is told before`, async () => {
+      await using world = await bootMetered('unlimited')
+      await world.platform.tenants.suspend(ACTOR, world.acme.id, 'billing')
+
+      expect((await world.clients[engine].post(path(UNKNOWN_IDS), body)).status).toBe(404)
+    })
+
+    test(`by ${name}: that it may be refused is in the API document`, async () => {
+      await using world = await bootMetered('unlimited')
+      const { paths } = (await world.raw('/openapi.json')).body
+
+      expect(paths[path(NO_IDS)].post.responses).toContainKeys(['402', '429'])
+    })
+  }
+
+  test('stays possible to look into, to change and to end for those in arrears', async () => {
+    await using target = startTarget()
+    await using world = await bootMetered('unlimited')
+    const { job, endpoint, delivery } = await withWork(world, target.url)
+    await world.platform.tenants.suspend(ACTOR, world.acme.id, 'billing')
+    const { clockwork, relay } = world.clients
+
+    const answers = [
+      await clockwork.post(`${JOBS}/preview`, { schedule: '* * * * *', url: target.url }),
+      await clockwork.patch(`${JOBS}/${job}`, { name: 'tock' }),
+      await clockwork.delete(`${JOBS}/${job}`),
+      await relay.post(`${ENDPOINTS}/${endpoint}/replay`, { ...SINCE, dry_run: true }),
+      await relay.patch(`${ENDPOINTS}/${endpoint}`, { active: false }),
+      await relay.get(`${ENDPOINTS}/${endpoint}/stats`),
+      await relay.get(`${DELIVERIES}/${delivery}`),
+      await relay.post(`${DELIVERIES}/${delivery}/cancel`),
+      await relay.delete(`${ENDPOINTS}/${endpoint}`),
+    ]
+
+    expect(answers.map(({ status }) => status)).toEqual([
+      200, 200, 204, 200, 200, 200, 200, 409, 204,
+    ])
+    expect(target.requests).toHaveLength(CALLED)
   })
 })
 

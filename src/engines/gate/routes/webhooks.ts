@@ -20,8 +20,8 @@ import {
 } from '../model/webhooks.ts'
 import type { Webhooks } from '../webhooks.ts'
 
-const { 404: Unknown, 409: Conflict, 429: TooMany } = PlainErrors
-const { refused, badQuery, badBody } = refusalsIn(PlainErrors)
+const { 404: Unknown, 409: Conflict } = PlainErrors
+const { refused, badQuery, badBody, spent } = refusalsIn(PlainErrors)
 const reads = 'settings:read'
 const writes = 'settings:write'
 
@@ -101,7 +101,7 @@ export function webhookRoutes({ webhooks, access }: { webhooks: Webhooks; access
           ...refused,
           404: Unknown,
           409: Conflict,
-          429: TooMany,
+          ...spent,
         },
       },
     )
@@ -130,7 +130,7 @@ export function webhookRoutes({ webhooks, access }: { webhooks: Webhooks; access
       {
         scope: writes,
         detail: { summary: 'Send a delivery of a webhook again, now' },
-        response: { 202: Delivery, ...badBody, ...refused, 404: Unknown, 409: Conflict },
+        response: { 202: Delivery, ...badBody, ...refused, ...spent, 404: Unknown, 409: Conflict },
       },
     )
 }

@@ -7,7 +7,7 @@ import { CodedErrors, refusalsIn } from '../../../http/responses.ts'
 import { reads } from './scopes.ts'
 
 const { 404: Unknown, 409: Conflict } = CodedErrors
-const { badBody, badQuery, refused } = refusalsIn(CodedErrors)
+const { badBody, badQuery, refused, spent } = refusalsIn(CodedErrors)
 
 export function deliveryRoutes({
   deliveries,
@@ -50,7 +50,7 @@ export function deliveryRoutes({
           description:
             'A failure leaves the schedule as it is, a success ends it. One that has ended starts over.',
         },
-        response: { 202: Delivery, ...badBody, ...refused, 404: Unknown, 409: Conflict },
+        response: { 202: Delivery, ...badBody, ...refused, ...spent, 404: Unknown, 409: Conflict },
       },
     )
     .post(

@@ -16,8 +16,8 @@ import {
   TestRequest,
 } from '../model/endpoints.ts'
 
-const { 404: Unknown, 409: Conflict, 429: TooMany } = CodedErrors
-const { badBody, badQuery, refused } = refusalsIn(CodedErrors)
+const { 404: Unknown, 409: Conflict } = CodedErrors
+const { badBody, badQuery, refused, spent } = refusalsIn(CodedErrors)
 const scope = 'relay:endpoints'
 
 /** Who is told of events: design of the management API, which the contract leaves open. */
@@ -103,7 +103,7 @@ export function endpointRoutes(parts: { endpoints: RelayEndpoints; access: Acces
           description: 'Waits for the answer. Stored nowhere.',
         },
         body: t.Nullable(TestRequest),
-        response: { 200: TestResult, ...badBody, ...refused, 404: Unknown, 429: TooMany },
+        response: { 200: TestResult, ...badBody, ...refused, ...spent, 404: Unknown },
       },
     )
     .post(
@@ -124,6 +124,7 @@ export function endpointRoutes(parts: { endpoints: RelayEndpoints; access: Acces
           202: Replay,
           ...badBody,
           ...refused,
+          ...spent,
           404: Unknown,
           409: Conflict,
         },
