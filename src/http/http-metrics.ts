@@ -32,7 +32,7 @@ export function createHttpMetrics(metrics: Metrics) {
 
   const refusals = metrics.counter(
     'refusals_total',
-    'Requests turned away for a limit, a bill, or for want of room, by the code of the error.',
+    'Errors for a limit, a bill, or want of room, by their code; without pages and forms of flows.',
   )
 
   const byCode = new Map(REFUSALS.map((code) => [code, refusals.with({ code })]))

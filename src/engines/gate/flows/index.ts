@@ -17,7 +17,7 @@ import type { Store } from '../store/index.ts'
 import type { Client } from './client.ts'
 import type { Completed } from './completion.ts'
 import { type Complaint, FlowFailure, FlowRefusal } from './failure.ts'
-import { EXPIRED, type FlowKeeper, isOfBrowser } from './flow.ts'
+import { EXPIRED, type FlowKeeper, isOfBrowser, type Notice } from './flow.ts'
 import type { Kind, Outcome } from './kinds/kind.ts'
 import type { PresentFlow } from './present.ts'
 import { checkReturnTo } from './return-to.ts'
@@ -161,7 +161,7 @@ export function createFlows(parts: {
       const current = store.flows.find(row.id) ?? row
       const known = current.replacedBy === null ? undefined : store.flows.find(current.replacedBy)
       if (known && !keeper.isExpired(known)) return known
-      const renewed = keeper.renew(current, [{ id: EXPIRED[row.kind] }])
+      const renewed = followed(current, [{ id: EXPIRED[row.kind] }])
       keeper.save(current, { replacedBy: renewed.id })
       return renewed
     })
@@ -170,6 +170,12 @@ export function createFlows(parts: {
       expired_at: isoTime(row.expiresAt),
       since: clock.now() - row.expiresAt,
     })
+  }
+
+  /** A new flow like any other: where none may be started, one that is over is the last. */
+  function followed(row: FlowRow, notices: Notice[]): FlowRow {
+    metering.admit(row.tenantId)
+    return keeper.renew(row, notices)
   }
 
   function requireBrowser(row: FlowRow, browserHash: string | null): FlowRow {
@@ -230,7 +236,7 @@ export function createFlows(parts: {
   async function spokenBy(row: FlowRow, client: Client): Promise<FlowRow> {
     const { language } = client
     if (language === undefined || language === row.language || row.completedAt !== null) return row
-    if (!throttle.hasRoom(client)) return { ...row, language }
+    if (!throttle.takeIfRoom(client)) return { ...row, language }
     return db.commit(() => keeper.save(store.flows.find(row.id) ?? row, { language }))
   }
 
@@ -288,7 +294,7 @@ export function createFlows(parts: {
       const current = store.flows.find(row.id) ?? row
       const isOver = current.completedAt !== null || keeper.isExpired(current)
       return isOver
-        ? keeper.renew(current, notices)
+        ? followed(current, notices)
         : keeper.save(current, { notices: JSON.stringify(notices) })
     })
     return { is: 'failed', flow, body: present(flow, {}), status, retryAfterMs: undefined }

@@ -7,9 +7,9 @@ import { FlowFailure, tooSoon } from './failure.ts'
 export type Throttle = ReturnType<typeof createThrottle>
 
 /**
- * How often somebody may guess. A try for one person is counted before it is looked at, and given
- * back if it was right, so that tries at the same time count as well. Tries from one address count
- * once they have failed: many people may be behind it, and none of them is in the way of another.
+ * How often somebody may guess. A try is counted before it is looked at, for the person and for the
+ * address that it comes from, so that tries at the same time count as well. One that was right is
+ * given back: many people may be behind an address, and whoever signs in is in nobody's way.
  */
 export function createThrottle(parts: {
   clock: Clock
@@ -21,65 +21,73 @@ export function createThrottle(parts: {
   const identifiers = createBuckets({ clock, perMinute: perIdentifierPerMinute, most: MOST })
 
   /** Throws when there have been too many tries; the try is then not made at all. */
-  async function guarded<T>(
-    { tenantId, identifier }: { tenantId: string; identifier: string },
-    client: Client,
-    attempt: () => Promise<T>,
-  ): Promise<T> {
-    const whose = JSON.stringify([tenantId, identifier])
-    // First: who is put off for their own address must not use up the tries of another.
-    if (!client.hasKey) requireRoom(addresses, addressOf(client))
-    takeOne(identifiers, whose)
-    try {
-      const result = await watched(client, attempt)
-      identifiers.give(whose)
-      return result
-    } catch (error) {
-      // A fault of ours is nobody's guess.
-      if (!(error instanceof FlowFailure)) identifiers.give(whose)
-      throw error
-    }
-  }
+  const guarded = <T>(who: Person, client: Client, attempt: () => Promise<T>): Promise<T> =>
+    tried([...ofAddress(client), ofPerson(who)], attempt)
 
-  /** For guesses that are counted elsewhere as well: those that fail count against the address. */
-  async function watched<T>(client: Client, attempt: () => Promise<T>): Promise<T> {
-    if (client.hasKey) return attempt()
-    requireRoom(addresses, addressOf(client))
-    try {
-      return await attempt()
-    } catch (error) {
-      if (error instanceof FlowFailure) addresses.take(addressOf(client))
-      throw error
-    }
-  }
+  /** For guesses that are counted for the person elsewhere. */
+  const watched = <T>(client: Client, attempt: () => Promise<T>): Promise<T> =>
+    tried(ofAddress(client), attempt)
+
+  const ofAddress = (client: Client): Token[] =>
+    client.hasKey ? [] : [{ from: addresses, key: addressOf(client) }]
+
+  const ofPerson = ({ tenantId, identifier }: Person): Token => ({
+    from: identifiers,
+    key: JSON.stringify([tenantId, identifier]),
+  })
 
   /** For what one person may do so often, whatever comes of it. */
-  const spend = ({ tenantId, identifier }: { tenantId: string; identifier: string }) =>
-    takeOne(identifiers, JSON.stringify([tenantId, identifier]))
+  const spend = (who: Person) => takeAll([ofPerson(who)])
 
   /** For what costs us, or others, something each time: counted whatever comes of it. */
-  function counted(client: Client) {
-    if (!client.hasKey) takeOne(addresses, addressOf(client))
-  }
+  const counted = (client: Client) => takeAll(ofAddress(client))
 
-  /** For what costs a little and can be left out: counted where there is room. */
-  const hasRoom = (client: Client): boolean =>
-    client.hasKey || addresses.take(addressOf(client)) === 0
+  /** For what costs a little and can be left out: false, and nothing taken, where there is no room. */
+  const takeIfRoom = (client: Client): boolean =>
+    ofAddress(client).every(({ from, key }) => from.take(key) === 0)
 
-  return { guarded, watched, spend, counted, hasRoom }
+  return { guarded, watched, spend, counted, takeIfRoom }
 }
 
 /** Far more than are at it at once; each costs some 400 bytes. */
 const MOST = 20_000
 
-const addressOf = ({ ipAddress }: Client): string => addressKey(ipAddress ?? undefined)
-
-function requireRoom(buckets: Buckets, key: string) {
-  const waitMs = buckets.peek(key)
-  if (waitMs > 0) throw tooSoon(waitMs)
+/** Somebody that a try is for, whether there is such a person or not. */
+interface Person {
+  tenantId: string
+  identifier: string
 }
 
-function takeOne(buckets: Buckets, key: string) {
-  const waitMs = buckets.take(key)
-  if (waitMs > 0) throw tooSoon(waitMs)
+/** One of a bucket. */
+interface Token {
+  from: Buckets
+  key: string
+}
+
+const addressOf = ({ ipAddress }: Client): string => addressKey(ipAddress ?? undefined)
+
+async function tried<T>(tokens: Token[], attempt: () => Promise<T>): Promise<T> {
+  takeAll(tokens)
+  try {
+    const result = await attempt()
+    giveAll(tokens)
+    return result
+  } catch (error) {
+    // A fault of ours is nobody's guess.
+    if (!(error instanceof FlowFailure)) giveAll(tokens)
+    throw error
+  }
+}
+
+/** All or none: who is put off for their own address must not use up the tries of another. */
+function takeAll(tokens: Token[]) {
+  for (const { from, key } of tokens) {
+    const waitMs = from.peek(key)
+    if (waitMs > 0) throw tooSoon(waitMs)
+  }
+  for (const { from, key } of tokens) from.take(key)
+}
+
+function giveAll(tokens: Token[]) {
+  for (const { from, key } of tokens) from.give(key)
 }

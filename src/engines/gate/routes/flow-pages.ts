@@ -1,6 +1,6 @@
 import type { ProviderName } from '../../../config/index.ts'
 import type { Fields } from '../../../http/body.ts'
-import { failureOf, statusOf } from '../../../http/errors.ts'
+import { type Failure, failureOf, statusOf } from '../../../http/errors.ts'
 import { AppError, unavailable } from '../../../platform/errors.ts'
 import type { Client } from '../flows/client.ts'
 import { FlowFailure, FlowRefusal, type RefusalId } from '../flows/failure.ts'
@@ -91,7 +91,7 @@ export function createFlowPages(parts: {
     if (answer.is === 'elsewhere') return go(answer.url)
     if (answer.is === 'failed') {
       const shown = page(row, answer.body, answer.status)
-      return answer.status === 429 ? tooMany(shown, answer) : shown
+      return answer.status === 429 ? later(shown, answer) : shown
     }
     if (answer.next !== undefined) return go(answer.next)
     // Shown by an address of its own, so that to load the page again does not send the form again.
@@ -127,12 +127,11 @@ export function createFlowPages(parts: {
       notice: NoticePage['notice'],
       ways: Pick<NoticePage, 'beginAgain'> = {},
     ) => pages.notice({ status, language, tenantName: null, notice, ...ways })
-    if (error instanceof FlowFailure) return tooMany(notice(429, 'too_many_tries'), error)
+    if (error instanceof FlowFailure) return later(notice(429, 'too_many_tries'), error)
     if (!(error instanceof FlowRefusal)) {
       const failure = error instanceof AppError ? failureOf(error) : STORAGE
-      // Of no use to try again: it is up to whoever the pages belong to.
-      if (NOT_NOW.has(failure.code)) return notice(statusOf(failure), 'not_now')
-      return tooMany(notice(statusOf(failure), 'failed'), failure)
+      const shown = notice(statusOf(failure), NOT_NOW.has(failure.code) ? 'not_now' : 'failed')
+      return PASSING.has(failure.kind) ? later(shown, failure) : shown
     }
     const { id, ways } = error
     if (ways.redirect_browser_to !== undefined) return go(ways.redirect_browser_to)
@@ -184,6 +183,7 @@ function withoutEchoes(flow: Flow): Flow {
   return { ...flow, ui: { ...flow.ui, messages: left } }
 }
 
+/** What is up to whoever the pages belong to, and nobody who looks at them. */
 const NOT_NOW = new Set([
   'account_suspended',
   'renewal_unpaid',
@@ -191,7 +191,10 @@ const NOT_NOW = new Set([
   'spend_cap_reached',
 ])
 
-function tooMany(response: Response, { retryAfterMs }: { retryAfterMs?: number | undefined }) {
+/** What waiting mends. */
+const PASSING = new Set<Failure['kind']>(['rate_limited', 'unavailable'])
+
+function later(response: Response, { retryAfterMs }: { retryAfterMs?: number | undefined }) {
   response.headers.set('retry-after', retryAfter(retryAfterMs))
   return response
 }

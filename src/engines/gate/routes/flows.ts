@@ -25,6 +25,7 @@ const Submitted = {
   422: t.Union([Flow, BrowserRoundTrip]),
   ...badBody,
   ...refused,
+  ...spent,
   429: t.Union([Flow, PlainErrors[429]]),
   403: t.Union([Refusal, PlainErrors[403]]),
   404: Refusal,

@@ -21,7 +21,7 @@ import type { ClientOf } from './clients.ts'
 import { answerInJson, Refusal } from './flow-answers.ts'
 import type { FlowPages } from './flow-pages.ts'
 
-const { badBody } = refusalsIn(PlainErrors)
+const { badBody, spent } = refusalsIn(PlainErrors)
 const { 429: TooMany, 503: Unavailable } = PlainErrors
 
 const Refusals = { 401: Refusal, 403: Refusal, 404: Refusal, 410: Refusal }
@@ -113,7 +113,7 @@ export function selfServiceRoutes(parts: {
           response: {
             200: Flow,
             400: PlainErrors[400],
-            402: PlainErrors[402],
+            ...spent,
             ...Refusals,
             429: TooMany,
             503: Unavailable,
@@ -134,6 +134,7 @@ export function selfServiceRoutes(parts: {
           422: t.Union([Flow, BrowserRoundTrip]),
           429: t.Union([Flow, TooMany]),
           ...badBody,
+          ...spent,
           ...Refusals,
           503: Unavailable,
         },

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { FLOW_KINDS, type FlowKind } from '../../../../src/engines/gate/model/flows.ts'
 import { HOUR, MINUTE, SECOND } from '../people.ts'
-import { count, type Json } from '../world.ts'
+import { ACTOR, count, type Json } from '../world.ts'
 import { bareNodes, bootChecked, saidIn } from './checked.ts'
-import { csrfOf, PASSWORD, pathOf, SELF_SERVICE, totpAt } from './world.ts'
+import { csrfOf, flowParty, PASSWORD, pathOf, SELF_SERVICE, totpAt } from './world.ts'
 
 const EMAIL = 'one@example.com'
 const EXPIRED: Record<FlowKind, number> = {
@@ -252,5 +252,69 @@ describe('a flow that has expired', () => {
     expect(done.status).toBe(200)
     expect(done.body.session_token).toBe(token)
     expect((await world.whoami(token)).status).toBe(200)
+  })
+})
+
+describe('a flow that has expired, of a tenant that may start none', () => {
+  const flows = () => count(world.app, 'gate_flows')
+
+  /** One more tenant with somebody signed in, as whom its flows are asked for. */
+  async function ownParty() {
+    const own = await flowParty(world.app)
+    const { session_token } = await own.register(EMAIL)
+    return { ...own, headers: { 'x-session-token': session_token as string } }
+  }
+
+  test.each(FLOW_KINDS)('is followed by none, however it is asked for: %s', async (kind) => {
+    const own = await ownParty()
+    const flow = await own.start(kind, own.headers)
+    world.expire()
+    const before = flows()
+    const { suspend, resume } = world.app.platform.tenants
+
+    await suspend(ACTOR, own.id, 'billing')
+    const refused = { status: 402, body: { error: 'the account is suspended' } }
+    expect(await own.read(flow.ui.action, own.headers)).toMatchObject(refused)
+    expect(await own.send(flow, fieldsFor(kind), own.headers)).toMatchObject(refused)
+    if (SUBMITTED.includes(kind))
+      expect(await own.submit(kind, { flow: flow.id, ...fieldsFor(kind) }, own.headers)).toEqual(
+        expect.objectContaining(refused),
+      )
+    expect(flows()).toBe(before)
+
+    await resume(ACTOR, own.id)
+    expect((await own.read(flow.ui.action, own.headers)).status).toBe(410)
+    expect(flows()).toBe(before + 1)
+  })
+
+  test.each([
+    ['its allowance', 'free', 'the allowance'],
+    ['its spend cap', 'metered', 'the spend cap'],
+  ] as const)('is followed by none until the next month: %s is spent', async (_, plan, words) => {
+    await using world = await bootChecked({ flags: { 'metering-free-requests': '1' } })
+    const flow = await world.start('registration')
+    await world.start('registration')
+    const { change } = world.app.platform.tenants
+    await change(ACTOR, world.acme.id, { plan, spendCapCents: 0 })
+    world.clock.jump(HOUR)
+
+    const answer = await world.read(flow.ui.action)
+
+    expect(answer).toMatchObject({ status: 429, body: { error: expect.stringContaining(words) } })
+    const waitMs = Number(answer.headers.get('retry-after')) * SECOND
+    const until = new Date(world.clock.now() + waitMs)
+    expect([until.getUTCDate(), until.getUTCHours()]).toEqual([1, 0])
+    world.clock.jump(waitMs)
+    expect((await world.read(flow.ui.action)).status).toBe(410)
+  })
+
+  test('leads on to the one that has followed it already', async () => {
+    const own = await ownParty()
+    const flow = await own.start('registration')
+    world.expire()
+    const { use_flow_id } = (await own.read(flow.ui.action)).body
+    await world.app.platform.tenants.suspend(ACTOR, own.id, 'billing')
+
+    expect(await own.read(flow.ui.action)).toMatchObject({ status: 410, body: { use_flow_id } })
   })
 })

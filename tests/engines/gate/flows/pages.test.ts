@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { rowsOf } from '../people.ts'
-import { type Json, MINUTE, UNKNOWN_ID } from '../world.ts'
+import { ACTOR, type Json, MINUTE, UNKNOWN_ID } from '../world.ts'
 import {
   bootUnhurried,
   CODES,
@@ -554,6 +554,50 @@ describe('links between pages', () => {
     expect(headingOf(page)).toBe('Too many tries')
     await own.clock.advance(1000)
     expect((await visitor.visit(url)).status).toBe(303)
+  })
+})
+
+describe('pages of a tenant that may start no flow', () => {
+  /** With a flow that leads on to another by a link, and one that has expired and leads on, too. */
+  async function stopped(flags: Record<string, string> = {}) {
+    const own = await bootFlows({ flags })
+    const visitor = newBrowser(own.app)
+    const expired = await own.start('login')
+    own.clock.jump(HOUR)
+    const { id } = await own.start('login')
+    const page = await visitor.visit(`${SELF_SERVICE_URL}/login?flow=${id}`)
+    const ways = {
+      'by a link': () => visitor.visit(`${SELF_SERVICE_URL}/registration?from=${id}`),
+      'by a look at one that has expired': () => visitor.visit(expired.hosted_url),
+    }
+    return { ...own, visitor, page, ways }
+  }
+
+  test('are a 402 without a time while it is suspended, by a form as well', async () => {
+    await using own = await stopped()
+    await own.app.platform.tenants.suspend(ACTOR, own.tenantId, 'renewal')
+    own.clock.jump(HOUR - 1)
+    const pages = []
+    for (const way of Object.values(own.ways)) pages.push(await way())
+    own.clock.jump(1)
+    pages.push(await own.visitor.press(own.page, BY_PASSWORD, { identifier: email, password: 'x' }))
+    for (const page of pages) {
+      expect(page.status).toBe(402)
+      expect(page.headers.get('retry-after')).toBeNull()
+      expect(headingOf(page)).toBe('Not possible at the moment')
+    }
+  })
+
+  test('are a 429 that names the next month when nothing is left of this one', async () => {
+    await using own = await stopped({ 'metering-free-requests': '1' })
+    await own.app.platform.tenants.change(ACTOR, own.tenantId, { plan: 'free' })
+    for (const way of Object.values(own.ways)) {
+      const page = await way()
+      expect(page.status).toBe(429)
+      expect(headingOf(page)).toBe('Not possible at the moment')
+      const next = own.clock.now() + Number(page.headers.get('retry-after')) * 1000
+      expect(new Date(next).toISOString()).toEndWith('-01T00:00:00.000Z')
+    }
   })
 })
 

@@ -9,7 +9,7 @@ import {
   type Tamper,
 } from '../../../support/social/index.ts'
 import { rowsOf } from '../people.ts'
-import { IDENTITIES, type Json, MINUTE, SECOND } from '../world.ts'
+import { ACTOR, IDENTITIES, type Json, MINUTE, SECOND } from '../world.ts'
 import { HOUR, isAlive, read, withToken } from './acts.ts'
 import { newBrowser, type Page } from './browser.ts'
 import { type Back, bootSocial, callbackOf, startFakes } from './social-world.ts'
@@ -498,6 +498,23 @@ describe('a flow that is over when somebody comes back', () => {
       expect(page.html).not.toContain(email)
     },
   )
+
+  test('is followed by none where the tenant may start none', async () => {
+    const own = await world.party()
+    const flow = await own.begin('login')
+    const arrival = await own.visit(await own.leave(flow, 'google'), 'google', newAccount())
+    const email = `suspended-${flow.id}@example.com`
+    await own.register(email)
+    await own.sendWell(flow, { method: 'password', identifier: email, password: PASSWORD })
+    await app.platform.tenants.suspend(ACTOR, own.tenantId, 'billing')
+    const before = rowsOf(app, 'gate_flows').length
+
+    const page = await own.arrive('google', arrival)
+
+    expect(page.status).toBe(402)
+    expect(page.text).toContain('Not possible at the moment')
+    expect(rowsOf(app, 'gate_flows')).toHaveLength(before)
+  })
 
   test('is not followed, once it expires, by one that says who it was', async () => {
     const account = newAccount()

@@ -1,6 +1,7 @@
 import { describe, expect, spyOn, test } from 'bun:test'
 import { MINUTE, SECOND } from '../people.ts'
 import type { Json } from '../world.ts'
+import { enrolled, halfway } from './acts.ts'
 import { bootChecked, type Checked, PEER, pretendPeers, saidIn } from './checked.ts'
 import { flowParty, PASSWORD } from './world.ts'
 
@@ -205,6 +206,82 @@ describe('failures from one address', () => {
     await using world = await bootThrottled({ [PER_ADDRESS]: '2' })
     for (let signIns = 0; signIns < 6; signIns++)
       expect(await statusOf(world, PASSWORD, { from: '192.0.2.1' })).toBe(200)
+  })
+
+  test('count together when they come at once, and no more are looked at', async () => {
+    await using world = await bootThrottled({ [PER_ADDRESS]: '3' })
+    const verify = spyOn(Bun.password, 'verify')
+    try {
+      const tries = NOBODIES.slice(0, 12).map((identifier) =>
+        statusOf(world, 'wrong', { identifier, from: '192.0.2.1' }),
+      )
+      expect((await Promise.all(tries)).sort()).toEqual([
+        ...Array(3).fill(422),
+        ...Array(9).fill(429),
+      ])
+      expect(verify).toHaveBeenCalledTimes(3)
+    } finally {
+      verify.mockRestore()
+    }
+  })
+
+  test('are no sign-ins that come at once and are right, which give back what they took', async () => {
+    await using world = await bootThrottled({ [PER_ADDRESS]: '4' })
+    const from = '192.0.2.1'
+    for (let rounds = 0; rounds < 3; rounds++) {
+      const tries = Array.from({ length: 4 }, () => statusOf(world, PASSWORD, { from }))
+      expect(await Promise.all(tries)).toEqual(Array(4).fill(200))
+    }
+    await failFrom(world, from, 4)
+    expect(await statusOf(world, PASSWORD, { from })).toBe(429)
+  })
+
+  test('are no tries that are put off for the person that they are for', async () => {
+    await using world = await bootThrottled({ [PER_ADDRESS]: '3', [PER_IDENTIFIER]: '1' })
+    const from = '192.0.2.1'
+    await wrongly(world, 1, { from })
+    for (let tries = 0; tries < 5; tries++)
+      expect(await statusOf(world, PASSWORD, { from })).toBe(429)
+    await failFrom(world, from, 2)
+    expect(await statusOf(world, 'wrong', { from, identifier: 'x@example.com' })).toBe(429)
+  })
+
+  /** The same form to each of the flows at once, from one address. */
+  const atOnce = async (world: World, flows: Json[], fields: Json) => {
+    const sent = flows.map((flow) => world.send(flow, fields, { [PEER]: '192.0.2.1' }))
+    return (await Promise.all(sent)).map(({ status }) => status).sort()
+  }
+
+  test('count together when they come at once: codes from mails', async () => {
+    await using world = await bootThrottled({ [PER_ADDRESS]: '1' })
+    const asked = async (email: string) => {
+      const { id: flow } = await world.start('recovery')
+      const answer = await world.submit('recovery', { flow, method: 'code', email })
+      expect(answer.status).toBe(200)
+      return answer.body as Json
+    }
+    const right = await asked(EMAIL)
+    const flows: Json[] = []
+    for (const email of NOBODIES.slice(0, 20)) flows.push(await asked(email))
+
+    expect(await atOnce(world, [right], { code: world.codeFor(EMAIL) })).toEqual([200])
+    const wrong = await atOnce(world, flows, { code: 'wrong' })
+
+    expect(wrong).toEqual([422, ...Array(19).fill(429)])
+  })
+
+  test('count together when they come at once: second factors', async () => {
+    await using world = await bootThrottled({ [PER_ADDRESS]: '3' })
+    await world.security({ mfa_enabled: true })
+    await enrolled(world, 'two@example.com')
+    const flows: Json[] = []
+    for (let signIns = 0; signIns < 6; signIns++)
+      flows.push((await halfway(world, 'two@example.com')).flow)
+
+    const wrong = { method: 'lookup_secret', lookup_secret: 'zzzz-zzzz' }
+    const statuses = await atOnce(world, flows, wrong)
+
+    expect(statuses).toEqual([...Array(3).fill(422), ...Array(3).fill(429)])
   })
 
   test('count for the network of an IPv6 address', async () => {
