@@ -2,6 +2,7 @@ import { setPriority } from 'node:os'
 import { join } from 'node:path'
 import { Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
+import { isCompiled } from '../version.ts'
 import { parse } from './files.ts'
 
 /** Makes an archive of a data directory in a file; `signal` ends it early. */
@@ -13,8 +14,8 @@ export type MakeArchive = (
 
 const checkout = join(import.meta.dir, '..', '..', '..')
 
-/** In a compiled executable the sources live in a virtual folder, and it runs itself. */
-const program = import.meta.path.startsWith('/$bunfs/')
+/** A compiled executable runs itself. */
+const program = isCompiled
   ? { command: [process.execPath], cwd: '/' }
   : { command: [process.execPath, join('src', 'main.ts')], cwd: checkout }
 

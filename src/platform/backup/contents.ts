@@ -11,6 +11,39 @@ export const installationOf = (client: Database): string | null =>
 export const schemaOf = (client: Database): Manifest['schema'] =>
   rowsOf(client, '_migrations', 'SELECT id, hash FROM _migrations ORDER BY id')
 
+/**
+ * Its tables and indexes by their names, each with its columns. Not by their SQL, which another
+ * version of SQLite may have written down in other words.
+ */
+export function shapeOf(client: Database): Map<string, string> {
+  const shape = new Map<string, string>()
+  for (const sql of [COLUMNS_OF_TABLES, COLUMNS_OF_INDEXES])
+    for (const { name, part } of client.query<{ name: string; part: string }, []>(sql).all())
+      shape.set(name, `${shape.get(name) ?? ''} ${part}`)
+  return shape
+}
+
+const COLUMNS_OF_TABLES = `
+  SELECT 'table ' || t.name AS name, c.name || ':' || c.type || c."notnull" || c.pk || c.hidden AS part
+  FROM sqlite_schema AS t, pragma_table_xinfo(t.name) AS c
+  WHERE t.type = 'table' AND t.name <> '_migrations'
+  ORDER BY t.name, c.name`
+
+const COLUMNS_OF_INDEXES = `
+  SELECT 'index ' || i.name || ' of ' || i.tbl_name AS name,
+    coalesce(c.name, '?') || ':' || c."desc" || l."unique" || l.partial AS part
+  FROM sqlite_schema AS i, pragma_index_list(i.tbl_name) AS l, pragma_index_xinfo(i.name) AS c
+  WHERE i.type = 'index' AND i.tbl_name <> '_migrations' AND l.name = i.name AND c.key
+  ORDER BY i.name, c.seqno`
+
+/** What acts by itself, or is no table on disk: nothing that we make. */
+export const actorsIn = (client: Database): { type: string; name: string }[] =>
+  client
+    .query<{ type: string; name: string }, []>(
+      "SELECT type, name FROM sqlite_schema WHERE type NOT IN ('table', 'index') OR rootpage = 0",
+    )
+    .all()
+
 /** Ids of the master keys that it was used with. */
 export const masterKeysOf = (client: Database): string[] =>
   rowsOf<{ id: string }>(client, 'master_keys', 'SELECT id FROM master_keys').map(({ id }) => id)

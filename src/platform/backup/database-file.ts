@@ -1,8 +1,7 @@
-import { constants, Database } from 'bun:sqlite'
+import type { Database } from 'bun:sqlite'
 import { existsSync, statSync, writeFileSync } from 'node:fs'
-import { pathToFileURL } from 'node:url'
-import { BUSY_TIMEOUT_MS } from '../../db/commit.ts'
 import { asStorageError, StorageError } from '../../db/errors.ts'
+import { logOf, openForReading } from '../../db/look.ts'
 
 /**
  * Looks into a database file and changes nothing: neither the file nor its log, which belongs
@@ -11,7 +10,7 @@ import { asStorageError, StorageError } from '../../db/errors.ts'
 export function reading<T>(file: string, work: (client: Database) => T): T {
   let client: Database | undefined
   try {
-    client = openForReading(file)
+    client = openForReading(file, { doesFileAlone: () => isAlone(file) }).client
     return work(client)
   } catch (error) {
     throw named(file, error)
@@ -20,35 +19,10 @@ export function reading<T>(file: string, work: (client: Database) => T): T {
   }
 }
 
-/** On a disk that is full or read-only SQLite cannot make the files by which processes share one. */
-function openForReading(file: string): Database {
-  try {
-    return opened(new Database(file, { readonly: true, strict: true }))
-  } catch (error) {
-    if (!isAlone(file)) throw error
-    const { SQLITE_OPEN_READONLY, SQLITE_OPEN_URI } = constants
-    return opened(
-      new Database(`${pathToFileURL(file)}?immutable=1`, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI),
-    )
-  }
-}
-
 /** Then nobody else has it open, and all that was written is in the file itself. */
 function isAlone(file: string): boolean {
-  const log = statSync(`${file}-wal`, { throwIfNoEntry: false })
+  const log = statSync(logOf(file), { throwIfNoEntry: false })
   return existsSync(file) && (log === undefined || log.size === 0)
-}
-
-/** Reads something: SQLite opens the file only then. */
-function opened(client: Database): Database {
-  try {
-    client.run(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`)
-    client.query('SELECT count(*) FROM sqlite_schema').get()
-    return client
-  } catch (error) {
-    client.close()
-    throw error
-  }
 }
 
 /**

@@ -1,43 +1,96 @@
-import type { Database } from 'bun:sqlite'
+import { Database, SQLiteError } from 'bun:sqlite'
 import { join } from 'node:path'
-import { type Migration, migrationStatus } from '../../db/migrate.ts'
+import { StorageError } from '../../db/errors.ts'
+import { type Migration, migrate, migrationStatus, SchemaError } from '../../db/migrate.ts'
 import { invalid } from '../errors.ts'
 import { readMasterKey } from '../sealing/key-file.ts'
 import { misfit } from '../sealing/open-key-ring.ts'
-import { installationOf, masterKeysOf, schemaOf } from './contents.ts'
+import { actorsIn, installationOf, masterKeysOf, schemaOf, shapeOf } from './contents.ts'
 import { reading } from './database-file.ts'
 import type { Manifest } from './manifest.ts'
 import { ENTRIES } from './names.ts'
 
 /**
- * Refuses an unpacked archive that this executable could not serve: a database that is damaged or
- * newer, or a key that does not open it. Returns the ids of the keys that the database needs.
+ * Refuses an unpacked archive that this executable could not serve: a database that is damaged,
+ * newer or no whole one of ours, or a key that does not open it. Returns the ids of the keys that
+ * the database needs.
  */
 export function examine(
   folder: string,
   manifest: Manifest,
   migrations: readonly Migration[],
 ): string[] {
-  const known = reading(join(folder, ENTRIES.database), (client) => {
-    migrationStatus(client, migrations)
+  const known = look(join(folder, ENTRIES.database), (client) => {
+    const { pending } = migrationStatus(client, migrations)
+    refuseActors(client)
+    refuseOtherShape(
+      client,
+      migrations.filter(({ id }) => !pending.includes(id)),
+    )
     refuseUnsound(client)
     refuseOtherThanDescribed(client, manifest)
     return masterKeysOf(client)
   })
+  if (!known.every((id) => /^[0-9a-f]{12}$/.test(id)))
+    throw damaged('its database names a master key that is none')
   if (manifest.master_key) refuseMisfit(folder, known)
   return known
+}
+
+/** The folder is gone by the time that somebody reads of it: errors speak of the archive. */
+function look<T>(file: string, work: (client: Database) => T): T {
+  try {
+    return reading(file, work)
+  } catch (error) {
+    if (error instanceof SchemaError) throw new SchemaError(printable(error.message))
+    throw isUnreadable(error) ? damaged('its database cannot be read') : error
+  }
+}
+
+function isUnreadable(error: unknown): boolean {
+  const cause = error instanceof StorageError ? error.cause : error
+  if (cause instanceof StorageError) return isUnreadable(cause)
+  return cause instanceof SQLiteError && /^SQLITE_(CORRUPT|NOTADB|ERROR)/.test(cause.code ?? '')
+}
+
+/** A trigger would act on whatever is served. */
+function refuseActors(client: Database) {
+  const [found] = actorsIn(client)
+  if (found)
+    throw damaged(
+      `its database holds what no version has made: ${printable(`${found.type} ${found.name}`)}`,
+    )
+}
+
+/** What somebody has added besides can be served. */
+function refuseOtherShape(client: Database, steps: readonly Migration[]) {
+  const found = shapeOf(client)
+  for (const [name, columns] of shapeAfter(steps))
+    if (found.get(name) !== columns)
+      throw damaged(`its database lacks the ${name}, or has another under this name`)
+}
+
+function shapeAfter(migrations: readonly Migration[]): Map<string, string> {
+  const client = new Database(':memory:')
+  try {
+    migrate(client, { migrations, backupDir: '', appVersion: '', now: 0 })
+    return shapeOf(client)
+  } finally {
+    client.close()
+  }
 }
 
 function refuseUnsound(client: Database) {
   const [found] = client.query<{ integrity_check: string }, []>('PRAGMA integrity_check(1)').all()
   if (found?.integrity_check !== 'ok')
-    throw invalid(`the database in the archive is damaged: ${found?.integrity_check}`)
+    throw invalid(`the database in the archive is damaged: ${printable(found?.integrity_check)}`)
   const [dangling] = client
     .query<{ table: string; parent: string }, []>('PRAGMA foreign_key_check')
     .all()
   if (dangling)
     throw invalid(
-      `the database in the archive is damaged: ${dangling.table} refers to ${dangling.parent} that are missing`,
+      'the database in the archive is damaged: ' +
+        printable(`${dangling.table} refers to ${dangling.parent} that are missing`),
     )
 }
 
@@ -45,7 +98,7 @@ function refuseUnsound(client: Database) {
 function refuseOtherThanDescribed(client: Database, { schema, installation }: Manifest) {
   const found = { schema: schemaOf(client), installation: installationOf(client) }
   if (!Bun.deepEquals(found, { schema, installation }))
-    throw invalid('the archive is damaged: its manifest is that of another database')
+    throw damaged('its manifest is that of another database')
 }
 
 function refuseMisfit(folder: string, known: string[]) {
@@ -56,3 +109,8 @@ function refuseMisfit(folder: string, known: string[]) {
         `was sealed with (${known.join(' or ')})`,
     )
 }
+
+const damaged = (what: string) => invalid(`the archive is damaged: ${what}`)
+
+/** Whoever has made the archive does not speak to the terminal of whoever restores it. */
+const printable = (text = ''): string => text.slice(0, 500).replaceAll(/[\p{Cc}\p{Cf}]/gu, '')

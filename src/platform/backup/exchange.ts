@@ -78,7 +78,13 @@ function move(name: string, from: string, to: string): boolean {
   return true
 }
 
-/** Everything that is staged, for the account that runs the server. */
+/**
+ * What is staged, for the account that runs the server. It may have exchanged the folder: whatever
+ * else is in there is not root's to give.
+ */
 export function handOver(staged: string, dataDir: string) {
-  for (const name of readdirSync(staged)) ownLike(join(staged, name), dataDir)
+  for (const name of namesFor(staged)) {
+    const path = join(staged, name)
+    if (existsSync(path)) ownLike(path, dataDir)
+  }
 }

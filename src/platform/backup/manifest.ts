@@ -7,22 +7,21 @@ import { parse } from './files.ts'
 const FORMAT = 1
 
 const sha256 = Type.String({ pattern: '^[0-9a-f]{64}$' })
+/** These are shown to whoever restores: nothing that a terminal obeys. */
+const word = Type.String({ pattern: '^[\\w.+-]{1,100}$' })
 
 const Manifest = Type.Object({
   format: Type.Literal(FORMAT),
-  app_version: Type.String({ maxLength: 100 }),
+  app_version: word,
   created_at: Type.String({ pattern: '^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d\\.\\d{3}Z$' }),
   /** Null when the database has not been given one yet. */
-  installation: Type.Union([Type.String({ maxLength: 100 }), Type.Null()]),
-  schema: Type.Array(Type.Object({ id: Type.String({ maxLength: 100 }), hash: sha256 }), {
+  installation: Type.Union([word, Type.Null()]),
+  schema: Type.Array(Type.Object({ id: word, hash: sha256 }), {
     maxItems: 10_000,
   }),
   database: Type.Object({ bytes: Type.Integer({ minimum: 1 }), sha256 }),
   /** Null for an archive without one. */
-  master_key: Type.Union([
-    Type.Object({ id: Type.String({ maxLength: 100 }), sha256 }),
-    Type.Null(),
-  ]),
+  master_key: Type.Union([Type.Object({ id: word, sha256 }), Type.Null()]),
 })
 
 /** Tells of an archive what it is, before anything of it is unpacked. */

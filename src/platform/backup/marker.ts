@@ -10,13 +10,23 @@ import { ownLike, parse } from './files.ts'
 import { beforeRestore, DATA_FILES } from './names.ts'
 import { isFresh } from './running.ts'
 
+/** Without what a terminal obeys. */
+const UNCONTROLLED = '^[^\\x00-\\x1f\\x7f-\\x9f]*$'
+
+/** The account of the server may write it, and root acts on it: nothing but what `mark` writes. */
 const Marker = Type.Object({
   /** The folder in the data directory that the previous files go to. */
-  previous: Type.String(),
+  previous: Type.String({ pattern: '^before-restore-[0-9TZ-]{1,100}$' }),
   /** Their names: what bears another of our names comes from an archive. */
-  files: Type.Array(Type.String()),
+  files: Type.Array(Type.Union(DATA_FILES.map((name) => Type.Literal(name))), {
+    uniqueItems: true,
+  }),
   /** Who exchanges them, since when. */
-  by: Type.Object({ host: Type.String(), pid: Type.Integer(), at: Type.Integer() }),
+  by: Type.Object({
+    host: Type.String({ pattern: UNCONTROLLED }),
+    pid: Type.Integer(),
+    at: Type.Integer(),
+  }),
 })
 
 /** There while files are exchanged: says how far that has come to whoever has to complete it. */
@@ -78,7 +88,7 @@ function readMarker(dataDir: string): Marker | undefined {
 /** Written aside first: half a marker would say nothing of where the previous files are. */
 function draftOf(marker: Marker, staged: string, dataDir: string): string {
   const draft = join(staged, 'marker')
-  writeFileSync(draft, `${JSON.stringify(marker)}\n`, { mode: 0o600 })
+  writeFileSync(draft, `${JSON.stringify(marker)}\n`, { mode: 0o600, flag: 'wx' })
   ownLike(draft, dataDir)
   sync(draft)
   return draft

@@ -1,7 +1,12 @@
+import { DATA_NAMES } from '../../db/names.ts'
 import { stampOf } from '../clock.ts'
 
 /** What an archive holds, in this order: who reads it knows what to expect before it comes. */
-export const ENTRIES = { manifest: 'manifest.json', database: 'gatehouse.db', key: 'master.key' }
+export const ENTRIES = {
+  manifest: 'manifest.json',
+  database: DATA_NAMES.database,
+  key: DATA_NAMES.key,
+}
 
 /**
  * What a data directory is made of. A log that outlived its database would spoil the next one. The

@@ -163,12 +163,15 @@ function isSameKey(dataDir: string, staged: string): boolean {
   }
 }
 
-/** The processes of then are no more; their leases are taken back at the next start. */
+/**
+ * The processes of then are no more; their leases are taken back at the next start. The archives of
+ * then may belong to an installation that goes on: this one has made none, and so deletes none.
+ */
 function beginAnew(file: string, now: number): Overdue {
   const client = new Database(file, { strict: true })
   try {
     client.run('PRAGMA secure_delete = ON')
-    rowsOf(client, 'instances', 'DELETE FROM instances')
+    for (const table of ['instances', 'backups']) rowsOf(client, table, `DELETE FROM ${table}`)
     return overdueIn(client, now)
   } finally {
     client.close()

@@ -1,5 +1,5 @@
 import { rm } from 'node:fs/promises'
-import { basename } from 'node:path'
+import { basename, dirname } from 'node:path'
 import type { Log } from '../log.ts'
 import type { RetentionRule } from '../retention.ts'
 import { isArchiveName } from './names.ts'
@@ -11,8 +11,9 @@ type Store = ReturnType<typeof createBackupStore>
 const ROWS_KEPT_MS = 90 * 24 * 60 * 60 * 1000
 
 /**
- * Deletes what the schedule has made, but for the newest `keep` and the one that was `made` just
- * now; nothing that it did not make.
+ * Deletes what the schedule has made in the directory where it has `made` one just now, but for that
+ * one and the newest `keep`; nothing that it did not make. What the table names elsewhere may be an
+ * archive of the installation that this database was copied from.
  */
 export async function rotate(parts: {
   store: Store
@@ -23,9 +24,10 @@ export async function rotate(parts: {
   reach: Reach
 }) {
   const { store, keep, now, made, log, reach } = parts
-  const surplus = byAge(store, now).slice(keep)
-  for (const file of [...surplus.map(({ file }) => file), ...store.abandoned()]) {
-    if (file === made || !isArchiveName(basename(file))) continue
+  const isOurs = (file: string) => dirname(file) === dirname(made) && isArchiveName(basename(file))
+  const good = byAge(store, now).map(({ file }) => file)
+  for (const file of [...good.filter(isOurs).slice(keep), ...store.abandoned().filter(isOurs)]) {
+    if (file === made) continue
     try {
       await reach(file, () => rm(file, { force: true }))
     } catch (error) {

@@ -5,6 +5,7 @@ import { isBusy } from '../../db/errors.ts'
 import { databaseFile } from '../../db/open.ts'
 import { isoTime } from '../clock.ts'
 import { type AppError, conflict } from '../errors.ts'
+import { LONGEST_QUIET_MS } from '../instances.ts'
 import type { Process } from '../process.ts'
 import type { instances } from '../schema.ts'
 import { reading, rowsOf } from './database-file.ts'
@@ -14,14 +15,12 @@ type Instance = Pick<
   'host' | 'pid' | 'version' | 'startedAt' | 'heartbeatAt'
 >
 
-/** A process that is alone writes its heartbeat once a minute. */
-const FRESH_MS = 2 * 60 * 1000
 /** For a command that is just about to end. */
 const LOCK_WAIT_MS = 1000
 
 /** Of another host nothing but the time tells; one that is far ahead of ours tells nothing. */
 export const isFresh = (writtenAt: number, now: number): boolean =>
-  Math.abs(now - writtenAt) < FRESH_MS
+  Math.abs(now - writtenAt) < LONGEST_QUIET_MS
 
 /**
  * Refuses while somebody is seen to work on the data directory: those of other hosts by their
@@ -40,7 +39,7 @@ function refuseWhileServedElsewhere(dataDir: string, process: Process, now: numb
     ({ host, heartbeatAt }) => host !== process.host && isFresh(heartbeatAt, now),
   )
   if (!there) return
-  const certainAt = isoTime(there.heartbeatAt + FRESH_MS)
+  const certainAt = isoTime(there.heartbeatAt + LONGEST_QUIET_MS)
   throw conflict(`${sentenceOn(dataDir, there)}; if it has died, that is certain at ${certainAt}`)
 }
 

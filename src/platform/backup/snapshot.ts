@@ -1,10 +1,11 @@
+import { Database } from 'bun:sqlite'
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { databaseFile } from '../../db/open.ts'
 import { type Clock, sleep } from '../clock.ts'
 import { type KeyFile, MasterKeyError, masterKeyFile, readMasterKey } from '../sealing/key-file.ts'
 import { misfit } from '../sealing/open-key-ring.ts'
-import { masterKeysOf } from './contents.ts'
+import { actorsIn, masterKeysOf } from './contents.ts'
 import { copyDatabase, reading } from './database-file.ts'
 import { measure } from './files.ts'
 import { ENTRIES } from './names.ts'
@@ -40,7 +41,15 @@ function takeDatabase(dataDir: string, folder: string): string {
   const copy = join(folder, ENTRIES.database)
   rmSync(copy, { force: true })
   copyDatabase(databaseFile(dataDir), copy)
+  if (reading(copy, actorsIn).length > 0) leaveOutActors(copy)
   return copy
+}
+
+/** Views and triggers that somebody has made for themselves: with them in it, no restore takes it. */
+function leaveOutActors(copy: string) {
+  using client = new Database(copy)
+  for (const { type, name } of actorsIn(client))
+    client.run(`DROP ${type} IF EXISTS "${name.replaceAll('"', '""')}"`)
 }
 
 /** Byte for byte, and judged by what was copied: the file may be another by now. */

@@ -604,9 +604,9 @@ describe('an archive that is not sound is refused, and nothing is touched', () =
       'dangling references',
       (all) =>
         withDatabase(all, (client) =>
-          client.run("INSERT INTO usage_months VALUES ('nobody', '2026-01', 0, 0, 0, 0, 0)"),
+          client.run("INSERT INTO usage_days VALUES ('nobody', '2026-01-01', 'gate', 'live', 0)"),
         ),
-      'usage_months refers to tenants',
+      'usage_days refers to tenants',
     ],
     [
       'an index that lacks a row',
