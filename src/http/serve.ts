@@ -35,6 +35,8 @@ export function serve(
       return plain(500, 'something went wrong on our side')
     },
     development: false,
+    // Without this, the line above would let a second server take the same port unnoticed.
+    reusePort: false,
     fetch: (request) => {
       if (!HAS_HOST.test(request.url)) return badHost()
       if (!notePeer(request, server)) return gone()
