@@ -3,7 +3,7 @@ import { isNull } from 'drizzle-orm'
 import { ENGINES, ENVIRONMENTS } from '../platform/engines.ts'
 import { invalid } from '../platform/errors.ts'
 import { checkHeaders } from '../platform/outbound/index.ts'
-import { json, Milliseconds, sealedJson } from '../platform/portable/fields.ts'
+import { json, Milliseconds, requireWebUrl, sealedJson } from '../platform/portable/fields.ts'
 import { asItIs, numbered, type Portable, type PortableTable } from '../platform/portable/table.ts'
 import { ENDPOINTS_PER_STREAM } from './limits.ts'
 import { checkChannel, checkTypePattern } from './matching.ts'
@@ -66,9 +66,7 @@ const endpoint: PortableTable<EndpointRow> = {
   most: { rows: ENDPOINTS_PER_STREAM, per: 'stream' },
   check({ stream, url, isActive, disabledReason }) {
     if (!STREAMS.includes(stream)) throw invalid('stream: expected an engine and environment')
-    const { protocol } = URL.parse(url) ?? {}
-    if (protocol !== 'http:' && protocol !== 'https:')
-      throw invalid('url: expected an http or https URL')
+    requireWebUrl(url, 'url')
     if (isActive !== (disabledReason === null))
       throw invalid('disabled_reason: goes with is_active being false')
   },

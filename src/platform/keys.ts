@@ -13,6 +13,7 @@ import { conflict, fail, invalid, notFound } from './errors.ts'
 import { newId } from './ids.ts'
 import { createKeyStore, type KeyRow, type KeyWithTenant } from './keys-store.ts'
 import type { Charge } from './metering/index.ts'
+import { createImportStore } from './portable/imports-store.ts'
 import { createReadCache } from './read-cache.ts'
 import type { Plan, TenantStatus } from './tenants.ts'
 
@@ -81,6 +82,7 @@ export type Keys = ReturnType<typeof createKeys>
 export function createKeys(parts: { db: Db; clock: Clock; audit: Audit; prefix: string }) {
   const { db, clock, audit, prefix } = parts
   const store = createKeyStore(db)
+  const imports = createImportStore(db)
   const verified = createReadCache<Verified>(db, REMEMBERED_KEYS)
   const byId = createReadCache<Lifetime>(db, REMEMBERED_KEYS)
   const touched = new Map<string, number>()
@@ -89,6 +91,7 @@ export function createKeys(parts: { db: Db; clock: Clock; audit: Audit; prefix: 
     const key = checkedKey(input)
     return db.commit(() => {
       if (!store.tenantExists(key.tenantId)) throw notFound('tenant not found')
+      imports.refuseUnfinished(key.tenantId)
       const issued = insert(key)
       record(actor, 'key.created', key.tenantId, issued.id, {
         engine: key.engine,

@@ -2,7 +2,7 @@ import { Type } from '@sinclair/typebox'
 import { eq } from 'drizzle-orm'
 import { invalid } from '../../platform/errors.ts'
 import { checkHeaders } from '../../platform/outbound/index.ts'
-import { json } from '../../platform/portable/fields.ts'
+import { json, requireWebUrl } from '../../platform/portable/fields.ts'
 import {
   asItIs,
   numbered,
@@ -106,12 +106,9 @@ const delayedJob: PortableTable<DelayedJobRow> = {
   },
 }
 
-/** Whether the address may be called here is asked at each call: it need not be so for the move. */
 function checkTarget({ name, url }: Pick<CronJobRow, 'name' | 'url'>) {
   if (name.length < 1 || name.length > 255) throw invalid('name: expected 1 to 255 characters')
-  const { protocol } = URL.parse(url) ?? {}
-  if (protocol !== 'http:' && protocol !== 'https:')
-    throw invalid('url: expected an http or https URL')
+  requireWebUrl(url, 'url')
 }
 
 function refuseOversize({ bytes }: JobCounts) {

@@ -1,8 +1,16 @@
 import { type TSchema, Type } from '@sinclair/typebox'
 import { eq } from 'drizzle-orm'
 import { PROVIDERS } from '../../config/index.ts'
-import { invalid } from '../../platform/errors.ts'
-import { json, Milliseconds, requireShape, sealedJson } from '../../platform/portable/fields.ts'
+import { conflict, invalid } from '../../platform/errors.ts'
+import {
+  counter,
+  json,
+  Milliseconds,
+  MOST_COUNTED,
+  requireShape,
+  requireWebUrl,
+  sealedJson,
+} from '../../platform/portable/fields.ts'
 import {
   asItIs,
   type Field,
@@ -26,6 +34,7 @@ import { providerTokens, totpSecret } from './sealed.ts'
 import type { AddressRow } from './store/addresses.ts'
 import type { CredentialRow } from './store/credentials.ts'
 import type { IdentityRow } from './store/identities.ts'
+import { createStore } from './store/index.ts'
 import type { SettingsRow } from './store/settings.ts'
 import type { SocialLinkRow } from './store/social-links.ts'
 import { checkMetadata, checkTraits } from './traits.ts'
@@ -40,7 +49,7 @@ const settings: PortableTable<SettingsRow> = {
     providers: json(Type.Array(Type.Union(PROVIDERS.map((name) => Type.Literal(name))))),
     returnUrls: json(Type.Array(Type.String(), { maxItems: MOST_RETURN_URLS }), checkUrls),
     policies: asItIs,
-    policiesVersion: asItIs,
+    policiesVersion: counter,
     policiesUpdatedAt: asItIs,
   },
   order: ['tenantId'],
@@ -50,8 +59,7 @@ const settings: PortableTable<SettingsRow> = {
 }
 
 function checkUrls(urls: unknown) {
-  const wrong = (urls as string[]).find((url) => !/^https?:$/.test(URL.parse(url)?.protocol ?? ''))
-  if (wrong !== undefined) throw invalid('return_urls: expected http or https URLs')
+  for (const url of urls as string[]) requireWebUrl(url, 'return_urls')
 }
 
 const identity: PortableTable<IdentityRow> = {
@@ -67,14 +75,25 @@ const identity: PortableTable<IdentityRow> = {
     traits: json(Type.Unknown(), checkKeptTraits),
     email: { leftOut: 'stands in the traits', instead: ({ traits }) => JSON.parse(traits).email },
     metadataPublic: json(Type.Unknown(), checkMetadata),
-    sessionGeneration: asItIs,
-    tokenGeneration: asItIs,
+    sessionGeneration: counter,
+    tokenGeneration: counter,
     createdAt: asItIs,
     updatedAt: asItIs,
   },
   order: ['seq'],
   check({ schemaId }) {
     if (!/^[a-z][a-z0-9_-]{0,63}$/.test(schemaId)) throw invalid('schema_id: no such schema')
+  },
+  /** Nobody is by the id of somebody who was deleted. */
+  arriving(db) {
+    const { erasures } = createStore(db)
+    return {
+      requireRoom({ id, tenantId }) {
+        const owner = erasures.ownerOf(id)
+        if (owner !== undefined && owner !== tenantId)
+          throw conflict('identity: id: is that of somebody who was deleted')
+      },
+    }
   },
 }
 
@@ -110,11 +129,26 @@ const address: PortableTable<AddressRow> = {
   },
   order: ['id'],
   through: throughIdentity(gateAddresses.identityId),
+  oneEach: 'identity',
+  check({ status, verifiedAt }) {
+    if ((status === 'completed') !== (verifiedAt !== null))
+      throw invalid('verified_at: goes with status being completed')
+  },
+  /** Mails go to one place, and sign-ins by another, if it is not that of their person. */
+  arriving(db) {
+    const { identities } = createStore(db)
+    return {
+      add({ tenantId, identityId, value }) {
+        if (identities.find(tenantId, identityId)?.email !== value)
+          throw invalid('address: value: expected the address of its identity')
+      },
+    }
+  },
 }
 
 const Kept = <T extends Record<string, TSchema>>(members: T) =>
   Type.Object(members, { additionalProperties: false })
-const Count = Type.Integer({ minimum: 0 })
+const Count = Type.Integer({ minimum: 0, maximum: MOST_COUNTED })
 const OptionalCount = Type.Union([Count, Type.Null()])
 const OptionalTime = Type.Union([Milliseconds, Type.Null()])
 
@@ -160,7 +194,7 @@ const credential: PortableTable<CredentialRow> = {
     identityId: asItIs,
     type: asItIs,
     config,
-    version: asItIs,
+    version: counter,
     createdAt: asItIs,
     updatedAt: asItIs,
   },
@@ -196,6 +230,16 @@ const erasedIdentity: PortableTable<typeof gateErasures.$inferSelect> = {
   table: gateErasures,
   columns: { identityId: asItIs, tenantId: asItIs, requestedAt: asItIs, completedAt: asItIs },
   order: ['identityId'],
+  /** Whoever is there, of whichever tenant, could not be deleted any more. */
+  arriving(db) {
+    const { identities } = createStore(db)
+    return {
+      requireRoom({ identityId }) {
+        if (identities.ownerOf(identityId) !== undefined)
+          throw conflict('erased_identity: identity_id: is that of somebody who is there')
+      },
+    }
+  },
 }
 
 /** People with what they sign in with, and what their tenant has set for them. */

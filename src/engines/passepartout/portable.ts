@@ -1,6 +1,6 @@
 import { eq, isNotNull, or } from 'drizzle-orm'
 import { invalid } from '../../platform/errors.ts'
-import { sealed } from '../../platform/portable/fields.ts'
+import { sealedText } from '../../platform/portable/fields.ts'
 import { asItIs, type Portable, type PortableTable } from '../../platform/portable/table.ts'
 import { passepartoutBots, passepartoutPeople } from './schema.ts'
 import { botToken } from './sealed.ts'
@@ -41,7 +41,7 @@ const bot: PortableTable<BotRow> = {
     platformBotId: asItIs,
     username: asItIs,
     name: asItIs,
-    token: sealed(botToken),
+    token: sealedText(botToken),
     isEnabled: asItIs,
     match: asItIs,
     transport: asItIs,

@@ -7,8 +7,6 @@ import { asItIs, isLeftOut, type PortableTable, type Row } from './table.ts'
 /** A row as an object of the file: its kind, and its columns under the names of the database. */
 export type Line = Record<string, unknown>
 
-export type Codec = ReturnType<typeof createCodec>
-
 /** Rows of a table as lines of the file, and back. */
 export function createCodec(portable: PortableTable, sealing: Sealing) {
   const { kind, table, columns } = portable

@@ -1,11 +1,9 @@
-import { getTableColumns } from 'drizzle-orm'
-import { fail, invalid } from '../errors.ts'
+import { invalid } from '../errors.ts'
 import type { Sealing } from '../sealing/index.ts'
 import { createCodec, type Line } from './codec.ts'
-import { Mismatch, requireShape } from './fields.ts'
-import { Footer, fingerprintsOf, type Header, readHeader } from './format.ts'
+import { fingerprintsOf, type Header, readFooter, readHeader } from './format.ts'
 import { atLine, type ReadLine } from './lines.ts'
-import { tenantColumn } from './rows.ts'
+import { keyOf, tenantColumn } from './rows.ts'
 import type { PortableTable, Row } from './table.ts'
 
 /** A row of the file, ready to be stored. */
@@ -35,6 +33,14 @@ export interface Ending {
   leftOut: Record<string, number>
 }
 
+/** Rows by the value of the column that they are counted by. */
+type Counts = Map<unknown, number>
+
+interface Known {
+  portable: PortableTable
+  counts: Counts
+}
+
 /**
  * What is in a file, checked line by line: whoever gets a row can store it, and whoever gets to
  * the end knows that nothing is missing. Throws `invalid`, naming the line.
@@ -54,8 +60,8 @@ export function readContents(parts: {
   const header = atLine(1, () => checkedHeader(first.value.line))
   const known = tables.map((portable) => ({
     ...createCodec(portable, sealing),
-    owner: ownerKey(portable),
-    counts: new Map<unknown, number>(),
+    owner: keyOf(portable.table, tenantColumn(portable.table)),
+    counts: new Map() as Counts,
   }))
   const ours = fingerprintsOf(tables, sealing)
   const leftOut = Object.fromEntries(tables.flatMap(({ tied }) => (tied ? [[tied.name, 0]] : [])))
@@ -101,39 +107,35 @@ export function readContents(parts: {
   /** In the order of the tables: what a row belongs to is there before it, and keys come last. */
   function tableOf({ kind }: Line) {
     if (typeof kind !== 'string') throw invalid('kind: expected a string')
-    const index = tables.findIndex((portable) => portable.kind === kind)
-    if (index === -1) throw invalid(`${kind.slice(0, 100)}: no such kind of line`)
+    const index = known.findIndex(({ portable }) => portable.kind === kind)
+    const table = known[index]
+    if (!table) throw invalid(`${kind.slice(0, 100)}: no such kind of line`)
     if (index > 0 && known[0]?.counts.size === 0)
       throw invalid(`${kind}: expected the ${tables[0]?.kind} first`)
     if (index < current) throw invalid(`${kind}: has to stand before ${tables[current]?.kind}`)
     current = index
-    return known[index] ?? fail(invalid('no such kind of line'))
+    return table
   }
 
   function ended({ number, line, hashBefore, hash }: ReadLine): Ending {
-    const { lines: count, sha256 } = checkedFooter(line)
+    const { lines: count, sha256 } = readFooter(line)
     if (count !== number - 1 || sha256 !== hashBefore())
       throw invalid('the file is not what was exported: lines were lost or changed')
     if (known[0]?.counts.size === 0) throw invalid(`there is no ${tables[0]?.kind} in the file`)
+    for (const table of known) requireOneEach(table)
     const fileHash = hash()
     if (!lines.next().done) throw invalid('something stands behind the end')
     return { fileHash, lines: number, leftOut }
   }
 
+  /** None has two, and none belongs to nobody: as many as there are of those is one each. */
+  function requireOneEach({ portable: { kind, oneEach }, counts }: Known) {
+    const owners = known.find(({ portable }) => portable.kind === oneEach)
+    if (owners && total(owners.counts) !== total(counts))
+      throw invalid(`${kind}: there is not one of each ${oneEach}`)
+  }
+
   return { header, rows: rows() }
 }
 
-function checkedFooter(line: Line): { lines: number; sha256: string } {
-  try {
-    requireShape(Footer, line)
-    return line
-  } catch (error) {
-    throw error instanceof Mismatch ? invalid(`end: ${error.message}`) : error
-  }
-}
-
-function ownerKey({ table }: PortableTable): string {
-  const { name } = tenantColumn(table)
-  const found = Object.entries(getTableColumns(table)).find(([, column]) => column.name === name)
-  return found?.[0] ?? name
-}
+const total = (counts: Counts): number => counts.values().reduce((sum, count) => sum + count, 0)

@@ -2,6 +2,7 @@ import { type Static, type TSchema, Type } from '@sinclair/typebox'
 import { Value as Shapes } from '@sinclair/typebox/value'
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core'
 import { isoTime } from '../clock.ts'
+import { invalid } from '../errors.ts'
 import type { Field, Row, Value } from './table.ts'
 
 /** A value that is not what its column holds. The message begins where the field's name ends. */
@@ -48,6 +49,18 @@ const whole: Field = {
       : mismatch('expected a whole number, zero or more'),
 }
 
+/** More than anything is ever counted up to, with room to go on counting. */
+export const MOST_COUNTED = 1_000_000_000
+
+/** A number that goes up by one: where numbers end, it could not. */
+export const counter: Field = {
+  write: asWritten,
+  read: (value, row, sealing) => {
+    const count = whole.read(value, row, sealing)
+    return Number(count) <= MOST_COUNTED ? count : mismatch(`expected at most ${MOST_COUNTED}`)
+  },
+}
+
 const time: Field = { write: (ms) => isoTime(Number(ms)), read: readTime }
 
 const word = (words: readonly string[]): Field => ({
@@ -88,7 +101,7 @@ interface Sealed<R> {
 }
 
 /** Text that is opened for the file and sealed again for its new home. */
-export const sealed = <R = Row>({ purpose, place }: Sealed<R>): Field<R> => ({
+export const sealedText = <R = Row>({ purpose, place }: Sealed<R>): Field<R> => ({
   write: (value, row, sealing) => sealing.open(purpose, place(row), `${value}`),
   read: (value, row, sealing) => sealing.seal(purpose, place(row), readText(value)),
 })
@@ -123,4 +136,11 @@ export function requireShape<T extends TSchema>(
 
 export function mismatch(message: string): never {
   throw new Mismatch(message)
+}
+
+/** Whether it may be called here is asked at each call. Throws `invalid`, naming the field. */
+export function requireWebUrl(url: string, field: string) {
+  const { protocol } = URL.parse(url) ?? {}
+  if (protocol !== 'http:' && protocol !== 'https:')
+    throw invalid(`${field}: expected an http or https URL`)
 }

@@ -1,6 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { invalid } from '../errors.ts'
 import type { Sealing } from '../sealing/index.ts'
+import type { Line } from './codec.ts'
 import { Mismatch, readTime, requireShape } from './fields.ts'
 import type { PortableTable } from './table.ts'
 
@@ -31,7 +32,7 @@ export const Header = Type.Object(
 )
 export type Header = Static<typeof Header>
 
-export const Footer = Type.Object(
+const Footer = Type.Object(
   {
     kind: Type.Literal('end'),
     /** Those before it. */
@@ -60,6 +61,16 @@ export function readHeader(line: unknown): Header {
     return line
   } catch (error) {
     throw error instanceof Mismatch ? invalid(error.message) : error
+  }
+}
+
+/** Throws `invalid` unless the last line is the end of one. */
+export function readFooter(line: Line): { lines: number; sha256: string } {
+  try {
+    requireShape(Footer, line)
+    return line
+  } catch (error) {
+    throw error instanceof Mismatch ? invalid(`end: ${error.message}`) : error
   }
 }
 

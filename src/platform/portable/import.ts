@@ -6,11 +6,11 @@ import { conflict } from '../errors.ts'
 import { SLICE } from '../retention.ts'
 import type { Sealing } from '../sealing/index.ts'
 import type { TenantStatus } from '../tenants.ts'
+import { createArrivals } from './arrivals.ts'
 import { type Arrival, type Ending, readContents } from './contents.ts'
 import type { Header } from './format.ts'
-import { createImportStore } from './imports-store.ts'
+import { createImportStore, GIVEN_UP } from './imports-store.ts'
 import { atLine, openLines } from './lines.ts'
-import { createArrivals } from './rows.ts'
 import type { PortableTable } from './table.ts'
 import { tryOut } from './trial.ts'
 
@@ -74,10 +74,12 @@ export async function importTenant(parts: ImportParts): Promise<Imported> {
     if (!store.hasTenant(tenantId)) return
     const known = store.find(tenantId)
     if (!known || known.endedAt !== null) throw conflict(`tenant ${tenantId} is here already`)
+    if (known.fileHash === GIVEN_UP)
+      throw conflict(`tenant ${tenantId} is being taken away: run \`import --abandon\` to its end`)
     if (fileHash !== undefined && known.fileHash !== fileHash)
       throw conflict(
         `an import of tenant ${tenantId} was cut short: complete it with the file that it began ` +
-          `with, whose SHA-256 is ${known.fileHash}`,
+          `with, whose SHA-256 is ${known.fileHash}, or take it back with \`import --abandon\``,
       )
   }
 
@@ -87,7 +89,7 @@ export async function importTenant(parts: ImportParts): Promise<Imported> {
     const hashes: string[] = []
     let count = 0
     const checked = await tryOut(parts, rows, ({ read, hash, table, row }) => {
-      arrivals[table]?.requireSame(row)
+      arrivals[table]?.requireRoom(row)
       if (++count % SLICE === 0) hashes.push(hash())
       parts.onCheck(read, file.bytes)
     })
@@ -116,10 +118,12 @@ export async function importTenant(parts: ImportParts): Promise<Imported> {
       counts[kind] = (counts[kind] ?? 0) + 1
     }
 
-    /** The first has the tenant. */
-    const begin = () => {
+    /** The first slice has the tenant. */
+    function begin() {
       refuseUnlessOpen(tenant, fileHash)
-      if (!store.hasTenant(tenant)) store.begin(tenant, fileHash, clock.now())
+      if (store.hasTenant(tenant)) return
+      if (Object.values(counts).some((count) => count > 0)) throw takenBack(tenant)
+      store.begin(tenant, fileHash, clock.now())
     }
 
     const { leftOut } = await inSlices(rows, async (slice, hash) => {
@@ -131,7 +135,10 @@ export async function importTenant(parts: ImportParts): Promise<Imported> {
       parts.onWrite(slice.at(-1)?.number ?? lines, lines)
     })
     await db.commit(() => {
-      if (!store.end(tenant, clock.now())) return
+      if (!store.end(tenant, fileHash, clock.now())) {
+        if (store.find(tenant)?.endedAt == null) throw takenBack(tenant)
+        return
+      }
       store.setStatus(tenant, status)
       const detail = { installation: header.installation, file_sha256: fileHash, counts }
       audit.record({
@@ -152,6 +159,8 @@ export async function importTenant(parts: ImportParts): Promise<Imported> {
     throw asStorageError(error)
   }
 }
+
+const takenBack = (tenantId: string) => conflict(`tenant ${tenantId} was taken back meanwhile`)
 
 /** Hands on so many rows at a time that one commit holds up nobody, and the hash up to there. */
 async function inSlices(

@@ -6,6 +6,9 @@ import { imports, tenants } from '../schema.ts'
 type TenantRow = typeof tenants.$inferSelect
 type ImportRow = typeof imports.$inferSelect
 
+/** In the place of a hash: what no file has. */
+export const GIVEN_UP = 'given up'
+
 /** Which tenants came from elsewhere, and the switch by which they come to life. */
 export function createImportStore({ orm }: Db) {
   const $ = sql.placeholder
@@ -26,9 +29,15 @@ export function createImportStore({ orm }: Db) {
   const end = orm
     .update(imports)
     .set({ endedAt: sql`${$('now')}` })
-    .where(and(mine, isNull(imports.endedAt)))
+    .where(and(mine, isNull(imports.endedAt), eq(imports.fileHash, $('fileHash'))))
     .returning({ tenantId: imports.tenantId })
     .prepare()
+  const giveUp = orm
+    .update(imports)
+    .set({ fileHash: GIVEN_UP })
+    .where(and(mine, isNull(imports.endedAt)))
+    .prepare()
+  const remove = orm.delete(imports).where(mine).prepare()
   const tenant = orm
     .select({ id: tenants.id })
     .from(tenants)
@@ -45,7 +54,9 @@ export function createImportStore({ orm }: Db) {
   /** Half a tenant, taken for the whole, would be the end of the other half. */
   function refuseUnfinished(tenantId: string) {
     if (lookUp(tenantId)?.endedAt === null)
-      throw conflict('the import of this tenant was cut short: complete it first')
+      throw conflict(
+        'the import of this tenant was cut short: complete it first, or take it back with `import --abandon`',
+      )
   }
 
   return {
@@ -54,7 +65,11 @@ export function createImportStore({ orm }: Db) {
       void begin.run({ tenantId, fileHash, now }),
     find: lookUp,
     /** False when another process has been quicker. */
-    end: (tenantId: string, now: number): boolean => end.get({ tenantId, now }) !== undefined,
+    end: (tenantId: string, fileHash: string, now: number): boolean =>
+      end.get({ tenantId, fileHash, now }) !== undefined,
+    /** Nobody can go on with it from now on. */
+    giveUp: (tenantId: string) => void giveUp.run({ tenantId }),
+    remove: (tenantId: string) => void remove.run({ tenantId }),
     hasTenant: (tenantId: string): boolean => tenant.get({ tenantId }) !== undefined,
     setStatus: (tenantId: string, status: TenantRow['status']) =>
       void setStatus.run({ tenantId, status }),

@@ -1,10 +1,13 @@
-import { and, desc, eq, or } from 'drizzle-orm'
+import { and, desc, eq, isNull, or } from 'drizzle-orm'
 import { isoOrNull, isoTime } from '../clock.ts'
 import { auditLog, mails } from '../schema.ts'
 import type { Snapshot } from './snapshot.ts'
 
-/** Mails about somebody: that they were written, not what they said, which may be a code. */
-export const mailsAbout = ({ orm }: Snapshot, tenantId: string, about: string) =>
+/**
+ * Mails about somebody, and those about nobody that were to go to their address: that they were
+ * written, not what they said, which may be a code.
+ */
+export const mailsAbout = ({ orm }: Snapshot, tenantId: string, about: string, address: string) =>
   orm
     .select({
       id: mails.id,
@@ -15,7 +18,7 @@ export const mailsAbout = ({ orm }: Snapshot, tenantId: string, about: string) =
       endedAt: mails.endedAt,
     })
     .from(mails)
-    .where(and(eq(mails.tenantId, tenantId), eq(mails.about, about)))
+    .where(and(eq(mails.tenantId, tenantId), or(eq(mails.about, about), isTo(address))))
     .orderBy(desc(mails.seq))
     .all()
     .map(({ createdAt, endedAt, ...mail }) => ({
@@ -23,6 +26,8 @@ export const mailsAbout = ({ orm }: Snapshot, tenantId: string, about: string) =
       created_at: isoTime(createdAt),
       ended_at: isoOrNull(endedAt),
     }))
+
+const isTo = (address: string) => and(isNull(mails.about), eq(mails.recipient, address))
 
 /**
  * What the audit log has about somebody, under any of the names that they have in it, and what they

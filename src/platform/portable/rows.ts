@@ -1,10 +1,8 @@
-import { SQLiteError, type SQLQueryBindings } from 'bun:sqlite'
-import { and, eq, getTableColumns, type SQL, sql } from 'drizzle-orm'
-import { getTableConfig, type SQLiteColumn } from 'drizzle-orm/sqlite-core'
-import type { Db } from '../../db/open.ts'
-import { conflict } from '../errors.ts'
+import type { SQLQueryBindings } from 'bun:sqlite'
+import { and, eq, getTableColumns, sql } from 'drizzle-orm'
+import type { SQLiteColumn } from 'drizzle-orm/sqlite-core'
 import type { Snapshot } from './snapshot.ts'
-import { asItIs, isLeftOut, type PortableTable, type Row, type Value } from './table.ts'
+import type { PortableTable, Row, Value } from './table.ts'
 
 /** Reads what a tenant has of a table, row by row: the whole of it is never in memory. */
 export function* rowsOf(
@@ -59,7 +57,7 @@ function selection({ orm }: Snapshot, portable: PortableTable, tenantId: string)
     .toSQL()
 }
 
-const TENANT = 'tenant_id'
+export const TENANT = 'tenant_id'
 
 /** The column that says whose a row is: of the tenant itself, its id. */
 export function tenantColumn(table: PortableTable['table']): SQLiteColumn {
@@ -76,109 +74,6 @@ function column(columns: Record<string, SQLiteColumn>, key: string): SQLiteColum
   return found
 }
 
-export type Arrivals = ReturnType<typeof createArrivals>
-
-/** Rows into a table, each with whatever has to be there along with it. All within a commit. */
-export function createArrivals(db: Db, portable: PortableTable) {
-  const { table, kind } = portable
-  const columns = Object.entries(getTableColumns(table))
-  const owner = tenantColumn(table)
-  const placeholders = Object.fromEntries(columns.map(([key]) => [key, sql.placeholder(key)]))
-  const insert = db.orm
-    .insert(table)
-    .values(placeholders)
-    .onConflictDoNothing()
-    .returning({ owner })
-    .prepare()
-  const others = uniquesOf(portable).map((unique) => createHolder(db, portable, unique))
-  const arrive = portable.arriving?.(db)
-
-  /** False when the very row is there already. Throws `conflict` where another is in its place. */
-  function add(row: Row, now: number, tell: (name: string) => void): boolean {
-    if (!inserted(row)) {
-      requireSame(row)
-      return false
-    }
-    arrive?.add(row, now, tell)
-    return true
-  }
-
-  function inserted(row: Row): boolean {
-    try {
-      return insert.get(row) !== undefined
-    } catch (error) {
-      if (!(error instanceof SQLiteError)) throw error
-      if (error.code === 'SQLITE_CONSTRAINT_FOREIGNKEY')
-        throw conflict(`${kind}: belongs to something that is not there`)
-      if (error.code?.startsWith('SQLITE_CONSTRAINT')) throw conflict(`${kind}: cannot be kept`)
-      throw error
-    }
-  }
-
-  /** Throws `conflict` where a row of somebody else, or another one of this tenant, is in its place. */
-  function requireSame(row: Row) {
-    for (const { names, find, isSame } of others) {
-      const holder = find(row)
-      if (holder && !isSame(row, holder))
-        throw conflict(`${kind}: ${names}: is taken by another ${kind}`)
-    }
-  }
-
-  return { add, requireSame }
-}
-
-interface Unique {
-  columns: SQLiteColumn[]
-  /** Where it holds for some rows alone. */
-  where?: SQL | undefined
-}
-
-/** Sets of columns that no two rows have alike; the first one says which row it is. */
-function uniquesOf({ table, columns: how }: PortableTable): Unique[] {
-  const { columns, primaryKeys, indexes } = getTableConfig(table)
-  const isMoved = (column: SQLiteColumn) => !isLeftOut(how[keyOf(table, column)] ?? asItIs)
-  return [
-    ...columns
-      .filter((one) => (one.primary || one.isUnique) && isMoved(one))
-      .map((one) => ({ columns: [one] })),
-    ...primaryKeys.map(({ columns }) => ({ columns })),
-    ...indexes
-      .filter(({ config }) => config.unique)
-      .map(({ config: { columns, where } }) => ({ columns: columns as SQLiteColumn[], where })),
-  ]
-}
-
-const keyOf = (table: PortableTable['table'], { name }: SQLiteColumn): string =>
+/** The name that the schema has for a column. */
+export const keyOf = (table: PortableTable['table'], { name }: SQLiteColumn): string =>
   Object.entries(getTableColumns(table)).find(([, column]) => column.name === name)?.[0] ?? name
-
-/** Whoever has the same values in some columns. */
-function createHolder({ orm }: Db, portable: PortableTable, { columns, where }: Unique) {
-  const { table } = portable
-  const identity = uniquesOf(portable)[0]?.columns ?? columns
-  const keys = columns.map((column) => keyOf(table, column))
-  const marks = [tenantColumn(table), ...identity].map((column) => [keyOf(table, column), column])
-  const isAlike = columns.map((column, index) => eq(column, sql.placeholder(`v${index}`)))
-  const query = orm
-    .select(Object.fromEntries(marks))
-    .from(table)
-    .where(and(where, ...isAlike))
-    .limit(1)
-    .prepare()
-
-  function find(row: Row): Row | undefined {
-    // No row has what is null.
-    if (keys.some((key) => row[key] === null)) return undefined
-    const values = Object.fromEntries(keys.map((key, index) => [`v${index}`, row[key]]))
-    return query.get(values) as Row | undefined
-  }
-
-  return {
-    names: columns
-      .map(({ name }) => name)
-      .filter((name) => name !== TENANT)
-      .join(', '),
-    find,
-    isSame: (row: Row, holder: Row): boolean =>
-      Object.entries(holder).every(([key, value]) => row[key] === value),
-  }
-}

@@ -1,28 +1,30 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { join } from 'node:path'
 import { type Migration, migrate } from '../../db/migrate.ts'
 import { type Db, openDatabase } from '../../db/open.ts'
+import { openWorkFolder } from '../backup/work-folder.ts'
+import { thisProcess } from '../process.ts'
 import { VERSION } from '../version.ts'
 
 /**
  * An empty database that nobody else sees, beside the data, where there is room for it. It loses
- * its name at once: whatever becomes of this process, nothing of it is left.
+ * its name at once; what of a process that was killed before that is left goes with the next.
  */
 export function openScratch({
   dataDir,
   migrations,
+  now,
 }: {
   dataDir: string
   migrations: readonly Migration[]
+  now: number
 }): Db {
-  const folder = mkdtempSync(join(dataDir, 'import-'))
+  const work = openWorkFolder({ parent: dataDir, process: thisProcess(VERSION), now })
   try {
-    const db = openDatabase({ dataDir: folder, synchronous: 'normal' })
+    const db = openDatabase({ dataDir: work.path, synchronous: 'normal' })
     db.client.run('PRAGMA journal_mode = OFF')
     db.client.run('PRAGMA synchronous = OFF')
-    migrate(db.client, { migrations, backupDir: folder, appVersion: VERSION, now: 0 })
+    migrate(db.client, { migrations, backupDir: work.path, appVersion: VERSION, now: 0 })
     return db
   } finally {
-    rmSync(folder, { recursive: true })
+    work.remove()
   }
 }

@@ -1,5 +1,5 @@
-import { Database } from 'bun:sqlite'
 import { drizzle } from 'drizzle-orm/bun-sqlite'
+import { openForReading } from '../../db/look.ts'
 import type { Db } from '../../db/open.ts'
 
 export type Snapshot = ReturnType<typeof openSnapshot>
@@ -9,7 +9,7 @@ export type Snapshot = ReturnType<typeof openSnapshot>
  * beside it. A connection of its own, since a transaction would hold up the writes of another.
  */
 export function openSnapshot({ file }: Pick<Db, 'file'>) {
-  const client = new Database(file, { readonly: true, strict: true })
+  const { client } = openForReading(file)
   client.run('BEGIN')
   // The transaction begins with what is read first.
   client.query('SELECT 1 FROM sqlite_schema LIMIT 1').get()

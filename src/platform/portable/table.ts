@@ -48,6 +48,8 @@ export interface PortableTable<R = Row> {
   staying?: { name: string; rows: SQL }
   /** More of them would never have been taken, with the same value in a column if one is named. */
   most?: { rows: number; per?: keyof R & string }
+  /** Each row of this other kind has one; that nobody has two is for the database to see. */
+  oneEach?: string
   /** Rows that are worth something only where fingerprints of this purpose come out the same. */
   tied?: { purpose: FingerprintPurpose; name: string; holds(row: R): boolean }
   /** What columns alone do not tell. Throws `AppError`, naming the field. */
@@ -57,8 +59,10 @@ export interface PortableTable<R = Row> {
 }
 
 interface Arriving<R> {
+  /** Throws `conflict` where others leave no room for the row; asked before anything is written. */
+  requireRoom?(row: R): void
   /** `tell` counts something under a name for the report. */
-  add(row: R, now: number, tell: (name: string) => void): void
+  add?(row: R, now: number, tell: (name: string) => void): void
 }
 
 /** Which of its tables a part of the program takes along, and why it leaves the others. */

@@ -1,8 +1,8 @@
 import { invalid } from '../errors.ts'
+import { createArrivals } from './arrivals.ts'
 import type { Arrival, Ending } from './contents.ts'
 import type { ImportParts } from './import.ts'
 import { atLine } from './lines.ts'
-import { createArrivals } from './rows.ts'
 
 /** Between rests, so that whoever runs in the same process gets on. */
 const ROWS_AT_ONCE = 1000

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { AUTHORIZE, bootGate, IDENTITIES, type Json, TOKENS, type World } from './world.ts'
+import { ACTOR, AUTHORIZE, bootGate, IDENTITIES, type Json, TOKENS, type World } from './world.ts'
 
 const EVALUATION = '/access/v1/evaluation'
 
@@ -59,6 +59,21 @@ test('requests are counted by the template of their route, and never by an id', 
     'route="/v1/gate/tokens",method="POST",status="400"': 1,
   })
   expect(Object.keys(requests).join()).not.toContain(id)
+})
+
+test('what is refused by an error counts by its code, and what a page refuses by its status', async () => {
+  await using world = await bootGate()
+  const { body: flow } = await world.api.get('/v1/gate/auth/login')
+  await world.app.platform.tenants.suspend(ACTOR, world.acme.id, 'billing')
+  const link = `/auth/self-service/registration?from=${flow.id}`
+  expect((await world.app.raw(link)).status).toBe(402)
+  expect((await world.api.get('/v1/gate/auth/login')).status).toBe(402)
+
+  expect(await metric(world, 'refusals_total')).toMatchObject({ 'code="account_suspended"': 1 })
+  expect(await metric(world, 'http_requests_total')).toMatchObject({
+    'route="/auth/self-service/:kind",method="GET",status="402"': 1,
+    'route="/v1/gate/auth/login",method="GET",status="402"': 1,
+  })
 })
 
 test('a metric names nobody: neither a tenant, a key nor who was asked about', async () => {

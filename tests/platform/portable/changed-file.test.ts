@@ -5,7 +5,7 @@ import { migrations } from '../../../drizzle/index.ts'
 import { openScratch } from '../../../src/platform/portable/scratch.ts'
 import { bootTestApp, type TestApp } from '../../support/app.ts'
 import { temporaryFolder } from '../../support/folder.ts'
-import { exportOf, fileOf, idNumber, importInto, type Line, ofKind } from './world.ts'
+import { exportOf, fileOf, idNumber, importInto, type Line, ofKind, withPeople } from './world.ts'
 
 const TIME = '2026-03-01T12:00:00.000Z'
 
@@ -33,7 +33,7 @@ async function importSwapped(before: Line[], after: Line[]) {
   const file = join(folder.path, 'acme.ndjson')
   writeFileSync(file, fileOf(before))
   const swapping = () => {
-    const scratch = openScratch({ dataDir: folder.path, migrations })
+    const scratch = openScratch({ dataDir: folder.path, migrations, now: 0 })
     const close = () => {
       scratch.close()
       writeFileSync(file, fileOf(after))
@@ -75,15 +75,12 @@ describe('of a file that changes after its check, nothing is stored that was not
   })
 
   test('what was stored before the change is completed by the file as it was', async () => {
-    const [identity] = ofKind(lines, 'identity')
-    const people = Array.from({ length: 1200 }, (_, n) => ({
-      ...identity,
-      id: idNumber(n),
-      traits: { email: `person-${n}@example.com` },
-    }))
-    const before = lines.toSpliced(2, 0, ...people)
-    const another = { ...people[700], traits: { email: 'another@example.com' } }
-    const after = lines.toSpliced(2, 0, ...people.with(700, another))
+    const before = withPeople(lines, 1200)
+    const after = before.map((line) =>
+      line.kind === 'identity' && line.id === idNumber(700)
+        ? { ...line, metadata_public: { roles: ['admin'] } }
+        : line,
+    )
 
     await expect(importSwapped(before, after)).rejects.toThrow('was changed while it was read')
     expect(stored('gate_identities')).toHaveLength(499)

@@ -48,6 +48,27 @@ export const OTHER = idNumber(999_999)
 export const ofKind = (lines: Line[], kind: string): Line[] =>
   lines.filter((line) => line.kind === kind)
 
+/** The same export with so many people more, each with an address: enough for several commits. */
+export function withPeople(lines: Line[], count: number): Line[] {
+  const [identity] = ofKind(lines, 'identity')
+  const [address] = ofKind(lines, 'address')
+  const emailOf = (n: number) => `person-${n}@example.com`
+  const identities = Array.from({ length: count }, (_, n) => ({
+    ...identity,
+    id: idNumber(n),
+    traits: { email: emailOf(n) },
+  }))
+  const addresses = identities.map(({ id, traits }) => ({
+    ...address,
+    id,
+    identity_id: id,
+    value: traits.email,
+  }))
+  return lines
+    .toSpliced(lines.indexOf(address), 0, ...addresses)
+    .toSpliced(lines.indexOf(identity), 0, ...identities)
+}
+
 /** Text of a file with these lines, and an end that fits: for files that are wrong on purpose. */
 export function fileOf(lines: Line[]): string {
   const text = lines
@@ -69,7 +90,7 @@ export async function importInto(
   writeFileSync(file, text)
   return await importTenant({
     db,
-    openScratch: () => openScratch({ dataDir: folder.path, migrations }),
+    openScratch: () => openScratch({ dataDir: folder.path, migrations, now: clock.now() }),
     clock,
     audit: createAudit({ db, clock }),
     sealing: platform.sealing,

@@ -15,6 +15,14 @@ export function createErasureStore({ orm }: Db) {
       tenantId: $('tenantId'),
       requestedAt: $('requestedAt'),
     })
+    .onConflictDoUpdate({
+      target: erasures.identityId,
+      set: {
+        tenantId: sql`excluded.tenant_id`,
+        requestedAt: sql`excluded.requested_at`,
+        completedAt: null,
+      },
+    })
     .prepare()
   const open = orm
     .select()
@@ -29,7 +37,7 @@ export function createErasureStore({ orm }: Db) {
     .where(mine)
     .prepare()
   const find = orm
-    .select({ identityId: erasures.identityId })
+    .select({ tenantId: erasures.tenantId })
     .from(erasures)
     .where(eq(erasures.identityId, $('identityId')))
     .prepare()
@@ -42,14 +50,19 @@ export function createErasureStore({ orm }: Db) {
     .returning({ identityId: erasures.identityId })
     .prepare()
 
+  const ownerOf = (identityId: string): string | undefined => find.get({ identityId })?.tenantId
+
   return {
+    /** Ids are made once; one that came from elsewhere must not keep anybody from being deleted. */
     insert: (row: Omit<ErasureRow, 'completedAt'>) => void insert.run({ ...row }),
     /** Of all tenants. */
     open: (limit: number): ErasureRow[] => open.all({ limit }),
     complete: (tenantId: string, identityId: string, now: number) =>
       void complete.run({ tenantId, identityId, now }),
     /** Whether somebody by this id was deleted, of whichever tenant. */
-    has: (identityId: string): boolean => find.get({ identityId }) !== undefined,
+    has: (identityId: string): boolean => ownerOf(identityId) !== undefined,
+    /** Whose person that was. */
+    ownerOf,
     removeBefore: (before: number, limit: number): number =>
       removeBefore.all({ before, limit }).length,
   }

@@ -1,10 +1,11 @@
-import { and, desc, eq, or } from 'drizzle-orm'
+import { and, desc, eq, inArray, isNull, ne, notExists, or, type SQL, sql } from 'drizzle-orm'
 import { isoOrNull, isoTime } from '../../../platform/clock.ts'
 import type { Snapshot } from '../../../platform/portable/snapshot.ts'
 import { metadataOf, presentCredentials, traitsOf } from '../present.ts'
 import {
   gateAccessTokens,
   gateAddresses,
+  gateCodes,
   gateCredentials,
   gateDecisions,
   gateFlows,
@@ -97,14 +98,15 @@ const sessionsOf = (orm: Orm, { id, sessionGeneration }: IdentityRow) =>
       revoked_at: isoOrNull(session.revokedAt),
     }))
 
-const flowsOf = (orm: Orm, { tenantId, id, email }: IdentityRow) =>
+const flowsOf = (orm: Orm, person: IdentityRow) =>
   orm
     .select()
     .from(gateFlows)
     .where(
       or(
-        eq(gateFlows.identityId, id),
-        and(eq(gateFlows.tenantId, tenantId), eq(gateFlows.address, email)),
+        eq(gateFlows.identityId, person.id),
+        inArray(gateFlows.id, flowsWithCodeOf(orm, person)),
+        isByAddress(orm, person),
       ),
     )
     .all()
@@ -116,6 +118,31 @@ const flowsOf = (orm: Orm, { tenantId, id, email }: IdentityRow) =>
       issued_at: isoTime(issuedAt),
       expires_at: isoTime(expiresAt),
     }))
+
+const flowsWithCodeOf = (orm: Orm, { id }: IdentityRow) =>
+  orm.select({ id: gateCodes.flowId }).from(gateCodes).where(eq(gateCodes.identityId, id))
+
+/**
+ * Flows that name nobody are of whoever had the address when they began, or came to their end: that
+ * of a registration is theirs whom it made.
+ */
+function isByAddress(orm: Orm, { tenantId, id, email }: IdentityRow): SQL | undefined {
+  const since = orm
+    .select({ createdAt: gateAddresses.createdAt })
+    .from(gateAddresses)
+    .where(and(eq(gateAddresses.identityId, id), eq(gateAddresses.value, email)))
+  const codeOfAnother = orm
+    .select({ id: gateCodes.id })
+    .from(gateCodes)
+    .where(and(eq(gateCodes.flowId, gateFlows.id), ne(gateCodes.identityId, id)))
+  return and(
+    eq(gateFlows.tenantId, tenantId),
+    eq(gateFlows.address, email),
+    isNull(gateFlows.identityId),
+    sql`coalesce(${gateFlows.completedAt}, ${gateFlows.issuedAt}) >= ${since}`,
+    notExists(codeOfAnother),
+  )
+}
 
 const accessTokensOf = (orm: Orm, tenantId: string, subject: string) =>
   orm

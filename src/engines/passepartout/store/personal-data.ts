@@ -14,25 +14,27 @@ export function personalData({ orm }: Snapshot, tenantId: string, id: string) {
   const mine = and(eq(passepartoutPeople.tenantId, tenantId), eq(passepartoutPeople.id, id))
   const row = orm.select().from(passepartoutPeople).where(mine).get()
   if (!row) return undefined
-  const { tenantId: _, createdAt, updatedAt, ...account } = row
   return {
     person: {
-      id: account.id,
-      platform: account.platform,
-      platform_user_id: account.platformUserId,
-      username: account.username,
-      first_name: account.firstName,
-      last_name: account.lastName,
-      language_code: account.languageCode,
-      created_at: isoTime(createdAt),
-      updated_at: isoTime(updatedAt),
+      id,
+      platform: row.platform,
+      platform_user_id: row.platformUserId,
+      username: row.username,
+      first_name: row.firstName,
+      last_name: row.lastName,
+      language_code: row.languageCode,
+      created_at: isoTime(row.createdAt),
+      updated_at: isoTime(row.updatedAt),
     },
     sign_ins: signInsOf(orm, row),
     access_tokens: tokensOf(orm, tenantId, id),
   }
 }
 
-/** Those that came to something; of others, too, it is known which account opened them. */
+/**
+ * Those that came to something; of others, too, it is known which account opened them. Where one
+ * was started that did not become theirs is data of whoever did.
+ */
 const signInsOf = (orm: Snapshot['orm'], { tenantId, id, platform, platformUserId }: PersonRow) =>
   orm
     .select()
@@ -53,9 +55,11 @@ const signInsOf = (orm: Snapshot['orm'], { tenantId, id, platform, platformUserI
       id: attempt.id,
       environment: attempt.environment,
       state: attempt.state,
-      client_ip: attempt.clientIp,
-      client_user_agent: attempt.clientUserAgent,
-      client_label: attempt.clientLabel,
+      ...(attempt.personId === id && {
+        client_ip: attempt.clientIp,
+        client_user_agent: attempt.clientUserAgent,
+        client_label: attempt.clientLabel,
+      }),
       created_at: isoTime(attempt.createdAt),
       ended_at: isoOrNull(attempt.endedAt),
     }))
