@@ -2,10 +2,10 @@ import { describe, expect, test } from 'bun:test'
 import { cpSync, readdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { EXIT } from '../src/cli/command.ts'
-import { run } from '../src/cli/run.ts'
 import { leaves } from '../src/config/catalogue.ts'
 import { loadConfig } from '../src/config/index.ts'
 import { bootTestApp, type TestApp } from './support/app.ts'
+import { cli } from './support/cli.ts'
 import { testConfig } from './support/config.ts'
 import { temporaryFolder } from './support/folder.ts'
 import { openPage, type Page, plain } from './support/page.ts'
@@ -25,18 +25,13 @@ const CONFIG = '/etc/gatehouse/gatehouse.toml'
 
 interface Home {
   cwd: string
-  env?: Record<string, string>
+  env: Record<string, string>
 }
 
 /** Both outputs of a command, and how it ended. */
-async function gatehouse(args: string[], { cwd, env = {} }: Home) {
-  let printed = ''
-  const take = (text: string) => {
-    printed += text
-  }
-  const io = { out: take, err: take, in: async () => '', isWatched: false, program: 'gatehouse' }
-  const code = await run(args, { ...io, env, cwd })
-  return { code, printed }
+async function gatehouse(args: string[], { cwd, env }: Home) {
+  const { code, out, err } = await cli(cwd, { env })(...args)
+  return { code, printed: err + out }
 }
 
 interface Shown {
@@ -121,7 +116,11 @@ describe('docs/metering.md', () => {
     const now = new Date()
     const month = (ahead: number) =>
       new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + ahead)).toISOString().slice(0, 7)
-    const row = app.db.client.query('INSERT INTO usage_months VALUES (?, ?, ?, ?, ?, 0, 0)')
+    const row = app.db.client.query(
+      `INSERT INTO usage_months
+         (tenant_id, month, requests, billed, cost_cents, allowance_told, spend_cap_told)
+       VALUES (?, ?, ?, ?, ?, 0, 0)`,
+    )
     row.run(id, month(-1), 2900, 0, 0)
     row.run(id, month(0), 13_500, 10_500, 315)
     const day = app.db.client.query('INSERT INTO usage_days VALUES (?, ?, ?, ?, ?)')
@@ -276,7 +275,7 @@ describe('commands', () => {
   test.each(names)('that docs/%s.md shows exist, with the options they are given', async (name) => {
     const refused: string[] = []
     for (const words of commandsIn(page(name))) {
-      const { code, printed } = await gatehouse([...words, '--help'], { cwd: '/nowhere' })
+      const { code, printed } = await gatehouse([...words, '--help'], { cwd: '/nowhere', env: {} })
       if (code !== EXIT.ok) refused.push(`${words.join(' ')}: ${printed}`)
     }
     expect(refused).toEqual([])

@@ -4,28 +4,20 @@ import { compile } from '../../scripts/build.ts'
 import { temporaryFolder } from './house.ts'
 import { fromRoot } from './server.ts'
 
+const COMMIT = 'bench'
+
 /** The program, compiled from the sources as they are now. */
 export async function compileProgram(stack: AsyncDisposableStack): Promise<string> {
   const outfile = join(temporaryFolder(stack), 'gatehouse')
-  await compile({ outfile, commit: 'bench' })
+  await compile({ outfile, commit: COMMIT })
   return outfile
 }
 
 /** A floor of `bench/floor`, compiled the same way by the same Bun. */
 export async function compileFloor(stack: AsyncDisposableStack, name: string): Promise<string> {
   const outfile = join(temporaryFolder(stack), name)
-  await Bun.build({
-    entrypoints: [fromRoot('bench', 'floor', `${name}.ts`)],
-    target: 'bun',
-    define: { 'process.env.NODE_ENV': '"production"' },
-    compile: {
-      outfile,
-      autoloadDotenv: false,
-      autoloadBunfig: false,
-      autoloadTsconfig: false,
-      autoloadPackageJson: false,
-    },
-  })
+  const entrypoint = fromRoot('bench', 'floor', `${name}.ts`)
+  await compile({ outfile, commit: COMMIT, entrypoint })
   return outfile
 }
 

@@ -29,7 +29,7 @@ export async function openEngine(stack: AsyncDisposableStack, { dataDir }: House
   await gatehouse.start()
   stack.defer(async () => {
     await gatehouse.stop(0)
-    await platform.metering.stop()
+    await platform.metering.stop(0)
     db.close()
   })
   /** Who is behind a key, as in a request. */

@@ -15,7 +15,7 @@ import {
   UsageError,
 } from './command.ts'
 import { openSink, type Sink } from './export-sink.ts'
-import { withOffices } from './open.ts'
+import { withOffices, withReadableOffices } from './open.ts'
 import { targetOf } from './target.ts'
 
 type Options = Invocation['options']
@@ -101,7 +101,8 @@ async function exported(
   const { config, io, options } = invocation
   const begunAt = systemClock.monotonic()
   const name = `gatehouse-audit-${stampOf(systemClock.now())}.${format}`
-  const { entries, file } = await withOffices(config, async ({ audit }) => {
+  const warn = (text: string) => io.err(`${text}\n`)
+  const { entries, file } = await withReadableOffices(config, warn, async ({ audit }) => {
     using sink = openSink(io, targetOf(invocation, name))
     const entries = await write(sink, audit.oldestFirst(filter), format)
     await sink.end()

@@ -4,7 +4,6 @@ import { Writable } from 'node:stream'
 import { migrations } from '../../drizzle/index.ts'
 import type { Config } from '../config/index.ts'
 import { databaseExists } from '../db/open.ts'
-import { createAudit } from '../platform/audit/index.ts'
 import {
   archiveName,
   type Backup,
@@ -21,13 +20,20 @@ import { newId } from '../platform/ids.ts'
 import { thisProcess } from '../platform/process.ts'
 import { VERSION } from '../platform/version.ts'
 import { archiveSource } from './archive-source.ts'
-import { type Answer, type Command, type Configured, EXIT, table, UsageError } from './command.ts'
+import {
+  type Answer,
+  type Command,
+  type Configured,
+  EXIT,
+  type Io,
+  STANDARD_STREAM,
+  table,
+  UsageError,
+} from './command.ts'
 import { onInterrupt } from './interrupted.ts'
-import { cliActor, openConfigured } from './open.ts'
+import { cliActor, noteIfPossible } from './open.ts'
 import { createProgress } from './progress.ts'
 import { targetOf } from './target.ts'
-
-const STREAM = '-'
 
 export const backup: Command = {
   name: 'backup',
@@ -47,7 +53,7 @@ export const backup: Command = {
     const { config, options } = invocation
     if (!databaseExists(config.dataDir))
       throw notFound(`there is no data in ${config.dataDir}; --data-dir names another place`)
-    return options.to === STREAM ? toStream(invocation) : toFile(invocation)
+    return options.to === STANDARD_STREAM ? toStream(invocation) : toFile(invocation)
   },
 }
 
@@ -71,7 +77,7 @@ export const backupCheck: Command = {
 }
 
 async function toFile(invocation: Configured): Promise<Answer> {
-  const began = performance.now()
+  const begunAt = systemClock.monotonic()
   const file = fileFor(invocation)
   const { options, config } = invocation
   const ownerOf = options.to === undefined ? directoryFor(config) : undefined
@@ -85,24 +91,24 @@ async function toFile(invocation: Configured): Promise<Answer> {
     sha256,
     database_bytes: databaseBytes,
     master_key: hasKey,
-    duration_ms: Math.round(performance.now() - began),
+    duration_ms: Math.round(systemClock.monotonic() - begunAt),
   }
   const key = hasKey ? 'With the master key: guard it like one.' : 'Without the master key.'
   return { json, text: `${file}\n${bytes.toLocaleString('en')} bytes. ${key}` }
 }
 
 async function toStream(invocation: Configured) {
-  const { options, config } = invocation
+  const { options, config, io } = invocation
   if (options.json) throw new UsageError('backup: --to - leaves no room for --json')
-  if (process.stdout.isTTY) throw new UsageError('backup: --to - writes no archive to a terminal')
+  if (io.isOutTerminal) throw new UsageError('backup: --to - writes no archive to a terminal')
   const workIn = directoryFor(config)
-  await make(invocation, { stream: standardOutput(), workIn })
+  await make(invocation, { stream: standardOutput(io), workIn })
   return EXIT.ok
 }
 
 /** Done with a piece only once its reader has it: the program ends soon after the last. */
-const standardOutput = () =>
-  new Writable({ write: (chunk, _, done) => void process.stdout.write(chunk, done) })
+const standardOutput = ({ outStream }: Io) =>
+  new Writable({ write: (chunk, _, done) => void outStream.write(chunk, done) })
 
 function make(
   { config, options, io }: Configured,
@@ -132,17 +138,14 @@ const directoryFor = ({ backup, dataDir }: Config): string =>
 
 /**
  * For the console and `doctor`. The schedule has written it down already, and knows better how to
- * open its database. A disk that takes no line more is a reason to back up, and none to say that
- * it failed.
+ * open its database.
  */
-async function record(config: Config, file: string, { createdAt, bytes }: Backup) {
-  try {
-    if (isRecorded(config.dataDir, file)) return
-    const db = openConfigured(config)
-    try {
+const record = (config: Config, file: string, { createdAt, bytes }: Backup) =>
+  noteIfPossible(config, {
+    isThere: () => isRecorded(config.dataDir, file),
+    write: async (db, audit) => {
       const store = createBackupStore(db)
       const endedAt = systemClock.now()
-      const audit = createAudit({ db, clock: systemClock })
       const id = newId()
       const row = { id, origin: 'command' as const, owner: null, error: null }
       await db.commit(() => {
@@ -150,13 +153,8 @@ async function record(config: Config, file: string, { createdAt, bytes }: Backup
         const entry = { tenantId: null, actor: cliActor(), action: 'backup.made' }
         audit.record({ ...entry, object: `backup:${id}`, detail: { file, bytes } })
       })
-    } finally {
-      db.close()
-    }
-  } catch {
-    // The file is what counts, and it is there.
-  }
-}
+    },
+  })
 
 function checked({ created_at, app_version, installation, database, master_key }: Manifest) {
   const json = {

@@ -1,3 +1,4 @@
+import type { Readable, Writable } from 'node:stream'
 import type { ParseArgsOptionDescriptor } from 'node:util'
 import type { Config, LoadResult } from '../config/index.ts'
 import { LINE_TRICKS } from '../platform/tricks.ts'
@@ -8,11 +9,17 @@ export type ExitCode = (typeof EXIT)[keyof typeof EXIT]
 
 /** The outside of the program, so that tests can stand in for it. */
 export interface Io {
-  /** Whoever has much to say waits until it was taken. */
+  /** Done once it was taken; fails where it cannot be, unless nobody reads it any more. */
   out: (text: string) => void | Promise<void>
   err: (text: string) => void
   /** All of standard input: for secrets, which have no place on a command line. */
   in: () => Promise<string>
+  /** Standard output for what is no text, such as an archive. */
+  outStream: Writable
+  /** The same of standard input; not touched before it is asked for. */
+  inStream: () => Readable
+  isOutTerminal: boolean
+  isInTerminal: boolean
   /** Whether standard error is a terminal, where somebody watches. */
   isWatched: boolean
   env: Readonly<Record<string, string | undefined>>
@@ -20,6 +27,9 @@ export interface Io {
   /** What a person types to run this program. */
   program: string
 }
+
+/** In the place of a file: standard input, or standard output. */
+export const STANDARD_STREAM = '-'
 
 export interface Option extends ParseArgsOptionDescriptor {
   help: string

@@ -7,8 +7,8 @@ export const completion: Command = {
   name: 'completion',
   summary: 'Print a completion script: source <(gatehouse completion bash).',
   positionals: ['SHELL'],
-  runBare: ({ io, args }) => {
-    io.out(scripts[oneOf(SHELLS, 'SHELL', args[0])]())
+  runBare: async ({ io, args }) => {
+    await io.out(scripts[oneOf(SHELLS, 'SHELL', args[0])]())
     return EXIT.ok
   },
 }

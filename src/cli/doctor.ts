@@ -6,11 +6,11 @@ import { synchronisation } from './doctor/clock.ts'
 import { configuration, environment, exposure, providers } from './doctor/configuration.ts'
 import { space, writing } from './doctor/disk.ts'
 import { fileSystem } from './doctor/file-system.ts'
-import { examined, type Finding, type Group, ok, problem, reasonOf } from './doctor/finding.ts'
+import { adviceOn, examined, type Finding, type Group, problem, warning } from './doctor/finding.ts'
 import { type Inside, lookInside, withoutDatabase } from './doctor/inside.ts'
 import { mailServer } from './doctor/mail-server.ts'
 import { ownership, permissions } from './doctor/permissions.ts'
-import { findUnreachable, type Unreachable } from './doctor/places.ts'
+import { findUnreachable, isForeign, type Unreachable } from './doctor/places.ts'
 import { report } from './doctor/report.ts'
 import { secretFiles } from './doctor/secret-files.ts'
 
@@ -43,7 +43,9 @@ async function examine({ config, loaded, io }: Configured): Promise<Group[]> {
   const isReachable = !unreachable.paths.has(config.dataDir)
   const disk = isReachable ? await dataDirectory(config, unreachable) : []
   const inside =
-    isReachable && existsSync(config.dataDir) ? await databaseIn(config, unreachable) : {}
+    isReachable && existsSync(config.dataDir) && !isForeign(config.dataDir)
+      ? await databaseIn(config, unreachable)
+      : {}
   return [
     {
       title: 'Configuration',
@@ -73,10 +75,16 @@ async function dataDirectory(
 ): Promise<Finding[]> {
   const { dataDir } = config
   if (!existsSync(dataDir))
-    return [ok('data directory', `${dataDir} will be made at the first start`)]
+    return [
+      warning(
+        'data directory',
+        `${dataDir} is not there, and will be made at the first start: if there is one elsewhere, ` +
+          'name it by --data-dir, or its configuration by --config',
+      ),
+    ]
   const found = await Promise.all([
     examined('data directory', () => ownership(config)),
-    examined('permissions', () => permissions(config, paths)),
+    isForeign(dataDir) ? [] : examined('permissions', () => permissions(config, paths)),
     examined('file system', () => fileSystem(dataDir)),
     examined('disk', () => space(config, paths)),
     examined('writing', () => writing(dataDir)),
@@ -89,7 +97,7 @@ async function databaseIn(config: Configured['config'], unreachable: Unreachable
     if (databaseExists(config.dataDir)) return await lookInside(config, unreachable)
     return { database: await withoutDatabase(config) }
   } catch (error) {
-    return { database: [problem('database', reasonOf(error))] }
+    return { database: [problem('database', adviceOn(error))] }
   }
 }
 

@@ -17,22 +17,24 @@ export interface Sink extends Disposable {
   end(): Promise<void>
 }
 
+type Output = Pick<Io, 'out' | 'outStream'>
+
 /** A file that is not there yet; standard output if none is named. */
-export const openSink = (io: Pick<Io, 'out'>, file: string | undefined): Sink =>
+export const openSink = (io: Output, file: string | undefined): Sink =>
   file === undefined ? outputSink(io) : fileSink(file)
 
 /** So that few lines are one write, and many do not pile up. */
 const CHUNK = 64 * 1024
 
 /** Waits for whoever reads: else all that they have not read yet would be in memory. */
-function outputSink(io: Pick<Io, 'out'>): Sink {
+function outputSink({ out, outStream }: Output): Sink {
   let held = ''
 
   async function flush() {
-    const taken = io.out(held)
+    const taken = out(held)
     held = ''
     await taken
-    if (process.stdout.errored) throw conflict('nobody reads the output any more')
+    if (outStream.errored) throw conflict('nobody reads the output any more')
   }
 
   async function write(text: string) {

@@ -17,13 +17,13 @@ export function firstSteps({
 }): string {
   const url = localUrl({ ...config.server, port })
   const isHere = config.dataDir === resolve(io.cwd, 'data')
-  const program = isHere ? io.program : `${io.program} --data-dir ${config.dataDir}`
+  const elsewhere = isHere ? '' : ` --data-dir ${quoted(config.dataDir)}`
   return `
 Gatehouse runs at ${url} and keeps its data in ${config.dataDir}.
 There is no tenant yet. To begin, in another terminal${isHere ? ' in this folder' : ''}:${asAccount(io, uid)}
 
-  ${program} tenant create --name Acme
-  ${program} key create --engine clockwork --tenant <the id it shows>
+  ${io.program} tenant create${elsewhere} --name Acme
+  ${io.program} key create${elsewhere} --engine clockwork --tenant <the id it shows>
 
 and then, with the key that this shows:
 
@@ -34,6 +34,10 @@ and then, with the key that this shows:
 All routes: ${url}/reference
 `
 }
+
+/** As a shell takes it for one word. */
+const quoted = (path: string) =>
+  /^[\w./-]+$/.test(path) ? path : `'${path.replaceAll("'", `'\\''`)}'`
 
 /** Whoever reads this in the log of a service is logged in as somebody else; root may do it all. */
 const asAccount = ({ isWatched }: Io, uid: number | undefined) =>

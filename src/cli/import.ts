@@ -1,38 +1,72 @@
 import { resolve } from 'node:path'
 import { migrations } from '../../drizzle/index.ts'
 import type { Config } from '../config/index.ts'
+import { abandonImport } from '../platform/portable/abandon.ts'
 import { type Imported, importTenant } from '../platform/portable/import.ts'
 import { openScratch } from '../platform/portable/scratch.ts'
-import type { Answer, Command, Io } from './command.ts'
-import { countLines } from './export.ts'
-import { withNewOffices } from './open.ts'
-import { PORTABLE_TABLES, SCHEMAS } from './portable.ts'
+import { type Answer, type Command, type Configured, type Io, UsageError } from './command.ts'
+import { countLines } from './counts.ts'
+import { withNewOffices, withOffices } from './open.ts'
+import { PORTABLE, PORTABLE_TABLES, SCHEMAS } from './portable.ts'
 import { createProgress } from './progress.ts'
 
 export const importCommand: Command = {
   name: 'import',
   summary: 'Bring a tenant from a file that export has written, also beside a running server.',
-  positionals: ['FILE'],
-  run: ({ config, io, args }) =>
-    withNewOffices(config, async ({ db, clock, audit, actor, sealing }) => {
-      const begunAt = clock.monotonic()
-      const imported = await watched(io, async (watch) =>
-        importTenant({
-          db,
-          openScratch: () => openScratch({ dataDir: config.dataDir, migrations }),
-          clock,
-          audit,
-          actor,
-          sealing: await sealing(),
-          tables: PORTABLE_TABLES,
-          schemas: SCHEMAS,
-          file: resolve(io.cwd, args[0] ?? ''),
-          ...watch,
-        }),
-      )
-      return told(imported, config, Math.round(clock.monotonic() - begunAt))
-    }),
+  positionals: ['[FILE]'],
+  options: {
+    abandon: {
+      type: 'string',
+      value: 'TENANT_ID',
+      help: 'Instead: delete what there is of a tenant whose import was cut short.',
+    },
+  },
+  run: (invocation) => {
+    const { options, args } = invocation
+    if (options.abandon === undefined && args.length === 0)
+      throw new UsageError('import: FILE is missing')
+    if (options.abandon !== undefined && args.length > 0)
+      throw new UsageError('import: either FILE or --abandon')
+    return options.abandon === undefined ? bring(invocation) : takeBack(invocation)
+  },
 }
+
+const bring = ({ config, io, args }: Configured): Promise<Answer> =>
+  withNewOffices(config, async ({ db, clock, audit, actor, sealing }) => {
+    const begunAt = clock.monotonic()
+    const imported = await watched(io, async (watch) =>
+      importTenant({
+        db,
+        openScratch: () => openScratch({ dataDir: config.dataDir, migrations, now: clock.now() }),
+        clock,
+        audit,
+        actor,
+        sealing: await sealing(),
+        tables: PORTABLE_TABLES,
+        schemas: SCHEMAS,
+        file: resolve(io.cwd, args[0] ?? ''),
+        ...watch,
+      }),
+    )
+    return told(imported, config, Math.round(clock.monotonic() - begunAt))
+  })
+
+const takeBack = ({ config, options }: Configured): Promise<Answer> =>
+  withOffices(config, async ({ db, clock, audit, actor }) => {
+    const begunAt = clock.monotonic()
+    const tenantId = `${options.abandon}`
+    const counts = await abandonImport({ db, audit, actor, portable: PORTABLE, tenantId })
+    return {
+      json: {
+        tenant: tenantId,
+        deleted: counts,
+        duration_ms: Math.round(clock.monotonic() - begunAt),
+      },
+      text: [`Took back the import of tenant ${tenantId}. Deleted:`, ...countLines(counts)].join(
+        '\n',
+      ),
+    }
+  })
 
 type Watch = Pick<Parameters<typeof importTenant>[0], 'onCheck' | 'onWrite'>
 

@@ -1,30 +1,36 @@
+import { SQLiteError } from 'bun:sqlite'
 import { accessSync, constants } from 'node:fs'
 import { hostname } from 'node:os'
-import { join } from 'node:path'
 import { migrations } from '../../drizzle/index.ts'
 import type { Config } from '../config/index.ts'
-import { asStorageError, messageOf, StorageError } from '../db/errors.ts'
+import { isSystemError, StorageError } from '../db/errors.ts'
 import { migrate, migrationStatus, SchemaError } from '../db/migrate.ts'
 import { type Db, databaseExists, databaseFile, openDatabase } from '../db/open.ts'
 import { type Bots, createBotOffice } from '../engines/passepartout/index.ts'
 import { baseUrlOf } from '../http/urls.ts'
 import { type Actor, type Audit, createAudit } from '../platform/audit/index.ts'
+import { ownDirectory } from '../platform/backup/index.ts'
 import { type Clock, systemClock } from '../platform/clock.ts'
 import { notFound } from '../platform/errors.ts'
 import { createKeys } from '../platform/keys.ts'
 import { createUsageOffice } from '../platform/metering/index.ts'
+import { openSnapshot, type Snapshot } from '../platform/portable/snapshot.ts'
+import { thisProcess } from '../platform/process.ts'
 import { createSealing, type Sealing } from '../platform/sealing/index.ts'
 import { openKeyRing } from '../platform/sealing/open-key-ring.ts'
 import { createTenants } from '../platform/tenants.ts'
 import { VERSION } from '../platform/version.ts'
+import { lookAtDatabase } from './doctor/look.ts'
+import { sentenceOf } from './sentences.ts'
+import { refuseBesideServer } from './servers.ts'
 
 export function openConfigured({ dataDir, database }: Config): Db {
   try {
     return openDatabase({ dataDir, ...database })
   } catch (error) {
-    if (error instanceof StorageError) throw error
+    if (error instanceof StorageError || isSystemError(error)) throw error
     const where = isReadOnly(dataDir) ? ' (its file system is read-only)' : ''
-    throw new StorageError(`${databaseFile(dataDir)}: ${messageOf(asStorageError(error))}${where}`)
+    throw new StorageError(`${databaseFile(dataDir)}: ${sentenceOf(error)}${where}`)
   }
 }
 
@@ -37,14 +43,17 @@ function isReadOnly(dataDir: string): boolean {
   }
 }
 
-/** Brings the schema up to date; a database with data is copied first. */
-export const migrateConfigured = ({ dataDir }: Config, db: Db): string[] =>
-  migrate(db.client, {
-    migrations,
-    backupDir: join(dataDir, 'backups'),
-    appVersion: VERSION,
-    now: systemClock.now(),
-  })
+/**
+ * Brings the schema up to date; a database with data is copied first. Refuses beside a server that
+ * may know nothing of the new one.
+ */
+export function migrateConfigured({ dataDir }: Config, db: Db): string[] {
+  const now = systemClock.now()
+  if (migrationStatus(db.client, migrations).pending.length > 0)
+    refuseBesideServer(db, thisProcess(VERSION), now)
+  const backupDir = ownDirectory(dataDir)
+  return migrate(db.client, { migrations, backupDir, appVersion: VERSION, now })
+}
 
 export interface Offices {
   db: Db
@@ -57,6 +66,8 @@ export interface Offices {
   sealing: () => Promise<Sealing>
   /** Opened when asked for: it takes the master key. */
   bots: () => Promise<Bots>
+  /** The database as it is now, however long it takes to read. */
+  snapshot: () => Snapshot
   actor: Actor
 }
 
@@ -65,9 +76,38 @@ export interface Offices {
  * without one. Nothing is made in a folder where somebody merely looks.
  */
 export async function withOffices<T>(config: Config, work: Work<T>): Promise<T> {
-  if (!databaseExists(config.dataDir))
-    throw notFound(`there is no data in ${config.dataDir}; --data-dir names another place`)
+  refuseNoData(config)
   return withNewOffices(config, work)
+}
+
+function refuseNoData({ dataDir }: Config) {
+  if (!databaseExists(dataDir))
+    throw notFound(`there is no data in ${dataDir}; --data-dir names another place`)
+}
+
+/**
+ * The same for what has to work where nothing can be written, such as taking the data away from a
+ * disk that has failed: every commit fails there.
+ */
+export async function withReadableOffices<T>(
+  config: Config,
+  warn: (text: string) => void,
+  work: Work<T>,
+): Promise<T> {
+  refuseNoData(config)
+  if (!isReadOnly(config.dataDir)) return withNewOffices(config, work)
+  const { db, isWithoutLog } = lookAtDatabase(config.dataDir)
+  try {
+    refuseUnmigrated(db)
+    if (isWithoutLog)
+      warn('The log of the database cannot be opened: the last writes are not seen.')
+    // Nobody writes here, and SQLite has been told so.
+    const { client, orm } = db
+    const snapshot = () => ({ client, orm, [Symbol.dispose]: () => {} })
+    return await work({ ...officesOn(config, db), snapshot })
+  } finally {
+    db.close()
+  }
 }
 
 type Work<T> = (offices: Offices) => T | Promise<T>
@@ -79,35 +119,72 @@ type Work<T> = (offices: Offices) => T | Promise<T>
 export async function withNewOffices<T>(config: Config, work: Work<T>): Promise<T> {
   const db = openConfigured(config)
   try {
-    const { applied, pending } = migrationStatus(db.client, migrations)
-    if (applied.length > 0 && pending.length > 0)
-      throw new SchemaError('the database has to be migrated first: start `serve` once')
+    refuseUnmigrated(db)
     migrateConfigured(config, db)
-    const clock = systemClock
-    const audit = createAudit({ db, clock })
-    const keys = createKeys({ db, clock, audit, prefix: config.brand.prefix })
-    const tenants = createTenants({ db, clock, audit, onChange: keys.forget })
-    const sealing = async () =>
-      createSealing(await openKeyRing({ db, clock, dataDir: config.dataDir }))
-    return await work({
-      db,
-      clock,
-      audit,
-      tenants,
-      keys,
-      usage: createUsageOffice({ db, clock, config: config.metering }),
-      sealing,
-      bots: async () =>
-        createBotOffice({ db, clock, audit, sealing: await sealing(), tenants }, config, () =>
-          baseUrlOf(config.server),
-        ),
-      actor: cliActor(),
-    })
+    return await work(officesOn(config, db))
   } finally {
     await db.drain()
     db.close()
   }
 }
+
+function refuseUnmigrated({ client }: Db) {
+  const { applied, pending } = migrationStatus(client, migrations)
+  if (applied.length > 0 && pending.length > 0)
+    throw new SchemaError('the database has to be migrated first: start `serve` once')
+}
+
+function officesOn(config: Config, db: Db): Offices {
+  const clock = systemClock
+  const audit = createAudit({ db, clock })
+  const keys = createKeys({ db, clock, audit, prefix: config.brand.prefix })
+  const tenants = createTenants({ db, clock, audit, onChange: keys.forget })
+  const sealing = async () =>
+    createSealing(await openKeyRing({ db, clock, dataDir: config.dataDir }))
+  return {
+    db,
+    clock,
+    audit,
+    tenants,
+    keys,
+    usage: createUsageOffice({ db, clock, config: config.metering }),
+    sealing,
+    bots: async () =>
+      createBotOffice({ db, clock, audit, sealing: await sealing(), tenants }, config, () =>
+        baseUrlOf(config.server),
+      ),
+    snapshot: () => openSnapshot(db),
+    actor: cliActor(),
+  }
+}
+
+interface Note {
+  /** Somebody has written it down already, and nothing has to be opened. */
+  isThere?: () => boolean
+  write: (db: Db, audit: Audit) => Promise<void>
+}
+
+/**
+ * Writes down what has been done. A disk that takes no line more, or a database of another version,
+ * is no reason to say that it failed.
+ */
+export async function noteIfPossible(config: Config, { isThere = () => false, write }: Note) {
+  try {
+    if (isThere()) return
+    const db = openConfigured(config)
+    try {
+      await write(db, createAudit({ db, clock: systemClock }))
+    } finally {
+      db.close()
+    }
+  } catch (error) {
+    if (!isTroubleBelow(error)) throw error
+  }
+}
+
+/** Of the disk or the database, and no mistake of ours. */
+const isTroubleBelow = (error: unknown): boolean =>
+  error instanceof StorageError || error instanceof SQLiteError || isSystemError(error)
 
 /** The account by its number: its name follows the environment, which anybody can set. */
 export const cliActor = (): Actor => ({

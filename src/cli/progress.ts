@@ -1,3 +1,4 @@
+import { systemClock } from '../platform/clock.ts'
 import type { Io } from './command.ts'
 
 export interface Progress {
@@ -25,7 +26,7 @@ export function createProgress(
   let drawnAt = Number.NEGATIVE_INFINITY
 
   function step(done: number, total?: number) {
-    const now = performance.now()
+    const now = systemClock.monotonic()
     if (now - drawnAt < REDRAW_MS) return
     drawnAt = now
     err(`${CLEAR}${title} ${total ? bar(done / total) : ''}${done.toLocaleString('en')} ${unit}`)

@@ -1,6 +1,5 @@
 import { migrations } from '../../drizzle/index.ts'
 import type { Config } from '../config/index.ts'
-import { createAudit } from '../platform/audit/index.ts'
 import { type Overdue, type Restored, restoreArchive } from '../platform/backup/index.ts'
 import { systemClock } from '../platform/clock.ts'
 import { thisProcess } from '../platform/process.ts'
@@ -8,7 +7,7 @@ import { VERSION } from '../platform/version.ts'
 import { archiveSource } from './archive-source.ts'
 import type { Answer, Command } from './command.ts'
 import { onInterrupt } from './interrupted.ts'
-import { cliActor, openConfigured } from './open.ts'
+import { cliActor, noteIfPossible } from './open.ts'
 import { createProgress } from './progress.ts'
 
 export const restore: Command = {
@@ -32,22 +31,18 @@ export const restore: Command = {
   },
 }
 
-/** In the log of what came back, which knows nothing of it otherwise. The restore itself is done. */
-async function record(config: Config, { manifest }: Restored) {
-  try {
-    const db = openConfigured(config)
-    try {
-      const audit = createAudit({ db, clock: systemClock })
+/**
+ * In the log of what came back, which knows nothing of it otherwise. Whatever trouble there is, the
+ * next start tells it.
+ */
+const record = (config: Config, { manifest }: Restored) =>
+  noteIfPossible(config, {
+    write: async (db, audit) => {
       const detail = { created_at: manifest.created_at, app_version: manifest.app_version }
       const entry = { tenantId: null, actor: cliActor(), action: 'backup.restored' }
       await db.commit(() => audit.record({ ...entry, object: 'database', detail }))
-    } finally {
-      db.close()
-    }
-  } catch {
-    // Whatever the trouble is, the next start tells it.
-  }
-}
+    },
+  })
 
 function answer(dataDir: string, { manifest, previous, overdue }: Restored): Answer {
   const { created_at, app_version, installation } = manifest

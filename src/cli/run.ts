@@ -1,6 +1,6 @@
 import { type ParseArgsOptionDescriptor, parseArgs } from 'node:util'
 import { formatErrors, nearest, settingFlags } from '../config/index.ts'
-import { StorageError } from '../db/errors.ts'
+import { isSystemError, StorageError } from '../db/errors.ts'
 import { SchemaError } from '../db/migrate.ts'
 import { AppError } from '../platform/errors.ts'
 import { MasterKeyError } from '../platform/sealing/key-file.ts'
@@ -16,6 +16,7 @@ import {
 import { commands } from './commands.ts'
 import { COMMON_OPTIONS, helpOf, overview } from './help.ts'
 import { loadChecked } from './load.ts'
+import { sentenceOf } from './sentences.ts'
 
 /** Runs what the command line asks for and says with which code to exit. */
 export async function run(argv: readonly string[], io: Io): Promise<ExitCode> {
@@ -31,14 +32,14 @@ export async function run(argv: readonly string[], io: Io): Promise<ExitCode> {
 }
 
 async function dispatch(argv: readonly string[], io: Io): Promise<ExitCode> {
-  if (argv[0] === 'help' || (argv[0]?.startsWith('-') && asksForHelp(argv))) {
-    io.out(overview(io.program))
+  const { command, rest, isNamed } = findCommand(argv)
+  if (argv[0] === 'help' || (!isNamed && asksForHelp(argv))) {
+    await io.out(overview(io.program))
     return EXIT.ok
   }
-  const { command, rest } = findCommand(argv)
   const { options, args } = parse(command, rest)
   if (options.help) {
-    io.out(helpOf(command, io.program))
+    await io.out(helpOf(command, io.program))
     return EXIT.ok
   }
   requireAll(command, options, args)
@@ -48,16 +49,40 @@ async function dispatch(argv: readonly string[], io: Io): Promise<ExitCode> {
 const asksForHelp = (argv: readonly string[]) =>
   argv.some((word) => word === '--help' || word === '-h')
 
-/** The longest name that the words begin with; no words, or only options, mean `serve`. */
-function findCommand(argv: readonly string[]): { command: Command; rest: string[] } {
-  if (argv.length === 0 || argv[0]?.startsWith('-'))
-    return { command: named('serve'), rest: [...argv] }
-  const [first = '', second = ''] = argv
+interface Found {
+  command: Command
+  /** What is left of the words. */
+  rest: string[]
+  /** Whether somebody has written its name. */
+  isNamed: boolean
+}
+
+/**
+ * The longest name that the words begin with, behind options that every command takes; no words, or
+ * only options, mean `serve`.
+ */
+function findCommand(argv: readonly string[]): Found {
+  const start = commonOptionsAtStart(argv)
+  const [first = '', second = ''] = argv.slice(start)
+  const serve = { command: named('serve'), rest: [...argv], isNamed: false }
+  if (first === '' || first === 'help' || first.startsWith('-')) return serve
+  const behind = (words: number) => [...argv.slice(0, start), ...argv.slice(start + words)]
   const pair = commands.find(({ name }) => name === `${first} ${second}`)
-  if (pair) return { command: pair, rest: argv.slice(2) }
+  if (pair) return { command: pair, rest: behind(2), isNamed: true }
   const single = commands.find(({ name }) => name === first)
-  if (single) return { command: single, rest: argv.slice(1) }
+  if (single) return { command: single, rest: behind(1), isNamed: true }
   throw new UsageError(unknownCommand(first, second))
+}
+
+/** How many words they take, with their values. */
+function commonOptionsAtStart(argv: readonly string[]): number {
+  let count = 0
+  for (;;) {
+    const [, name = '', value] = /^--([^=]+)(=.*)?$/s.exec(argv[count] ?? '') ?? []
+    const option = COMMON[name]
+    if (!option) return Math.min(count, argv.length)
+    count += option.type === 'string' && value === undefined ? 2 : 1
+  }
 }
 
 const named = (name: string): Command =>
@@ -65,12 +90,30 @@ const named = (name: string): Command =>
 
 function unknownCommand(first: string, second: string): string {
   const names = commands.map(({ name }) => name)
-  const hint = nearest(`${first} ${second}`.trim(), names)
+  const hint = nearestCommand(first, second, names)
   if (hint) return `unknown command ${`${first} ${second}`.trim()}; did you mean ${hint}?`
   const group = names.filter((name) => name.startsWith(`${first} `))
   return group.length > 0
     ? `${first}: expected one of ${group.join(', ')}`
     : `unknown command ${first}`
+}
+
+/**
+ * Word by word: over a whole name, a verb that means the opposite would count as close to another,
+ * as long as their first words agree.
+ */
+function nearestCommand(first: string, second: string, names: string[]): string | undefined {
+  const group = nearest(
+    first,
+    names.map((name) => name.split(' ')[0] ?? name),
+  )
+  const verbs = names
+    .filter((name) => name.startsWith(`${group} `))
+    .map((name) => name.split(' ')[1] ?? '')
+  const verb = nearest(second, verbs)
+  if (group !== undefined && verb !== undefined) return `${group} ${verb}`
+  if (group !== undefined && group !== first && names.includes(group)) return group
+  return second === '' ? nearest(first, names) : undefined
 }
 
 function parse(command: Command, rest: string[]) {
@@ -88,9 +131,14 @@ function parse(command: Command, rest: string[]) {
   }
 }
 
-const optionsOf = ({ options }: Command): Record<string, ParseArgsOptionDescriptor> => ({
+/** What every command takes, settings included. */
+const COMMON: Readonly<Record<string, ParseArgsOptionDescriptor>> = {
   ...Object.fromEntries(settingFlags.map(({ name }) => [name, { type: 'string' }] as const)),
   ...COMMON_OPTIONS,
+}
+
+const optionsOf = ({ options }: Command): Record<string, ParseArgsOptionDescriptor> => ({
+  ...COMMON,
   ...options,
 })
 
@@ -132,9 +180,10 @@ async function configured(
   return print(io, json, await command.run({ ...given, loaded, config: loaded.config }))
 }
 
-function print(io: Io, json: boolean, outcome: Answer | ExitCode): ExitCode {
+/** Done once it was taken: what nobody could write, such as a new key, is not said to be done. */
+async function print(io: Io, json: boolean, outcome: Answer | ExitCode): Promise<ExitCode> {
   if (typeof outcome === 'number') return outcome
-  io.out(json ? `${JSON.stringify(outcome.json)}\n` : `${outcome.text}\n`)
+  await io.out(json ? `${JSON.stringify(outcome.json)}\n` : `${outcome.text}\n`)
   return outcome.exit ?? EXIT.ok
 }
 
@@ -158,13 +207,3 @@ const isExpected = (error: unknown): error is Error =>
   error instanceof StorageError ||
   error instanceof MasterKeyError ||
   isSystemError(error)
-
-/** The system says `ENOENT: no such file or directory, open 'x.toml'`; people say it the other way. */
-function sentenceOf({ message }: Error): string {
-  const [, what, where] = /^E[A-Z]+: (.+), \w+ '(.+)'$/.exec(message) ?? []
-  return what && where ? `${where}: ${what}` : message
-}
-
-/** A port in use, a folder that may not be written: the system names these E…. */
-const isSystemError = (error: unknown): boolean =>
-  error instanceof Error && /^E[A-Z]+$/.test((error as NodeJS.ErrnoException).code ?? '')

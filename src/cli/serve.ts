@@ -1,7 +1,8 @@
 import { createApp } from '../app.ts'
 import type { Config } from '../config/index.ts'
-import { serve as listen } from '../http/serve.ts'
+import { type Listener, serve as listen } from '../http/serve.ts'
 import { sleep, systemClock } from '../platform/clock.ts'
+import { conflict } from '../platform/errors.ts'
 import { nameInstallation } from '../platform/installation.ts'
 import { createLog, type Log } from '../platform/log.ts'
 import { createOutbound } from '../platform/outbound/index.ts'
@@ -13,11 +14,14 @@ import { VERSION } from '../platform/version.ts'
 import { type Command, EXIT, type ExitCode, type Io } from './command.ts'
 import { firstSteps } from './first-steps.ts'
 import { migrateConfigured, openConfigured } from './open.ts'
+import { sentenceOnListening } from './sentences.ts'
 
 /** What is under way at SIGTERM has this long to end by itself. */
 const GRACE_MS = 25_000
 /** And this long more once it has been cut short, before the process gives up on it. */
 const LAST_WORDS_MS = 3000
+/** Counts of requests get this long: somebody else may be writing, or the disk be full. */
+const USAGE_GRACE_MS = 8000
 
 export const serve: Command = {
   name: 'serve',
@@ -60,7 +64,7 @@ async function serveUntilStopped(
     process: thisProcess(VERSION),
   })
   const gatehouse = createApp(platform, config, { precompile: true })
-  const listener = listen(gatehouse.app, config.server, log)
+  const listener = listening(() => listen(gatehouse.app, config.server, log), config)
   try {
     await gatehouse.start({ isPaused })
   } catch (error) {
@@ -80,23 +84,34 @@ async function serveUntilStopped(
   gatehouse.drain()
   await sleep(systemClock, config.server.drainMs)
   const giveUp = systemClock.after(GRACE_MS + LAST_WORDS_MS, () => abandon(log))
-  await shutDown()
+  const lost = await shutDown()
   giveUp()
   log.info('stopped')
-  return EXIT.ok
+  return lost > 0 ? EXIT.failure : EXIT.ok
 
-  /** New connections are answered until the last lease is given back. */
-  async function shutDown() {
+  /** New connections are answered until the last lease is given back. Tells what was not stored. */
+  async function shutDown(): Promise<number> {
     await gatehouse.stop(GRACE_MS)
     await listener.stop()
-    await platform.metering.stop()
+    const lost = await platform.metering.stop(USAGE_GRACE_MS)
     db.close()
+    return lost
+  }
+}
+
+function listening(begin: () => Listener, { server }: Config): Listener {
+  try {
+    return begin()
+  } catch (error) {
+    const sentence = sentenceOnListening(error, server)
+    throw sentence === undefined ? error : conflict(sentence)
   }
 }
 
 function logFor({ log }: Config, io: Io): Log {
-  const format = log.format === 'auto' ? (process.stdout.isTTY ? 'text' : 'json') : log.format
-  const write = (line: string) => io.out(`${line}\n`)
+  const format = log.format === 'auto' ? (io.isOutTerminal ? 'text' : 'json') : log.format
+  // A disk that is full behind the log must not bring down what serves.
+  const write = (line: string) => void Promise.resolve(io.out(`${line}\n`)).catch(() => {})
   return createLog({ level: log.level, format, now: systemClock.now, write })
 }
 

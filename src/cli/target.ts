@@ -1,9 +1,7 @@
 import { statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { notFound } from '../platform/errors.ts'
-import type { Configured } from './command.ts'
-
-const STANDARD_OUTPUT = '-'
+import { type Configured, STANDARD_STREAM } from './command.ts'
 
 /**
  * The file that `--to` asks for; undefined is standard output, for `-` and where nothing is said. A
@@ -13,7 +11,7 @@ export function targetOf(
   { io, options }: Pick<Configured, 'io' | 'options'>,
   name: string,
 ): string | undefined {
-  if (options.to === undefined || options.to === STANDARD_OUTPUT) return undefined
+  if (options.to === undefined || options.to === STANDARD_STREAM) return undefined
   const to = resolve(io.cwd, `${options.to}`)
   const isDirectory = statSync(to, { throwIfNoEntry: false })?.isDirectory()
   if (!isDirectory && `${options.to}`.endsWith('/'))

@@ -29,6 +29,10 @@ export function asStorageError(error: unknown): unknown {
 export const isBusy = (error: unknown): boolean =>
   error instanceof SQLiteError && (error.code?.startsWith('SQLITE_BUSY') ?? false)
 
+/** A port in use, a folder that may not be written: the system names these E…. */
+export const isSystemError = (error: unknown): boolean =>
+  error instanceof Error && /^E[A-Z]+$/.test((error as NodeJS.ErrnoException).code ?? '')
+
 /** What an error says, whatever was thrown. */
 export const messageOf = (error: unknown): string =>
   error instanceof Error ? error.message : String(error)

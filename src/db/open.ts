@@ -1,9 +1,11 @@
 import { constants, Database } from 'bun:sqlite'
-import { chmodSync, existsSync, mkdirSync, statSync } from 'node:fs'
+import { chmodSync, existsSync, lstatSync, mkdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { drizzle } from 'drizzle-orm/bun-sqlite'
 import { BUSY_TIMEOUT_MS, createCommit } from './commit.ts'
-import { messageOf, StorageError } from './errors.ts'
+import { StorageError } from './errors.ts'
+import { logOf } from './look.ts'
+import { DATA_NAMES } from './names.ts'
 
 export interface DatabaseOptions {
   dataDir: string
@@ -16,7 +18,7 @@ export interface DatabaseOptions {
 export type Db = ReturnType<typeof openDatabase>
 
 /** The database file inside a data directory. */
-export const databaseFile = (dataDir: string) => join(dataDir, 'gatehouse.db')
+export const databaseFile = (dataDir: string) => join(dataDir, DATA_NAMES.database)
 
 /** There while a restore puts other files into a data directory: what is in it is not whole. */
 export const restoreMarker = (dataDir: string) => join(dataDir, 'restore.unfinished')
@@ -35,13 +37,36 @@ function refuseHalfRestored(dataDir: string) {
 function refuseEmptied(dataDir: string) {
   const file = databaseFile(dataDir)
   const isEmpty = statSync(file, { throwIfNoEntry: false })?.size === 0
-  if (isEmpty && existsSync(join(dataDir, 'master.key')) && !existsSync(`${file}-wal`))
+  if (isEmpty && existsSync(join(dataDir, DATA_NAMES.key)) && !existsSync(logOf(file)))
     throw new StorageError(
       `${file} has lost all that was in it: restore a backup, or remove the file to begin anew`,
     )
 }
 
-/** Throws `StorageError` when that cannot even be told, as for a folder of another account. */
+/**
+ * Root may be led by whoever owns the directory: to a file that it would make or change for them.
+ * Links of its own, or of root, lead nobody astray.
+ */
+function refuseForeignLink(file: string) {
+  const entry = lstatSync(file, { throwIfNoEntry: false })
+  if (!entry?.isSymbolicLink() || entry.uid === 0 || entry.uid === process.geteuid?.()) return
+  throw new StorageError(
+    `${file} is a link of uid ${entry.uid}, and is not followed for another account: run this as ` +
+      'that one, or put the database itself there',
+  )
+}
+
+/**
+ * What is ours is for us alone. By name and not by a descriptor: to close one lets go of the locks
+ * that SQLite has on the file.
+ */
+function keepFromOthers(file: string) {
+  const entry = lstatSync(file)
+  const isOurs = entry.isFile() && entry.uid === process.geteuid?.()
+  if (isOurs && entry.mode & 0o077) chmodSync(file, 0o600)
+}
+
+/** Throws what the system says when that cannot even be told, as for a folder of another account. */
 export function databaseExists(dataDir: string): boolean {
   refuseHalfRestored(dataDir)
   try {
@@ -49,8 +74,7 @@ export function databaseExists(dataDir: string): boolean {
     return statSync(databaseFile(dataDir)).isFile()
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false
-    if (error instanceof StorageError) throw error
-    throw new StorageError(messageOf(error))
+    throw error
   }
 }
 
@@ -63,9 +87,10 @@ export function openDatabase(options: DatabaseOptions) {
   refuseEmptied(options.dataDir)
   mkdirSync(options.dataDir, { recursive: true, mode: 0o700 })
   const file = databaseFile(options.dataDir)
+  refuseForeignLink(file)
   const client = plannedOnce(new Database(file, { create: true, strict: true }))
-  if (statSync(file).mode & 0o077) chmodSync(file, 0o600)
   for (const pragma of pragmas(options)) client.run(`PRAGMA ${pragma}`)
+  keepFromOthers(file)
   refuseMoved(client, options.dataDir)
   const close = options.externalCheckpoint ? closeLeavingLog(client) : () => closeWithLog(client)
   const { commit, drain, failed, observe, afterCommit } = createCommit(client)

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'bun:test'
 import { mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { run } from '../../src/cli/run.ts'
 import { openDatabase } from '../../src/db/open.ts'
 import { type AuditEntry, createAudit } from '../../src/platform/audit/index.ts'
 import { createAuditStore } from '../../src/platform/audit/store.ts'
+import { cli } from '../support/cli.ts'
 import { createTestClock } from '../support/clock.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { plansOf } from '../support/plans.ts'
@@ -22,32 +22,15 @@ const ENTRY: AuditEntry = {
 /** The command line on a data directory with nothing in its log but what the test records. */
 async function startWorld() {
   const folder = temporaryFolder()
-
-  async function cli(...argv: string[]) {
-    const printed = { out: '', err: '' }
-    const code = await run(argv, {
-      out: (text) => {
-        printed.out += text
-      },
-      err: (text) => {
-        printed.err += text
-      },
-      in: async () => '',
-      isWatched: false,
-      env: {},
-      cwd: folder.path,
-      program: 'gatehouse',
-    })
-    return { code, ...printed }
-  }
+  const gatehouse = cli(folder.path)
 
   async function listed(...argv: string[]) {
-    const { code, out, err } = await cli('audit', 'list', ...argv, '--json')
+    const { code, out, err } = await gatehouse('audit', 'list', ...argv, '--json')
     expect([code, err]).toEqual([0, ''])
     return JSON.parse(out).entries
   }
 
-  await cli('tenant', 'create', '--name', 'Acme')
+  await gatehouse('tenant', 'create', '--name', 'Acme')
   const db = openDatabase({ dataDir: join(folder.path, 'data'), synchronous: 'normal' })
   db.client.run('DELETE FROM audit_log')
   const clock = createTestClock(START)
@@ -58,7 +41,7 @@ async function startWorld() {
     db,
     clock,
     audit,
-    cli,
+    cli: gatehouse,
     listed,
     record: (entry: Partial<AuditEntry> = {}) =>
       db.commit(() => audit.record({ ...ENTRY, ...entry })),
@@ -128,7 +111,7 @@ describe('audit list', () => {
   test('an empty log is said to be empty', async () => {
     using world = await startWorld()
 
-    expect(await world.cli('audit', 'list')).toEqual({ code: 0, out: 'No entry.\n', err: '' })
+    expect(await world.cli('audit', 'list')).toMatchObject({ code: 0, out: 'No entry.\n', err: '' })
     expect(await world.listed()).toEqual([])
   })
 

@@ -2,61 +2,21 @@ import { Database } from 'bun:sqlite'
 import { describe, expect, test } from 'bun:test'
 import { chownSync, existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { run } from '../../src/cli/run.ts'
 import { until } from '../support/binary.ts'
+import { cli } from '../support/cli.ts'
 import { createTestClock } from '../support/clock.ts'
 import { temporaryFolder } from '../support/folder.ts'
+import { ROOT, runSource, SOURCE } from '../support/source.ts'
 
-const ROOT = join(import.meta.dir, '..', '..')
-/** Started elsewhere, it finds the settings of the checkout no more. */
-const PROGRAM = [
-  process.execPath,
-  `--tsconfig-override=${join(ROOT, 'tsconfig.json')}`,
-  join(ROOT, 'src', 'main.ts'),
-]
 const ARCHIVE = /gatehouse-\d{4}-\d\d-\d\dT\d\d-\d\d-\d\dZ\.tar\.gz/
 
 /** The command line in a folder of its own, in whose data directory there is one tenant. */
 async function createHome(env: Record<string, string> = {}) {
   const folder = temporaryFolder()
   const cwd = folder.path
-
-  async function gatehouse(...argv: string[]) {
-    let out = ''
-    let err = ''
-    const code = await run(argv, {
-      out: (text) => {
-        out += text
-      },
-      err: (text) => {
-        err += text
-      },
-      in: async () => '',
-      isWatched: false,
-      env,
-      cwd,
-      program: 'gatehouse',
-    })
-    return { code, out, err, json: () => JSON.parse(out) }
-  }
-
-  /** By a process of its own: one that is still there has the database open, as `run` leaves it. */
-  async function apart(...argv: string[]) {
-    const child = Bun.spawn([...PROGRAM, ...argv], {
-      cwd,
-      env,
-      stdin: 'ignore',
-      stdout: 'pipe',
-      stderr: 'pipe',
-    })
-    const [out, err, code] = await Promise.all([
-      new Response(child.stdout).text(),
-      new Response(child.stderr).text(),
-      child.exited,
-    ])
-    return { code, out, err, json: () => JSON.parse(out) }
-  }
-
+  const gatehouse = cli(cwd, { env })
+  /** By a process of its own: one that is still there has the database open, as `cli` leaves it. */
+  const apart = (...args: string[]) => runSource({ cwd, args, env })
   const addTenant = (name: string) => apart('tenant', 'create', '--name', name)
   const tenants = async (): Promise<string[]> =>
     (await gatehouse('tenant', 'list', '--json'))
@@ -133,6 +93,15 @@ describe('backup', () => {
     expect(await said('--to', 'none/a.tar.gz')).toContain('there is no directory')
     expect(await said('--to', '-', '--json')).toContain('leaves no room for --json')
     expect(await said('--data-dir', empty.path)).toContain('there is no data in')
+    const atTerminal = cli(home.cwd, { isOutTerminal: true, isInTerminal: true })
+    expect(await atTerminal('backup', '--to', '-')).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('writes no archive to a terminal'),
+    })
+    expect(await atTerminal('backup', 'check', '-')).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('that is a terminal'),
+    })
     expect(readdirSync(empty.path)).toEqual([])
   })
 
@@ -141,7 +110,7 @@ describe('backup', () => {
     {
       using db = home.database()
       db.run('DROP TABLE backups')
-      db.run("DELETE FROM _migrations WHERE id = '0004_operations'")
+      db.run("DELETE FROM _migrations WHERE id >= '0004_operations'")
     }
 
     const { code, json } = await home.gatehouse('backup', '--to', 'old.tar.gz', '--json')
@@ -231,7 +200,10 @@ describe('restore', () => {
     await home.apart('backup', '--to', 'a.tar.gz')
     const marker = join(home.cwd, 'data', 'restore.unfinished')
     const by = { host: 'there', pid: 1, at: 0 }
-    writeFileSync(marker, JSON.stringify({ previous: 'before-restore-x', files: [], by }))
+    writeFileSync(
+      marker,
+      JSON.stringify({ previous: 'before-restore-2026-01-01T00-00-00Z', files: [], by }),
+    )
 
     for (const argv of [['tenant', 'list'], ['backup'], ['tenant', 'create', '--name', 'B']])
       expect(await home.gatehouse(...argv)).toMatchObject({
@@ -239,7 +211,7 @@ describe('restore', () => {
         err: expect.stringContaining('run `restore` again with the same file'),
       })
     expect((await home.gatehouse('doctor')).out).toContain('was cut short')
-    expect((await home.apart('restore', 'a.tar.gz')).code).toBe(0)
+    expect(await home.apart('restore', 'a.tar.gz')).toMatchObject({ code: 0, err: '' })
     expect(await home.tenants()).toEqual(['before'])
   })
 })
@@ -247,15 +219,12 @@ describe('restore', () => {
 test('an archive goes from one data directory to another through a pipe', async () => {
   using home = await createHome()
   const cwd = ROOT
-  const from = Bun.spawn(
-    [...PROGRAM, 'backup', '--to', '-', '--data-dir', join(home.cwd, 'data')],
-    {
-      cwd,
-      env: {},
-      stdout: 'pipe',
-    },
-  )
-  const to = Bun.spawn([...PROGRAM, 'restore', '-', '--data-dir', join(home.cwd, 'copy')], {
+  const from = Bun.spawn([...SOURCE, 'backup', '--to', '-', '--data-dir', join(home.cwd, 'data')], {
+    cwd,
+    env: {},
+    stdout: 'pipe',
+  })
+  const to = Bun.spawn([...SOURCE, 'restore', '-', '--data-dir', join(home.cwd, 'copy')], {
     cwd,
     env: {},
     stdin: from.stdout,
@@ -273,7 +242,7 @@ describe('a command that somebody ends leaves nothing of its work behind', () =>
 
   /** Begins one that waits for its other end, and ends it once it is at work in `folder`. */
   async function ended(argv: string[], folder: string, signal: NodeJS.Signals) {
-    const child = Bun.spawn([...PROGRAM, ...argv], {
+    const child = Bun.spawn([...SOURCE, ...argv], {
       cwd: ROOT,
       env: { TMPDIR: folder },
       stdin: 'pipe',

@@ -2,9 +2,9 @@ import { Database } from 'bun:sqlite'
 import { describe, expect, test } from 'bun:test'
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { run } from '../../src/cli/run.ts'
 import { databaseFile } from '../../src/db/open.ts'
 import { startBotApi } from '../support/bot-api/index.ts'
+import { cli } from '../support/cli.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { startTarget } from '../support/target.ts'
 
@@ -12,31 +12,6 @@ const GARBAGE = ['nonsense', '123', '123:', ':AAF', '123:AAF x', '123:AAF\n456:A
 const EMPTY = ['', '\n', ' \t\r\n ']
 
 type World = Awaited<ReturnType<typeof startWorld>>
-
-interface Place {
-  cwd: string
-  env?: Record<string, string>
-  /** Standard input, when it is asked for. */
-  typed?: () => string
-}
-
-/** Runs a command to its end, with what it prints. */
-async function runIn({ cwd, env = {}, typed = () => '' }: Place, argv: string[]) {
-  const printed = { out: '', err: '' }
-  const to = (stream: keyof typeof printed) => (text: string) => {
-    printed[stream] += text
-  }
-  const code = await run(argv, {
-    out: to('out'),
-    err: to('err'),
-    in: async () => typed(),
-    isWatched: false,
-    env,
-    cwd,
-    program: 'gatehouse',
-  })
-  return { code, ...printed, json: () => JSON.parse(printed.out) }
-}
 
 /** The command line on a data directory with one tenant, and a Bot API server. */
 async function startWorld(apiRoot?: string) {
@@ -50,27 +25,27 @@ async function startWorld(apiRoot?: string) {
       asked += 1
       return input
     }
-    return runIn({ cwd: folder.path, env, typed: read }, argv)
+    return cli(folder.path, { env, input: read })(...argv)
   }
 
-  const cli = (...argv: string[]) => typed('', ...argv)
+  const gatehouse = (...argv: string[]) => typed('', ...argv)
   const tenant = async (name: string): Promise<string> =>
-    (await cli('tenant', 'create', '--name', name, '--json')).json().id
+    (await gatehouse('tenant', 'create', '--name', name, '--json')).json().id
   const acme = await tenant('Acme')
   const whose = (id: string, env = 'live') => ['--tenant', id, '--env', env]
 
   return {
     folder,
     botApi,
-    cli,
+    cli: gatehouse,
     typed,
     tenant,
     acme,
     /** `bot <verb>` for the live bot of Acme. */
-    bot: (verb: string, ...more: string[]) => cli('bot', verb, ...whose(acme), ...more),
+    bot: (verb: string, ...more: string[]) => gatehouse('bot', verb, ...whose(acme), ...more),
     set: (token: string, id = acme, ...more: string[]) =>
       typed(token, 'bot', 'set', ...whose(id), '--token-stdin', ...more),
-    list: async () => (await cli('bot', 'list', '--json')).json().bots,
+    list: async () => (await gatehouse('bot', 'list', '--json')).json().bots,
     timesAsked: () => asked,
     [Symbol.asyncDispose]: async () => {
       await botApi[Symbol.asyncDispose]()
@@ -417,7 +392,7 @@ describe('is refused', () => {
   test('where there is no data: looking makes none', async () => {
     using folder = temporaryFolder()
 
-    const { code, err } = await runIn({ cwd: folder.path }, ['bot', 'list'])
+    const { code, err } = await cli(folder.path)('bot', 'list')
 
     expect(code).toBe(1)
     expect(err).toContain('there is no data in')

@@ -6,30 +6,25 @@ import { openDatabase } from '../../src/db/open.ts'
 import { createAudit } from '../../src/platform/audit/index.ts'
 import { openWorkFolder } from '../../src/platform/backup/work-folder.ts'
 import { thisProcess } from '../../src/platform/process.ts'
+import { testIo } from '../support/cli.ts'
 import { createTestClock } from '../support/clock.ts'
 import { temporaryFolder } from '../support/folder.ts'
+import { MAIN, outcomeOf, ROOT } from '../support/source.ts'
 
-const ROOT = join(import.meta.dir, '..', '..')
 const SINK = join(ROOT, 'src', 'cli', 'export-sink.ts')
-const MAIN = join(ROOT, 'src', 'main.ts')
 
-const io = { out: () => {} }
+const io = testIo(ROOT)
 
 /** Of a shell script that finds paths in its environment. */
-async function outcome(script: string, env: Record<string, string> = {}) {
-  const child = Bun.spawn(['bash', '-c', script], {
-    cwd: ROOT,
-    env: { ...process.env, BUN: process.execPath, MAIN, ...env },
-    stdout: 'pipe',
-    stderr: 'pipe',
-  })
-  const [out, err, code] = await Promise.all([
-    new Response(child.stdout).text(),
-    new Response(child.stderr).text(),
-    child.exited,
-  ])
-  return { out, err, code }
-}
+const outcome = (script: string, env: Record<string, string> = {}) =>
+  outcomeOf(
+    Bun.spawn(['bash', '-c', script], {
+      cwd: ROOT,
+      env: { ...process.env, BUN: process.execPath, MAIN, ...env },
+      stdout: 'pipe',
+      stderr: 'pipe',
+    }),
+  )
 
 /** A data directory with a long audit log. */
 async function longLog(dataDir: string) {
@@ -116,7 +111,7 @@ test('an audit log that its reader has not read to the end is not said to be exp
   using folder = temporaryFolder()
   await longLog(folder.path)
   const script = `"$BUN" "$MAIN" audit export --data-dir "$DATA" | head -1 | wc -l; exit "\${PIPESTATUS[0]}"`
-  expect(await outcome(script, { DATA: folder.path })).toEqual({
+  expect(await outcome(script, { DATA: folder.path })).toMatchObject({
     code: 1,
     out: '1\n',
     err: 'nobody reads the output any more\n',

@@ -2,34 +2,12 @@ import { Database } from 'bun:sqlite'
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { run } from '../../src/cli/run.ts'
 import { bootFlows, type FlowWorld } from '../engines/gate/flows/world.ts'
 import { mintToken } from '../engines/gate/world.ts'
 import { bootContract } from '../engines/passepartout/contract.ts'
+import { cli } from '../support/cli.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { startTarget } from '../support/target.ts'
-
-/** The command line in a folder, with what it prints. */
-function cli(cwd: string, { isWatched = false } = {}) {
-  return async (...argv: string[]) => {
-    let out = ''
-    let err = ''
-    const code = await run(argv, {
-      out: (text) => {
-        out += text
-      },
-      err: (text) => {
-        err += text
-      },
-      in: async () => '',
-      isWatched,
-      env: {},
-      cwd,
-      program: 'gatehouse',
-    })
-    return { code, out, err }
-  }
-}
 
 /** A tenant with a key, in a data directory of its own. */
 async function furnished(folder: string) {
@@ -38,17 +16,6 @@ async function furnished(folder: string) {
   const { id } = await json('tenant', 'create', '--name', 'Acme')
   await json('key', 'create', '--tenant', id, '--engine', 'relay')
   return { gatehouse, id: id as string, json }
-}
-
-/** Runs `work` as if standard output were a terminal, or none. */
-async function onTerminal<T>(isTTY: boolean, work: () => Promise<T>): Promise<T> {
-  const { isTTY: before } = process.stdout
-  process.stdout.isTTY = isTTY
-  try {
-    return await work()
-  } finally {
-    process.stdout.isTTY = before
-  }
 }
 
 describe('a tenant', () => {
@@ -113,11 +80,12 @@ describe('a tenant', () => {
 
   test('is not shown on a terminal, where secrets do not belong', async () => {
     using folder = temporaryFolder()
-    const { gatehouse, id } = await furnished(folder.path)
+    const { id } = await furnished(folder.path)
 
-    const shown = await onTerminal(true, () => gatehouse('export', '--tenant', id))
+    const atTerminal = cli(folder.path, { isOutTerminal: true })
+    const shown = await atTerminal('export', '--tenant', id)
     expect(shown).toMatchObject({ code: 2, out: '', err: expect.stringContaining('--to') })
-    const filed = await onTerminal(true, () => gatehouse('export', '--tenant', id, '--to', 'file'))
+    const filed = await atTerminal('export', '--tenant', id, '--to', 'file')
     expect(filed).toMatchObject({ code: 0 })
   })
 
@@ -305,7 +273,7 @@ describe('what is kept about one person', () => {
     const { identity } = await world.register('tty@example.com')
     const dir = dirname(world.app.db.file)
     const about = ['--tenant', world.acme.id, '--identity', identity.id, '--data-dir', dir]
-    const shown = await onTerminal(true, () => cli(dir)('export', ...about))
+    const shown = await cli(dir, { isOutTerminal: true })('export', ...about)
     expect(shown).toMatchObject({ code: 0, out: expect.stringContaining('tty@example.com') })
 
     using folder = temporaryFolder()
@@ -320,6 +288,17 @@ describe('what is kept about one person', () => {
         duration_ms: expect.any(Number),
       },
     ])
+  })
+
+  test('has mails to their address from before they were anybody', async () => {
+    const flow = await world.start('recovery')
+    await world.send(flow, { method: 'code', email: 'early@example.com' })
+    const identity = await world.createIdentity({ traits: { email: 'early@example.com' } })
+    const { data } = await exported(
+      world.app.db,
+      ...['--tenant', world.acme.id, '--identity', identity.id],
+    )
+    expect(data.mails).toMatchObject([{ recipient: 'early@example.com' }])
   })
 
   test('of another tenant is not found', async () => {

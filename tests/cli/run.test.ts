@@ -3,31 +3,9 @@ import { chmodSync, existsSync, readFileSync, rmSync, statSync, writeFileSync } 
 import { join } from 'node:path'
 import { migrations } from '../../drizzle/index.ts'
 import { commands } from '../../src/cli/commands.ts'
-import { run } from '../../src/cli/run.ts'
+import { cli } from '../support/cli.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { freePort } from '../support/port.ts'
-
-/** The command line in a folder of its own, with what it prints. */
-function cli(cwd: string, env: Record<string, string> = {}, input = '') {
-  return async (...argv: string[]) => {
-    let out = ''
-    let err = ''
-    const code = await run(argv, {
-      out: (text) => {
-        out += text
-      },
-      err: (text) => {
-        err += text
-      },
-      in: async () => input,
-      isWatched: false,
-      env,
-      cwd,
-      program: 'gatehouse',
-    })
-    return { code, out, err, json: () => JSON.parse(out) }
-  }
-}
 
 describe('help', () => {
   test('lists every command, and --help after one explains it without doing it', async () => {
@@ -56,6 +34,13 @@ describe('a wrong command line exits 2 and says what would be right', () => {
   const cases: [string[], string][] = [
     [['tennant', 'list'], 'did you mean tenant list?'],
     [['frobnicate'], 'unknown command frobnicate'],
+    [['tenant', 'delete', 'x'], 'tenant: expected one of tenant create'],
+    [['key', 'delete', 'x'], 'key: expected one of key create'],
+    [['tenat', 'lst'], 'did you mean tenant list?'],
+    [['exprot'], 'did you mean export?'],
+    [['tenant-list'], 'did you mean tenant list?'],
+    [['--data-dir', 'x', 'tennant', 'list'], 'did you mean tenant list?'],
+    [['--nam', 'A', 'tenant', 'create'], 'unknown option --nam'],
     [['tenant'], 'expected one of tenant create'],
     [['tenant', 'create'], '--name is required'],
     [['tenant', 'show'], 'ID is missing'],
@@ -86,6 +71,18 @@ describe('a wrong command line exits 2 and says what would be right', () => {
     expect(code).toBe(2)
     expect(out).toBe('')
   })
+})
+
+test('options that every command takes may stand before its name', async () => {
+  using folder = temporaryFolder()
+  const gatehouse = cli(folder.path)
+  await gatehouse('--data-dir', 'there', 'tenant', 'create', '--name', 'A')
+
+  const listed = await gatehouse('--json', '--data-dir=there', 'tenant', 'list')
+  expect(listed.json()).toMatchObject({ tenants: [{ name: 'A' }] })
+  const { out } = await gatehouse('--data-dir', 'there', 'tenant', 'create', '--help')
+  expect(out).toContain('--name')
+  expect(await gatehouse('--data-dir')).toMatchObject({ code: 2 })
 })
 
 describe('tenants and keys', () => {
@@ -203,7 +200,7 @@ describe('configuration', () => {
       join(folder.path, 'gatehouse.toml'),
       '[server]\nport = 99999\n[clockwork]\ntick = "7s"\n',
     )
-    const gatehouse = cli(folder.path, { GATEHOUSE_LOG_LEVEL: 'loud' })
+    const gatehouse = cli(folder.path, { env: { GATEHOUSE_LOG_LEVEL: 'loud' } })
 
     const { code, out, err } = await gatehouse('tenant', 'list')
     expect([code, out]).toEqual([78, ''])
@@ -248,8 +245,10 @@ describe('configuration', () => {
     using folder = temporaryFolder()
     await Bun.write(join(folder.path, 'gatehouse.toml'), '[server]\nport = 9000\n')
     const gatehouse = cli(folder.path, {
-      GATEHOUSE_GATE_PROVIDERS_GITHUB_CLIENT_SECRET: 's3cret',
-      GATEHOUSE_GATE_PROVIDERS_GITHUB_CLIENT_ID: 'id',
+      env: {
+        GATEHOUSE_GATE_PROVIDERS_GITHUB_CLIENT_SECRET: 's3cret',
+        GATEHOUSE_GATE_PROVIDERS_GITHUB_CLIENT_ID: 'id',
+      },
     })
 
     const { code, out } = await gatehouse('config', 'show', '--log-level', 'debug')
@@ -263,7 +262,10 @@ describe('configuration', () => {
 
   test('check tells warnings too, and stays valid', async () => {
     using folder = temporaryFolder()
-    const { code, out } = await cli(folder.path, { GATEHOUSE_SERVER_PROT: '1' })('config', 'check')
+    const { code, out } = await cli(folder.path, { env: { GATEHOUSE_SERVER_PROT: '1' } })(
+      'config',
+      'check',
+    )
 
     expect(code).toBe(0)
     expect(out).toContain('GATEHOUSE_SERVER_PROT')
@@ -294,14 +296,24 @@ test('a port in use and a folder that cannot be made are told in a sentence, exi
   await taken.stop(true)
 })
 
+test('where nobody can listen, the address and the setting are named', async () => {
+  using folder = temporaryFolder()
+  for (const host of ['192.0.2.1', 'nowhere.invalid']) {
+    const { code, err } = await cli(folder.path)('serve', '--server-host', host)
+    expect(code).toBe(1)
+    expect(err).toContain(host)
+    expect(err).toContain('set [server] host')
+  }
+})
+
 describe('doctor and migrate status', () => {
-  test('before the first start there is nothing wrong and everything to apply', async () => {
+  test('before the first start there is a warning of the place, and everything to apply', async () => {
     using folder = temporaryFolder()
     const gatehouse = cli(folder.path)
 
     expect(await gatehouse('doctor')).toMatchObject({
       code: 0,
-      out: expect.stringContaining('will be made'),
+      out: expect.stringMatching(/data is not there, .*--data-dir.*--config[\s\S]*\n1 warning\n$/),
     })
     expect((await gatehouse('migrate', 'status', '--json')).json()).toMatchObject({
       applied: [],
@@ -321,7 +333,7 @@ describe('doctor and migrate status', () => {
 
   test('a directory that others can read, and certificate checks switched off, are warned of', async () => {
     using folder = temporaryFolder()
-    const gatehouse = cli(folder.path, { NODE_TLS_REJECT_UNAUTHORIZED: '0' })
+    const gatehouse = cli(folder.path, { env: { NODE_TLS_REJECT_UNAUTHORIZED: '0' } })
     await gatehouse('tenant', 'create', '--name', 'Acme')
     const { exited } = Bun.spawn(['chmod', '755', join(folder.path, 'data')])
     await exited

@@ -1,32 +1,13 @@
 import { expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { run } from '../../src/cli/run.ts'
 import { openDatabase } from '../../src/db/open.ts'
+import { cli } from '../support/cli.ts'
 import { temporaryFolder } from '../support/folder.ts'
 
 const ID = expect.stringMatching(/^[0-9a-f]{12}$/)
 
-/** Runs a command to its end, with what it prints. */
-async function runIn(cwd: string, argv: string[], isWatched = false) {
-  const printed = { out: '', err: '' }
-  const code = await run(argv, {
-    out: (text) => {
-      printed.out += text
-    },
-    err: (text) => {
-      printed.err += text
-    },
-    in: async () => '',
-    isWatched,
-    env: {},
-    cwd,
-    program: 'gatehouse',
-  })
-  return { code, ...printed }
-}
-
-const createTenant = (cwd: string) => runIn(cwd, ['tenant', 'create', '--name', 'Acme'])
+const createTenant = (cwd: string) => cli(cwd)('tenant', 'create', '--name', 'Acme')
 
 function putMail(cwd: string, body: string) {
   const db = openDatabase({ dataDir: join(cwd, 'data'), synchronous: 'full' })
@@ -45,8 +26,8 @@ test('secrets rotate tells ids and counts, shows progress where somebody watches
 
   // Two at once are one rotation.
   const [json, watched] = await Promise.all([
-    runIn(folder.path, ['secrets', 'rotate', '--json']),
-    runIn(folder.path, ['secrets', 'rotate'], true),
+    cli(folder.path)('secrets', 'rotate', '--json'),
+    cli(folder.path, { isWatched: true })('secrets', 'rotate'),
   ])
 
   expect([json.code, json.err, watched.code]).toEqual([0, '', 0])
@@ -57,7 +38,7 @@ test('secrets rotate tells ids and counts, shows progress where somebody watches
   expect(watched.err).toContain('Waiting until every server knows the new key: 10 seconds')
   const key = readFileSync(file, 'utf8').trim().split(':')[1] as string
   for (const text of [json.out, watched.out, watched.err]) expect(text).not.toContain(key)
-  const { out } = await runIn(folder.path, ['doctor'])
+  const { out } = await cli(folder.path)('doctor')
   expect(out).toContain(`id ${said.to}`)
 }, 30_000)
 
@@ -66,8 +47,8 @@ test('secrets rotate exits with 1 and names the tables where something cannot be
   await createTenant(folder.path)
   putMail(folder.path, 'no sealed text')
 
-  const json = await runIn(folder.path, ['secrets', 'rotate', '--json'])
-  const text = await runIn(folder.path, ['secrets', 'rotate'])
+  const json = await cli(folder.path)('secrets', 'rotate', '--json')
+  const text = await cli(folder.path)('secrets', 'rotate')
 
   expect([json.code, text.code]).toEqual([1, 1])
   const said = JSON.parse(json.out)
@@ -75,13 +56,38 @@ test('secrets rotate exits with 1 and names the tables where something cannot be
   expect(text.out).toContain(
     `some secrets cannot be opened, so the old key ${said.from} stays beside ${said.to}.`,
   )
-  expect(text.out).toContain('mails: 1')
+  expect(text.out).toContain('mails: 1\n  m1')
+  expect(said.unopenable_rows).toEqual({ mails: [{ id: 'm1', tenant_id: null }] })
+})
+
+test('secrets rotate names the first twenty of a table that cannot be opened, with their tenant', async () => {
+  using folder = temporaryFolder()
+  await createTenant(folder.path)
+  const db = openDatabase({ dataDir: join(folder.path, 'data'), synchronous: 'full' })
+  const tenant = db.client.query<{ id: string }, []>('SELECT id FROM tenants').get()?.id
+  for (let n = 0; n < 25; n++)
+    db.client.run(
+      `INSERT INTO mails (id, tenant_id, kind, recipient_hash, body, state, tries, due_at, expires_at, created_at)
+        VALUES (?, ?, 'test', '', 'none', 'kept', 0, 0, 0, 0)`,
+      [`m${n}`, tenant ?? ''],
+    )
+  db.close()
+
+  const { unopenable, unopenable_rows } = (
+    await cli(folder.path)('secrets', 'rotate', '--json')
+  ).json()
+
+  expect(unopenable).toEqual({ mails: 25 })
+  expect(unopenable_rows.mails).toHaveLength(20)
+  expect(unopenable_rows.mails.at(-1)).toEqual({ id: 'm19', tenant_id: tenant })
+  const { out } = await cli(folder.path)('secrets', 'rotate')
+  expect(out).toMatch(new RegExp(`mails: 25\n  m0 +tenant ${tenant}\n`))
 })
 
 test('secrets rotate makes nothing where there is no data', async () => {
   using folder = temporaryFolder()
 
-  const { code, err } = await runIn(folder.path, ['secrets', 'rotate'])
+  const { code, err } = await cli(folder.path)('secrets', 'rotate')
 
   expect(code).toBe(1)
   expect(err).toContain('there is no data in')

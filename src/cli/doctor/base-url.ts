@@ -6,6 +6,7 @@ import { localUrl } from '../../http/urls.ts'
 import { createBoundedFetch, FetchFailure } from '../../platform/bounded-fetch.ts'
 import { systemClock } from '../../platform/clock.ts'
 import { type Finding, ok, warning } from './finding.ts'
+import { isAboutCertificate } from './words.ts'
 
 const LONGEST_MS = 5000
 const MOST_SKEW_MS = 30_000
@@ -42,12 +43,12 @@ export async function ask(
     ca,
   })
   try {
-    const sentAt = Date.now()
+    const sentAt = systemClock.now()
     const answer = await fetchBounded(`${url}/healthz`)
     const text = await answer.text()
     const alive = answer.status === 200 ? aliveIn(text) : undefined
     if (!alive) return { url, is: 'other', reason: reasonIn(answer.status, answer.headers, text) }
-    const skewMs = skewOf(answer.headers.get('date'), sentAt, Date.now())
+    const skewMs = skewOf(answer.headers.get('date'), sentAt, systemClock.now())
     return { url, is: 'gatehouse', skewMs, installation: alive.installation }
   } catch (error) {
     return { url, is: 'other', reason: reasonFor(error) }
@@ -81,8 +82,7 @@ function reasonFor(error: unknown): string {
   if (!(error instanceof FetchFailure)) return message
   if (error.reason === 'redirect') return `${message}: write the address it leads to`
   if (/ENOTFOUND|EAI_AGAIN/.test(message)) return `${message}: the name is not in DNS`
-  if (/CERT|ISSUER|SIGNATURE|ALTNAME/.test(message))
-    return `${message}: the certificate is not trusted`
+  if (isAboutCertificate(message)) return `${message}: the certificate is not trusted`
   return message
 }
 
@@ -111,7 +111,7 @@ export function judgeAsked(
   if (asked.is === 'gatehouse' && mark && asked.installation && asked.installation !== mark)
     return [warning(check, `${url} leads to another installation of Gatehouse, with other data`)]
   if (asked.is === 'gatehouse')
-    return [ok(check, `${url} answers as Gatehouse`), ...judgeSkew(asked.skewMs)]
+    return [ok(check, `${url} answers as Gatehouse`), ...judgeServerTime(asked.skewMs)]
   if (!isServerAlive) return [ok(check, `${url} not judged, as no server runs: ${asked.reason}`)]
   return [
     isBaseUrl
@@ -123,7 +123,7 @@ export function judgeAsked(
   ]
 }
 
-const judgeSkew = (skewMs: number): Finding[] =>
+const judgeServerTime = (skewMs: number): Finding[] =>
   Math.abs(skewMs) > MOST_SKEW_MS
     ? [
         warning(

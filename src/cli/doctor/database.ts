@@ -1,8 +1,9 @@
 import { statSync } from 'node:fs'
 import { migrations } from '../../../drizzle/index.ts'
+import { logOf } from '../../db/look.ts'
 import { migrationStatus } from '../../db/migrate.ts'
 import type { Db } from '../../db/open.ts'
-import { type Finding, ok, problem, RESTORE, reasonOf, warning } from './finding.ts'
+import { adviceOn, type Finding, ok, problem, RESTORE, warning } from './finding.ts'
 import type { Looked } from './look.ts'
 import { MB, megabytes } from './words.ts'
 
@@ -19,7 +20,7 @@ export function schemaTrouble({ client }: Db): Finding | undefined {
       ? undefined
       : warning('schema', `${pending.length} to apply at the next start`)
   } catch (error) {
-    return problem('schema', reasonOf(error))
+    return problem('schema', adviceOn(error))
   }
 }
 
@@ -52,7 +53,7 @@ function soundness({ client }: Db): Finding {
       ? ok('integrity', 'the database file is sound')
       : problem('integrity', `${first?.quick_check}: ${RESTORE}`)
   } catch (error) {
-    return problem('integrity', reasonOf(error))
+    return problem('integrity', adviceOn(error))
   }
 }
 
@@ -72,7 +73,7 @@ function references({ client }: Db): Finding[] {
 
 /** The log is brought into the database all the time, unless somebody reads and never ends. */
 export function sizes({ db }: Looked, externalCheckpoint: boolean): Finding[] {
-  const log = statSync(`${db.file}-wal`, { throwIfNoEntry: false })?.size ?? 0
+  const log = statSync(logOf(db.file), { throwIfNoEntry: false })?.size ?? 0
   return [judgeLog(log, externalCheckpoint), ...roomWithin(db)]
 }
 

@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Config } from '../../config/index.ts'
 import { databaseFile } from '../../db/open.ts'
-import { codeOf, type Finding, ok, problem, reasonOf, warning, within } from './finding.ts'
+import { systemClock } from '../../platform/clock.ts'
+import { adviceOn, codeOf, type Finding, ok, problem, warning, within } from './finding.ts'
 import { MB, megabytes } from './words.ts'
 
 const LEAST_FREE_BYTES = 200 * MB
@@ -99,14 +100,14 @@ export async function writing(dataDir: string): Promise<Finding[]> {
     const written = await within(LONGEST_WRITE_MS, writeSome(dataDir), 'late' as const)
     if (written === 'late')
       return [problem(check, `${dataDir} took no small file in ${LONGEST_WRITE_MS / 1000} s`)]
-    return [judgeSync(written.syncMs), ...judgeSkew(written.skewMs)]
+    return [judgeSync(written.syncMs), ...judgeFileTime(written.skewMs)]
   } catch (error) {
     return [notWritten(error)]
   }
 }
 
 export const notWritten = (error: unknown): Finding =>
-  problem('writing', REMEDIES[codeOf(error)] ?? reasonOf(error))
+  problem('writing', REMEDIES[codeOf(error)] ?? adviceOn(error))
 
 async function writeSome(directory: string) {
   const file = join(directory, `.doctor-${process.pid}-${Bun.randomUUIDv7()}`)
@@ -114,14 +115,14 @@ async function writeSome(directory: string) {
   try {
     const times: number[] = []
     while (times.length < WRITES) {
-      const before = performance.now()
+      const before = systemClock.monotonic()
       await handle.write(Buffer.alloc(4096))
       await handle.sync()
-      times.push(performance.now() - before)
+      times.push(systemClock.monotonic() - before)
     }
     const { mtimeMs } = await handle.stat()
     const [, middle = 0] = times.toSorted((a, b) => a - b)
-    return { syncMs: middle, skewMs: mtimeMs - Date.now() }
+    return { syncMs: middle, skewMs: mtimeMs - systemClock.now() }
   } finally {
     await handle.close()
     await rm(file, { force: true })
@@ -136,7 +137,7 @@ export function judgeSync(ms: number): Finding {
 }
 
 /** Files carry the time of whoever keeps them. */
-export const judgeSkew = (skewMs: number): Finding[] =>
+export const judgeFileTime = (skewMs: number): Finding[] =>
   Math.abs(skewMs) > MOST_SKEW_MS
     ? [
         warning(

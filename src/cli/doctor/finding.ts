@@ -1,4 +1,5 @@
-import { asStorageError, messageOf, StorageError } from '../../db/errors.ts'
+import { asStorageError, StorageError } from '../../db/errors.ts'
+import { sentenceOf } from '../sentences.ts'
 
 export interface Finding {
   check: string
@@ -31,7 +32,7 @@ export async function examined(
   try {
     return await findings()
   } catch (error) {
-    return [problem(check, reasonOf(error))]
+    return [problem(check, adviceOn(error))]
   }
 }
 
@@ -39,9 +40,9 @@ export async function examined(
 export const RESTORE = 'stop the server, and `gatehouse restore FILE` from the last backup'
 
 /** The message of an error, with what to do where the database is damaged. */
-export function reasonOf(error: unknown): string {
+export function adviceOn(error: unknown): string {
   const known = asStorageError(error)
-  const message = messageOf(known)
+  const message = sentenceOf(known)
   const isDamage = known instanceof StorageError && message.endsWith('is damaged')
   return isDamage ? `${message}: ${RESTORE}` : message
 }

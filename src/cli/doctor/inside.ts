@@ -2,18 +2,20 @@ import type { Config } from '../../config/index.ts'
 import type { Db } from '../../db/open.ts'
 import { botsInTrouble } from '../../engines/passepartout/index.ts'
 import { createBackupStore } from '../../platform/backup/index.ts'
+import { systemClock } from '../../platform/clock.ts'
 import { installationOf, markOf } from '../../platform/installation.ts'
 import { thisProcess } from '../../platform/process.ts'
 import { VERSION } from '../../platform/version.ts'
 import { backupFindings } from './backups.ts'
 import { judgeClock } from './clock.ts'
 import { integrity, schemaTrouble, sizes } from './database.ts'
-import { examined, type Finding, ok, problem, reasonOf, warning } from './finding.ts'
+import { adviceOn, examined, type Finding, ok, problem, warning } from './finding.ts'
 import { type Looked, readDatabase } from './look.ts'
 import { masterKey } from './master-key.ts'
 import { outbox } from './outbox.ts'
 import type { Unreachable } from './places.ts'
 import { judgeLeases, judgeProcesses, overdueWork, processesIn } from './processes.ts'
+import { sealedSecrets } from './sealed.ts'
 import { createStore } from './store.ts'
 
 /** What a look into the database tells, by where it is shown. */
@@ -38,6 +40,7 @@ export const lookInside = (config: Config, { paths }: Unreachable): Promise<Insi
       ...(await examined('integrity', () => integrity(looked))),
       ...(await examined('log', () => sizes(looked, config.database.externalCheckpoint))),
       ...(await examined('master key', () => masterKey(config, looked.db))),
+      ...(trouble ? [] : await examined('sealed secrets', () => sealedSecrets(config, looked.db))),
     ]
     return { ...tables, database, clock: await clockOf(looked, lastWriteAt) }
   })
@@ -51,7 +54,7 @@ async function whatWorks(...of: Parameters<typeof tablesOf>): ReturnType<typeof 
   try {
     return await tablesOf(...of)
   } catch (error) {
-    return { work: [problem('tables', reasonOf(error))] }
+    return { work: [problem('tables', adviceOn(error))] }
   }
 }
 
@@ -61,7 +64,7 @@ async function tablesOf(
   config: Config,
   unreachable: ReadonlySet<string>,
 ): Promise<Inside & { lastWriteAt?: number }> {
-  const now = Date.now()
+  const now = systemClock.now()
   const id = installationOf(db)
   const store = createStore(db)
   const processes = processesIn(store.instances(), thisProcess(VERSION), now)
@@ -84,7 +87,9 @@ async function tablesOf(
 }
 
 const clockOf = ({ db }: Looked, lastWriteAt = 0): Promise<Finding[]> =>
-  examined('clock', () => [judgeClock(Date.now(), Math.max(lastWriteAt, lastMigrationAt(db)))])
+  examined('clock', () => [
+    judgeClock(systemClock.now(), Math.max(lastWriteAt, lastMigrationAt(db))),
+  ])
 
 /** Asked past the store, as it is there in every version of the schema. */
 function lastMigrationAt({ client }: Db): number {

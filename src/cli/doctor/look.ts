@@ -1,9 +1,9 @@
-import { constants, Database } from 'bun:sqlite'
+import type { Database } from 'bun:sqlite'
 import { existsSync, statSync } from 'node:fs'
-import { pathToFileURL } from 'node:url'
 import { drizzle } from 'drizzle-orm/bun-sqlite'
 import { createCommit } from '../../db/commit.ts'
 import { asStorageError, isBusy, messageOf, StorageError } from '../../db/errors.ts'
+import { logOf, openForReading, openUnchanging } from '../../db/look.ts'
 import { type Db, databaseFile } from '../../db/open.ts'
 
 /** A look must not wait long for a lock: whoever holds one has work to do. */
@@ -43,7 +43,7 @@ async function readOnce<T>(dataDir: string, read: (looked: Looked) => Promise<T>
 
 /** When the file was last written, while nobody has it open. */
 const stillness = (file: string): number | undefined =>
-  existsSync(`${file}-wal`) ? undefined : statSync(file).mtimeMs
+  existsSync(logOf(file)) ? undefined : statSync(file).mtimeMs
 
 /**
  * Opens the database of a data directory for reading alone: nothing is migrated or checkpointed,
@@ -57,36 +57,13 @@ const stillness = (file: string): number | undefined =>
 export function lookAtDatabase(dataDir: string): Looked {
   const file = databaseFile(dataDir)
   try {
-    if (!existsSync(`${file}-wal`))
-      return { db: dbOf(file, openUnchanging(file)), isWithoutLog: false }
-    const client = openWithLog(file)
-    return client
-      ? { db: dbOf(file, client), isWithoutLog: false }
-      : { db: dbOf(file, openUnchanging(file)), isWithoutLog: true }
+    const { client, isWithoutLog } = existsSync(logOf(file))
+      ? openForReading(file, { waitMs: BUSY_MS, doesFileAlone: (error) => !isBusy(error) })
+      : { client: openUnchanging(file), isWithoutLog: false }
+    return { db: dbOf(file, client), isWithoutLog }
   } catch (error) {
     throw new StorageError(`${file}: ${messageOf(asStorageError(error))}`)
   }
-}
-
-function openWithLog(file: string): Database | undefined {
-  const client = new Database(file, { readonly: true, strict: true })
-  try {
-    client.run(`PRAGMA busy_timeout = ${BUSY_MS}`)
-    client.query('SELECT 1 FROM sqlite_schema LIMIT 1').get()
-    return client
-  } catch (error) {
-    client.close()
-    if (isBusy(error)) throw error
-    return undefined
-  }
-}
-
-function openUnchanging(file: string): Database {
-  const { SQLITE_OPEN_READONLY, SQLITE_OPEN_URI } = constants
-  const url = `${pathToFileURL(file).href}?immutable=1`
-  const client = new Database(url, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI)
-  client.query('SELECT 1 FROM sqlite_schema LIMIT 1').get()
-  return client
 }
 
 /** What reads stand on; the rest of it refuses, as SQLite does. */

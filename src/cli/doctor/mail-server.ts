@@ -8,6 +8,7 @@ import {
 } from '../../platform/mail/server.ts'
 import { reasonOf } from '../../platform/mail/trouble.ts'
 import { type Finding, ok, problem, within } from './finding.ts'
+import { isAboutCertificate } from './words.ts'
 
 const check = 'mail server'
 const LONGEST_MS = 10_000
@@ -59,7 +60,7 @@ function wordsFor(error: NodemailerError & { originalCode?: string }, server: Ma
   if (code === 'EDNS') return `has no address in DNS (${originalCode}): check its name`
   if (originalCode === 'ECONNREFUSED') return 'refuses the connection: check host and port'
   if (code === 'ETIMEDOUT' || originalCode === 'ETIMEDOUT') return TOO_SLOW
-  if (/CERT|ISSUER|SIGNATURE|ALTNAME/.test(originalCode))
+  if (isAboutCertificate(originalCode))
     return `shows a certificate that is not trusted (${said}): use the name that stands in it, or renew it`
   if (code === 'ETLS' || /SSL|TLS|EPROTO/.test(`${originalCode} ${said}`))
     return `does not speak TLS as configured (${said}): smtp:// is for 587, smtps:// for 465`

@@ -1,8 +1,9 @@
+import { accessSync, constants, statSync } from 'node:fs'
 import { statfs } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import type { Config } from '../../config/index.ts'
-import { codeOf, type Finding, problem, reasonOf, within } from './finding.ts'
+import { ownDirectory } from '../../platform/backup/index.ts'
+import { adviceOn, codeOf, type Finding, problem, within } from './finding.ts'
 
 const LONGEST_LOOK_MS = 3000
 
@@ -10,8 +11,19 @@ type Dirs = Pick<Config, 'dataDir' | 'backup'>
 
 /** Where backups go, those before a migration included. */
 export const backupDirectories = ({ dataDir, backup }: Dirs): string[] => {
-  const own = join(dataDir, 'backups')
+  const own = ownDirectory(dataDir)
   return [...new Set([own, backup.directory ?? own])]
+}
+
+/** Of another account and closed to this one: who owns it is told, and nothing in it can be. */
+export function isForeign(dataDir: string): boolean {
+  if (statSync(dataDir, { throwIfNoEntry: false })?.uid === process.getuid?.()) return false
+  try {
+    accessSync(dataDir, constants.X_OK)
+    return false
+  } catch (error) {
+    return codeOf(error) === 'EACCES'
+  }
 }
 
 /** Directories in which nobody may look: whoever does without a deadline may wait forever. */
@@ -40,7 +52,7 @@ export async function findUnreachable(
   }
   const data = { check: 'data directory', path: config.dataDir }
   const first = await troublesAt([data, { check: 'disk of tmp', path: tmpdir() }])
-  const isThere = first.every(({ path }) => path !== data.path)
+  const isThere = first.every(({ path }) => path !== data.path) && !isForeign(config.dataDir)
   const backups = isThere ? backupDirectories(config) : []
   const then = await troublesAt(backups.map((path) => ({ check: 'disk of backups', path })))
   const troubles = [...first, ...then]
@@ -75,6 +87,6 @@ async function reasonAgainst(
     await look(path)
     return undefined
   } catch (error) {
-    return codeOf(error) === 'ENOENT' ? undefined : `cannot be looked at: ${reasonOf(error)}`
+    return codeOf(error) === 'ENOENT' ? undefined : `cannot be looked at: ${adviceOn(error)}`
   }
 }

@@ -1,11 +1,10 @@
 import { isoTime } from '../../platform/clock.ts'
+import { LONGEST_QUIET_MS } from '../../platform/instances.ts'
 import type { Process } from '../../platform/process.ts'
 import { type Finding, ok, warning } from './finding.ts'
 import type { InstanceRow, Leases, Overdue } from './store.ts'
 import { counted } from './words.ts'
 
-/** A process alone beats once a minute. */
-const SILENCE_MS = 3 * 60_000
 const OVERDUE_MS = 10 * 60_000
 /** Whoever runs looks for leases that have run out every few seconds. */
 const TAKEOVER_MS = 60_000
@@ -23,7 +22,7 @@ export function processesIn(
   { host, isRunning }: Pick<Process, 'host' | 'isRunning'>,
   now: number,
 ): Processes {
-  const isFresh = (row: InstanceRow) => now - row.heartbeatAt <= SILENCE_MS
+  const isFresh = (row: InstanceRow) => now - row.heartbeatAt <= LONGEST_QUIET_MS
   const mayRun = (row: InstanceRow) => (row.host === host ? isRunning(row.pid) : isFresh(row))
   const there = rows.filter(mayRun)
   return {

@@ -23,6 +23,9 @@ export interface Overdue {
   since: number | null
 }
 
+type Due = typeof runs | typeof deliveries | typeof mails
+type Leased = Due | typeof passepartoutPrompts
+
 /** Literals and not parameters: by those SQLite finds the indexes that have such rows alone. */
 const LEASED = sql`'leased'`
 const OPEN = [sql`'waiting'`, sql`'ready'`]
@@ -59,101 +62,66 @@ export function createStore({ orm }: Pick<Db, 'orm'>) {
     .limit(1)
     .prepare()
 
-  const leased = [
-    {
-      of: 'run',
+  const leasedIn = (of: string, table: Leased) => ({
+    of,
+    query: orm
+      .select({ owner: table.leaseOwner, count: count(), until: min(table.leaseUntil) })
+      .from(table)
+      .where(eq(table.state, LEASED))
+      .groupBy(table.leaseOwner)
+      .prepare(),
+  })
+  const dueIn = (of: string, table: Due) =>
+    OPEN.map((isOpen) => ({
+      of,
       query: orm
-        .select({ owner: runs.leaseOwner, count: count(), until: min(runs.leaseUntil) })
-        .from(runs)
-        .where(eq(runs.state, LEASED))
-        .groupBy(runs.leaseOwner)
+        .select({ count: count(), since: min(table.dueAt) })
+        .from(table)
+        .where(and(eq(table.state, isOpen), lt(table.dueAt, before)))
         .prepare(),
-    },
-    {
-      of: 'delivery',
-      query: orm
-        .select({ owner: deliveries.leaseOwner, count: count(), until: min(deliveries.leaseUntil) })
-        .from(deliveries)
-        .where(eq(deliveries.state, LEASED))
-        .groupBy(deliveries.leaseOwner)
-        .prepare(),
-    },
-    {
-      of: 'mail',
-      query: orm
-        .select({ owner: mails.leaseOwner, count: count(), until: min(mails.leaseUntil) })
-        .from(mails)
-        .where(eq(mails.state, LEASED))
-        .groupBy(mails.leaseOwner)
-        .prepare(),
-    },
-    {
-      of: 'prompt',
-      query: orm
-        .select({
-          owner: passepartoutPrompts.leaseOwner,
-          count: count(),
-          until: min(passepartoutPrompts.leaseUntil),
-        })
-        .from(passepartoutPrompts)
-        .where(eq(passepartoutPrompts.state, LEASED))
-        .groupBy(passepartoutPrompts.leaseOwner)
-        .prepare(),
-    },
-    {
-      of: 'bot',
-      query: orm
-        .select({
-          owner: passepartoutBots.leaseOwner,
-          count: count(),
-          until: sql<number | null>`null`,
-        })
-        .from(passepartoutBots)
-        .where(
-          and(
-            isNotNull(passepartoutBots.leaseOwner),
-            isNotNull(passepartoutBots.token),
-            eq(passepartoutBots.isEnabled, true),
-          ),
-        )
-        .groupBy(passepartoutBots.leaseOwner)
-        .prepare(),
-    },
-  ]
+    }))
 
+  /** They have no state, and are kept for as long as somebody runs them. */
+  const leasedBots = {
+    of: 'bot',
+    query: orm
+      .select({
+        owner: passepartoutBots.leaseOwner,
+        count: count(),
+        until: sql<number | null>`null`,
+      })
+      .from(passepartoutBots)
+      .where(
+        and(
+          isNotNull(passepartoutBots.leaseOwner),
+          isNotNull(passepartoutBots.token),
+          eq(passepartoutBots.isEnabled, true),
+        ),
+      )
+      .groupBy(passepartoutBots.leaseOwner)
+      .prepare(),
+  }
+  const dueCronJobs = {
+    of: 'cron job',
+    query: orm
+      .select({ count: count(), since: min(cronJobs.nextRunAt) })
+      .from(cronJobs)
+      .where(and(eq(cronJobs.isActive, sql`1`), lt(cronJobs.nextRunAt, before)))
+      .prepare(),
+  }
+
+  const leased = [
+    leasedIn('run', runs),
+    leasedIn('delivery', deliveries),
+    leasedIn('mail', mails),
+    leasedIn('prompt', passepartoutPrompts),
+    leasedBots,
+  ]
   const due = [
-    ...OPEN.map((isOpen) => ({
-      of: 'run',
-      query: orm
-        .select({ count: count(), since: min(runs.dueAt) })
-        .from(runs)
-        .where(and(eq(runs.state, isOpen), lt(runs.dueAt, before)))
-        .prepare(),
-    })),
-    {
-      of: 'cron job',
-      query: orm
-        .select({ count: count(), since: min(cronJobs.nextRunAt) })
-        .from(cronJobs)
-        .where(and(eq(cronJobs.isActive, sql`1`), lt(cronJobs.nextRunAt, before)))
-        .prepare(),
-    },
-    ...OPEN.map((isOpen) => ({
-      of: 'delivery',
-      query: orm
-        .select({ count: count(), since: min(deliveries.dueAt) })
-        .from(deliveries)
-        .where(and(eq(deliveries.state, isOpen), lt(deliveries.dueAt, before)))
-        .prepare(),
-    })),
-    ...OPEN.map((isOpen) => ({
-      of: 'mail',
-      query: orm
-        .select({ count: count(), since: min(mails.dueAt) })
-        .from(mails)
-        .where(and(eq(mails.state, isOpen), lt(mails.dueAt, before)))
-        .prepare(),
-    })),
+    ...dueIn('run', runs),
+    dueCronJobs,
+    ...dueIn('delivery', deliveries),
+    ...dueIn('mail', mails),
   ]
 
   return {
@@ -163,7 +131,7 @@ export function createStore({ orm }: Pick<Db, 'orm'>) {
       Math.max(lastAudit.get()?.at ?? 0, lastBeat.get()?.at ?? 0, made.get()?.at ?? 0),
     madeAt: (): number | null => made.get()?.at ?? null,
     keptMails: (now: number): number => kept.get({ now })?.count ?? 0,
-    /** Why the mail that is tried next but last was not taken. */
+    /** Why one that has to be tried again was not taken: the one whose next try is furthest away. */
     mailTrouble: (): string | null => lastTrouble.get()?.error ?? null,
     leases: (): Leases[] =>
       leased.flatMap(({ of, query }) => query.all().map((row) => ({ of, ...row }))),

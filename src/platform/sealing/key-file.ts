@@ -12,6 +12,7 @@ import {
 } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { messageOf } from '../../db/errors.ts'
+import { DATA_NAMES } from '../../db/names.ts'
 import { sync } from '../files.ts'
 
 export interface MasterKey {
@@ -39,7 +40,7 @@ const PREFIX = 'gatehouse-master-key-1:'
 const LARGEST_FILE_BYTES = 1000
 
 /** The key file inside a data directory. */
-export const masterKeyFile = (dataDir: string) => join(dataDir, 'master.key')
+export const masterKeyFile = (dataDir: string) => join(dataDir, DATA_NAMES.key)
 
 export function masterKeyOf(bytes: Uint8Array): MasterKey {
   const fingerprint = createHash('sha256').update('gatehouse master key id\0').update(bytes)

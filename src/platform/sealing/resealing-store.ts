@@ -1,5 +1,5 @@
 import type { SQLQueryBindings } from 'bun:sqlite'
-import { getTableName } from 'drizzle-orm'
+import { getTableColumns, getTableName } from 'drizzle-orm'
 import type { Db } from '../../db/open.ts'
 import type { SealedColumn } from './column.ts'
 
@@ -9,6 +9,8 @@ export interface SealedRow {
   sealed: string
   /** What its place is made of, by name. */
   names: Record<string, string>
+  /** Null in tables that are of no tenant. */
+  tenantId: string | null
 }
 
 /**
@@ -24,11 +26,15 @@ export function createResealingStore({ client }: Db, { column, property, named }
   const names = Object.entries(named)
   const selected = names.map(([, { name }], index) => `${quoted(name)} AS name${index}`)
 
+  const { tenantId } = getTableColumns(column.table)
+  const tenant = tenantId ? quoted(tenantId.name) : 'NULL'
+
   const slice = client.prepare<
-    Record<string, string> & { row: number; sealed: string },
+    Record<string, string> & { row: number; sealed: string; tenantId: string | null },
     SQLQueryBindings[]
   >(
-    `SELECT rowid AS "row", ${text} AS sealed, ${selected.join(', ')} FROM ${table}
+    `SELECT rowid AS "row", ${text} AS sealed, ${tenant} AS tenantId,
+        ${selected.join(', ')} FROM ${table}
       WHERE rowid > $after AND ${text} IS NOT NULL AND substr(${text}, 1, length($prefix)) <> $prefix
       ORDER BY rowid LIMIT $limit`,
   )
@@ -39,9 +45,10 @@ export function createResealingStore({ client }: Db, { column, property, named }
   return {
     /** Those behind a row that do not begin with `prefix`. */
     slice: (prefix: string, after: number, limit: number): SealedRow[] =>
-      slice.all({ prefix, after, limit }).map(({ row, sealed, ...rest }) => ({
+      slice.all({ prefix, after, limit }).map(({ row, sealed, tenantId, ...rest }) => ({
         row,
         sealed,
+        tenantId,
         names: Object.fromEntries(names.map(([name], index) => [name, `${rest[`name${index}`]}`])),
       })),
     /** Unless somebody else has changed it in the meantime. */

@@ -17,6 +17,12 @@ export interface Sweep {
   isClean: boolean
 }
 
+/** A row with what opens at its place no more. */
+export interface ClosedRow {
+  id: string
+  tenantId: string | null
+}
+
 /**
  * Seals with `to` what was sealed with `previous`, slice by slice. A text that a server changes in
  * the meantime stays as the server wrote it, and is found by the next sweep if it has to be.
@@ -58,6 +64,32 @@ export function createResealing(parts: {
     }
   }
 
+  /** The first rows of each table that a sweep counts as unopenable; changes nothing. */
+  function closedRows(most: number): Map<string, ClosedRow[]> {
+    const found = new Map<string, ClosedRow[]>()
+    for (const column of columns) {
+      const table = getTableName(column.column.table)
+      const rows = found.get(table) ?? []
+      for (const row of closedIn(column)) {
+        if (rows.length >= most) break
+        rows.push({ id: Object.values(row.names).join('/'), tenantId: row.tenantId })
+      }
+      if (rows.length > 0) found.set(table, rows)
+    }
+    return found
+  }
+
+  function* closedIn(column: SealedColumn): Generator<SealedRow> {
+    const store = createResealingStore(db, column)
+    for (let after = 0; ; ) {
+      const rows = store.slice(prefix, after, SLICE)
+      yield* rows.filter((row) => resealed(column, row) === undefined)
+      const last = rows.at(-1)
+      if (!last) return
+      after = last.row
+    }
+  }
+
   /** Undefined for what was damaged, or sealed for another place or with a key that is gone. */
   function resealed({ purpose, place }: SealedColumn, { row, sealed, names }: SealedRow) {
     const at = place(names)
@@ -69,7 +101,7 @@ export function createResealing(parts: {
     }
   }
 
-  return { sweep }
+  return { sweep, closedRows }
 }
 
 /** Adds to the count of a table; one that has nothing is not named. */

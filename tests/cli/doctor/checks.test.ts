@@ -6,7 +6,13 @@ import { backupFindings, judgeBackups } from '../../../src/cli/doctor/backups.ts
 import { judgeClock, judgeSynchronisation } from '../../../src/cli/doctor/clock.ts'
 import { exposure, providers } from '../../../src/cli/doctor/configuration.ts'
 import { judgeLog } from '../../../src/cli/doctor/database.ts'
-import { judgeRoom, judgeSkew, judgeSync, notWritten, space } from '../../../src/cli/doctor/disk.ts'
+import {
+  judgeFileTime,
+  judgeRoom,
+  judgeSync,
+  notWritten,
+  space,
+} from '../../../src/cli/doctor/disk.ts'
 import { examined, within } from '../../../src/cli/doctor/finding.ts'
 import { mountOf, objectionToPlace, parseMounts } from '../../../src/cli/doctor/mounts.ts'
 import { account, openToOthers, owners, permissions } from '../../../src/cli/doctor/permissions.ts'
@@ -17,6 +23,7 @@ import { secretFiles } from '../../../src/cli/doctor/secret-files.ts'
 import type { InstanceRow } from '../../../src/cli/doctor/store.ts'
 import { loadConfig } from '../../../src/config/index.ts'
 import type { BackupRow } from '../../../src/platform/backup/index.ts'
+import { testIo } from '../../support/cli.ts'
 import { testConfig } from '../../support/config.ts'
 import { temporaryFolder } from '../../support/folder.ts'
 
@@ -234,8 +241,7 @@ describe('files with secrets', () => {
   function secretsIn(cwd: string, env: Record<string, string> = {}) {
     const loaded = loadConfig({ flags: {}, env, cwd })
     if (!loaded.ok) throw new Error(JSON.stringify(loaded.errors))
-    const io = { out: () => {}, err: () => {}, in: async () => '', isWatched: false, env, cwd }
-    return secretFiles({ loaded, io: { ...io, program: 'gatehouse' } })
+    return secretFiles({ loaded, io: testIo(cwd, { env }) })
   }
 
   function write(folder: string, name: string, text: string, mode: number) {
@@ -324,8 +330,8 @@ describe('the clock', () => {
   })
 
   test('must agree with the file system', () => {
-    expect(judgeSkew(-2000)).toEqual([])
-    expect(judgeSkew(90_000)).toMatchObject([{ check: 'clock', result: 'warning' }])
+    expect(judgeFileTime(-2000)).toEqual([])
+    expect(judgeFileTime(90_000)).toMatchObject([{ check: 'clock', result: 'warning' }])
   })
 
   test('should be kept right by something; where nobody can tell, nothing is wrong', () => {
@@ -353,13 +359,13 @@ describe('processes and their leases', () => {
     row('alive'),
     row('silent', { heartbeatAt: long }),
     row('dead', { pid: 8 }),
-    row('elsewhere', { host: 'there', pid: 8 }),
-    row('gone', { host: 'there', heartbeatAt: long }),
+    row('elsewhere', { host: 'there', pid: 8, heartbeatAt: NOW - 2 * MINUTE }),
+    row('gone', { host: 'there', heartbeatAt: NOW - 2 * MINUTE - 1 }),
   ]
   const found = processesIn(rows, here, NOW)
   const ids = (list: InstanceRow[]) => list.map(({ id }) => id)
 
-  test('here a number that runs is proof, elsewhere a heartbeat of the last three minutes', () => {
+  test('here a number that runs is proof, elsewhere a heartbeat of the last two minutes', () => {
     expect(ids(found.alive)).toEqual(['alive', 'elsewhere'])
     expect(ids(found.silent)).toEqual(['silent'])
     expect(ids(found.dead)).toEqual(['dead', 'gone'])

@@ -17,56 +17,39 @@ import { join } from 'node:path'
 import type { Finding } from '../../../src/cli/doctor/finding.ts'
 import { type Looked, lookAtDatabase, readDatabase } from '../../../src/cli/doctor/look.ts'
 import { doctor } from '../../../src/cli/doctor.ts'
-import { run } from '../../../src/cli/run.ts'
 import { databaseFile, openDatabase, restoreMarker } from '../../../src/db/open.ts'
 import { newId } from '../../../src/platform/ids.ts'
 import { thisProcess } from '../../../src/platform/process.ts'
 import { VERSION } from '../../../src/platform/version.ts'
 import { until } from '../../support/binary.ts'
+import { cli } from '../../support/cli.ts'
 import { temporaryFolder } from '../../support/folder.ts'
 import { startMailServer } from '../../support/mail-server.ts'
 import { freePort } from '../../support/port.ts'
+import { ROOT, SOURCE } from '../../support/source.ts'
 
-const ROOT = join(import.meta.dir, '..', '..', '..')
 const MINUTE = 60_000
 
 /** A data directory with a tenant in it, and what doctor says of it. */
 async function startWorld(env: Record<string, string> = {}) {
   const folder = temporaryFolder()
   const dataDir = join(folder.path, 'data')
-
-  async function cli(...argv: string[]) {
-    const printed = { out: '', err: '' }
-    const code = await run(argv, {
-      out: (text) => {
-        printed.out += text
-      },
-      err: (text) => {
-        printed.err += text
-      },
-      in: async () => '',
-      isWatched: false,
-      env,
-      cwd: folder.path,
-      program: 'gatehouse',
-    })
-    return { code, ...printed }
-  }
+  const gatehouse = cli(folder.path, { env })
 
   async function examine(...argv: string[]) {
-    const { code, out } = await cli(doctor.name, '--json', ...argv)
+    const { code, out } = await gatehouse(doctor.name, '--json', ...argv)
     const { ok, findings }: { ok: boolean; findings: Finding[] } = JSON.parse(out)
     const of = (check: string) => findings.filter((finding) => finding.check === check)
     return { code, ok, findings, of }
   }
 
-  const tenant: string = JSON.parse((await cli('tenant', 'create', '--name', 'A', '--json')).out).id
+  const tenant: string = (await gatehouse('tenant', 'create', '--name', 'A', '--json')).json().id
   const database = () => new Database(databaseFile(dataDir), { strict: true })
   return {
     folder,
     dataDir,
     tenant,
-    cli,
+    cli: gatehouse,
     examine,
     database,
     [Symbol.dispose]: folder[Symbol.dispose],
@@ -259,7 +242,7 @@ describe('a look', () => {
     using folder = temporaryFolder()
     using world = await startWorld()
     const { of } = await world.examine('--data-dir', join(folder.path, 'none'))
-    expect(of('data directory')).toMatchObject([{ result: 'ok' }])
+    expect(of('data directory')).toMatchObject([{ result: 'warning' }])
     expect(readdirSync(folder.path)).toEqual([])
   })
 })
@@ -284,7 +267,11 @@ describe('the database', () => {
     {
       using client = world.database()
       client.run('PRAGMA foreign_keys = OFF')
-      client.run("INSERT INTO usage_months VALUES ('nobody', '2026-01', 1, 0, 0, 0, 0)")
+      client.run(
+        `INSERT INTO usage_months
+           (tenant_id, month, requests, billed, cost_cents, allowance_told, spend_cap_told)
+         VALUES ('nobody', '2026-01', 1, 0, 0, 0, 0)`,
+      )
     }
     const { code, of } = await world.examine()
     expect(code).toBe(1)
@@ -300,6 +287,52 @@ describe('the database', () => {
     expect(code).toBe(1)
     expect(of('database')).toMatchObject([{ message: expect.stringContaining('cut short') }])
   })
+})
+
+describe('sealed secrets', () => {
+  const putMail = (client: Database, id: string, body: string | null) =>
+    client.run(
+      `INSERT INTO mails (id, kind, recipient_hash, body, state, tries, due_at, expires_at, created_at)
+        VALUES (?, 'test', '', ?, 'kept', 0, 0, 0, 0)`,
+      [id, body],
+    )
+
+  test('that no key at hand has sealed are counted by table; others are not', async () => {
+    using world = await startWorld()
+    await world.cli('secrets', 'rotate')
+    const id = /id ([0-9a-f]{12})/.exec((await world.examine()).of('master key')[0]?.message ?? '')
+    {
+      using client = world.database()
+      for (let n = 0; n < 2500; n++) putMail(client, `held${n}`, `s1.${id?.[1]}.abc`)
+      putMail(client, 'none', null)
+    }
+    expect((await world.examine()).of('sealed secrets')).toMatchObject([{ result: 'ok' }])
+    {
+      using client = world.database()
+      for (const name of ['a', 'b']) putMail(client, name, 's1.0123456789ab.abc')
+    }
+    const { code, of } = await world.examine()
+    expect(code).toBe(0)
+    expect(of('sealed secrets')).toMatchObject([
+      { result: 'warning', message: expect.stringContaining('lost without it: mails 2;') },
+    ])
+  }, 30_000)
+
+  test('of a key that was lost and forgotten, as the guide has it, are told', async () => {
+    using world = await startWorld()
+    await world.cli('secrets', 'rotate')
+    rmSync(join(world.dataDir, 'master.key'))
+    {
+      using client = world.database()
+      putMail(client, 'm', 's1.0123456789ab.abc')
+      client.run('DELETE FROM master_keys')
+    }
+    expect((await world.examine()).of('sealed secrets')).toEqual([])
+    await world.cli('export', '--tenant', world.tenant)
+    const [found] = (await world.examine()).of('sealed secrets')
+    expect(found?.message).toContain('mails 1')
+    expect(found?.message).not.toContain('fingerprint_keys')
+  }, 30_000)
 })
 
 test('the directory, the database and every backup that others can read are named', async () => {
@@ -389,7 +422,7 @@ describe('work', () => {
     using world = await startWorld()
     const port = ['--server-port', `${freePort()}`]
     const args = ['serve', ...port, '--data-dir', world.dataDir]
-    const server = Bun.spawn([process.execPath, 'src/main.ts', ...args], {
+    const server = Bun.spawn([...SOURCE, ...args], {
       cwd: ROOT,
       stdin: 'ignore',
       stdout: 'ignore',

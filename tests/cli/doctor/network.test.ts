@@ -103,6 +103,11 @@ describe('the server for mail', () => {
 })
 
 describe('base_url', () => {
+  interface Judged {
+    isServerAlive?: boolean
+    isBaseUrl?: boolean
+    timeoutMs?: number
+  }
   const serving = (fetch: () => Response) => {
     const server = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch })
     return {
@@ -110,8 +115,10 @@ describe('base_url', () => {
       [Symbol.asyncDispose]: () => server.stop(true),
     }
   }
-  const judged = async (url: string, isServerAlive = true, isBaseUrl = true) =>
-    judgeAsked(await ask(url, { timeoutMs: 300 }), { isServerAlive, isBaseUrl, mark: 'here' })[0]
+  const judged = async (
+    url: string,
+    { isServerAlive = true, isBaseUrl = true, timeoutMs }: Judged = {},
+  ) => judgeAsked(await ask(url, { timeoutMs }), { isServerAlive, isBaseUrl, mark: 'here' })[0]
   const html = { headers: { 'content-type': 'text/html' } }
 
   test('under which Gatehouse answers is ok', async () => {
@@ -154,18 +161,19 @@ describe('base_url', () => {
       tls: { key, cert },
       fetch: () => Response.json({ status: 'alive' }),
     })
-    const reasonOf = async (url: string) => (await judged(url))?.message
+    const reasonOf = async (url: string, options?: Judged) => (await judged(url, options))?.message
     expect(await reasonOf(`http://127.0.0.1:${freePort()}`)).toContain('ECONNREFUSED')
     expect(await reasonOf('http://nowhere.invalid')).toContain('not in DNS')
-    expect(await reasonOf(`http://127.0.0.1:${silent.port}`)).toContain('in time')
+    const unanswered = `http://127.0.0.1:${silent.port}`
+    expect(await reasonOf(unanswered, { timeoutMs: 300 })).toContain('in time')
     expect(await reasonOf(`https://127.0.0.1:${tls.port}`)).toContain('certificate is not trusted')
     await tls.stop(true)
   })
 
   test('proves nothing while no server runs; the address listened on is named as such', async () => {
     const url = `http://127.0.0.1:${freePort()}`
-    expect(await judged(url, false)).toMatchObject({ result: 'ok' })
-    expect(await judged(url, true, false)).toMatchObject({
+    expect(await judged(url, { isServerAlive: false })).toMatchObject({ result: 'ok' })
+    expect(await judged(url, { isBaseUrl: false })).toMatchObject({
       result: 'warning',
       message: expect.stringContaining('a server runs, but not at'),
     })

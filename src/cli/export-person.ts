@@ -1,0 +1,76 @@
+import { deliveriesAbout } from '../delivery/store/personal-data.ts'
+import { personalData as gateData } from '../engines/gate/store/personal-data.ts'
+import { personalData as passepartoutData } from '../engines/passepartout/store/personal-data.ts'
+import { isoTime, stampOf } from '../platform/clock.ts'
+import { fail, notFound } from '../platform/errors.ts'
+import { auditOf, mailsAbout } from '../platform/portable/personal-data.ts'
+import type { Snapshot } from '../platform/portable/snapshot.ts'
+import { VERSION } from '../platform/version.ts'
+import type { Answer, Configured, ExitCode } from './command.ts'
+import { note, reported, type Warner } from './export-report.ts'
+import { openSink } from './export-sink.ts'
+import type { Offices } from './open.ts'
+import { targetOf } from './target.ts'
+
+/** All that is kept about one person, as one JSON object. */
+export async function exportPerson(
+  invocation: Configured,
+  offices: Offices,
+  { warn, warnings }: Warner,
+): Promise<Answer | ExitCode> {
+  const { io, options } = invocation
+  const { clock, tenants } = offices
+  const { id: tenantId } = tenants.find(`${options.tenant}`)
+  const begunAt = clock.monotonic()
+  using snapshot = offices.snapshot()
+  const now = clock.now()
+  const { object, data } =
+    options.identity !== undefined
+      ? aboutIdentity(snapshot, tenantId, `${options.identity}`)
+      : aboutMessengerPerson(snapshot, tenantId, `${options.person}`)
+  const id = object.slice(object.lastIndexOf(':') + 1)
+  using sink = openSink(io, targetOf(invocation, `gatehouse-${id}-${stampOf(now)}.json`))
+  await note(offices, warn, { tenantId, action: 'person.exported', object })
+  const head = { kind: 'gatehouse.person', version: VERSION, exported_at: isoTime(now) }
+  await sink.write(`${JSON.stringify({ ...head, tenant: tenantId, ...data }, null, 2)}\n`)
+  await sink.end()
+  return reported(invocation, sink, {
+    json: {
+      tenant: tenantId,
+      object,
+      ...sink.target,
+      warnings,
+      duration_ms: Math.round(clock.monotonic() - begunAt),
+    },
+    text: `Exported what is kept about ${object}.`,
+  })
+}
+
+function aboutIdentity(snapshot: Snapshot, tenantId: string, id: string) {
+  const data = gateData(snapshot, tenantId, id) ?? fail(notFound('identity not found'))
+  const object = `identity:${id}`
+  return {
+    object,
+    data: {
+      ...data,
+      mails: mailsAbout(snapshot, tenantId, id, data.identity.traits.email),
+      webhook_deliveries: deliveriesAbout(snapshot, tenantId, id),
+      audit: auditOf(snapshot, tenantId, { id, objects: [object, `subject:${id}`] }),
+      note: 'Sign-in by messenger has accounts of its own: export those with --person.',
+    },
+  }
+}
+
+/**
+ * No index leads from a person to their sign-ins: all that are kept are read for it, which is rare
+ * and holds up nobody.
+ */
+function aboutMessengerPerson(snapshot: Snapshot, tenantId: string, id: string) {
+  const data = passepartoutData(snapshot, tenantId, id) ?? fail(notFound('no such person'))
+  const object = `passepartout:user:${id}`
+  const signIns = data.sign_ins.map((attempt) => `passepartout:login:${attempt.id}`)
+  return {
+    object,
+    data: { ...data, audit: auditOf(snapshot, tenantId, { id, objects: [object, ...signIns] }) },
+  }
+}

@@ -1,0 +1,41 @@
+import { StorageError } from '../db/errors.ts'
+import { type Answer, type Configured, EXIT, type ExitCode } from './command.ts'
+import type { Sink } from './export-sink.ts'
+import type { Offices } from './open.ts'
+
+/** Before anything is handed out. A disk that takes no writes must not keep somebody from leaving. */
+export async function note(
+  { db, audit, actor }: Offices,
+  warn: (text: string) => void,
+  entry: { tenantId: string; action: string; object: string },
+) {
+  try {
+    await db.commit(() => audit.record({ ...entry, actor }))
+  } catch (error) {
+    if (!(error instanceof StorageError)) throw error
+    warn(`This is not in the audit log: ${error.message}.`)
+  }
+}
+
+export type Warner = ReturnType<typeof createWarner>
+
+/** People are told at once; a program gets all of it in its one report. */
+export function createWarner({ io, options }: Configured) {
+  const warnings: string[] = []
+  function warn(text: string) {
+    warnings.push(text)
+    if (options.json !== true) io.err(`${text}\n`)
+  }
+  return { warn, warnings }
+}
+
+/** The answer, on standard error where standard output is the data. */
+export function reported(
+  { io, options }: Configured,
+  sink: Sink,
+  answer: Answer,
+): Answer | ExitCode {
+  if (sink.target.file !== undefined) return answer
+  io.err(`${options.json === true ? JSON.stringify(answer.json) : answer.text}\n`)
+  return EXIT.ok
+}

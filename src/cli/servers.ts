@@ -1,0 +1,35 @@
+import type { Db } from '../db/open.ts'
+import { isFresh } from '../platform/backup/running.ts'
+import { isoTime } from '../platform/clock.ts'
+import { conflict } from '../platform/errors.ts'
+import { LONGEST_QUIET_MS } from '../platform/instances.ts'
+import type { Process } from '../platform/process.ts'
+import { instances } from '../platform/schema.ts'
+
+/**
+ * Refuses while another server is alive on this database: on this host by its process, elsewhere by
+ * its heartbeat alone.
+ */
+export function refuseBesideServer(db: Db, self: Process, now: number) {
+  const server = serversOn(db).find(({ host, pid, heartbeatAt }) => {
+    const mayRun = host !== self.host || (pid !== self.pid && self.isRunning(pid))
+    return mayRun && isFresh(heartbeatAt, now)
+  })
+  if (!server) return
+  const { version, host, pid, startedAt, heartbeatAt } = server
+  const isHere = host === self.host
+  const certainAt = isoTime(heartbeatAt + LONGEST_QUIET_MS)
+  throw conflict(
+    `the database has to be migrated, and gatehouse ${version} runs on it: process ${pid} on ` +
+      `${host.split(' ')[0]}, since ${isoTime(startedAt)}. Stop it first` +
+      (isHere ? '' : `; if it has died, that is certain at ${certainAt}`),
+  )
+}
+
+/** By the columns that every version has had; none before the first migration. */
+function serversOn({ client, orm }: Db) {
+  const isMade = client.query("SELECT 1 FROM sqlite_schema WHERE name = 'instances'").get()
+  if (!isMade) return []
+  const { host, pid, version, startedAt, heartbeatAt } = instances
+  return orm.select({ host, pid, version, startedAt, heartbeatAt }).from(instances).all()
+}
