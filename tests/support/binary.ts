@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { urlIn } from '../../scripts/release/smoke.ts'
 
 const ROOT = join(import.meta.dir, '..', '..')
 export const BINARY = join(ROOT, 'dist', 'gatehouse')
@@ -33,10 +34,8 @@ export async function command({ cwd, args = [], env = {} }: Launch) {
   return { out, err, code, json: () => JSON.parse(out) }
 }
 
-export type Server = Awaited<ReturnType<typeof startServer>>
-
-/** Starts `serve` on a free port and waits until it says where it listens. */
-export async function startServer({ cwd, args = [], env = {} }: Launch) {
+/** Starts `serve` on a free port; it may come up or end. */
+export function beginServer({ cwd, args = [], env = {} }: Launch) {
   const child = Bun.spawn([BINARY, 'serve', '--server-port', '0', ...args], {
     cwd,
     env,
@@ -46,13 +45,15 @@ export async function startServer({ cwd, args = [], env = {} }: Launch) {
   })
   const out = collect(child.stdout)
   const err = collect(child.stderr)
-  const listening = /"message":"listening","url":"([^"]+)"/
-  await until(
-    () => listening.test(out.text) || child.exitCode !== null,
-    () => out.text + err.text,
-  )
-  const url = listening.exec(out.text)?.[1]
-  if (!url) throw new Error(`did not start: ${out.text}${err.text}`)
+
+  /** Where it says that it listens; undefined when it ends without. */
+  async function url(): Promise<string | undefined> {
+    await until(
+      () => urlIn(out.text) !== undefined || child.exitCode !== null,
+      () => out.text + err.text,
+    )
+    return urlIn(out.text)
+  }
 
   async function end(signal: NodeJS.Signals): Promise<number> {
     child.kill(signal)
@@ -62,6 +63,8 @@ export async function startServer({ cwd, args = [], env = {} }: Launch) {
   return {
     url,
     pid: child.pid,
+    /** Null for as long as it runs. */
+    exitCode: () => child.exitCode,
     out: () => out.text,
     err: () => err.text,
     /** As an operator or an orchestrator would. */
@@ -72,6 +75,16 @@ export async function startServer({ cwd, args = [], env = {} }: Launch) {
       await end('SIGKILL')
     },
   }
+}
+
+export type Server = Awaited<ReturnType<typeof startServer>>
+
+/** Starts `serve` on a free port and waits until it says where it listens. */
+export async function startServer(launch: Launch) {
+  const server = beginServer(launch)
+  const url = await server.url()
+  if (url === undefined) throw new Error(`did not start: ${server.out()}${server.err()}`)
+  return { ...server, url }
 }
 
 function collect(stream: ReadableStream<Uint8Array>) {

@@ -1,6 +1,6 @@
 import { Database } from 'bun:sqlite'
 import { join } from 'node:path'
-import { BINARY, command, type Server, startServer } from '../binary.ts'
+import { BINARY, beginServer, command, type Server, startServer } from '../binary.ts'
 import { temporaryFolder } from '../folder.ts'
 import { clientOf } from './client.ts'
 
@@ -59,6 +59,9 @@ export function openHouse(stack: AsyncDisposableStack, { dataDir, settings = {} 
   const serve = async (...args: string[]): Promise<Server> =>
     stack.use(await startServer({ cwd, env, args }))
 
+  /** One that may not come up, or is not waited for. */
+  const beginServing = () => stack.use(beginServer({ cwd, env }))
+
   /** What `serve` says that cannot start. Waits for as long as one runs that can. */
   const serveInVain = () => run('serve', '--server-port', '0')
 
@@ -94,9 +97,6 @@ export function openHouse(stack: AsyncDisposableStack, { dataDir, settings = {} 
 
   return {
     cwd,
-    /** For what is started otherwise. */
-    command: [BINARY],
-    place: { cwd, env },
     dataDir: place,
     database,
     run,
@@ -105,6 +105,7 @@ export function openHouse(stack: AsyncDisposableStack, { dataDir, settings = {} 
     begin,
     inShell,
     serve,
+    beginServing,
     serveInVain,
     newTenant,
     newClient,
