@@ -8,12 +8,14 @@ import { dirname, join } from 'node:path'
 
 const root = join(import.meta.dir, '..')
 
-/** The first is what runs; others are what it starts as workers. */
-const ENTRYPOINTS = ['src/main.ts']
+/** The one module that runs: whatever else the executable starts is the executable itself. */
+const ENTRYPOINT = 'src/main.ts'
 
 interface Compilation {
   outfile: string
   commit: string
+  /** Another program to compile just as this one. */
+  entrypoint?: string
   /** Another machine's Bun to compile for, as a file, so that nothing is fetched here. */
   runtime?: { target: Bun.Build.CompileTarget; executablePath: string }
 }
@@ -22,13 +24,14 @@ interface Compilation {
  * Bundles the sources and joins them with a runtime: with the one that runs this, if none is given.
  * The file appears whole, so that one that runs can be replaced.
  */
-export async function compile({ outfile, commit, runtime }: Compilation): Promise<void> {
+export async function compile(compilation: Compilation): Promise<void> {
+  const { outfile, commit, entrypoint = ENTRYPOINT, runtime } = compilation
   mkdirSync(dirname(outfile), { recursive: true })
   // The bundle names each source by its path from here: the same bytes wherever this is started.
   process.chdir(root)
   const unfinished = `${outfile}.${process.pid}`
   await Bun.build({
-    entrypoints: ENTRYPOINTS,
+    entrypoints: [entrypoint],
     target: 'bun',
     define: {
       GATEHOUSE_COMMIT: JSON.stringify(commit),

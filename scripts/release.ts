@@ -1,7 +1,7 @@
 /**
  * Makes what a release is handed out as: `bun run release [--target NAME]… [--out DIR] [--tag TAG]`.
- * An executable and an archive for each target, and their checksums. The same commit gives the same
- * bytes. With a tag, it has to be the version's, the changelog has to have a dated section for it,
+ * An executable and an archive for each target, and their checksums, in place of those that an
+ * earlier release left there. The same commit gives the same bytes. With a tag, it has to be the version's, the changelog has to have a dated section for it,
  * and that section is written beside as the text of the release.
  */
 import { statSync } from 'node:fs'
@@ -11,6 +11,7 @@ import manifest from '../package.json' with { type: 'json' }
 import { compile } from './build.ts'
 import { writeArchive } from './release/archive.ts'
 import { checksums } from './release/checksums.ts'
+import { removeEarlier } from './release/earlier.ts'
 import { inspect } from './release/inspect.ts'
 import { fetchRuntimes } from './release/runtimes.ts'
 import { smoke } from './release/smoke.ts'
@@ -30,12 +31,12 @@ const options = () =>
     },
   }).values
 
-/** Writes the text of the release, if the tag is right. */
-async function checkTag(tag: string, out: string) {
+/** The text of the release, if the tag is right. */
+async function notesOf(tag: string) {
   const changelog = await Bun.file(join(ROOT, 'CHANGELOG.md')).text()
   const errors = tagErrors(tag, version, changelog)
   if (errors.length > 0) throw new Error(errors.join('\n'))
-  await Bun.write(join(out, 'NOTES.md'), `${changelogSection(changelog, version)?.text}\n`)
+  return `${changelogSection(changelog, version)?.text}\n`
 }
 
 async function tryOut(target: Target, executable: string) {
@@ -51,8 +52,10 @@ async function release() {
   const targets = chooseTargets(names)
   const out = resolve(given)
   const commit = await readCommit(ROOT, { allowDirty })
-  if (tag !== undefined) await checkTag(tag, out)
+  const notes = tag === undefined ? undefined : await notesOf(tag)
   const runtimeOf = await fetchRuntimes(targets)
+  removeEarlier(out)
+  if (notes !== undefined) await Bun.write(join(out, 'NOTES.md'), notes)
 
   const files: string[] = []
   for (const target of targets) {

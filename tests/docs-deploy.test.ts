@@ -1,13 +1,14 @@
 import { describe, expect, test } from 'bun:test'
-import { readdirSync } from 'node:fs'
+import { mkdirSync, readdirSync } from 'node:fs'
 import { basename, dirname, join, normalize } from 'node:path'
 import { EXIT } from '../src/cli/command.ts'
-import { run } from '../src/cli/run.ts'
 import { leaves } from '../src/config/catalogue.ts'
 import { FILE_VARIABLE } from '../src/config/environment.ts'
 import { loadConfig } from '../src/config/index.ts'
 import { bootTestApp } from './support/app.ts'
+import { cli } from './support/cli.ts'
 import { testConfig } from './support/config.ts'
+import { temporaryFolder } from './support/folder.ts'
 
 /** What the pages on deployment and the files beside them name has to exist. */
 
@@ -128,20 +129,8 @@ describe('settings', () => {
 describe('commands', () => {
   /** Asks for help with the words of a command, which has verb and options looked at. */
   async function objection(words: string[]): Promise<string> {
-    let said = ''
-    const take = (text: string) => {
-      said += text
-    }
-    const code = await run([...words, '--help'], {
-      out: () => {},
-      err: take,
-      in: async () => '',
-      isWatched: false,
-      env: {},
-      cwd: '/nowhere',
-      program: 'gatehouse',
-    })
-    return code === EXIT.ok ? '' : said
+    const { code, err } = await cli('/nowhere')(...words, '--help')
+    return code === EXIT.ok ? '' : err
   }
 
   /** What stands before a command and is none: a prompt, another account, a container, a loop. */
@@ -287,9 +276,35 @@ describe('the files for proxies', async () => {
     expect(seconds(kept)).toBeLessThan(IDLE_SECONDS)
   })
 
-  test.each(proxies)('%s keeps metrics inside', (_name, text) => {
-    expect(text).toContain('/metrics')
-  })
+  const METRICS = ['/metrics', '/metrics/']
+
+  test.each(['docs/examples/nginx.conf', 'docs/metrics.md'])(
+    'keep metrics inside: %s, also where a backslash leads there',
+    async (path) => {
+      const rule = new RegExp(
+        /location ~ (\S+) \{\s*return 404;/.exec(await read(path))?.[1] ?? '^$',
+      )
+      for (const kept of [...METRICS, '/x\\..\\metrics']) expect(kept).toMatch(rule)
+      for (const open of ['/', '/v1/metrics', '/metrics-of-mine']) expect(open).not.toMatch(rule)
+    },
+  )
+
+  test.each(['docs/examples/Caddyfile', 'docs/examples/Caddyfile.two', 'docs/metrics.md'])(
+    'keep metrics inside: %s, with a slash behind, too',
+    async (path) => {
+      const [, name, paths = ''] = /(@\w+) path (.+)/.exec(await read(path)) ?? []
+      expect(paths.split(' ')).toEqual(METRICS)
+      expect(await read(path)).toContain(`respond ${name} 404`)
+    },
+  )
+
+  test.each(['docs/examples/traefik-dynamic.yaml', 'docs/proxies.md'])(
+    'keep metrics inside: %s, with a slash behind, too',
+    async (path) => {
+      const rule = METRICS.map((kept) => `!Path(\`${kept}\`)`).join(' && ')
+      expect(await read(path)).toContain(`Host(\`gatehouse.example.org\`) && ${rule}\n`)
+    },
+  )
 
   test('ask for a route that tells whether Gatehouse is ready', async () => {
     await using app = await bootTestApp()
@@ -315,6 +330,37 @@ describe('the files for proxies', async () => {
       for (const { text } of blocksOf(await read(page)).filter((one) => one.language === 'yaml'))
         expect(parsedYaml(text)).toBeObject()
   })
+})
+
+test('going back keeps the log beside the database that it belongs to', async () => {
+  using folder = temporaryFolder()
+  const data = join(folder.path, 'data')
+  mkdirSync(data)
+  const kept = ['gatehouse.db', 'gatehouse.db-shm', 'gatehouse.db-wal']
+  for (const name of [...kept, 'master.key']) await Bun.write(join(data, name), name)
+  const page = (await read('docs/upgrade.md')).split('## Go back')[1] ?? ''
+  const lines = (blocksOf(page)[0]?.text ?? '').split('\n')
+  // The rest is for an account, a service and a copy that are not here.
+  const moving = lines.filter((line) => /\b(mv|rm|install -d)\b/.test(line)).join('\n')
+  const script = moving
+    .replaceAll('sudo ', '')
+    .replaceAll('/var/lib/gatehouse', data)
+    .replaceAll('/root', folder.path)
+  const { exitCode } = Bun.spawnSync(['sh', '-e', '-c', script])
+  expect(exitCode).toBe(0)
+  expect(readdirSync(data)).toEqual(['master.key'])
+  expect(readdirSync(join(folder.path, 'after-upgrade')).toSorted()).toEqual(kept)
+})
+
+test('a database is opened by hand as the account of the server', async () => {
+  const names = readdirSync(join(ROOT, 'docs')).filter((name) => name.endsWith('.md'))
+  for (const name of names) {
+    const shells = blocksOf(await read(`docs/${name}`)).filter(({ language }) => language === 'sh')
+    const lines = shells.flatMap(({ text }) => text.split('\n'))
+    const opening = lines.filter((line) => /\bsqlite3 .*\/var\/lib\/gatehouse/.test(line))
+    for (const line of opening)
+      expect([name, line]).toEqual([name, expect.stringMatching(/sudo -u gatehouse sqlite3/)])
+  }
 })
 
 test('the messages that docs/upgrade.md explains are those of the program', async () => {

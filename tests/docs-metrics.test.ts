@@ -49,6 +49,12 @@ async function makeTraffic(app: TestApp) {
   await new Promise((resolve) => setImmediate(resolve))
 }
 
+/** What a query may ask for: Prometheus itself notes of each target whether it answered. */
+const queried = new Map<string, Family>([
+  ...families,
+  ['up', { type: 'gauge', labels: new Set(TARGET_LABELS) }],
+])
+
 function familiesIn(text: string): Map<string, Family> {
   const found = new Map<string, Family>()
   for (const [, name = '', type = ''] of text.matchAll(/^# TYPE (\w+) (\w+)$/gm))
@@ -115,7 +121,7 @@ describe.each([
     const selectors = selectorsIn(expr)
     expect(selectors.length).toBeGreaterThan(0)
     for (const { sample, labels } of selectors) {
-      const family = families.get(familyOf(families, sample))
+      const family = queried.get(familyOf(queried, sample))
       expect([sample, family?.type]).toEqual([sample, expect.any(String)])
       if (family?.type === 'histogram') expect(sample).toMatch(/_(bucket|sum|count)$/)
       for (const label of labels) expect(labelsOf(sample)).toContain(label)
@@ -144,10 +150,14 @@ function labelsOf(sample: string): string[] {
 }
 
 function selectorsIn(expr: string): { sample: string; labels: string[] }[] {
-  return [...expr.matchAll(/\b(gatehouse_\w+)(?:{([^}]*)})?/g)].map(([, sample = '', within]) => ({
-    sample,
-    labels: [...(within ?? '').matchAll(/(\w+)\s*(?:=~|!~|!=|=)/g)].map(([, label = '']) => label),
-  }))
+  return [...expr.matchAll(/\b(gatehouse_\w+|up)\b(?:{([^}]*)})?/g)].map(
+    ([, sample = '', within]) => ({
+      sample,
+      labels: [...(within ?? '').matchAll(/(\w+)\s*(?:=~|!~|!=|=)/g)].map(
+        ([, label = '']) => label,
+      ),
+    }),
+  )
 }
 
 /** What stands in each `by (…)`, with the metrics of the parentheses behind it. */
@@ -216,9 +226,15 @@ describe('the dashboard', () => {
 })
 
 describe('the alerts', () => {
+  test('know of one process of several that does not answer', () => {
+    const asked = alertQueries.find(({ expr }) => selectorsIn(expr)[0]?.sample === 'up')
+    const [, name = ''] = /job_name: (\S+)/.exec(PAGE) ?? []
+    expect(asked?.expr).toBe(`up{job="${name}"} == 0`)
+  })
+
   test('are few, and each says what is the matter', () => {
     const rules = ALERTS.groups.flatMap((group) => group.rules)
-    expect(rules.length).toBe(10)
+    expect(rules.length).toBe(11)
     for (const { alert, annotations } of rules) {
       expect(alert).toStartWith('Gatehouse')
       expect(annotations.summary).toEndWith('.')

@@ -147,7 +147,10 @@ test.skipIf(!CAN_TYPE || Bun.which('sqlite3') === null)(
   'the query of docs/sign-in.md shows what became of mails',
   async () => {
     await using shell = openShell({ cwd: shop.folder, env: {} })
-    const query = page.block('sh', 'FROM mails').replaceAll('/var/lib/gatehouse', './data')
+    const query = page
+      .block('sh', 'FROM mails')
+      .replace('sudo -u gatehouse ', '')
+      .replaceAll('/var/lib/gatehouse', './data')
     const isSent = async () => /ada@example\.com.*\bsent\b/.test(await shell.run(query))
     await until(isSent)
   },

@@ -1,10 +1,15 @@
 import { describe, expect, test } from 'bun:test'
 import { createHash } from 'node:crypto'
-import { join } from 'node:path'
+import { readdirSync } from 'node:fs'
+import { join, normalize } from 'node:path'
+import { buffer } from 'node:stream/consumers'
 import { type Static, Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
+import { extract } from 'tar-stream'
 import manifest from '../package.json' with { type: 'json' }
+import { writeArchive } from '../scripts/release/archive.ts'
 import { checksums } from '../scripts/release/checksums.ts'
+import { removeEarlier } from '../scripts/release/earlier.ts'
 import { formatOf } from '../scripts/release/inspect.ts'
 import { runtimeProject } from '../scripts/release/runtimes.ts'
 import { changelogSection, tagErrors } from '../scripts/release/source.ts'
@@ -110,9 +115,87 @@ test('checksums are in the order of the names and in the form that sha256sum rea
   expect(checksums(files)).toBe(line(files[1]) + line(files[0]))
 })
 
+describe('an archive', () => {
+  /** What it holds, by the path within its folder, and its bytes. */
+  async function archived(folder: string) {
+    const executable = join(folder, 'gatehouse-1.2.3-plan9')
+    const outfile = `${executable}.tar.gz`
+    await Bun.write(executable, 'not really')
+    await writeArchive({ root: ROOT, executable, outfile, time: 1_767_225_600 })
+    const bytes = await Bun.file(outfile).bytes()
+    const entries = extract()
+    entries.end(Bun.gunzipSync(bytes))
+    const files = new Map<string, { mode: number | undefined; text: string }>()
+    for await (const entry of entries) {
+      const { name, mode } = entry.header
+      const text = (await buffer(entry)).toString()
+      files.set(name.replace('gatehouse-1.2.3-plan9/', ''), { mode, text })
+    }
+    return { bytes, files }
+  }
+
+  test('has the executable, the unit where the pages say, and no folder but its own', async () => {
+    using folder = temporaryFolder()
+    const { files } = await archived(folder.path)
+    expect(files.get('gatehouse')).toEqual({ mode: 0o755, text: 'not really' })
+    expect(files.get('docs/gatehouse.service')?.text).toBe(await read('docs/gatehouse.service'))
+    const notOfRepository = [...files.keys()].filter((name) => /^[./]|\.\.|\\/.test(name))
+    expect(notOfRepository).toEqual([])
+  })
+
+  test('has whatever its README and its documentation link to', async () => {
+    using folder = temporaryFolder()
+    const { files } = await archived(folder.path)
+    const lost: string[] = []
+    const pages = [...files].filter(([name]) => /^(README|docs\/.+)\.md$/.test(name))
+    for (const [name, { text }] of pages)
+      for (const [, target = ''] of text.matchAll(/\]\(([^)\s#:]+)(?:#[^)]*)?\)/g)) {
+        const path = normalize(join(name, '..', target))
+        if (!files.has(path)) lost.push(`${name}: ${target}`)
+      }
+    expect(pages.length).toBeGreaterThan(20)
+    expect(lost).toEqual([])
+  })
+
+  test('of the same commit has the same bytes', async () => {
+    using one = temporaryFolder()
+    using other = temporaryFolder()
+    expect((await archived(one.path)).bytes).toEqual((await archived(other.path)).bytes)
+  })
+})
+
+describe('what an earlier release left in the folder', () => {
+  const inFolder = async (...names: string[]) => {
+    const folder = temporaryFolder()
+    for (const name of names) await Bun.write(join(folder.path, name), name)
+    return folder
+  }
+
+  test('is gone before the next is made: what is published is what the checksums name', async () => {
+    using folder = await inFolder(
+      'gatehouse-0.0.9-linux-x64',
+      'gatehouse-0.0.9-linux-x64.tar.gz',
+      'gatehouse-0.1.0-linux-x64.4711',
+      'NOTES.md',
+      'SHA256SUMS',
+    )
+    removeEarlier(folder.path)
+    expect(readdirSync(folder.path)).toEqual([])
+  })
+
+  test('is told from what is no release, and a folder that is not there has nothing', async () => {
+    const others = ['gatehouse-2026-11-22T03-00-00Z.tar.gz', 'gatehouse', 'notes.txt']
+    using folder = await inFolder(...others)
+    removeEarlier(folder.path)
+    expect(readdirSync(folder.path).toSorted()).toEqual(others.toSorted())
+    expect(() => removeEarlier(join(folder.path, 'none'))).not.toThrow()
+  })
+})
+
 const Step = Type.Object({
   uses: Type.Optional(Type.String()),
   run: Type.Optional(Type.String()),
+  with: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
 })
 const Job = Type.Object({
   needs: Type.Optional(Type.String()),
@@ -155,6 +238,20 @@ describe('the workflows', () => {
     ])
     const tried = jobs.try?.strategy?.matrix.include.map(({ target }) => target)
     expect(tried).toEqual(TARGETS.map(({ name }) => name))
+  })
+
+  test('an image is pushed after it was ready, read-only and as its own user', async () => {
+    const { jobs } = await workflow('release')
+    const steps = jobs.image?.steps ?? []
+    const loads = steps.findIndex((step) => step.with?.load === true)
+    const runs = steps.findIndex(({ run }) => run?.includes('docker run'))
+    const pushes = steps.findIndex((step) => step.with?.push === true)
+    expect([loads, runs, pushes]).toEqual([loads, runs, pushes].toSorted((a, b) => a - b))
+    expect(loads).toBeGreaterThan(0)
+    const { run = '' } = steps[runs] ?? {}
+    expect(run).toContain('--read-only --user 65532 --tmpfs /tmp')
+    expect(run).toContain(steps[loads]?.with?.tags as string)
+    expect(run).toMatch(/timeout \d+ .*gatehouse healthcheck/)
   })
 
   test('only the job that publishes may write contents, only the image job packages', async () => {

@@ -41,17 +41,20 @@ async function serveAndStop(executable: string, cwd: string) {
   }
 }
 
-/** The log says where the server listens. */
 async function listeningUrl(log: ReadableStream<Uint8Array>): Promise<string> {
   const decoder = new TextDecoder()
   let text = ''
   for await (const chunk of log) {
     text += decoder.decode(chunk, { stream: true })
-    const url = /"message":"listening","url":"([^"]+)"/.exec(text)?.[1]
+    const url = urlIn(text)
     if (url) return url
   }
   throw new Error(`serve ended: ${text}`)
 }
+
+/** Where a server says in its log that it listens; undefined until it has. */
+export const urlIn = (log: string): string | undefined =>
+  /"message":"listening","url":"([^"]+)"/.exec(log)?.[1]
 
 function expectText(text: string, part: string) {
   if (!text.includes(part)) throw new Error(`expected ${part}, got ${text}`)

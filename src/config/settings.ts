@@ -118,7 +118,7 @@ export const settings = {
     maxResponseBytes: setting(size('1KB', '10MB'), '64KB', 'How much of an answer is read.'),
   }),
 
-  mail: table('Codes and notices. Without SMTP, mails stay in the outbox of the console.', {
+  mail: table('Codes and notices. Mails are kept until there is smtp_url, or they expire.', {
     smtpUrl: secret(
       smtpUrl,
       'The server that takes mail; smtps:// for TLS from the first byte. In a password, anything ' +

@@ -1,6 +1,7 @@
 import { statfsSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { sql } from 'drizzle-orm'
+import { logOf } from '../../db/look.ts'
 import type { Db } from '../../db/open.ts'
 import { instances } from '../schema.ts'
 import type { Metrics } from './index.ts'
@@ -14,7 +15,7 @@ export function createStorageMetrics(metrics: Metrics, db: Db) {
     { value: sizeOf(db.file) },
   ])
   metrics.gauge('wal_size_bytes', 'Size of the write-ahead log beside it.', () => [
-    { value: sizeOf(`${db.file}-wal`) },
+    { value: sizeOf(logOf(db.file)) },
   ])
   metrics.gauge('database_free_disk_bytes', 'Room that is left where the database is.', () => [
     { value: roomAt(dirname(db.file)) },
