@@ -55,7 +55,8 @@ function entryOf(path: string[], [name, node]: [string, Settings[string]]) {
 }
 
 function leafOf(name: string, path: string[], word: string, setting: Setting): Leaf {
-  const words = [...path, word].join('.').replaceAll('.', '_')
+  // Shells take no variable with a dash in its name.
+  const words = [...path, word].join('.').replaceAll(/[.-]/g, '_')
   return {
     setting,
     name,

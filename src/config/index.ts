@@ -3,5 +3,12 @@ export { type Flags, settingFlags } from './flags.ts'
 export { type LoadInput, type LoadResult, loadConfig, type Origins } from './load.ts'
 export { nearest } from './nearest.ts'
 export { type ConfigError, formatErrors, type Origin } from './reading.ts'
-export { type Config, PROVIDERS, type ProviderName } from './settings.ts'
+export {
+  ALL_PROVIDERS,
+  type AnyProvider,
+  type Config,
+  OPERATOR_PROVIDERS,
+  PROVIDERS,
+  type ProviderName,
+} from './settings.ts'
 export { describeConfig, formatRows, type SettingRow } from './show.ts'

@@ -1,4 +1,4 @@
-import { type Config, PROVIDERS, type ProviderName } from './settings.ts'
+import { ALL_PROVIDERS, type AnyProvider, type Config } from './settings.ts'
 
 /** A rule between settings that are sound by themselves. */
 export interface Conflict {
@@ -11,7 +11,7 @@ export interface Conflict {
 export const conflictsIn = (config: Config): Conflict[] => [
   ...mailWithoutSender(config),
   ...codesThatOutliveTheirFlow(config),
-  ...PROVIDERS.flatMap((name) => unfitProvider(config, name)),
+  ...ALL_PROVIDERS.flatMap((name) => unfitProvider(config, name)),
 ]
 
 function mailWithoutSender({ mail }: Config): Conflict[] {
@@ -27,7 +27,7 @@ function codesThatOutliveTheirFlow({ gate }: Config): Conflict[] {
   return [{ keys, message: 'code_lifetime must not be longer than flow_lifetime' }]
 }
 
-function unfitProvider({ gate }: Config, name: ProviderName): Conflict[] {
+function unfitProvider({ gate }: Config, name: AnyProvider): Conflict[] {
   const { clientId, clientSecret, teamId, keyId, privateKey } = gate.providers[name]
   const secret = { client_secret: clientSecret }
   const signing = { team_id: teamId, key_id: keyId, private_key: privateKey }
@@ -41,16 +41,16 @@ function unfitProvider({ gate }: Config, name: ProviderName): Conflict[] {
 
 type Words = Readonly<Record<string, string | undefined>>
 
-const keyOf = (name: ProviderName, word: string) => `gate.providers.${name}.${word}`
+const keyOf = (name: AnyProvider, word: string) => `gate.providers.${name}.${word}`
 
 /** Settings that this provider has no use for. */
-const inVain = (name: ProviderName, words: Words, message: string): Conflict[] =>
+const inVain = (name: AnyProvider, words: Words, message: string): Conflict[] =>
   Object.keys(words)
     .filter((word) => words[word] !== undefined)
     .map((word) => ({ keys: [keyOf(name, word)], message }))
 
 /** Settings of which some are there and some are not. */
-function half(name: ProviderName, words: Words): Conflict[] {
+function half(name: AnyProvider, words: Words): Conflict[] {
   const [there = [], missing = []] = [true, false].map((isThere) =>
     Object.keys(words).filter((word) => (words[word] !== undefined) === isThere),
   )

@@ -4,7 +4,7 @@ import { choice, duration, integer, line, path, size, tick, toggle, word } from 
 import { allowed, baseUrl, endpoint, host, mailbox, network, smtpUrl } from './places.ts'
 import { secret, setting, table, tableEach, unset, type ValuesOf } from './setting.ts'
 
-/** Whom people can sign in with. */
+/** Whom the people of a tenant can sign in with. */
 export const PROVIDERS = [
   'github',
   'google',
@@ -21,12 +21,20 @@ export const PROVIDERS = [
 
 export type ProviderName = (typeof PROVIDERS)[number]
 
+/** Whom operators can sign in with at the console, by applications of its own. */
+export const OPERATOR_PROVIDERS = ['github-tenant', 'google-tenant'] as const
+
+export const ALL_PROVIDERS = [...PROVIDERS, ...OPERATOR_PROVIDERS] as const
+
+export type AnyProvider = (typeof ALL_PROVIDERS)[number]
+
 const kept = duration('1s', '3650d')
 
 /** A table a provider: how this instance is known there, and where it is. */
 const providers = tableEach(
-  PROVIDERS,
-  `Sign-in with an account elsewhere. Such a table may exist for each of ${PROVIDERS.join(', ')}; ` +
+  ALL_PROVIDERS,
+  `Sign-in with an account elsewhere. Such a table may exist for each of ${PROVIDERS.join(', ')}, ` +
+    `and for operators of the console ${OPERATOR_PROVIDERS.join(' and ')}; ` +
     'without client_id and client_secret the provider is off. apple wants team_id, key_id and ' +
     'private_key in place of client_secret. Addresses are built in: set them only for an ' +
     'installation of your own, by https unless it is on this machine.',

@@ -38,7 +38,7 @@ function rowsOf(section: Section, values: unknown, origin: Origins): SettingRow[
     })
 }
 
-/** Eleven providers that nobody set up would bury the rest. */
+/** All the providers that nobody set up would bury the rest. */
 const isTouched = (section: Section, origin: Origins) =>
   leavesIn(section).some(({ key }) => origin.get(key)?.source !== 'default')
 

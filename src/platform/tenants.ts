@@ -1,8 +1,9 @@
-import { asc, eq, sql } from 'drizzle-orm'
+import { and, asc, eq, ne, sql } from 'drizzle-orm'
 import type { Db } from '../db/open.ts'
 import type { Actor, Audit } from './audit/index.ts'
 import { type Clock, isoTime } from './clock.ts'
 import { fail, invalid, notFound } from './errors.ts'
+import { HOUSE_ID } from './house.ts'
 import { newId } from './ids.ts'
 import { createImportStore } from './portable/imports-store.ts'
 import { tenants } from './schema.ts'
@@ -40,7 +41,10 @@ const NAME_LIMIT = 200
 
 export type Tenants = ReturnType<typeof createTenants>
 
-/** Tenants are the boundary of all data; each change leaves an audit row. */
+/**
+ * Tenants are the boundary of all data; each change leaves an audit row. The house, whose people
+ * are the operators, is none of them.
+ */
 export function createTenants(parts: {
   db: Db
   clock: Clock
@@ -52,14 +56,15 @@ export function createTenants(parts: {
   const store = createStore(db)
   const imports = createImportStore(db)
 
-  async function create(actor: Actor, input: { name: string; plan: Plan }): Promise<Tenant> {
-    const name = checkedName(input.name)
-    const now = clock.now()
-    return db.commit(() => {
-      const row = store.insert({ id: newId(), name, plan: input.plan, now })
-      record(actor, 'tenant.created', row, { name, plan: input.plan })
-      return present(row)
-    })
+  const create = async (actor: Actor, input: { name: string; plan: Plan }): Promise<Tenant> =>
+    db.commit(() => add(actor, input))
+
+  /** Within a commit. Throws `invalid` for a name that a list has no place for. */
+  function add(actor: Actor, { name: given, plan }: { name: string; plan: Plan }): Tenant {
+    const name = checkedName(given)
+    const row = store.insert({ id: newId(), name, plan, now: clock.now() })
+    record(actor, 'tenant.created', row, { name, plan })
+    return present(row)
   }
 
   const list = (): Tenant[] => store.all().map(present)
@@ -67,6 +72,9 @@ export function createTenants(parts: {
   const find = (id: string): Tenant => present(existing(id))
 
   const exists = (id: string): boolean => store.find(id) !== undefined
+
+  /** What people are told they sign in to: of the house as well. */
+  const nameOf = (id: string): string => store.nameOf(id) ?? fail(notFound('tenant not found'))
 
   async function change(actor: Actor, id: string, input: TenantChange): Promise<Tenant> {
     const changes = checkedChange(input)
@@ -96,7 +104,7 @@ export function createTenants(parts: {
   const record = (actor: Actor, action: string, row: TenantRow, detail: Record<string, unknown>) =>
     audit.record({ tenantId: row.id, actor, action, object: `tenant:${row.id}`, detail })
 
-  return { create, list, find, exists, change, suspend, resume }
+  return { create, add, list, find, exists, nameOf, change, suspend, resume }
 }
 
 function createStore({ orm }: Db) {
@@ -118,12 +126,23 @@ function createStore({ orm }: Db) {
     .where(eq(tenants.id, sql.placeholder('id')))
     .returning()
     .prepare()
+  const isNoHouse = ne(tenants.id, HOUSE_ID)
   const find = orm
     .select()
     .from(tenants)
+    .where(and(eq(tenants.id, sql.placeholder('id')), isNoHouse))
+    .prepare()
+  const name = orm
+    .select({ name: tenants.name })
+    .from(tenants)
     .where(eq(tenants.id, sql.placeholder('id')))
     .prepare()
-  const all = orm.select().from(tenants).orderBy(asc(tenants.createdAt), asc(tenants.id)).prepare()
+  const all = orm
+    .select()
+    .from(tenants)
+    .where(isNoHouse)
+    .orderBy(asc(tenants.createdAt), asc(tenants.id))
+    .prepare()
   return {
     insert: ({ id, name, plan, now }: { id: string; name: string; plan: Plan; now: number }) =>
       insert.get({
@@ -137,6 +156,7 @@ function createStore({ orm }: Db) {
       }),
     save: (row: TenantRow): TenantRow => save.get(row as never),
     find: (id: string): TenantRow | undefined => find.get({ id }),
+    nameOf: (id: string): string | undefined => name.get({ id })?.name,
     all: (): TenantRow[] => all.all(),
   }
 }

@@ -41,12 +41,33 @@ test('a plan, a price and a cap are there from the start', () => {
   })
 })
 
-test('all eleven providers are there, and off until they have a client', () => {
+test('all eleven providers are there, and two for operators, off until they have a client', () => {
   const { providers } = configOf({}).gate
 
-  expect(Object.keys(providers)).toEqual([...PROVIDERS])
+  expect(Object.keys(providers)).toEqual([...PROVIDERS, 'github-tenant', 'google-tenant'])
   expect(PROVIDERS).toHaveLength(11)
-  for (const name of PROVIDERS) expect(providers[name].clientId).toBeUndefined()
+  for (const { clientId } of Object.values(providers)) expect(clientId).toBeUndefined()
+})
+
+test('a provider for operators is set like the others: its dash is an underscore in variables', () => {
+  const inFile = '[gate.providers.google-tenant]\nclient_id = "a"\nclient_secret = "b"'
+  const variables = {
+    GATEHOUSE_GATE_PROVIDERS_GITHUB_TENANT_CLIENT_ID: 'c',
+    GATEHOUSE_GATE_PROVIDERS_GITHUB_TENANT_CLIENT_SECRET: 'd',
+  }
+
+  const { providers } = configOf({ toml: inFile, env: variables }).gate
+  expect(providers['google-tenant']).toMatchObject({ clientId: 'a', clientSecret: 'b' })
+  expect(providers['github-tenant']).toMatchObject({ clientId: 'c', clientSecret: 'd' })
+  expect(providers.google.clientId).toBeUndefined()
+  expect(providers.github.clientId).toBeUndefined()
+})
+
+test('half a provider for operators is refused, and so is what apple alone has', () => {
+  const half = '[gate.providers.github-tenant]\nclient_id = "a"'
+  expect(errorsOf({ toml: half })).toEqual([expect.stringContaining('set client_secret as well')])
+  const signed = '[gate.providers.google-tenant]\nteam_id = "a"'
+  expect(errorsOf({ toml: signed })).toEqual([expect.stringContaining('this is for apple alone')])
 })
 
 test('a configuration is frozen to the bottom', () => {

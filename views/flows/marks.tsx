@@ -16,7 +16,8 @@ const SYMBOLS: Record<string, string> = {
 }
 
 /** The badge of a provider. One that is not known gets its first letter. */
-export const ProviderMark = ({ provider }: { provider: string }) => {
+export const ProviderMark = ({ provider: id }: { provider: string }) => {
+  const provider = makerOf(id)
   const symbol = Object.hasOwn(SYMBOLS, provider) ? SYMBOLS[provider] : undefined
   return (
     <span class={`mark ${symbol ? provider : ''}`} aria-hidden="true">
@@ -24,3 +25,6 @@ export const ProviderMark = ({ provider }: { provider: string }) => {
     </span>
   )
 }
+
+/** Whoever stands behind a client for operators, such as `github-tenant`. */
+const makerOf = (provider: string): string => provider.replace(/-tenant$/, '')

@@ -1,11 +1,11 @@
 import type { Db } from '../../db/open.ts'
 import type { Introspection } from '../../http/introspection.ts'
-import { type Audit, actorOf } from '../../platform/audit/index.ts'
+import type { Audit } from '../../platform/audit/index.ts'
 import { type Clock, isoTime } from '../../platform/clock.ts'
 import { isMinted, mintSecret, sha256 } from '../../platform/crypto.ts'
 import type { Environment } from '../../platform/engines.ts'
 import { forbidden, invalid } from '../../platform/errors.ts'
-import type { Caller, Keys } from '../../platform/keys.ts'
+import type { KeyCaller, Keys } from '../../platform/keys.ts'
 import type { Metering } from '../../platform/metering/index.ts'
 import { USUAL_TTL } from './limits.ts'
 import type { AccessToken, TokenRequest } from './model/access-tokens.ts'
@@ -33,7 +33,7 @@ export function createAccessTokens(parts: {
   const { db, clock, audit, store, subjectOf, generations, keys, metering } = parts
 
   /** A token for somebody: one of the tenant's people, or a name of the tenant's own. */
-  async function issue(caller: Caller, input: TokenRequest): Promise<AccessToken> {
+  async function issue(caller: KeyCaller, input: TokenRequest): Promise<AccessToken> {
     checkName(input.subject, 'subject')
     const scopes = narrowed(caller, input.scopes)
     const { subject, ttl_seconds: ttl = USUAL_TTL } = input
@@ -78,7 +78,7 @@ export function createAccessTokens(parts: {
    * Throws `invalid_token` for what cannot be a token and for one that has expired. What is of
    * another tenant or environment is as unknown as what never was.
    */
-  function introspect(caller: Caller, token: string): Introspection {
+  function introspect(caller: KeyCaller, token: string): Introspection {
     const row = store.accessTokens.find(ownerOf(caller), hashOf(token))
     if (!row || !isGood(caller.tenantId, row)) return { active: false }
     if (clock.now() >= row.expires_at) throw invalidToken('the access token has expired')
@@ -97,14 +97,14 @@ export function createAccessTokens(parts: {
     (generation === null || generation === generations.of(tenantId, subject))
 
   /** RFC 7009: whether there was anything to revoke is not told. */
-  async function revoke(caller: Caller, token: string): Promise<void> {
+  async function revoke(caller: KeyCaller, token: string): Promise<void> {
     const hash = hashOf(token)
     await db.commit(() => {
       const subject = store.accessTokens.revoke(ownerOf(caller), hash, clock.now())
       if (subject === undefined) return
       audit.record({
         tenantId: caller.tenantId,
-        actor: actorOf(caller),
+        actor: caller.actor,
         action: 'access_token.revoked',
         object: `subject:${subject}`,
       })
@@ -115,9 +115,9 @@ export function createAccessTokens(parts: {
 }
 
 /** Gate keys always have an environment. */
-const environmentOf = ({ environment }: Caller): Environment => environment as Environment
+const environmentOf = ({ environment }: KeyCaller): Environment => environment as Environment
 
-const ownerOf = (caller: Caller): TokenOwner => ({
+const ownerOf = (caller: KeyCaller): TokenOwner => ({
   tenantId: caller.tenantId,
   environment: environmentOf(caller),
 })
@@ -131,7 +131,7 @@ function hashOf(token: string): string {
 const invalidToken = (message: string) => invalid(message, 'invalid_token')
 
 /** All of the key's scopes unless fewer are asked for; never more. */
-function narrowed({ scopes }: Caller, wanted: string[] | undefined): string[] {
+function narrowed({ scopes }: KeyCaller, wanted: string[] | undefined): string[] {
   if (wanted === undefined) return [...scopes]
   const missing = wanted.find((scope) => !scopes.has(scope))
   if (missing !== undefined) throw forbidden(`the key lacks the scope ${missing.slice(0, 100)}`)

@@ -1,4 +1,4 @@
-import type { Caller } from '../../platform/keys.ts'
+import type { Caller, KeyCaller } from '../../platform/keys.ts'
 import type { Resources } from '../../platform/resources.ts'
 import { questionOf } from './authzen.ts'
 import type { Decisions } from './decisions.ts'
@@ -37,18 +37,27 @@ export function createAuthorization(parts: {
   const { store, settings, subjectOf, resources, pdp, decisions, events } = parts
 
   /** Every well-formed question has an answer, which is kept with all that it went by. */
-  const authorize = (caller: Caller, question: Question): Promise<Answer> =>
+  const authorize = (caller: KeyCaller, question: Question): Promise<Answer> =>
     answer(caller, question, parseResource(question.resource))
 
+  /** What the answer would be: nobody is told, and nothing of it is kept or counted. */
+  function preview({ tenantId }: Caller, asked: Question): Decided {
+    const { subject, action, context = {} } = asked
+    const resource = parseResource(asked.resource)
+    checkName(subject, 'subject')
+    checkAction(action)
+    return decide(tenantId, subject, action, resource, checkContext(context))
+  }
+
   /** OpenID AuthZEN, Authorization API 1.0: the same in other words. */
-  async function evaluate(caller: Caller, evaluation: Evaluation): Promise<Evaluated> {
+  async function evaluate(caller: KeyCaller, evaluation: Evaluation): Promise<Evaluated> {
     const { question, resource } = questionOf(evaluation)
     const { allowed, decision_id, reason } = await answer(caller, question, resource)
     return { decision: allowed, context: { decision_id, reason } }
   }
 
   async function answer(
-    caller: Caller,
+    caller: KeyCaller,
     { subject, action, resource: name, context: given = {} }: Question,
     resource: Resource,
   ): Promise<Answer> {
@@ -120,7 +129,7 @@ export function createAuthorization(parts: {
     }
   }
 
-  return { authorize, evaluate }
+  return { authorize, evaluate, preview }
 }
 
 const denied = (reason: string): Decided => ({ allowed: false, policies: [], reason })

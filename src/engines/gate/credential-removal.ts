@@ -1,5 +1,5 @@
 import type { Db } from '../../db/open.ts'
-import { type Audit, actorOf } from '../../platform/audit/index.ts'
+import type { Audit } from '../../platform/audit/index.ts'
 import { invalid } from '../../platform/errors.ts'
 import type { Caller } from '../../platform/keys.ts'
 import type { People } from './people.ts'
@@ -34,7 +34,7 @@ export function createCredentialRemoval(parts: {
       take(person, known)
       audit.record({
         tenantId: caller.tenantId,
-        actor: actorOf(caller),
+        actor: caller.actor,
         action: 'identity.credential_removed',
         object: `identity:${identityId}`,
         detail: { type },

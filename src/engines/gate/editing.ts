@@ -1,5 +1,4 @@
 import type { Db } from '../../db/open.ts'
-import { actorOf } from '../../platform/audit/index.ts'
 import { invalid } from '../../platform/errors.ts'
 import type { Caller } from '../../platform/keys.ts'
 import { isJsonObject, type JsonObject } from './documents/json.ts'
@@ -10,7 +9,7 @@ import type { IdentityDetail } from './model/identities.ts'
 import type { Change, People } from './people.ts'
 import { metadataOf, traitsOf } from './present.ts'
 import type { IdentityRow, State } from './store/identities.ts'
-import { checkMetadata, checkTraits } from './traits.ts'
+import { checkMetadata, checkTraits, schemaOf } from './traits.ts'
 
 export type Editing = ReturnType<typeof createEditing>
 
@@ -27,7 +26,7 @@ export function createEditing(parts: { db: Db; people: People; identities: Ident
   ): Promise<Shown> {
     const { shown } = await db.commit(() => {
       const row = people.existing(caller.tenantId, id)
-      return { shown: show(people.change(row, actorOf(caller), change(row))) }
+      return { shown: show(people.change(row, caller.actor, change(row))) }
     })
     return shown
   }
@@ -40,7 +39,7 @@ export function createEditing(parts: { db: Db; people: People; identities: Ident
 
   /** RFC 6902, all operations or none. */
   const patch = (caller: Caller, id: string, operations: unknown): Promise<IdentityDetail> =>
-    changed(caller, id, (row) => changeTo(patchIdentity(projectionOf(row), operations)))
+    changed(caller, id, (row) => changeTo(row, patchIdentity(projectionOf(row), operations)))
 
   const setState = (caller: Caller, id: string, state: State): Promise<IdentityDetail> =>
     changed(caller, id, () => ({ state }))
@@ -69,10 +68,13 @@ function merged(row: IdentityRow, patch: JsonObject): JsonObject {
 }
 
 /** Looks at a patched projection as at one that somebody sent. */
-function changeTo({ traits, metadata_public: metadataPublic = {}, state }: Projection): Change {
+function changeTo(
+  { tenantId }: IdentityRow,
+  { traits, metadata_public: metadataPublic = {}, state }: Projection,
+): Change {
   if (!isJsonObject(traits)) throw invalid('traits: required, a JSON object')
   checkMetadata(metadataPublic)
   if (state !== 'active' && state !== 'inactive')
     throw invalid('state: expected one of active, inactive')
-  return { traits: checkTraits(traits), metadataPublic, state }
+  return { traits: checkTraits(traits, schemaOf(tenantId)), metadataPublic, state }
 }

@@ -1,5 +1,5 @@
 import type { Db } from '../../db/open.ts'
-import { type Audit, actorOf } from '../../platform/audit/index.ts'
+import type { Audit } from '../../platform/audit/index.ts'
 import type { Clock } from '../../platform/clock.ts'
 import { invalid } from '../../platform/errors.ts'
 import type { Caller } from '../../platform/keys.ts'
@@ -12,7 +12,7 @@ import type { IdentityDetail, NewIdentity } from './model/identities.ts'
 import type { NewCredential } from './new-credential.ts'
 import { emailTaken, type People } from './people.ts'
 import { presentCredentials, presentIdentity } from './present.ts'
-import type { IdentityRow } from './store/identities.ts'
+import type { IdentityRow, State } from './store/identities.ts'
 import type { Store } from './store/index.ts'
 import { checkMetadata, checkTraits } from './traits.ts'
 
@@ -45,6 +45,16 @@ export function createIdentities(parts: {
 
   const get = ({ tenantId }: Caller, id: string): IdentityDetail =>
     present(people.existing(tenantId, id))
+
+  /** Undefined too for a person of another tenant: whoever asks is told no more than that. */
+  function find({ tenantId }: Caller, id: string): IdentityDetail | undefined {
+    const row = store.identities.find(tenantId, id)
+    return row && present(row)
+  }
+
+  /** How many people there are in a state; from `most` on nobody counts further. */
+  const count = ({ tenantId }: Caller, state: State, most: number): number =>
+    store.identities.count(tenantId, state, most)
 
   async function create(caller: Caller, input: NewIdentity): Promise<IdentityDetail> {
     const { tenantId } = caller
@@ -90,12 +100,12 @@ export function createIdentities(parts: {
   const record = (caller: Caller, action: string, id: string) =>
     audit.record({
       tenantId: caller.tenantId,
-      actor: actorOf(caller),
+      actor: caller.actor,
       action,
       object: `identity:${id}`,
     })
 
-  return { create, get, list: createIdentityList({ store, present }), remove, present }
+  return { create, get, find, count, list: createIdentityList({ store, present }), remove, present }
 }
 
 /** An import may know that an address has been proven elsewhere. */

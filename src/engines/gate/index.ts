@@ -11,9 +11,11 @@ import { createDecisions } from './decisions.ts'
 import { createEditing } from './editing.ts'
 import { createErasure } from './erasure.ts'
 import { createEvents } from './events.ts'
+import { createHouse } from './house/index.ts'
 import { createIdentities } from './identities.ts'
 import { createAuthorizationMetrics } from './metrics.ts'
 import { createNewCredential } from './new-credential.ts'
+import { createPasswordChange } from './password-change.ts'
 import { createHashing } from './passwords/index.ts'
 import { createPeople } from './people.ts'
 import { createPdp } from './policy/pdp.ts'
@@ -25,6 +27,7 @@ import { createSelfService, type Web } from './self-service.ts'
 import { createSessions } from './sessions.ts'
 import { createSettings } from './settings.ts'
 import { createSignInMethods } from './sign-in-methods.ts'
+import type { IdentityRow } from './store/identities.ts'
 import { createStore } from './store/index.ts'
 import { createSubjectOf } from './subjects.ts'
 import { createTokenGenerations } from './token-generations.ts'
@@ -36,9 +39,11 @@ export type Gate = ReturnType<typeof createGate>
 export function createGate(
   platform: Platform,
   { delivery, mail }: { delivery: Delivery; mail: Mail },
-  config: Pick<Config, 'gate' | 'limits' | 'retention'>,
+  config: Pick<Config, 'gate' | 'limits' | 'retention' | 'mail' | 'console'>,
   access: Access,
   web: Web,
+  /** Told of whoever signs up at the console, within the commit. */
+  { onOperator }: { onOperator?: (operator: IdentityRow) => void } = {},
 ) {
   const { db, clock, log, audit, tenants, metrics, retention, resources } = platform
   const { sessionLifetimeMs, password } = config.gate
@@ -47,11 +52,16 @@ export function createGate(
   const events = createEvents({ delivery })
   const schemaUrl = (schemaId: string) => `${baseUrl()}/public/gate/schemas/${schemaId}`
   const generations = createTokenGenerations({ db, store })
-  const people = createPeople({ store, clock, audit, events, generations })
+  const people = createPeople({ store, clock, audit, events, generations, onOperator })
   const erasure = createErasure({ db, store, delivery, mail, clock, log })
   const hashing = createHashing(password)
   const newCredential = createNewCredential({ hashing })
-  const settings = createSettings({ db, store, audit })
+  const settings = createSettings({
+    db,
+    store,
+    audit,
+    hasMailServer: config.mail.smtpUrl !== undefined,
+  })
   const credentials = createCredentials({ store, clock })
   const secondFactors = createSecondFactors({ ...platform, store, settings, credentials })
   const identities = createIdentities({
@@ -74,6 +84,7 @@ export function createGate(
     owesSecondFactor: secondFactors.isOwedBy,
     lifetimeMs: sessionLifetimeMs,
   })
+  const setPassword = createPasswordChange({ store, clock, credentials, sessions, events })
   const selfService = createSelfService(platform, config, {
     store,
     mail,
@@ -83,6 +94,7 @@ export function createGate(
     settings,
     hashing,
     credentials,
+    setPassword,
     secondFactors,
     schemaUrl,
     web,
@@ -90,29 +102,60 @@ export function createGate(
   const pdp = createPdp()
   const subjectOf = createSubjectOf({ store })
   const decisions = createDecisions({ db, clock, store })
+  const credentialRemoval = createCredentialRemoval({ db, audit, store, people, secondFactors })
+  const authorization = createAuthorization({
+    store,
+    settings,
+    subjectOf,
+    resources,
+    pdp,
+    decisions,
+    events: createAuthorizationMetrics(metrics),
+  })
+  const signInMethods = createSignInMethods({ settings, tenants })
+  const policies = createPolicySettings({ clock, settings, pdp })
+  const webhooks = createWebhooks({ ...platform, delivery })
   const routes = createRoutes({
     identities,
     editing,
     sessions,
     ...selfService,
-    credentialRemoval: createCredentialRemoval({ db, audit, store, people, secondFactors }),
+    credentialRemoval,
     accessTokens: createAccessTokens({ ...platform, store, subjectOf, generations }),
     decisions,
-    authorization: createAuthorization({
-      store,
-      settings,
-      subjectOf,
-      resources,
-      pdp,
-      decisions,
-      events: createAuthorizationMetrics(metrics),
-    }),
-    signInMethods: createSignInMethods({ settings, tenants }),
-    policies: createPolicySettings({ clock, settings, pdp }),
-    webhooks: createWebhooks({ ...platform, delivery }),
+    authorization,
+    signInMethods,
+    policies,
+    webhooks,
     access,
   })
   retention.add(...gateRetention(store, config.retention), erasure.rule)
 
-  return { routes, sessions, people }
+  const house = createHouse({
+    ...platform,
+    ...selfService,
+    store,
+    people,
+    sessions,
+    hashing,
+    newCredential,
+    setPassword,
+    credentialRemoval,
+    minLength: password.minLength,
+  })
+
+  return {
+    routes,
+    sessions,
+    people,
+    house,
+    identities,
+    editing,
+    credentialRemoval,
+    authorization,
+    signInMethods,
+    policies,
+    webhooks,
+    callbackUrl: selfService.callbackUrl,
+  }
 }

@@ -1,6 +1,7 @@
 import type { Actor, Audit } from '../../platform/audit/index.ts'
 import type { Clock } from '../../platform/clock.ts'
 import { conflict, forbidden, notFound } from '../../platform/errors.ts'
+import { HOUSE_ID } from '../../platform/house.ts'
 import { newId } from '../../platform/ids.ts'
 import type { JsonObject } from './documents/json.ts'
 import type { Events } from './events.ts'
@@ -8,7 +9,7 @@ import type { Credential } from './new-credential.ts'
 import type { IdentityRow, State } from './store/identities.ts'
 import type { Store } from './store/index.ts'
 import type { TokenGenerations } from './token-generations.ts'
-import type { Traits } from './traits.ts'
+import { schemaOf, type Traits } from './traits.ts'
 
 /** What can be changed of a person. */
 export interface Change {
@@ -40,8 +41,10 @@ export function createPeople(parts: {
   audit: Audit
   events: Events
   generations: TokenGenerations
+  /** Within the commit in which somebody makes an account for themselves at the console. */
+  onOperator?: (operator: IdentityRow) => void
 }) {
-  const { store, clock, audit, events, generations } = parts
+  const { store, clock, audit, events, generations, onOperator } = parts
 
   /** contract/gate, errors: 403 for a person of another tenant, 404 for one there is not. */
   function existing(tenantId: string, id: string): IdentityRow {
@@ -75,7 +78,7 @@ export function createPeople(parts: {
   ): IdentityRow {
     const person = add({
       tenantId,
-      schemaId: 'user',
+      schemaId: schemaOf(tenantId),
       state: 'active',
       traits,
       metadataPublic: {},
@@ -85,6 +88,7 @@ export function createPeople(parts: {
     })
     const actor: Actor = { kind: 'person', id: person.id }
     audit.record({ tenantId, actor, action: 'identity.created', object: `identity:${person.id}` })
+    if (tenantId === HOUSE_ID) onOperator?.(person)
     return person
   }
 

@@ -1,4 +1,4 @@
-import type { Config, ProviderName } from '../../config/index.ts'
+import type { AnyProvider, Config } from '../../config/index.ts'
 import type { Mail } from '../../platform/mail/index.ts'
 import type { Platform } from '../../platform/platform.ts'
 import type { Credentials } from './credentials.ts'
@@ -21,6 +21,7 @@ import { createSessionAccess } from './flows/session-access.ts'
 import { createThrottle } from './flows/throttle.ts'
 import { createSignInMetrics } from './metrics.ts'
 import type { FlowKind } from './model/flows.ts'
+import type { ChangePassword } from './password-change.ts'
 import type { Hashing } from './passwords/hashing.ts'
 import type { People } from './people.ts'
 import { presentIdentity } from './present.ts'
@@ -49,7 +50,7 @@ export interface Web {
 /** All that people do for themselves, put together: contract/gate, self-service flows. */
 export function createSelfService(
   platform: Platform,
-  config: Pick<Config, 'gate' | 'limits'>,
+  config: Pick<Config, 'gate' | 'limits' | 'console'>,
   parts: {
     store: Store
     mail: Mail
@@ -59,6 +60,7 @@ export function createSelfService(
     settings: TenantSettings
     hashing: Hashing
     credentials: Credentials
+    setPassword: ChangePassword
     secondFactors: SecondFactors
     schemaUrl: (schemaId: string) => string
     web: Web
@@ -72,13 +74,13 @@ export function createSelfService(
   const urlOf = (kind: FlowKind, query: Record<string, string>) =>
     `${baseUrl()}/auth/self-service/${kind}?${new URLSearchParams(query)}`
   const hostedUrl = ({ kind, id }: FlowRow) => urlOf(kind, { flow: id })
-  const callbackUrl = (provider: ProviderName) =>
+  const callbackUrl = (provider: AnyProvider) =>
     `${baseUrl()}/auth/self-service/methods/oidc/callback/${provider}`
 
   const social = createSocial({ providers, clock })
   const keeper = createFlowKeeper({ ...platform, store, lifetimeMs: flowLifetimeMs })
   const common = { ...platform, ...parts, keeper, hostedUrl, password }
-  const offers = createOffers({ ...parts, social })
+  const offers = createOffers({ ...parts, social, signup: config.console.signup })
   const throttle = createThrottle({
     clock,
     perMinute: config.limits.signInsPerMinute,
@@ -136,8 +138,9 @@ export function createSelfService(
   const pages = createFlowPages({
     flows,
     pages: web.pages,
-    tenantName: (tenantId) => tenants.find(tenantId).name,
+    tenantName: tenants.nameOf,
     urlOf,
+    offers,
     plainOrigins: plainOriginsIn(providers),
   })
 

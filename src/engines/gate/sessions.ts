@@ -1,5 +1,5 @@
 import type { Db } from '../../db/open.ts'
-import { type Audit, actorOf } from '../../platform/audit/index.ts'
+import type { Audit } from '../../platform/audit/index.ts'
 import { type Clock, isoTime } from '../../platform/clock.ts'
 import { isMinted, mintSecret, sha256 } from '../../platform/crypto.ts'
 import { AppError, fail, forbidden, notFound, unauthenticated } from '../../platform/errors.ts'
@@ -187,7 +187,7 @@ export function createSessions(parts: {
     })
 
   const record = (caller: Caller, action: string, object: string) =>
-    audit.record({ tenantId: caller.tenantId, actor: actorOf(caller), action, object })
+    audit.record({ tenantId: caller.tenantId, actor: caller.actor, action, object })
 
   return {
     open,

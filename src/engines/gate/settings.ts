@@ -1,6 +1,7 @@
-import { PROVIDERS, type ProviderName } from '../../config/index.ts'
+import { type AnyProvider, OPERATOR_PROVIDERS, PROVIDERS } from '../../config/index.ts'
 import type { Db } from '../../db/open.ts'
-import { type Audit, actorOf } from '../../platform/audit/index.ts'
+import type { Audit } from '../../platform/audit/index.ts'
+import { HOUSE_ID } from '../../platform/house.ts'
 import type { Caller } from '../../platform/keys.ts'
 import { createReadCache } from '../../platform/read-cache.ts'
 import type { Store } from './store/index.ts'
@@ -13,7 +14,7 @@ export interface Settings
     'isPasswordlessEnabled' | 'isMfaEnabled' | 'policies' | 'policiesVersion' | 'policiesUpdatedAt'
   > {
   /** In the order in which they are listed everywhere. */
-  providers: ProviderName[]
+  providers: AnyProvider[]
   returnUrls: string[]
 }
 
@@ -22,12 +23,28 @@ const REMEMBERED_TENANTS = 200
 
 export type TenantSettings = ReturnType<typeof createSettings>
 
-/** The settings of tenants, remembered until one of them changes. */
-export function createSettings({ db, store, audit }: { db: Db; store: Store; audit: Audit }) {
+/** The settings of tenants, remembered until one of them changes. Those of the house never do. */
+export function createSettings(parts: {
+  db: Db
+  store: Store
+  audit: Audit
+  /** Whether mails go out, so that operators can sign in by them. */
+  hasMailServer: boolean
+}) {
+  const { db, store, audit, hasMailServer } = parts
   const known = createReadCache<Settings>(db, REMEMBERED_TENANTS)
 
   const of = (tenantId: string): Settings =>
-    known.get(tenantId) ?? known.set(tenantId, settingsIn(store.settings.find(tenantId)))
+    tenantId === HOUSE_ID
+      ? house
+      : (known.get(tenantId) ?? known.set(tenantId, settingsIn(store.settings.find(tenantId))))
+
+  const house: Settings = {
+    ...AS_IT_COMES,
+    isPasswordlessEnabled: hasMailServer,
+    isMfaEnabled: true,
+    providers: [...OPERATOR_PROVIDERS],
+  }
 
   /** Reads, changes and writes within one commit. `what` names the part for the audit log. */
   const change = (
@@ -43,7 +60,7 @@ export function createSettings({ db, store, audit }: { db: Db; store: Store; aud
       known.forget()
       audit.record({
         tenantId,
-        actor: actorOf(caller),
+        actor: caller.actor,
         action: `${what}.changed`,
         object: `tenant:${tenantId}`,
       })

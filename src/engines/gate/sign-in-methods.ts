@@ -57,7 +57,8 @@ export function createSignInMethods({
   /** For anybody: what a page offers to sign in with. Throws `not_found` for an unknown tenant. */
   function enabledProviders(tenantId: string): { providers: ProviderName[] } {
     if (!tenants.exists(tenantId)) throw notFound('tenant not found')
-    return { providers: settings.of(tenantId).providers }
+    const { providers } = settings.of(tenantId)
+    return { providers: PROVIDERS.filter((name) => providers.includes(name)) }
   }
 
   return {

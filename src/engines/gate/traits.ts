@@ -1,4 +1,6 @@
 import { invalid } from '../../platform/errors.ts'
+import { HOUSE_ID } from '../../platform/house.ts'
+import { LINE_TRICKS } from '../../platform/tricks.ts'
 import { checkJsonObject, type JsonObject } from './documents/json.ts'
 import { normaliseEmail } from './email.ts'
 import { LARGEST_DOCUMENT } from './limits.ts'
@@ -6,28 +8,76 @@ import { LARGEST_DOCUMENT } from './limits.ts'
 /** What is known of a person, as it is stored: the tenant stands in a column of its own. */
 export interface Traits {
   email: string
+  /** Of a tenant's people alone. */
   custom_data?: JsonObject
+  /** Of operators alone, as is `locale`. */
+  display_name?: string
+  /** A language, in two letters. */
+  locale?: string
 }
 
-const NAMES = new Set(['email', 'custom_data', 'tenant_id'])
+export type SchemaId = 'user' | 'operator'
+
+/** The one schema that the people of a tenant have; those of the house are operators. */
+export const schemaOf = (tenantId: string): SchemaId =>
+  tenantId === HOUSE_ID ? 'operator' : 'user'
 
 /**
  * Traits as they are to be stored. A `tenant_id` is dropped, whatever it says: it follows from the
  * key. Throws `invalid` for a missing address, for members there are not, and for data that would
- * not come back as it was sent.
+ * not come back as it was sent. A name of nothing but blanks comes back undefined: it takes the
+ * one before away.
  */
-export function checkTraits(traits: JsonObject): Traits {
-  const unknown = Object.keys(traits).find((name) => !NAMES.has(name))
-  if (unknown !== undefined)
-    throw invalid(
-      `traits.${unknown.slice(0, 100)}: no such trait; fields of your own belong in traits.custom_data`,
-    )
-  const { email, custom_data: customData } = traits
-  if (typeof email !== 'string') throw invalid('traits.email: required, a string')
-  const normalised = normaliseEmail(email, 'traits.email')
-  if (customData === undefined) return { email: normalised }
+export const checkTraits = (traits: JsonObject, schemaId: SchemaId = 'user'): Traits =>
+  schemaId === 'operator' ? operatorTraits(traits) : userTraits(traits)
+
+const USER = new Set(['email', 'custom_data', 'tenant_id'])
+const OPERATOR = new Set(['email', 'display_name', 'locale', 'tenant_id'])
+
+function userTraits(traits: JsonObject): Traits {
+  requireKnown(traits, USER, '; fields of your own belong in traits.custom_data')
+  const email = emailIn(traits)
+  const { custom_data: customData } = traits
+  if (customData === undefined) return { email }
   checkCustomData(customData)
-  return { email: normalised, custom_data: customData }
+  return { email, custom_data: customData }
+}
+
+function operatorTraits(traits: JsonObject): Traits {
+  requireKnown(traits, OPERATOR)
+  const { display_name: name, locale } = traits
+  return {
+    email: emailIn(traits),
+    ...(name !== undefined && { display_name: displayName(name) }),
+    ...(locale !== undefined && { locale: checkedLocale(locale) }),
+  }
+}
+
+function requireKnown(traits: JsonObject, known: ReadonlySet<string>, hint = '') {
+  const unknown = Object.keys(traits).find((name) => !known.has(name))
+  if (unknown !== undefined) throw invalid(`traits.${unknown.slice(0, 100)}: no such trait${hint}`)
+}
+
+function emailIn({ email }: JsonObject): string {
+  if (typeof email !== 'string') throw invalid('traits.email: required, a string')
+  return normaliseEmail(email, 'traits.email')
+}
+
+/** In characters. */
+export const LONGEST_DISPLAY_NAME = 200
+
+function displayName(value: unknown): string | undefined {
+  const name = typeof value === 'string' && value.isWellFormed() ? value.trim() : undefined
+  if (name === undefined || name.search(LINE_TRICKS) !== -1)
+    throw invalid('traits.display_name: expected one line, without control characters')
+  if ([...name].length > LONGEST_DISPLAY_NAME)
+    throw invalid(`traits.display_name: at most ${LONGEST_DISPLAY_NAME} characters`)
+  return name === '' ? undefined : name
+}
+
+function checkedLocale(value: unknown): string {
+  if (typeof value === 'string' && /^[a-z]{2}$/.test(value)) return value
+  throw invalid('traits.locale: expected two small letters, such as en')
 }
 
 function checkCustomData(value: unknown): asserts value is JsonObject {

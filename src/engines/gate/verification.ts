@@ -1,5 +1,5 @@
 import type { Db } from '../../db/open.ts'
-import { type Audit, actorOf } from '../../platform/audit/index.ts'
+import type { Audit } from '../../platform/audit/index.ts'
 import { type Clock, isoTime } from '../../platform/clock.ts'
 import { fail, invalid, notFound, rateLimited } from '../../platform/errors.ts'
 import type { Caller } from '../../platform/keys.ts'
@@ -52,7 +52,7 @@ export function createVerification(parts: {
       verifying.ask(flow, person, { kind: RESENT, expiresAt: flow.expiresAt })
       audit.record({
         tenantId,
-        actor: actorOf(caller),
+        actor: caller.actor,
         action: 'verification.sent',
         object: `identity:${identityId}`,
       })

@@ -4,7 +4,6 @@ import { createDeliveryLog, type DeliveryLog } from '../../http/delivery-log/del
 import type { Rotated, Rotation, TestResult } from '../../http/delivery-log/model.ts'
 import { presentTest } from '../../http/delivery-log/present.ts'
 import { rotateSecret } from '../../http/delivery-log/rotation.ts'
-import { actorOf } from '../../platform/audit/index.ts'
 import { type Clock, isoTime } from '../../platform/clock.ts'
 import { createCursor } from '../../platform/cursor.ts'
 import { invalid } from '../../platform/errors.ts'
@@ -38,7 +37,7 @@ export function createWebhooks(parts: { delivery: Delivery; clock: Clock; meteri
 
   async function create(caller: Caller, input: NewWebhook): Promise<CreatedWebhook> {
     const { url, secret } = input
-    const created = await endpoints.create(streamOf(caller), actorOf(caller), {
+    const created = await endpoints.create(streamOf(caller), caller.actor, {
       ...fieldsOf(input),
       url,
       format: 'raw',
@@ -49,11 +48,11 @@ export function createWebhooks(parts: { delivery: Delivery; clock: Clock; meteri
 
   async function update(caller: Caller, id: string, input: WebhookChange): Promise<Webhook> {
     if ('secret' in input) throw invalid('secret: not changed here, rotate-secret replaces it')
-    return present(await endpoints.update(streamOf(caller), actorOf(caller), id, fieldsOf(input)))
+    return present(await endpoints.update(streamOf(caller), caller.actor, id, fieldsOf(input)))
   }
 
   const remove = (caller: Caller, id: string): Promise<void> =>
-    endpoints.remove(streamOf(caller), actorOf(caller), id)
+    endpoints.remove(streamOf(caller), caller.actor, id)
 
   const rotate = (caller: Caller, id: string, input: Rotation | null): Promise<Rotated> =>
     rotateSecret(endpoints, streamOf(caller), caller, id, input)

@@ -126,6 +126,7 @@ const PUBLIC = [
   ['GET', `${SESSIONS}/whoami`],
   ['GET', '/public/gate/providers/:tenant'],
   ['GET', '/public/gate/schemas/user'],
+  ['GET', '/public/gate/schemas/operator'],
   ['GET', `${SELF_SERVICE}/:kind`],
   ['POST', `${SELF_SERVICE}/:kind`],
 ] as const
@@ -756,7 +757,7 @@ describe('a route that there is not', () => {
     '/access/v2/evaluation',
     '/public/gate',
     '/public/gate/nothing',
-    '/public/gate/schemas/operator',
+    '/public/gate/schemas/robot',
     AUTH,
     `${AUTH}/nothing`,
     `${AUTH}/nothing/submit`,

@@ -97,7 +97,7 @@ export function createCodes(parts: {
     { code, expiresAt, now }: { code: string; expiresAt: number; now: number },
   ) {
     const content = letter(createLetters(language), {
-      tenantName: tenants.find(tenantId).name,
+      tenantName: tenants.nameOf(tenantId),
       code,
       link: urlOf(flowKind, { flow: id, code }),
       lifetimeMs: expiresAt - now,

@@ -1,4 +1,4 @@
-import type { ProviderName } from '../../../config/index.ts'
+import type { AnyProvider } from '../../../config/index.ts'
 import type { Clock } from '../../../platform/clock.ts'
 import { sha256 } from '../../../platform/crypto.ts'
 import { newId } from '../../../platform/ids.ts'
@@ -17,10 +17,12 @@ const CSRF = 'gate csrf tokens'
 
 /** An account elsewhere that is still to become somebody's. */
 export interface PendingAccount {
-  provider: ProviderName
+  provider: AnyProvider
   subject: string
   email: string | null
   isEmailVerified: boolean
+  /** What it says of an operator; of others, no more than the address is kept. */
+  traits?: Omit<Traits, 'email'>
   tokens: string | null
 }
 

@@ -1,7 +1,8 @@
 import { AppError } from '../../../platform/errors.ts'
 import type { JsonObject } from '../documents/json.ts'
 import { normaliseEmail } from '../email.ts'
-import { checkTraits, type Traits } from '../traits.ts'
+import type { FlowRow } from '../store/flows.ts'
+import { checkTraits, LONGEST_DISPLAY_NAME, schemaOf, type Traits } from '../traits.ts'
 import { complain } from './failure.ts'
 import type { Submission } from './submission.ts'
 
@@ -21,20 +22,31 @@ export function addressIn(input: Submission, field: string): string {
   return email
 }
 
-/** The traits of a form, as they are to be stored. */
-export function traitsIn(input: Submission): Traits {
+/** The traits of a form for the people of a tenant, as they are to be stored. */
+export function traitsIn(input: Submission, { tenantId }: { tenantId: string }): Traits {
   const given = input.object('traits')
   const { email } = given
   if (email === undefined || email === null || email === '')
     throw complain(4000002, { field: 'traits.email', context: { property: 'email' } })
   try {
-    return checkTraits(given as JsonObject)
+    return checkTraits(given as JsonObject, schemaOf(tenantId))
   } catch (error) {
     throw error instanceof AppError ? asComplaint(error) : error
   }
 }
 
-const asComplaint = ({ message }: AppError) =>
-  message.startsWith('traits.email')
-    ? complain(4000040, { field: 'traits.email' })
-    : complain(4000001, { context: { reason: message } })
+/** The same of somebody new, whose language is the one that the form is in. */
+export function newcomerIn(input: Submission, flow: FlowRow): Traits {
+  const traits = traitsIn(input, flow)
+  if (schemaOf(flow.tenantId) === 'user') return traits
+  return { locale: flow.language, ...traits }
+}
+
+function asComplaint({ message }: AppError) {
+  if (message.startsWith('traits.email')) return complain(4000040, { field: 'traits.email' })
+  const field = 'traits.display_name'
+  if (message.startsWith(`${field}: at most`))
+    return complain(4000017, { field, context: { max_length: LONGEST_DISPLAY_NAME } })
+  if (message.startsWith(`${field}: expected`)) return complain(4000004, { field })
+  return complain(4000001, { context: { reason: message } })
+}

@@ -1,4 +1,4 @@
-import type { ProviderName } from '../../../config/index.ts'
+import type { AnyProvider } from '../../../config/index.ts'
 import type { Db } from '../../../db/open.ts'
 import { type Clock, isoTime } from '../../../platform/clock.ts'
 import { isSame, sha256 } from '../../../platform/crypto.ts'
@@ -19,6 +19,7 @@ import type { Completed } from './completion.ts'
 import { type Complaint, FlowFailure, FlowRefusal } from './failure.ts'
 import { EXPIRED, type FlowKeeper, isOfBrowser, type Notice } from './flow.ts'
 import type { Kind, Outcome } from './kinds/kind.ts'
+import type { Offers } from './offers.ts'
 import type { PresentFlow } from './present.ts'
 import { checkReturnTo } from './return-to.ts'
 import type { SessionAccess } from './session-access.ts'
@@ -63,16 +64,18 @@ export function createFlows(parts: {
   access: SessionAccess
   metering: Metering
   throttle: Throttle
+  offers: Offers
   roundTrips: RoundTrips
   socialSignIn: SocialSignIn
   signIns: SignInEvents
 }) {
   const { db, store, clock, keeper, kinds, present, sessions, settings, secondFactors } = parts
-  const { access, metering, throttle, roundTrips, socialSignIn, signIns } = parts
+  const { access, metering, throttle, offers, roundTrips, socialSignIn, signIns } = parts
 
   async function start(caller: Caller, kind: FlowKind, request: FlowRequest): Promise<Flow> {
     const { tenantId } = caller
     const { language = 'en' } = request
+    if (!offers.flow({ tenantId, kind })) throw NOT_FOUND
     const session = sessionFor(caller, kind, request)
     const returnTo =
       request.returnTo === undefined
@@ -126,7 +129,7 @@ export function createFlows(parts: {
   function existing(kind: FlowKind, id: string, caller?: Caller): FlowRow {
     const row = store.flows.find(id)
     const isTheirs = caller === undefined || caller.tenantId === row?.tenantId
-    if (row?.kind !== kind || !isTheirs) throw new FlowRefusal('flow_not_found', 'flow not found')
+    if (row?.kind !== kind || !isTheirs || !offers.flow(row)) throw NOT_FOUND
     return row
   }
 
@@ -188,7 +191,8 @@ export function createFlows(parts: {
     throttle.counted(client)
     const from = store.flows.find(fromId)
     if (!from || keeper.isExpired(from) || kind === 'settings' || from.kind === 'settings')
-      throw new FlowRefusal('flow_not_found', 'flow not found')
+      throw NOT_FOUND
+    if (!offers.flow({ tenantId: from.tenantId, kind })) throw NOT_FOUND
     metering.admit(from.tenantId)
     const { tenantId, language, returnTo } = from
     const row = await db.commit(() =>
@@ -269,7 +273,7 @@ export function createFlows(parts: {
 
   /** A browser comes back from a provider. Never throws `FlowFailure`. */
   async function arrive(
-    provider: ProviderName,
+    provider: AnyProvider,
     params: URLSearchParams,
     client: Client,
   ): Promise<Answer> {
@@ -339,6 +343,8 @@ export function createFlows(parts: {
 
   return { start, read, onward, branch, submit, arrive, exchange }
 }
+
+const NOT_FOUND = new FlowRefusal('flow_not_found', 'flow not found')
 
 /** The browser that a page is for; null for a program, which has none of ours. */
 const pageOf = ({ wants, browserHash }: Client): string | null =>

@@ -28,7 +28,7 @@ export const createNotify =
   ) => {
     const now = clock.now()
     if (!mail.allowance(tenantId, email, now, KIND).allowed) return
-    const letter = write(createLetters(language), { tenantName: tenants.find(tenantId).name })
+    const letter = write(createLetters(language), { tenantName: tenants.nameOf(tenantId) })
     const expiresAt = now + NEWS_MS
     mail.post({ tenantId, about: id, kind: KIND, recipient: email, expiresAt, ...letter }, now)
   }

@@ -90,7 +90,7 @@ function complainAbout(nodes: Node[], complaints: readonly Complaint[], say: Say
 }
 
 /** Fields whose content may be shown again; secrets and codes are typed anew. */
-const SHOWN_AGAIN = new Set(['identifier', 'email', 'traits.email'])
+const SHOWN_AGAIN = new Set(['identifier', 'email', 'traits.email', 'traits.display_name'])
 
 function withTyped(node: Node, typed: Submission): Node {
   const { attributes } = node

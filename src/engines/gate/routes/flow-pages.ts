@@ -1,10 +1,11 @@
-import type { ProviderName } from '../../../config/index.ts'
+import type { AnyProvider } from '../../../config/index.ts'
 import type { Fields } from '../../../http/body.ts'
 import { type Failure, failureOf, statusOf } from '../../../http/errors.ts'
 import { AppError, unavailable } from '../../../platform/errors.ts'
 import type { Client } from '../flows/client.ts'
 import { FlowFailure, FlowRefusal, type RefusalId } from '../flows/failure.ts'
 import type { Answer, Flows } from '../flows/index.ts'
+import type { Offers } from '../flows/offers.ts'
 import type { NoticePage, Pages } from '../flows/pages.ts'
 import type { Flow, FlowKind, Language } from '../model/flows.ts'
 import type { FlowRow } from '../store/flows.ts'
@@ -24,10 +25,11 @@ export function createFlowPages(parts: {
   pages: Pages
   tenantName: (tenantId: string) => string
   urlOf: (kind: FlowKind, query: Record<string, string>) => string
+  offers: Pick<Offers, 'flow'>
   /** Origins of providers that are not reached by https. */
   plainOrigins: readonly string[]
 }) {
-  const { flows, pages, tenantName, urlOf, plainOrigins } = parts
+  const { flows, pages, tenantName, urlOf, offers, plainOrigins } = parts
 
   async function show(
     kind: FlowKind,
@@ -71,7 +73,7 @@ export function createFlowPages(parts: {
 
   /** Back from a provider: whatever came of it is shown where the flow is, or goes on from there. */
   async function arrive(
-    provider: ProviderName,
+    provider: AnyProvider,
     params: URLSearchParams,
     { client: visitor, cookie }: Visitor,
   ): Promise<Response> {
@@ -107,7 +109,9 @@ export function createFlowPages(parts: {
       tenantName: tenantName(row.tenantId),
       language: row.language,
       ...(row.kind === 'settings' && row.returnTo !== null && { backTo: row.returnTo }),
-      links: linksFrom(row).map((kind) => ({ kind, url: urlOf(kind, { from: row.id }) })),
+      links: linksFrom(row)
+        .filter((kind) => offers.flow({ ...row, kind }))
+        .map((kind) => ({ kind, url: urlOf(kind, { from: row.id }) })),
       formTargets: [...plainOrigins, ...plainOrigin(row.returnTo)],
     })
 

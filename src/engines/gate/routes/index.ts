@@ -1,5 +1,5 @@
 import { Elysia } from 'elysia'
-import type { ProviderName } from '../../../config/index.ts'
+import type { AnyProvider } from '../../../config/index.ts'
 import type { Access } from '../../../http/access.ts'
 import type { AccessTokens } from '../access-tokens.ts'
 import type { Authorization } from '../authorization.ts'
@@ -35,7 +35,7 @@ export const createRoutes = (parts: {
   flows: Flows
   pages: FlowPages
   clientOf: ClientOf
-  callbackUrl: (provider: ProviderName) => string
+  callbackUrl: (provider: AnyProvider) => string
   accessTokens: AccessTokens
   authorization: Authorization
   decisions: Decisions

@@ -1,7 +1,7 @@
 import { Elysia } from 'elysia'
 import { PlainErrors } from '../../../http/responses.ts'
 import { EnabledProviders } from '../model/settings.ts'
-import { USER_SCHEMA, UserSchema } from '../model/user-schema.ts'
+import { OPERATOR_SCHEMA, TraitsSchema, USER_SCHEMA } from '../model/trait-schemas.ts'
 import type { SignInMethods } from '../sign-in-methods.ts'
 
 /** contract/gate, public endpoint: for pages of any origin, which run in a browser and hold no key. */
@@ -20,5 +20,9 @@ export const publicRoutes = ({ signInMethods }: { signInMethods: SignInMethods }
     )
     .get('/schemas/user', () => USER_SCHEMA, {
       detail: { summary: 'Read the schema of people', description: 'A JSON Schema.' },
-      response: { 200: UserSchema },
+      response: { 200: TraitsSchema },
+    })
+    .get('/schemas/operator', () => OPERATOR_SCHEMA, {
+      detail: { summary: 'Read the schema of operators', description: 'A JSON Schema.' },
+      response: { 200: TraitsSchema },
     })

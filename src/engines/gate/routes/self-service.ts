@@ -1,6 +1,5 @@
 import { Elysia, t } from 'elysia'
-import type { ProviderName } from '../../../config/index.ts'
-import { PROVIDERS } from '../../../config/index.ts'
+import { ALL_PROVIDERS, type AnyProvider } from '../../../config/index.ts'
 import type { Access } from '../../../http/access.ts'
 import type { Fields } from '../../../http/body.ts'
 import { PlainErrors, refusalsIn } from '../../../http/responses.ts'
@@ -45,7 +44,7 @@ export function selfServiceRoutes(parts: {
   pages: FlowPages
   clientOf: ClientOf
   access: Access
-  callbackUrl: (provider: ProviderName) => string
+  callbackUrl: (provider: AnyProvider) => string
 }) {
   const { flows, pages, clientOf, access, callbackUrl } = parts
 
@@ -78,7 +77,7 @@ export function selfServiceRoutes(parts: {
         '/methods/oidc/callback/:provider',
         ({ params, request }) =>
           pages.arrive(
-            wordIn(PROVIDERS, params.provider),
+            wordIn(ALL_PROVIDERS, params.provider),
             new URL(request.url).searchParams,
             clientOf(request),
           ),
@@ -90,7 +89,7 @@ export function selfServiceRoutes(parts: {
         '/methods/oidc/callback/:provider',
         ({ params, body }) =>
           Response.redirect(
-            withQuery(callbackUrl(wordIn(PROVIDERS, params.provider)), texts(body)),
+            withQuery(callbackUrl(wordIn(ALL_PROVIDERS, params.provider)), texts(body)),
             303,
           ),
         {

@@ -5,7 +5,7 @@ import {
   UnsupportedOperationError,
   WWWAuthenticateChallengeError,
 } from 'oauth4webapi'
-import type { ProviderName } from '../../../config/index.ts'
+import type { AnyProvider } from '../../../config/index.ts'
 import { FetchFailure } from '../../../platform/bounded-fetch.ts'
 
 /**
@@ -40,7 +40,7 @@ const REFUSALS = new Set([
 ])
 
 /** Whatever went wrong with `provider`, as a `SocialError` that names it. */
-export function asSocialError(provider: ProviderName, error: unknown): SocialError {
+export function asSocialError(provider: AnyProvider, error: unknown): SocialError {
   const { reason, message } = judge(error)
   return new SocialError(reason, `${provider}: ${message}`)
 }

@@ -1,4 +1,4 @@
-import type { Config, ProviderName } from '../../../config/index.ts'
+import type { AnyProvider, Config } from '../../../config/index.ts'
 import { type BoundedFetch, createBoundedFetch } from '../../../platform/bounded-fetch.ts'
 import { type Clock, systemClock } from '../../../platform/clock.ts'
 import { addressesOf, checkTransport, type ProviderSettings, subjectAt } from './addresses.ts'
@@ -28,13 +28,13 @@ export interface SocialProfile extends Person {
 /** Sign-in with accounts elsewhere (OAuth 2, OpenID Connect), from the side of the client. */
 export interface Social {
   /** Whether this instance has a client there. */
-  isConfigured(provider: ProviderName): boolean
+  isConfigured(provider: AnyProvider): boolean
   /**
    * Where to send the browser, and what to keep until it comes back. Of `upstream` a closed list
    * is passed on: login_hint, hd, prompt, auth_type, acr_values. Throws `SocialError`.
    */
   begin(
-    provider: ProviderName,
+    provider: AnyProvider,
     of: { redirectUri: string; state: string; upstream?: Readonly<Record<string, string>> },
   ): Promise<{ url: string; secrets: RoundTripSecrets }>
   /**
@@ -42,7 +42,7 @@ export interface Social {
    * and `secrets` are those of `begin`. Throws `SocialError`.
    */
   complete(
-    provider: ProviderName,
+    provider: AnyProvider,
     of: { redirectUri: string; params: URLSearchParams; state: string; secrets: RoundTripSecrets },
   ): Promise<SocialProfile>
 }
@@ -61,7 +61,7 @@ export function createSocial(parts: {
   const fetch = parts.fetch ?? createBoundedFetch({ clock, ca, timeoutMs: CALL_MS })
   const keySets = createKeySets(clock, fetch)
 
-  function connect(name: ProviderName): Connection {
+  function connect(name: AnyProvider): Connection {
     const settings = parts.providers[name]
     const provider = providers[name]
     if (!hasClient(provider, settings)) failed('no client is configured')
@@ -98,7 +98,7 @@ function exchange(connection: Connection, back: Return): Promise<Outcome> {
     : oauthExchange({ ...connection, provider }, back)
 }
 
-async function named<T>(provider: ProviderName, work: () => Promise<T>): Promise<T> {
+async function named<T>(provider: AnyProvider, work: () => Promise<T>): Promise<T> {
   try {
     return await work()
   } catch (error) {

@@ -1,4 +1,4 @@
-import type { ProviderName } from '../../../config/index.ts'
+import type { AnyProvider } from '../../../config/index.ts'
 import type { Audit } from '../../../platform/audit/index.ts'
 import type { Clock } from '../../../platform/clock.ts'
 import type { Sealing } from '../../../platform/sealing/index.ts'
@@ -10,6 +10,7 @@ import { providerTokens } from '../sealed.ts'
 import type { IdentityRow } from '../store/identities.ts'
 import type { Store } from '../store/index.ts'
 import type { SocialProfile } from './index.ts'
+import { isForOperators, operatorTraits } from './operator-traits.ts'
 
 export type Linking = ReturnType<typeof createLinking>
 
@@ -22,7 +23,7 @@ export function createLinking(parts: {
 }) {
   const { store, clock, audit, sealing } = parts
 
-  const ownerOf = (tenantId: string, provider: ProviderName, subject: string) =>
+  const ownerOf = (tenantId: string, provider: AnyProvider, subject: string) =>
     store.socialLinks.find(tenantId, provider, subject)?.identityId
 
   /** Refused when it is somebody else's, or when they have another one at that provider. */
@@ -54,16 +55,17 @@ export function createLinking(parts: {
   }
 
   /** One account a provider: with a second one, nobody would know which of them is disconnected. */
-  function requireRoom({ tenantId, id }: Pick<IdentityRow, 'tenantId' | 'id'>, at: ProviderName) {
+  function requireRoom({ tenantId, id }: Pick<IdentityRow, 'tenantId' | 'id'>, at: AnyProvider) {
     if (store.socialLinks.of(tenantId, id).some(({ provider }) => provider === at))
       throw complain(4000027, { context: aboutProvider(at) })
   }
 
-  const pending = (provider: ProviderName, profile: SocialProfile): PendingAccount => ({
+  const pending = (provider: AnyProvider, profile: SocialProfile): PendingAccount => ({
     provider,
     subject: profile.subject,
     email: profile.email ?? null,
     isEmailVerified: profile.isEmailVerified,
+    ...(isForOperators(provider) && { traits: operatorTraits(provider, profile) }),
     tokens: JSON.stringify(profile.tokens),
   })
 

@@ -1,4 +1,4 @@
-import type { ProviderName } from '../../../config/index.ts'
+import type { AnyProvider } from '../../../config/index.ts'
 import type { Db } from '../../../db/open.ts'
 import type { Clock } from '../../../platform/clock.ts'
 import { mintSecret, sha256 } from '../../../platform/crypto.ts'
@@ -39,13 +39,13 @@ export function createRoundTrips(parts: {
   keeper: FlowKeeper
   social: Social
   throttle: Throttle
-  callbackUrl: (provider: ProviderName) => string
+  callbackUrl: (provider: AnyProvider) => string
 }) {
   const { db, store, clock, log, sealing, keeper, social, throttle, callbackUrl } = parts
 
   async function begin(
     flow: FlowRow,
-    { provider, input, client }: { provider: ProviderName; input: Submission; client: Client },
+    { provider, input, client }: { provider: AnyProvider; input: Submission; client: Client },
   ): Promise<SentAway> {
     throttle.counted(client)
     const state = mintSecret()
@@ -77,7 +77,7 @@ export function createRoundTrips(parts: {
    * the way itself is a refusal; what the provider answered may still be a complaint of the flow.
    */
   async function end(
-    provider: ProviderName,
+    provider: AnyProvider,
     params: URLSearchParams,
     client: Client,
   ): Promise<{ flow: FlowRow; isOwnBrowser: boolean; arrival: () => Promise<SocialProfile> }> {
@@ -92,7 +92,7 @@ export function createRoundTrips(parts: {
   }
 
   /** One that does not fit is left for the browser and the provider that it belongs to. */
-  function take(stateHash: string, provider: ProviderName, { browserHash }: Client) {
+  function take(stateHash: string, provider: AnyProvider, { browserHash }: Client) {
     const trip = store.roundTrips.find(stateHash)
     const isTheirs = trip && trip.provider === provider && isOfBrowser(trip, browserHash)
     if (!isTheirs || clock.now() >= trip.expiresAt) return undefined
@@ -111,7 +111,7 @@ export function createRoundTrips(parts: {
   }
 
   /** What went wrong there is said on the page of the flow; what it was is for the log. */
-  async function asComplaints<T>(provider: ProviderName, work: () => Promise<T>): Promise<T> {
+  async function asComplaints<T>(provider: AnyProvider, work: () => Promise<T>): Promise<T> {
     try {
       return await work()
     } catch (error) {

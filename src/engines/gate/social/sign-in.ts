@@ -1,4 +1,4 @@
-import type { ProviderName } from '../../../config/index.ts'
+import type { AnyProvider } from '../../../config/index.ts'
 import type { Db } from '../../../db/open.ts'
 import type { Clock } from '../../../platform/clock.ts'
 import { mintSecret, sha256 } from '../../../platform/crypto.ts'
@@ -26,7 +26,7 @@ export type SocialSignIn = ReturnType<typeof createSocialSignIn>
 
 /** Who came back from a provider, and whether in the browser that was sent there. */
 interface Arrival {
-  provider: ProviderName
+  provider: AnyProvider
   profile: SocialProfile
   isOwnBrowser: boolean
 }
@@ -111,8 +111,10 @@ export function createSocialSignIn(parts: {
   function meet(flow: FlowRow, account: PendingAccount, client: Client): Outcome {
     if (flow.sessionId !== null) throw complain(4000006)
     const email = account.email === null ? undefined : emailOrNone(account.email)
+    const holder = email === undefined ? undefined : store.identities.byEmail(flow.tenantId, email)
+    if (!holder && !offers.flow({ ...flow, kind: 'registration' }))
+      throw complain(4900013, { context: aboutProvider(account.provider) })
     if (email === undefined) return askForAddress(flow, account, client)
-    const holder = store.identities.byEmail(flow.tenantId, email)
     if (!holder)
       return register(
         flow,
@@ -134,7 +136,8 @@ export function createSocialSignIn(parts: {
     { traits, isVerified }: { traits: Traits; isVerified: boolean },
     client: Client,
   ): Completed {
-    const person = people.addByThemselves(flow.tenantId, traits, 'oidc')
+    const known = { ...account.traits, ...traits }
+    const person = people.addByThemselves(flow.tenantId, known, 'oidc')
     linking.link(person, account)
     if (isVerified) completion.prove(person)
     const continueWith: ContinueWith[] = isVerified ? [] : verifying.askNewcomer(flow, person)
@@ -204,7 +207,7 @@ export function createSocialSignIn(parts: {
   return { arrive, register }
 }
 
-const proofOf = (provider: ProviderName) => ({
+const proofOf = (provider: AnyProvider) => ({
   method: 'oidc' as const,
   aal: 'aal1' as const,
   provider,

@@ -1,4 +1,4 @@
-import { and, asc, desc, eq, type SQL, sql } from 'drizzle-orm'
+import { and, asc, count, desc, eq, type SQL, sql } from 'drizzle-orm'
 import type { Db } from '../../../db/open.ts'
 import { END, type Scan } from '../../../platform/scan.ts'
 import { gateIdentities as identities } from '../schema.ts'
@@ -92,6 +92,13 @@ export function createIdentityStore({ orm }: Db) {
     .prepare()
   const beginning = byAddress(and(ofTenant, begins))
   const beginningInState = byAddress(and(ofTenant, isInState, begins))
+  const some = orm
+    .select({ id: identities.seq })
+    .from(identities)
+    .where(and(ofTenant, isInState))
+    .limit($('most'))
+    .as('some')
+  const counted = orm.select({ count: count() }).from(some).prepare()
 
   return {
     /** False when somebody else of the tenant has the address. */
@@ -108,6 +115,9 @@ export function createIdentityStore({ orm }: Db) {
       state === undefined
         ? newest.all({ tenantId, before, limit })
         : inState.all({ tenantId, state, before, limit }),
+    /** Within the index, and of no more than `most`. */
+    count: (tenantId: string, state: State, most: number): number =>
+      counted.get({ tenantId, state, most })?.count ?? 0,
     /** Those whose address begins so, by address, from behind `after`. */
     beginningWith: (
       tenantId: string,

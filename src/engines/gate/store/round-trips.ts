@@ -1,9 +1,9 @@
 import { eq, sql } from 'drizzle-orm'
-import type { ProviderName } from '../../../config/index.ts'
+import type { AnyProvider } from '../../../config/index.ts'
 import type { Db } from '../../../db/open.ts'
 import { gateRoundTrips as trips } from '../schema.ts'
 
-export type RoundTripRow = typeof trips.$inferSelect & { provider: ProviderName }
+export type RoundTripRow = typeof trips.$inferSelect & { provider: AnyProvider }
 
 /** Browsers that are away at a provider. */
 export function createRoundTripStore({ orm }: Db) {

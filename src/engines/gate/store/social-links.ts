@@ -1,9 +1,9 @@
 import { and, asc, eq, sql } from 'drizzle-orm'
-import type { ProviderName } from '../../../config/index.ts'
+import type { AnyProvider } from '../../../config/index.ts'
 import type { Db } from '../../../db/open.ts'
 import { gateSocialLinks as links } from '../schema.ts'
 
-export type SocialLinkRow = typeof links.$inferSelect & { provider: ProviderName }
+export type SocialLinkRow = typeof links.$inferSelect & { provider: AnyProvider }
 
 /** Accounts elsewhere, each of one person of the tenant. */
 export function createSocialLinkStore({ orm }: Db) {
@@ -42,12 +42,12 @@ export function createSocialLinkStore({ orm }: Db) {
 
   return {
     insert: (row: SocialLinkRow) => void insert.run({ ...row }),
-    find: (tenantId: string, provider: ProviderName, subject: string) =>
+    find: (tenantId: string, provider: AnyProvider, subject: string) =>
       find.get({ tenantId, provider, subject }) as SocialLinkRow | undefined,
     /** In the order in which they were made. */
     of: (tenantId: string, identityId: string) =>
       all.all({ tenantId, identityId }) as SocialLinkRow[],
-    removeProvider: (tenantId: string, identityId: string, provider: ProviderName) =>
+    removeProvider: (tenantId: string, identityId: string, provider: AnyProvider) =>
       void removeProvider.run({ tenantId, identityId, provider }),
     removeAll: (tenantId: string, identityId: string) =>
       void removeAll.run({ tenantId, identityId }),

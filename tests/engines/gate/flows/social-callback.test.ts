@@ -586,7 +586,7 @@ describe('a flow that is over when somebody comes back', () => {
 })
 
 describe('the address where people come back', () => {
-  test.each(['nobody', 'GitHub', 'github-tenant', 'google%2F..%2Fgithub', '__proto__'])(
+  test.each(['nobody', 'GitHub', 'gitlab-tenant', 'google%2F..%2Fgithub', '__proto__'])(
     'is not there for %s',
     async (name) => {
       const { arrival } = await onTheWay()

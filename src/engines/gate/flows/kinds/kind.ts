@@ -1,4 +1,4 @@
-import type { ProviderName } from '../../../../config/index.ts'
+import type { AnyProvider } from '../../../../config/index.ts'
 import type { ContinueWith, FlowKind, Node } from '../../model/flows.ts'
 import type { FlowRow } from '../../store/flows.ts'
 import type { Client } from '../client.ts'
@@ -80,8 +80,8 @@ export const bringsCode = ({ state }: FlowRow, input: Submission): boolean =>
 export function providerIn(
   input: Submission,
   field: string,
-  offered: readonly ProviderName[],
-): ProviderName {
+  offered: readonly AnyProvider[],
+): AnyProvider {
   const named = input.required(field)
   const provider = offered.find((one) => one === named)
   if (provider === undefined)

@@ -8,14 +8,14 @@ import type { RoundTrips } from '../../social/round-trips.ts'
 import type { SocialSignIn } from '../../social/sign-in.ts'
 import type { FlowRow } from '../../store/flows.ts'
 import type { Store } from '../../store/index.ts'
-import type { Traits } from '../../traits.ts'
+import { schemaOf, type Traits } from '../../traits.ts'
 import type { Client } from '../client.ts'
 import type { CodeSteps } from '../code-steps.ts'
 import type { Codes } from '../codes.ts'
 import type { Completed, Completion } from '../completion.ts'
 import { complain } from '../failure.ts'
 import type { FlowKeeper } from '../flow.ts'
-import { traitsIn } from '../identifiers.ts'
+import { newcomerIn, traitsIn } from '../identifiers.ts'
 import { requireGoodPassword } from '../new-password.ts'
 import type { Offers } from '../offers.ts'
 import type { Submission } from '../submission.ts'
@@ -23,6 +23,7 @@ import type { Throttle } from '../throttle.ts'
 import {
   codeRegistration,
   codeRegistrationSent,
+  displayNameTrait,
   emailTrait,
   passwordRegistration,
   type Say,
@@ -60,6 +61,7 @@ export function createRegistration(parts: {
       return [emailTrait(say), ...socialButtons(say, 'registration', [pendingAccount.provider])]
     return [
       emailTrait(say),
+      ...(schemaOf(flow.tenantId) === 'operator' ? [displayNameTrait(say)] : []),
       ...passwordRegistration(say),
       ...(offers.byCode(flow) ? codeRegistration(say) : []),
       ...socialButtons(say, 'registration', offers.providers(flow)),
@@ -84,7 +86,7 @@ export function createRegistration(parts: {
   ]
 
   async function byPassword(flow: FlowRow, input: Submission, client: Client): Promise<Completed> {
-    const traits = traitsIn(input)
+    const traits = newcomerIn(input, flow)
     const password = input.required('password')
     requireGoodPassword(password, traits.email, policy.minLength)
     throttle.counted(client)
@@ -108,7 +110,7 @@ export function createRegistration(parts: {
 
   async function sendCode(flow: FlowRow, input: Submission, client: Client): Promise<Outcome> {
     const isAgain = input.text('resend') !== undefined && flow.state === 'sent_email'
-    const traits = (isAgain ? keeper.internalOf(flow).traits : undefined) ?? traitsIn(input)
+    const traits = (isAgain ? keeper.internalOf(flow).traits : undefined) ?? newcomerIn(input, flow)
     throttle.counted(client)
     const sent = await db.commit(() => {
       const current = keeper.open(flow.id)
@@ -124,7 +126,7 @@ export function createRegistration(parts: {
   }
 
   async function byCode(flow: FlowRow, input: Submission, client: Client): Promise<Completed> {
-    requireUnchanged(input, keeper.internalOf(flow).traits)
+    requireUnchanged(flow, input)
     return codeSteps.redeem(flow, { input, client }, (current, { address }) => {
       const { traits } = keeper.internalOf(current)
       if (traits?.email !== address) return undefined
@@ -136,9 +138,10 @@ export function createRegistration(parts: {
   }
 
   /** The code proves one address: nobody slips another one in after it went out. */
-  function requireUnchanged(input: Submission, traits: Traits | undefined) {
+  function requireUnchanged(flow: FlowRow, input: Submission) {
     if (Object.keys(input.object('traits')).length === 0) return
-    if (!traits || !isSame(traitsIn(input), traits)) throw complain(4000036)
+    const { traits } = keeper.internalOf(flow)
+    if (!traits || !isSame(traitsIn(input, flow), traits)) throw complain(4000036)
   }
 
   /** To the provider; or, back from there without an address, with the one typed in. */
@@ -147,7 +150,7 @@ export function createRegistration(parts: {
     const { pendingAccount } = keeper.internalOf(flow)
     if (pendingAccount?.provider !== provider)
       return roundTrips.begin(flow, { provider, input, client })
-    const traits = traitsIn(input)
+    const traits = traitsIn(input, flow)
     throttle.counted(client)
     return db.commit(() => {
       const current = keeper.open(flow.id)

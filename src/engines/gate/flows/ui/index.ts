@@ -16,6 +16,7 @@ export {
   totpLogin,
 } from './login-nodes.ts'
 export { createSay, type MessageId, type Say } from './messages.ts'
+export { displayNameTrait } from './name-nodes.ts'
 export { aboutProvider, providerName } from './providers.ts'
 export {
   codeRegistration,

@@ -1,6 +1,6 @@
-import type { ProviderName } from '../../../../config/index.ts'
+import type { AnyProvider } from '../../../../config/index.ts'
 
-const NAMES: Record<ProviderName, string> = {
+const NAMES: Record<AnyProvider, string> = {
   github: 'GitHub',
   google: 'Google',
   gitlab: 'GitLab',
@@ -12,13 +12,15 @@ const NAMES: Record<ProviderName, string> = {
   slack: 'Slack',
   twitch: 'Twitch',
   spotify: 'Spotify',
+  'github-tenant': 'GitHub',
+  'google-tenant': 'Google',
 }
 
 /** What people call a provider. */
-export const providerName = (provider: ProviderName): string => NAMES[provider]
+export const providerName = (provider: AnyProvider): string => NAMES[provider]
 
 /** For messages about one: its name for people, and the one for machines. */
-export const aboutProvider = (provider: ProviderName) => ({
+export const aboutProvider = (provider: AnyProvider) => ({
   provider: providerName(provider),
   provider_id: provider,
 })

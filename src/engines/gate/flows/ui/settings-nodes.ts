@@ -2,10 +2,16 @@ import type { Node } from '../../model/flows.ts'
 import { field, input, picture, submit, text } from './builders.ts'
 import { emailTrait } from './email-nodes.ts'
 import type { MessageId, Say } from './messages.ts'
+import { displayNameTrait } from './name-nodes.ts'
 import { newPassword } from './password-node.ts'
 
-export const profileSettings = (say: Say, { email }: { email: string }): Node[] => [
+/** A name is shown of those who have one to give, be it empty. */
+export const profileSettings = (
+  say: Say,
+  { email, displayName }: { email: string; displayName?: string },
+): Node[] => [
   emailTrait(say, { value: email }, 'profile'),
+  ...(displayName === undefined ? [] : [displayNameTrait(say, displayName, 'profile')]),
   submit('profile', 'method', 'profile', say(1070003)),
 ]
 

@@ -1,4 +1,4 @@
-import type { ProviderName } from '../../../../config/index.ts'
+import type { AnyProvider } from '../../../../config/index.ts'
 import type { Node } from '../../model/flows.ts'
 import { submit } from './builders.ts'
 import type { MessageId, Say } from './messages.ts'
@@ -10,20 +10,17 @@ const LABELS = { login: 1010002, registration: 1040002 } as const
 export const socialButtons = (
   say: Say,
   kind: 'login' | 'registration',
-  providers: readonly ProviderName[],
+  providers: readonly AnyProvider[],
 ): Node[] => providers.map((provider) => providerButton(say, 'provider', provider, LABELS[kind]))
 
 /** Connects those not yet connected, and disconnects those without which one can still sign in. */
 export const socialSettings = (
   say: Say,
-  {
-    unlinked,
-    removable,
-  }: { unlinked: readonly ProviderName[]; removable: readonly ProviderName[] },
+  { unlinked, removable }: { unlinked: readonly AnyProvider[]; removable: readonly AnyProvider[] },
 ): Node[] => [
   ...unlinked.map((provider) => providerButton(say, 'link', provider, 1050002)),
   ...removable.map((provider) => providerButton(say, 'unlink', provider, 1050003)),
 ]
 
-const providerButton = (say: Say, name: string, provider: ProviderName, label: MessageId) =>
+const providerButton = (say: Say, name: string, provider: AnyProvider, label: MessageId) =>
   submit('oidc', name, provider, say(label, aboutProvider(provider)))

@@ -73,6 +73,7 @@ export const german: Words = {
     1900001: 'Melde dich an, dann wird {provider} mit deinem Konto verbunden.',
     1900003:
       '{provider} hat uns deine E-Mail-Adresse nicht genannt. Gib sie ein, dann bist du fertig.',
+    1900004: 'Dein Name',
     1900002:
       'Deine Adresse bleibt, wie sie ist, bis du den Code eingibst, der an {address} ging. Dann ändert sie sich.',
 
@@ -155,6 +156,8 @@ export const german: Words = {
     4900010: 'Diese Adresse hat schon jemand. Bitte wähle eine andere.',
     4900011:
       'Ohne das könntest du dich nicht mehr anmelden. Lege ein Passwort fest oder verbinde ein anderes Konto, dann kannst du es entfernen.',
+    4900013:
+      'Zu deinem Konto bei {provider} gibt es hier keines. Bitte die, die diesen Dienst betreiben, um eine Einladung.',
     4900012: 'Dieser Link ist unvollständig. Bitte kopiere ihn ganz aus der E-Mail.',
 
     5000001: 'Bei uns ist etwas schiefgegangen. Bitte versuche es gleich noch einmal.',
@@ -165,6 +168,7 @@ export const german: Words = {
     email: 'E-Mail-Adresse',
     traits: 'E-Mail-Adresse',
     'traits.email': 'E-Mail-Adresse',
+    'traits.display_name': 'Name',
     password: 'Passwort',
     code: 'Code aus der E-Mail',
     totp_code: 'Code aus der App',

@@ -72,6 +72,7 @@ export const english = {
 
     1900001: 'Sign in, and {provider} is connected to your account.',
     1900003: '{provider} has not told us your e-mail address. Enter it, and you are done.',
+    1900004: 'Name',
     1900002:
       'Your address stays as it is until you enter the code that was sent to {address}. Then it changes.',
 
@@ -141,6 +142,8 @@ export const english = {
     4900010: 'Somebody has this address already. Please choose another one.',
     4900011:
       'You could not sign in without this. Set a password or connect another account, then remove it.',
+    4900013:
+      'There is no account here for yours at {provider}. Please ask those who run this service to invite you.',
     4900012: 'This link is incomplete. Please copy it from the mail as a whole.',
 
     5000001: 'Something went wrong on our side. Please try again in a moment.',
@@ -152,6 +155,7 @@ export const english = {
     email: 'e-mail address',
     traits: 'e-mail address',
     'traits.email': 'e-mail address',
+    'traits.display_name': 'name',
     password: 'password',
     code: 'code from the e-mail',
     totp_code: 'code of the app',

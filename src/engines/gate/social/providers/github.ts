@@ -35,6 +35,12 @@ export const github: OauthProvider = {
   },
 }
 
+/** For operators, whose language is kept: GitHub knows none, and speaks English itself. */
+export const githubTenant: OauthProvider = {
+  ...github,
+  person: async (api) => ({ ...(await github.person(api)), locale: 'en' }),
+}
+
 /** The `email` of the user is what they show in public, and says nothing of who reads it. */
 async function primaryEmail(api: Api): Promise<Claims | undefined> {
   if (api.scopes && !api.scopes.some((scope) => scope === 'user:email' || scope === 'user')) {

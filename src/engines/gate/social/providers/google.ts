@@ -31,3 +31,6 @@ export const google: OpenIdProvider = {
     locale: localeIn(claims),
   }),
 }
+
+/** For operators, by an application of its own. */
+export const googleTenant: OpenIdProvider = google

@@ -1,11 +1,11 @@
-import type { ProviderName } from '../../../../config/index.ts'
+import type { AnyProvider } from '../../../../config/index.ts'
 import type { Provider } from '../provider.ts'
 import { apple } from './apple.ts'
 import { discord } from './discord.ts'
 import { facebook } from './facebook.ts'
-import { github } from './github.ts'
+import { github, githubTenant } from './github.ts'
 import { gitlab } from './gitlab.ts'
-import { google } from './google.ts'
+import { google, googleTenant } from './google.ts'
 import { linkedin } from './linkedin.ts'
 import { microsoft } from './microsoft.ts'
 import { slack } from './slack.ts'
@@ -13,7 +13,7 @@ import { spotify } from './spotify.ts'
 import { twitch } from './twitch.ts'
 
 /** Everything that tells one provider from another. */
-export const providers: Readonly<Record<ProviderName, Provider>> = {
+export const providers: Readonly<Record<AnyProvider, Provider>> = {
   github,
   google,
   gitlab,
@@ -25,4 +25,6 @@ export const providers: Readonly<Record<ProviderName, Provider>> = {
   slack,
   twitch,
   spotify,
+  'github-tenant': githubTenant,
+  'google-tenant': googleTenant,
 }

@@ -1,12 +1,9 @@
 import type { Config } from '../../../../../config/index.ts'
-import type { Clock } from '../../../../../platform/clock.ts'
 import type { Credentials } from '../../../credentials.ts'
-import type { Events } from '../../../events.ts'
+import type { ChangePassword } from '../../../password-change.ts'
 import type { Hashing } from '../../../passwords/hashing.ts'
 import type { People } from '../../../people.ts'
 import { traitsOf } from '../../../present.ts'
-import type { Sessions } from '../../../sessions.ts'
-import type { Store } from '../../../store/index.ts'
 import { byThemselves } from '../../actor.ts'
 import { complain } from '../../failure.ts'
 import { traitsIn } from '../../identifiers.ts'
@@ -19,12 +16,9 @@ import type { Changes, Wish } from './change.ts'
 
 /** Who somebody is, and the password. */
 export function createAccountSettings(parts: {
-  store: Store
-  clock: Clock
   people: People
-  events: Events
-  sessions: Sessions
   credentials: Credentials
+  setPassword: ChangePassword
   hashing: Hashing
   throttle: Throttle
   verifying: Verifying
@@ -32,16 +26,15 @@ export function createAccountSettings(parts: {
   changes: Changes
   password: Config['gate']['password']
 }) {
-  const { store, clock, people, events, sessions, credentials, hashing } = parts
+  const { people, credentials, setPassword, hashing } = parts
   const { throttle, verifying, notify, changes, password: policy } = parts
 
   /** A new address takes the place of the old one once the code from there came back. */
   async function changeProfile(wish: Wish): Promise<Outcome> {
-    const wanted = traitsIn(wish.input)
+    const wanted = traitsIn(wish.input, wish.flow)
     if (wanted.email !== wish.session.email) await requireLeaveToWrite(wish)
     return changes.change(wish, 'profile', ({ flow, person }) => {
-      const { custom_data: customData = traitsOf(person).custom_data } = wanted
-      const traits = { email: person.email, ...(customData && { custom_data: customData }) }
+      const traits = { ...traitsOf(person), ...wanted, email: person.email }
       people.change(person, byThemselves(person), { traits })
       if (wanted.email === person.email) return undefined
       const asked = verifying.askForChange(flow, person, wanted.email)
@@ -74,11 +67,7 @@ export function createAccountSettings(parts: {
       return hashing.hash(password, tenantId)
     })
     return changes.change(wish, 'password', ({ flow, person }) => {
-      credentials.setPassword(person, hash)
-      store.codes.removeOfIdentity(tenantId, id)
-      sessions.endOthers(person, session.id)
-      const payload = { method: 'password' }
-      events(tenantId, { type: 'identity.password_changed', identityId: id, payload }, clock.now())
+      setPassword(person, hash, session.id)
       changes.record(person, 'identity.password_changed')
       notify(flow, person, (letters, about) => letters.passwordChanged(about))
       return undefined

@@ -1,4 +1,4 @@
-import type { ProviderName } from '../../../../../config/index.ts'
+import type { AnyProvider } from '../../../../../config/index.ts'
 import type { Clock } from '../../../../../platform/clock.ts'
 import { isSame, sha256 } from '../../../../../platform/crypto.ts'
 import type { Credentials } from '../../../credentials.ts'
@@ -35,7 +35,7 @@ export function createConnectionSettings(parts: {
     return socialSettings(say, { unlinked, removable })
   }
 
-  const linkedOf = ({ tenantId, id }: IdentityRow): ProviderName[] =>
+  const linkedOf = ({ tenantId, id }: IdentityRow): AnyProvider[] =>
     store.socialLinks.of(tenantId, id).map(({ provider }) => provider)
 
   async function change(wish: Wish, person: IdentityRow): Promise<Outcome> {
@@ -83,7 +83,7 @@ export function createConnectionSettings(parts: {
   }
 
   /** Whether somebody could still sign in without the account at one provider. */
-  function hasOtherWay(person: IdentityRow, without: ProviderName): boolean {
+  function hasOtherWay(person: IdentityRow, without: AnyProvider): boolean {
     if (credentials.passwordOf(person) !== undefined || offers.byCode(person)) return true
     const offered = offers.providers(person)
     return linkedOf(person).some((provider) => provider !== without && offered.includes(provider))

@@ -1,7 +1,9 @@
 import type { Node } from '../../../model/flows.ts'
 import type { People } from '../../../people.ts'
+import { traitsOf } from '../../../present.ts'
 import type { FlowRow } from '../../../store/flows.ts'
 import type { IdentityRow } from '../../../store/identities.ts'
+import { schemaOf } from '../../../traits.ts'
 import type { Client } from '../../client.ts'
 import type { Offers } from '../../offers.ts'
 import type { SessionAccess } from '../../session-access.ts'
@@ -34,7 +36,7 @@ export function createSettingsKind(parts: Parts): Kind {
   function nodes(flow: FlowRow, say: Say): Node[] {
     const person = personOf(flow)
     return [
-      ...profileSettings(say, { email: person.email }),
+      ...profileSettings(say, profileOf(person)),
       ...passwordSettings(say),
       ...connections.nodes(flow, person, say),
       ...(offers.secondFactor(flow) ? secondFactor.nodes(flow, person, say) : []),
@@ -68,4 +70,9 @@ export function createSettingsKind(parts: Parts): Kind {
   ]
 
   return { nodes, submit }
+}
+
+function profileOf(person: IdentityRow) {
+  const { email, display_name: displayName = '' } = traitsOf(person)
+  return schemaOf(person.tenantId) === 'operator' ? { email, displayName } : { email }
 }

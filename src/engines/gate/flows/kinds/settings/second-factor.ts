@@ -39,8 +39,8 @@ export function createSecondFactorSettings(parts: {
   }
 
   function setupOf({ tenantId, email }: IdentityRow, secret: string) {
-    const { name } = tenants.find(tenantId)
-    return { secret, qr: qrCode(totpUri({ secret, issuer: name, account: email })) }
+    const issuer = tenants.nameOf(tenantId)
+    return { secret, qr: qrCode(totpUri({ secret, issuer, account: email })) }
   }
 
   /** The code shows that the authenticator has the secret; the session is one of both factors then. */

@@ -1,0 +1,13 @@
+import type { Node, NodeGroup } from '../../model/flows.ts'
+import { input, prefilled } from './builders.ts'
+import type { Say } from './messages.ts'
+
+/** What an operator wants to be called. */
+export const displayNameTrait = (say: Say, value?: string, group: NodeGroup = 'default'): Node => {
+  const name = 'traits.display_name'
+  return input(
+    group,
+    { name, type: 'text', autocomplete: 'name', ...prefilled(value) },
+    say(1070002, { title: say(1900004).text, name }),
+  )
+}

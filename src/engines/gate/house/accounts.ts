@@ -1,0 +1,87 @@
+import type { Db } from '../../../db/open.ts'
+import type { Actor, Audit } from '../../../platform/audit/index.ts'
+import { HOUSE_ID } from '../../../platform/house.ts'
+import { emailOrNone } from '../flows/identifiers.ts'
+import type { NewCredential } from '../new-credential.ts'
+import { emailTaken, type People } from '../people.ts'
+import type { IdentityRow } from '../store/identities.ts'
+import type { Store } from '../store/index.ts'
+import { checkTraits } from '../traits.ts'
+import { requireChosenPassword } from './chosen-password.ts'
+
+/** Somebody who is to be an operator. */
+export interface NewOperator {
+  email: string
+  displayName: string
+  locale?: string
+  /** Without one they sign in by other means. */
+  password?: string
+  /** They have shown that the mailbox is theirs, such as by a link that went there. */
+  isVerified: boolean
+}
+
+export type HouseAccounts = ReturnType<typeof createHouseAccounts>
+
+/** Accounts of operators, made by others than themselves. */
+export function createHouseAccounts(parts: {
+  db: Db
+  store: Store
+  audit: Audit
+  people: People
+  newCredential: NewCredential
+  minLength: number
+}) {
+  const { db, store, audit, people, newCredential, minLength } = parts
+
+  /**
+   * What `also` does is done in the same commit, or none of it is. Throws `invalid` with field and
+   * rule, and `conflict` for an address that an operator has.
+   */
+  async function create(
+    actor: Actor,
+    input: NewOperator,
+    also: (operator: IdentityRow) => void = () => {},
+  ): Promise<IdentityRow> {
+    const { email, displayName, locale, password, isVerified } = input
+    const traits = checkTraits(
+      { email, display_name: displayName, ...(locale !== undefined && { locale }) },
+      'operator',
+    )
+    if (password !== undefined)
+      requireChosenPassword(password, { identifier: traits.email, minLength })
+    // Looked at again where it counts; a hash is too dear to be made for nothing.
+    if (store.identities.byEmail(HOUSE_ID, traits.email)) throw emailTaken()
+    const credential = await newCredential(
+      HOUSE_ID,
+      password === undefined ? undefined : { password: { config: { password } } },
+    )()
+    return db.commit(() => {
+      const operator = people.add({
+        tenantId: HOUSE_ID,
+        schemaId: 'operator',
+        state: 'active',
+        traits,
+        metadataPublic: {},
+        isVerified,
+        credential,
+        method: 'password',
+      })
+      audit.record({
+        tenantId: HOUSE_ID,
+        actor,
+        action: 'identity.created',
+        object: `identity:${operator.id}`,
+      })
+      also(operator)
+      return operator
+    })
+  }
+
+  /** Whoever has the address, however it is spelt. */
+  function find(email: string): IdentityRow | undefined {
+    const known = emailOrNone(email)
+    return known === undefined ? undefined : store.identities.byEmail(HOUSE_ID, known)
+  }
+
+  return { create, find }
+}

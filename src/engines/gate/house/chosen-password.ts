@@ -1,0 +1,24 @@
+import { invalid } from '../../../platform/errors.ts'
+import { checkNewPassword, type PolicyFailure } from '../passwords/index.ts'
+
+/** The rules for passwords that people choose for themselves. Throws `invalid` with the one broken. */
+export function requireChosenPassword(
+  password: string,
+  of: { identifier: string; minLength: number },
+) {
+  const failure = checkNewPassword(password, of)
+  if (failure) throw invalid(`password: ${ruleOf(failure)}`)
+}
+
+function ruleOf(failure: PolicyFailure): string {
+  switch (failure.rule) {
+    case 'too_short':
+      return `at least ${failure.minLength} characters`
+    case 'too_long':
+      return `at most ${failure.maxLength} characters`
+    case 'like_identifier':
+      return 'too much like the address'
+    case 'common':
+      return 'many people have this one, so it is soon guessed'
+  }
+}

@@ -1,0 +1,51 @@
+import type { Actor } from '../../../platform/audit/index.ts'
+import type { Flows } from '../flows/index.ts'
+import type { Language } from '../model/flows.ts'
+import type { SessionDetail } from '../model/sessions.ts'
+import { createHouseAccounts } from './accounts.ts'
+import { houseCaller } from './caller.ts'
+import { createHouseSignIns } from './sign-ins.ts'
+
+/** What the console asks for with a new flow. */
+interface Beginning {
+  kind: 'login' | 'registration' | 'recovery' | 'settings'
+  /** Where the browser goes on: an address of the console itself, which nobody else may choose. */
+  returnTo: string
+  /** Undefined for the language of the browser. */
+  language?: Language
+  /** Of whoever is signed in: for settings, and to be asked for more. */
+  sessionToken?: string
+  requestedAal?: 'aal1' | 'aal2'
+  isRefresh?: boolean
+}
+
+export type House = ReturnType<typeof createHouse>
+
+/** Operators and their ways in, for the console, which has no key: nothing of it is counted. */
+export function createHouse(
+  parts: Parameters<typeof createHouseAccounts>[0] &
+    Parameters<typeof createHouseSignIns>[0] & { flows: Flows },
+) {
+  const { flows } = parts
+  const { create, find } = createHouseAccounts(parts)
+  const { open, changePassword, removeSecondFactor, ...sessions } = createHouseSignIns(parts)
+
+  /** The page on which somebody goes on. Throws `FlowRefusal`. */
+  async function begin({ kind, language, ...request }: Beginning): Promise<string> {
+    const flow = await flows.start(houseCaller(SYSTEM), kind, { ...request, language })
+    return flow.hosted_url
+  }
+
+  /** The session for what a browser brought back to `returnTo`: once, and soon. */
+  async function exchange(brought: {
+    flow: string
+    code: string
+  }): Promise<{ token: string; session: SessionDetail }> {
+    const { session_token: token } = await flows.exchange(houseCaller(SYSTEM), brought)
+    return { token, session: parts.sessions.whoami(token, houseCaller(SYSTEM)) }
+  }
+
+  return { begin, exchange, create, find, open, changePassword, removeSecondFactor, sessions }
+}
+
+const SYSTEM: Actor = { kind: 'system' }

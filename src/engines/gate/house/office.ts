@@ -1,0 +1,29 @@
+import type { Config } from '../../../config/index.ts'
+import type { Db } from '../../../db/open.ts'
+import type { Audit } from '../../../platform/audit/index.ts'
+import type { Clock } from '../../../platform/clock.ts'
+import { createNewCredential } from '../new-credential.ts'
+import { createHashing } from '../passwords/index.ts'
+import { createPeople } from '../people.ts'
+import { createStore } from '../store/index.ts'
+import { createTokenGenerations } from '../token-generations.ts'
+import { createHouseAccounts, type HouseAccounts } from './accounts.ts'
+
+/** The accounts of operators beside a running server, or without one: for the command line. */
+export function createHouseOffice(
+  parts: { db: Db; clock: Clock; audit: Audit },
+  { gate: { password } }: Pick<Config, 'gate'>,
+): HouseAccounts {
+  const store = createStore(parts.db)
+  const generations = createTokenGenerations({ ...parts, store })
+  // Nobody can ask to hear of operators.
+  const people = createPeople({ ...parts, store, generations, events: () => {} })
+  const newCredential = createNewCredential({ hashing: createHashing(password) })
+  return createHouseAccounts({
+    ...parts,
+    store,
+    people,
+    newCredential,
+    minLength: password.minLength,
+  })
+}

@@ -1,0 +1,31 @@
+import { t } from 'elysia'
+import { LONGEST_DISPLAY_NAME, type SchemaId } from '../traits.ts'
+
+const address = { type: 'string', format: 'email', title: 'E-Mail' }
+const tenantId = { type: 'string', format: 'uuid', readOnly: true }
+
+const schema = (title: SchemaId, properties: Record<string, object>) => ({
+  $schema: 'https://json-schema.org/draft/2020-12/schema',
+  title,
+  type: 'object',
+  properties: {
+    traits: { type: 'object', properties, required: ['email'], additionalProperties: false },
+  },
+})
+
+/** What `schema_url` of a person leads to: the JSON Schema of the schema `user`. */
+export const USER_SCHEMA = schema('user', {
+  email: address,
+  tenant_id: tenantId,
+  custom_data: { type: 'object' },
+})
+
+/** The same for operators of the console. */
+export const OPERATOR_SCHEMA = schema('operator', {
+  email: address,
+  tenant_id: tenantId,
+  display_name: { type: 'string', maxLength: LONGEST_DISPLAY_NAME, title: 'Name' },
+  locale: { type: 'string', pattern: '^[a-z]{2}$', title: 'Language' },
+})
+
+export const TraitsSchema = t.Object({}, { additionalProperties: true })

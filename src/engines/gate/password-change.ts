@@ -1,0 +1,31 @@
+import type { Clock } from '../../platform/clock.ts'
+import type { Credentials } from './credentials.ts'
+import type { Events } from './events.ts'
+import type { Sessions } from './sessions.ts'
+import type { IdentityRow } from './store/identities.ts'
+import type { Store } from './store/index.ts'
+
+export type ChangePassword = ReturnType<typeof createPasswordChange>
+
+/**
+ * A password in the place of the one before, within a commit. Codes that are on their way die, and
+ * so do all sessions but the one in which it was changed.
+ */
+export const createPasswordChange =
+  (parts: {
+    store: Store
+    clock: Clock
+    credentials: Credentials
+    sessions: Sessions
+    events: Events
+  }) =>
+  (person: IdentityRow, hash: string, keptSessionId?: string) => {
+    const { store, clock, credentials, sessions, events } = parts
+    const { tenantId, id } = person
+    credentials.setPassword(person, hash)
+    store.codes.removeOfIdentity(tenantId, id)
+    if (keptSessionId === undefined) sessions.endAll(person)
+    else sessions.endOthers(person, keptSessionId)
+    const payload = { method: 'password' }
+    events(tenantId, { type: 'identity.password_changed', identityId: id, payload }, clock.now())
+  }
