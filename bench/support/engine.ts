@@ -1,7 +1,7 @@
 import { createApp } from '../../src/app.ts'
 import { loadConfig } from '../../src/config/index.ts'
 import { systemClock } from '../../src/platform/clock.ts'
-import type { Caller } from '../../src/platform/keys.ts'
+import { type KeyCaller, keyActor } from '../../src/platform/keys.ts'
 import { createLog } from '../../src/platform/log.ts'
 import { createOutbound } from '../../src/platform/outbound/index.ts'
 import { createPlatform } from '../../src/platform/platform.ts'
@@ -33,10 +33,10 @@ export async function openEngine(stack: AsyncDisposableStack, { dataDir }: House
     db.close()
   })
   /** Who is behind a key, as in a request. */
-  function callerOf(key: string): Caller {
+  function callerOf(key: string): KeyCaller {
     const holder = platform.keys.verify(key)
     if (!holder) throw new Error('the key of a resident is not good')
-    return { ...holder, charge: platform.metering.newCharge() }
+    return { ...holder, actor: keyActor(holder), charge: platform.metering.newCharge() }
   }
 
   return { db, callerOf, ...gatehouse }

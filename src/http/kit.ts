@@ -44,8 +44,10 @@ export function createKit(parts: {
   clientAddress: ClientAddress
   visits: Visits
   routes: () => Routes
+  /** What people are shown in the place of JSON, where they are at a page. */
+  errorPage?: (request: Request, failure: Failure, requestId: string) => Response | undefined
 }) {
-  const { log, metrics, clientAddress, visits, routes } = parts
+  const { log, metrics, clientAddress, visits, routes, errorPage } = parts
   const arrivals = new WeakMap<Request, number>()
 
   function explain(error: unknown, method: string, path: string): Failure & { allow?: string } {
@@ -129,7 +131,7 @@ export function createKit(parts: {
       if (TURNED_AWAY.has(set.status)) metrics.refused(failure.code)
       const reason = failure.kind === 'unavailable' ? failure.message : undefined
       observe({ request, route, path, set }, set.status, reason)
-      return errorBody(path, failure, requestId)
+      return errorPage?.(request, failure, requestId) ?? errorBody(path, failure, requestId)
     })
     .as('global')
 }
@@ -150,7 +152,8 @@ function statusIn(value: unknown, set: unknown): number {
 }
 
 /** Addresses that are secrets of their own: whoever has one may act. */
-const SECRET_PATH = /^(\/+sandbox\/+passepartout\/+).+/
+const SECRET_PATH =
+  /^(\/+sandbox\/+passepartout\/+|\/+setup\/+|\/+console\/+(?:link|invitation)\/+).+/
 
 const PROBES = new Set(['/healthz', '/readyz', '/metrics'])
 

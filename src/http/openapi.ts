@@ -57,16 +57,23 @@ const TAGS = [
   { name: 'operations', description: 'For load balancers, orchestrators and Prometheus.' },
 ]
 
-/** OpenAPI 3.1 of all routes, made from them once, when first asked for. */
-export function createApiDocument(app: () => AnyElysia, baseUrl: () => string): () => ApiDocument {
+/**
+ * OpenAPI 3.1 of all routes, made from them once, when first asked for. `sessionCookie` is the
+ * name of that in which the console keeps a session.
+ */
+export function createApiDocument(
+  app: () => AnyElysia,
+  baseUrl: () => string,
+  { sessionCookie }: { sessionCookie: string },
+): () => ApiDocument {
   let document: ApiDocument | undefined
   return () => {
-    document ??= describe(app(), baseUrl())
+    document ??= describe(app(), baseUrl(), sessionCookie)
     return document
   }
 }
 
-function describe(app: AnyElysia, baseUrl: string): ApiDocument {
+function describe(app: AnyElysia, baseUrl: string, sessionCookie: string): ApiDocument {
   const { paths, components } = toOpenAPISchema(app, {
     paths: ['/', '/reference'],
     staticFile: false,
@@ -83,7 +90,15 @@ function describe(app: AnyElysia, baseUrl: string): ApiDocument {
     paths: withBodies(app, paths as ApiDocument['paths']),
     components: {
       ...components,
-      securitySchemes: { apiKey: { type: 'http', scheme: 'bearer', description: 'An API key.' } },
+      securitySchemes: {
+        apiKey: { type: 'http', scheme: 'bearer', description: 'An API key.' },
+        session: {
+          type: 'apiKey',
+          in: 'cookie',
+          name: sessionCookie,
+          description: 'A session of the console, by an operator who acts in a tenant.',
+        },
+      },
     },
   }
 }

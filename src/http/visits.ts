@@ -1,8 +1,8 @@
 import { createBuckets } from '../platform/buckets.ts'
 import type { Clock } from '../platform/clock.ts'
 import { rateLimited } from '../platform/errors.ts'
-import type { Caller, KeyHolder } from '../platform/keys.ts'
-import type { Metering } from '../platform/metering/index.ts'
+import { type KeyCaller, type KeyHolder, keyActor } from '../platform/keys.ts'
+import type { Charge, Metering } from '../platform/metering/index.ts'
 import { rateLimitHeaders } from './rate-limit.ts'
 
 export type Visits = ReturnType<typeof createVisits>
@@ -12,7 +12,7 @@ const FRESH_MS = 1000
 
 /** What is known of a request whose key is good; the access macro takes no interface. */
 export type Visit = {
-  caller: Caller
+  caller: KeyCaller
   /** The body as it was spelled, for handlers that pass it on; empty when there is none. */
   bodyText: string
 }
@@ -32,7 +32,7 @@ export function createVisits(parts: { clock: Clock; metering: Metering; perMinut
   function open(request: Request, holder: KeyHolder): Visit {
     const known = visits.get(request)
     if (known) return known
-    const visit = { caller: { ...holder, charge: metering.newCharge() }, bodyText: '' }
+    const visit = { caller: callerOf(holder, metering.newCharge()), bodyText: '' }
     visits.set(request, visit)
     const waitMs = burst.take(holder.keyId)
     if (waitMs > 0)
@@ -49,7 +49,7 @@ export function createVisits(parts: { clock: Clock; metering: Metering; perMinut
   /** The caller is from now on what the holder of its key has become, charged as before. */
   function renew(request: Request, holder: KeyHolder) {
     const visit = visits.get(request)
-    if (visit) visit.caller = { ...holder, charge: visit.caller.charge }
+    if (visit) visit.caller = callerOf(holder, visit.caller.charge)
   }
 
   /** The request has its answer: its place in the count, and what the headers say of the rest. */
@@ -70,3 +70,9 @@ export function createVisits(parts: { clock: Clock; metering: Metering; perMinut
 
   return { of, open, startAging, renew, close }
 }
+
+const callerOf = (holder: KeyHolder, charge: Charge): KeyCaller => ({
+  ...holder,
+  charge,
+  actor: keyActor(holder),
+})

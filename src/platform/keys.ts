@@ -10,6 +10,7 @@ import {
   hasEnvironments,
 } from './engines.ts'
 import { conflict, fail, invalid, notFound } from './errors.ts'
+import { HOUSE_ID } from './house.ts'
 import { newId } from './ids.ts'
 import { createKeyStore, type KeyRow, type KeyWithTenant } from './keys-store.ts'
 import type { Charge } from './metering/index.ts'
@@ -52,8 +53,16 @@ export interface KeyHolder {
   scopes: ReadonlySet<string>
 }
 
+/** Whose request it is: that of a program with a key, or of an operator at the console. */
+export interface Caller extends Omit<KeyHolder, 'keyId' | 'scopes'> {
+  /** As the audit log names them. */
+  readonly actor: Actor
+  /** What it takes of the tenant's month; absent where nothing is counted. */
+  readonly charge?: Charge
+}
+
 /** The holder of a key in one request. */
-export interface Caller extends KeyHolder {
+export interface KeyCaller extends Caller, KeyHolder {
   readonly charge: Charge
 }
 
@@ -90,7 +99,8 @@ export function createKeys(parts: { db: Db; clock: Clock; audit: Audit; prefix: 
   async function issue(actor: Actor, input: NewKey): Promise<IssuedKey> {
     const key = checkedKey(input)
     return db.commit(() => {
-      if (!store.tenantExists(key.tenantId)) throw notFound('tenant not found')
+      if (key.tenantId === HOUSE_ID || !store.tenantExists(key.tenantId))
+        throw notFound('tenant not found')
       imports.refuseUnfinished(key.tenantId)
       const issued = insert(key)
       record(actor, 'key.created', key.tenantId, issued.id, {
@@ -220,6 +230,9 @@ export function createKeys(parts: { db: Db; clock: Clock; audit: Audit; prefix: 
 
   return { issue, rotate, revoke, list, isOf, isAlive, verify, forget }
 }
+
+/** Who acts when a key does: the key, whoever holds it. */
+export const keyActor = ({ keyId }: Pick<KeyHolder, 'keyId'>): Actor => ({ kind: 'key', id: keyId })
 
 const holderOf = (row: KeyWithTenant): KeyHolder => ({
   keyId: row.id,

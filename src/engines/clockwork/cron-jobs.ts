@@ -1,5 +1,5 @@
 import type { Db } from '../../db/open.ts'
-import { type Audit, actorOf } from '../../platform/audit/index.ts'
+import type { Audit } from '../../platform/audit/index.ts'
 import { type Clock, isoTime } from '../../platform/clock.ts'
 import { conflict, fail, notFound } from '../../platform/errors.ts'
 import { newId } from '../../platform/ids.ts'
@@ -138,7 +138,7 @@ export function createCronJobs(parts: {
   const record = (caller: Caller, action: string, id: string, detail?: Record<string, unknown>) =>
     audit.record({
       tenantId: caller.tenantId,
-      actor: actorOf(caller),
+      actor: caller.actor,
       action,
       object: `job:${id}`,
       ...(detail && { detail }),

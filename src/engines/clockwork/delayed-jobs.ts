@@ -1,5 +1,5 @@
 import type { Db } from '../../db/open.ts'
-import { type Audit, actorOf } from '../../platform/audit/index.ts'
+import type { Audit } from '../../platform/audit/index.ts'
 import type { Clock } from '../../platform/clock.ts'
 import { conflict, fail, notFound } from '../../platform/errors.ts'
 import { newId } from '../../platform/ids.ts'
@@ -89,7 +89,7 @@ export function createDelayedJobs(parts: {
       if (!closeDelayedJob(tenantId, id, step))
         throw conflict(`only a pending job can be cancelled; this one is ${status}`)
       store.runs.drop(tenantId, id)
-      const actor = actorOf(caller)
+      const actor = caller.actor
       audit.record({
         tenantId,
         actor,

@@ -1,5 +1,5 @@
 import type { Config } from '../../config/index.ts'
-import type { Access } from '../../http/access.ts'
+import type { Scoped } from '../../http/scoped.ts'
 import { createDueLoop } from '../../platform/due/loop.ts'
 import type { Platform } from '../../platform/platform.ts'
 import { createAttempt } from './attempt.ts'
@@ -7,6 +7,7 @@ import { createClosing } from './closing.ts'
 import { createCronJobs } from './cron-jobs.ts'
 import { createDelayedJobs } from './delayed-jobs.ts'
 import { createEndings } from './endings.ts'
+import { createLooks } from './looks.ts'
 import { createClockworkMetrics } from './metrics.ts'
 import { createPreview } from './preview.ts'
 import { createRunQueue } from './queue.ts'
@@ -23,7 +24,6 @@ export type Clockwork = ReturnType<typeof createClockwork>
 export function createClockwork(
   platform: Platform,
   config: Pick<Config, 'clockwork' | 'retention'>,
-  access: Access,
 ) {
   const { db, clock, log, outbound, metrics, retention, instances, resources } = platform
   const { tickMs, retryDelaysMs, timeoutMs } = config.clockwork
@@ -52,5 +52,8 @@ export function createClockwork(
   resources.add('clockwork:job', (tenantId, id) => cronJobs.find(tenantId, id) !== undefined)
   resources.add('clockwork:delayed', (tenantId, id) => delayedJobs.find(tenantId, id) !== undefined)
 
-  return { jobs, delayed, loop, routes: createRoutes({ jobs, delayed, preview, access }) }
+  const routes = (at: { prefix: string; access: Scoped }) =>
+    createRoutes({ ...at, jobs, delayed, preview })
+
+  return { jobs, delayed, preview, looks: createLooks(store), loop, routes }
 }

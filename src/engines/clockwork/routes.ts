@@ -1,6 +1,6 @@
 import { Elysia, t } from 'elysia'
-import type { Access } from '../../http/access.ts'
 import { Empty, PlainErrors, refusalsIn } from '../../http/responses.ts'
+import type { Scoped } from '../../http/scoped.ts'
 import type { CronJobs } from './cron-jobs.ts'
 import type { DelayedJobs } from './delayed-jobs.ts'
 import {
@@ -20,16 +20,20 @@ const { 404: Unknown, 409: Conflict } = PlainErrors
 const { refused, badBody, spent } = refusalsIn(PlainErrors)
 const scope = 'clockwork'
 
-/** contract/clockwork, endpoints, and what design adds: single reads, run now, preview. */
+/**
+ * contract/clockwork, endpoints, and what design adds: single reads, run now, preview. The same
+ * under each prefix: only who is let in differs.
+ */
 export function createRoutes(parts: {
+  prefix: string
+  access: Scoped
   jobs: CronJobs
   delayed: DelayedJobs
   preview: (request: PreviewRequest) => Preview
-  access: Access
 }) {
-  const { jobs, delayed, preview, access } = parts
+  const { prefix, access, jobs, delayed, preview } = parts
 
-  return new Elysia({ prefix: '/v1/clockwork', tags: ['clockwork'] })
+  return new Elysia({ prefix, tags: ['clockwork'] })
     .use(access)
     .get('/jobs', ({ caller }) => jobs.list(caller.tenantId), {
       scope,
@@ -47,7 +51,7 @@ export function createRoutes(parts: {
       },
     )
     .post('/jobs/preview', ({ body }) => preview(body), {
-      scope,
+      scopeToRead: scope,
       detail: {
         summary: 'Preview a schedule',
         description:

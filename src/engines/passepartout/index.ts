@@ -7,6 +7,7 @@ import type { Platform } from '../../platform/platform.ts'
 import type { Tenants } from '../../platform/tenants.ts'
 import { createBots } from './bots.ts'
 import { createConversation } from './conversation.ts'
+import { createLoginRecords } from './login-records.ts'
 import { createLogins } from './logins.ts'
 import { createLoginMetrics } from './metrics.ts'
 import { createPatience } from './patience.ts'
@@ -53,7 +54,14 @@ export const botsInTrouble = (db: Db): Bot[] =>
     .filter(({ enabled, trouble }) => enabled && trouble !== null)
 
 export type { BotOutcome, Bots } from './bots.ts'
+export {
+  LOGIN_STATES,
+  type LoginRecord,
+  type LoginState,
+  type PersonRecord,
+} from './login-records.ts'
 export type { Bot }
+export type Passepartout = ReturnType<typeof createPassepartout>
 
 /** Sign-in through a messenger: somebody follows a link to a bot, and says there that it is them. */
 export function createPassepartout(
@@ -148,5 +156,7 @@ export function createPassepartout(
     await Promise.all([telegram.receivers.stop(), loop.stop(graceMs)])
   }
 
-  return { routes, bots, start, stop, idle: loop.idle }
+  const records = createLoginRecords({ clock, store, linkTo })
+
+  return { routes, bots, logins, people, records, start, stop, idle: loop.idle }
 }

@@ -50,7 +50,11 @@ export function createLogins(parts: {
    * A new attempt. What the app asks by and what the link carries are secrets of their own: whoever
    * gets to see the link cannot collect what comes of it.
    */
-  async function start(caller: Caller, input: NewLogin): Promise<StartedLogin> {
+  const start = async (caller: Caller, input: NewLogin): Promise<StartedLogin> =>
+    (await begin(caller, input)).started
+
+  /** The same for the console, which follows the attempt itself and keeps no nonce. */
+  async function begin(caller: Caller, input: NewLogin): Promise<BegunLogin> {
     const client = checkedClient(input?.client)
     metering.reserve(caller)
     requireFewStarts(caller, client?.ip)
@@ -58,12 +62,13 @@ export function createLogins(parts: {
     const bot = bots.inUse(owner)
     const [nonce, payload] = [newSecret(), newSecret()]
     const matchCode = client || bot.match === 'required' ? newMatchCode() : null
+    const id = newId()
     const now = clock.now()
     const expiresAt = now + parts.lifetimeMs
     await db.commit(() =>
       store.attempts.insert({
         ...owner,
-        id: newId(),
+        id,
         botId: bot.id,
         nonceHash: sha256(nonce),
         linkHash: sha256(payload),
@@ -78,13 +83,14 @@ export function createLogins(parts: {
       }),
     )
     events.happened('started')
-    return {
+    const started: StartedLogin = {
       nonce,
       deep_link: linkTo(bot, payload),
       expires_at: isoTime(expiresAt),
       poll_interval: POLL_INTERVAL,
       ...(matchCode !== null && { match_code: matchCode }),
     }
+    return { id, payload, started }
   }
 
   /** The sandbox is for trying things out, again and again, from one machine. */
@@ -132,7 +138,14 @@ export function createLogins(parts: {
     return { status: 'completed', access_token: token, user }
   }
 
-  return { start, status }
+  return { start, begin, status }
+}
+
+/** An attempt, by its id and by what its link carries. */
+interface BegunLogin {
+  id: string
+  payload: string
+  started: StartedLogin
 }
 
 const newSecret = (): string => randomBytes(32).toString('base64url')

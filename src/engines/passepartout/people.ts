@@ -1,5 +1,5 @@
 import type { Db } from '../../db/open.ts'
-import { type Audit, actorOf } from '../../platform/audit/index.ts'
+import type { Audit } from '../../platform/audit/index.ts'
 import { type Clock, isoTime } from '../../platform/clock.ts'
 import { fail, notFound } from '../../platform/errors.ts'
 import { newId } from '../../platform/ids.ts'
@@ -45,7 +45,7 @@ export function createPeople(parts: { db: Db; clock: Clock; audit: Audit; store:
       store.tokens.removeOf(tenantId, id)
       audit.record({
         tenantId,
-        actor: actorOf(caller),
+        actor: caller.actor,
         action: 'login_user.deleted',
         object: `passepartout:user:${id}`,
       })

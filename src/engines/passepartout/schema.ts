@@ -76,6 +76,8 @@ export const passepartoutPeople = sqliteTable(
   },
   (t) => [
     uniqueIndex('passepartout_people_by_account').on(t.tenantId, t.platform, t.platformUserId),
+    index('passepartout_people_newest').on(t.tenantId, t.platform, t.id),
+    index('passepartout_people_by_username').on(t.tenantId, t.platform, t.username),
   ],
 )
 
@@ -119,6 +121,7 @@ export const passepartoutAttempts = sqliteTable(
     index('passepartout_attempts_by_opener')
       .on(t.botId, t.openerId, t.openedAt)
       .where(sql`opener_id is not null`),
+    index('passepartout_attempts_in_state').on(t.tenantId, t.environment, t.state),
     index('passepartout_attempts_by_expiry').on(t.expiresAt),
     index('passepartout_attempts_to_collect').on(t.expiresAt).where(sql`access_token is not null`),
   ],

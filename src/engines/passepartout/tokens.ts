@@ -1,6 +1,6 @@
 import type { Db } from '../../db/open.ts'
 import type { Introspection } from '../../http/introspection.ts'
-import { type Audit, actorOf } from '../../platform/audit/index.ts'
+import type { Audit } from '../../platform/audit/index.ts'
 import { type Clock, isoTime } from '../../platform/clock.ts'
 import { isMinted, mintSecret, sha256 } from '../../platform/crypto.ts'
 import type { Caller } from '../../platform/keys.ts'
@@ -57,7 +57,7 @@ export function createTokens(parts: {
       if (subject === undefined) return
       audit.record({
         tenantId: caller.tenantId,
-        actor: actorOf(caller),
+        actor: caller.actor,
         action: 'login_token.revoked',
         object: `passepartout:user:${subject}`,
       })

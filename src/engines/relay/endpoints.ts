@@ -6,7 +6,6 @@ import { checkEventType } from '../../delivery/matching.ts'
 import type { Rotated, Rotation, TestResult } from '../../http/delivery-log/model.ts'
 import { presentTest } from '../../http/delivery-log/present.ts'
 import { rotateSecret } from '../../http/delivery-log/rotation.ts'
-import { actorOf } from '../../platform/audit/index.ts'
 import type { Clock } from '../../platform/clock.ts'
 import { createCursor, type Page, page } from '../../platform/cursor.ts'
 import { invalid } from '../../platform/errors.ts'
@@ -53,6 +52,10 @@ export function createRelayEndpoints(parts: {
 
   const get = (caller: Caller, id: string): Endpoint => present(endpoints.get(streamOf(caller), id))
 
+  /** The same of what may have been deleted since. */
+  const ifAny = (caller: Caller, id: string): Endpoint | undefined =>
+    endpoints.exists(streamOf(caller), id) ? get(caller, id) : undefined
+
   function list(
     caller: Caller,
     { limit, cursor }: { limit: number; cursor?: string | undefined },
@@ -65,7 +68,7 @@ export function createRelayEndpoints(parts: {
 
   async function create(caller: Caller, input: NewEndpoint): Promise<CreatedEndpoint> {
     const { url, secret } = input
-    const created = await endpoints.create(streamOf(caller), actorOf(caller), {
+    const created = await endpoints.create(streamOf(caller), caller.actor, {
       ...fieldsOf(input),
       url,
       ...(secret !== undefined && { secret }),
@@ -79,11 +82,11 @@ export function createRelayEndpoints(parts: {
     if (held !== undefined && input.active !== true)
       throw invalid('held: goes together with active: true')
     const change = { ...fieldsOf(input), ...(held !== undefined && { held }) }
-    return present(await endpoints.update(streamOf(caller), actorOf(caller), id, change))
+    return present(await endpoints.update(streamOf(caller), caller.actor, id, change))
   }
 
   const remove = (caller: Caller, id: string): Promise<void> =>
-    endpoints.remove(streamOf(caller), actorOf(caller), id)
+    endpoints.remove(streamOf(caller), caller.actor, id)
 
   const rotate = (caller: Caller, id: string, input: Rotation | null): Promise<Rotated> =>
     rotateSecret(endpoints, streamOf(caller), caller, id, input)
@@ -120,7 +123,7 @@ export function createRelayEndpoints(parts: {
       throw invalid('a test key accepts events and delivers none: there is nothing to replay')
     const dryRun = input.dry_run ?? false
     if (!dryRun) metering.reserve(caller)
-    const count = await delivery.replay(streamOf(caller), actorOf(caller), id, {
+    const count = await delivery.replay(streamOf(caller), caller.actor, id, {
       since,
       until,
       which: input.which ?? 'undelivered',
@@ -144,7 +147,7 @@ export function createRelayEndpoints(parts: {
     return presentStats(delivery.hours.between(id, since, until))
   }
 
-  return { get, list, create, update, remove, rotate, test, replay, stats }
+  return { get, ifAny, list, create, update, remove, rotate, test, replay, stats }
 }
 
 const currentSecret = ({ secrets }: EndpointRecord): string =>

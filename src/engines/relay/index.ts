@@ -42,5 +42,6 @@ export function createRelay(
   retention.add(...relayRetention(store, config.retention))
   addRelayResources(resources, delivery)
 
-  return { routes: createRoutes({ messages, endpoints, deliveries, eventTypes, access }) }
+  const routes = createRoutes({ messages, endpoints, deliveries, eventTypes, access })
+  return { messages, endpoints, deliveries, eventTypes, routes }
 }

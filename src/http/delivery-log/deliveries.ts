@@ -1,7 +1,6 @@
 import type { Delivery as DeliveryLayer } from '../../delivery/index.ts'
 import type { DeliveryView } from '../../delivery/store/rows.ts'
 import type { Stream } from '../../delivery/stream.ts'
-import { actorOf } from '../../platform/audit/index.ts'
 import { type createCursor, type Page, page } from '../../platform/cursor.ts'
 import { fail, notFound } from '../../platform/errors.ts'
 import type { Caller } from '../../platform/keys.ts'
@@ -105,12 +104,12 @@ export function createDeliveryLog(parts: {
   async function resend(caller: Caller, id: string): Promise<Delivery> {
     deliveries.find(streamOf(caller), id) ?? fail(notFound('delivery not found'))
     metering.reserve(caller)
-    const row = await delivery.resend(streamOf(caller), actorOf(caller), id)
+    const row = await delivery.resend(streamOf(caller), caller.actor, id)
     return presentDelivery(row, true)
   }
 
   async function cancel(caller: Caller, id: string): Promise<Delivery> {
-    const row = await delivery.cancel(streamOf(caller), actorOf(caller), id)
+    const row = await delivery.cancel(streamOf(caller), caller.actor, id)
     return presentDelivery(row, activity(caller)(row.endpointId))
   }
 

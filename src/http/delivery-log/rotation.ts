@@ -1,6 +1,5 @@
 import type { Endpoints } from '../../delivery/endpoints.ts'
 import type { Stream } from '../../delivery/stream.ts'
-import { actorOf } from '../../platform/audit/index.ts'
 import { isoOrNull } from '../../platform/clock.ts'
 import type { Caller } from '../../platform/keys.ts'
 import { type Rotated, type Rotation, USUAL_GRACE_S } from './model.ts'
@@ -13,7 +12,7 @@ export async function rotateSecret(
   id: string,
   input: Rotation | null,
 ): Promise<Rotated> {
-  const { secret, previousExpiresAt } = await endpoints.rotateSecret(stream, actorOf(caller), id, {
+  const { secret, previousExpiresAt } = await endpoints.rotateSecret(stream, caller.actor, id, {
     secret: input?.secret,
     graceMs: (input?.grace_seconds ?? USUAL_GRACE_S) * 1000,
   })

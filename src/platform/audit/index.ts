@@ -12,9 +12,6 @@ export interface Actor {
   source?: string
 }
 
-/** Who acts when a key does: the key, whoever holds it. */
-export const actorOf = ({ keyId }: { keyId: string }): Actor => ({ kind: 'key', id: keyId })
-
 export interface AuditEntry {
   tenantId: string | null
   actor: Actor
@@ -50,7 +47,7 @@ export interface AuditFilter {
 export interface AuditPage {
   /** Newest first. */
   entries: LoggedEntry[]
-  /** What to go on with as `before`; undefined at the end. */
+  /** What to go on with, as `before` or `after`; undefined at that end. */
   next: number | undefined
 }
 
@@ -102,6 +99,24 @@ export function createAudit({ db, clock }: { db: Db; clock: Clock }) {
     return { entries, next: last + 1 }
   }
 
+  /** The page on the way back: what came after the entry with the number `after`, as a `list`. */
+  function listAfter(filter: AuditFilter & { after: number; limit: number }): AuditPage {
+    const { first, last } = spanOf(filter)
+    const entries: LoggedEntry[] = []
+    let from = Math.max(first, filter.after + 1)
+    for (let looked = 0; looked < MOST_LOOKED_AT; looked += SLICE) {
+      const rows = store.oldest(filter.tenantId, { first: from, last }, SLICE)
+      for (const row of rows) {
+        if (!answersTo(row, filter)) continue
+        entries.unshift(entryOf(row))
+        if (entries.length === filter.limit) return { entries, next: row.seq }
+      }
+      if (rows.length < SLICE) return { entries, next: undefined }
+      from = (rows.at(-1)?.seq ?? last) + 1
+    }
+    return { entries, next: from - 1 }
+  }
+
   /** All that is there now, oldest first and a slice at a time, however long the log is. */
   function* oldestFirst(filter: AuditFilter): Generator<LoggedEntry[]> {
     const { first, last } = spanOf(filter)
@@ -127,7 +142,7 @@ export function createAudit({ db, clock }: { db: Db; clock: Clock }) {
     deleteSlice: (now, limit) => store.removeBefore(now - keptMs, limit),
   })
 
-  return { record, list, oldestFirst, retention }
+  return { record, list, listAfter, oldestFirst, retention }
 }
 
 function answersTo(row: AuditRow, { action, actorId, object, since, until }: AuditFilter): boolean {

@@ -4,7 +4,7 @@ import type { Audit } from '../audit/index.ts'
 import { type Clock, sleep } from '../clock.ts'
 import { ENGINES } from '../engines.ts'
 import { fail, notFound } from '../errors.ts'
-import type { Caller } from '../keys.ts'
+import type { Caller, KeyCaller } from '../keys.ts'
 import type { Log } from '../log.ts'
 import type { Metrics } from '../metrics/index.ts'
 import { createReadCache } from '../read-cache.ts'
@@ -19,7 +19,7 @@ import { createUsage } from './usage.ts'
 
 export type Metering = ReturnType<typeof createMetering>
 export type { Notice } from './ledger.ts'
-export type { Usage, UsageOfMonth } from './usage.ts'
+export type { Nearness, Tariff, Usage, UsageOfMonth } from './usage.ts'
 
 /** How far what is on disk may be behind: with the commit itself, less than a second. */
 const FLUSH_MS = 500
@@ -67,7 +67,7 @@ export function createMetering(parts: {
   const ledger = createLedger({ store, audit, allowance, log, client: db.client })
   const recorded = createReadCache<Counted>(db, REMEMBERED_MONTHS)
   const counts = createCounts()
-  const usage = createUsage({ store, clock, allowance, flush })
+  const usage = createUsage({ store, clock, allowance, config, flush })
   const requests = metrics.counter(
     'requests_metered_total',
     'Requests with a key that count for the month of their tenant.',
@@ -82,11 +82,12 @@ export function createMetering(parts: {
   /**
    * For work that makes something new. Throws `payment_required` for a tenant in arrears, and
    * `rate_limited` until the next month where nothing is left of this one. What is left is this
-   * request's from then on, until its answer.
+   * request's from then on, until its answer; a request that is not counted takes none of it.
    */
   function reserve(caller: Caller) {
     const { tenantId, charge } = caller
     requireGoodStanding(caller.tenantStatus)
+    if (!charge) return void requireRoom(tenantId, caller, dayOf(clock.now()))
     if (charge.state !== 'open') return
     // A long body may have taken it into the next month.
     const day = dayOf(clock.now())
@@ -127,7 +128,7 @@ export function createMetering(parts: {
   }
 
   /** The request has its answer. Told twice of one, the last status is what counts. */
-  function answered(caller: Caller, status: number) {
+  function answered(caller: KeyCaller, status: number) {
     const { tenantId, engine, environment, charge } = caller
     const { day, state } = charge
     if (state === 'reserved') counts.release(tenantId, day)
@@ -147,7 +148,7 @@ export function createMetering(parts: {
   }
 
   /** Nothing where the plan sets no end. */
-  function quotaOf(caller: Caller): Quota | undefined {
+  function quotaOf(caller: KeyCaller): Quota | undefined {
     if (caller.plan === 'unlimited') return undefined
     const counted = countedIn(caller.tenantId, caller, caller.charge.day)
     const { included, payable } = allowance.limitsOf(caller, counted)
@@ -244,5 +245,5 @@ export function createMetering(parts: {
 export function createUsageOffice(parts: { db: Db; clock: Clock; config: Config['metering'] }) {
   const { db, clock, config } = parts
   const allowance = createAllowance(config)
-  return createUsage({ store: createStore(db), clock, allowance, flush: async () => {} })
+  return createUsage({ store: createStore(db), clock, allowance, config, flush: async () => {} })
 }

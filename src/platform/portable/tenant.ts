@@ -1,6 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import { hasEnvironments } from '../engines.ts'
 import { invalid } from '../errors.ts'
+import { HOUSE_ID } from '../house.ts'
 import { isMonth } from '../metering/months.ts'
 import { apiKeys, tenants, usageMonths } from '../schema.ts'
 import { checkedName } from '../tenants.ts'
@@ -21,7 +22,8 @@ const tenant: PortableTable<typeof tenants.$inferSelect> = {
   },
   order: ['id'],
   most: { rows: 1 },
-  check({ name }) {
+  check({ id, name }) {
+    if (id === HOUSE_ID) throw invalid('id: is that of the house of an installation')
     if (checkedName(name) !== name) throw invalid('name: begins or ends with a space')
   },
 }

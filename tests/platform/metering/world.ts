@@ -2,7 +2,7 @@ import { dirname } from 'node:path'
 import { openDatabase } from '../../../src/db/open.ts'
 import { createAudit } from '../../../src/platform/audit/index.ts'
 import type { Engine, Environment } from '../../../src/platform/engines.ts'
-import type { Caller } from '../../../src/platform/keys.ts'
+import { type KeyCaller, keyActor } from '../../../src/platform/keys.ts'
 import { createMetering } from '../../../src/platform/metering/index.ts'
 import { createMetrics } from '../../../src/platform/metrics/index.ts'
 import type { Plan } from '../../../src/platform/tenants.ts'
@@ -46,10 +46,10 @@ export async function bootMetered(plan: Plan, flags: Record<string, string> = {}
     const audit = createAudit({ db, clock })
     const config = testConfig(flags).metering
     const metering = createMetering({ db, clock, log, audit, metrics: createMetrics(), config })
-    function callerOf(key: string): Caller {
+    function callerOf(key: string): KeyCaller {
       const holder = keys.verify(key)
       if (!holder) throw new Error('the key is good')
-      return { ...holder, charge: metering.newCharge() }
+      return { ...holder, actor: keyActor(holder), charge: metering.newCharge() }
     }
     return { metering, callerOf }
   }

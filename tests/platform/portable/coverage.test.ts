@@ -3,6 +3,7 @@ import { getTableColumns, is } from 'drizzle-orm'
 import { getTableConfig, SQLiteTable } from 'drizzle-orm/sqlite-core'
 import { PORTABLE, PORTABLE_TABLES } from '../../../src/cli/portable.ts'
 import { sealedColumns } from '../../../src/cli/secrets.ts'
+import * as consoleSchema from '../../../src/console/schema.ts'
 import * as delivery from '../../../src/delivery/schema.ts'
 import * as clockwork from '../../../src/engines/clockwork/schema.ts'
 import * as gate from '../../../src/engines/gate/schema.ts'
@@ -11,7 +12,7 @@ import * as relay from '../../../src/engines/relay/schema.ts'
 import { asItIs } from '../../../src/platform/portable/table.ts'
 import * as platform from '../../../src/platform/schema.ts'
 
-const tables = [platform, delivery, clockwork, gate, passepartout, relay]
+const tables = [platform, delivery, clockwork, gate, passepartout, relay, consoleSchema]
   .flatMap((schema) => Object.values<unknown>(schema))
   .filter((value): value is SQLiteTable => is(value, SQLiteTable))
 

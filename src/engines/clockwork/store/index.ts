@@ -3,11 +3,12 @@ import { createCronJobStore } from './cron-jobs.ts'
 import { createDelayedJobStore } from './delayed-jobs.ts'
 import { createExecutionStore } from './executions.ts'
 import { createJobCountStore, createSkippedSlotStore } from './ledgers.ts'
+import { createLookStore } from './looks.ts'
 import { createRunStore } from './runs.ts'
 
 export type Store = ReturnType<typeof createStore>
 
-/** All SQL of the engine, one file a table, its statements prepared once. */
+/** All SQL of the engine, one file a table, its statements prepared once; looks are for people. */
 export const createStore = (db: Db) => ({
   cronJobs: createCronJobStore(db),
   delayedJobs: createDelayedJobStore(db),
@@ -15,4 +16,5 @@ export const createStore = (db: Db) => ({
   executions: createExecutionStore(db),
   counts: createJobCountStore(db),
   skipped: createSkippedSlotStore(db),
+  looks: createLookStore(db),
 })

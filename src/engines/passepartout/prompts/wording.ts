@@ -1,5 +1,5 @@
+import { deviceOf } from '../../../platform/device.ts'
 import type { Tenants } from '../../../platform/tenants.ts'
-import { deviceOf } from '../device.ts'
 import type { Message } from '../messenger.ts'
 import type { AttemptRow } from '../store/attempts.ts'
 import { tapData } from '../tap.ts'

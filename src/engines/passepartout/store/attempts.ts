@@ -1,6 +1,7 @@
 import { and, desc, eq, sql } from 'drizzle-orm'
 import { compile } from '../../../db/compile.ts'
 import type { Db } from '../../../db/open.ts'
+import { END, type Scan } from '../../../platform/scan.ts'
 import type { Language } from '../language.ts'
 import type { Owner } from '../owner.ts'
 import { passepartoutAttempts as attempts } from '../schema.ts'
@@ -92,6 +93,20 @@ export function createAttemptStore({ orm, client }: Db) {
       ),
   )
   const find = orm.select().from(attempts).where(byId).prepare()
+  const inState = orm
+    .select()
+    .from(attempts)
+    .where(
+      and(
+        eq(attempts.tenantId, $('tenantId')),
+        eq(attempts.environment, $('environment')),
+        eq(attempts.state, $('state')),
+        sql`${attempts.seq} < ${$('before')}`,
+      ),
+    )
+    .orderBy(desc(attempts.seq))
+    .limit($('limit'))
+    .prepare()
   const findByLink = orm
     .select()
     .from(attempts)
@@ -164,6 +179,12 @@ export function createAttemptStore({ orm, client }: Db) {
     asked: (owner: Owner, nonceHash: string): AskedAttempt | undefined =>
       asked.get({ ...owner, nonceHash }),
     find: (tenantId: string, id: string): AttemptRow | undefined => find.get({ tenantId, id }),
+    /** Newest first. */
+    inState: (
+      owner: Owner,
+      state: AttemptRow['state'],
+      { before = END, limit }: Scan,
+    ): AttemptRow[] => inState.all({ ...owner, state, before, limit }),
     /** Whose it is, the link alone tells. */
     byLink: (linkHash: string): AttemptRow | undefined => findByLink.get({ linkHash }),
     /** Binds it to whoever opens it first. */

@@ -1,8 +1,14 @@
-import { and, eq, sql } from 'drizzle-orm'
+import { and, desc, eq, sql } from 'drizzle-orm'
 import type { Db } from '../../../db/open.ts'
 import { passepartoutPeople as people } from '../schema.ts'
 
 export type PersonRow = typeof people.$inferSelect
+
+/** Whose accounts, and where they have them. */
+type Accounts = Pick<PersonRow, 'tenantId' | 'platform'>
+
+/** Behind every id. */
+const LAST_ID = '~'
 
 export function createPersonStore({ orm }: Db) {
   const $ = sql.placeholder
@@ -37,7 +43,25 @@ export function createPersonStore({ orm }: Db) {
     .from(people)
     .where(and(eq(people.tenantId, $('tenantId')), eq(people.id, $('id'))))
     .prepare()
-
+  const ofPlatform = and(eq(people.tenantId, $('tenantId')), eq(people.platform, $('platform')))
+  const newest = orm
+    .select()
+    .from(people)
+    .where(and(ofPlatform, sql`${people.id} < ${$('before')}`))
+    .orderBy(desc(people.id))
+    .limit($('limit'))
+    .prepare()
+  const byAccount = orm
+    .select()
+    .from(people)
+    .where(and(ofPlatform, eq(people.platformUserId, $('platformUserId'))))
+    .prepare()
+  const byUsername = orm
+    .select()
+    .from(people)
+    .where(and(ofPlatform, eq(people.username, $('username'))))
+    .limit($('limit'))
+    .prepare()
   const remove = orm
     .delete(people)
     .where(and(eq(people.tenantId, $('tenantId')), eq(people.id, $('id'))))
@@ -48,5 +72,15 @@ export function createPersonStore({ orm }: Db) {
     put: (row: PersonRow): PersonRow => put.get(row) as PersonRow,
     remove: (tenantId: string, id: string) => void remove.run({ tenantId, id }),
     find: (tenantId: string, id: string): PersonRow | undefined => find.get({ tenantId, id }),
+    /** Newest first. */
+    newest: (
+      of: Accounts,
+      { before = LAST_ID, limit }: { before?: string | undefined; limit: number },
+    ): PersonRow[] => newest.all({ ...of, before, limit }),
+    byAccount: (of: Accounts, platformUserId: string): PersonRow | undefined =>
+      byAccount.get({ ...of, platformUserId }),
+    /** A name moves on: more than one may have had it when they were last seen. */
+    byUsername: (of: Accounts, username: string, limit: number): PersonRow[] =>
+      byUsername.all({ ...of, username, limit }),
   }
 }

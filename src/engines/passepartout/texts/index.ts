@@ -1,5 +1,5 @@
+import type { Device } from '../../../platform/device.ts'
 import { HEAPS, NAME_TRICKS } from '../../../platform/tricks.ts'
-import type { Device } from '../device.ts'
 import type { Language } from '../language.ts'
 import { english } from './english.ts'
 import { german } from './german.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { deviceOf } from '../../../src/engines/passepartout/device.ts'
+import { deviceOf } from '../../src/platform/device.ts'
 
 const WEBKIT = 'AppleWebKit/537.36 (KHTML, like Gecko)'
 const APPLE = 'AppleWebKit/605.1.15 (KHTML, like Gecko)'

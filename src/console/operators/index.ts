@@ -1,0 +1,53 @@
+import type { Db } from '../../db/open.ts'
+import type { Gate } from '../../engines/gate/index.ts'
+import type { Audit } from '../../platform/audit/index.ts'
+import type { Clock } from '../../platform/clock.ts'
+import type { Mail } from '../../platform/mail/index.ts'
+import type { RetentionRule } from '../../platform/retention.ts'
+import type { Tenants } from '../../platform/tenants.ts'
+import { createEntry } from './entry.ts'
+import { createInvitations } from './invitations.ts'
+import { createLinks } from './links.ts'
+import { createMemberships } from './memberships.ts'
+import { createPlaces } from './places.ts'
+import { createOperatorStore, type OperatorStore } from './store.ts'
+import { createVisitors } from './visitors.ts'
+
+export type Operators = ReturnType<typeof createOperators>
+
+/** People at the console: how they get in, where they act, and what they may do there. */
+export function createOperators(parts: {
+  db: Db
+  clock: Clock
+  audit: Audit
+  mail: Mail
+  tenants: Tenants
+  gate: Gate
+  /** Without a slash at its end. */
+  baseUrl: () => string
+}) {
+  const { db, gate, baseUrl } = parts
+  const store = createOperatorStore(db)
+  const links = createLinks({ ...parts, store })
+  const memberships = createMemberships({ ...parts, store })
+  const pageOf = (token: string) => `${baseUrl()}/console/invitation/${token}`
+  const invitations = createInvitations({ ...parts, store, memberships, pageOf })
+  const { house, sessions } = gate
+  return {
+    /** False until somebody has used a set-up link, or was made by a command. */
+    isSetUp: store.hasAdmin,
+    links,
+    memberships,
+    invitations,
+    places: createPlaces({ db, store }),
+    visitors: createVisitors({ sessions, store }),
+    entry: createEntry({ ...parts, house, store, links, invitations, memberships }),
+    retention: linkRetention(store),
+  }
+}
+
+/** Links that nobody has used in time. */
+const linkRetention = (store: OperatorStore): RetentionRule => ({
+  name: 'console links',
+  deleteSlice: (now, limit) => store.removeExpired(now, limit),
+})

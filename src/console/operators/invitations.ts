@@ -1,0 +1,149 @@
+import type { Db } from '../../db/open.ts'
+import { normaliseEmail } from '../../engines/gate/email.ts'
+import type { Actor, Audit } from '../../platform/audit/index.ts'
+import { type Clock, isoTime } from '../../platform/clock.ts'
+import { isMinted, mintSecret, sha256 } from '../../platform/crypto.ts'
+import { AppError, conflict, fail, notFound } from '../../platform/errors.ts'
+import { newId } from '../../platform/ids.ts'
+import type { Mail } from '../../platform/mail/index.ts'
+import { letter } from '../../platform/mail/index.ts'
+import type { Tenants } from '../../platform/tenants.ts'
+import type { Memberships } from './memberships.ts'
+import type { Role } from './rights.ts'
+import type { InvitationRow, OperatorStore } from './store.ts'
+
+export const INVITATION_MS = 7 * 86_400_000
+
+/** As mails are counted by it. */
+const KIND = 'invitation'
+
+export interface Invitation {
+  id: string
+  email: string
+  role: Role
+  created_at: string
+  expires_at: string
+}
+
+export type Invitations = ReturnType<typeof createInvitations>
+
+/** Asks people to join a tenant, by a link that is good once. A second one replaces the first. */
+export function createInvitations(parts: {
+  db: Db
+  clock: Clock
+  audit: Audit
+  mail: Mail
+  store: OperatorStore
+  tenants: Tenants
+  memberships: Memberships
+  /** The page that a token leads to. */
+  pageOf: (token: string) => string
+}) {
+  const { db, clock, audit, mail, store, tenants, memberships, pageOf } = parts
+
+  /**
+   * With `url` the inviter can hand the link over. That is the only way where there is no server for
+   * mail, and to an address that has had enough of such mails: anybody can be typed in.
+   */
+  async function invite(
+    inviter: { actor: Actor; id: string; name: string },
+    tenantId: string,
+    wanted: { email: string; role: Role },
+  ): Promise<Invitation & { url: string; isMailed: boolean }> {
+    const email = normaliseEmail(wanted.email, 'email')
+    const token = mintSecret()
+    const url = pageOf(token)
+    return db.commit(() => {
+      if (store.members(tenantId).some((member) => member.email === email))
+        throw conflict('email: belongs to the team already')
+      const now = clock.now()
+      const row: InvitationRow = {
+        id: newId(),
+        tenantId,
+        email,
+        role: wanted.role,
+        tokenHash: sha256(token),
+        invitedBy: inviter.id,
+        createdAt: now,
+        expiresAt: now + INVITATION_MS,
+      }
+      store.putInvitation(row)
+      record(inviter.actor, 'invitation.created', row, { role: row.role })
+      const { allowed } = mail.allowance(null, email, now, KIND)
+      if (allowed) post(row, inviter.name, url)
+      return { ...present(row), url, isMailed: allowed && mail.hasServer }
+    })
+  }
+
+  /** A matter of the installation: those whom a tenant writes to are its people, not its team. */
+  function post(
+    { id, tenantId, email, createdAt, expiresAt }: InvitationRow,
+    by: string,
+    url: string,
+  ) {
+    const { name } = tenants.find(tenantId)
+    const body = letter({
+      language: 'en',
+      tenantName: name,
+      heading: `Join ${name}`,
+      paragraphs: [
+        `${by} would like you to help run ${name}. The link is good once, for seven days.`,
+      ],
+      link: { label: 'Accept the invitation', url, orOpen: 'Or open this address:' },
+      footer:
+        'You got this because somebody typed in your address. Without a click nothing happens.',
+    })
+    const subject = `${by} invites you to ${name}`
+    const about = `invitation:${id}`
+    const of = { tenantId: null, about, kind: KIND, recipient: email }
+    mail.post({ ...of, ...body, subject, expiresAt }, createdAt)
+  }
+
+  const list = (tenantId: string): Invitation[] =>
+    store
+      .invitations(tenantId)
+      .filter(({ expiresAt }) => clock.now() < expiresAt)
+      .map(present)
+
+  const revoke = (actor: Actor, tenantId: string, id: string): Promise<void> =>
+    db.commit(() => {
+      const row = store.removeInvitation(tenantId, id) ?? fail(notFound('invitation not found'))
+      record(actor, 'invitation.revoked', row)
+    })
+
+  /** While it is good. Looking at it does not use it up. */
+  function look(token: string): InvitationRow | undefined {
+    const row = isMinted(token) ? store.invitation(sha256(token)) : undefined
+    return row && clock.now() < row.expiresAt ? row : undefined
+  }
+
+  /** Within a commit: whoever has the link joins, whatever their own address is. */
+  function accept(token: string, operatorId: string): InvitationRow {
+    const row = look(token) ?? fail(usedUp())
+    store.removeInvitation(row.tenantId, row.id)
+    // Whoever is there already does not lose what they have.
+    if (store.roleIn(row.tenantId, operatorId) === undefined)
+      memberships.add({ kind: 'operator', id: operatorId }, row.tenantId, operatorId, row.role)
+    return row
+  }
+
+  const record = (
+    actor: Actor,
+    action: string,
+    { tenantId, id }: InvitationRow,
+    detail: Record<string, unknown> = {},
+  ) => audit.record({ tenantId, actor, action, object: `invitation:${id}`, detail })
+
+  return { invite, list, revoke, look, accept }
+}
+
+const present = ({ id, email, role, createdAt, expiresAt }: InvitationRow): Invitation => ({
+  id,
+  email,
+  role,
+  created_at: isoTime(createdAt),
+  expires_at: isoTime(expiresAt),
+})
+
+const usedUp = () =>
+  new AppError('not_found', 'the invitation was used before, or is too old', 'link_used_up')

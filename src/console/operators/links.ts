@@ -1,0 +1,72 @@
+import type { Db } from '../../db/open.ts'
+import type { Actor, Audit } from '../../platform/audit/index.ts'
+import type { Clock } from '../../platform/clock.ts'
+import { isMinted, mintSecret, sha256 } from '../../platform/crypto.ts'
+import { AppError, conflict, fail } from '../../platform/errors.ts'
+import { HOUSE_ID } from '../../platform/house.ts'
+import type { LinkRow, OperatorStore } from './store.ts'
+
+/** How long links live: long enough to walk over to another machine, and no longer. */
+export const SET_UP_MS = 30 * 60_000
+export const SIGN_IN_MS = 10 * 60_000
+
+export type Links = ReturnType<typeof createLinks>
+
+/**
+ * Links that let somebody in once, without a password: the first operator, and one who has lost the
+ * way in. Whoever may run commands on the data directory may make them.
+ */
+export function createLinks(parts: { db: Db; clock: Clock; audit: Audit; store: OperatorStore }) {
+  const { db, clock, audit, store } = parts
+
+  /** The token of a link for the first operator. Throws `conflict` once there is one. */
+  const issueSetUp = (): Promise<string> =>
+    db.commit(() => {
+      if (store.hasAdmin()) throw conflict('the installation is set up already')
+      return issue(null, SET_UP_MS)
+    })
+
+  /** The token of a link that signs an operator in. */
+  const issueSignIn = (actor: Actor, operatorId: string): Promise<string> =>
+    db.commit(() => {
+      audit.record({
+        tenantId: HOUSE_ID,
+        actor,
+        action: 'login_link.created',
+        object: `operator:${operatorId}`,
+      })
+      return issue(operatorId, SIGN_IN_MS)
+    })
+
+  function issue(operatorId: string | null, lifetimeMs: number): string {
+    const token = mintSecret()
+    const now = clock.now()
+    store.addLink({
+      tokenHash: sha256(token),
+      operatorId,
+      createdAt: now,
+      expiresAt: now + lifetimeMs,
+    })
+    return token
+  }
+
+  /** What a link is for, while it is good. Looking at it does not use it up. */
+  function look(token: string): LinkRow | undefined {
+    const row = isMinted(token) ? store.link(sha256(token)) : undefined
+    if (!row || clock.now() >= row.expiresAt) return undefined
+    return row.operatorId === null && store.hasAdmin() ? undefined : row
+  }
+
+  /** Within the commit of what it lets somebody do. Throws `gone` for one that is not good. */
+  function use(token: string): LinkRow {
+    const row = look(token) ?? fail(usedUp())
+    store.removeLink(row.tokenHash)
+    if (row.operatorId === null) store.removeSetUpLinks()
+    return row
+  }
+
+  return { issueSetUp, issueSignIn, look, use }
+}
+
+const usedUp = () =>
+  new AppError('not_found', 'the link was used before, or is too old', 'link_used_up')

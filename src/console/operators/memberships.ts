@@ -1,0 +1,69 @@
+import type { Db } from '../../db/open.ts'
+import type { Actor, Audit } from '../../platform/audit/index.ts'
+import type { Clock } from '../../platform/clock.ts'
+import { conflict, fail, notFound } from '../../platform/errors.ts'
+import type { Role } from './rights.ts'
+import type { MemberRow, OperatorStore } from './store.ts'
+
+export type Memberships = ReturnType<typeof createMemberships>
+
+/** Who belongs to which tenant. A tenant that somebody owns keeps an owner. */
+export function createMemberships(parts: {
+  db: Db
+  clock: Clock
+  audit: Audit
+  store: OperatorStore
+}) {
+  const { db, clock, audit, store } = parts
+
+  /** Within a commit. */
+  function add(actor: Actor, tenantId: string, operatorId: string, role: Role) {
+    store.put(tenantId, operatorId, role, clock.now())
+    record(actor, 'member.added', tenantId, operatorId, { role })
+  }
+
+  /** Throws `not_found` for somebody who is no member, `conflict` for the last owner. */
+  const change = (actor: Actor, tenantId: string, operatorId: string, role: Role): Promise<void> =>
+    db.commit(() => {
+      const before = existing(tenantId, operatorId)
+      if (before === role) return
+      if (before === 'owner') giveUpOwnership(actor, tenantId, operatorId)
+      store.put(tenantId, operatorId, role, clock.now())
+      record(actor, 'member.changed', tenantId, operatorId, { role, before })
+    })
+
+  const remove = (actor: Actor, tenantId: string, operatorId: string): Promise<void> =>
+    db.commit(() => {
+      if (existing(tenantId, operatorId) === 'owner') giveUpOwnership(actor, tenantId, operatorId)
+      store.remove(tenantId, operatorId)
+      record(actor, 'member.removed', tenantId, operatorId)
+    })
+
+  const existing = (tenantId: string, operatorId: string): Role =>
+    store.roleIn(tenantId, operatorId) ?? fail(notFound('member not found'))
+
+  /** Their invitations go as well: whoever has seen such a link could come back by it. */
+  function giveUpOwnership(actor: Actor, tenantId: string, operatorId: string) {
+    if (store.owners(tenantId) < 2)
+      throw conflict('this is the only owner; make somebody else an owner first')
+    for (const { id, invitedBy } of store.invitations(tenantId)) {
+      if (invitedBy !== operatorId) continue
+      store.removeInvitation(tenantId, id)
+      const object = `invitation:${id}`
+      audit.record({ tenantId, actor, action: 'invitation.revoked', object })
+    }
+  }
+
+  /** In the order in which they came. */
+  const list = (tenantId: string): MemberRow[] => store.members(tenantId)
+
+  const record = (
+    actor: Actor,
+    action: string,
+    tenantId: string,
+    operatorId: string,
+    detail: Record<string, unknown> = {},
+  ) => audit.record({ tenantId, actor, action, object: `operator:${operatorId}`, detail })
+
+  return { add, change, remove, list }
+}

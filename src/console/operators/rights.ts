@@ -1,0 +1,16 @@
+/** Of an operator in a tenant. */
+export const ROLES = ['owner', 'member', 'viewer'] as const
+export type Role = (typeof ROLES)[number]
+
+/** What somebody may want to do in a tenant. */
+export const RIGHTS = ['read', 'change', 'delete', 'keys', 'team', 'billing'] as const
+export type Right = (typeof RIGHTS)[number]
+
+/** Members run the engines; owners also decide who gets in, by key or as a person, and what it costs. */
+const HELD: Record<Role, readonly Right[]> = {
+  owner: RIGHTS,
+  member: ['read', 'change'],
+  viewer: ['read'],
+}
+
+export const may = (role: Role, right: Right): boolean => HELD[role].includes(right)

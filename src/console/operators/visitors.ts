@@ -1,0 +1,89 @@
+import type { Sessions } from '../../engines/gate/sessions.ts'
+import { cookieIn } from '../../http/cookies.ts'
+import { AppError, forbidden, unauthenticated } from '../../platform/errors.ts'
+import { HOUSE_ID } from '../../platform/house.ts'
+import type { Role } from './rights.ts'
+import type { MembershipRow, OperatorStore } from './store.ts'
+
+export const SESSION_COOKIE = 'identity_session'
+
+/** Where an operator acts: in one tenant, or for the installation. */
+export type Place =
+  | { kind: 'tenant'; tenantId: string; name: string; role: Role }
+  | { kind: 'instance' }
+
+/** An operator at the console. */
+export interface Visitor {
+  id: string
+  email: string
+  displayName: string
+  sessionId: string
+  isAdmin: boolean
+  memberships: MembershipRow[]
+  /** Undefined for somebody who belongs nowhere. */
+  place: Place | undefined
+}
+
+export type Visitors = ReturnType<typeof createVisitors>
+
+/** Who is at the console, by the cookie of a request. */
+export function createVisitors(parts: { sessions: Sessions; store: OperatorStore }) {
+  const { sessions, store } = parts
+
+  /** Throws `unauthenticated` without a session, or with one that owes a second factor. */
+  function of(request: Request): Visitor {
+    const row = sessions.authenticated(cookieIn(request, SESSION_COOKIE), HOUSE_ID)
+    if (sessions.owes(row)) throw unauthenticated('a second factor is still owed')
+    const { display_name: displayName = '' } = JSON.parse(row.traits)
+    const isAdmin = store.isAdmin(row.identity_id)
+    const memberships = store.membershipsOf(row.identity_id)
+    return {
+      id: row.identity_id,
+      email: row.email,
+      displayName,
+      sessionId: row.id,
+      isAdmin,
+      memberships,
+      place: placeOf(row.id, isAdmin, memberships),
+    }
+  }
+
+  /** The same for pages that show themselves to anybody. */
+  function ifAny(request: Request): Visitor | undefined {
+    try {
+      return of(request)
+    } catch (error) {
+      if (error instanceof AppError && error.kind === 'unauthenticated') return undefined
+      throw error
+    }
+  }
+
+  /**
+   * As chosen, and nowhere once that is no longer theirs: what a page that was left open does must
+   * not happen in another tenant. Who has not chosen is in the first tenant, else in the installation.
+   */
+  function placeOf(
+    sessionId: string,
+    isAdmin: boolean,
+    memberships: MembershipRow[],
+  ): Place | undefined {
+    const chosen = store.place(sessionId)
+    const tenantId = chosen ? chosen.tenantId : (memberships[0]?.tenantId ?? null)
+    if (tenantId === null) return isAdmin ? { kind: 'instance' } : undefined
+    const membership = memberships.find((one) => one.tenantId === tenantId)
+    if (!membership) return undefined
+    return { kind: 'tenant', tenantId, name: membership.tenantName, role: membership.role }
+  }
+
+  return { of, ifAny }
+}
+
+/** Throws `forbidden` for whoever acts for the installation, or belongs to no tenant. */
+export function tenantPlaceOf({ place }: Visitor): Extract<Place, { kind: 'tenant' }> {
+  if (place?.kind === 'tenant') return place
+  throw forbidden(
+    place
+      ? 'an admin account acts for the installation; choose a tenant to act in'
+      : 'you have no part in a tenant, or none any more in the one you chose: choose another',
+  )
+}

@@ -1,0 +1,13 @@
+import type { Portable } from '../platform/portable/table.ts'
+
+/** Nothing of the console moves with a tenant: who runs it is decided anew, wherever it goes. */
+export const portable: Portable = {
+  tables: [],
+  leftOut: {
+    console_memberships: 'operators belong to the installation',
+    console_admins: 'of the installation',
+    console_places: 'of sessions that stay behind',
+    console_invitations: 'links that lead to this installation',
+    console_links: 'of the installation',
+  },
+}

@@ -1,0 +1,68 @@
+import { cookieIn } from '../http/cookies.ts'
+import { requireSameOrigin } from '../http/same-origin.ts'
+import { type Admitted, createScoped, type Demand, type StartAging } from '../http/scoped.ts'
+import type { Engine } from '../platform/engines.ts'
+import { forbidden, unauthenticated } from '../platform/errors.ts'
+import type { Caller } from '../platform/keys.ts'
+import type { Tenants } from '../platform/tenants.ts'
+import { may } from './operators/rights.ts'
+import { SESSION_COOKIE, tenantPlaceOf, type Visitors } from './operators/visitors.ts'
+
+/**
+ * Routes of an engine for whoever has a session of the console: an operator who acts in a tenant
+ * that they belong to, as far as their role goes. Nothing that they do there is counted. The role,
+ * the place and the tenant's terms are read anew at each request, so that whatever changes counts
+ * at once.
+ */
+export function createSessionAccess(parts: {
+  engine: Engine
+  visitors: Visitors
+  tenants: Tenants
+  baseUrl: () => string
+  addressOf: (request: Request) => string | undefined
+  startAging: StartAging
+  maxBody: number
+}) {
+  const { engine, visitors, tenants, baseUrl, addressOf, startAging, maxBody } = parts
+  const admitted = new WeakMap<Request, Admitted<Caller>>()
+
+  function open(request: Request, demand: Demand): Admitted<Caller> {
+    const admission = { caller: callerOf(request, demand), bodyText: '' }
+    admitted.set(request, admission)
+    return admission
+  }
+
+  function renew(request: Request, demand: Demand) {
+    const caller = callerOf(request, demand)
+    const admission = admitted.get(request)
+    if (admission) admission.caller = caller
+  }
+
+  function callerOf(request: Request, { effect }: Demand): Caller {
+    if (cookieIn(request, SESSION_COOKIE) === undefined)
+      throw unauthenticated(`missing session: sign in to the console, which sets ${SESSION_COOKIE}`)
+    const visitor = visitors.of(request)
+    requireSameOrigin(request, baseUrl())
+    const { tenantId, role } = tenantPlaceOf(visitor)
+    if (!may(role, effect)) throw forbidden(`a ${role} may not ${effect} anything here`)
+    const { status, plan, spend_cap_cents: spendCapCents } = tenants.find(tenantId)
+    const source = addressOf(request)
+    return {
+      tenantId,
+      tenantStatus: status,
+      plan,
+      spendCapCents,
+      engine,
+      environment: null,
+      actor: { kind: 'operator', id: visitor.id, ...(source !== undefined && { source }) },
+    }
+  }
+
+  return createScoped<Caller>({
+    name: `${engine} by session`,
+    security: 'session',
+    door: { known: (request) => admitted.get(request), open, renew },
+    startAging,
+    maxBody,
+  })
+}

@@ -1,0 +1,156 @@
+import { type Clock, isoOrNull, isoTime } from '../../platform/clock.ts'
+import { isSame, sha256 } from '../../platform/crypto.ts'
+import { createCursor, type Page, page } from '../../platform/cursor.ts'
+import { type Device, deviceOf } from '../../platform/device.ts'
+import type { Environment } from '../../platform/engines.ts'
+import { fail, notFound } from '../../platform/errors.ts'
+import type { MessengerPlatform } from './messenger.ts'
+import type { User } from './model.ts'
+import type { Owner } from './owner.ts'
+import type { AttemptRow } from './store/attempts.ts'
+import type { BotRow } from './store/bots.ts'
+import type { Store } from './store/index.ts'
+import type { PersonRow } from './store/people.ts'
+
+export const LOGIN_STATES = ['pending', 'opened', 'approved', 'denied', 'mismatched'] as const
+export type LoginState = AttemptRow['state']
+
+/** A sign-in as those see it who look after an app: nothing of it lets anybody in. */
+export interface LoginRecord {
+  id: string
+  environment: Environment
+  bot_id: string
+  state: LoginState
+  /** Nobody has answered, and it is too late to. */
+  is_expired: boolean
+  device: Device | null
+  client_ip: string | null
+  client_label: string | null
+  /** What the app shows, for the person to choose. */
+  match_code: string | null
+  prompts: number
+  user_id: string | null
+  created_at: string
+  opened_at: string | null
+  ended_at: string | null
+  /** When it is too late to answer; of an approved one, to collect the token. */
+  expires_at: string
+}
+
+/** Somebody who has signed in. */
+export interface PersonRecord extends User {
+  environment: Environment
+  /** When their messenger last told of them. */
+  updated_at: string
+}
+
+interface Asked {
+  limit: number
+  cursor?: string | undefined
+}
+
+export type LoginRecords = ReturnType<typeof createLoginRecords>
+
+/** What the console reads of sign-ins and of those who signed in. */
+export function createLoginRecords(parts: {
+  clock: Clock
+  store: Store
+  linkTo: (bot: BotRow, payload: string) => string
+}) {
+  const { clock, store, linkTo } = parts
+
+  /** Newest first; those in every state are picked from the newest in each. */
+  function list(
+    owner: Owner,
+    { state, limit, cursor }: Asked & { state?: LoginState | undefined },
+  ): Page<LoginRecord> {
+    const cursors = createCursor(`logins of ${owner.tenantId} ${owner.environment}`)
+    const scan = { before: cursors.positionOf(cursor), limit: limit + 1 }
+    const rows = (state === undefined ? LOGIN_STATES : [state])
+      .flatMap((one) => store.attempts.inState(owner, one, scan))
+      .toSorted((a, b) => b.seq - a.seq)
+    const listed = page(rows, limit, ({ seq }) => cursors.encode(seq))
+    return { ...listed, data: listed.data.map(present) }
+  }
+
+  const get = (tenantId: string, id: string): LoginRecord => present(existing(tenantId, id))
+
+  const existing = (tenantId: string, id: string): AttemptRow =>
+    store.attempts.find(tenantId, id) ?? fail(notFound('no such sign-in'))
+
+  /** The link of an attempt that still waits, for whoever knows what it carries. */
+  function linkOf(tenantId: string, id: string, payload: string): string | undefined {
+    const row = existing(tenantId, id)
+    const bot = store.bots.byId(row.botId)
+    const isOpen = !present(row).is_expired && row.state === 'pending'
+    return bot && isOpen && isSame(sha256(payload), row.linkHash) ? linkTo(bot, payload) : undefined
+  }
+
+  /** Newest first; `search` is a whole id, account or username. */
+  function people(
+    { tenantId, environment }: Owner,
+    { search, limit, cursor }: Asked & { search?: string | undefined },
+  ): Page<PersonRecord> {
+    const of = { tenantId, platform: PLATFORM_OF[environment] }
+    const cursors = createCursor(`people of ${tenantId} ${environment}`, 'string')
+    const before = cursors.positionOf(cursor)
+    if (search !== undefined) return { data: found(of, search), has_more: false, next_cursor: null }
+    const rows = store.people.newest(of, { before, limit: limit + 1 })
+    const listed = page(rows, limit, ({ id }) => cursors.encode(id))
+    return { ...listed, data: listed.data.map(presentPerson) }
+  }
+
+  function found(of: Pick<PersonRow, 'tenantId' | 'platform'>, search: string): PersonRecord[] {
+    const byId = store.people.find(of.tenantId, search)
+    const rows = [
+      byId?.platform === of.platform ? byId : undefined,
+      store.people.byAccount(of, search),
+      ...store.people.byUsername(of, search.replace(/^@/, ''), MOST_FOUND),
+    ]
+    const people = new Map(rows.flatMap((row) => (row ? [[row.id, row] as const] : [])))
+    return [...people.values()].map(presentPerson)
+  }
+
+  const person = (tenantId: string, id: string): PersonRecord =>
+    presentPerson(store.people.find(tenantId, id) ?? fail(notFound('no such user')))
+
+  function present(row: AttemptRow): LoginRecord {
+    const isUnanswered = row.state === 'pending' || row.state === 'opened'
+    return {
+      id: row.id,
+      environment: row.environment,
+      bot_id: row.botId,
+      state: row.state,
+      is_expired: isUnanswered && clock.now() >= row.expiresAt,
+      device: deviceOf(row.clientUserAgent),
+      client_ip: row.clientIp,
+      client_label: row.clientLabel,
+      match_code: row.matchCode,
+      prompts: row.prompts,
+      user_id: row.personId,
+      created_at: isoTime(row.createdAt),
+      opened_at: isoOrNull(row.openedAt),
+      ended_at: isoOrNull(row.endedAt),
+      expires_at: isoTime(row.expiresAt),
+    }
+  }
+
+  return { list, get, linkOf, people, person }
+}
+
+const MOST_FOUND = 20
+
+const PLATFORM_OF: Record<Environment, MessengerPlatform> = { live: 'telegram', test: 'sandbox' }
+
+const presentPerson = (row: PersonRow): PersonRecord => ({
+  id: row.id,
+  environment: row.platform === 'sandbox' ? 'test' : 'live',
+  platform: row.platform,
+  platform_user_id: row.platformUserId,
+  username: row.username,
+  first_name: row.firstName,
+  last_name: row.lastName,
+  language_code: row.languageCode,
+  created_at: isoTime(row.createdAt),
+  updated_at: isoTime(row.updatedAt),
+})

@@ -1,0 +1,119 @@
+import type { Role } from '../../src/console/operators/rights.ts'
+import { createOperatorStore } from '../../src/console/operators/store.ts'
+import { SESSION_COOKIE } from '../../src/console/operators/visitors.ts'
+import { createStore } from '../../src/engines/gate/store/index.ts'
+import { HOUSE_ID, openHouse } from '../../src/platform/house.ts'
+import type { TestApp } from './app.ts'
+
+export interface NewOperator {
+  email?: string
+  /** With the right to run the installation. */
+  isAdmin?: boolean
+  /** Tenants by their id, and what the operator is there. */
+  roles?: Record<string, Role>
+}
+
+export type Operator = Awaited<ReturnType<typeof newOperator>>
+export type OperatorSession = Awaited<ReturnType<Operator['signIn']>>
+
+let made = 0
+
+/** Somebody who may use the console, put straight into the stores: no flow, no mail, no password. */
+export async function newOperator(app: TestApp, options: NewOperator = {}) {
+  const { email = `operator-${++made}@example.com`, isAdmin = false, roles = {} } = options
+  const { db, clock, gate } = app
+  const store = createOperatorStore(db)
+  const people = createStore(db)
+  await openHouse({ db, clock })
+  const { id } = await db.commit(() => {
+    const identity = gate.people.add({
+      tenantId: HOUSE_ID,
+      schemaId: 'operator',
+      state: 'active',
+      traits: { email },
+      metadataPublic: {},
+      isVerified: true,
+      credential: undefined,
+      method: 'password',
+    })
+    if (isAdmin) store.addAdmin(identity.id, clock.now())
+    for (const [tenantId, role] of Object.entries(roles))
+      store.put(tenantId, identity.id, role, clock.now())
+    return identity
+  })
+
+  const now = () => gate.people.existing(HOUSE_ID, id)
+
+  /** A session of their own, as one factor opens it. */
+  async function signIn() {
+    const { token, session } = await db.commit(() =>
+      gate.sessions.open(now(), {
+        assuranceLevel: 'aal1',
+        methods: [{ method: 'password', aal: 'aal1' }],
+        ipAddress: null,
+        userAgent: null,
+      }),
+    )
+    const cookie = `${SESSION_COOKIE}=${token}`
+    return {
+      id: session.id,
+      token,
+      cookie,
+      headers: { cookie },
+      api: sessionClient(app, cookie),
+      /** What the switcher of tenants does; null for the installation. */
+      actIn: (tenantId: string | null) =>
+        db.commit(() => store.putPlace({ sessionId: session.id, tenantId })),
+      end: () => db.commit(() => people.sessions.revoke(HOUSE_ID, session.id, clock.now())),
+    }
+  }
+
+  /** An authenticator, so that a session of one factor owes the second. */
+  const enrol = () =>
+    db.commit(() => {
+      const at = clock.now()
+      const times = { createdAt: at, updatedAt: at }
+      const totp = { type: 'totp', config: '{}', version: 1 } as const
+      people.credentials.put({ tenantId: HOUSE_ID, identityId: id, ...totp, ...times })
+    })
+
+  /** What a code of the authenticator does for a session. */
+  const showSecondFactor = (sessionId: string) =>
+    db.commit(() => {
+      const row = gate.sessions.alive(HOUSE_ID, sessionId)
+      if (!row) throw new Error('the session has ended')
+      gate.sessions.strengthen(row, { method: 'totp', aal: 'aal2' })
+    })
+
+  return {
+    id,
+    email,
+    signIn,
+    enrol,
+    showSecondFactor,
+    setRole: (tenantId: string, role: Role) =>
+      db.commit(() => store.put(tenantId, id, role, clock.now())),
+    leave: (tenantId: string) => db.commit(() => store.remove(tenantId, id)),
+    endSessions: () => db.commit(() => void gate.sessions.endAll(now())),
+    deactivate: () =>
+      db.commit(() => void gate.people.change(now(), { kind: 'system' }, { state: 'inactive' })),
+    remove: () => db.commit(() => gate.people.remove(now())),
+  }
+}
+
+/** Speaks JSON with a session, as a program that was given its cookie does. */
+export function sessionClient(app: Pick<TestApp, 'raw'>, cookie: string) {
+  const send = (method: string) => (path: string, body?: unknown) =>
+    app.raw(path, {
+      method,
+      headers: { cookie, ...(body !== undefined && { 'content-type': 'application/json' }) },
+      body: body === undefined ? undefined : JSON.stringify(body),
+    })
+  return {
+    get: send('GET'),
+    post: send('POST'),
+    put: send('PUT'),
+    patch: send('PATCH'),
+    delete: send('DELETE'),
+  }
+}
