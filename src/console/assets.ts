@@ -1,12 +1,21 @@
+import htmx from '../../node_modules/htmx.org/dist/htmx.min.js' with { type: 'text' }
+import consoleCss from '../../views/assets/console.css' with { type: 'text' }
+import consoleJs from '../../views/assets/console.js' with { type: 'text' }
 import flows from '../../views/assets/flows.css' with { type: 'text' }
 import css from '../../views/assets/gatehouse.css' with { type: 'text' }
 import icon from '../../views/assets/icon.svg' with { type: 'text' }
 import sandbox from '../../views/assets/sandbox.css' with { type: 'text' }
 
-/** Style sheets and icon, embedded in the executable. */
+const CSS = 'text/css; charset=utf-8'
+const JAVASCRIPT = 'text/javascript; charset=utf-8'
+
+/** Style sheets, scripts and icon, embedded in the executable. */
 export const ASSETS: Record<string, { type: string; text: string }> = {
-  'gatehouse.css': { type: 'text/css; charset=utf-8', text: css },
-  'flows.css': { type: 'text/css; charset=utf-8', text: flows },
-  'sandbox.css': { type: 'text/css; charset=utf-8', text: sandbox },
+  'gatehouse.css': { type: CSS, text: css },
+  'flows.css': { type: CSS, text: flows },
+  'sandbox.css': { type: CSS, text: sandbox },
+  'console.css': { type: CSS, text: consoleCss },
+  'console.js': { type: JAVASCRIPT, text: consoleJs },
+  'htmx.js': { type: JAVASCRIPT, text: htmx },
   'icon.svg': { type: 'image/svg+xml', text: icon },
 }

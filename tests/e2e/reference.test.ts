@@ -33,7 +33,7 @@ afterAll(async () => {
 test.each(LOOKS)(
   'the reference holds in $name: nothing sticks out, nothing serious for axe',
   async (look) => {
-    const page = await openPage(browser, `${listener.url}/`, look)
+    const page = await openPage(browser, `${listener.url}/reference`, look)
 
     expect(await page.textContent('h1')).toBe('API reference')
     expect(await scrollsSideways(page)).toBe(false)

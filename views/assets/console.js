@@ -1,0 +1,177 @@
+/* What the console does where scripts run. Every page works without it. */
+const $ = (selector, from = document) => from.querySelector(selector)
+const $$ = (selector, from = document) => [...from.querySelectorAll(selector)]
+
+/** Handles an event on whatever matches now or later, since contents are swapped. */
+const on = (type, selector, handle) =>
+  document.addEventListener(type, (event) => {
+    const element = event.target instanceof Element && event.target.closest(selector)
+    if (element) handle(event, element)
+  })
+
+/* Copying */
+on('click', '[data-copy]', async (_event, button) => {
+  const code = $('code', button.closest('.codeblock') ?? undefined)
+  const text = button.dataset.copy || code?.textContent || ''
+  try {
+    await navigator.clipboard.writeText(text)
+    button.classList.add('done')
+    say('Copied')
+    setTimeout(() => button.classList.remove('done'), 1600)
+  } catch {
+    say('The browser did not allow copying')
+  }
+})
+
+/** For readers of the screen: what is seen already needs no words. */
+function say(text) {
+  const line = document.createElement('p')
+  line.className = 'unseen'
+  line.textContent = text
+  $('#toasts')?.append(line)
+  setTimeout(() => line.remove(), 4000)
+}
+
+/* News go by themselves, unless they are bad or somebody looks at them. */
+on('click', '[data-dismiss]', (_event, button) => button.closest('.toast').remove())
+function fade(toast) {
+  if (toast.dataset.toast === 'bad') return
+  setTimeout(() => (toast.matches(':hover, :focus-within') ? fade(toast) : toast.remove()), 6000)
+}
+
+/* Menus close like menus. */
+document.addEventListener('click', ({ target }) => {
+  for (const menu of $$('.menu[open]')) if (!menu.contains(target)) menu.open = false
+})
+document.addEventListener('keydown', ({ key }) => {
+  if (key !== 'Escape') return
+  for (const menu of $$('.menu[open]')) {
+    menu.open = false
+    $('summary', menu).focus()
+  }
+})
+
+/* Questions are asked in a dialog. */
+on('click', '.confirm > summary', (event, summary) => {
+  event.preventDefault()
+  const question = summary.nextElementSibling
+  if (!question) return
+  const dialog = document.createElement('dialog')
+  dialog.className = 'dialog'
+  dialog.setAttribute('aria-labelledby', $('h3', question).id)
+  dialog.append(question)
+  document.body.append(dialog)
+  dialog.addEventListener('close', () => {
+    summary.after(question)
+    dialog.remove()
+    summary.focus()
+  })
+  dialog.showModal()
+})
+on('click', '[data-close]', (_event, button) => button.closest('dialog')?.close())
+on('click', 'dialog', (event, dialog) => {
+  if (event.target === dialog) dialog.close()
+})
+
+/* A secret is not left by accident. */
+let isLeaving = false
+on('submit', 'form', () => {
+  isLeaving = true
+})
+addEventListener('beforeunload', (event) => {
+  const isAtRisk = $$('[data-guarded]').some((panel) => !$('[data-saved]', panel).checked)
+  if (isAtRisk && !isLeaving) event.preventDefault()
+})
+
+/* Filters apply as they are chosen. */
+on('change', 'form[data-submits] select', (_event, select) => select.form.requestSubmit())
+
+/* The theme changes at once, and is remembered by the server. */
+on('submit', 'form.theme', (event, form) => {
+  const theme = event.submitter?.value
+  if (!theme) return
+  event.preventDefault()
+  isLeaving = false
+  document.documentElement.dataset.theme = theme
+  const body = new URLSearchParams(new FormData(form))
+  body.set('theme', theme)
+  fetch(form.action, { method: 'POST', body, redirect: 'manual' })
+  $$('button', form)
+    .find((button) => getComputedStyle(button).display !== 'none')
+    ?.focus()
+})
+
+/* The palette */
+const palette = () => $('#palette')
+function openPalette() {
+  if (!palette() || palette().open) return
+  palette().showModal()
+  $('input', palette()).select()
+  markNext()
+}
+on('click', '[data-palette]', (event) => {
+  if (event.metaKey || event.ctrlKey || event.shiftKey) return
+  event.preventDefault()
+  openPalette()
+})
+document.addEventListener('keydown', (event) => {
+  const { key, target } = event
+  const isTyping = target instanceof Element && target.matches('input, textarea, select')
+  const isAsked = (key === 'k' && (event.metaKey || event.ctrlKey)) || (key === '/' && !isTyping)
+  if (!isAsked) return
+  event.preventDefault()
+  openPalette()
+})
+on('input', '#palette-query', (_event, input) => {
+  const asked = input.value.trim().toLowerCase()
+  for (const row of $$('[data-palette-pages] > li')) {
+    row.hidden = !row.textContent.toLowerCase().includes(asked)
+  }
+  if (asked === '') $('#palette-found').replaceChildren()
+  markNext()
+})
+const choices = () => $$('.palettelist a').filter((link) => link.offsetParent !== null)
+/** Shows where Enter leads. */
+function markNext() {
+  const [next] = choices()
+  for (const link of $$('.palettelist a')) link.classList.toggle('next', link === next)
+}
+document.addEventListener('htmx:after:swap', markNext)
+on('keydown', '#palette', (event) => {
+  const step = { ArrowDown: 1, ArrowUp: -1 }[event.key]
+  if (step === undefined) return
+  event.preventDefault()
+  const stops = [$('#palette-query'), ...choices()]
+  const at = stops.indexOf(document.activeElement)
+  stops[(at + step + stops.length) % stops.length].focus()
+})
+on('submit', '#palette form', (event) => {
+  const first = choices()[0]
+  if (!first) return
+  event.preventDefault()
+  first.click()
+})
+
+/* Times go on while a page is open; views/console/time.tsx says the same. */
+const UNITS = [
+  [86_400, 'd'],
+  [3600, 'h'],
+  [60, 'min'],
+  [1, 's'],
+]
+function tick() {
+  for (const shown of $$('time [data-relative]')) {
+    const seconds = (Date.parse(shown.closest('time').dateTime) - Date.now()) / 1000
+    const distance = Math.abs(seconds)
+    if (distance > 30 * 86_400) continue
+    const [size, unit] = UNITS.find(([size]) => distance >= size) ?? [1, 's']
+    const amount = `${Math.floor(distance / size)} ${unit}`
+    shown.textContent = distance < 1 ? 'now' : seconds < 0 ? `${amount} ago` : `in ${amount}`
+  }
+}
+setInterval(tick, 15_000)
+
+if (!/Mac|iPhone|iPad/.test(navigator.platform)) {
+  for (const key of $$('.search kbd')) key.textContent = 'Ctrl K'
+}
+for (const toast of $$('[data-toast]')) fade(toast)

@@ -1,0 +1,14 @@
+import type { ComponentChildren } from 'preact'
+
+/** Things to choose from or to look at side by side, where a table would have one column. */
+export const Cards = <Item,>(cards: {
+  label: string
+  items: readonly Item[]
+  children: (item: Item) => ComponentChildren
+}) => (
+  <ul class="cards" aria-label={cards.label}>
+    {cards.items.map((item) => (
+      <li class="card">{cards.children(item)}</li>
+    ))}
+  </ul>
+)

@@ -1,0 +1,144 @@
+export interface Bar {
+  /** Under the bar and in the table: a day, as a rule. */
+  label: string
+  /** One a series, in the order of `series`. */
+  values: readonly number[]
+}
+
+const HEIGHT = 168
+/** More would touch each other on a narrow screen. */
+const MOST_LABELS = 5
+
+/**
+ * Amounts by day, series upon series. The shades are of one colour: what they stand for is no
+ * state. The same as a table is one click away.
+ */
+export const Bars = (chart: {
+  title: string
+  series: readonly string[]
+  bars: readonly Bar[]
+  format?: (value: number) => string
+}) => {
+  const format = chart.format ?? ((value) => value.toLocaleString('en'))
+  const top = niceTop(Math.max(1, ...chart.bars.map(({ values }) => sumOf(values))))
+  const width = 100 / Math.max(1, chart.bars.length)
+  return (
+    <figure class="bars">
+      <figcaption>
+        <span class="charttitle">{chart.title}</span>
+        {chart.series.length > 1 && (
+          <ul class="legend" aria-label="Legend">
+            {chart.series.map((name, index) => (
+              <li>
+                <svg width="10" height="10" aria-hidden="true">
+                  <rect class={`series s-${index + 1}`} width="10" height="10" rx="2" />
+                </svg>
+                {name}
+              </li>
+            ))}
+          </ul>
+        )}
+      </figcaption>
+      <div class="plot">
+        <div class="scale" aria-hidden="true">
+          {[top, top / 2, 0].map((value) => (
+            <span>{format(value)}</span>
+          ))}
+        </div>
+        <svg height={HEIGHT} role="img" aria-label={inWords(chart, format)}>
+          {[0.5, HEIGHT / 2, HEIGHT - 0.5].map((y) => (
+            <line class="grid" x1="0" x2="100%" y1={y} y2={y} />
+          ))}
+          {chart.bars.map(({ label, values }, index) => (
+            <g>
+              <title>{`${label}: ${namedAmounts(chart.series, values, format)}`}</title>
+              <rect class="hit" x={`${index * width}%`} width={`${width}%`} height={HEIGHT} />
+              {stackOf(values, top).map(({ y, height }, series) => (
+                <rect
+                  class={`series s-${series + 1}`}
+                  x={`${index * width + width * 0.16}%`}
+                  width={`${width * 0.68}%`}
+                  y={y}
+                  height={height}
+                  rx="1.5"
+                />
+              ))}
+            </g>
+          ))}
+        </svg>
+        <div class="labels" aria-hidden="true">
+          {labelsOf(chart.bars).map((label) => (
+            <span>{label}</span>
+          ))}
+        </div>
+      </div>
+      <details class="fold">
+        <summary>As a table</summary>
+        <table>
+          <caption class="unseen">{chart.title}</caption>
+          <thead>
+            <tr>
+              <th scope="col">Day</th>
+              {chart.series.map((name) => (
+                <th scope="col" class="right">
+                  {name}
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {chart.bars.map(({ label, values }) => (
+              <tr>
+                <th scope="row">{label}</th>
+                {values.map((value) => (
+                  <td class="right">{format(value)}</td>
+                ))}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </details>
+    </figure>
+  )
+}
+
+type Format = (value: number) => string
+
+const sumOf = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0)
+
+/** A round number above the highest bar. */
+function niceTop(highest: number): number {
+  const power = 10 ** Math.floor(Math.log10(highest))
+  const step = [1, 2, 4, 6, 8, 10].find((step) => step * power >= highest) ?? 10
+  return step * power
+}
+
+function stackOf(values: readonly number[], top: number) {
+  let below = 0
+  return values.map((value) => {
+    const whole = (value / top) * HEIGHT
+    below += whole
+    // A hair of the page between the parts tells them apart without their colours.
+    return { y: HEIGHT - below, height: Math.max(0, whole - (below > whole ? 1 : 0)) }
+  })
+}
+
+function labelsOf(bars: readonly Bar[]): string[] {
+  const amount = Math.min(MOST_LABELS, bars.length)
+  return Array.from({ length: amount }, (_, index) => {
+    const at = amount === 1 ? 0 : Math.round((index * (bars.length - 1)) / (amount - 1))
+    return bars[at]?.label ?? ''
+  })
+}
+
+const namedAmounts = (series: readonly string[], values: readonly number[], format: Format) =>
+  series.map((name, index) => `${name} ${format(values[index] ?? 0)}`).join(', ')
+
+function inWords(
+  { title, series, bars }: { title: string; series: readonly string[]; bars: readonly Bar[] },
+  format: Format,
+): string {
+  const totals = series.map((_, index) => sumOf(bars.map(({ values }) => values[index] ?? 0)))
+  const span = `${bars[0]?.label ?? ''} to ${bars.at(-1)?.label ?? ''}`
+  return `${title}, ${span}: ${namedAmounts(series, totals, format)} in all`
+}

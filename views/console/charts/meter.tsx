@@ -1,0 +1,27 @@
+import type { Tone } from '../tone.ts'
+
+/** How much of a bounded amount is used, or how far long work has come. */
+export const Meter = (meter: {
+  label: string
+  value: number
+  max: number
+  tone?: Tone
+  /** What is at the right end of the line above it, such as "8,120 of 10,000". */
+  amount: string
+}) => (
+  <div class={`meter ${meter.tone ?? 'accent'}`}>
+    <p>
+      <span>{meter.label}</span>
+      <span>{meter.amount}</span>
+    </p>
+    <svg height="6" role="img" aria-label={`${meter.label}: ${meter.amount}`}>
+      <rect class="lanetrack" width="100%" height="6" rx="3" />
+      <rect
+        class="span"
+        width={`${Math.min(100, Math.round((meter.value / Math.max(1, meter.max)) * 1000) / 10)}%`}
+        height="6"
+        rx="3"
+      />
+    </svg>
+  </div>
+)

@@ -1,0 +1,41 @@
+export interface Beat {
+  good: number
+  bad: number
+}
+
+const HEIGHT = 22
+
+/** What went well and what failed, hour by hour, small enough for a row of a list. */
+export const Pulse = ({ beats, label }: { beats: readonly Beat[]; label: string }) => {
+  const top = Math.max(1, ...beats.map(({ good, bad }) => good + bad))
+  const width = 100 / Math.max(1, beats.length)
+  return (
+    <svg class="pulse" height={HEIGHT} role="img" aria-label={label}>
+      {beats.map(({ good, bad }, index) => {
+        const goodHeight = heightOf(good, top)
+        const badHeight = heightOf(bad, top)
+        const place = { x: `${index * width + width * 0.14}%`, width: `${width * 0.72}%` }
+        if (good + bad === 0) return <rect class="none" {...place} y={HEIGHT - 1.5} height={1.5} />
+        return (
+          <>
+            {good > 0 && (
+              <rect class="good" {...place} y={HEIGHT - goodHeight} height={goodHeight} rx="1" />
+            )}
+            {bad > 0 && (
+              <rect
+                class="bad"
+                {...place}
+                y={HEIGHT - goodHeight - badHeight - (good > 0 ? 1 : 0)}
+                height={badHeight}
+                rx="1"
+              />
+            )}
+          </>
+        )
+      })}
+    </svg>
+  )
+}
+
+const heightOf = (amount: number, top: number): number =>
+  amount === 0 ? 0 : Math.max(2, Math.round((amount / top) * (HEIGHT - 3) * 10) / 10)

@@ -1,0 +1,105 @@
+import type { ComponentChildren, VNode } from 'preact'
+import { Pager, type Pages } from './pager.tsx'
+
+export interface Column<Row> {
+  label: string
+  cell: (row: Row) => ComponentChildren
+  align?: 'right'
+  isMono?: boolean
+  /** Takes the room that the others leave. */
+  isWide?: boolean
+  /** What becomes of it in a card: left out, without its label, or beside the title. */
+  narrow?: 'hidden' | 'bare' | 'corner'
+}
+
+/**
+ * A list. The first column names the row and leads to its page, so it holds no links of its own.
+ * Under 640 px each row becomes a card: the first column its title, the others labelled lines.
+ */
+export const DataTable = <Row,>(table: {
+  caption: string
+  columns: readonly Column<Row>[]
+  rows: readonly Row[]
+  hrefOf?: (row: Row) => string
+  idOf?: (row: Row) => string
+  /** Flashes once: the row that somebody has just changed. */
+  changedId?: string
+  empty?: VNode
+  pages?: Pages
+}) =>
+  table.rows.length === 0 ? (
+    (table.empty ?? null)
+  ) : (
+    <div class="list">
+      <div class="scroller">
+        <table class="rows">
+          <caption class="unseen">{table.caption}</caption>
+          <thead>
+            <tr>
+              {table.columns.map((column) => (
+                <th scope="col" class={looksOf(column)}>
+                  {column.label}
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {table.rows.map((row) => {
+              const id = table.idOf?.(row)
+              const isChanged = id !== undefined && id === table.changedId
+              return (
+                <tr id={id && `row-${id}`} class={isChanged ? 'changed' : undefined}>
+                  {table.columns.map((column, position) => (
+                    <Cell
+                      column={column}
+                      isTitle={position === 0}
+                      href={position === 0 ? table.hrefOf?.(row) : undefined}
+                    >
+                      {column.cell(row)}
+                    </Cell>
+                  ))}
+                </tr>
+              )
+            })}
+          </tbody>
+        </table>
+      </div>
+      {table.pages && <Pager {...table.pages} />}
+    </div>
+  )
+
+const UNLABELLED: ReadonlySet<string | undefined> = new Set(['bare', 'corner'])
+
+const Cell = <Row,>(cell: {
+  column: Column<Row>
+  isTitle: boolean
+  href?: string
+  children: ComponentChildren
+}) => (
+  <td class={[looksOf(cell.column), cell.isTitle && 'name'].filter(Boolean).join(' ') || undefined}>
+    {!cell.isTitle && !UNLABELLED.has(cell.column.narrow) && (
+      <span class="celllabel" aria-hidden="true">
+        {cell.column.label}
+      </span>
+    )}
+    <div class="cell">
+      {cell.href === undefined ? (
+        cell.children
+      ) : (
+        <a class="rowlink" href={cell.href}>
+          {cell.children}
+        </a>
+      )}
+    </div>
+  </td>
+)
+
+function looksOf<Row>({ align, isMono, isWide, narrow }: Column<Row>): string | undefined {
+  const looks = [
+    align === 'right' && 'right',
+    isMono && 'mono',
+    isWide && 'wide',
+    narrow && `narrow-${narrow}`,
+  ]
+  return looks.filter(Boolean).join(' ') || undefined
+}

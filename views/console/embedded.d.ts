@@ -1,0 +1,9 @@
+/** Scripts for browsers, imported as text like style sheets. */
+declare module '*/assets/console.js' {
+  const text: string
+  export default text
+}
+declare module '*/htmx.min.js' {
+  const text: string
+  export default text
+}

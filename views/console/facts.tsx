@@ -1,0 +1,15 @@
+import type { ComponentChildren } from 'preact'
+
+export type Fact = readonly [label: string, value: ComponentChildren]
+
+/** What is known of one thing, each under its name. */
+export const Facts = ({ facts }: { facts: readonly Fact[] }) => (
+  <dl class="facts">
+    {facts.map(([label, value]) => (
+      <div>
+        <dt>{label}</dt>
+        <dd>{value ?? '–'}</dd>
+      </div>
+    ))}
+  </dl>
+)

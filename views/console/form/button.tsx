@@ -1,0 +1,61 @@
+import type { ComponentChildren } from 'preact'
+
+type Weight = 'primary' | 'plain' | 'danger' | 'destroy' | 'bare'
+
+interface Looks {
+  weight?: Weight
+  isSmall?: boolean
+  children: ComponentChildren
+}
+
+const looksOf = ({ weight = 'plain', isSmall }: Looks): string =>
+  ['button', weight !== 'plain' && weight, isSmall && 'small'].filter(Boolean).join(' ')
+
+/** Does something: labelled by a verb. */
+export const Button = (
+  button: Looks & {
+    type?: 'submit' | 'button'
+    name?: string
+    value?: string
+    /** Posts to another address than its form. */
+    action?: string
+    isDisabled?: boolean
+    /** Of no use without scripts. */
+    isScripted?: boolean
+    /** Closes the dialog that it is in. */
+    closes?: boolean
+  },
+) => (
+  <button
+    type={button.type ?? 'submit'}
+    class={`${looksOf(button)}${button.isScripted ? ' scripted' : ''}`}
+    name={button.name}
+    value={button.value}
+    formaction={button.action}
+    disabled={button.isDisabled}
+    data-close={button.closes ? '' : undefined}
+  >
+    {button.children}
+  </button>
+)
+
+/** Leads somewhere, and looks as if it did something. */
+export const LinkButton = (link: Looks & { href: string }) => (
+  <a class={looksOf(link)} href={link.href}>
+    {link.children}
+  </a>
+)
+
+/** One button that posts on its own, such as "Run now" beside a row. */
+export const ActionButton = (
+  button: Looks & { action: string; fields?: Record<string, string> },
+) => (
+  <form class="inline" method="post" action={button.action}>
+    {Object.entries(button.fields ?? {}).map(([name, value]) => (
+      <input type="hidden" name={name} value={value} />
+    ))}
+    <Button weight={button.weight} isSmall={button.isSmall}>
+      {button.children}
+    </Button>
+  </form>
+)

@@ -1,0 +1,89 @@
+import type { ComponentChildren } from 'preact'
+import { FieldError, type FieldParts, idOf } from './labelled.tsx'
+
+export interface ChoiceOption {
+  value: string
+  label: string
+  text?: ComponentChildren
+}
+
+interface Group extends FieldParts {
+  options: readonly ChoiceOption[]
+}
+
+/** Any number of them. */
+export const Checkboxes = (group: Group & { values?: readonly string[] }) => (
+  <Choices {...group} type="checkbox" values={group.values ?? []} />
+)
+
+/** Exactly one of them, each with room to say what it means. */
+export const Radios = (group: Group & { value?: string }) => (
+  <Choices {...group} type="radio" values={group.value === undefined ? [] : [group.value]} />
+)
+
+/** One thing to agree to or to switch on. */
+export const Checkbox = (box: FieldParts & { isChecked?: boolean; value?: string }) => (
+  <div class="field">
+    <label class="tick" for={idOf(box.name)}>
+      <input
+        type="checkbox"
+        id={idOf(box.name)}
+        name={box.name}
+        value={box.value ?? 'true'}
+        checked={box.isChecked}
+        required={box.isRequired}
+        aria-describedby={describedBy(box)}
+      />
+      <span>{box.label}</span>
+    </label>
+    <Remarks {...box} />
+  </div>
+)
+
+const Choices = (group: Group & { type: 'checkbox' | 'radio'; values: readonly string[] }) => (
+  <fieldset
+    class={group.error === undefined ? 'field' : 'field wrong'}
+    id={idOf(group.name)}
+    aria-describedby={describedBy(group)}
+  >
+    <legend>{group.label}</legend>
+    <div class="choices">
+      {group.options.map(({ value, label, text }) => {
+        const id = idOf(`${group.name}-${value}`)
+        return (
+          <label class="tick" for={id}>
+            <input
+              type={group.type}
+              id={id}
+              name={group.name}
+              value={value}
+              checked={group.values.includes(value)}
+              required={group.type === 'radio' && group.isRequired}
+            />
+            <span>
+              {label}
+              {text && <span class="hint">{text}</span>}
+            </span>
+          </label>
+        )
+      })}
+    </div>
+    <Remarks {...group} />
+  </fieldset>
+)
+
+const Remarks = ({ name, error, help }: FieldParts) => (
+  <>
+    <FieldError name={name} error={error} />
+    {help && (
+      <p class="hint" id={`${idOf(name)}-help`}>
+        {help}
+      </p>
+    )}
+  </>
+)
+
+const describedBy = ({ name, error, help }: FieldParts): string | undefined =>
+  [error !== undefined && `${idOf(name)}-error`, help && `${idOf(name)}-help`]
+    .filter(Boolean)
+    .join(' ') || undefined

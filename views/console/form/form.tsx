@@ -1,0 +1,26 @@
+import type { ComponentChildren } from 'preact'
+import { ErrorSummary, type FormError } from './error-summary.tsx'
+
+/** Fields from top to bottom, and the buttons at their end. */
+export const Form = (form: {
+  action: string
+  method?: 'get' | 'post'
+  errors?: readonly FormError[]
+  hidden?: Record<string, string>
+  buttons: ComponentChildren
+  children: ComponentChildren
+}) => (
+  <form class="form" method={form.method ?? 'post'} action={form.action} novalidate>
+    <ErrorSummary errors={form.errors ?? []} />
+    {Object.entries(form.hidden ?? {}).map(([name, value]) => (
+      <input type="hidden" name={name} value={value} />
+    ))}
+    {form.children}
+    <div class="actions">{form.buttons}</div>
+  </form>
+)
+
+/** Fields that are one question together, side by side where there is room. */
+export const FieldRow = ({ children }: { children: ComponentChildren }) => (
+  <div class="fieldrow">{children}</div>
+)

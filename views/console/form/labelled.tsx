@@ -1,0 +1,49 @@
+import type { ComponentChildren } from 'preact'
+import { Icon } from '../icons.tsx'
+
+/** What every field has, whatever is typed or chosen in it. */
+export interface FieldParts {
+  name: string
+  label: string
+  help?: ComponentChildren
+  error?: string
+  isRequired?: boolean
+}
+
+export const idOf = (name: string): string => `field-${name.replaceAll(/[^\w-]/g, '-')}`
+
+/** What ties a control to its help and to what is wrong with it. */
+export const tiesOf = ({ name, help, error }: FieldParts) => ({
+  id: idOf(name),
+  name,
+  'aria-invalid': error === undefined ? undefined : ('true' as const),
+  'aria-describedby':
+    [error !== undefined && `${idOf(name)}-error`, help && `${idOf(name)}-help`]
+      .filter(Boolean)
+      .join(' ') || undefined,
+})
+
+/** A control under its label, what is wrong with it right below. */
+export const Labelled = (field: FieldParts & { children: ComponentChildren }) => (
+  <div class={field.error === undefined ? 'field' : 'field wrong'}>
+    <label for={idOf(field.name)}>
+      {field.label}
+      {field.isRequired === false && <span class="hint"> optional</span>}
+    </label>
+    {field.children}
+    <FieldError name={field.name} error={field.error} />
+    {field.help && (
+      <p class="hint" id={`${idOf(field.name)}-help`}>
+        {field.help}
+      </p>
+    )}
+  </div>
+)
+
+export const FieldError = ({ name, error }: { name: string; error?: string }) =>
+  error === undefined ? null : (
+    <p class="fielderror" id={`${idOf(name)}-error`}>
+      <Icon name="problem" />
+      <span>{error}</span>
+    </p>
+  )

@@ -1,0 +1,23 @@
+import { Icon } from '../icons.tsx'
+import { type FieldParts, Labelled, tiesOf } from './labelled.tsx'
+
+export interface Option {
+  value: string
+  label: string
+}
+
+/** One of a few that everybody knows by name. */
+export const Select = (field: FieldParts & { value?: string; options: readonly Option[] }) => (
+  <Labelled {...field}>
+    <div class="control select">
+      <select {...tiesOf(field)} required={field.isRequired}>
+        {field.options.map(({ value, label }) => (
+          <option value={value} selected={value === field.value}>
+            {label}
+          </option>
+        ))}
+      </select>
+      <Icon name="down" />
+    </div>
+  </Labelled>
+)

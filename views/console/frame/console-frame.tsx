@@ -1,0 +1,34 @@
+import { Banner } from '../banner.tsx'
+import { Toasts } from '../toast.tsx'
+import { ConsoleDocument } from './document.tsx'
+import type { FrameProps } from './model.ts'
+import { Palette } from './palette.tsx'
+import { Rail } from './rail.tsx'
+import { Topbar } from './topbar.tsx'
+
+/** A page of the console, around its content. */
+export const ConsoleFrame = (frame: FrameProps) => (
+  <ConsoleDocument
+    base={frame.base}
+    title={`${frame.title} · ${frame.place.name.slice(0, 48)}`}
+    theme={frame.theme}
+    look={frame.environment === 'test' ? 'console testdata' : 'console'}
+  >
+    <a class="skip" href="#content">
+      Skip to the content
+    </a>
+    <div id="progress" class="progress" aria-hidden="true" />
+    <Rail {...frame} />
+    <div class="stage">
+      <Topbar {...frame} />
+      {frame.banners?.map((banner) => (
+        <Banner {...banner} />
+      ))}
+      <main id="content" tabindex={-1}>
+        {frame.children}
+      </main>
+    </div>
+    <Toasts flash={frame.flash} />
+    <Palette {...frame} />
+  </ConsoleDocument>
+)

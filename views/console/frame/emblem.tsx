@@ -1,0 +1,10 @@
+import { initialOf } from '../../flows/name.ts'
+import { Icon } from '../icons.tsx'
+import type { Place } from './model.ts'
+
+/** The first letter of a tenant, or the sign of the installation. */
+export const PlaceEmblem = ({ place }: { place: Place }) => (
+  <span class={`emblem ${place.kind}`} aria-hidden="true">
+    {place.kind === 'tenant' ? (initialOf(place.name) ?? '·') : <Icon name="tenants" />}
+  </span>
+)

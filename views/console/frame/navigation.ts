@@ -1,0 +1,77 @@
+import type { IconName } from '../icons.tsx'
+
+interface PageEntry {
+  label: string
+  path: string
+  icon: IconName
+}
+
+const page = (label: string, path: string, icon: IconName): PageEntry => ({ label, path, icon })
+
+/** Every page that the rail and the palette lead to. */
+export const PAGES = {
+  overview: page('Overview', '/console', 'overview'),
+  identities: page('Identities', '/console/identities', 'identities'),
+  signIn: page('Sign-in', '/console/sign-in', 'signIn'),
+  policies: page('Policies', '/console/policies', 'policies'),
+  webhooks: page('Webhooks', '/console/webhooks', 'webhooks'),
+  jobs: page('Jobs', '/console/jobs', 'jobs'),
+  delayed: page('Delayed', '/console/delayed', 'delayed'),
+  bots: page('Bots', '/console/bots', 'bots'),
+  logins: page('Logins', '/console/logins', 'logins'),
+  endpoints: page('Endpoints', '/console/endpoints', 'endpoints'),
+  messages: page('Messages', '/console/messages', 'messages'),
+  deliveries: page('Deliveries', '/console/deliveries', 'deliveries'),
+  eventTypes: page('Event types', '/console/event-types', 'eventTypes'),
+  keys: page('Keys', '/console/keys', 'keys'),
+  team: page('Team', '/console/team', 'team'),
+  usage: page('Usage', '/console/usage', 'usage'),
+  audit: page('Audit', '/console/audit', 'audit'),
+  settings: page('Settings', '/console/settings', 'settings'),
+  tenants: page('Tenants', '/console/admin/tenants', 'tenants'),
+  health: page('Health', '/console/admin/health', 'health'),
+  mail: page('Mail outbox', '/console/admin/mail', 'mail'),
+  configuration: page('Configuration', '/console/admin/configuration', 'configuration'),
+} as const satisfies Record<string, PageEntry>
+
+export type PageKey = keyof typeof PAGES
+
+export interface NavigationGroup {
+  /** None for what belongs to no engine. */
+  title?: string
+  pages: readonly PageKey[]
+}
+
+const OF_TENANT: readonly NavigationGroup[] = [
+  { pages: ['overview'] },
+  { title: 'Gate', pages: ['identities', 'signIn', 'policies', 'webhooks'] },
+  { title: 'Clockwork', pages: ['jobs', 'delayed'] },
+  { title: 'Passepartout', pages: ['bots', 'logins'] },
+  { title: 'Relay', pages: ['endpoints', 'messages', 'deliveries', 'eventTypes'] },
+  { title: 'Workspace', pages: ['keys', 'team', 'usage', 'audit', 'settings'] },
+]
+
+const OF_INSTALLATION: readonly NavigationGroup[] = [
+  { title: 'Installation', pages: ['tenants', 'health', 'mail', 'configuration'] },
+]
+
+/** What there is to go to, in a tenant or in the installation, but for what somebody may not see. */
+export const navigationOf = (
+  place: 'tenant' | 'installation',
+  without: readonly PageKey[] = [],
+): readonly NavigationGroup[] =>
+  (place === 'tenant' ? OF_TENANT : OF_INSTALLATION).map(({ pages, ...group }) => ({
+    ...group,
+    pages: pages.filter((page) => !without.includes(page)),
+  }))
+
+/** What the frame itself leads or posts to. */
+export const FRAME_PATHS = {
+  home: '/console',
+  find: '/console/find',
+  account: '/console/account',
+  place: '/console/place',
+  environment: '/console/environment',
+  theme: '/console/theme',
+  signOut: '/console/sign-out',
+} as const

@@ -1,0 +1,46 @@
+import type { ComponentChildren } from 'preact'
+import { url } from '../url.ts'
+import { ConsoleDocument } from './document.tsx'
+import type { Theme } from './model.ts'
+
+/** One card in the middle, for who is not in yet: set-up, links, invitations. */
+export const PlainFrame = (frame: {
+  base: string
+  title: ComponentChildren
+  /** In the title of the window, where markup has no place. */
+  windowTitle: string
+  intro?: ComponentChildren
+  theme?: Theme
+  /** How far one has come, where there are several pages of it. */
+  steps?: { at: number; names: readonly string[] }
+  isWide?: boolean
+  children: ComponentChildren
+}) => (
+  <ConsoleDocument
+    base={frame.base}
+    title={`${frame.windowTitle} · Gatehouse`}
+    theme={frame.theme ?? 'system'}
+    look="plain"
+    isPlain
+  >
+    <main class={frame.isWide ? 'card wide' : 'card'}>
+      <header>
+        <img src={url(frame.base, '/assets/icon.svg')} alt="Gatehouse" width="32" height="32" />
+        {frame.steps && <Steps {...frame.steps} />}
+        <h1>{frame.title}</h1>
+        {frame.intro && <p class="intro">{frame.intro}</p>}
+      </header>
+      {frame.children}
+    </main>
+  </ConsoleDocument>
+)
+
+const Steps = ({ at, names }: { at: number; names: readonly string[] }) => (
+  <ol class="steps" aria-label="Steps">
+    {names.map((name, index) => (
+      <li class={index < at ? 'done' : undefined} aria-current={index === at ? 'step' : undefined}>
+        {name}
+      </li>
+    ))}
+  </ol>
+)

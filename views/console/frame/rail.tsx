@@ -1,0 +1,50 @@
+import { Icon } from '../icons.tsx'
+import { url } from '../url.ts'
+import type { FrameProps } from './model.ts'
+import { navigationOf, PAGES, type PageKey } from './navigation.ts'
+import { EnvironmentSwitch, Switcher } from './switcher.tsx'
+
+/** Where one is and can go. Under 900 px it opens over the page, by a button that needs no script. */
+export const Rail = (frame: FrameProps) => (
+  <div class="rail" id="rail" popover="auto">
+    <div class="railbody">
+      <Switcher {...frame} />
+      <EnvironmentSwitch {...frame} />
+      <nav aria-label="Console">
+        {navigationOf(frame.place.kind, frame.without).map(({ title, pages }) => (
+          <div class="navgroup">
+            {title && <h2>{title}</h2>}
+            <ul>
+              {pages.map((key) => (
+                <Entry
+                  page={key}
+                  base={frame.base}
+                  isActive={key === frame.active}
+                  alerts={frame.alerts?.[key]}
+                />
+              ))}
+            </ul>
+          </div>
+        ))}
+      </nav>
+    </div>
+  </div>
+)
+
+const Entry = (entry: { page: PageKey; base: string; isActive: boolean; alerts?: number }) => {
+  const { label, path, icon } = PAGES[entry.page]
+  return (
+    <li>
+      <a href={url(entry.base, path)} aria-current={entry.isActive ? 'page' : undefined}>
+        <Icon name={icon} />
+        <span>{label}</span>
+        {entry.alerts ? (
+          <span class="alerts">
+            {entry.alerts}
+            <span class="unseen"> need attention</span>
+          </span>
+        ) : null}
+      </a>
+    </li>
+  )
+}

@@ -1,0 +1,120 @@
+import { Icon } from '../icons.tsx'
+import { Text } from '../text.tsx'
+import { url } from '../url.ts'
+import type { Crumb, FrameProps, Theme } from './model.ts'
+import { FRAME_PATHS } from './navigation.ts'
+
+/** Where one is, the search, and what belongs to the operator. */
+export const Topbar = (frame: FrameProps) => (
+  <header class="topbar">
+    <button type="button" class="iconbutton menubutton" popovertarget="rail" aria-label="Menu">
+      <Icon name="menu" />
+    </button>
+    <Breadcrumb crumbs={frame.crumbs} />
+    {frame.environment === 'test' && (
+      <span class="testbadge">
+        Test<span> data</span>
+      </span>
+    )}
+    <a class="search" href={url(frame.base, FRAME_PATHS.find)} data-palette>
+      <Icon name="search" />
+      <span>Search</span>
+      <kbd class="scripted">⌘K</kbd>
+    </a>
+    <ThemeSwitch {...frame} />
+    <AccountMenu {...frame} />
+  </header>
+)
+
+const Breadcrumb = ({ crumbs }: { crumbs: readonly Crumb[] }) => (
+  <nav class="crumbs" aria-label="Breadcrumb">
+    <ol>
+      {crumbs.map(({ label, href }) => (
+        <li>
+          {href === undefined ? (
+            <span aria-current="page">
+              <Text text={label} limit={60} />
+            </span>
+          ) : (
+            <a href={href}>
+              <Text text={label} limit={60} />
+            </a>
+          )}
+        </li>
+      ))}
+    </ol>
+  </nav>
+)
+
+const THEMES: readonly { theme: Theme; icon: 'system' | 'sun' | 'moon' }[] = [
+  { theme: 'light', icon: 'sun' },
+  { theme: 'dark', icon: 'moon' },
+  { theme: 'system', icon: 'system' },
+]
+
+/** One button, which leads to the next theme. All three are there; the style sheet shows its turn. */
+const ThemeSwitch = ({ base, here }: Pick<FrameProps, 'base' | 'here'>) => (
+  <form class="theme" method="post" action={url(base, FRAME_PATHS.theme)}>
+    <input type="hidden" name="return_to" value={here} />
+    {THEMES.map(({ theme, icon }) => (
+      <button
+        type="submit"
+        class="iconbutton"
+        name="theme"
+        value={theme}
+        aria-label={`Theme: ${theme}`}
+        title={`Theme: ${theme}`}
+      >
+        <Icon name={icon} />
+      </button>
+    ))}
+  </form>
+)
+
+const AccountMenu = ({ base, operator }: Pick<FrameProps, 'base' | 'operator'>) => (
+  <details class="menu account">
+    <summary>
+      <span class="unseen">Account of </span>
+      <span class="avatar" aria-hidden="true">
+        {initialsOf(operator.name)}
+      </span>
+      <span class="accountname">
+        <Text text={operator.name} limit={32} />
+      </span>
+    </summary>
+    <div class="popup">
+      <p class="who">
+        <strong>
+          <Text text={operator.name} limit={64} />
+        </strong>
+        <Text text={operator.email} limit={64} />
+      </p>
+      <a class="item" href={url(base, FRAME_PATHS.account)}>
+        <Icon name="account" />
+        Account and sessions
+      </a>
+      <a class="item" href={url(base, '/reference')}>
+        <Icon name="configuration" />
+        API reference
+      </a>
+      <form method="post" action={url(base, FRAME_PATHS.signOut)}>
+        <button type="submit" class="item">
+          <Icon name="signOut" />
+          Sign out
+        </button>
+      </form>
+    </div>
+  </details>
+)
+
+/** Of the first and the last word, as people sign. */
+function initialsOf(name: string): string {
+  const words = name.match(/[\p{L}\p{N}]+/gu) ?? []
+  const letters = [words[0], words.length > 1 ? words.at(-1) : undefined]
+  return (
+    letters
+      .map((word) => [...(word ?? '')][0] ?? '')
+      .join('')
+      .toUpperCase() || '·'
+  )
+}

@@ -1,0 +1,191 @@
+import type { ComponentChildren } from 'preact'
+import { Button, LinkButton } from '../form/button.tsx'
+import type { FormError } from '../form/error-summary.tsx'
+import { Field } from '../form/field.tsx'
+import { Form } from '../form/form.tsx'
+import { PlainFrame } from '../frame/plain-frame.tsx'
+import { Text } from '../text.tsx'
+import { url } from '../url.ts'
+
+interface EntryForm {
+  base: string
+  action: string
+  typed?: Readonly<Record<string, string>>
+  errors?: readonly FormError[]
+}
+
+const STEPS = ['Who you are', 'Your first key', 'Your first job']
+
+const messageAt = ({ errors }: EntryForm, name: string) =>
+  errors?.find((error) => error.name === name)?.message
+
+/** The first step of a new installation: who runs it, and the tenant they begin with. */
+export const SetUpPage = (form: EntryForm) => (
+  <PlainFrame
+    base={form.base}
+    windowTitle="Set up"
+    title="Set up Gatehouse"
+    intro="You will run this installation, and own its first tenant."
+    steps={{ at: 0, names: STEPS }}
+  >
+    <Form
+      action={form.action}
+      errors={form.errors}
+      buttons={<Button weight="primary">Create account and tenant</Button>}
+    >
+      <AccountFields {...form} />
+      <Field
+        name="tenant"
+        label="Tenant"
+        help="What you build, or the company that it is for. All data belongs to a tenant."
+        placeholder="Acme"
+        value={form.typed?.tenant}
+        error={messageAt(form, 'tenant')}
+        isRequired
+      />
+    </Form>
+  </PlainFrame>
+)
+
+const AccountFields = (form: EntryForm & { email?: string }) => (
+  <>
+    <Field
+      name="name"
+      label="Your name"
+      autocomplete="name"
+      value={form.typed?.name}
+      error={messageAt(form, 'name')}
+      isRequired
+      isFocused
+    />
+    {form.email === undefined ? (
+      <Field
+        name="email"
+        label="E-mail"
+        type="email"
+        autocomplete="username"
+        value={form.typed?.email}
+        error={messageAt(form, 'email')}
+        isRequired
+      />
+    ) : (
+      <p class="hint">
+        You sign in as <Text text={form.email} limit={80} />.
+      </p>
+    )}
+    <Field
+      name="password"
+      label="Password"
+      type="password"
+      autocomplete="new-password"
+      help="At least eight characters, and none that everybody has."
+      error={messageAt(form, 'password')}
+      isRequired
+    />
+  </>
+)
+
+/** Lets somebody in by a button, so that whatever opens links in mails uses none up. */
+export const LinkPage = ({ base, action }: { base: string; action: string }) => (
+  <PlainFrame
+    base={base}
+    windowTitle="Sign in"
+    title="Sign in by link"
+    intro="The link works once. Set a new password in your account afterwards."
+  >
+    <Form action={action} buttons={<Button weight="primary">Sign in</Button>}>
+      {null}
+    </Form>
+  </PlainFrame>
+)
+
+/** Somebody is asked to join a tenant. */
+export const InvitationPage = (
+  page: EntryForm & {
+    tenantName: string
+    role: string
+    email: string
+    /** Whoever is signed in already. */
+    visitor?: string
+    /** Whether somebody has an account by the address that was invited. */
+    isKnown: boolean
+    loginHref: string
+  },
+) => (
+  <PlainFrame
+    base={page.base}
+    windowTitle="Invitation"
+    title={
+      <>
+        Join <Text text={page.tenantName} limit={64} />
+      </>
+    }
+    intro={ROLES[page.role]}
+  >
+    {page.visitor !== undefined ? (
+      <Form
+        action={page.action}
+        errors={page.errors}
+        buttons={<Button weight="primary">Accept the invitation</Button>}
+      >
+        <p class="hint">
+          You are signed in as <Text text={page.visitor} limit={80} />.
+        </p>
+      </Form>
+    ) : page.isKnown ? (
+      <div class="actions">
+        <LinkButton weight="primary" href={page.loginHref}>
+          Sign in to accept
+        </LinkButton>
+      </div>
+    ) : (
+      <Form
+        action={page.action}
+        errors={page.errors}
+        buttons={<Button weight="primary">Create account and join</Button>}
+      >
+        <AccountFields {...page} />
+      </Form>
+    )}
+  </PlainFrame>
+)
+
+const ROLES: Readonly<Record<string, string>> = {
+  owner: 'As an owner you may do everything, including keys, team and bills.',
+  member: 'As a member you run what is there; keys, team and bills are for owners.',
+  viewer: 'As a viewer you see everything but keys, and change nothing.',
+}
+
+/** A link that is no good any more, and what to do now. */
+export const UsedUpPage = (page: { base: string; what: string; next: ComponentChildren }) => (
+  <PlainFrame
+    base={page.base}
+    windowTitle="Link used up"
+    title={`This ${page.what} is used up`}
+    intro="It was used before, or is too old."
+  >
+    <p>{page.next}</p>
+    <div class="actions">
+      <LinkButton href={url(page.base, '/console')}>Go to the console</LinkButton>
+    </div>
+  </PlainFrame>
+)
+
+/** Before there is anybody who could sign in. */
+export const NotSetUpPage = ({ base }: { base: string }) => (
+  <PlainFrame
+    base={base}
+    windowTitle="Not set up"
+    title="Not set up yet"
+    intro="Nobody runs this installation so far."
+  >
+    <p>
+      The server writes a set-up link into its log at each start; it is good for half an hour. In
+      Docker: <code>docker compose logs gatehouse</code>, with systemd:{' '}
+      <code>journalctl -u gatehouse</code>.
+    </p>
+    <p class="hint">
+      Or make an operator by command: <code>gatehouse operator create --email … --admin</code>
+    </p>
+  </PlainFrame>
+)

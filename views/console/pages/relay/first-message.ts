@@ -1,0 +1,19 @@
+import type { CurlRequest } from '../../curl-block.tsx'
+
+const KEY = '$RELAY_KEY'
+
+const headers = { Authorization: `Bearer ${KEY}`, 'Content-Type': 'application/json' }
+
+/** A command that sends an event. */
+export const firstMessage = (apiUrl: string): CurlRequest => ({
+  url: `${apiUrl}/v1/relay/messages`,
+  headers,
+  body: { event_type: 'order.paid', payload: { order: 42 } },
+})
+
+/** A command that makes an endpoint. */
+export const firstEndpoint = (apiUrl: string): CurlRequest => ({
+  url: `${apiUrl}/v1/relay/endpoints`,
+  headers,
+  body: { url: 'https://example.com/hook', event_types: ['order.*'] },
+})

@@ -1,0 +1,99 @@
+import type { Endpoint } from '../../../../src/engines/relay/model/endpoints.ts'
+import type { Fields } from '../../../../src/http/body.ts'
+import { Confirm } from '../../confirm.tsx'
+import { Button, LinkButton } from '../../form/button.tsx'
+import type { FormError } from '../../form/error-summary.tsx'
+import { Field } from '../../form/field.tsx'
+import { FieldRow, Form } from '../../form/form.tsx'
+import { Select } from '../../form/select.tsx'
+import { PageHead } from '../../page-head.tsx'
+import { Section } from '../../section.tsx'
+import { Text } from '../../text.tsx'
+import { url } from '../../url.ts'
+import { counted, textIn, withoutScheme } from './state.tsx'
+
+const FIELDS = ['since', 'until', 'which', 'per_second']
+
+/** Past messages once more: counted first, then sent. */
+export const ReplayPage = (page: {
+  base: string
+  endpoint: Endpoint
+  typed: Fields
+  errors?: readonly FormError[]
+  errorAt: (name: string) => string | undefined
+  /** How many there are, once they have been counted. */
+  count?: number
+}) => {
+  const { base, endpoint, typed, count, errorAt } = page
+  const own = url(base, `/console/endpoints/${endpoint.id}`)
+  const of = (name: string) => ({ name, value: textIn(typed, name), error: errorAt(name) })
+  return (
+    <>
+      <PageHead
+        title="Replay"
+        state={{
+          sentence: (
+            <>
+              Sends past messages to <Text text={withoutScheme(endpoint.url)} limit={80} /> once
+              more. They are counted first.
+            </>
+          ),
+        }}
+      />
+      {count !== undefined && (
+        <Section id="count" title={`${counted(count, 'message')} to send`} isCard>
+          {count === 0 ? (
+            <p>Of that time there is nothing to send again. What still waits is sent by itself.</p>
+          ) : (
+            <Confirm
+              id="replay"
+              verb={`Replay ${counted(count, 'message')}`}
+              question={`Send ${counted(count, 'message')} again?`}
+              consequence="The receiver gets each with the id that it had, at the pace below."
+              action={`${own}/replay`}
+              fields={Object.fromEntries(FIELDS.map((name) => [name, textIn(typed, name) ?? '']))}
+              isHarmless
+            />
+          )}
+        </Section>
+      )}
+      <Section id="which" title="Which messages">
+        <Form
+          action={`${own}/replay`}
+          method="get"
+          errors={page.errors}
+          buttons={
+            <>
+              <Button weight={count ? 'plain' : 'primary'}>Count messages</Button>
+              <LinkButton weight="bare" href={own}>
+                Back
+              </LinkButton>
+            </>
+          }
+        >
+          <FieldRow>
+            <Field {...of('since')} label="Since" isMono help="With its zone: Z is UTC." />
+            <Field {...of('until')} label="Until" isMono isRequired={false} help="Empty is now." />
+          </FieldRow>
+          <Select
+            {...of('which')}
+            label="Messages"
+            options={[
+              { value: 'undelivered', label: 'Those that never arrived' },
+              { value: 'all', label: 'All, also those that arrived' },
+            ]}
+          />
+          <Field
+            {...of('per_second')}
+            value={textIn(typed, 'per_second') || '10'}
+            label="Pace"
+            type="number"
+            min={1}
+            max={1000}
+            suffix="a second"
+          />
+        </Form>
+      </Section>
+    </>
+  )
+}

@@ -1,0 +1,36 @@
+import { IN_PLACE } from './in-place.ts'
+import type { Tone } from './tone.ts'
+
+export interface Tab {
+  label: string
+  href: string
+  count?: number
+  isCurrent?: boolean
+  /** Draws the count in this colour, where it is a reason to look. */
+  tone?: Tone
+}
+
+/** Views of one thing beneath its title. */
+export const Tabs = ({ label, tabs }: { label: string; tabs: readonly Tab[] }) => (
+  <Links look="tabs" label={label} tabs={tabs} />
+)
+
+/** The usual questions to a list, with how many rows answer each. */
+export const FilterChips = ({ label, tabs }: { label: string; tabs: readonly Tab[] }) => (
+  <Links look="chips" label={label} tabs={tabs} />
+)
+
+const Links = ({ look, label, tabs }: { look: string; label: string; tabs: readonly Tab[] }) => (
+  <nav class={look} aria-label={label}>
+    {tabs.map((tab) => (
+      <a href={tab.href} aria-current={tab.isCurrent ? 'page' : undefined} {...IN_PLACE}>
+        {tab.label}
+        {tab.count !== undefined && (
+          <span class={tab.tone ? `count ${tab.tone}` : 'count'}>
+            {tab.count.toLocaleString('en')}
+          </span>
+        )}
+      </a>
+    ))}
+  </nav>
+)
