@@ -1,14 +1,20 @@
 import { Elysia } from 'elysia'
-import type { Config } from './config/index.ts'
+import type { Config, Origins } from './config/index.ts'
+import { createErrorPages } from './console/error-pages.ts'
 import { createFlowPages } from './console/flow-pages.ts'
+import { createFrames } from './console/frame.ts'
 import { createConsole } from './console/index.ts'
+import { createOperators } from './console/operators/index.ts'
+import { SESSION_COOKIE } from './console/operators/visitors.ts'
+import { consolePages } from './console/pages/index.ts'
 import { createSandboxPages } from './console/sandbox-pages.ts'
+import { createSessionAccess } from './console/session-access.ts'
 import { createDelivery } from './delivery/index.ts'
 import { createClockwork } from './engines/clockwork/index.ts'
 import { createGate } from './engines/gate/index.ts'
 import { createPassepartout } from './engines/passepartout/index.ts'
 import { createRelay } from './engines/relay/index.ts'
-import { createAccess } from './http/access.ts'
+import { createAccess, createKeyAccess } from './http/access.ts'
 import { createClientAddress } from './http/client-address.ts'
 import { createHealth } from './http/health.ts'
 import { createHttpMetrics } from './http/http-metrics.ts'
@@ -17,6 +23,7 @@ import { createApiDocument } from './http/openapi.ts'
 import { baseUrlOf } from './http/urls.ts'
 import { createVisits } from './http/visits.ts'
 import { createBackups } from './platform/backup/index.ts'
+import { openHouse } from './platform/house.ts'
 import { createMail } from './platform/mail/index.ts'
 import type { Platform } from './platform/platform.ts'
 
@@ -24,16 +31,23 @@ export type Gatehouse = ReturnType<typeof createApp>
 
 /**
  * The map of every route, and what runs beside them. With `precompile` all routes are built
- * at once, at start, and not each at its first request.
+ * at once, at start, and not each at its first request. `origins` say where the configuration
+ * comes from.
  */
-export function createApp(platform: Platform, config: Config, { precompile = false } = {}) {
-  const { db, clock, log, metrics, metering, keys, instances, retention } = platform
+export function createApp(
+  platform: Platform,
+  config: Config,
+  { precompile = false, origins }: { precompile?: boolean; origins?: Origins } = {},
+) {
+  const { db, clock, log, metrics, metering, keys, tenants, instances, retention } = platform
   const visits = createVisits({ clock, metering, perMinute: config.limits.requestsPerMinute })
-  const access = createAccess({ keys, visits, maxBody: config.server.maxBodyBytes })
+  const { maxBodyBytes: maxBody } = config.server
+  const access = createAccess({ keys, visits, maxBody })
+  const keyAccess = createKeyAccess({ keys, visits, maxBody })
   const health = createHealth({ db, metrics, metricsEnabled: config.metrics.enabled })
   retention.add(platform.audit.retention(config.retention.auditMs))
   retention.add(...metering.retention(config.retention.usageMs))
-  const clockwork = createClockwork(platform, config, access)
+  const clockwork = createClockwork(platform, config)
   const delivery = createDelivery(platform, config)
   const relay = createRelay(platform, delivery, config, access)
   const backups = createBackups({ ...platform, settings: config.backup })
@@ -42,32 +56,68 @@ export function createApp(platform: Platform, config: Config, { precompile = fal
   const mail = createMail({ ...platform, config })
   retention.add(...mail.retention)
   const clientAddress = createClientAddress(config.server.trustedProxies)
-  const gate = createGate(platform, { delivery, mail }, config, access, {
+  const web = { baseUrl, addressOf, pages: createFlowPages() }
+  const gate = createGate(platform, { delivery, mail }, config, access, web, {
+    onOperator: (operator) => operators.entry.welcome(operator, config.metering.defaultPlan),
+  })
+  const operators = createOperators({ ...platform, mail, gate, baseUrl })
+  retention.add(operators.retention)
+  const frames = createFrames({ baseUrl, nearnessOf: metering.nearnessOf })
+  const sessionAccess = createSessionAccess({
+    engine: 'clockwork',
+    visitors: operators.visitors,
+    tenants,
     baseUrl,
-    addressOf: (request) => clientAddress(request, app.server),
-    pages: createFlowPages(),
+    addressOf,
+    startAging: visits.startAging,
+    maxBody,
   })
   const passepartout = createPassepartout(platform, config, access, {
     baseUrl,
     pages: createSandboxPages(),
   })
-  const document = createApiDocument(() => app, baseUrl)
+  const document = createApiDocument(() => app, baseUrl, { sessionCookie: SESSION_COOKIE })
   const kit = createKit({
     log,
     metrics: createHttpMetrics(metrics),
     clientAddress,
     visits,
     routes: () => app,
+    errorPage: createErrorPages(frames),
   })
 
   const app = new Elysia({ normalize: false, precompile, handler: { standardHostname: false } })
     .use(kit)
     .use(health.routes)
-    .use(createConsole(document))
+    .use(createConsole({ document, base: frames.base }))
+    .use(
+      consolePages({
+        platform,
+        gate,
+        clockwork,
+        passepartout,
+        relay,
+        operators,
+        frames,
+        baseUrl,
+        addressOf,
+        maxBody,
+        name: config.brand.name,
+        config,
+        origins,
+        backups,
+        mail,
+      }),
+    )
     .use(gate.routes)
-    .use(clockwork.routes)
+    .use(clockwork.routes({ prefix: '/v1/clockwork', access: keyAccess }))
+    .use(clockwork.routes({ prefix: '/dashboard/clockwork', access: sessionAccess }))
     .use(passepartout.routes)
     .use(relay.routes)
+
+  function addressOf(request: Request): string | undefined {
+    return clientAddress(request, app.server)
+  }
 
   /** With the port in use, which the system may have chosen: known once the server listens. */
   function baseUrl(): string {
@@ -83,6 +133,7 @@ export function createApp(platform: Platform, config: Config, { precompile = fal
    * and nothing that is over is deleted.
    */
   async function start({ isPaused = false } = {}) {
+    await openHouse({ db, clock })
     await instances.start()
     if (!isPaused) await startWork()
     health.open()
@@ -111,5 +162,16 @@ export function createApp(platform: Platform, config: Config, { precompile = fal
     await db.drain()
   }
 
-  return { app, clockwork, delivery, gate, mail, passepartout, start, stop, drain: health.drain }
+  return {
+    app,
+    clockwork,
+    delivery,
+    gate,
+    mail,
+    operators,
+    passepartout,
+    start,
+    stop,
+    drain: health.drain,
+  }
 }

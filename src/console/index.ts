@@ -9,13 +9,19 @@ import { ASSETS } from './assets.ts'
 const ASSET_CACHE = 'public, max-age=300'
 
 /** Pages for people: now the API reference, later the console. */
-export function createConsole(document: () => ApiDocument) {
+export function createConsole({
+  document,
+  base,
+}: {
+  document: () => ApiDocument
+  base: () => string
+}) {
   // Both are large, never change, and are there for everybody who asks.
   const openApi = once(() => JSON.stringify(document()))
   const reference = once(() => htmlText(ReferencePage({ document: document() })))
 
   return new Elysia({ name: 'console' })
-    .get('/', ({ redirect }) => redirect('/reference'), { detail: { hide: true } })
+    .get('/', ({ redirect }) => redirect(`${base()}/console`), { detail: { hide: true } })
     .get(
       '/openapi.json',
       ({ set }) => {

@@ -1,0 +1,165 @@
+import { statfsSync } from 'node:fs'
+import { dirname } from 'node:path'
+import type { Config } from '../config/index.ts'
+import { logOf } from '../db/look.ts'
+import type { Db } from '../db/open.ts'
+import { createLineStore } from '../delivery/store/line.ts'
+import { LINES } from '../delivery/store/rows.ts'
+import { createRunStore } from '../engines/clockwork/store/runs.ts'
+import type { BackupRow, Backups } from '../platform/backup/index.ts'
+import type { Clock } from '../platform/clock.ts'
+import type { Lane } from '../platform/due/queue.ts'
+import type { Instances } from '../platform/instances.ts'
+import type { Mail } from '../platform/mail/index.ts'
+import { mailServerOf } from '../platform/mail/server.ts'
+import { COMMIT, VERSION } from '../platform/version.ts'
+
+const HOUR_MS = 3_600_000
+const DAY_MS = 24 * HOUR_MS
+const LATE_MS = 60_000
+const LITTLE_ROOM = 1024 ** 3
+const BACKUPS_SHOWN = 20
+/** Hosts and endpoints that one look goes through. */
+const MOST_LANES = 500
+
+/** Work that is due and not yet begun. */
+export interface QueueHealth {
+  name: 'runs' | 'deliveries' | 'repeated deliveries'
+  /** Counted up to 10,000. */
+  standing: number
+  /** Age of the oldest. */
+  lagMs: number
+}
+
+/** What somebody should see to, the worst first. */
+export type Trouble =
+  | { what: 'room'; freeBytes: number }
+  | { what: 'queue'; name: QueueHealth['name']; lagMs: number }
+  | { what: 'backup failed'; row: BackupRow }
+  | { what: 'no backup'; lastAt: number | undefined }
+  | { what: 'backups off' }
+
+export type Health = ReturnType<ReturnType<typeof createInstanceHealth>['look']>
+
+/**
+ * How the installation does, for a page that somebody reads: from what /metrics reads as well, which
+ * may be off.
+ */
+export function createInstanceHealth(parts: {
+  db: Db
+  clock: Clock
+  instances: Pick<Instances, 'alive'>
+  backups: Pick<Backups, 'latest' | 'list'>
+  mail: Pick<Mail, 'hasServer' | 'outbox'>
+  config: Pick<Config, 'backup' | 'mail'>
+}) {
+  const { db, clock, instances, backups, mail, config } = parts
+  const runs = createRunStore(db)
+  const line = createLineStore(db)
+  const startedAt = clock.now()
+  const { smtpUrl } = config.mail
+
+  function look() {
+    const now = clock.now()
+    const dataDir = dirname(db.file)
+    const made = backups.list(BACKUPS_SHOWN)
+    const state = {
+      version: VERSION,
+      commit: COMMIT,
+      startedAt,
+      dataDir,
+      databaseBytes: sizeOf(db.file),
+      logBytes: sizeOf(logOf(db.file)),
+      freeBytes: roomAt(dataDir),
+      // This process is in the list twice once its first heartbeat is on disk.
+      instances: new Set(instances.alive()).size,
+      queues: queues(now),
+      mail: { server: smtpUrl === undefined ? null : addressOf(smtpUrl), ...mail.outbox.open() },
+      backups: { ...config.backup, last: backups.latest(), made },
+      now,
+    }
+    return { ...state, troubles: troublesIn(state) }
+  }
+
+  const queues = (now: number): QueueHealth[] => [
+    queue('runs', runs.standing(), runs.nextLane, now),
+    queue(
+      'deliveries',
+      line.standing(LINES.first),
+      (after) => line.nextLane(LINES.first, after),
+      now,
+    ),
+    queue(
+      'repeated deliveries',
+      line.standing(LINES.again),
+      (after) => line.nextLane(LINES.again, after),
+      now,
+    ),
+  ]
+
+  return { look }
+}
+
+function troublesIn(state: {
+  now: number
+  startedAt: number
+  freeBytes: number
+  queues: readonly QueueHealth[]
+  backups: Config['backup'] & { last: BackupRow | undefined; made: readonly BackupRow[] }
+}): Trouble[] {
+  const { freeBytes, queues } = state
+  return [
+    ...(freeBytes < LITTLE_ROOM ? [{ what: 'room' as const, freeBytes }] : []),
+    ...queues
+      .filter(({ lagMs }) => lagMs >= LATE_MS)
+      .map(({ name, lagMs }) => ({ what: 'queue' as const, name, lagMs })),
+    ...backupTroubles(state),
+  ]
+}
+
+/** One a day is enough, or as often as somebody has asked for; to make it takes time. */
+function backupTroubles(state: {
+  now: number
+  startedAt: number
+  backups: Config['backup'] & { last: BackupRow | undefined; made: readonly BackupRow[] }
+}): Trouble[] {
+  const { now, startedAt, backups } = state
+  const { enabled, everyMs, last, made } = backups
+  const longest = enabled ? Math.max(DAY_MS, everyMs) + HOUR_MS : DAY_MS
+  const lastAt = last?.endedAt ?? undefined
+  const newest = made.find(({ endedAt }) => endedAt !== null)
+  if (newest && newest.error !== null) return [{ what: 'backup failed', row: newest }]
+  if (lastAt !== undefined && now - lastAt < longest) return []
+  if (!enabled) return [{ what: 'backups off' }]
+  return now - (lastAt ?? startedAt) < longest ? [] : [{ what: 'no backup', lastAt }]
+}
+
+/** Each lane is in order: the oldest of all is first in one of them. */
+function queue(
+  name: QueueHealth['name'],
+  standing: number,
+  nextLane: (after: Lane | undefined) => (Lane & { dueAt: number }) | undefined,
+  now: number,
+): QueueHealth {
+  let first = now
+  let lane = nextLane(undefined)
+  for (let n = 0; lane && n < MOST_LANES; n++) {
+    first = Math.min(first, lane.dueAt)
+    lane = nextLane(lane)
+  }
+  return { name, standing, lagMs: now - first }
+}
+
+/** Without the account and the password that are in the URL. */
+function addressOf(smtpUrl: string): string {
+  const { host, port } = mailServerOf(smtpUrl)
+  return `${host}:${port}`
+}
+
+/** To an account without privileges: some of what is free is kept for root. */
+function roomAt(folder: string): number {
+  const { bavail, bsize } = statfsSync(folder)
+  return bavail * bsize
+}
+
+const sizeOf = (file: string): number => Bun.file(file).size

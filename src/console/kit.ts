@@ -1,0 +1,88 @@
+import { Elysia } from 'elysia'
+import { type Fields, readFields } from '../http/body.ts'
+import { requireSameOrigin } from '../http/same-origin.ts'
+import type { Actor } from '../platform/audit/index.ts'
+import { forbidden } from '../platform/errors.ts'
+import { may, type Right } from './operators/rights.ts'
+import { tenantPlaceOf, type Visitor, type Visitors } from './operators/visitors.ts'
+
+/** What a page of a tenant asks of whoever opens it. */
+export type TenantVisit = {
+  visitor: Visitor
+  tenant: ReturnType<typeof tenantPlaceOf>
+  actor: Actor
+}
+export type OperatorVisit = { visitor: Visitor; actor: Actor }
+
+export type ConsoleKit = ReturnType<typeof createConsoleKit>
+
+/**
+ * Who may see a page, and send its forms. With `right` a page is that of the tenant in which the
+ * visitor acts, with `instance` that of the installation, with `operator` anybody's who is signed in,
+ * and with `stranger` everybody's. A form from a page of another site is refused, whoever's the
+ * cookie is; who somebody is comes before what they have sent.
+ */
+export function createConsoleKit(parts: {
+  visitors: Visitors
+  baseUrl: () => string
+  addressOf: (request: Request) => string | undefined
+  maxBody: number
+}) {
+  const { visitors, baseUrl, addressOf, maxBody } = parts
+
+  function operatorOf(request: Request): OperatorVisit {
+    const visitor = visitors.of(request)
+    requireSameOrigin(request, baseUrl())
+    const source = addressOf(request)
+    return {
+      visitor,
+      actor: { kind: 'operator', id: visitor.id, ...(source !== undefined && { source }) },
+    }
+  }
+
+  function tenantVisitOf(request: Request, right: Right): TenantVisit {
+    const visit = operatorOf(request)
+    const tenant = tenantPlaceOf(visit.visitor)
+    if (!may(tenant.role, right)) throw forbidden(NEEDS[right])
+    return { ...visit, tenant }
+  }
+
+  function instanceVisitOf(request: Request): OperatorVisit {
+    const visit = operatorOf(request)
+    if (visit.visitor.place?.kind !== 'instance')
+      throw forbidden('this is for whoever acts for the installation')
+    return visit
+  }
+
+  const fields = (request: Request, check: () => unknown): Promise<Fields> | undefined => {
+    check()
+    return request.method === 'POST' ? readFields(request, maxBody) : undefined
+  }
+
+  return new Elysia({ name: 'console kit' })
+    .macro('right', (right: Right) => ({
+      parse: ({ request }) => fields(request, () => tenantVisitOf(request, right)),
+      resolve: ({ request }) => tenantVisitOf(request, right),
+    }))
+    .macro('instance', (_: true) => ({
+      parse: ({ request }) => fields(request, () => instanceVisitOf(request)),
+      resolve: ({ request }) => instanceVisitOf(request),
+    }))
+    .macro('operator', (_: true) => ({
+      parse: ({ request }) => fields(request, () => operatorOf(request)),
+      resolve: ({ request }) => operatorOf(request),
+    }))
+    .macro('stranger', (_: true) => ({
+      parse: ({ request }) => fields(request, () => requireSameOrigin(request, baseUrl())),
+    }))
+}
+
+/** What somebody lacks, in words that say who has it. */
+const NEEDS: Record<Right, string> = {
+  read: 'you have no part in this tenant',
+  change: 'viewers may look and change nothing; ask an owner for more',
+  delete: 'only owners may delete',
+  keys: 'only owners see and make keys',
+  team: 'only owners decide who belongs to the team',
+  billing: 'only owners see to plans and bills',
+}

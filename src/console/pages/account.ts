@@ -1,0 +1,92 @@
+import { Elysia } from 'elysia'
+import { AccountPage, type SessionLine } from '../../../views/console/pages/account.tsx'
+import type { House } from '../../engines/gate/house/index.ts'
+import type { Session } from '../../engines/gate/model/sessions.ts'
+import { cookieIn } from '../../http/cookies.ts'
+import type { Clock } from '../../platform/clock.ts'
+import { deviceOf } from '../../platform/device.ts'
+import type { Frames } from '../frame.ts'
+import type { ConsoleKit, OperatorVisit } from '../kit.ts'
+import { SESSION_COOKIE } from '../operators/visitors.ts'
+import { createSessionCookie } from '../session-cookie.ts'
+
+type Visit = OperatorVisit & { request: Request }
+
+/** What belongs to whoever is signed in: the ways in, where they are in, and where they may act. */
+export function accountPages(parts: {
+  kit: ConsoleKit
+  frames: Frames
+  house: House
+  clock: Clock
+  baseUrl: () => string
+}) {
+  const { kit, frames, house, clock, baseUrl } = parts
+  const cookie = createSessionCookie({ baseUrl })
+
+  function show({ request, visitor }: Visit, done = ''): Response {
+    const children = AccountPage({
+      base: frames.base(),
+      visitor,
+      sessions: sessionsOf(visitor),
+      now: clock.now(),
+    })
+    return frames.page({ request, visitor, title: 'Account', flash: FLASHES[done], children })
+  }
+
+  /** The one at hand first, then the newest. */
+  const sessionsOf = ({ id, sessionId }: Visit['visitor']): SessionLine[] =>
+    house.sessions
+      .list(id)
+      .map((session) => lineOf(session, sessionId))
+      .toSorted((a, b) => Number(b.isThis) - Number(a.isThis))
+
+  /** Gate's own page, where people change by what they sign in. */
+  async function settings({ request }: Visit): Promise<Response> {
+    const page = await house.begin({
+      kind: 'settings',
+      returnTo: `${baseUrl()}/console/account`,
+      sessionToken: cookieIn(request, SESSION_COOKIE),
+    })
+    return new Response(null, { status: 303, headers: { location: page } })
+  }
+
+  async function end({ visitor, actor }: Visit, sessionId: string): Promise<Response> {
+    await house.sessions.end(actor, { operatorId: visitor.id, sessionId })
+    return sessionId === visitor.sessionId
+      ? frames.go('/console/login', [cookie.taken()])
+      : frames.go('/console/account?done=ended')
+  }
+
+  async function endOthers({ visitor, actor }: Visit): Promise<Response> {
+    const { id: operatorId, sessionId: keptSessionId } = visitor
+    await house.sessions.endOthers(actor, { operatorId, keptSessionId })
+    return frames.go('/console/account?done=others')
+  }
+
+  return new Elysia({ name: 'account pages', prefix: '/console/account', detail: { hide: true } })
+    .use(kit)
+    .get('', ({ query, ...visit }) => show(visit, query.done), { operator: true })
+    .post('/settings', (visit) => settings(visit), { operator: true })
+    .post('/end-others', (visit) => endOthers(visit), { operator: true })
+    .post('/sessions/:id/end', ({ params, ...visit }) => end(visit, params.id), { operator: true })
+}
+
+function lineOf(session: Session, ownId: string): SessionLine {
+  const [device] = session.devices
+  const known = deviceOf(device?.user_agent ?? null)
+  return {
+    id: session.id,
+    isThis: session.id === ownId,
+    device: [known?.browser, known?.system].filter(Boolean).join(' on ') || undefined,
+    address: device?.ip_address ?? undefined,
+    methods: session.authentication_methods.map(({ method, provider }) => provider ?? method),
+    since: Date.parse(session.issued_at),
+    until: Date.parse(session.expires_at),
+  }
+}
+
+const FLASHES: Readonly<Record<string, { tone: 'good'; text: string }>> = {
+  ended: { tone: 'good', text: 'Ended. That session is signed out from now on.' },
+  others: { tone: 'good', text: 'Signed out everywhere else.' },
+  left: { tone: 'good', text: 'You have left the team.' },
+}

@@ -1,0 +1,221 @@
+import { Elysia } from 'elysia'
+import type { FormError } from '../../../../views/console/form/error-summary.tsx'
+import {
+  ChangeTenantPage,
+  NewTenantPage,
+  TenantPage,
+} from '../../../../views/console/pages/admin/tenant.tsx'
+import { STATUSES, TenantsPage } from '../../../../views/console/pages/admin/tenants.tsx'
+import { url } from '../../../../views/console/url.ts'
+import type { Fields } from '../../../http/body.ts'
+import type { Clock } from '../../../platform/clock.ts'
+import { createCursor, page } from '../../../platform/cursor.ts'
+import { fail, invalid } from '../../../platform/errors.ts'
+import type { Metering } from '../../../platform/metering/index.ts'
+import { dayOf, monthOf } from '../../../platform/metering/months.ts'
+import {
+  PLANS,
+  type Plan,
+  SUSPEND_REASONS,
+  type Tenant,
+  type TenantChange,
+  type Tenants,
+} from '../../../platform/tenants.ts'
+import { submitted, typed } from '../../form.ts'
+import { crumbTo, type Frames } from '../../frame.ts'
+import type { ConsoleKit, OperatorVisit } from '../../kit.ts'
+import type { Operators } from '../../operators/index.ts'
+
+const PATH = '/console/admin/tenants'
+const ROWS = 50
+
+/** Tenants of the installation: made, looked at, put on another plan, suspended, and resumed. */
+export function tenantPages(parts: {
+  kit: ConsoleKit
+  frames: Frames
+  tenants: Tenants
+  metering: Metering
+  operators: Pick<Operators, 'memberships'>
+  clock: Clock
+  /** Of a new tenant, unless another is chosen. */
+  defaultPlan: Plan
+}) {
+  const { kit, frames, tenants, metering, operators, clock, defaultPlan } = parts
+  const cursor = createCursor('console tenants', ['string', 'string'])
+
+  async function list({ request, visitor }: Visit): Promise<Response> {
+    const asked = new URL(request.url).searchParams
+    const q = asked.get('q')?.trim() ?? ''
+    const status = STATUSES.find((one) => one === asked.get('status'))
+    const all = tenants.list()
+    const found = all.filter((tenant) => isAbout(tenant, q))
+    const shown = status ? found.filter((tenant) => tenant.status === status) : found
+    const after = cursor.positionOf(asked.get('cursor') ?? undefined)
+    const { data, next_cursor: next } = page(
+      shown.toReversed().filter((tenant) => !after || isOlder(tenant, after)),
+      ROWS,
+      ({ created_at: at, id }) => cursor.encode([at, id]),
+    )
+    await metering.flush()
+    const children = TenantsPage({
+      base: frames.base(),
+      lines: data.map((tenant) => ({ ...tenant, ...usedBy(tenant) })),
+      all,
+      found,
+      total: shown.length,
+      status,
+      q,
+      olderHref: next === null ? undefined : hrefOf({ q, status, cursor: next }),
+      newerHref: after ? hrefOf({ q, status }) : undefined,
+      now: clock.now(),
+    })
+    return frames.page({ request, visitor, title: 'Tenants', active: 'tenants', children })
+  }
+
+  const hrefOf = (query: Record<string, string | undefined>) => url(frames.base(), PATH, query)
+
+  /** This month, as far as it is on disk. */
+  function usedBy({ id }: Tenant): { requests: number; costCents: number } {
+    const month = monthOf(dayOf(clock.now()))
+    const used = metering.months(id).find((one) => one.month === month)
+    return { requests: used?.requests ?? 0, costCents: used?.cost_cents ?? 0 }
+  }
+
+  function form({ request, visitor }: Visit, of: Returned = {}): Response {
+    return frames.page({
+      request,
+      visitor,
+      title: 'New tenant',
+      active: 'tenants',
+      above: [crumbTo(frames.base(), 'tenants')],
+      status: of.errors ? 422 : 200,
+      children: NewTenantPage({ base: frames.base(), defaultPlan, ...of }),
+    })
+  }
+
+  async function create(visit: Visit, body: Fields): Promise<Response> {
+    const { value, errors } = await submitted(
+      async () =>
+        tenants.create(visit.actor, { name: typed(body, 'name'), plan: planIn(body, 'plan') }),
+      FIELDS,
+    )
+    return value
+      ? frames.go(`${PATH}/${value.id}?done=created`)
+      : form(visit, { typed: body, errors })
+  }
+
+  async function show({ request, visitor }: Visit, id: string): Promise<Response> {
+    const tenant = tenants.find(id)
+    const flash = FLASHES[new URL(request.url).searchParams.get('done') ?? '']
+    const children = TenantPage({
+      base: frames.base(),
+      tenant,
+      usage: await metering.usageOf(id),
+      members: operators.memberships.list(id),
+      isMember: visitor.memberships.some(({ tenantId }) => tenantId === id),
+      now: clock.now(),
+    })
+    const above = [crumbTo(frames.base(), 'tenants')]
+    const { name: title } = tenant
+    return frames.page({ request, visitor, title, active: 'tenants', above, flash, children })
+  }
+
+  async function change(visit: Visit, id: string, body: Fields): Promise<Response> {
+    const before = tenants.find(id)
+    const { value, errors } = await submitted(async () => {
+      const change = changeIn(body, before)
+      if (Object.keys(change).length === 0) return 'unchanged'
+      await tenants.change(visit.actor, id, change)
+      return 'changed'
+    }, FIELDS)
+    if (value) return frames.go(`${PATH}/${id}?done=${value}`)
+    const { request, visitor } = visit
+    return frames.page({
+      request,
+      visitor,
+      title: 'Change tenant',
+      active: 'tenants',
+      above: [crumbTo(frames.base(), 'tenants')],
+      status: 422,
+      children: ChangeTenantPage({ base: frames.base(), tenant: before, typed: body, errors }),
+    })
+  }
+
+  async function suspend({ actor }: Visit, id: string, body: Fields): Promise<Response> {
+    const reason =
+      SUSPEND_REASONS.find((one) => one === typed(body, 'reason')) ??
+      fail(invalid(`reason: choose one of ${SUSPEND_REASONS.join(', ')}`))
+    await tenants.suspend(actor, tenants.find(id).id, reason)
+    return frames.go(`${PATH}/${id}?done=suspended`)
+  }
+
+  async function resume({ actor }: Visit, id: string): Promise<Response> {
+    if (tenants.find(id).status !== 'active') await tenants.resume(actor, id)
+    return frames.go(`${PATH}/${id}?done=resumed`)
+  }
+
+  return new Elysia({ name: 'tenant pages', prefix: PATH, detail: { hide: true } })
+    .use(kit)
+    .get('', (visit) => list(visit), { instance: true })
+    .get('/new', (visit) => form(visit), { instance: true })
+    .post('', (visit) => create(visit, fieldsIn(visit.body)), { instance: true })
+    .get('/:id', (visit) => show(visit, visit.params.id), { instance: true })
+    .post('/:id/change', (visit) => change(visit, visit.params.id, fieldsIn(visit.body)), {
+      instance: true,
+    })
+    .post('/:id/suspend', (visit) => suspend(visit, visit.params.id, fieldsIn(visit.body)), {
+      instance: true,
+    })
+    .post('/:id/resume', (visit) => resume(visit, visit.params.id), { instance: true })
+}
+
+type Visit = OperatorVisit & { request: Request }
+
+/** A form that comes back. */
+interface Returned {
+  typed?: Fields
+  errors?: readonly FormError[] | undefined
+}
+
+/** The kit has read them, as of every form. */
+const fieldsIn = (body: unknown): Fields => (body ?? {}) as Fields
+
+/** What the service calls a field, and the form. */
+const FIELDS = { name: 'name', plan: 'plan', 'spend cap': 'spend_cap_cents' }
+
+const isAbout = ({ id, name }: Tenant, q: string): boolean =>
+  id.includes(q.toLowerCase()) || name.toLowerCase().includes(q.toLowerCase())
+
+/** In the order of the list, which is by time and then by id. */
+const isOlder = ({ created_at: at, id }: Tenant, [thenAt, thenId]: readonly [string, string]) =>
+  at < thenAt || (at === thenAt && id < thenId)
+
+const planIn = (body: Fields, name: string): Plan =>
+  PLANS.find((plan) => plan === typed(body, name)) ??
+  fail(invalid(`plan: choose one of ${PLANS.join(', ')}`))
+
+/** Only what is another than before, so that the audit log tells no more than that. */
+function changeIn(body: Fields, before: Tenant): TenantChange {
+  const [name, plan, spendCapCents] = [typed(body, 'name'), planIn(body, 'plan'), capIn(body)]
+  return {
+    ...(name !== before.name && { name }),
+    ...(plan !== before.plan && { plan }),
+    ...(spendCapCents !== before.spend_cap_cents && { spendCapCents }),
+  }
+}
+
+function capIn(body: Fields): number | null {
+  const cap = typed(body, 'spend_cap_cents')
+  if (cap === '') return null
+  if (!/^\d{1,12}$/.test(cap))
+    throw invalid('spend cap: expected whole cents, or nothing for the default cap')
+  return Number(cap)
+}
+
+const FLASHES: Readonly<Record<string, { tone: 'good'; text: string }>> = {
+  created: { tone: 'good', text: 'Created. It has no keys and no members yet.' },
+  changed: { tone: 'good', text: 'Changed, from the next request on.' },
+  unchanged: { tone: 'good', text: 'Nothing was different, so nothing has changed.' },
+  suspended: { tone: 'good', text: 'Suspended. New work of this tenant is refused from now on.' },
+  resumed: { tone: 'good', text: 'Active. Its requests are taken again.' },
+}

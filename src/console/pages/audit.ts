@@ -1,0 +1,152 @@
+import { Elysia } from 'elysia'
+import { AuditPage, type AuditQuery } from '../../../views/console/pages/audit.tsx'
+import type { Gate } from '../../engines/gate/index.ts'
+import { FORMATS, type Format, headOf, linesOf } from '../../platform/audit/formats.ts'
+import type { Audit, AuditFilter, AuditPage as Page } from '../../platform/audit/index.ts'
+import { type Clock, stampOf } from '../../platform/clock.ts'
+import { invalid } from '../../platform/errors.ts'
+import { parseTimestamp } from '../../platform/timestamp.ts'
+import type { CallerOf } from '../callers.ts'
+import { submitted } from '../form.ts'
+import type { Frames } from '../frame.ts'
+import type { ConsoleKit, TenantVisit } from '../kit.ts'
+import type { Operators } from '../operators/index.ts'
+import { may } from '../operators/rights.ts'
+
+const ON_A_PAGE = 50
+
+/** Who did what in a tenant: read page by page, or taken along as a file. */
+export function auditPages(parts: {
+  kit: ConsoleKit
+  frames: Frames
+  audit: Audit
+  operators: Operators
+  gate: Pick<Gate, 'webhooks'>
+  callerOf: CallerOf
+  clock: Clock
+}) {
+  const { kit, frames, audit, operators, gate, callerOf, clock } = parts
+
+  async function list(visit: Visit): Promise<Response> {
+    const { request, visitor, tenant, query } = visit
+    const { value: found, errors } = await submitted(
+      async () => pageOf(filterIn(tenant.tenantId, query), query),
+      { since: 'since', until: 'until' },
+    )
+    const { webhooks } = gate.webhooks.list(callerOf(visit, 'gate', 'live'))
+    const members = operators.memberships.list(tenant.tenantId)
+    return frames.page({
+      request,
+      visitor,
+      title: 'Audit',
+      active: 'audit',
+      status: errors ? 422 : 200,
+      children: AuditPage({
+        base: frames.base(),
+        query,
+        now: clock.now(),
+        names: new Map(members.map(({ id, email }) => [id, email])),
+        webhooks: new Set(webhooks.map(({ id }) => id)),
+        maySeeKeys: may(tenant.role, 'keys'),
+        ...(errors ? { errors } : { found }),
+      }),
+    })
+  }
+
+  /** With where to go on in both directions; a way back that has come to its end is the first page. */
+  function pageOf(filter: AuditFilter, query: AuditQuery) {
+    const [before, after] = [placeIn('before', query.before), placeIn('after', query.after)]
+    if (after !== undefined) {
+      const { entries, next } = audit.listAfter({ ...filter, after, limit: ON_A_PAGE })
+      const last = entries.at(-1)?.seq ?? after + 1
+      if (next !== undefined) return { entries, older: last, newer: next }
+    }
+    const { entries, next }: Page = audit.list({ ...filter, before, limit: ON_A_PAGE })
+    const newer = before === undefined ? undefined : (entries[0]?.seq ?? before - 1)
+    return { entries, older: next, newer }
+  }
+
+  /** What is there now, the oldest first, and read only as fast as it is taken. */
+  function download({ tenant, query }: Visit): Response {
+    const format = FORMATS.find((one) => one === query.format)
+    if (!format) throw invalid(`format: expected ${FORMATS.join(' or ')}`)
+    const slices = audit.oldestFirst(filterIn(tenant.tenantId, query))
+    const name = `gatehouse-audit-${stampOf(clock.now())}.${format}`
+    return new Response(streamOf(textOf(slices, format)), {
+      headers: {
+        'content-type': TYPES[format],
+        'content-disposition': `attachment; filename="${name}"`,
+      },
+    })
+  }
+
+  return new Elysia({ name: 'audit pages', prefix: '/console/audit', detail: { hide: true } })
+    .use(kit)
+    .get('', (visit) => list(asked(visit)), { right: 'read' })
+    .get('/export', (visit) => download(asked(visit)), { right: 'read' })
+}
+
+interface Visit extends TenantVisit {
+  request: Request
+  query: AuditQuery
+}
+
+const asked = (visit: TenantVisit & { request: Request; query: object }): Visit => ({
+  ...visit,
+  query: Object.fromEntries(
+    Object.entries(visit.query).flatMap(([name, value]) => {
+      const text = typeof value === 'string' ? value.trim() : ''
+      return text === '' ? [] : [[name, text]]
+    }),
+  ),
+})
+
+const TYPES: Record<Format, string> = {
+  csv: 'text/csv; charset=utf-8',
+  ndjson: 'application/x-ndjson; charset=utf-8',
+}
+
+function filterIn(tenantId: string, query: AuditQuery): AuditFilter {
+  const [since, until] = [momentIn('since', query.since), momentIn('until', query.until)]
+  if (since !== undefined && until !== undefined && until <= since)
+    throw invalid('until: a time after the one since which to look is expected')
+  const { action, actor: actorId, object } = query
+  return { tenantId, action, actorId, object, since, until }
+}
+
+/** As a form sends it, in UTC and without saying so, or as the API has it. */
+const PLAIN = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d{1,3})?)?)?$/
+
+function momentIn(name: string, text: string | undefined): number | undefined {
+  if (text === undefined) return undefined
+  const [whole, time, seconds] = PLAIN.exec(text) ?? []
+  if (whole === undefined) return parseTimestamp(text, name)
+  const rest = time === undefined ? 'T00:00:00Z' : seconds === undefined ? ':00Z' : 'Z'
+  return parseTimestamp(`${text}${rest}`, name)
+}
+
+function placeIn(name: string, text: string | undefined): number | undefined {
+  if (text === undefined) return undefined
+  if (!/^\d{1,15}$/.test(text)) throw invalid(`${name}: expected the number of an entry`)
+  return Number(text)
+}
+
+function* textOf(slices: Iterable<Parameters<typeof linesOf>[0]>, format: Format) {
+  yield headOf(format)
+  for (const entries of slices) yield linesOf(entries, format)
+}
+
+/** Rests between slices, of which many may hold nothing that is looked for: others wait meanwhile. */
+function streamOf(texts: Generator<string>): ReadableStream<Uint8Array> {
+  const encoder = new TextEncoder()
+  return new ReadableStream({
+    async pull(controller) {
+      for (let next = texts.next(); ; next = texts.next()) {
+        if (next.done) return controller.close()
+        if (next.value !== '') return controller.enqueue(encoder.encode(next.value))
+        await new Promise((resolve) => setImmediate(resolve))
+      }
+    },
+    cancel: () => void texts.return(undefined),
+  })
+}

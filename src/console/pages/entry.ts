@@ -1,0 +1,231 @@
+import { Elysia } from 'elysia'
+import {
+  InvitationPage,
+  LinkPage,
+  NotSetUpPage,
+  SetUpPage,
+  UsedUpPage,
+} from '../../../views/console/pages/entry.tsx'
+import type { House } from '../../engines/gate/house/index.ts'
+import type { Fields } from '../../http/body.ts'
+import { setCookie } from '../../http/cookies.ts'
+import { ENVIRONMENTS } from '../../platform/engines.ts'
+import { invalid } from '../../platform/errors.ts'
+import type { Tenants } from '../../platform/tenants.ts'
+import { asTyped, submitted, typed } from '../form.ts'
+import { ENVIRONMENT_COOKIE, type Frames, THEME_COOKIE } from '../frame.ts'
+import type { ConsoleKit } from '../kit.ts'
+import type { Device } from '../operators/entry.ts'
+import type { Operators } from '../operators/index.ts'
+import { createSessionCookie } from '../session-cookie.ts'
+
+/** What the engine calls a field, and what these forms do. */
+const NAMES = {
+  'traits.email': 'email',
+  'traits.display_name': 'name',
+  password: 'password',
+  name: 'tenant',
+}
+
+/** The ways in and out: set-up, sign-in on gate's own pages, links that are good once, the switcher. */
+export function entryPages(parts: {
+  kit: ConsoleKit
+  frames: Frames
+  house: House
+  operators: Operators
+  tenants: Tenants
+  baseUrl: () => string
+  deviceOf: (request: Request) => Device
+}) {
+  const { kit, frames, house, operators, tenants, baseUrl, deviceOf } = parts
+  const { entry, links, invitations, visitors, places } = operators
+  const cookie = createSessionCookie({ baseUrl })
+
+  /** Gate's page for people of the house; it brings them back to `/console/enter`. */
+  async function login(to: string): Promise<Response> {
+    if (!operators.isSetUp()) return frames.html(NotSetUpPage({ base: frames.base() }), 503)
+    const returnTo = `${baseUrl()}/console/enter?${new URLSearchParams({ to: ownPath(to) })}`
+    const page = await house.begin({ kind: 'login', returnTo })
+    return new Response(null, { status: 303, headers: { location: page } })
+  }
+
+  async function enter({ flow, code, to = '' }: Record<string, string | undefined>) {
+    if (flow === undefined || code === undefined) return frames.go('/console/login')
+    const { token } = await house.exchange({ flow, code })
+    return frames.go(ownPath(to), [cookie.given(token)])
+  }
+
+  function setUpPage(token: string): Response {
+    const link = links.look(token)
+    if (!link || link.operatorId !== null) return usedUp('set-up link', SET_UP_AGAIN)
+    return frames.html(
+      SetUpPage({ base: frames.base(), action: `${frames.base()}/setup/${token}` }),
+    )
+  }
+
+  async function setUp(token: string, fields: Fields, request: Request): Promise<Response> {
+    if (!links.look(token)) return usedUp('set-up link', SET_UP_AGAIN)
+    const newcomer = newcomerIn(fields)
+    const tenantName = typed(fields, 'tenant')
+    const { value, errors } = await submitted(
+      () => entry.setUp(token, { ...newcomer, tenantName }, deviceOf(request)),
+      NAMES,
+    )
+    if (value !== undefined) return frames.go('/console/keys/new', [cookie.given(value)])
+    const shown = { name: newcomer.displayName, email: newcomer.email, tenant: tenantName }
+    const form = { base: frames.base(), action: `${frames.base()}/setup/${token}` }
+    return frames.html(SetUpPage({ ...form, typed: shown, errors }), 422)
+  }
+
+  const linkPage = (token: string): Response =>
+    links.look(token)?.operatorId
+      ? frames.html(
+          LinkPage({ base: frames.base(), action: `${frames.base()}/console/link/${token}` }),
+        )
+      : usedUp('link', LINK_AGAIN)
+
+  async function signIn(token: string, request: Request): Promise<Response> {
+    if (!links.look(token)?.operatorId) return usedUp('link', LINK_AGAIN)
+    return frames.go('/console/account', [
+      cookie.given(await entry.signIn(token, deviceOf(request))),
+    ])
+  }
+
+  function invitationPage(
+    token: string,
+    request: Request,
+    of: {
+      typed?: Record<string, string>
+      errors?: Parameters<typeof InvitationPage>[0]['errors']
+    } = {},
+  ): Response {
+    const invitation = invitations.look(token)
+    if (!invitation) return usedUp('invitation', INVITE_AGAIN)
+    const { email, role, tenantId } = invitation
+    const visitor = visitors.ifAny(request)?.email
+    const path = `/console/invitation/${token}`
+    const page = InvitationPage({
+      ...of,
+      base: frames.base(),
+      action: `${frames.base()}${path}`,
+      tenantName: tenants.find(tenantId).name,
+      role,
+      email,
+      ...(visitor !== undefined && { visitor }),
+      isKnown: house.find(email) !== undefined,
+      loginHref: `${frames.base()}/console/login?${new URLSearchParams({ to: path })}`,
+    })
+    return frames.html(page, of.errors ? 422 : 200)
+  }
+
+  async function accept(token: string, fields: Fields, request: Request): Promise<Response> {
+    if (!invitations.look(token)) return usedUp('invitation', INVITE_AGAIN)
+    const visitor = visitors.ifAny(request)
+    if (visitor) {
+      await places.choose(visitor, await entry.join(token, visitor.id))
+      return frames.go('/console')
+    }
+    const { displayName, password } = newcomerIn(fields)
+    const { value, errors } = await submitted(
+      () => entry.joinAsNewcomer(token, { displayName, password }, deviceOf(request)),
+      NAMES,
+    )
+    if (value !== undefined) return frames.go('/console', [cookie.given(value)])
+    return invitationPage(token, request, { typed: { name: displayName }, errors })
+  }
+
+  const usedUp = (what: string, next: string): Response =>
+    frames.html(UsedUpPage({ base: frames.base(), what, next }), 404)
+
+  function remember(name: string, value: string, back: string): Response {
+    const path = new URL(baseUrl()).pathname
+    const isSecure = baseUrl().startsWith('https:')
+    const kept = `${setCookie(name, value, { path, isSecure })}; Max-Age=31536000`
+    return frames.go(ownPath(back), [kept])
+  }
+
+  return new Elysia({ name: 'entry pages', detail: { hide: true } })
+    .use(kit)
+    .get('/setup/:token', ({ params }) => setUpPage(params.token), { stranger: true })
+    .post(
+      '/setup/:token',
+      ({ params, body, request }) => setUp(params.token, body as Fields, request),
+      {
+        stranger: true,
+      },
+    )
+    .get('/console/login', ({ query }) => login(query.to ?? ''), { stranger: true })
+    .get('/console/enter', ({ query }) => enter(query), { stranger: true })
+    .get('/console/link/:token', ({ params }) => linkPage(params.token), { stranger: true })
+    .post('/console/link/:token', ({ params, request }) => signIn(params.token, request), {
+      stranger: true,
+    })
+    .get(
+      '/console/invitation/:token',
+      ({ params, request }) => invitationPage(params.token, request),
+      { stranger: true },
+    )
+    .post(
+      '/console/invitation/:token',
+      ({ params, body, request }) => accept(params.token, body as Fields, request),
+      { stranger: true },
+    )
+    .post(
+      '/console/sign-out',
+      async ({ visitor, actor }) => {
+        const { id: operatorId, sessionId } = visitor
+        await house.sessions.end(actor, { operatorId, sessionId })
+        return frames.go('/console/login', [cookie.taken()])
+      },
+      { operator: true },
+    )
+    .post(
+      '/console/place',
+      async ({ visitor, body }) => {
+        const place = typed(body as Fields, 'place')
+        await places.choose(visitor, place === 'installation' ? null : place)
+        return frames.go('/console')
+      },
+      { operator: true },
+    )
+    .post(
+      '/console/theme',
+      ({ body }) => {
+        const fields = body as Fields
+        const theme = typed(fields, 'theme')
+        if (!THEMES.has(theme)) throw invalid('theme: expected light, dark or system')
+        return remember(THEME_COOKIE, theme, typed(fields, 'return_to'))
+      },
+      { operator: true },
+    )
+    .post(
+      '/console/environment',
+      ({ body }) => {
+        const fields = body as Fields
+        const environment = ENVIRONMENTS.find((one) => one === typed(fields, 'environment'))
+        if (!environment) throw invalid('environment: expected live or test')
+        return remember(ENVIRONMENT_COOKIE, environment, typed(fields, 'return_to'))
+      },
+      { operator: true },
+    )
+
+  function newcomerIn(fields: Fields) {
+    return {
+      displayName: typed(fields, 'name'),
+      email: typed(fields, 'email'),
+      password: asTyped(fields, 'password'),
+    }
+  }
+}
+
+const THEMES = new Set(['light', 'dark', 'system'])
+
+const SET_UP_AGAIN =
+  'The server writes a new one into its log at each start, as long as nobody has set it up.'
+const LINK_AGAIN =
+  'Whoever runs the server makes a new one: gatehouse operator login-link --email …'
+const INVITE_AGAIN = 'Ask whoever invited you for a new one.'
+
+/** A path of the console and nothing else: where somebody goes on is not for strangers to say. */
+const ownPath = (to: string): string =>
+  /^\/console(\/[\w./?=&%+-]*|\?[\w./?=&%+-]*)?$/.test(to) && !to.includes('//') ? to : '/console'

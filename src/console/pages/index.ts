@@ -1,0 +1,101 @@
+import { Elysia } from 'elysia'
+import type { Config, Origins } from '../../config/index.ts'
+import type { Clockwork } from '../../engines/clockwork/index.ts'
+import type { Gate } from '../../engines/gate/index.ts'
+import type { Passepartout } from '../../engines/passepartout/index.ts'
+import type { Relay } from '../../engines/relay/index.ts'
+import type { Backups } from '../../platform/backup/index.ts'
+import type { Mail } from '../../platform/mail/index.ts'
+import type { Platform } from '../../platform/platform.ts'
+import { createCallers } from '../callers.ts'
+import type { Frames } from '../frame.ts'
+import { createConsoleKit } from '../kit.ts'
+import type { Device } from '../operators/entry.ts'
+import type { Operators } from '../operators/index.ts'
+import { accountPages } from './account.ts'
+import { configurationPage } from './admin/configuration.ts'
+import { healthPage } from './admin/health.ts'
+import { mailPages } from './admin/mail.ts'
+import { operatorPages } from './admin/operators.ts'
+import { tenantPages } from './admin/tenants.ts'
+import { auditPages } from './audit.ts'
+import { botPages } from './bots.ts'
+import { delayedPages } from './delayed.ts'
+import { entryPages } from './entry.ts'
+import { findPages } from './find.ts'
+import { identityPages } from './gate/identities.ts'
+import { policyPages } from './gate/policies.ts'
+import { signInPages } from './gate/sign-in.ts'
+import { webhookPages } from './gate/webhooks.ts'
+import { homePage } from './home.ts'
+import { jobPages } from './jobs.ts'
+import { keyPages } from './keys.ts'
+import { loginPages } from './logins.ts'
+import { relayPages } from './relay.ts'
+import { settingsPages } from './settings.ts'
+import { teamPages } from './team.ts'
+import { usagePages } from './usage.ts'
+
+/** Every page of the console. */
+export function consolePages(parts: {
+  platform: Platform
+  gate: Gate
+  clockwork: Clockwork
+  passepartout: Passepartout
+  relay: Relay
+  operators: Operators
+  frames: Frames
+  baseUrl: () => string
+  addressOf: (request: Request) => string | undefined
+  maxBody: number
+  /** As people know the installation. */
+  name: string
+  /** As in force. */
+  config: Config
+  /** Where each setting comes from; undefined where nobody has said. */
+  origins: Origins | undefined
+  backups: Backups
+  mail: Mail
+}) {
+  const { platform, gate, operators, addressOf } = parts
+  const kit = createConsoleKit({ ...parts, visitors: operators.visitors })
+  const common = {
+    ...platform,
+    ...parts,
+    kit,
+    house: gate.house,
+    callerOf: createCallers(platform),
+  }
+
+  const deviceOf = (request: Request): Device => ({
+    ipAddress: addressOf(request) ?? null,
+    userAgent: request.headers.get('user-agent')?.slice(0, LONGEST_USER_AGENT) ?? null,
+  })
+
+  return new Elysia({ name: 'console pages' })
+    .use(entryPages({ ...common, deviceOf }))
+    .use(homePage(common))
+    .use(delayedPages(common))
+    .use(jobPages(common))
+    .use(keyPages(common))
+    .use(relayPages(common))
+    .use(botPages(common))
+    .use(loginPages(common))
+    .use(settingsPages(common))
+    .use(findPages(common))
+    .use(identityPages(common))
+    .use(signInPages(common))
+    .use(policyPages(common))
+    .use(webhookPages(common))
+    .use(usagePages(common))
+    .use(auditPages(common))
+    .use(teamPages(common))
+    .use(accountPages(common))
+    .use(tenantPages({ ...common, defaultPlan: parts.config.metering.defaultPlan }))
+    .use(healthPage(common))
+    .use(mailPages(common))
+    .use(configurationPage(common))
+    .use(operatorPages(common))
+}
+
+const LONGEST_USER_AGENT = 512

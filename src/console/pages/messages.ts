@@ -1,0 +1,122 @@
+import { Elysia } from 'elysia'
+import type { FormError } from '../../../views/console/form/error-summary.tsx'
+import { MessagePage } from '../../../views/console/pages/relay/message.tsx'
+import { MessagesPage, NewMessagePage } from '../../../views/console/pages/relay/messages.tsx'
+import type { NewMessage } from '../../engines/relay/model/messages.ts'
+import { type Fields, parseJson } from '../../http/body.ts'
+import { invalid } from '../../platform/errors.ts'
+import { submitted, typed } from '../form.ts'
+import { crumbTo } from '../frame.ts'
+import type { RelayParts } from './relay.ts'
+import { channelsIn } from './relay-fields.ts'
+import type { RelayVisit } from './relay-visit.ts'
+
+const ON_A_PAGE = 50
+/** More deliveries than a message can have. */
+const ALL = 2000
+const FIELDS = {
+  event_type: 'event_type',
+  payload: 'payload',
+  body: 'payload',
+  channels: 'channels',
+}
+
+/** Messages and what became of each, and one to send by hand. */
+export function messagePages(parts: RelayParts) {
+  const { kit, frames, db, audit, clock, baseUrl, visited } = parts
+  const { messages, deliveries } = parts.relay
+
+  function list({ request, visitor, caller, query, mayChange }: RelayVisit): Response {
+    const { cursor, event_type: type } = query
+    const eventType = type === '' ? undefined : type
+    return frames.page({
+      request,
+      visitor,
+      title: 'Messages',
+      active: 'messages',
+      hasEnvironments: true,
+      children: MessagesPage({
+        base: frames.base(),
+        apiUrl: baseUrl(),
+        page: messages.list(caller, { limit: ON_A_PAGE, cursor, event_type: eventType }),
+        isFirst: cursor === undefined,
+        eventType,
+        mayChange,
+        now: clock.now(),
+      }),
+    })
+  }
+
+  function form(
+    { request, visitor, query, caller }: RelayVisit,
+    of: { typed?: Fields; errors?: readonly FormError[] } = {},
+  ): Response {
+    return frames.page({
+      request,
+      visitor,
+      title: 'Send a message',
+      active: 'messages',
+      above: [crumbTo(frames.base(), 'messages')],
+      status: of.errors ? 422 : 200,
+      hasEnvironments: true,
+      children: NewMessagePage({
+        base: frames.base(),
+        isTest: caller.environment === 'test',
+        typed: { event_type: query.event_type, ...of.typed },
+        errors: of.errors,
+      }),
+    })
+  }
+
+  async function send(visit: RelayVisit): Promise<Response> {
+    const { caller, actor, tenant, body } = visit
+    const { value, errors } = await submitted(async () => {
+      const { input, payloadText } = messageIn(body)
+      const { message } = await messages.send(caller, input, payloadText)
+      const object = `message:${message.id}`
+      const { tenantId } = tenant
+      await db.commit(() => audit.record({ tenantId, actor, action: 'message.sent', object }))
+      return message
+    }, FIELDS)
+    return value
+      ? frames.go(`/console/messages/${value.id}?done=sent`)
+      : form(visit, { typed: body, errors })
+  }
+
+  function show({ request, visitor, caller, id, query }: RelayVisit): Response {
+    const { detail, payload } = messages.get(caller, id)
+    return frames.page({
+      request,
+      visitor,
+      title: detail.event_type,
+      active: 'messages',
+      above: [crumbTo(frames.base(), 'messages')],
+      flash: query.done === 'sent' ? { tone: 'good', text: 'Accepted.' } : undefined,
+      hasEnvironments: true,
+      children: MessagePage({
+        base: frames.base(),
+        detail,
+        payload,
+        deliveries: deliveries.ofMessage(caller, id, { limit: ALL }).data,
+        now: clock.now(),
+      }),
+    })
+  }
+
+  return new Elysia({ prefix: '/console/messages', detail: { hide: true } })
+    .use(kit)
+    .get('', (visit) => list(visited(visit)), { right: 'read' })
+    .get('/new', (visit) => form(visited(visit)), { right: 'change' })
+    .post('', (visit) => send(visited(visit)), { right: 'change' })
+    .get('/:id', (visit) => show(visited(visit)), { right: 'read' })
+}
+
+/** The payload stays as it was typed: written again, its numbers could become others. */
+function messageIn(body: Fields): { input: NewMessage; payloadText: string } {
+  const payloadText = typed(body, 'payload')
+  const payload = parseJson(payloadText)
+  if (typeof payload !== 'object' || payload === null || Array.isArray(payload))
+    throw invalid('payload: expected a JSON object, such as {"order": 42}')
+  const input = { event_type: typed(body, 'event_type'), payload, channels: channelsIn(body) }
+  return { input, payloadText }
+}

@@ -1,0 +1,216 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { bootTestApp, type TestApp } from '../support/app.ts'
+import { type NewOperator, newOperator } from '../support/operator.ts'
+import { newVisitor } from '../support/visitor.ts'
+import { ACCOUNT, audited, servedApp } from './console-world.ts'
+
+const NOBODYS = '01900000-0000-7000-8000-000000000000'
+const CHROME =
+  'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/126.0.0.0 Safari/537.36'
+
+let app: TestApp
+beforeAll(async () => {
+  app = await bootTestApp()
+})
+afterAll(() => app.stop())
+
+/** Somebody at the console, in a session of their own. */
+async function at(options: NewOperator = {}) {
+  const operator = await newOperator(app, options)
+  const session = await operator.signIn()
+  return { ...operator, ...session, ...doorsOf(session) }
+}
+
+const doorsOf = ({ headers }: { headers: Record<string, string> }) => ({
+  see: (path = '') => app.raw(`/console/account${path}`, { headers }),
+  send: (path: string) =>
+    app.raw(`/console/account${path}`, { method: 'POST', headers, body: new URLSearchParams() }),
+})
+
+const locationOf = ({ headers }: { headers: Headers }) => headers.get('location')
+
+const sessionsOf = (id: string) => app.gate.house.sessions.list(id).map((session) => session.id)
+
+/** How a session was opened, as if from a browser. */
+const openedFrom = (sessionId: string, userAgent: string | null, address: string | null) =>
+  app.db.client
+    .query('UPDATE gate_sessions SET user_agent = ?, ip_address = ? WHERE id = ?')
+    .run(userAgent, address, sessionId)
+
+describe('the account', () => {
+  test('is there for everybody who is signed in, wherever they act', async () => {
+    const { id: tenantId } = await app.tenant()
+    const people: NewOperator[] = [
+      { roles: { [tenantId]: 'owner' } },
+      { roles: { [tenantId]: 'member' } },
+      { roles: { [tenantId]: 'viewer' } },
+      { isAdmin: true },
+      {},
+    ]
+    for (const options of people) {
+      const somebody = await at(options)
+      const { status, body } = await somebody.see()
+      expect([status, body.includes(somebody.email)]).toEqual([200, true])
+    }
+  })
+
+  test.each([
+    ['GET', ''],
+    ['POST', '/settings'],
+    ['POST', '/end-others'],
+    ['POST', `/sessions/${NOBODYS}/end`],
+  ])('is for no stranger: %s %s', async (method, path) => {
+    const url = `/console/account${path}`
+    expect((await app.raw(url, { method })).status).toBe(401)
+    const { headers } = await at()
+    const foreign = { ...headers, 'sec-fetch-site': 'cross-site' }
+    if (method === 'POST')
+      expect((await app.raw(url, { method, headers: foreign })).status).toBe(403)
+  })
+
+  test('says how somebody got in, and what else is open', async () => {
+    const operator = await newOperator(app)
+    const first = await operator.signIn()
+    expect((await doorsOf(first).see()).body).toContain(' by password, and nowhere else.')
+    await operator.signIn()
+    expect((await doorsOf(first).see()).body).toContain('and in one other session.')
+    await operator.enrol()
+    await operator.showSecondFactor(first.id)
+    expect((await doorsOf(first).see()).body).toContain(' by password and authenticator, ')
+  })
+
+  test('lists the places to act in, with the role, and marks the one at hand', async () => {
+    const [acme, other] = [await app.tenant('Acme'), await app.tenant('Other')]
+    const somebody = await at({
+      isAdmin: true,
+      roles: { [acme.id]: 'owner', [other.id]: 'viewer' },
+    })
+    const { body } = await somebody.see()
+    expect(body).toContain(`<input type="hidden" name="place" value="${other.id}"/>`)
+    expect(body).toContain('<input type="hidden" name="place" value="installation"/>')
+    expect(body).not.toContain(`<input type="hidden" name="place" value="${acme.id}"/>`)
+    await somebody.actIn(null)
+    const elsewhere = (await somebody.see()).body
+    expect(elsewhere).not.toContain('name="place" value="installation"/>')
+  })
+
+  test('of somebody who belongs nowhere says what to do', async () => {
+    expect((await (await at()).see()).body).toContain('You belong to no team.')
+  })
+})
+
+describe('sessions', () => {
+  test('are listed by device and place, this one marked', async () => {
+    const operator = await newOperator(app)
+    const [first, second] = [await operator.signIn(), await operator.signIn()]
+    openedFrom(first.id, CHROME, '192.0.2.7')
+    const { body } = await doorsOf(first).see()
+    expect(body).toMatch(/Chrome on Linux(?:(?!<tr).)*this one(?:(?!<tr).)*<tr/)
+    expect(body).toContain('192.0.2.7')
+    expect(body).toContain('Unknown device')
+    expect(body).toContain(`/console/account/sessions/${second.id}/end`)
+    expect(body).not.toContain(`/console/account/sessions/${first.id}/end`)
+  })
+
+  test('never show what a device says of itself', async () => {
+    const somebody = await at()
+    for (const hostile of ['<script>alert(1)</script>', '\u202eevil', 'x'.repeat(10_000)]) {
+      openedFrom(somebody.id, hostile, '192.0.2.7')
+      const { status, body } = await doorsOf(somebody).see()
+      expect(status).toBe(200)
+      expect(body).not.toContain(hostile)
+      expect(body).toContain('Unknown device')
+    }
+  })
+
+  test('end one by one, and are refused at once', async () => {
+    const operator = await newOperator(app)
+    const [first, second] = [await operator.signIn(), await operator.signIn()]
+    const answer = await doorsOf(first).send(`/sessions/${second.id}/end`)
+    expect(locationOf(answer)).toBe('/console/account?done=ended')
+    expect((await doorsOf(second).see()).status).toBe(401)
+    expect((await doorsOf(first).see('?done=ended')).body).toContain('Ended. ')
+    expect(audited(app, 'session.revoked').at(-1)).toMatchObject({
+      actor_kind: 'operator',
+      actor_id: operator.id,
+      object: `session:${second.id}`,
+    })
+  })
+
+  test('of oneself end at the door', async () => {
+    const operator = await newOperator(app)
+    const session = await operator.signIn()
+    const answer = await doorsOf(session).send(`/sessions/${session.id}/end`)
+    expect(locationOf(answer)).toBe('/console/login')
+    expect(answer.headers.get('set-cookie')).toContain('identity_session=; ')
+    expect(sessionsOf(operator.id)).toEqual([])
+  })
+
+  test('of others are nobody’s', async () => {
+    const [operator, other] = [await newOperator(app), await newOperator(app)]
+    const [own, theirs] = [await operator.signIn(), await other.signIn()]
+    for (const id of [theirs.id, NOBODYS, 'x'])
+      expect((await doorsOf(own).send(`/sessions/${id}/end`)).status).toBe(404)
+    expect(sessionsOf(other.id)).toEqual([theirs.id])
+  })
+
+  test('end all but this one', async () => {
+    const operator = await newOperator(app)
+    const [kept] = [await operator.signIn(), await operator.signIn(), await operator.signIn()]
+    const answer = await doorsOf(kept).send('/end-others')
+    expect(locationOf(answer)).toBe('/console/account?done=others')
+    expect(sessionsOf(operator.id)).toEqual([kept.id])
+    const page = await doorsOf(kept).see('?done=others')
+    expect(page.body).toContain('Signed out everywhere else.')
+    expect(page.body).not.toContain('Sign out everywhere else')
+    expect(audited(app, 'sessions.revoked').at(-1)).toMatchObject({
+      actor_id: operator.id,
+      object: `identity:${operator.id}`,
+    })
+  })
+})
+
+test.each([
+  ['markup', '<script>alert(1)</script>', '&lt;script>alert(1)&lt;/script>'],
+  ['marks that turn lines round', 'Ada \u202egnp.exe', 'title="Ada \u202egnp.exe"'],
+  ['many letters', 'y'.repeat(10_000), `title="${'y'.repeat(10_000)}"`],
+])('names of %s are text and whole', async (_, name, shown) => {
+  const { id: tenantId } = await app.tenant(name)
+  const operator = await newOperator(app, { roles: { [tenantId]: 'owner' } })
+  app.db.client
+    .query('UPDATE gate_identities SET traits = ? WHERE id = ?')
+    .run(JSON.stringify({ email: operator.email, display_name: name }), operator.id)
+  const { status, body } = await doorsOf(await operator.signIn()).see()
+  expect(status).toBe(200)
+  expect(body).not.toContain('<script>alert')
+  expect(body).toContain(shown)
+})
+
+test('the ways in are changed on the pages of gate, which lead back', async () => {
+  await using served = await servedApp()
+  const visitor = newVisitor()
+  const form = await visitor.visit(await served.setUpUrl())
+  await visitor.press(form, 'Create account and tenant', { ...ACCOUNT, tenant: 'Acme' })
+  const account = await visitor.visit(`${served.url}/console/account`)
+  const settings = await visitor.press(account, 'Change sign-in')
+  expect(settings.status).toBe(200)
+  expect(new URL(settings.url).pathname).toContain('settings')
+  expect(settings.html).toContain(ACCOUNT.email)
+  const back = await visitor.follow(settings, '/console/account')
+  expect([back.status, new URL(back.url).pathname]).toEqual([200, '/console/account'])
+})
+
+test('somebody signs out here, and acts elsewhere from here', async () => {
+  await using served = await servedApp()
+  const visitor = newVisitor()
+  const form = await visitor.visit(await served.setUpUrl())
+  await visitor.press(form, 'Create account and tenant', { ...ACCOUNT, tenant: 'Acme' })
+  const account = await visitor.visit(`${served.url}/console/account`)
+  await visitor.press(account, 'Act here, in Installation')
+  const there = await visitor.visit(`${served.url}/console/account`)
+  expect(there.text).toContain('acting here')
+  await visitor.press(there, 'Sign out')
+  const after = await visitor.visit(`${served.url}/console/account`)
+  expect(new URL(after.url).pathname).not.toBe('/console/account')
+  expect(after.text).not.toContain('Sessions')
+})

@@ -1,0 +1,100 @@
+import { describe, expect, test } from 'bun:test'
+import { healthPage } from '../../../src/console/pages/admin/health.ts'
+import { createBackupStore } from '../../../src/platform/backup/index.ts'
+import { COMMIT, VERSION } from '../../../src/platform/version.ts'
+import { testConfig } from '../../support/config.ts'
+import { type AdminWorld, alone, bootAdmin, textOf } from './admin-world.ts'
+
+const PATH = '/console/admin/health'
+const HOUR = 3_600_000
+
+const healthOf = async ({ open }: AdminWorld) => textOf(await open(PATH))
+
+/** A backup of the schedule that ended so, some time ago. */
+function backedUp({ app: { db, clock } }: AdminWorld, agoMs: number, error: string | null = null) {
+  const startedAt = clock.now() - agoMs
+  return db.commit(() =>
+    createBackupStore(db).add({
+      id: crypto.randomUUID(),
+      origin: 'schedule',
+      owner: null,
+      startedAt,
+      endedAt: startedAt + 1000,
+      file: `/backups/gatehouse-${agoMs}.tar.gz`,
+      bytes: error === null ? 12_345_678 : null,
+      error,
+    }),
+  )
+}
+
+describe('the page on health', () => {
+  test('says that all is well where it is, and with what version', async () => {
+    const world = await bootAdmin()
+    await using _ = world.app
+    await backedUp(world, HOUR)
+    const text = await healthOf(world)
+    expect(text).toContain('All is well: nothing waits, and the last backup is good.')
+    expect(text).toContain('All quiet.')
+    expect(text).toContain(`Version ${VERSION} Commit ${COMMIT}`)
+    expect(text).toMatch(/Processes alive 1 /)
+    expect(text).toMatch(
+      /Database [\d.]+ [kM]B Write-ahead log [\d.]+ [kM]?B Free disk [\d.]+ [GT]B/,
+    )
+    expect(text).toMatch(/gatehouse-3600000\.tar\.gz.*good.*schedule.*12\.3 MB/)
+  })
+
+  test('asks for backups where none are made, and says how', async () => {
+    const world = await bootAdmin()
+    await using _ = world.app
+    const text = await healthOf(world)
+    expect(text).toContain('Runs, and one thing needs attention.')
+    expect(text).toContain('none is made by itself')
+    expect(text).toContain('No backup yet.')
+    expect(text).toContain('gatehouse backup')
+  })
+
+  test('tells of a backup that is too old, and of one that failed', async () => {
+    const world = await bootAdmin()
+    await using _ = world.app
+    await backedUp(world, 25 * HOUR)
+    expect(await healthOf(world)).toContain('No backup of the last day')
+    await backedUp(world, HOUR, 'no space left on <b>device</b>')
+    const page = await world.open(PATH)
+    expect(textOf(page)).toContain('The last backup has failed.')
+    expect(page.body).toContain('no space left on &lt;b>device&lt;/b>')
+  })
+
+  test('counts what is due, and how long it has waited', async () => {
+    const world = await bootAdmin()
+    await using app = world.app
+    await backedUp(world, HOUR)
+    const { api } = await app.tenant()
+    await app.clockwork.loop.stop(0)
+    const run_at = new Date(app.clock.now() + 1000).toISOString()
+    await api.post('/v1/clockwork/delayed', { name: 'late', run_at, url: 'http://127.0.0.1:9/' })
+    app.db.client.run(
+      `UPDATE runs SET state = 'ready', due_at = ${app.clock.now() - 5 * 60_000} WHERE 1`,
+    )
+    const text = await healthOf(world)
+    expect(text).toContain('Runs of jobs wait for 5 min 0 s.')
+    expect(text).toMatch(/Runs of jobs Due 1 Longest wait 5 min 0 s/)
+  })
+
+  test('names the mail server, without the password to it', async () => {
+    const without = await bootAdmin()
+    await using _ = without.app
+    expect(await healthOf(without)).toContain('Server none: mails are kept in the outbox')
+
+    const { platform, mail } = without.app
+    const { backup, mail: settings } = testConfig()
+    const smtpUrl = 'smtps://mailer:topsecret@smtp.example.com'
+    const config = { backup, mail: { ...settings, smtpUrl } }
+    const backups = { latest: () => undefined, list: () => [] }
+    const sending = alone(without, (common) =>
+      healthPage({ ...platform, ...common, backups, mail, config }),
+    )
+    const { body } = await sending(PATH)
+    expect(body).toContain('smtp.example.com:465')
+    expect(body).not.toContain('topsecret')
+  })
+})

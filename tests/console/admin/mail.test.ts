@@ -1,0 +1,143 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { mailPages } from '../../../src/console/pages/admin/mail.ts'
+import type { Letter } from '../../../src/platform/mail/index.ts'
+import { type AdminWorld, alone, bootAdmin, HOSTILE, isEscaped, textOf } from './admin-world.ts'
+
+const PATH = '/console/admin/mail'
+
+let world: AdminWorld
+beforeAll(async () => {
+  world = await bootAdmin()
+})
+afterAll(() => world.app.stop())
+
+const letterTo = (recipient: string, of: Partial<Letter> = {}): Letter => ({
+  tenantId: null,
+  about: null,
+  kind: 'verification',
+  recipient,
+  subject: 'Your code',
+  text: 'The code is 482913.',
+  html: '<p>The code is <b>482913</b>.</p>',
+  expiresAt: Date.parse('2027-01-01'),
+  ...of,
+})
+
+const post = (letter: Letter, { app } = world): Promise<string> =>
+  app.db.commit(() => app.mail.post(letter, app.clock.now()))
+
+describe('the outbox', () => {
+  test('says that nothing was written yet', async () => {
+    const fresh = await bootAdmin()
+    await using _ = fresh.app
+    const text = textOf(await fresh.open(PATH))
+    expect(text).toContain('No mail has been written yet.')
+    expect(text).toContain('There is no mail server: mails are kept here to be read')
+  })
+
+  test('lists mails of tenants and of the installation', async () => {
+    const { id } = await world.app.tenant('Sender Ltd')
+    await post(letterTo('of-tenant@example.com', { tenantId: id }))
+    await post(letterTo('of-nobody@example.com', { kind: 'invitation' }))
+    const text = textOf(await world.open(PATH))
+    expect(text).toMatch(/of-tenant@example.com Kind verification Tenant Sender Ltd kept/)
+    expect(text).toMatch(/of-nobody@example.com Kind invitation Tenant Installation kept/)
+
+    const own = textOf(await world.open(`${PATH}?tenant=${id}`))
+    expect(own).toContain('of-tenant@example.com')
+    expect(own).not.toContain('of-nobody@example.com')
+    expect((await world.open(`${PATH}?tenant=nobody`)).status).toBe(404)
+  })
+
+  test('is narrowed to what became of mails', async () => {
+    const { app } = world
+    await post(letterTo('kept@example.com'))
+    await app.db.commit(() =>
+      app.mail.withhold(letterTo('withheld@example.com'), 'too many', app.clock.now()),
+    )
+    const failed = textOf(await world.open(`${PATH}?state=failed`))
+    expect(failed).toContain('withheld@example.com')
+    expect(failed).toContain('withheld: too many')
+    expect(failed).not.toContain('kept@example.com')
+    expect(textOf(await world.open(`${PATH}?state=kept`))).toContain('kept@example.com')
+    expect(textOf(await world.open(`${PATH}?state=sent`))).toContain('No mail is like that.')
+  })
+
+  test('goes on page by page, each mail once', async () => {
+    const { app, open } = await bootAdmin()
+    await using _ = app
+    await app.db.commit(() => {
+      for (let n = 0; n < 120; n++) app.mail.post(letterTo(`many-${n}.@example.com`), n)
+    })
+    const seen: string[] = []
+    let path: string | undefined = `${PATH}?state=kept`
+    for (let n = 0; path !== undefined && n < 5; n++) {
+      const { body } = await open(path)
+      seen.push(...(body.match(/>many-\d+\.@/g) ?? []))
+      path = /rel="next" href="([^"]+)"/.exec(body)?.[1]?.replaceAll('&amp;', '&')
+    }
+    expect([seen.length, new Set(seen).size]).toEqual([120, 120])
+  })
+
+  test('looks for rare ones slice by slice, and says how to look further back', async () => {
+    const { app, open } = await bootAdmin()
+    await using _ = app
+    await app.db.commit(() =>
+      app.mail.withhold(letterTo('rare@example.com'), 'first of all', app.clock.now()),
+    )
+    await app.db.commit(() => {
+      for (let n = 0; n < 5000; n++) app.mail.post(letterTo('usual@example.com'), n)
+    })
+    const page = await open(`${PATH}?state=failed`)
+    expect(textOf(page)).toContain('None among the newest of these mails.')
+    const [, href = ''] = /href="([^"]*cursor=[^"]*)"/.exec(page.body) ?? []
+    expect(textOf(await open(href.replaceAll('&amp;', '&')))).toContain('rare@example.com')
+  })
+
+  test('refuses a cursor that it has not given out', async () => {
+    expect((await world.open(`${PATH}?cursor=made-up`)).status).toBe(400)
+  })
+})
+
+describe('the page of a mail', () => {
+  test('shows the letter as text where nobody sends it, and none of its markup', async () => {
+    const { id: tenantId } = await world.app.tenant('Linked')
+    const id = await post(letterTo('reader@example.com', { tenantId }))
+    const page = await world.open(`${PATH}/${id}`)
+    expect(textOf(page)).toContain('The code is 482913.')
+    expect(page.body).not.toContain('<b>482913</b>')
+    expect(page.body).toContain(`href="/console/admin/tenants/${tenantId}"`)
+  })
+
+  test('shows no letter where a server sends it', async () => {
+    const { outbox } = world.app.mail
+    const { tenants, clock } = world.app.platform
+    const sending = alone(world, (common) =>
+      mailPages({ ...common, mail: { outbox, hasServer: true }, tenants, clock }),
+    )
+    const id = await post(letterTo('private@example.com'))
+    const page = await sending(`${PATH}/${id}`)
+    expect(textOf(page)).toContain('It goes to its recipient alone.')
+    expect(page.body).not.toContain('482913')
+    expect(textOf(await sending(PATH))).toContain('Nothing waits to be sent.')
+  })
+
+  test('says that the letter of one that is over is erased', async () => {
+    const { app } = world
+    const id = await app.db.commit(() =>
+      app.mail.withhold(letterTo('over@example.com'), 'nobody has it', app.clock.now()),
+    )
+    const text = textOf(await world.open(`${PATH}/${id}`))
+    expect(text).toContain('What it said is erased')
+    expect(text).toContain('withheld: nobody has it')
+  })
+
+  test.each(HOSTILE)('holds a letter with a subject %s', async (_, subject) => {
+    const { id: tenantId } = await world.app.tenant(subject)
+    const id = await post(letterTo('hostile@example.com', { subject, text: subject, tenantId }))
+    for (const path of [PATH, `${PATH}?tenant=${tenantId}`, `${PATH}/${id}`]) {
+      const page = await world.open(path)
+      expect([page.status, isEscaped(page)]).toEqual([200, true])
+    }
+  })
+})

@@ -1,0 +1,187 @@
+import { describe, expect, test } from 'bun:test'
+import { newVisitor } from '../support/visitor.ts'
+import { ACCOUNT, audited, type ServedApp, servedApp } from './console-world.ts'
+
+const MINUTE = 60_000
+
+/** Somebody who has set the installation up, and is on the page for a first key. */
+async function setUp(app: ServedApp) {
+  const visitor = newVisitor()
+  const form = await visitor.visit(await app.setUpUrl())
+  const page = await visitor.press(form, 'Create account and tenant', {
+    ...ACCOUNT,
+    tenant: 'Acme',
+  })
+  return { visitor, page }
+}
+
+describe('set-up', () => {
+  test('makes the first operator, who owns a tenant without limits and runs the installation', async () => {
+    await using app = await servedApp()
+    const { page } = await setUp(app)
+
+    expect([page.status, new URL(page.url).pathname]).toEqual([200, '/console/keys/new'])
+    const [tenant, ...others] = app.platform.tenants.list()
+    expect([tenant, others]).toMatchObject([{ name: 'Acme', plan: 'unlimited' }, []])
+    const members = app.operators.memberships.list(tenant?.id ?? '')
+    expect(members).toMatchObject([{ email: ACCOUNT.email, role: 'owner' }])
+    expect(audited(app, 'tenant.created')).toMatchObject([
+      { actor_kind: 'operator', actor_id: members[0]?.id },
+    ])
+  })
+
+  test('ends in a key that works', async () => {
+    await using app = await servedApp()
+    const { visitor, page } = await setUp(app)
+
+    const issued = await visitor.press(page, 'Create key', { engine: 'clockwork' })
+    const [key = ''] = /svc_clockwork_\w{43}/.exec(issued.html) ?? []
+    expect((await app.client(key).get('/v1/clockwork/jobs')).status).toBe(200)
+    const list = await visitor.visit(`${app.url}/console/keys`)
+    expect(list.html).not.toContain(key)
+    expect(list.text).toContain('1 key works')
+  })
+
+  test('is by a link that is good once, for half an hour, and only while nobody has done it', async () => {
+    await using app = await servedApp()
+    const [late, first, second] = [await app.setUpUrl(), await app.setUpUrl(), await app.setUpUrl()]
+    const stranger = newVisitor()
+    expect((await stranger.visit(`${app.url}/setup/unknown`)).status).toBe(404)
+    const open = await stranger.visit(second)
+    const form = await newVisitor().visit(first)
+    await newVisitor().press(form, 'Create account and tenant', { ...ACCOUNT, tenant: 'Acme' })
+
+    for (const url of [late, first, second]) expect((await stranger.visit(url)).status).toBe(404)
+    const again = { ...ACCOUNT, email: 'eve@example.com', tenant: 'Evil' }
+    expect((await stranger.press(open, 'Create account and tenant', again)).status).toBe(404)
+    expect(app.platform.tenants.list()).toHaveLength(1)
+    expect(app.setUpUrl()).rejects.toThrow('set up already')
+  })
+
+  test('is over after half an hour', async () => {
+    await using app = await servedApp()
+    const url = await app.setUpUrl()
+    app.clock.jump(30 * MINUTE - 1)
+    expect((await newVisitor().visit(url)).status).toBe(200)
+    app.clock.jump(1)
+    expect((await newVisitor().visit(url)).text).toContain('used up')
+  })
+
+  test.each([
+    ['email', { email: 'no address' }],
+    ['password', { password: 'short' }],
+    ['password', { password: 'password1' }],
+    ['tenant', { tenant: ' ' }],
+    ['name', { name: 'x'.repeat(10_000) }],
+  ])('says beside %s what is wrong, keeps what was typed, and the link', async (name, wrong) => {
+    await using app = await servedApp()
+    const visitor = newVisitor()
+    const form = await visitor.visit(await app.setUpUrl())
+
+    const typed = { ...ACCOUNT, tenant: 'Acme <script>', ...wrong }
+    const again = await visitor.press(form, 'Create account and tenant', typed)
+    expect(again.status).toBe(422)
+    expect(again.html).toContain(`id="field-${name}-error"`)
+    expect(again.forms[0]?.values).toMatchObject({ email: typed.email, password: '' })
+    expect(again.html).not.toContain('<script>')
+    expect(app.platform.tenants.list()).toEqual([])
+
+    const right = { ...ACCOUNT, tenant: 'Acme' }
+    expect((await visitor.press(again, 'Create account and tenant', right)).status).toBe(200)
+  })
+})
+
+describe('signing in', () => {
+  test('goes by gate’s own pages, back to where somebody wanted to be', async () => {
+    await using app = await servedApp()
+    await setUp(app)
+    const visitor = newVisitor()
+
+    const login = await visitor.visit(`${app.url}/console/keys?engine=relay`)
+    expect(new URL(login.url).pathname).toBe('/auth/self-service/login')
+    const { email, password } = ACCOUNT
+    const keys = await visitor.press(login, 'method=password', { identifier: email, password })
+    expect([keys.status, keys.url]).toEqual([200, `${app.url}/console/keys?engine=relay`])
+    expect(visitor.cookie('identity_session')).toStartWith('gat_st_')
+  })
+
+  test('leads to no address but the console’s own', async () => {
+    await using app = await servedApp()
+    await setUp(app)
+    for (const to of ['https://evil.example/', '//evil.example', '/console//evil', '/v1/gate']) {
+      const visitor = newVisitor()
+      const login = await visitor.visit(`${app.url}/console/login?${new URLSearchParams({ to })}`)
+      const { email, password } = ACCOUNT
+      const page = await visitor.press(login, 'method=password', { identifier: email, password })
+      expect(new URL(page.url).origin).toBe(app.url)
+      expect(new URL(page.url).pathname).toStartWith('/console')
+    }
+  })
+
+  test('ends with signing out, also for whoever kept the cookie', async () => {
+    await using app = await servedApp()
+    const { visitor, page } = await setUp(app)
+    const kept = visitor.cookie('identity_session')
+
+    const out = await visitor.press(page, 'Sign out')
+    expect(new URL(out.url).pathname).toBe('/auth/self-service/login')
+    const cookie = { cookie: `identity_session=${kept}` }
+    expect((await app.raw('/dashboard/clockwork/jobs', { headers: cookie })).status).toBe(401)
+  })
+
+  test('by a link of the command line is good once, for ten minutes', async () => {
+    await using app = await servedApp()
+    await setUp(app)
+    const [{ id } = { id: '' }] = app.operators.memberships.list(
+      app.platform.tenants.list()[0]?.id ?? '',
+    )
+    const link = async () =>
+      `${app.url}/console/link/${await app.operators.links.issueSignIn({ kind: 'cli' }, id)}`
+    const [url, late] = [await link(), await link()]
+    const visitor = newVisitor()
+
+    // What merely opens links, such as a mail program, uses none up.
+    await newVisitor().visit(url)
+    const page = await visitor.press(await visitor.visit(url), 'Sign in')
+    expect(new URL(page.url).pathname).toBe('/console/account')
+    expect((await newVisitor().visit(url)).status).toBe(404)
+    app.clock.jump(10 * MINUTE)
+    expect((await newVisitor().visit(late)).status).toBe(404)
+  })
+})
+
+test('where somebody acts is chosen for one session, among what is theirs', async () => {
+  await using app = await servedApp()
+  const { visitor, page } = await setUp(app)
+  const other = await app.tenant('Other')
+
+  const installation = await visitor.press(page, 'place=installation')
+  expect(installation.text).toContain('You act for')
+  const refused = await visitor.visit(`${app.url}/console/keys`)
+  expect([refused.status, refused.text]).toEqual([403, expect.stringContaining('choose a tenant')])
+  const body = new URLSearchParams({ place: other.id })
+  expect((await visitor.visit(`${app.url}/console/place`, { method: 'POST', body })).status).toBe(
+    403,
+  )
+})
+
+test('a form of another site is refused, whatever it sends', async () => {
+  await using app = await servedApp()
+  const { visitor } = await setUp(app)
+  const cookie = `identity_session=${visitor.cookie('identity_session')}`
+  for (const path of ['/console/keys', '/console/place', '/console/theme', '/console/sign-out']) {
+    const answer = await app.raw(path, {
+      method: 'POST',
+      headers: { cookie, origin: 'https://evil.example', accept: 'text/html' },
+      body: new URLSearchParams({ engine: 'clockwork', theme: 'dark' }),
+    })
+    expect([path, answer.status]).toEqual([path, 403])
+  }
+  expect(audited(app, 'key.created')).toEqual([])
+})
+
+test('before anybody runs the installation, the console says how to begin', async () => {
+  await using app = await servedApp()
+  const page = await newVisitor().visit(`${app.url}/`)
+  expect([page.status, page.text]).toEqual([503, expect.stringContaining('set-up link')])
+})

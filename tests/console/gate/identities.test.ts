@@ -1,0 +1,312 @@
+import { describe, expect, test } from 'bun:test'
+import { newOperator } from '../../support/operator.ts'
+import { audited } from '../console-world.ts'
+import { CHANGERS, type GateWorld, gateWorld, HOSTILE, READERS, wayOn } from './gate-world.ts'
+
+const PATH = '/console/identities'
+const PASSWORD = { password: { config: { password: 'correct horse battery' } } }
+
+async function person(api: GateWorld['apiOfAcme'], email = 'ada@example.com', more: object = {}) {
+  const { status, body } = await api.post('/v1/gate/identities', {
+    schema_id: 'user',
+    traits: { email },
+    ...more,
+  })
+  expect(status).toBe(201)
+  return body as { id: string; updated_at: string }
+}
+
+/** Somebody of the first tenant who has signed in once. */
+async function signIn({ db, gate, acme }: GateWorld, id: string) {
+  const { session } = await db.commit(() =>
+    gate.sessions.open(gate.people.existing(acme.id, id), {
+      assuranceLevel: 'aal1',
+      methods: [{ method: 'password', aal: 'aal1' }],
+      ipAddress: '203.0.113.7',
+      userAgent: 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0',
+    }),
+  )
+  return session.id
+}
+
+const isSignedIn = ({ gate, acme }: GateWorld, sessionId: string) =>
+  gate.sessions.alive(acme.id, sessionId) !== undefined
+
+const objects = (world: GateWorld, action: string) =>
+  audited(world, action).map(({ actor_kind: kind, actor_id: id, object }) => [kind, id, object])
+
+describe('the list of identities', () => {
+  test('is for all who belong to the tenant', async () => {
+    await using world = await gateWorld()
+    expect(await world.statuses(PATH)).toEqual(READERS)
+    expect(await world.statuses(`${PATH}/new`)).toEqual(CHANGERS)
+  })
+
+  test('says what to do while nobody is there', async () => {
+    await using world = await gateWorld()
+    const [owner, viewer] = [await world.visitor('owner'), await world.visitor('viewer')]
+    expect((await owner.open(PATH)).body).toContain('New identity')
+    const { body } = await viewer.open(PATH)
+    expect(body).toContain('Nobody yet.')
+    expect(body).not.toContain('New identity')
+  })
+
+  test('finds people by id, by how their address begins, and by state', async () => {
+    await using world = await gateWorld()
+    const ada = await person(world.apiOfAcme, 'ada@example.com')
+    await person(world.apiOfAcme, 'bob@example.com', { state: 'inactive' })
+    await person(world.apiOfOther, 'ada@other.example')
+    const { open } = await world.visitor('viewer')
+    const found = async (query: string) =>
+      (await open(`${PATH}${query}`)).body.match(/(ada|bob|zoe)@\w+\.\w+(?=<\/bdi>)/g) ?? []
+
+    expect(await found('')).toEqual(['bob@example.com', 'ada@example.com'])
+    expect(await found('?q=AD')).toEqual(['ada@example.com'])
+    expect(await found(`?q=${ada.id.toUpperCase()}`)).toEqual(['ada@example.com'])
+    expect(await found(`?q=${ada.id}&state=inactive`)).toEqual([])
+    expect(await found('?state=inactive')).toEqual(['bob@example.com'])
+    expect(await found('?q=zoe')).toEqual([])
+    expect((await open(PATH)).body).toContain('1 can sign in, 1 cannot')
+  })
+
+  test('goes on page by page, and keeps what was asked', async () => {
+    await using world = await gateWorld()
+    for (let number = 10; number < 61; number++)
+      await person(world.apiOfAcme, `p${number}@example.com`)
+    const { open } = await world.visitor('viewer')
+    const first = (await open(`${PATH}?state=active`)).body as string
+    const [, next = ''] = /rel="next" href="([^"]+)"/.exec(first) ?? []
+    const second = (await open(next.replaceAll('&amp;', '&'))).body as string
+    expect(next).toContain('state=active')
+    expect(first).not.toContain('p10@example.com')
+    expect(second).toContain('p10@example.com')
+    expect(second).not.toContain('p11@example.com')
+    expect(second).toContain('rel="prev"')
+  })
+
+  test('says that a cursor is none, and draws all the same', async () => {
+    await using world = await gateWorld()
+    const { open } = await world.visitor('viewer')
+    const { status, body } = await open(`${PATH}?cursor=nonsense`)
+    expect([status, body]).toEqual([422, expect.stringContaining('not one that this list gave')])
+  })
+})
+
+describe('a new identity', () => {
+  test('is made with password, proven address and metadata, by the operator', async () => {
+    await using world = await gateWorld()
+    const member = await world.visitor('member')
+    const answer = await member.send(PATH, {
+      email: 'ada@example.com',
+      password: 'correct horse battery',
+      verified: 'true',
+      metadata: '{"roles": ["admin"]}',
+    })
+    const { data } = (await world.apiOfAcme.get('/v1/gate/identities')).body
+    expect(data).toMatchObject([
+      {
+        traits: { email: 'ada@example.com' },
+        metadata_public: { roles: ['admin'] },
+        verifiable_addresses: [{ verified: true }],
+        credentials: { password: {} },
+      },
+    ])
+    const [{ id }] = data
+    expect(wayOn(answer)).toEqual([303, `${PATH}/${id}?done=created`])
+    expect(objects(world, 'identity.created')).toContainEqual([
+      'operator',
+      member.id,
+      `identity:${id}`,
+    ])
+  })
+
+  test.each([
+    ['email', { email: 'no address' }],
+    ['email', { email: 'taken@example.com' }],
+    ['email', { email: HOSTILE }],
+    ['password', { email: 'a@example.com', password: 'x'.repeat(10_000) }],
+    ['metadata', { email: 'a@example.com', metadata: '{"a": ' }],
+    ['metadata', { email: 'a@example.com', metadata: '[<script>]' }],
+    ['metadata', { email: 'a@example.com', metadata: '[]' }],
+    ['metadata', { email: 'a@example.com', metadata: '{"n": 12345678901234567890}' }],
+    ['metadata', { email: 'a@example.com', metadata: '{"__proto__": 1}' }],
+  ])('says beside %s what is wrong, and keeps what was typed', async (name, fields) => {
+    await using world = await gateWorld()
+    await person(world.apiOfAcme, 'taken@example.com')
+    const { send } = await world.visitor('member')
+    const { status, body } = await send(PATH, fields)
+    expect([status, body]).toEqual([422, expect.stringContaining(`id="field-${name}-error"`)])
+    expect(body).not.toContain('<script>')
+    expect(body).toContain(fields.email.slice(-100))
+    expect((await world.apiOfAcme.get('/v1/gate/identities')).body.data).toHaveLength(1)
+  })
+
+  test('is refused to viewers', async () => {
+    await using world = await gateWorld()
+    const { send } = await world.visitor('viewer')
+    expect((await send(PATH, { email: 'ada@example.com' })).status).toBe(403)
+  })
+})
+
+describe('the page of an identity', () => {
+  test('is for all who belong to the tenant, and of its own people', async () => {
+    await using world = await gateWorld()
+    const ada = await person(world.apiOfAcme)
+    const eve = await person(world.apiOfOther)
+    const operator = await newOperator(world, { roles: { [world.acme.id]: 'viewer' } })
+    expect(await world.statuses(`${PATH}/${ada.id}`)).toEqual(READERS)
+    const owner = await world.visitor('owner')
+    for (const id of [eve.id, operator.id, 'nonsense']) {
+      expect((await owner.open(`${PATH}/${id}`)).status).toBe(404)
+      for (const verb of [
+        'metadata',
+        'deactivate',
+        'activate',
+        'delete',
+        'credentials/password/remove',
+        'sessions/revoke',
+        'sessions/any/revoke',
+      ])
+        expect((await owner.send(`${PATH}/${id}/${verb}`)).status).toBe(404)
+    }
+    const { body } = await world.apiOfOther.get(`/v1/gate/identities/${eve.id}`)
+    expect(body.updated_at).toBe(eve.updated_at)
+  })
+
+  test('shows who they are, how they sign in and where they are signed in', async () => {
+    await using world = await gateWorld()
+    const ada = await person(world.apiOfAcme, 'ada@example.com', { credentials: PASSWORD })
+    await signIn(world, ada.id)
+    const { open } = await world.visitor('viewer')
+    const { body } = await open(`${PATH}/${ada.id}`)
+    for (const words of [
+      'Signed in on one device, last on Firefox on Linux.',
+      'not verified',
+      'Password',
+      '203.0.113.7',
+      ada.id,
+    ])
+      expect(body).toContain(words)
+    expect(body).not.toContain('<form class="inline"')
+    expect(body).not.toContain('Danger zone')
+  })
+
+  test('shows what tenants keep as text, whatever it is', async () => {
+    await using world = await gateWorld()
+    const ada = await person(world.apiOfAcme, "o'neil&co@example.com", {
+      metadata_public: { note: HOSTILE },
+    })
+    const { open } = await world.visitor('member')
+    const { body } = await open(`${PATH}/${ada.id}`)
+    expect(body).not.toContain('<script>alert')
+    expect(body).toContain('x'.repeat(10_000))
+  })
+
+  test('ends one session, and all of them', async () => {
+    await using world = await gateWorld()
+    const ada = await person(world.apiOfAcme)
+    const bob = await person(world.apiOfAcme, 'bob@example.com')
+    const sessions = [await signIn(world, ada.id), await signIn(world, ada.id)]
+    const foreign = await signIn(world, bob.id)
+    const member = await world.visitor('member')
+    const [first = ''] = sessions
+
+    const answer = await member.send(`${PATH}/${ada.id}/sessions/${first}/revoke`)
+    expect(wayOn(answer)).toEqual([303, `${PATH}/${ada.id}?done=session`])
+    expect(sessions.map((id) => isSignedIn(world, id))).toEqual([false, true])
+    expect((await member.send(`${PATH}/${ada.id}/sessions/${foreign}/revoke`)).status).toBe(404)
+    await member.send(`${PATH}/${ada.id}/sessions/revoke`)
+    expect(sessions.map((id) => isSignedIn(world, id))).toEqual([false, false])
+    expect(isSignedIn(world, foreign)).toBe(true)
+    expect(objects(world, 'session.revoked')).toEqual([['operator', member.id, `session:${first}`]])
+    expect(objects(world, 'sessions.revoked')).toEqual([
+      ['operator', member.id, `identity:${ada.id}`],
+    ])
+  })
+
+  test('takes a way to sign in away', async () => {
+    await using world = await gateWorld()
+    const ada = await person(world.apiOfAcme, 'ada@example.com', { credentials: PASSWORD })
+    const member = await world.visitor('member')
+    await member.send(`${PATH}/${ada.id}/credentials/password/remove`)
+    const { body } = await world.apiOfAcme.get(`/v1/gate/identities/${ada.id}`)
+    expect(body.credentials).toEqual({})
+    expect(objects(world, 'identity.credential_removed')).toEqual([
+      ['operator', member.id, `identity:${ada.id}`],
+    ])
+    expect((await member.open(`${PATH}/${ada.id}`)).body).toContain('Nothing to sign in with yet.')
+    expect((await member.send(`${PATH}/${ada.id}/credentials/none/remove`)).status).toBe(400)
+  })
+
+  test('switches somebody off and on', async () => {
+    await using world = await gateWorld()
+    const ada = await person(world.apiOfAcme)
+    const session = await signIn(world, ada.id)
+    const member = await world.visitor('member')
+    await member.send(`${PATH}/${ada.id}/deactivate`)
+    expect(isSignedIn(world, session)).toBe(false)
+    expect((await member.open(`${PATH}/${ada.id}`)).body).toContain('Inactive: cannot sign in')
+    await member.send(`${PATH}/${ada.id}/activate`)
+    const { body } = await world.apiOfAcme.get(`/v1/gate/identities/${ada.id}`)
+    expect([body.state, isSignedIn(world, session)]).toEqual(['active', false])
+    const row = ['operator', member.id, `identity:${ada.id}`]
+    expect(objects(world, 'identity.state_changed')).toEqual([row, row])
+  })
+
+  test('deletes, for owners alone', async () => {
+    await using world = await gateWorld()
+    const ada = await person(world.apiOfAcme)
+    const [owner, member] = [await world.visitor('owner'), await world.visitor('member')]
+    expect((await member.open(`${PATH}/${ada.id}`)).body).not.toContain('Delete identity')
+    expect((await member.send(`${PATH}/${ada.id}/delete`)).status).toBe(403)
+    const answer = await owner.send(`${PATH}/${ada.id}/delete`)
+    expect(wayOn(answer)).toEqual([303, `${PATH}?done=deleted`])
+    expect((await owner.open(`${PATH}/${ada.id}`)).status).toBe(404)
+    expect((await owner.open(`${PATH}?done=deleted`)).body).toContain('Deleted, with everything')
+    expect(objects(world, 'identity.deleted')).toEqual([
+      ['operator', owner.id, `identity:${ada.id}`],
+    ])
+  })
+
+  test('is looked at, not changed, by viewers', async () => {
+    await using world = await gateWorld()
+    const ada = await person(world.apiOfAcme)
+    const { send } = await world.visitor('viewer')
+    for (const verb of ['metadata', 'deactivate', 'activate', 'delete', 'sessions/revoke'])
+      expect((await send(`${PATH}/${ada.id}/${verb}`, { metadata: '{}' })).status).toBe(403)
+  })
+})
+
+describe('the metadata of an identity', () => {
+  test('is put in the place of what was there', async () => {
+    await using world = await gateWorld()
+    const ada = await person(world.apiOfAcme, 'ada@example.com', { metadata_public: { old: 1 } })
+    const member = await world.visitor('member')
+    const answer = await member.send(`${PATH}/${ada.id}/metadata`, {
+      metadata: '{"plan": "pro"}',
+      seen: ada.updated_at,
+    })
+    expect(wayOn(answer)).toEqual([303, `${PATH}/${ada.id}?done=metadata`])
+    const { body } = await world.apiOfAcme.get(`/v1/gate/identities/${ada.id}/metadata`)
+    expect(body).toEqual({ plan: 'pro' })
+    expect(objects(world, 'identity.updated')).toEqual([
+      ['operator', member.id, `identity:${ada.id}`],
+    ])
+  })
+
+  test('comes back with what is wrong, or when somebody else was faster', async () => {
+    await using world = await gateWorld()
+    const ada = await person(world.apiOfAcme, 'ada@example.com', { metadata_public: { old: 1 } })
+    const { send } = await world.visitor('member')
+    const path = `${PATH}/${ada.id}/metadata`
+    const wrong = await send(path, { metadata: '{"plan": pro}', seen: ada.updated_at })
+    expect([wrong.status, wrong.body]).toEqual([422, expect.stringContaining('Not valid JSON')])
+    expect(wrong.body).toContain('{&quot;plan&quot;: pro}')
+    world.clock.jump(1000)
+    await world.apiOfAcme.patch(`/v1/gate/identities/${ada.id}/metadata`, { theirs: true })
+    const late = await send(path, { metadata: '{"plan": "pro"}', seen: ada.updated_at })
+    expect([late.status, late.body]).toEqual([422, expect.stringContaining('Changed since')])
+    const [, seen = ''] = /name="seen" value="([^"]+)"/.exec(late.body) ?? []
+    expect((await send(path, { metadata: '{"plan": "pro"}', seen })).status).toBe(303)
+  })
+})

@@ -1,0 +1,97 @@
+import { describe, expect, test } from 'bun:test'
+import { audited } from '../console-world.ts'
+import { type GateWorld, gateWorld, HOSTILE, READERS, wayOn } from './gate-world.ts'
+
+const PATH = '/console/sign-in'
+
+const auditedBy = ({ db, acme }: GateWorld, action: string) =>
+  audited({ db }, action)
+    .filter(({ tenant_id: tenantId }) => tenantId === acme.id)
+    .map(({ actor_kind: kind, actor_id: id }) => [kind, id])
+
+describe('the page on signing in', () => {
+  test('is for all who belong to the tenant', async () => {
+    await using world = await gateWorld()
+    expect(await world.statuses(PATH)).toEqual(READERS)
+    expect((await (await world.visitor('viewer')).open(PATH)).body).not.toContain('Switch on')
+  })
+
+  test('names all providers, and what the configuration lacks for each', async () => {
+    await using world = await gateWorld()
+    const { body } = await (await world.visitor('viewer')).open(PATH)
+    expect(body.match(/missing: client_id, client_secret in/g)).toHaveLength(10)
+    expect(body.match(/missing: client_id, team_id, key_id, private_key in/g)).toHaveLength(1)
+    expect(body).toContain('/oidc/callback/</code>')
+    expect(body).not.toContain('github-tenant')
+  })
+
+  test('switches a provider on and off, and tells when it is not set up', async () => {
+    await using world = await gateWorld()
+    const member = await world.visitor('member')
+    const answer = await member.send(`${PATH}/providers/github/on`)
+    expect(wayOn(answer)).toEqual([303, `${PATH}?done=on`])
+    const enabled = async () => {
+      const { body } = await world.apiOfAcme.get('/v1/gate/settings/oidc-providers')
+      return body.providers.filter((one: { enabled: boolean }) => one.enabled)
+    }
+    expect(await enabled()).toEqual([{ provider: 'github', enabled: true }])
+    expect((await member.open(PATH)).body).toContain('On, but not set up: GitHub.')
+    await member.send(`${PATH}/providers/github/off`)
+    expect(await enabled()).toEqual([])
+    expect(auditedBy(world, 'providers.changed')).toEqual([
+      ['operator', member.id],
+      ['operator', member.id],
+    ])
+    expect((await member.send(`${PATH}/providers/github-tenant/on`)).status).toBe(404)
+    expect((await member.send(`${PATH}/methods/toString/on`)).status).toBe(404)
+  })
+
+  test('switches codes by mail and the second factor', async () => {
+    await using world = await gateWorld()
+    const member = await world.visitor('member')
+    await member.send(`${PATH}/methods/code/on`)
+    await member.send(`${PATH}/methods/second-factor/on`)
+    const security = () => world.apiOfAcme.get('/v1/gate/settings/security')
+    expect((await security()).body).toEqual({ passwordless_enabled: true, mfa_enabled: true })
+    expect((await member.open(PATH)).body).toContain('On, but not set up: Code by mail.')
+    await member.send(`${PATH}/methods/second-factor/off`)
+    expect((await security()).body).toEqual({ passwordless_enabled: true, mfa_enabled: false })
+    expect(auditedBy(world, 'security.changed')).toHaveLength(3)
+    const other = await world.apiOfOther.get('/v1/gate/settings/security')
+    expect(other.body).toEqual({ passwordless_enabled: false, mfa_enabled: false })
+  })
+
+  test('keeps return URLs, one a line', async () => {
+    await using world = await gateWorld()
+    const member = await world.visitor('member')
+    const urls = 'https://a.example/in\r\n\r\n  https://b.example \r\n'
+    const answer = await member.send(`${PATH}/return-urls`, { urls })
+    expect(wayOn(answer)).toEqual([303, `${PATH}?done=urls`])
+    expect((await world.apiOfAcme.get('/v1/gate/settings/return-urls')).body).toEqual({
+      return_urls: ['https://a.example/in', 'https://b.example'],
+    })
+    expect(auditedBy(world, 'return_urls.changed')).toEqual([['operator', member.id]])
+    expect((await (await world.visitor('viewer')).open(PATH)).body).toContain('https://b.example')
+  })
+
+  test.each([
+    ['https://a.example\r\n\r\njavascript:alert(1)', 'Line 3: expected an http or https URL.'],
+    [`https://a.example\n${HOSTILE}`, 'Line 2: expected at most 500 characters.'],
+    [Array(101).fill('https://a.example').join('\n'), 'At most 100 addresses.'],
+  ])('says which line is none, and keeps what was typed', async (urls, message) => {
+    await using world = await gateWorld()
+    const { send } = await world.visitor('member')
+    const { status, body } = await send(`${PATH}/return-urls`, { urls })
+    expect([status, body]).toEqual([422, expect.stringContaining(message)])
+    expect(body).toContain('id="field-urls-error"')
+    expect(body).toContain(urls.slice(-100).split('\n').at(-1))
+    expect(body).not.toContain('<script>alert')
+  })
+
+  test('is looked at, not changed, by viewers', async () => {
+    await using world = await gateWorld()
+    const { send } = await world.visitor('viewer')
+    for (const action of ['providers/github/on', 'methods/code/off', 'return-urls'])
+      expect((await send(`${PATH}/${action}`)).status).toBe(403)
+  })
+})

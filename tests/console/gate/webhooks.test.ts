@@ -1,0 +1,203 @@
+import { describe, expect, test } from 'bun:test'
+import { startTarget } from '../../support/target.ts'
+import { audited } from '../console-world.ts'
+import { CHANGERS, type GateWorld, gateWorld, HOSTILE, READERS, wayOn } from './gate-world.ts'
+
+const PATH = '/console/webhooks'
+const ALL = {
+  on_identity_created: 'true',
+  on_identity_deleted: 'true',
+}
+
+async function webhook(api: GateWorld['apiOfAcme'], url = 'http://127.0.0.1:9/hook') {
+  const { status, body } = await api.post('/v1/gate/settings/webhooks', { url })
+  expect(status).toBe(201)
+  return body as { id: string; url: string }
+}
+
+async function signUp(api: GateWorld['apiOfAcme'], email = 'ada@example.com') {
+  await api.post('/v1/gate/identities', { schema_id: 'user', traits: { email } })
+}
+
+const objects = (world: GateWorld, action: string) =>
+  audited(world, action).map(({ actor_kind: kind, actor_id: id, object }) => [kind, id, object])
+
+describe('the list of webhooks', () => {
+  test('is for all who belong to the tenant', async () => {
+    await using world = await gateWorld()
+    expect(await world.statuses(PATH)).toEqual(READERS)
+    expect(await world.statuses(`${PATH}/new`)).toEqual(CHANGERS)
+    expect((await (await world.visitor('owner')).open(PATH)).body).toContain('Nobody is told yet.')
+  })
+
+  test('shows the tenant’s own, and what became of the last delivery', async () => {
+    await using world = await gateWorld()
+    await using target = startTarget()
+    await webhook(world.apiOfAcme, target.url)
+    await webhook(world.apiOfOther, 'https://other.example/hook')
+    await signUp(world.apiOfAcme)
+    await world.clock.settled()
+    const { body } = await (await world.visitor('viewer')).open(PATH)
+    expect(body).toContain(target.url)
+    expect(body).toContain('1 active, no last delivery has failed.')
+    expect(body).toContain('succeeded')
+    expect(body).not.toContain('other.example')
+  })
+})
+
+describe('a new webhook', () => {
+  test('shows its secret once', async () => {
+    await using world = await gateWorld()
+    const member = await world.visitor('member')
+    const { status, body } = await member.send(PATH, { url: 'https://a.example/hook', ...ALL })
+    const [secret = ''] = /whsec_[\w+/]+=*/.exec(body) ?? []
+    expect([status, secret.length > 20]).toEqual([200, true])
+    const { webhooks } = (await world.apiOfAcme.get('/v1/gate/settings/webhooks')).body
+    expect(webhooks).toMatchObject([
+      { url: 'https://a.example/hook', events: ['identity.created', 'identity.deleted'] },
+    ])
+    expect((await member.open(`${PATH}/${webhooks[0].id}`)).body).not.toContain(secret)
+    expect(objects(world, 'endpoint.created')).toEqual([
+      ['operator', member.id, `endpoint:${webhooks[0].id}`],
+    ])
+  })
+
+  test.each([
+    ['url', { ...ALL, url: 'nonsense' }],
+    ['url', { ...ALL, url: '' }],
+    ['url', { ...ALL, url: `https://a.example/${HOSTILE}` }],
+    ['events', { url: 'https://a.example/hook' }],
+  ])('says beside %s what is wrong, and keeps what was typed', async (name, fields) => {
+    await using world = await gateWorld()
+    const { send } = await world.visitor('member')
+    const { status, body } = await send(PATH, fields)
+    expect([status, body]).toEqual([422, expect.stringContaining(`id="field-${name}-error"`)])
+    expect(body).toContain(fields.url.slice(-100))
+    expect(body).not.toContain('<script>alert')
+    expect((await world.apiOfAcme.get('/v1/gate/settings/webhooks')).body.webhooks).toEqual([])
+  })
+})
+
+describe('the page of a webhook', () => {
+  test('is for all who belong to the tenant, and of its own', async () => {
+    await using world = await gateWorld()
+    const { id } = await webhook(world.apiOfAcme)
+    const foreign = await webhook(world.apiOfOther)
+    expect(await world.statuses(`${PATH}/${id}`)).toEqual(READERS)
+    const { open, send } = await world.visitor('owner')
+    expect((await open(`${PATH}/${foreign.id}`)).status).toBe(404)
+    expect((await open(`${PATH}/${foreign.id}/deliveries/any`)).status).toBe(404)
+    for (const verb of ['', '/pause', '/resume', '/test', '/rotate', '/delete'])
+      expect((await send(`${PATH}/${foreign.id}${verb}`)).status).toBe(404)
+    const viewer = await world.visitor('viewer')
+    for (const verb of ['', '/pause', '/resume', '/test', '/rotate', '/delete'])
+      expect((await viewer.send(`${PATH}/${id}${verb}`)).status).toBe(403)
+    expect((await viewer.open(`${PATH}/${id}`)).body).not.toContain('Danger zone')
+  })
+
+  test('changes where it is and what it is told', async () => {
+    await using world = await gateWorld()
+    const { id } = await webhook(world.apiOfAcme)
+    const member = await world.visitor('member')
+    const url = 'https://b.example/hook'
+    const answer = await member.send(`${PATH}/${id}`, { url, on_identity_login: 'true' })
+    expect(wayOn(answer)).toEqual([303, `${PATH}/${id}?done=changed`])
+    const { webhooks } = (await world.apiOfAcme.get('/v1/gate/settings/webhooks')).body
+    expect(webhooks).toMatchObject([{ url, events: ['identity.login'] }])
+    expect(objects(world, 'endpoint.updated')).toEqual([['operator', member.id, `endpoint:${id}`]])
+    const wrong = await member.send(`${PATH}/${id}`, { url: 'nonsense', on_identity_login: 'true' })
+    expect([wrong.status, wrong.body]).toEqual([422, expect.stringContaining('field-url-error')])
+  })
+
+  test('pauses, resumes, and deletes for owners alone', async () => {
+    await using world = await gateWorld()
+    const { id } = await webhook(world.apiOfAcme)
+    const [owner, member] = [await world.visitor('owner'), await world.visitor('member')]
+    await member.send(`${PATH}/${id}/pause`)
+    expect((await member.open(`${PATH}/${id}`)).body).toContain('Paused: it is told nothing.')
+    await member.send(`${PATH}/${id}/resume`)
+    expect((await member.open(`${PATH}/${id}`)).body).toContain('nothing has been sent yet')
+    expect((await member.send(`${PATH}/${id}/delete`)).status).toBe(403)
+    const answer = await owner.send(`${PATH}/${id}/delete`)
+    expect(wayOn(answer)).toEqual([303, `${PATH}?done=deleted`])
+    expect((await owner.open(`${PATH}/${id}`)).status).toBe(404)
+    expect(objects(world, 'endpoint.deleted')).toEqual([['operator', owner.id, `endpoint:${id}`]])
+  })
+
+  test('replaces the secret, and shows the new one once', async () => {
+    await using world = await gateWorld()
+    const { id } = await webhook(world.apiOfAcme)
+    const member = await world.visitor('member')
+    const { status, body } = await member.send(`${PATH}/${id}/rotate`, { grace: 'day' })
+    expect([status, body]).toEqual([200, expect.stringContaining('whsec_')])
+    expect((await member.open(`${PATH}/${id}`)).body).not.toContain('whsec_')
+    expect((await member.send(`${PATH}/${id}/rotate`, { grace: 'ever' })).status).toBe(400)
+    expect(objects(world, 'endpoint.secret_rotated')).toEqual([
+      ['operator', member.id, `endpoint:${id}`],
+    ])
+  })
+
+  test('shows what came of a test', async () => {
+    await using world = await gateWorld()
+    await using target = startTarget()
+    const { id } = await webhook(world.apiOfAcme, target.url)
+    const { send } = await world.visitor('member')
+    const { status, body } = await send(`${PATH}/${id}/test`)
+    expect([status, body]).toEqual([200, expect.stringContaining('Taken in')])
+    expect(body).toContain('identity.created')
+    const silent = await webhook(world.apiOfAcme)
+    expect((await send(`${PATH}/${silent.id}/test`)).body).toContain('Not taken.')
+  })
+})
+
+test('what a receiver answers is text, whatever it is', async () => {
+  await using world = await gateWorld()
+  await using target = startTarget(() => new Response(HOSTILE, { headers: { 'x-a': '<script>' } }))
+  const { id } = await webhook(world.apiOfAcme, target.url)
+  const { send } = await world.visitor('member')
+  const { body } = await send(`${PATH}/${id}/test`)
+  expect(body).not.toContain('<script>alert')
+  expect(body).not.toContain('"<script>"')
+  expect(body).toContain('x'.repeat(10_000))
+})
+
+describe('the log of a webhook', () => {
+  test('leads to each delivery, which can be sent again', async () => {
+    await using world = await gateWorld()
+    await using target = startTarget()
+    const { id } = await webhook(world.apiOfAcme, target.url)
+    const silent = await webhook(world.apiOfAcme)
+    await signUp(world.apiOfAcme)
+    await world.clock.settled()
+    const member = await world.visitor('member')
+    const { body } = await member.open(`${PATH}/${id}`)
+    const [, delivery = ''] = new RegExp(`${PATH}/${id}/deliveries/([\\w-]+)`).exec(body) ?? []
+    const path = `${PATH}/${id}/deliveries/${delivery}`
+    const detail = await member.open(path)
+    for (const words of ['was taken', 'What was sent', 'What came back', 'ada@example.com'])
+      expect(detail.body).toContain(words)
+    expect(wayOn(await member.send(`${path}/resend`))).toEqual([303, `${path}?done=resent`])
+    await world.clock.settled()
+    expect(target.requests).toHaveLength(2)
+    expect(audited(world, 'delivery.resent')).toMatchObject([
+      { actor_kind: 'operator', actor_id: member.id },
+    ])
+    const astray = `${PATH}/${silent.id}/deliveries/${delivery}`
+    expect((await member.open(astray)).status).toBe(404)
+    expect((await member.send(`${astray}/resend`)).status).toBe(404)
+    const viewer = await world.visitor('viewer')
+    expect((await viewer.open(path)).body).not.toContain('Send again')
+    expect((await viewer.send(`${path}/resend`)).status).toBe(403)
+  })
+
+  test('says what is next where a delivery failed', async () => {
+    await using world = await gateWorld()
+    const { id } = await webhook(world.apiOfAcme)
+    await signUp(world.apiOfAcme)
+    await world.clock.settled()
+    const { open } = await world.visitor('viewer')
+    expect((await open(`${PATH}/${id}`)).body).toContain('will be tried again')
+    expect((await open(`${PATH}/${id}?status=failed`)).body).toContain('None has failed.')
+    expect((await open(PATH)).body).toContain('the last delivery of 1 has failed')
+  })
+})

@@ -1,0 +1,314 @@
+import { describe, expect, test } from 'bun:test'
+import { bootRelayPages, HOSTILE, NOBODYS, statusesOf, wordsOf } from './world.ts'
+
+const PAGE = '/console/endpoints'
+const HOUR = 3_600_000
+const FIELDS = { url: 'https://hooks.shop.example/in', format: 'standard' }
+
+describe('who may open and do what', () => {
+  test('pages are for those of the tenant, changes for members, deletion for owners', async () => {
+    await using world = await bootRelayPages()
+    const id = await world.endpoint()
+    const { open, post } = world
+    expect(await statusesOf((who) => open(PAGE, who))).toEqual([200, 200, 200, 200, 403])
+    expect(await statusesOf((who) => open(`${PAGE}/${id}`, who))).toEqual([200, 200, 200, 404, 403])
+    for (const part of ['/new', `/${id}/edit`, `/${id}/replay`])
+      expect((await open(PAGE + part, 'viewer')).status).toBe(403)
+    for (const part of [
+      '',
+      `/${id}`,
+      ...['test', 'rotate', 'pause', 'resume', 'replay'].map((verb) => `/${id}/${verb}`),
+    ])
+      expect((await post(PAGE + part, FIELDS, 'viewer')).status).toBe(403)
+    expect((await post(`${PAGE}/${id}/delete`, {}, 'member')).status).toBe(403)
+    expect((await world.app.raw(PAGE)).status).toBe(401)
+  })
+
+  test('a viewer is offered nothing that changes something', async () => {
+    await using world = await bootRelayPages()
+    const id = await world.endpoint()
+    const seen = await world.open(`${PAGE}/${id}`, 'viewer')
+    expect(seen.body).not.toContain(`/${id}/pause`)
+    expect((await world.open(PAGE, 'viewer')).body).not.toContain('endpoints/new')
+    expect((await world.open(`${PAGE}/${id}`, 'member')).body).not.toContain(`/${id}/delete`)
+    expect((await world.open(`${PAGE}/${id}`)).body).toContain(`/${id}/delete`)
+  })
+
+  test('an endpoint of another tenant, or of the other data, is not there', async () => {
+    await using world = await bootRelayPages()
+    const theirs = await world.endpoint({}, world.otherApi)
+    const tests = await world.endpoint({}, world.testApi)
+    for (const id of [theirs, tests, NOBODYS]) {
+      for (const part of ['', '/edit', '/replay'])
+        expect((await world.open(`${PAGE}/${id}${part}`)).status).toBe(404)
+      for (const verb of ['', '/test', '/pause', '/delete'])
+        expect((await world.post(`${PAGE}/${id}${verb}`, FIELDS)).status).toBe(404)
+      expect((await world.post(`${PAGE}/${id}/rotate`, { grace: 'day' })).status).toBe(404)
+      expect((await world.post(`${PAGE}/${id}/resume`, { held: 'drain' })).status).toBe(404)
+    }
+    expect((await world.open(`${PAGE}/${tests}`, 'owner', 'test')).status).toBe(200)
+  })
+})
+
+describe('the list', () => {
+  test('says in a sentence how they stand, and shows those asked for', async () => {
+    await using world = await bootRelayPages()
+    world.target.answers(({ path }) => new Response('', { status: path === '/bad' ? 500 : 200 }))
+    const bad = new URL('/bad', world.target.url).href
+    const [good, failing, paused] = [
+      await world.endpoint(),
+      await world.endpoint({ url: bad }),
+      await world.endpoint({ active: false, description: 'Staging' }),
+    ]
+    await world.message()
+
+    const page = await world.open(PAGE)
+    expect(wordsOf(page.body)).toContain('1 active, 1 failing since 12:00, 1 paused')
+    expect(page.body).toContain('100 %')
+    expect(page.body).toContain('0.0 %')
+    const rows = async (query: string) => {
+      const { body } = await world.open(`${PAGE}?${query}`)
+      return [good, failing, paused].filter((id) => body.includes(`row-${id}`))
+    }
+    expect(await rows('state=failing')).toEqual([failing])
+    expect(await rows('state=paused')).toEqual([paused])
+    expect(await rows('q=stAging')).toEqual([paused])
+    expect(await rows(`q=${good}`)).toEqual([good])
+    expect(await rows('q=nowhere')).toEqual([])
+    expect(await rows('state=unknown')).toHaveLength(3)
+  })
+
+  test('begins with a command that makes the first one', async () => {
+    await using world = await bootRelayPages()
+    const { body } = await world.open(PAGE)
+    expect(body).toContain('No endpoint yet.')
+    expect(body).toContain('/v1/relay/endpoints')
+    expect((await world.open(PAGE, 'viewer')).body).not.toContain('New endpoint')
+  })
+
+  test('is read page by page', async () => {
+    await using world = await bootRelayPages()
+    const ids: string[] = []
+    for (let n = 0; n < 27; n++) ids.push(await world.endpoint())
+    const rowsIn = (html: string) => [...html.matchAll(/id="row-([\w-]+)"/g)].map(([, id]) => id)
+    const first = rowsIn((await world.open(PAGE)).body)
+    const second = rowsIn((await world.open(`${PAGE}?after=${first.at(-1)}`)).body)
+    expect([...first, ...second]).toEqual(ids.toReversed())
+  })
+})
+
+describe('a new endpoint', () => {
+  test('shows its secret once, and is made by the operator', async () => {
+    await using world = await bootRelayPages()
+    const made = await world.post(PAGE, {
+      ...FIELDS,
+      event_types: 'order.*, user.created\ninvoice.paid',
+      channels: 'eu',
+      headers: 'X-Team: orders\nAuthorization: Bearer abc',
+    })
+    const [secret = ''] = /whsec_[\w+/=]+/.exec(made.body) ?? []
+    expect([made.status, secret.length > 30]).toEqual([200, true])
+    const { data } = (await world.api.get('/v1/relay/endpoints')).body
+    expect(data).toMatchObject([
+      {
+        url: FIELDS.url,
+        event_types: ['order.*', 'user.created', 'invoice.paid'],
+        channels: ['eu'],
+        headers: { 'X-Team': 'orders', Authorization: '********' },
+      },
+    ])
+    const own = await world.open(`${PAGE}/${data[0].id}`)
+    expect(own.body).not.toContain(secret)
+    expect(own.body).not.toContain('Bearer abc')
+    expect(world.lastAudited()).toMatchObject({
+      action: 'endpoint.created',
+      object: `endpoint:${data[0].id}`,
+      actor_id: world.owner.id,
+      tenant_id: world.acme.id,
+    })
+  })
+
+  test.each([
+    ['url', { url: '' }],
+    ['url', { url: 'ftp://example.com' }],
+    ['description', { description: 'x'.repeat(501) }],
+    ['event_types', { event_types: 'no such!type' }],
+    ['event_types', { event_types: Array.from({ length: 101 }, (_, n) => `t${n}`).join(',') }],
+    ['channels', { channels: 'a b c d e f g h i j k' }],
+    ['headers', { headers: 'without a colon' }],
+    ['headers', { headers: 'X-A: 1\nx-a: 2' }],
+    ['format', { format: 'xml' }],
+    ['secret', { secret: 'whsec_short' }],
+  ])('comes back with what is wrong beside %s', async (name, wrong: Record<string, string>) => {
+    await using world = await bootRelayPages()
+    const answer = await world.post(PAGE, { ...FIELDS, url: 'https://kept.example', ...wrong })
+    expect(answer.status).toBe(422)
+    expect(answer.body).toContain(`id="field-${name}-error"`)
+    if (name !== 'url') expect(answer.body).toContain('https://kept.example')
+    expect(answer.body).not.toContain('whsec_short')
+    expect((await world.api.get('/v1/relay/endpoints')).body.data).toEqual([])
+  })
+})
+
+describe('an endpoint', () => {
+  test('is changed by its form, which begins with what it is', async () => {
+    await using world = await bootRelayPages()
+    const id = await world.endpoint({ headers: { Authorization: 'Bearer abc' }, channels: ['eu'] })
+    const form = await world.open(`${PAGE}/${id}/edit`)
+    expect(form.body).toContain('Authorization: ********')
+    const fields = { ...FIELDS, description: 'Shop', headers: 'Authorization: ********' }
+    const { status, headers } = await world.post(`${PAGE}/${id}`, fields)
+    expect([status, headers.get('location')]).toEqual([303, `${PAGE}/${id}?done=saved`])
+    expect((await world.api.get(`/v1/relay/endpoints/${id}`)).body).toMatchObject({
+      url: FIELDS.url,
+      description: 'Shop',
+      channels: [],
+      event_types: null,
+    })
+    expect(world.lastAudited()?.action).toBe('endpoint.updated')
+
+    const wrong = await world.post(`${PAGE}/${id}`, { ...fields, url: 'nowhere' })
+    expect([wrong.status, wrong.body.includes('value="nowhere"')]).toEqual([422, true])
+  })
+
+  test('says since when and how it fails', async () => {
+    await using world = await bootRelayPages()
+    world.target.answers(() => new Response('', { status: 500 }))
+    const id = await world.endpoint()
+    await world.message()
+    const { body } = await world.open(`${PAGE}/${id}`)
+    expect(wordsOf(body)).toContain('Failing since 12:00: 1 attempt in a row.')
+  })
+
+  test('is paused, and resumed with or without what was held', async () => {
+    await using world = await bootRelayPages()
+    const id = await world.endpoint()
+    for (const [held, sent] of [
+      ['drain', 1],
+      ['discard', 0],
+    ] as const) {
+      world.target.requests.length = 0
+      await world.post(`${PAGE}/${id}/pause`)
+      expect(wordsOf((await world.open(`${PAGE}/${id}`)).body)).toContain('Paused.')
+      await world.message()
+      expect(world.target.requests).toHaveLength(0)
+      const { headers } = await world.post(`${PAGE}/${id}/resume`, { held })
+      expect(headers.get('location')).toContain(`${PAGE}/${id}?done=`)
+      await world.app.clock.settled()
+      expect(world.target.requests).toHaveLength(sent)
+      expect(world.lastAudited()).toMatchObject({
+        action: 'endpoint.updated',
+        actor_id: world.owner.id,
+      })
+    }
+    expect((await world.post(`${PAGE}/${id}/resume`, { held: 'burn' })).status).toBe(400)
+  })
+
+  test('gets a test event, and the page shows what it answered', async () => {
+    await using world = await bootRelayPages()
+    world.target.answers(() => new Response('{"taken":true}', { status: 201 }))
+    const id = await world.endpoint()
+    const { status, body } = await world.post(`${PAGE}/${id}/test`, { event_type: 'order.paid' })
+    expect([status, world.target.requests.length]).toEqual([200, 1])
+    expect(wordsOf(body)).toContain('It arrived: status 201')
+    expect(wordsOf(body)).toContain('"taken": true')
+    expect(world.lastAudited()).toMatchObject({
+      action: 'endpoint.tested',
+      object: `endpoint:${id}`,
+    })
+
+    const wrong = await world.post(`${PAGE}/${id}/test`, { event_type: 'no such!type' })
+    expect(wrong.status).toBe(422)
+    expect(wrong.body).toContain('value="no such!type"')
+    expect(world.target.requests).toHaveLength(1)
+  })
+
+  test('gets another secret, shown once, while the one before signs on', async () => {
+    await using world = await bootRelayPages()
+    const id = await world.endpoint()
+    const { status, body } = await world.post(`${PAGE}/${id}/rotate`, { grace: 'week' })
+    const [secret = ''] = /whsec_[\w+/=]+/.exec(body) ?? []
+    expect([status, secret.length > 30]).toEqual([200, true])
+    expect(wordsOf(body)).toContain('ends in 7 d')
+    expect((await world.open(`${PAGE}/${id}`)).body).not.toContain(secret)
+    expect(world.lastAudited()?.action).toBe('endpoint.secret_rotated')
+    for (const grace of ['year', 'constructor'])
+      expect((await world.post(`${PAGE}/${id}/rotate`, { grace })).status).toBe(400)
+  })
+
+  test('is deleted', async () => {
+    await using world = await bootRelayPages()
+    const id = await world.endpoint()
+    const { headers } = await world.post(`${PAGE}/${id}/delete`)
+    expect(headers.get('location')).toBe(`${PAGE}?done=deleted`)
+    expect((await world.open(`${PAGE}/${id}`)).status).toBe(404)
+    expect(world.lastAudited()).toMatchObject({
+      action: 'endpoint.deleted',
+      object: `endpoint:${id}`,
+    })
+  })
+})
+
+describe('a replay', () => {
+  test('counts first, and sends only once that is confirmed', async () => {
+    await using world = await bootRelayPages()
+    await world.message()
+    await world.message()
+    const id = await world.endpoint()
+    const since = new Date(world.app.clock.now() - HOUR).toISOString()
+    const query = new URLSearchParams({ since, until: '', which: 'undelivered', per_second: '100' })
+    const form = await world.open(`${PAGE}/${id}/replay`)
+    expect(form.body).not.toContain('to send')
+    const counted = await world.open(`${PAGE}/${id}/replay?${query}`)
+    expect(wordsOf(counted.body)).toContain('2 messages to send')
+    expect(world.target.requests).toHaveLength(0)
+
+    const { headers } = await world.post(`${PAGE}/${id}/replay`, Object.fromEntries(query))
+    expect(headers.get('location')).toBe(`${PAGE}/${id}?done=replayed&count=2`)
+    expect(world.lastAudited()).toMatchObject({
+      object: `endpoint:${id}`,
+      actor_id: world.owner.id,
+    })
+    const after = await world.open(`${PAGE}/${id}?done=replayed&count=2`)
+    expect(wordsOf(after.body)).toContain('2 messages are being sent again.')
+  })
+
+  test.each([
+    ['since', { since: 'yesterday' }],
+    ['since', { since: '2027-01-01T00:00:00Z' }],
+    ['until', { until: '2020-01-01T00:00:00Z' }],
+    ['which', { which: 'some' }],
+    ['per_second', { per_second: '0' }],
+  ])('comes back with what is wrong beside %s', async (name, wrong: Record<string, string>) => {
+    await using world = await bootRelayPages()
+    const id = await world.endpoint()
+    const fields = { since: '2026-03-01T00:00:00Z', ...wrong }
+    for (const answer of [
+      await world.open(`${PAGE}/${id}/replay?${new URLSearchParams(fields)}`),
+      await world.post(`${PAGE}/${id}/replay`, fields),
+    ]) {
+      expect(answer.status).toBe(422)
+      expect(answer.body).toContain(`id="field-${name}-error"`)
+    }
+  })
+})
+
+test('whatever a tenant calls its endpoints is shown as text, and whole', async () => {
+  await using world = await bootRelayPages()
+  const { script, turned } = HOSTILE
+  const url = `https://shop.example/${'x'.repeat(1500)}`
+  const id = await world.endpoint({ url, description: script + turned, headers: { 'X-A': script } })
+  for (const path of [
+    PAGE,
+    `${PAGE}/${id}`,
+    `${PAGE}/${id}/edit`,
+    `${PAGE}?q=${encodeURIComponent(script)}`,
+  ]) {
+    const { status, body } = await world.open(path)
+    expect([path, status, body.includes('<script>alert')]).toEqual([path, 200, false])
+  }
+  const { body } = await world.open(`${PAGE}/${id}`)
+  expect(body).toContain(`>${url}<`)
+  expect(body).toContain('&lt;script>alert(1)')
+  expect(body).not.toContain('\u202e')
+})

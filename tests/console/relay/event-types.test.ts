@@ -1,0 +1,55 @@
+import { describe, expect, test } from 'bun:test'
+import { bootRelayPages, HOSTILE, statusesOf, wordsOf } from './world.ts'
+
+const PAGE = '/console/event-types'
+
+describe('the event types that were seen', () => {
+  test('are for those of the tenant, each for its own', async () => {
+    await using world = await bootRelayPages()
+    await world.message()
+    const { open } = world
+    expect(await statusesOf((who) => open(PAGE, who))).toEqual([200, 200, 200, 200, 403])
+    const show = `${PAGE}/order.paid`
+    expect(await statusesOf((who) => open(show, who))).toEqual([200, 200, 200, 404, 403])
+    expect((await open(show, 'owner', 'test')).status).toBe(404)
+    expect((await world.app.raw(PAGE)).status).toBe(401)
+  })
+
+  test('say when they came first and last, and how often', async () => {
+    await using world = await bootRelayPages()
+    await world.message()
+    await world.app.clock.advance(90_000)
+    await world.message()
+    await world.message({ payload: { order: 'forty-two' } })
+    const words = wordsOf((await world.open(PAGE)).body)
+    expect(words).toMatch(/order\.paid changed Messages 3 First seen 1 min ago .* Last seen now/)
+    expect(words).toContain('1 type, 1 with a payload that broke its shape')
+    const detail = wordsOf((await world.open(`${PAGE}/order.paid`)).body)
+    expect(detail).toContain('3 messages, the last now')
+    expect(detail).toContain('Changes of its payload')
+    expect(detail).toContain('JSON Schema')
+  })
+
+  test('are read page by page', async () => {
+    await using world = await bootRelayPages()
+    for (let n = 0; n < 51; n++) await world.message({ event_type: `type.n${100 + n}` })
+    const first = await world.open(PAGE)
+    const [, next = ''] = /rel="next" href="([^"]+)"/.exec(first.body) ?? []
+    const second = wordsOf((await world.open(next)).body)
+    expect([second.includes('type.n150'), second.includes('type.n149')]).toEqual([true, false])
+  })
+
+  test('begin with a command that sends one', async () => {
+    await using world = await bootRelayPages()
+    expect(wordsOf((await world.open(PAGE)).body)).toContain('No event has been seen yet.')
+  })
+
+  test('show what payloads hold as text', async () => {
+    await using world = await bootRelayPages()
+    const { script } = HOSTILE
+    await world.message({ payload: { [script]: script } })
+    await world.message({ payload: { [script]: 1 } })
+    const { status, body } = await world.open(`${PAGE}/order.paid`)
+    expect([status, body.includes('<script>alert')]).toEqual([200, false])
+  })
+})

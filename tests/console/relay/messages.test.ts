@@ -1,0 +1,145 @@
+import { describe, expect, test } from 'bun:test'
+import { bootRelayPages, HOSTILE, NOBODYS, statusesOf, wordsOf } from './world.ts'
+
+const PAGE = '/console/messages'
+const FIELDS = { event_type: 'order.paid', payload: '{"order": 42}' }
+
+describe('who may see and send messages', () => {
+  test('everybody of the tenant sees them, and who may change something sends', async () => {
+    await using world = await bootRelayPages()
+    const id = await world.message()
+    const { open, post } = world
+    expect(await statusesOf((who) => open(PAGE, who))).toEqual([200, 200, 200, 200, 403])
+    expect(await statusesOf((who) => open(`${PAGE}/${id}`, who))).toEqual([200, 200, 200, 404, 403])
+    expect(await statusesOf((who) => open(`${PAGE}/new`, who))).toEqual([200, 200, 403, 200, 403])
+    expect(await statusesOf((who) => post(PAGE, FIELDS, who))).toEqual([303, 303, 403, 303, 403])
+    expect((await world.app.raw(PAGE)).status).toBe(401)
+    expect((await open(PAGE, 'viewer')).body).not.toContain('Send a message')
+  })
+
+  test('one of another tenant, or of the other data, is not there', async () => {
+    await using world = await bootRelayPages()
+    const ids = [await world.message({}, world.otherApi), await world.message({}, world.testApi)]
+    for (const id of [...ids, NOBODYS]) expect((await world.open(`${PAGE}/${id}`)).status).toBe(404)
+    expect((await world.open(`${PAGE}/${ids[1]}`, 'owner', 'test')).status).toBe(200)
+  })
+})
+
+describe('the list', () => {
+  test('has the newest first, of one type if asked', async () => {
+    await using world = await bootRelayPages()
+    const paid = await world.message()
+    const sent = await world.message({ event_type: 'order.sent' })
+    const idsIn = async (query: string) => {
+      const { body } = await world.open(PAGE + query)
+      return [...body.matchAll(/id="row-([\w-]+)"/g)].map(([, id]) => id)
+    }
+    expect(await idsIn('')).toEqual([sent, paid])
+    expect(await idsIn('?event_type=order.paid')).toEqual([paid])
+    expect(await idsIn('?event_type=')).toEqual([sent, paid])
+    expect(wordsOf((await world.open(`${PAGE}?event_type=no.such`)).body)).toContain(
+      'No message of that type.',
+    )
+    expect((await world.open(`${PAGE}?cursor=made-up`)).status).toBe(400)
+  })
+
+  test('is read page by page, the filter kept', async () => {
+    await using world = await bootRelayPages()
+    for (let n = 0; n < 51; n++) await world.message()
+    const first = await world.open(`${PAGE}?event_type=order.paid`)
+    const [, next = ''] = /rel="next" href="([^"]+)"/.exec(first.body) ?? []
+    expect(next).toContain('event_type=order.paid')
+    const second = await world.open(next.replaceAll('&amp;', '&'))
+    expect(second.body.match(/id="row-/g)).toHaveLength(1)
+    expect(second.body).toContain('rel="prev"')
+  })
+
+  test('begins with a command that sends the first one', async () => {
+    await using world = await bootRelayPages()
+    const { body } = await world.open(PAGE)
+    expect(wordsOf(body)).toContain('No message yet.')
+    expect(body).toContain('/v1/relay/messages')
+  })
+})
+
+describe('a message by hand', () => {
+  test('goes to the endpoints as it was spelled, and is the operator’s', async () => {
+    await using world = await bootRelayPages()
+    await world.endpoint({ format: 'raw' })
+    const payload = '{"total": 1.0, "id": 12345678901234567890}'
+    const { status, headers } = await world.post(PAGE, { ...FIELDS, payload })
+    await world.app.clock.settled()
+    expect(status).toBe(303)
+    expect(world.target.requests.map(({ body }) => body)).toEqual([payload])
+    const [, id = ''] = /messages\/([\w-]+)\?done=sent/.exec(headers.get('location') ?? '') ?? []
+    expect(world.lastAudited()).toMatchObject({
+      action: 'message.sent',
+      object: `message:${id}`,
+      actor_id: world.owner.id,
+      tenant_id: world.acme.id,
+    })
+    const page = await world.open(`${PAGE}/${id}?done=sent`)
+    expect(wordsOf(page.body)).toContain('12345678901234567890')
+  })
+
+  test('of the test data goes nowhere', async () => {
+    await using world = await bootRelayPages()
+    await world.endpoint({}, world.testApi)
+    const { status, headers } = await world.post(PAGE, FIELDS, 'owner', 'test')
+    await world.app.clock.settled()
+    expect([status, world.target.requests.length]).toEqual([303, 0])
+    const page = await world.open(headers.get('location') ?? '', 'owner', 'test')
+    expect(wordsOf(page.body)).toContain('test keys accept events and deliver none')
+  })
+
+  test.each([
+    ['event_type', { event_type: 'no such!type' }],
+    ['event_type', { event_type: '' }],
+    ['payload', { payload: '{"order": ' }],
+    ['payload', { payload: '[1]' }],
+    ['payload', { payload: '' }],
+    ['payload', { payload: `{"a":${'['.repeat(70)}${']'.repeat(70)}}` }],
+    ['channels', { channels: 'not/one' }],
+    ['channels', { channels: 'a b c d e f g h i j k' }],
+  ])('comes back with what is wrong beside %s', async (name, wrong: Record<string, string>) => {
+    await using world = await bootRelayPages()
+    const answer = await world.post(PAGE, { ...FIELDS, ...wrong })
+    expect(answer.status).toBe(422)
+    expect(answer.body).toContain(`id="field-${name}-error"`)
+    if (name !== 'payload') expect(wordsOf(answer.body)).toContain('{"order": 42}')
+    expect((await world.api.get('/v1/relay/messages')).body.data).toEqual([])
+  })
+})
+
+describe('a message', () => {
+  test('says where it went and how that stands, and where it did not go and why', async () => {
+    await using world = await bootRelayPages()
+    world.target.answers(({ path }) => new Response('', { status: path === '/bad' ? 500 : 200 }))
+    await world.endpoint()
+    await world.endpoint({ url: new URL('/bad', world.target.url).href })
+    const deaf = await world.endpoint({ event_types: ['user.*'] })
+    const id = await world.message()
+    const { body } = await world.open(`${PAGE}/${id}`)
+    const words = wordsOf(body)
+    expect(words).toContain('Delivered to 1 of 2 endpoints, 1 retrying.')
+    expect(words).toContain('it listened to user.*, not to order.paid')
+    expect(words).toContain('Where it did not go 1 endpoint')
+    expect(body).toContain(`/console/endpoints/${deaf}`)
+    expect(body).toContain(`/console/deliveries/${await world.deliveryOf(id)}`)
+    expect(words).toContain('"order": 42')
+  })
+
+  test('shows whatever is in it as text, and whole', async () => {
+    await using world = await bootRelayPages()
+    const { script, turned, long } = HOSTILE
+    const payload = { script, turned, long }
+    const id = await world.message({ payload, idempotency_key: script })
+    const { body } = await world.open(`${PAGE}/${id}`)
+    expect(body).not.toContain('<script>alert')
+    expect(body).toContain(long)
+    const echoed = await world.post(PAGE, { event_type: script, payload: script })
+    expect([echoed.status, echoed.body.includes('<script>alert')]).toEqual([422, false])
+    const filtered = await world.open(`${PAGE}?event_type=${encodeURIComponent(script)}`)
+    expect([filtered.status, filtered.body.includes('<script>alert')]).toEqual([200, false])
+  })
+})
