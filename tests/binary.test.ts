@@ -173,11 +173,15 @@ describe('the executable, in a folder of its own, with an empty environment and 
     using folder = temporaryFolder()
     await using server = await startServer({ cwd: folder.path })
 
-    const page = await fetch(`${server.url}/`)
-    expect(page.url).toEndWith('/reference')
-    expect(await page.text()).toContain('Create a cron job')
+    const reference = await fetch(`${server.url}/reference`)
+    expect(await reference.text()).toContain('Create a cron job')
+    const home = await fetch(`${server.url}/`, { headers: { accept: 'text/html' } })
+    expect(await home.text()).toContain('Not set up yet')
     for (const path of [
       '/openapi.json',
+      '/assets/console.css',
+      '/assets/console.js',
+      '/assets/htmx.js',
       '/assets/gatehouse.css',
       '/assets/icon.svg',
       '/healthz',

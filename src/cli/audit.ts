@@ -1,3 +1,4 @@
+import { FORMATS, type Format, headOf, linesOf, shownEntry } from '../platform/audit/formats.ts'
 import type { AuditFilter, LoggedEntry } from '../platform/audit/index.ts'
 import { isoTime, stampOf, systemClock } from '../platform/clock.ts'
 import { AppError } from '../platform/errors.ts'
@@ -60,13 +61,10 @@ export const auditList: Command = {
       } while (before !== undefined && entries.length < limit)
       const rows = entries.map(row)
       const text = rows.length === 0 ? 'No entry.' : table([HEAD, ...rows])
-      return { json: { entries: entries.map(shown) }, text }
+      return { json: { entries: entries.map(shownEntry) }, text }
     })
   },
 }
-
-const FORMATS = ['ndjson', 'csv'] as const
-type Format = (typeof FORMATS)[number]
 
 export const auditExport: Command = {
   name: 'audit export',
@@ -117,13 +115,11 @@ async function exported(
 
 /** A slice at a time, and the next one once that is taken: the log may be larger than memory. */
 async function write(sink: Sink, slices: Iterable<LoggedEntry[]>, format: Format): Promise<number> {
-  const line = format === 'csv' ? csvLine : (entry: LoggedEntry) => JSON.stringify(shown(entry))
-  if (format === 'csv') await sink.write(`${COLUMNS.join(',')}\r\n`)
-  const end = format === 'csv' ? '\r\n' : '\n'
+  await sink.write(headOf(format))
   let count = 0
   for (const entries of slices) {
     count += entries.length
-    await sink.write(entries.map((entry) => line(entry) + end).join(''))
+    await sink.write(linesOf(entries, format))
   }
   return count
 }
@@ -160,45 +156,10 @@ function limitIn(value: Options[string]): number {
   return limit
 }
 
-const shown = ({ at, tenantId, actor, action, object, detail }: LoggedEntry) => ({
-  at: isoTime(at),
-  tenant_id: tenantId,
-  actor: { kind: actor.kind, id: actor.id ?? null, source: actor.source ?? null },
-  action,
-  object,
-  detail,
-})
-
 const HEAD = ['AT', 'TENANT', 'WHO', 'ACTION', 'OBJECT', 'DETAIL']
 
 function row({ at, tenantId, actor, action, object, detail }: LoggedEntry): string[] {
   const who = [actor.kind, actor.id, actor.source].filter((part) => part !== undefined).join(' ')
   const more = Object.keys(detail).length === 0 ? '' : JSON.stringify(detail)
   return [isoTime(at), tenantId ?? '-', who, action, object, more]
-}
-
-const COLUMNS = [
-  'at',
-  'tenant_id',
-  'actor_kind',
-  'actor_id',
-  'actor_source',
-  'action',
-  'object',
-  'detail',
-] as const
-
-function csvLine(entry: LoggedEntry): string {
-  const { at, tenant_id, actor, action, object, detail } = shown(entry)
-  const cells = [at, tenant_id, actor.kind, actor.id, actor.source, action, object]
-  return [...cells, JSON.stringify(detail)].map((cell) => csvCell(cell ?? '')).join(',')
-}
-
-/** A spreadsheet takes what begins like this for a formula, and carries it out. */
-const FORMULA = /^[=+\-@\t\r\n]/
-
-/** Some of them divide cells at a semicolon or a tab, whatever the file says. */
-function csvCell(text: string): string {
-  const harmless = FORMULA.test(text) ? `'${text}` : text
-  return /[",;\t\r\n]/.test(harmless) ? `"${harmless.replaceAll('"', '""')}"` : harmless
 }

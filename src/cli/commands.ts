@@ -10,6 +10,7 @@ import { healthcheck } from './healthcheck.ts'
 import { importCommand } from './import.ts'
 import { keyCreate, keyList, keyRevoke, keyRotate } from './key.ts'
 import { migrateStatus } from './migrate.ts'
+import { operatorCreate, operatorList, operatorLoginLink } from './operator.ts'
 import { restore } from './restore.ts'
 import { secretsRotate } from './secrets.ts'
 import { serve } from './serve.ts'
@@ -38,6 +39,9 @@ export const commands: readonly Command[] = [
   keyList,
   keyRotate,
   keyRevoke,
+  operatorCreate,
+  operatorList,
+  operatorLoginLink,
   botSet,
   botEnable,
   botDisable,

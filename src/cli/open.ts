@@ -3,9 +3,13 @@ import { accessSync, constants } from 'node:fs'
 import { hostname } from 'node:os'
 import { migrations } from '../../drizzle/index.ts'
 import type { Config } from '../config/index.ts'
+import { createLinks } from '../console/operators/links.ts'
+import { createMemberships } from '../console/operators/memberships.ts'
+import { createOperatorStore } from '../console/operators/store.ts'
 import { isSystemError, StorageError } from '../db/errors.ts'
 import { migrate, migrationStatus, SchemaError } from '../db/migrate.ts'
 import { type Db, databaseExists, databaseFile, openDatabase } from '../db/open.ts'
+import { createHouseOffice } from '../engines/gate/house/office.ts'
 import { type Bots, createBotOffice } from '../engines/passepartout/index.ts'
 import { baseUrlOf } from '../http/urls.ts'
 import { type Actor, type Audit, createAudit } from '../platform/audit/index.ts'
@@ -68,7 +72,25 @@ export interface Offices {
   bots: () => Promise<Bots>
   /** The database as it is now, however long it takes to read. */
   snapshot: () => Snapshot
+  /** Opened when asked for: it prepares statements that other commands have no use for. */
+  operators: () => OperatorOffice
   actor: Actor
+}
+
+type OperatorOffice = ReturnType<typeof createOperatorOffice>
+
+/** People at the console: their accounts, what they run, and links that let them in. */
+function createOperatorOffice(
+  parts: Parameters<typeof createHouseOffice>[0],
+  config: Parameters<typeof createHouseOffice>[1],
+) {
+  const store = createOperatorStore(parts.db)
+  return {
+    store,
+    accounts: createHouseOffice(parts, config),
+    memberships: createMemberships({ ...parts, store }),
+    links: createLinks({ ...parts, store }),
+  }
 }
 
 /**
@@ -154,6 +176,7 @@ function officesOn(config: Config, db: Db): Offices {
         baseUrlOf(config.server),
       ),
     snapshot: () => openSnapshot(db),
+    operators: () => createOperatorOffice({ db, clock, audit }, config),
     actor: cliActor(),
   }
 }

@@ -1,4 +1,5 @@
 import { migrations } from '../../drizzle/index.ts'
+import { portable as consolePortable } from '../console/portable.ts'
 import { portable as deliveryPortable } from '../delivery/portable.ts'
 import { portable as clockworkPortable } from '../engines/clockwork/portable.ts'
 import { portable as gatePortable } from '../engines/gate/portable.ts'
@@ -19,6 +20,7 @@ export const PORTABLE: readonly Portable[] = [
   deliveryPortable,
   passepartoutPortable,
   clockworkPortable,
+  consolePortable,
   keysPortable,
 ]
 

@@ -1,17 +1,19 @@
 import { createApp } from '../app.ts'
 import type { Config } from '../config/index.ts'
+import { createLinks } from '../console/operators/links.ts'
+import { createOperatorStore } from '../console/operators/store.ts'
 import { type Listener, serve as listen } from '../http/serve.ts'
 import { sleep, systemClock } from '../platform/clock.ts'
 import { conflict } from '../platform/errors.ts'
 import { nameInstallation } from '../platform/installation.ts'
 import { createLog, type Log } from '../platform/log.ts'
 import { createOutbound } from '../platform/outbound/index.ts'
-import { createPlatform } from '../platform/platform.ts'
+import { createPlatform, type Platform } from '../platform/platform.ts'
 import { thisProcess } from '../platform/process.ts'
 import { createSealing } from '../platform/sealing/index.ts'
 import { openKeyRing } from '../platform/sealing/open-key-ring.ts'
 import { VERSION } from '../platform/version.ts'
-import { type Command, EXIT, type ExitCode, type Io } from './command.ts'
+import { type Command, type Configured, EXIT, type ExitCode, type Io } from './command.ts'
 import { firstSteps } from './first-steps.ts'
 import { migrateConfigured, openConfigured } from './open.ts'
 import { sentenceOnListening } from './sentences.ts'
@@ -32,15 +34,11 @@ export const serve: Command = {
       help: 'Fire, deliver and send nothing: to look at a restored backup.',
     },
   },
-  run: ({ config, io, options }) =>
-    serveUntilStopped(config, io, { isPaused: options.paused === true }),
+  run: serveUntilStopped,
 }
 
-async function serveUntilStopped(
-  config: Config,
-  io: Io,
-  { isPaused }: { isPaused: boolean },
-): Promise<ExitCode> {
+async function serveUntilStopped({ config, loaded, io, options }: Configured): Promise<ExitCode> {
+  const isPaused = options.paused === true
   const log = logFor(config, io)
   const db = openConfigured(config)
   const applied = migrateConfigured(config, db)
@@ -63,7 +61,9 @@ async function serveUntilStopped(
     metering: config.metering,
     process: thisProcess(VERSION),
   })
-  const gatehouse = createApp(platform, config, { precompile: true })
+  const setUpToken = await setUpTokenIn(platform)
+  const origins = loaded.ok ? { origins: loaded.origin } : {}
+  const gatehouse = createApp(platform, config, { precompile: true, ...origins })
   const listener = listening(() => listen(gatehouse.app, config.server, log), config)
   try {
     await gatehouse.start({ isPaused })
@@ -76,7 +76,9 @@ async function serveUntilStopped(
   log.info('listening', { url: listener.url, dataDir, version: VERSION })
   if (isPaused)
     log.warn('paused: jobs, deliveries, mails and bots wait for a start without --paused')
-  if (platform.tenants.list().length === 0) io.err(firstSteps({ io, config, port: listener.port }))
+  const hasTenant = platform.tenants.list().length > 0
+  const steps = firstSteps({ io, config, port: listener.port, setUpToken, hasTenant })
+  if (steps) io.err(steps)
 
   const signal = await stopSignal
   log.info('stopping', { signal })
@@ -106,6 +108,12 @@ function listening(begin: () => Listener, { server }: Config): Listener {
     const sentence = sentenceOnListening(error, server)
     throw sentence === undefined ? error : conflict(sentence)
   }
+}
+
+/** For the link by which somebody becomes the first operator; undefined once somebody has. */
+async function setUpTokenIn({ db, clock, audit }: Platform): Promise<string | undefined> {
+  const store = createOperatorStore(db)
+  return store.hasAdmin() ? undefined : createLinks({ db, clock, audit, store }).issueSetUp()
 }
 
 function logFor({ log }: Config, io: Io): Log {

@@ -1,5 +1,5 @@
 import { BlockList, isIP } from 'node:net'
-import { type Config, PROVIDERS } from '../../config/index.ts'
+import { ALL_PROVIDERS, type Config } from '../../config/index.ts'
 import type { Invocation } from '../command.ts'
 import { type Finding, ok, warning } from './finding.ts'
 import { named } from './words.ts'
@@ -64,7 +64,7 @@ function isOnTheInternet(name: string): boolean {
 
 /** Half of a provider is refused with the configuration; this is what a whole one needs besides. */
 export function providers({ gate, server }: Config): Finding[] {
-  const inUse = PROVIDERS.filter((name) => gate.providers[name].clientId !== undefined)
+  const inUse = ALL_PROVIDERS.filter((name) => gate.providers[name].clientId !== undefined)
   if (inUse.length === 0 || server.baseUrl !== undefined) return []
   return [
     warning(

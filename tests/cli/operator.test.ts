@@ -1,0 +1,310 @@
+import { Database } from 'bun:sqlite'
+import { describe, expect, test } from 'bun:test'
+import { existsSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import type { ExitCode } from '../../src/cli/command.ts'
+import { createLinks } from '../../src/console/operators/links.ts'
+import { createOperatorStore } from '../../src/console/operators/store.ts'
+import { createHashing } from '../../src/engines/gate/passwords/index.ts'
+import { createStore } from '../../src/engines/gate/store/index.ts'
+import { HOUSE_ID } from '../../src/platform/house.ts'
+import { bootTestApp, type TestApp } from '../support/app.ts'
+import { cli } from '../support/cli.ts'
+import { testConfig } from '../support/config.ts'
+import { temporaryFolder } from '../support/folder.ts'
+
+const ADA = ['--email', 'ada@example.com']
+const PASSWORD = 'seven green bicycles'
+
+/** The command line on a data directory with one tenant. */
+async function startWorld() {
+  const folder = temporaryFolder()
+  const gatehouse = cli(folder.path)
+  const tenant = async (name: string): Promise<string> =>
+    (await gatehouse('tenant', 'create', '--name', name, '--json')).json().id
+  const acme = await tenant('Acme')
+  const typed =
+    (input: string) =>
+    (verb: string, ...more: string[]) =>
+      cli(folder.path, { input })('operator', verb, ...more)
+  const operator = typed('')
+  const dataDir = join(folder.path, 'data')
+
+  function audited() {
+    using db = new Database(join(dataDir, 'gatehouse.db'), { readonly: true })
+    return db
+      .query<{ tenant: string; action: string; kind: string; source: string }, []>(
+        `SELECT tenant_id AS tenant, action, actor_kind AS kind, source FROM audit_log
+         WHERE action NOT LIKE 'tenant.%' ORDER BY seq`,
+      )
+      .all()
+  }
+
+  return {
+    folder,
+    dataDir,
+    cli: gatehouse,
+    tenant,
+    acme,
+    typed,
+    operator,
+    create: (...more: string[]) => operator('create', ...ADA, ...more),
+    list: async () => (await operator('list', '--json')).json().operators,
+    link: (...more: string[]) => operator('login-link', ...ADA, ...more),
+    audited,
+    [Symbol.dispose]: folder[Symbol.dispose],
+  }
+}
+
+const NOW = { start: new Date().toISOString() }
+
+/** `operator <verb>` beside a running server, as objects. */
+function beside({ db }: TestApp, { input = '' } = {}) {
+  const cwd = dirname(db.file)
+  const gatehouse = cli(cwd, { env: { GATEHOUSE_DATA_DIR: cwd }, input })
+  return (verb: string, ...more: string[]) => gatehouse('operator', verb, ...more, '--json')
+}
+
+describe('operator create', () => {
+  test('makes somebody who runs a tenant and the installation, as an object', async () => {
+    using world = await startWorld()
+    const part = ['--tenant', world.acme, '--role', 'owner']
+
+    const { code, err, json } = await world.operator(
+      'create',
+      ...['--email', 'Ada@Example.com', '--name', ' Ada Berg ', '--admin', ...part, '--json'],
+    )
+
+    expect({ code, err }).toEqual({ code: 0, err: '' })
+    const ada = {
+      id: expect.any(String),
+      email: 'ada@example.com',
+      name: 'Ada Berg',
+      state: 'active',
+      admin: true,
+      tenants: [{ id: world.acme, name: 'Acme', role: 'owner' }],
+      created_at: expect.any(String),
+    }
+    expect(json()).toEqual({ ...ada, created: true })
+    expect(await world.list()).toEqual([ada])
+  })
+
+  test('and in words, with how to let them in', async () => {
+    using world = await startWorld()
+    const { out } = await world.create('--tenant', world.acme, '--role', 'viewer', '--admin')
+    expect(out).toMatch(
+      /^Created operator ada@example.com, who runs the installation, Acme \(viewer\)\.\n[0-9a-f-]{36}\nTo let them in: operator login-link --email ada@example.com\n$/,
+    )
+  })
+
+  test('makes somebody of no tenant yet, and in a folder without data', async () => {
+    using folder = temporaryFolder()
+    const { code, out } = await cli(folder.path)('operator', 'create', ...ADA)
+    expect(code).toBe(0)
+    expect(out).toStartWith('Created operator ada@example.com, who runs nothing yet.\n')
+  })
+
+  test('leaves rows of the command line in the log, of the tenant and of the house', async () => {
+    using world = await startWorld()
+    await world.create('--tenant', world.acme, '--role', 'member', '--admin')
+    const by = { kind: 'cli', source: expect.stringContaining('uid ') }
+    expect(world.audited()).toEqual([
+      { tenant: HOUSE_ID, action: 'identity.created', ...by },
+      { tenant: world.acme, action: 'member.added', ...by },
+      { tenant: HOUSE_ID, action: 'admin.added', ...by },
+    ])
+  })
+
+  test('takes a password from standard input, less the end of its line', async () => {
+    await using app = await bootTestApp(NOW)
+    const { id } = (
+      await beside(app, { input: ` ${PASSWORD} \r\n` })('create', ...ADA, '--password-stdin')
+    ).json()
+    const stored = createStore(app.db).credentials.find(HOUSE_ID, id, 'password')
+    const { hashed_password: hash } = JSON.parse(stored?.config ?? '{}')
+    expect(await createHashing(testConfig().gate.password).verify(` ${PASSWORD} `, hash)).toBe(true)
+  })
+
+  describe('names the option and the rule', () => {
+    const of = '00000000-0000-7000-8000-000000000001'
+    const cases: [string, string[], string, ExitCode, string?][] = [
+      ['no address', ['--email', 'ada'], '--email: expected an e-mail address', 1],
+      ['a long name', [...ADA, '--name', 'x'.repeat(201)], '--name: at most 200 characters', 1],
+      ['a name of two lines', [...ADA, '--name', 'a\nb'], '--name: expected one line', 1],
+      ['no such tenant', [...ADA, '--tenant', of, '--role', 'owner'], '--tenant: tenant not', 1],
+      ['the house', [...ADA, '--tenant', HOUSE_ID, '--role', 'owner'], '--tenant: tenant not', 1],
+      ['a tenant alone', [...ADA, '--tenant', of], '--tenant: needs a --role: owner', 2],
+      ['a role alone', [...ADA, '--role', 'owner'], '--role: needs the --tenant', 2],
+      [
+        'another role',
+        [...ADA, '--tenant', of, '--role', 'king'],
+        '--role: expected one of owner, member, viewer',
+        2,
+      ],
+      ['no password', [...ADA, '--password-stdin'], '--password-stdin: nothing stands', 1, '\n'],
+      ['two passwords', [...ADA, '--password-stdin'], '--password-stdin: expected one', 1, 'a\nb'],
+      ['a short one', [...ADA, '--password-stdin'], '--password-stdin: at least', 1, 'abc'],
+      ['a common one', [...ADA, '--password-stdin'], '--password-stdin: many', 1, 'password1234'],
+    ]
+    test.each(cases)('%s', async (_, argv, message, code, input = '') => {
+      using world = await startWorld()
+      const answer = await world.typed(input)('create', ...argv)
+      expect({ code: answer.code, out: answer.out }).toEqual({ code, out: '' })
+      expect(answer.err).toStartWith(message)
+      expect(await world.list()).toEqual([])
+    })
+  })
+
+  test('makes no data where a tenant is named that would have to be there', async () => {
+    using folder = temporaryFolder()
+    const part = ['--tenant', HOUSE_ID, '--role', 'owner']
+    const { code, err } = await cli(folder.path)('operator', 'create', ...ADA, ...part)
+    expect(code).toBe(1)
+    expect(err).toContain('there is no data in')
+    expect(existsSync(join(folder.path, 'data'))).toBe(false)
+  })
+})
+
+describe('operator create for somebody who is there', () => {
+  test('is a conflict, however the address is spelt', async () => {
+    using world = await startWorld()
+    await world.create()
+    const { code, err } = await world.operator('create', '--email', 'ADA@example.com')
+    expect(code).toBe(1)
+    expect(err).toStartWith('--email: an operator has this address; --tenant with --role')
+    expect(await world.list()).toHaveLength(1)
+  })
+
+  test('gives them a tenant or the installation, and says what it leaves', async () => {
+    using world = await startWorld()
+    await world.create('--name', 'Ada')
+    const part = ['--tenant', world.acme, '--role', 'member']
+
+    const { out } = await world.create(...part, '--name', 'Eva')
+    expect(out).toBe(
+      'ada@example.com was an operator before, and now runs Acme (member).\n' +
+        'Nothing else has changed: --name would be for somebody new.\n',
+    )
+    const admin = (await world.create(...part, '--admin', '--json')).json()
+    expect(admin).toMatchObject({ created: false, name: 'Ada', admin: true })
+    expect(await world.list()).toMatchObject([{ name: 'Ada', tenants: [{ role: 'member' }] }])
+  })
+
+  test('is a conflict when they have all of it', async () => {
+    using world = await startWorld()
+    const all = ['--tenant', world.acme, '--role', 'member', '--admin']
+    await world.create(...all)
+    const rows = world.audited().length
+    const { code, err } = await world.create(...all)
+    expect({ code, err }).toEqual({
+      code: 1,
+      err: '--email: an operator has this address, and all of that already\n',
+    })
+    expect(world.audited()).toHaveLength(rows)
+  })
+
+  test('gives them another role, unless the tenant would have no owner left', async () => {
+    using world = await startWorld()
+    const as = (role: string) => world.create('--tenant', world.acme, '--role', role)
+    await as('viewer')
+    expect((await as('owner')).out).toContain('now runs Acme (owner).')
+    expect(await as('member')).toMatchObject({
+      code: 1,
+      err: '--role: this is the only owner; make somebody else an owner first\n',
+    })
+    expect(world.audited().map(({ action }) => action)).toEqual([
+      'identity.created',
+      'member.added',
+      'member.changed',
+    ])
+  })
+})
+
+describe('operator list', () => {
+  test('shows who runs what, in the order in which they came', async () => {
+    using world = await startWorld()
+    expect((await world.operator('list')).out).toBe('No operator yet.\n')
+    await world.create('--tenant', world.acme, '--role', 'owner', '--admin', '--name', 'Ada')
+    await world.operator('create', '--email', 'ben@example.com')
+    const rows = (await world.operator('list')).out.split('\n').map((line) => line.split(/ {2,}/))
+    expect(rows).toEqual([
+      ['ID', 'EMAIL', 'NAME', 'STATE', 'RUNS'],
+      [expect.any(String), 'ada@example.com', 'Ada', 'active', 'the installation, Acme (owner)'],
+      [expect.any(String), 'ben@example.com', '-', 'active', '-'],
+      [''],
+    ])
+  })
+})
+
+describe('operator login-link', () => {
+  const AT = ['--server-base-url', 'https://example.com/gate/']
+
+  test('leads to the page that signs them in, at the address that people use', async () => {
+    using world = await startWorld()
+    await world.create()
+
+    const { code, err, json } = await world.link(...AT, '--json')
+    expect({ code, err }).toEqual({ code: 0, err: '' })
+    const url = expect.stringMatching(/^https:\/\/example\.com\/gate\/console\/link\/[\w-]{40,}$/)
+    expect(json()).toEqual({ url })
+    expect((await world.link(...AT)).out).toMatch(
+      /^https:\S+\/console\/link\/\S+\n\nGood once, for 10 minutes\.\n$/,
+    )
+    expect(world.audited().map(({ action }) => action)).toEqual([
+      'identity.created',
+      'login_link.created',
+      'login_link.created',
+    ])
+  })
+
+  test('without such an address leads to this machine, and says so where it spoils no output', async () => {
+    using world = await startWorld()
+    await world.create()
+    const { out, err, json } = await world.link('--json')
+    expect(json().url).toStartWith('http://127.0.0.1:8420/console/link/')
+    expect(err).toStartWith('If your browser reaches the server by another address')
+    expect(out).not.toContain('If your browser')
+  })
+
+  test('is of a running server, good once and for 10 minutes', async () => {
+    await using app = await bootTestApp(NOW)
+    const operator = beside(app)
+    const { id } = (await operator('create', ...ADA)).json()
+    const { db, clock, platform } = app
+    const store = createOperatorStore(db)
+    const links = createLinks({ db, clock, audit: platform.audit, store })
+    const token = async () =>
+      (await operator('login-link', ...ADA)).json().url.split('/').at(-1) as string
+    const [first, second] = [await token(), await token()]
+
+    expect(await db.commit(() => links.use(first).operatorId)).toBe(id)
+    expect(links.look(first)).toBeUndefined()
+    expect(links.look(second)?.operatorId).toBe(id)
+    await clock.advance(11 * 60_000)
+    expect(links.look(second)).toBeUndefined()
+  })
+
+  test('is made for operators who may come in alone', async () => {
+    await using app = await bootTestApp(NOW)
+    const operator = beside(app)
+    const refused = async () => {
+      const { code, out, err } = await operator('login-link', ...ADA)
+      expect({ code, out }).toEqual({ code: 1, out: '' })
+      return JSON.parse(err).error
+    }
+    expect(await refused()).toStartWith('--email: no operator has this address')
+
+    const { id } = (await operator('create', ...ADA)).json()
+    const { people } = app.gate
+    const ada = people.existing(HOUSE_ID, id)
+    await app.db.commit(() => void people.change(ada, { kind: 'system' }, { state: 'inactive' }))
+    expect(await refused()).toBe('--email: their account is deactivated')
+  })
+
+  test('makes nothing where there is no data', async () => {
+    using folder = temporaryFolder()
+    const { code, err } = await cli(folder.path)('operator', 'login-link', ...ADA)
+    expect({ code, err }).toEqual({ code: 1, err: expect.stringContaining('there is no data in') })
+    expect(existsSync(join(folder.path, 'data'))).toBe(false)
+  })
+})
