@@ -185,3 +185,25 @@ test('before anybody runs the installation, the console says how to begin', asyn
   const page = await newVisitor().visit(`${app.url}/`)
   expect([page.status, page.text]).toEqual([503, expect.stringContaining('set-up link')])
 })
+
+test('an invitation proves no address, as whoever sent it has seen the link', async () => {
+  await using app = await servedApp()
+  const { id: tenantId } = await app.tenant('Acme')
+  const { url } = await app.operators.invitations.invite(
+    { actor: { kind: 'system' }, id: 'inviter', name: 'Eve' },
+    tenantId,
+    { email: 'victim@example.com', role: 'viewer' },
+  )
+  const visitor = newVisitor()
+  const { name, password } = ACCOUNT
+  const form = await visitor.visit(url)
+  expect((await visitor.press(form, 'Create account and join', { name, password })).status).toBe(
+    200,
+  )
+
+  expect(app.operators.memberships.list(tenantId)).toMatchObject([{ email: 'victim@example.com' }])
+  const { status } = app.db.client
+    .query<{ status: string }, []>('SELECT status FROM gate_addresses')
+    .get() ?? { status: '' }
+  expect(status).toBe('pending')
+})

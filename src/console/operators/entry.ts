@@ -79,8 +79,8 @@ export function createEntry(parts: {
     db.commit(() => invitations.accept(token, operatorId).tenantId)
 
   /**
-   * Somebody without one. The link went to the address that was invited, so that is the one that
-   * they have.
+   * Somebody without one, by the address that was invited. That it is theirs is not proven: the
+   * inviter has seen the link too, and could have taken an address of somebody else.
    */
   async function joinAsNewcomer(
     token: string,
@@ -90,7 +90,7 @@ export function createEntry(parts: {
     const invitation =
       invitations.look(token) ?? fail(notFound('the invitation was used before, or is too old'))
     let session = ''
-    const account = { email: invitation.email, displayName, password, isVerified: true }
+    const account = { email: invitation.email, displayName, password, isVerified: false }
     await house.create(SYSTEM, account, (operator) => {
       invitations.accept(token, operator.id)
       session = house.open(operator, { method: 'link', ...device }).token
