@@ -118,6 +118,22 @@ describe('signing in', () => {
     }
   })
 
+  test('ends in the browser that began it: a link that was passed on signs nobody in', async () => {
+    await using app = await servedApp()
+    await setUp(app)
+    const { email, password } = ACCOUNT
+    const eve = newVisitor({ stopsBefore: `${app.url}/console/enter` })
+    const login = await eve.visit(`${app.url}/console/login`)
+    const left = await eve.press(login, 'method=password', { identifier: email, password })
+    const link = left.headers.get('location') ?? ''
+    expect(link).toContain('/console/enter?')
+
+    const victim = newVisitor()
+    const page = await victim.visit(link)
+    expect(new URL(page.url).pathname).toBe('/auth/self-service/login')
+    expect(victim.cookie('identity_session')).toBeUndefined()
+  })
+
   test('ends with signing out, also for whoever kept the cookie', async () => {
     await using app = await servedApp()
     const { visitor, page } = await setUp(app)

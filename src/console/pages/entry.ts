@@ -8,7 +8,8 @@ import {
 } from '../../../views/console/pages/entry.tsx'
 import type { House } from '../../engines/gate/house/index.ts'
 import type { Fields } from '../../http/body.ts'
-import { setCookie } from '../../http/cookies.ts'
+import { cookieIn, setCookie } from '../../http/cookies.ts'
+import { isSame, mintSecret } from '../../platform/crypto.ts'
 import { ENVIRONMENTS } from '../../platform/engines.ts'
 import { invalid } from '../../platform/errors.ts'
 import type { Tenants } from '../../platform/tenants.ts'
@@ -17,7 +18,7 @@ import { ENVIRONMENT_COOKIE, type Frames, THEME_COOKIE } from '../frame.ts'
 import type { ConsoleKit } from '../kit.ts'
 import type { Device } from '../operators/entry.ts'
 import type { Operators } from '../operators/index.ts'
-import { createSessionCookie } from '../session-cookie.ts'
+import { createSessionCookie, LOGIN_COOKIE } from '../session-cookie.ts'
 
 /** What the engine calls a field, and what these forms do. */
 const NAMES = {
@@ -44,13 +45,21 @@ export function entryPages(parts: {
   /** Gate's page for people of the house; it brings them back to `/console/enter`. */
   async function login(to: string): Promise<Response> {
     if (!operators.isSetUp()) return frames.html(NotSetUpPage({ base: frames.base() }), 503)
-    const returnTo = `${baseUrl()}/console/enter?${new URLSearchParams({ to: ownPath(to) })}`
+    const state = mintSecret()
+    const returnTo = `${baseUrl()}/console/enter?${new URLSearchParams({ to: ownPath(to), state })}`
     const page = await house.begin({ kind: 'login', returnTo })
-    return new Response(null, { status: 303, headers: { location: page } })
+    const headers = { location: page, 'set-cookie': cookie.begun(state) }
+    return new Response(null, { status: 303, headers })
   }
 
-  async function enter({ flow, code, to = '' }: Record<string, string | undefined>) {
-    if (flow === undefined || code === undefined) return frames.go('/console/login')
+  /** In the browser that began: else a link could sign somebody in as another without a word. */
+  async function enter(
+    { flow, code, state = '', to = '' }: Record<string, string | undefined>,
+    request: Request,
+  ) {
+    const begun = cookieIn(request, LOGIN_COOKIE)
+    if (flow === undefined || code === undefined || begun === undefined || !isSame(begun, state))
+      return frames.go('/console/login')
     const { token } = await house.exchange({ flow, code })
     return frames.go(ownPath(to), [cookie.given(token)])
   }
@@ -155,7 +164,7 @@ export function entryPages(parts: {
       },
     )
     .get('/console/login', ({ query }) => login(query.to ?? ''), { stranger: true })
-    .get('/console/enter', ({ query }) => enter(query), { stranger: true })
+    .get('/console/enter', ({ query, request }) => enter(query, request), { stranger: true })
     .get('/console/link/:token', ({ params }) => linkPage(params.token), { stranger: true })
     .post('/console/link/:token', ({ params, request }) => signIn(params.token, request), {
       stranger: true,
