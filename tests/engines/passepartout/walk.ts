@@ -148,9 +148,9 @@ export function watchWaits({ clock }: TestApp) {
     begun.push(Math.round(ms))
     return after(ms, fn)
   }
-  return async (ms: number) => {
+  return async (ms: number, count = 1) => {
     await until(
-      () => begun.includes(ms),
+      () => begun.filter((one) => one === ms).length >= count,
       () => `a wait of ${ms} ms among ${begun.slice(-9)}`,
       4_000,
     )
