@@ -6,6 +6,7 @@ import { BUSY_TIMEOUT_MS, createCommit } from './commit.ts'
 import { StorageError } from './errors.ts'
 import { logOf } from './look.ts'
 import { DATA_NAMES } from './names.ts'
+import { plannedOnce, preparedLate } from './statements.ts'
 
 export interface DatabaseOptions {
   dataDir: string
@@ -98,7 +99,7 @@ export function openDatabase(options: DatabaseOptions) {
   return {
     file,
     client,
-    orm: drizzle(client),
+    orm: drizzle(preparedLate(client)),
     commit,
     observe,
     afterCommit,
@@ -176,18 +177,3 @@ function settle(client: Database, pragmas: readonly string[]) {
     // Nothing is lost: the log stays beside the database.
   }
 }
-
-/**
- * SQLite looks at bound values while it plans a statement that has an order or a limit, and plans
- * it anew whenever they are bound again: that costs up to forty times the statement itself. It
- * does not look into an expression, and a plus sign changes neither a value nor its type.
- */
-function plannedOnce(client: Database): Database {
-  const prepare = client.prepare.bind(client)
-  client.prepare = ((sql: string, ...rest: []) =>
-    prepare(withoutBareParameters(sql), ...rest)) as Database['prepare']
-  return client
-}
-
-const withoutBareParameters = (sql: string) =>
-  sql.replace(/'[^']*'|"[^"]*"|\?/g, (part) => (part === '?' ? '+?' : part))
