@@ -145,10 +145,11 @@ function pragmas({ synchronous, externalCheckpoint }: DatabaseOptions): string[]
 
 /**
  * Brings the log into the database where that can be done now; whoever opens it next does it
- * otherwise. Closing alone would not, since prepared statements keep the connection half open.
+ * otherwise. Closing alone would not, since prepared statements keep the connection half open. No
+ * `PRAGMA optimize`: by the statistics of a young database its planner would scan what has grown since.
  */
 function closeWithLog(client: Database) {
-  settle(client, ['optimize', 'wal_checkpoint(TRUNCATE)'])
+  settle(client, ['wal_checkpoint(TRUNCATE)'])
   client.close()
 }
 
@@ -162,7 +163,7 @@ function closeLeavingLog(client: Database): () => void {
   client.fileControl(constants.SQLITE_FCNTL_PERSIST_WAL, 1)
   const close = () => {
     process.off('exit', close)
-    settle(client, ['journal_size_limit = -1', 'optimize'])
+    settle(client, ['journal_size_limit = -1'])
     client.close(true)
   }
   process.once('exit', close)

@@ -35,6 +35,20 @@ test('what is no database keeps its mode', () => {
   expect(modeOf(databaseFile(folder.path))).toBe('644')
 })
 
+test('nothing that is asked of a young database is kept to plan by', () => {
+  using folder = temporaryFolder()
+  const { client, close } = open(folder.path)
+  client.run('CREATE TABLE people (name TEXT)')
+  client.run('CREATE INDEX people_name ON people (name)')
+  client.run("INSERT INTO people VALUES ('Ada'), ('Grace')")
+  client.query('SELECT name FROM people WHERE name > ? ORDER BY name').all('B')
+  close()
+  const again = open(folder.path)
+  const statistics = again.client.query("SELECT name FROM sqlite_schema WHERE name LIKE '%stat%'")
+  expect(statistics.all()).toEqual([])
+  again.close()
+})
+
 describe('a link in the place of the database', () => {
   test('of our own is followed, and what it leads to keeps its mode', () => {
     using folder = temporaryFolder()
