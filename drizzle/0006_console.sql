@@ -55,8 +55,38 @@ CREATE TABLE `console_places` (
 
 CREATE INDEX `console_places_by_tenant` ON `console_places` (`tenant_id`);
 
+CREATE TABLE `clockwork_hours` (
+	`tenant_id` text NOT NULL,
+	`hour` integer NOT NULL,
+	`succeeded` integer NOT NULL,
+	`failed` integer NOT NULL,
+	PRIMARY KEY(`tenant_id`, `hour`),
+	FOREIGN KEY (`tenant_id`) REFERENCES `tenants`(`id`) ON UPDATE no action ON DELETE cascade
+) STRICT;
+
+CREATE INDEX `clockwork_hours_by_time` ON `clockwork_hours` (`hour`);
+
+DROP INDEX `deliveries_waiting_by_endpoint`;
+
+CREATE INDEX `deliveries_waiting_by_endpoint` ON `deliveries` (`endpoint_id`,`due_at`) WHERE state = 'waiting';
+
+DROP INDEX `executions_by_job`;
+
+CREATE INDEX `executions_by_tenant` ON `executions` (`tenant_id`,`seq`);
+
+CREATE INDEX `executions_by_job` ON `executions` (`tenant_id`,`job_id`,`seq`);
+
+CREATE INDEX `audit_log_by_object` ON `audit_log` (`tenant_id`,`object`,`seq`);
+
+CREATE INDEX `tenants_by_name` ON `tenants` (lower("name"),`id`);
+
+CREATE INDEX `cron_jobs_next` ON `cron_jobs` (`tenant_id`,`next_run_at`) WHERE is_active = 1;
+
+CREATE INDEX `passepartout_attempts_in_state` ON `passepartout_attempts` (`tenant_id`,`environment`,`state`);
+
 CREATE INDEX `passepartout_people_newest` ON `passepartout_people` (`tenant_id`,`platform`,`id`);
 
 CREATE INDEX `passepartout_people_by_username` ON `passepartout_people` (`tenant_id`,`platform`,`username`);
 
-CREATE INDEX `passepartout_attempts_in_state` ON `passepartout_attempts` (`tenant_id`,`environment`,`state`);
+-- Made of a database that was nearly empty: SQLite plans better without.
+DROP TABLE IF EXISTS `sqlite_stat1`;

@@ -178,7 +178,7 @@ export const deliveries = sqliteTable(
     index('deliveries_by_endpoint').on(t.endpointId, t.seq),
     index('deliveries_by_stream').on(t.tenantId, t.stream, t.seq),
     index('deliveries_waiting').on(t.line, t.dueAt).where(sql`state = 'waiting'`),
-    index('deliveries_waiting_by_endpoint').on(t.endpointId).where(sql`state = 'waiting'`),
+    index('deliveries_waiting_by_endpoint').on(t.endpointId, t.dueAt).where(sql`state = 'waiting'`),
     index('deliveries_ready')
       .on(t.line, t.tenantId, t.endpointId, t.dueAt, t.seq)
       .where(sql`state = 'ready'`),

@@ -15,6 +15,7 @@ export const tenants = sqliteTable(
   (t) => [
     check('tenants_plan', sql`${t.plan} in ('free', 'metered', 'unlimited')`),
     check('tenants_status', sql`${t.status} in ('active', 'suspended', 'renewal_unpaid')`),
+    index('tenants_by_name').on(sql`lower(${t.name})`, t.id),
   ],
 )
 
@@ -67,7 +68,11 @@ export const auditLog = sqliteTable(
     /** JSON object with what changed; never a secret. */
     detail: text('detail').notNull(),
   },
-  (t) => [index('audit_log_by_tenant').on(t.tenantId, t.seq), index('audit_log_by_time').on(t.at)],
+  (t) => [
+    index('audit_log_by_tenant').on(t.tenantId, t.seq),
+    index('audit_log_by_object').on(t.tenantId, t.object, t.seq),
+    index('audit_log_by_time').on(t.at),
+  ],
 )
 
 /** Processes that run on this data directory; a beat that stands still means a dead one. */

@@ -42,7 +42,12 @@ export function createDelayedJobs(parts: {
   const get = (tenantId: string, id: string): DelayedJob =>
     presentDelayedJob(existing(tenantId, id))
 
-  async function create(caller: Caller, input: NewDelayedJob): Promise<DelayedJob> {
+  /** What `also` does, for what a person makes by hand, is done in the same commit or not at all. */
+  async function create(
+    caller: Caller,
+    input: NewDelayedJob,
+    also: (id: string) => void = () => {},
+  ): Promise<DelayedJob> {
     const { tenantId } = caller
     const now = clock.now()
     const runAt = parseRunAt(input.run_at, now)
@@ -62,6 +67,7 @@ export function createDelayedJobs(parts: {
         host: hostOf(input.url),
       })
       store.delayedJobs.insert(row)
+      also(row.id)
     })
     expect(runAt)
     return presentDelayedJob(row)

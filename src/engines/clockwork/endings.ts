@@ -32,6 +32,7 @@ export function createEndings(parts: {
     const held = retryAt === undefined ? store.runs.finish(run) : store.runs.rearm(run, retryAt)
     if (!held) return undefined
     store.executions.complete(run.executionId, result)
+    store.hours.add(run.tenantId, result)
     if (run.jobKind === 'delayed') moveDelayedJob(run, result, retryAt)
     events.attemptEnded(result.status, Math.max(startedAt - run.dueAt, 0))
     return retryAt

@@ -11,6 +11,7 @@ import { createLooks } from './looks.ts'
 import { createClockworkMetrics } from './metrics.ts'
 import { createPreview } from './preview.ts'
 import { createRunQueue } from './queue.ts'
+import { checkRequest, type JobRequest } from './request.ts'
 import { clockworkRetention } from './retention.ts'
 import { createRoutes } from './routes.ts'
 import { createSlots } from './slots.ts'
@@ -55,5 +56,17 @@ export function createClockwork(
   const routes = (at: { prefix: string; access: Scoped }) =>
     createRoutes({ ...at, jobs, delayed, preview })
 
-  return { jobs, delayed, preview, looks: createLooks(store), loop, routes }
+  /** For forms, which tell of all that is wrong with them at once. */
+  const checkCall = (call: Partial<JobRequest>) => checkRequest(outbound, call)
+
+  return {
+    jobs,
+    delayed,
+    preview,
+    checkCall,
+    looks: createLooks(store),
+    glances: store.glances,
+    loop,
+    routes,
+  }
 }

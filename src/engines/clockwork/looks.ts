@@ -2,38 +2,67 @@ import { END, type Scan } from '../../platform/scan.ts'
 import { LISTED_EXECUTIONS } from './limits.ts'
 import type { Execution } from './model.ts'
 import { presentExecution } from './present.ts'
+import type { ExecutionLook, OpenRun } from './store/attempt-looks.ts'
+import { HOUR_MS, type HourOutcomes, hourOf } from './store/hours.ts'
 import type { Store } from './store/index.ts'
-import type {
+import type { CronJobLook, DelayedFilter, DelayedJobLook, DelayedPlace } from './store/looks.ts'
+
+export type {
   CronJobLook,
+  DelayedFilter,
   DelayedJobLook,
   DelayedPlace,
   ExecutionLook,
+  HourOutcomes,
   OpenRun,
-} from './store/looks.ts'
-
-export type { CronJobLook, DelayedJobLook, DelayedPlace, ExecutionLook, OpenRun }
+}
 
 export type Looks = ReturnType<typeof createLooks>
 
+const LATEST: DelayedPlace = { runAt: END, seq: END }
+
 /** What pages for people show of jobs: as much as a page takes, whatever is stored. */
-export const createLooks = ({ looks }: Store) => ({
-  /** Newest first; `since` is from when on a failure counts as a recent one. */
-  jobs: (tenantId: string, { before = END, limit, since }: Scan & { since: number }) =>
-    looks.jobs({ tenantId, before, since, limit }),
+export const createLooks = (store: Store) => {
+  const { looks, attemptLooks, hours } = store
+  return {
+    /** Newest first. */
+    jobs: (tenantId: string, { before = END, limit }: Scan): CronJobLook[] =>
+      looks.jobs(tenantId, before, limit),
 
-  /** The latest first. */
-  delayed: (tenantId: string, limit: number, before: DelayedPlace = { runAt: END, seq: END }) =>
-    looks.delayed(tenantId, before, limit),
+    /** How the attempts of all jobs ended in so many hours up to that of a moment, the oldest first. */
+    hours(tenantId: string, { upTo, count }: { upTo: number; count: number }): HourOutcomes[] {
+      const first = hourOf(upTo) - (count - 1) * HOUR_MS
+      const known = new Map(hours.between(tenantId, first, upTo).map((row) => [row.hour, row]))
+      return Array.from({ length: count }, (_, index) => {
+        const hour = first + index * HOUR_MS
+        return known.get(hour) ?? { hour, succeeded: 0, failed: 0 }
+      })
+    },
 
-  /** The newest attempts of a job of either kind, without their answers; none of another tenant's. */
-  attempts: (tenantId: string, jobId: string, limit = LISTED_EXECUTIONS): ExecutionLook[] =>
-    looks.attempts(tenantId, jobId, limit),
+    /** The latest first; among the 10,000 behind a place. */
+    delayed: (
+      tenantId: string,
+      of: DelayedFilter & { limit: number; before?: DelayedPlace | undefined },
+    ) => looks.delayed(tenantId, of.before ?? LATEST, of, of.limit),
 
-  attempt(tenantId: string, jobId: string, id: string): Execution | undefined {
-    const row = looks.attempt(tenantId, jobId, id)
-    return row && presentExecution(row)
-  },
+    /** Where a search has to go on that found nothing more: none where it has seen all. */
+    lastSearched: (tenantId: string, before: DelayedPlace = LATEST): DelayedPlace | undefined =>
+      looks.lastSearched(tenantId, before),
 
-  /** What is still to be tried, the oldest run first. */
-  open: (tenantId: string, jobId: string): OpenRun[] => looks.open(tenantId, jobId),
-})
+    /** Delayed jobs by their time: those that run first come first. */
+    delayedBetween: (tenantId: string, of: { from: number; to?: number; limit: number }) =>
+      looks.delayedBetween({ tenantId, to: END, ...of }),
+
+    /** The newest attempts of a job of either kind, without their answers; none of another tenant's. */
+    attempts: (tenantId: string, jobId: string, limit = LISTED_EXECUTIONS): ExecutionLook[] =>
+      attemptLooks.attempts(tenantId, jobId, limit),
+
+    attempt(tenantId: string, jobId: string, id: string): Execution | undefined {
+      const row = attemptLooks.attempt(tenantId, jobId, id)
+      return row && presentExecution(row)
+    },
+
+    /** What is still to be tried, the oldest run first. */
+    open: (tenantId: string, jobId: string): OpenRun[] => attemptLooks.open(tenantId, jobId),
+  }
+}

@@ -122,6 +122,7 @@ export const portable: Portable = {
   leftOut: {
     runs: 'those of delayed jobs are made anew; those of cron jobs are under way where they began',
     executions: 'history',
+    clockwork_hours: 'history',
     skipped_slots: 'history',
     job_counts: 'counted anew',
   },

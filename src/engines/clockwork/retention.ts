@@ -1,12 +1,16 @@
 import type { RetentionRule } from '../../platform/retention.ts'
 import type { Store } from './store/index.ts'
 
-const SKIPS_KEPT_MS = 30 * 86_400_000
+const DAY_MS = 86_400_000
+const SKIPS_KEPT_MS = 30 * DAY_MS
+/** A day is held against the same one a week before. */
+const HOURS_KEPT_MS = 15 * DAY_MS
 
 /** What of clockwork goes, and when: rows carry the time at which they may. */
 export const clockworkRetention = ({
   delayedJobs,
   executions,
+  hours,
   skipped,
   counts,
 }: Store): RetentionRule[] => [
@@ -19,6 +23,10 @@ export const clockworkRetention = ({
         counts.add(tenantId, { delayedJobs: -1, bytes: -bytes })
       return gone.length
     },
+  },
+  {
+    name: 'clockwork hours',
+    deleteSlice: (now, limit) => hours.removeBefore(now - HOURS_KEPT_MS, limit),
   },
   {
     name: 'clockwork skipped slots',

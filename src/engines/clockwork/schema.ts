@@ -36,6 +36,7 @@ export const cronJobs = sqliteTable(
   },
   (t) => [
     index('cron_jobs_by_tenant').on(t.tenantId, t.seq),
+    index('cron_jobs_next').on(t.tenantId, t.nextRunAt).where(sql`is_active = 1`),
     index('cron_jobs_due').on(t.nextRunAt).where(sql`is_active = 1`),
   ],
 )
@@ -134,7 +135,8 @@ export const executions = sqliteTable(
     expiresAt: integer('expires_at'),
   },
   (t) => [
-    index('executions_by_job').on(t.jobId, t.seq),
+    index('executions_by_job').on(t.tenantId, t.jobId, t.seq),
+    index('executions_by_tenant').on(t.tenantId, t.seq),
     index('executions_expired').on(t.expiresAt).where(sql`expires_at is not null`),
   ],
 )
@@ -152,6 +154,22 @@ export const skippedSlots = sqliteTable(
   (t) => [
     primaryKey({ columns: [t.jobId, t.day, t.reason] }),
     index('skipped_slots_by_day').on(t.day),
+  ],
+)
+
+/** How attempts of a tenant ended, hour by hour: outlives the attempts that were counted. */
+export const clockworkHours = sqliteTable(
+  'clockwork_hours',
+  {
+    tenantId: tenantId(),
+    /** First millisecond of the UTC hour. */
+    hour: integer('hour').notNull(),
+    succeeded: integer('succeeded').notNull(),
+    failed: integer('failed').notNull(),
+  },
+  (t) => [
+    primaryKey({ columns: [t.tenantId, t.hour] }),
+    index('clockwork_hours_by_time').on(t.hour),
   ],
 )
 

@@ -273,3 +273,27 @@ test.each([200, 400, 500])('a job that ended with %i leaves no open run', async 
 
   expect(stored(world)).toEqual({ counted: { n: 1 }, jobs: 1, runs: 0 })
 })
+
+test('what is to be done beside its creation is done with it, or neither is', async () => {
+  await using world = await bootWorld()
+  const { app, acme, target, listDelayed } = world
+  const caller = {
+    tenantId: acme.id,
+    tenantStatus: 'active',
+    plan: 'unlimited',
+    spendCapCents: 0,
+    engine: 'clockwork',
+    environment: null,
+    actor: { kind: 'cli', source: 'test' },
+  } as const
+  const input = { name: 'reminder', run_at: at('12:30:00'), url: target.url }
+  const told: string[] = []
+
+  const made = await app.clockwork.delayed.create(caller, input, (id) => told.push(id))
+  expect(told).toEqual([made.id])
+  const refused = app.clockwork.delayed.create(caller, input, () => {
+    throw new Error('the log is full')
+  })
+  expect(refused).rejects.toThrow('the log is full')
+  expect(await listDelayed()).toEqual([made])
+})

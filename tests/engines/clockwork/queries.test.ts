@@ -48,13 +48,25 @@ test.each([
   ['the line of a lane', ['"runs"."host" = ?'], 'runs_ready (tenant_id=? AND host=?)'],
   ['lost leases', ['not in (select value from json_each'], 'INDEX runs_leased'],
   ['runs in flight', ['count(*) from "runs"', '"runs"."job_id" = ?'], 'runs_by_job (job_id=?)'],
-  ['executions of a job', ['"executions"."job_id" = ?', 'desc'], 'executions_by_job (job_id=?)'],
+  [
+    'executions of a job',
+    ['"executions"."job_id" = ?', 'desc'],
+    'executions_by_job (tenant_id=? AND job_id=?)',
+  ],
   [
     'expired executions',
     ['delete from "executions"', 'expires_at'],
     'executions_expired (expires_at<?)',
   ],
   ['ended delayed jobs', ['"delayed_jobs"."expires_at" <='], 'delayed_jobs_expired (expires_at<?)'],
+  [
+    'hours of a tenant',
+    ['from "clockwork_hours"', 'order by'],
+    'sqlite_autoindex_clockwork_hours_1 (tenant_id=? AND hour>? AND hour<?)',
+  ],
+  ['old hours', ['delete from "clockwork_hours"'], 'clockwork_hours_by_time (hour<?)'],
+  ['what comes next', ["'cron' as kind"], 'cron_jobs_next (tenant_id=? AND next_run_at>?)'],
+  ['the latest attempts', ['from executions e', 'left join'], 'executions_by_tenant (tenant_id=?)'],
   ['old skipped slots', ['"skipped_slots"."day" <'], 'skipped_slots_by_day (day<?)'],
 ])('%s come from their index', (_, parts, index) => {
   expect(planWith(...parts)).toContain(index)

@@ -122,6 +122,22 @@ test('skipped slots are told for 30 days', async () => {
   expect(count(app, 'skipped_slots')).toBe(0)
 })
 
+test('what ended in an hour is counted for 15 days', async () => {
+  await using world = await bootWorld()
+  const { app, createJob, change, clock } = world
+  const job = await createJob()
+  await clock.advance(HALF_MINUTE)
+  await change(job, { is_active: false })
+
+  clock.jump(15 * DAY - HOUR)
+  await app.platform.retention.sweep()
+  expect(count(app, 'clockwork_hours')).toBe(1)
+
+  clock.jump(HOUR)
+  await app.platform.retention.sweep()
+  expect(count(app, 'clockwork_hours')).toBe(0)
+})
+
 test('what is due is deleted in slices of 500 rows, with room for others between them', async () => {
   await using world = await bootWorld()
   const { app, createJob, clock } = world
@@ -155,6 +171,7 @@ test('no table grows with the number of runs', async () => {
 
   expect(count(app, 'executions')).toBe(100)
   for (const table of ['runs', 'skipped_slots']) expect(count(app, table)).toBe(0)
+  expect(count(app, 'clockwork_hours')).toBe(3)
   for (const table of ['cron_jobs', 'job_counts']) expect(count(app, table)).toBe(1)
 })
 

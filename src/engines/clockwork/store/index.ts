@@ -1,20 +1,26 @@
 import type { Db } from '../../../db/open.ts'
+import { createAttemptLookStore } from './attempt-looks.ts'
 import { createCronJobStore } from './cron-jobs.ts'
 import { createDelayedJobStore } from './delayed-jobs.ts'
 import { createExecutionStore } from './executions.ts'
+import { createGlanceStore } from './glances.ts'
+import { createHourStore } from './hours.ts'
 import { createJobCountStore, createSkippedSlotStore } from './ledgers.ts'
 import { createLookStore } from './looks.ts'
 import { createRunStore } from './runs.ts'
 
 export type Store = ReturnType<typeof createStore>
 
-/** All SQL of the engine, one file a table, its statements prepared once; looks are for people. */
+/** All SQL of the engine, one file a table, its statements prepared once; looks and glances are for people. */
 export const createStore = (db: Db) => ({
   cronJobs: createCronJobStore(db),
   delayedJobs: createDelayedJobStore(db),
   runs: createRunStore(db),
   executions: createExecutionStore(db),
+  hours: createHourStore(db),
   counts: createJobCountStore(db),
   skipped: createSkippedSlotStore(db),
   looks: createLookStore(db),
+  glances: createGlanceStore(db),
+  attemptLooks: createAttemptLookStore(db),
 })
