@@ -76,6 +76,9 @@ export function createDelivery(
     deliveries: store.deliveries,
     attempts: store.attempts,
     hours: store.hours,
+    glances: store.glances,
+    endpointLooks: store.endpointLooks,
+    fanOut: store.fanOut,
     ...createPublish({ store, directory, recovery, wake, policyOf }),
     endpoints: createEndpoints({
       db,
@@ -90,7 +93,7 @@ export function createDelivery(
       brandName,
     }),
     healthOf: recovery.healthOf,
-    verdicts: createVerdicts({ store }),
+    ...createVerdicts({ store }),
     ...createByHand({ db, clock, audit, store, wake }),
     replay: createReplay({ db, clock, audit, store, directory, wake }),
     testEvent: createTestEvent({ clock, send, policyOf }),

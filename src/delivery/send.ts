@@ -1,24 +1,10 @@
 import type { Clock } from '../platform/clock.ts'
 import type { FailureReason, Outbound, OutboundResult } from '../platform/outbound/index.ts'
 import { maskHeaders } from './custom-headers.ts'
-import { deliveryHeaders } from './delivery-headers.ts'
 import type { Endpoint } from './directory.ts'
-import { bodyOf, type Format, type Message } from './formats.ts'
 import { KEPT_RESPONSE_BYTES, RESPONSE_BODY_MS } from './limits.ts'
+import { composeRequest, type Parcel } from './request.ts'
 import { retryAfterOf } from './retry.ts'
-import { sign } from './signing.ts'
-import { liveSecrets } from './signing-secrets.ts'
-import type { Trigger } from './triggers.ts'
-
-/** One request to be made. */
-interface Parcel {
-  endpoint: Endpoint
-  message: Message
-  format: Format
-  /** Number of the attempt, from 1. */
-  attempt: number
-  trigger: Trigger
-}
 
 /** How requests are made, and answers read. */
 export interface Manner {
@@ -60,11 +46,15 @@ export type Send = ReturnType<typeof createSend>
 export function createSend(parts: { outbound: Outbound; clock: Clock; brandName: string }) {
   const { outbound, clock, brandName } = parts
 
-  return async (parcel: Parcel, manner: Manner, signal?: AbortSignal): Promise<Sent> => {
+  return async (
+    parcel: Parcel & { endpoint: Endpoint },
+    manner: Manner,
+    signal?: AbortSignal,
+  ): Promise<Sent> => {
     const { endpoint } = parcel
     const startedAt = clock.now()
     const started = clock.monotonic()
-    const { body, headersWith } = prepare(parcel, startedAt)
+    const { body, headersWith } = composeRequest(parcel, brandName, startedAt)
     const result = await outbound.send({
       url: endpoint.url,
       method: 'POST',
@@ -87,27 +77,6 @@ export function createSend(parts: { outbound: Outbound; clock: Clock; brandName:
       address: result.address,
       timings: result.timings,
     }
-  }
-
-  /** Signed anew for each attempt: receivers refuse what is older than five minutes. */
-  function prepare({ endpoint, message, format, attempt, trigger }: Parcel, now: number) {
-    const body = bodyOf(format, message)
-    const timestamp = Math.floor(now / 1000)
-    const secrets = liveSecrets(endpoint.secrets, now)
-    const signature = sign({ id: message.id, timestamp, body, secrets })
-    const headersWith = (custom: Record<string, string>) =>
-      deliveryHeaders({
-        brandName,
-        messageId: message.id,
-        type: message.type,
-        format,
-        timestamp,
-        attempt,
-        trigger,
-        signature,
-        custom,
-      })
-    return { body, headersWith }
   }
 }
 

@@ -12,8 +12,14 @@ const MOST_FATES = 2000
 /** Why a message did or did not go to an endpoint; `delivery` has its own state. */
 type WhyNot = 'event_type' | 'channels' | 'later' | 'sandbox' | 'not_sent' | 'forgotten'
 
+/** What of an endpoint says whether a message was for it: nothing that is sealed. */
+export type Addressee = Pick<
+  EndpointRow,
+  'id' | 'url' | 'eventTypes' | 'channels' | 'isActive' | 'createdAt'
+>
+
 /** What became of a message at one endpoint. */
-export type Fate = { endpointId: string; endpoint: EndpointRow | null } & (
+export type Fate = { endpointId: string; endpoint: Addressee | null } & (
   | { delivery: DeliveryView; whyNot: null }
   /** `matchesNow`: with its present filter it would be for the endpoint, and a replay sends it. */
   | { delivery: null; whyNot: WhyNot; filter: Filter | null; matchesNow: boolean }
@@ -24,7 +30,7 @@ export type Fate = { endpointId: string; endpoint: EndpointRow | null } & (
  * what became of it, or why it never was to go there, judged by the filter of that time.
  */
 export function createVerdicts({ store }: { store: Store }) {
-  function fatesOf(stream: Stream, message: MessageRow, isSandbox: boolean): Fate[] {
+  function verdicts(stream: Stream, message: MessageRow, isSandbox: boolean): Fate[] {
     const endpoints = store.endpoints.list(stream)
     const deliveries = store.deliveries.ofMessage(stream, message.seq, { limit: MOST_FATES })
     const reached = new Set(deliveries.map(({ endpointId }) => endpointId))
@@ -42,7 +48,8 @@ export function createVerdicts({ store }: { store: Store }) {
     ]
   }
 
-  function unreached(endpoint: EndpointRow, message: MessageRow, isSandbox: boolean): Fate {
+  /** For an endpoint without a delivery of the message. */
+  function unreached(endpoint: Addressee, message: MessageRow, isSandbox: boolean): Fate {
     const row = store.endpoints.filterAt(endpoint.id, message.seq)
     const filter = row ? filterOf(row) : null
     const whyNot = filter ? whyNotBy(filter, message, isSandbox) : withoutFilter(endpoint, message)
@@ -51,10 +58,10 @@ export function createVerdicts({ store }: { store: Store }) {
   }
 
   /** The endpoint is younger than the message, or has changed too often since to tell. */
-  const withoutFilter = ({ id, createdAt }: EndpointRow, { acceptedAt }: MessageRow): WhyNot =>
+  const withoutFilter = ({ id, createdAt }: Addressee, { acceptedAt }: MessageRow): WhyNot =>
     createdAt <= acceptedAt && store.endpoints.hasForgotten(id) ? 'forgotten' : 'later'
 
-  return fatesOf
+  return { verdicts, unreached }
 }
 
 function whyNotBy(filter: Filter, message: MessageRow, isSandbox: boolean): WhyNot {

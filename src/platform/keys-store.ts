@@ -1,4 +1,4 @@
-import { and, desc, eq, isNull, sql } from 'drizzle-orm'
+import { and, desc, eq, isNull, type SQL, sql } from 'drizzle-orm'
 import type { Db } from '../db/open.ts'
 import { apiKeys, tenants } from './schema.ts'
 
@@ -62,6 +62,25 @@ export function createKeyStore({ orm }: Db) {
     .where(eq(apiKeys.tenantId, sql.placeholder('tenantId')))
     .orderBy(desc(apiKeys.createdAt), desc(apiKeys.id))
     .prepare()
+  const latest = (beyond: SQL | undefined) =>
+    orm
+      .select()
+      .from(apiKeys)
+      .where(and(eq(apiKeys.tenantId, sql.placeholder('tenantId')), beyond))
+      .orderBy(desc(apiKeys.createdAt), desc(apiKeys.id))
+      .limit(sql.placeholder('limit'))
+      .prepare()
+  const newest = latest(undefined)
+  const newestBefore = latest(
+    sql`(${apiKeys.createdAt}, ${apiKeys.id}) < (${sql.placeholder('createdAt')}, ${sql.placeholder('id')})`,
+  )
+  const live = orm
+    .select({ id: apiKeys.id })
+    .from(apiKeys)
+    .where(and(eq(apiKeys.tenantId, sql.placeholder('tenantId')), isNull(apiKeys.revokedAt)))
+    .orderBy(desc(apiKeys.createdAt))
+    .limit(1)
+    .prepare()
   const all = orm
     .select()
     .from(apiKeys)
@@ -94,6 +113,14 @@ export function createKeyStore({ orm }: Db) {
     findByHash: (hash: string): KeyWithTenant | undefined => findByHash.get({ hash }),
     tenantExists: (id: string): boolean => tenant.get({ id }) !== undefined,
     ofTenant: (tenantId: string): KeyRow[] => ofTenant.all({ tenantId }),
+    /** Newest first, from behind the place of a key. */
+    newest: (
+      tenantId: string,
+      limit: number,
+      before: { createdAt: number; id: string } | undefined,
+    ): KeyRow[] =>
+      before ? newestBefore.all({ tenantId, limit, ...before }) : newest.all({ tenantId, limit }),
+    hasLive: (tenantId: string): boolean => live.get({ tenantId }) !== undefined,
     all: (): KeyRow[] => all.all(),
     touch: (id: string, at: number) => touch.run({ id, at }),
     revoke: (id: string, at: number): KeyRow => revoke.get({ id, at }),

@@ -32,6 +32,11 @@ export interface ApiKey {
   revoked_at: string | null
 }
 
+/** One key, and what took over from it at a rotation. */
+export interface FoundKey extends ApiKey {
+  replaced_by: string | null
+}
+
 /** The answer to creation and rotation: the only time that the key itself is shown. */
 export interface IssuedKey {
   id: string
@@ -59,6 +64,8 @@ export interface Caller extends Omit<KeyHolder, 'keyId' | 'scopes'> {
   readonly actor: Actor
   /** What it takes of the tenant's month; absent where nothing is counted. */
   readonly charge?: Charge
+  /** Somebody who may change nothing, to whom no secret is shown that would let them. */
+  readonly mayOnlyLook?: boolean
 }
 
 /** The holder of a key in one request. */
@@ -145,6 +152,22 @@ export function createKeys(parts: { db: Db; clock: Clock; audit: Audit; prefix: 
   const list = (tenantId?: string): ApiKey[] =>
     (tenantId === undefined ? store.all() : store.ofTenant(tenantId)).map(present)
 
+  /** Newest first, from behind the place of a key. */
+  const newest = (
+    tenantId: string,
+    limit: number,
+    before?: { createdAt: number; id: string },
+  ): ApiKey[] => store.newest(tenantId, limit, before).map(present)
+
+  /** Whether a tenant has a key that was not revoked. */
+  const hasLive = (tenantId: string): boolean => store.hasLive(tenantId)
+
+  function find(tenantId: string, id: string): FoundKey {
+    const key = existing(id)
+    if (key.tenantId !== tenantId) throw notFound('key not found')
+    return { ...present(key), replaced_by: key.replacedBy }
+  }
+
   function isOf(tenantId: string, engine: Engine, id: string): boolean {
     const key = store.find(id)
     return key?.tenantId === tenantId && key.engine === engine
@@ -228,7 +251,7 @@ export function createKeys(parts: { db: Db; clock: Clock; audit: Audit; prefix: 
     detail: Record<string, unknown>,
   ) => audit.record({ tenantId, actor, action, object: `key:${keyId}`, detail })
 
-  return { issue, rotate, revoke, list, isOf, isAlive, verify, forget }
+  return { issue, rotate, revoke, list, newest, hasLive, find, isOf, isAlive, verify, forget }
 }
 
 /** Who acts when a key does: the key, whoever holds it. */

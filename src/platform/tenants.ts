@@ -1,13 +1,18 @@
-import { and, asc, eq, ne, sql } from 'drizzle-orm'
 import type { Db } from '../db/open.ts'
 import type { Actor, Audit } from './audit/index.ts'
 import { type Clock, isoTime } from './clock.ts'
 import { fail, invalid, notFound } from './errors.ts'
-import { HOUSE_ID } from './house.ts'
 import { newId } from './ids.ts'
 import { createImportStore } from './portable/imports-store.ts'
-import { tenants } from './schema.ts'
+import {
+  createTenantStore,
+  type TenantRow,
+  type TenantScan,
+  type TenantStatus,
+} from './tenants-store.ts'
 import { LINE_TRICKS } from './tricks.ts'
+
+export type { TenantRow, TenantStatus } from './tenants-store.ts'
 
 export const PLANS = ['free', 'metered', 'unlimited'] as const
 export type Plan = (typeof PLANS)[number]
@@ -15,9 +20,6 @@ export type Plan = (typeof PLANS)[number]
 /** Why a tenant is held: `billing` for an open bill, `renewal` for an unpaid renewal. */
 export const SUSPEND_REASONS = ['billing', 'renewal'] as const
 export type SuspendReason = (typeof SUSPEND_REASONS)[number]
-
-export type TenantRow = typeof tenants.$inferSelect
-export type TenantStatus = TenantRow['status']
 
 /** A tenant as the command line and the console show it. */
 export interface Tenant {
@@ -37,7 +39,11 @@ export interface TenantChange {
   spendCapCents?: number | null
 }
 
+/** Tenants are counted up to here: a list of more is not read to its end. */
+export const MOST_TENANTS_COUNTED = 10_000
+
 const NAME_LIMIT = 200
+const IS_ID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i
 
 export type Tenants = ReturnType<typeof createTenants>
 
@@ -53,7 +59,7 @@ export function createTenants(parts: {
   onChange: () => void
 }) {
   const { db, clock, audit, onChange } = parts
-  const store = createStore(db)
+  const store = createTenantStore(db)
   const imports = createImportStore(db)
 
   const create = async (actor: Actor, input: { name: string; plan: Plan }): Promise<Tenant> =>
@@ -68,6 +74,24 @@ export function createTenants(parts: {
   }
 
   const list = (): Tenant[] => store.all().map(present)
+
+  /** Newest first; whose name begins with `search`, by name. A whole id finds its tenant alone. */
+  function page({ search, status, ...scan }: TenantScan): Tenant[] {
+    if (search === undefined || !IS_ID.test(search))
+      return store.page({ search, status, ...scan }).map(present)
+    const row = store.find(search.toLowerCase())
+    return row && (status === undefined || row.status === status) ? [present(row)] : []
+  }
+
+  /** How many there are of each status, of the first 10,000. */
+  const counts = (): Record<TenantStatus, number> => ({
+    active: 0,
+    suspended: 0,
+    renewal_unpaid: 0,
+    ...Object.fromEntries(
+      store.counts(MOST_TENANTS_COUNTED).map(({ status, count }) => [status, count]),
+    ),
+  })
 
   const find = (id: string): Tenant => present(existing(id))
 
@@ -104,61 +128,7 @@ export function createTenants(parts: {
   const record = (actor: Actor, action: string, row: TenantRow, detail: Record<string, unknown>) =>
     audit.record({ tenantId: row.id, actor, action, object: `tenant:${row.id}`, detail })
 
-  return { create, add, list, find, exists, nameOf, change, suspend, resume }
-}
-
-function createStore({ orm }: Db) {
-  const columns = {
-    name: sql.placeholder('name'),
-    plan: sql.placeholder('plan'),
-    status: sql.placeholder('status'),
-    spendCapCents: sql.placeholder('spendCapCents'),
-    updatedAt: sql.placeholder('updatedAt'),
-  }
-  const insert = orm
-    .insert(tenants)
-    .values({ ...columns, id: sql.placeholder('id'), createdAt: sql.placeholder('createdAt') })
-    .returning()
-    .prepare()
-  const save = orm
-    .update(tenants)
-    .set(columns as never)
-    .where(eq(tenants.id, sql.placeholder('id')))
-    .returning()
-    .prepare()
-  const isNoHouse = ne(tenants.id, HOUSE_ID)
-  const find = orm
-    .select()
-    .from(tenants)
-    .where(and(eq(tenants.id, sql.placeholder('id')), isNoHouse))
-    .prepare()
-  const name = orm
-    .select({ name: tenants.name })
-    .from(tenants)
-    .where(eq(tenants.id, sql.placeholder('id')))
-    .prepare()
-  const all = orm
-    .select()
-    .from(tenants)
-    .where(isNoHouse)
-    .orderBy(asc(tenants.createdAt), asc(tenants.id))
-    .prepare()
-  return {
-    insert: ({ id, name, plan, now }: { id: string; name: string; plan: Plan; now: number }) =>
-      insert.get({
-        id,
-        name,
-        plan,
-        status: 'active',
-        spendCapCents: null,
-        createdAt: now,
-        updatedAt: now,
-      }),
-    save: (row: TenantRow): TenantRow => save.get(row as never),
-    find: (id: string): TenantRow | undefined => find.get({ id }),
-    nameOf: (id: string): string | undefined => name.get({ id })?.name,
-    all: (): TenantRow[] => all.all(),
-  }
+  return { create, add, list, page, counts, find, exists, nameOf, change, suspend, resume }
 }
 
 function present({ spendCapCents, createdAt, updatedAt, ...row }: TenantRow): Tenant {

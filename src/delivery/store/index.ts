@@ -1,7 +1,10 @@
 import type { Db } from '../../db/open.ts'
 import { createAttemptStore } from './attempts.ts'
 import { createDeliveryStore } from './deliveries.ts'
+import { createEndpointLookStore } from './endpoint-looks.ts'
 import { createEndpointStore } from './endpoints.ts'
+import { createFanOutStore } from './fan-out.ts'
+import { createGlanceStore } from './glances.ts'
 import { createHealthStore } from './health.ts'
 import { createHoldingStore } from './holding.ts'
 import { createHourStore } from './hours.ts'
@@ -20,4 +23,7 @@ export const createStore = (db: Db) => ({
   holding: createHoldingStore(db),
   attempts: createAttemptStore(db),
   hours: createHourStore(db),
+  glances: createGlanceStore(db),
+  endpointLooks: createEndpointLookStore(db),
+  fanOut: createFanOutStore(db),
 })

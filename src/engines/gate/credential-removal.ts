@@ -1,6 +1,7 @@
+import { PROVIDERS } from '../../config/index.ts'
 import type { Db } from '../../db/open.ts'
 import type { Audit } from '../../platform/audit/index.ts'
-import { invalid } from '../../platform/errors.ts'
+import { fail, invalid, notFound } from '../../platform/errors.ts'
 import type { Caller } from '../../platform/keys.ts'
 import type { People } from './people.ts'
 import type { SecondFactors } from './second-factor/index.ts'
@@ -32,15 +33,28 @@ export function createCredentialRemoval(parts: {
       const known = TYPES.find((one) => one === type)
       if (!known) throw invalid(`type: expected one of ${TYPES.join(', ')}`)
       take(person, known)
-      audit.record({
-        tenantId: caller.tenantId,
-        actor: caller.actor,
-        action: 'identity.credential_removed',
-        object: `identity:${identityId}`,
-        detail: { type },
-      })
+      record(caller, identityId, { type })
     })
   }
+
+  /** One account elsewhere of several. Idempotent. */
+  async function removeAccount(caller: Caller, identityId: string, name: string): Promise<void> {
+    await db.commit(() => {
+      const { tenantId, id } = people.existing(caller.tenantId, identityId)
+      const provider = PROVIDERS.find((one) => one === name) ?? fail(notFound('no such provider'))
+      store.socialLinks.removeProvider(tenantId, id, provider)
+      record(caller, identityId, { type: 'oidc', provider })
+    })
+  }
+
+  const record = (caller: Caller, identityId: string, detail: Record<string, string>) =>
+    audit.record({
+      tenantId: caller.tenantId,
+      actor: caller.actor,
+      action: 'identity.credential_removed',
+      object: `identity:${identityId}`,
+      detail,
+    })
 
   function take(person: IdentityRow, type: Type) {
     const { tenantId, id } = person
@@ -49,5 +63,5 @@ export function createCredentialRemoval(parts: {
     else store.credentials.remove(tenantId, id, type)
   }
 
-  return { remove }
+  return { remove, removeAccount }
 }

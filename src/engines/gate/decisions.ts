@@ -4,7 +4,7 @@ import { createCursor, type Page, page } from '../../platform/cursor.ts'
 import type { Environment } from '../../platform/engines.ts'
 import { fail, notFound } from '../../platform/errors.ts'
 import { newId } from '../../platform/ids.ts'
-import type { KeyCaller } from '../../platform/keys.ts'
+import type { Caller, KeyCaller } from '../../platform/keys.ts'
 import type { Decision } from './model/authorization.ts'
 import type { DecisionRow } from './store/decisions.ts'
 import type { Store } from './store/index.ts'
@@ -41,7 +41,7 @@ export function createDecisions({ db, clock, store }: { db: Db; clock: Clock; st
 
   /** Newest first. */
   function list(
-    { tenantId }: KeyCaller,
+    { tenantId }: Caller,
     {
       subject,
       cursor,
@@ -55,7 +55,7 @@ export function createDecisions({ db, clock, store }: { db: Db; clock: Clock; st
     return { ...listed, data: listed.data.map(present) }
   }
 
-  const get = ({ tenantId }: KeyCaller, id: string): Decision =>
+  const get = ({ tenantId }: Caller, id: string): Decision =>
     present(store.decisions.find(tenantId, id) ?? fail(notFound('decision not found')))
 
   return { keep, list, get }

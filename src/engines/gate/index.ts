@@ -11,6 +11,7 @@ import { createDecisions } from './decisions.ts'
 import { createEditing } from './editing.ts'
 import { createErasure } from './erasure.ts'
 import { createEvents } from './events.ts'
+import { createHistory } from './history.ts'
 import { createHouse } from './house/index.ts'
 import { createIdentities } from './identities.ts'
 import { createAuthorizationMetrics } from './metrics.ts'
@@ -141,12 +142,18 @@ export function createGate(
     newCredential,
     setPassword,
     credentialRemoval,
+    secondFactors,
     minLength: password.minLength,
   })
 
   return {
     routes,
     sessions,
+    history: createHistory({ clock, audit, store, delivery }),
+    flows: selfService.flows,
+    verification: selfService.verification,
+    recoveryMails: selfService.recoveryMails,
+    decisions,
     people,
     house,
     identities,

@@ -2,8 +2,9 @@ import type { Clock } from '../../platform/clock.ts'
 import { isoOrNull } from '../../platform/clock.ts'
 import type { Caller } from '../../platform/keys.ts'
 import type { Policies } from './model/settings.ts'
+import type { Policy } from './policy/parse.ts'
 import type { Pdp } from './policy/pdp.ts'
-import { isStarterSet, STARTER_SET } from './policy/starter.ts'
+import { isStarterSet, STARTER_SET, starterPolicies } from './policy/starter.ts'
 import type { Settings, TenantSettings } from './settings.ts'
 
 export type PolicySettings = ReturnType<typeof createPolicySettings>
@@ -25,7 +26,14 @@ export function createPolicySettings(parts: { clock: Clock; settings: TenantSett
     return present(next)
   }
 
-  return { get, put }
+  /** How the policies that a reason names stand in the text in force, in that order. */
+  function named({ tenantId }: Caller, names: readonly string[]): Pick<Policy, 'name' | 'text'>[] {
+    const { policies: text } = settings.of(tenantId)
+    const all = text === null || isStarterSet(text) ? starterPolicies() : pdp.check(text)
+    return all.filter(({ name }) => names.includes(name))
+  }
+
+  return { get, put, named }
 }
 
 const present = ({ policies, policiesVersion, policiesUpdatedAt }: Settings): Policies => ({

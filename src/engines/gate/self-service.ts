@@ -25,6 +25,7 @@ import type { ChangePassword } from './password-change.ts'
 import type { Hashing } from './passwords/hashing.ts'
 import type { People } from './people.ts'
 import { presentIdentity } from './present.ts'
+import { createRecoveryMails } from './recovery-mails.ts'
 import { createClientOf } from './routes/clients.ts'
 import { createFlowPages } from './routes/flow-pages.ts'
 import type { SecondFactors } from './second-factor/index.ts'
@@ -150,6 +151,7 @@ export function createSelfService(
     callbackUrl,
     clientOf: createClientOf(web),
     verification: createVerification({ ...common, verifying }),
+    recoveryMails: createRecoveryMails({ ...common, codes }),
   }
 }
 

@@ -135,12 +135,7 @@ export function createSessions(parts: {
     row.assurance_level === 'aal1' &&
     owesSecondFactor({ tenantId: row.tenant_id, id: row.identity_id })
 
-  /** All sessions of a person, within a commit; returns the person as they are then. */
-  function endAll(person: IdentityRow): IdentityRow {
-    const next = { ...person, sessionGeneration: person.sessionGeneration + 1 }
-    store.identities.update(next)
-    return next
-  }
+  const endAll = (person: IdentityRow): IdentityRow => endSessions(store, person)
 
   /** All but one. */
   function endOthers(person: IdentityRow, keptId: string): IdentityRow {
@@ -204,6 +199,13 @@ export function createSessions(parts: {
     revokeAll,
     revoke,
   }
+}
+
+/** All sessions of a person, within a commit; returns the person as they are then. */
+export function endSessions({ identities }: Store, person: IdentityRow): IdentityRow {
+  const next = { ...person, sessionGeneration: person.sessionGeneration + 1 }
+  identities.update(next)
+  return next
 }
 
 const completed = (

@@ -1,22 +1,19 @@
 import type { Db } from '../../db/open.ts'
 import type { Audit } from '../../platform/audit/index.ts'
 import { type Clock, isoTime } from '../../platform/clock.ts'
-import { fail, invalid, notFound, rateLimited } from '../../platform/errors.ts'
+import { fail, invalid, notFound } from '../../platform/errors.ts'
 import type { Caller } from '../../platform/keys.ts'
 import type { Mail } from '../../platform/mail/index.ts'
 import type { Metering } from '../../platform/metering/index.ts'
 import type { FlowKeeper } from './flows/flow.ts'
 import type { Verifying } from './flows/kinds/verification.ts'
+import { requireAllowance } from './mail-allowance.ts'
 import type { StartedFlow } from './model/identities.ts'
 import type { People } from './people.ts'
-import type { AddressRow } from './store/addresses.ts'
 import type { Store } from './store/index.ts'
 
 /** Of mails that a tenant's server asks for: counted apart from those that people ask for. */
 const RESENT = 'resend'
-
-/** When to try again where the address has had mails of all kinds. */
-const PESTERED_MS = 10 * 60_000
 
 export type Verification = ReturnType<typeof createVerification>
 
@@ -47,7 +44,7 @@ export function createVerification(parts: {
       if (address.verifiedAt !== null) throw invalid('the address is verified already')
       if (person.state === 'inactive') throw invalid('the identity is inactive')
       metering.reserve(caller)
-      requireAllowance(address)
+      requireAllowance(mail, address, RESENT, clock.now())
       const flow = keeper.begin({ tenantId, kind: 'verification', language: 'en', identityId })
       verifying.ask(flow, person, { kind: RESENT, expiresAt: flow.expiresAt })
       audit.record({
@@ -59,14 +56,5 @@ export function createVerification(parts: {
       return { flow: { id: flow.id, expires_at: isoTime(flow.expiresAt) } }
     })
 
-  function requireAllowance({ tenantId, value }: AddressRow) {
-    const allowance = mail.allowance(tenantId, value, clock.now(), RESENT)
-    if (!allowance.allowed) throw tooMany(allowance.retryAfterMs)
-    if (mail.isPestered(tenantId, value, clock.now())) throw tooMany(PESTERED_MS)
-  }
-
   return { resend }
 }
-
-const tooMany = (retryAfterMs: number) =>
-  rateLimited('too many mails to this address; try again later', retryAfterMs)

@@ -21,6 +21,16 @@ import type {
 
 export type Webhooks = ReturnType<typeof createWebhooks>
 
+const HOUR_MS = 3_600_000
+const HOURS = 24
+
+/** Attempts of one hour, which is told by when it began. */
+interface Hour {
+  hour: string
+  succeeded: number
+  failed: number
+}
+
 const streamOf = ({ tenantId }: Caller) => webhookStream(tenantId)
 
 const cursorsOf = ({ tenantId }: Caller) => createCursor(`gate deliveries of ${tenantId}`)
@@ -68,9 +78,19 @@ export function createWebhooks(parts: { delivery: Delivery; clock: Clock; meteri
     return presentTest(sent, event.payload)
   }
 
+  /** How its attempts went, by the hours of the last day in which there were any. */
+  function hours(caller: Caller, id: string): Hour[] {
+    endpoints.get(streamOf(caller), id)
+    const now = clock.now()
+    const first = now - (now % HOUR_MS) - (HOURS - 1) * HOUR_MS
+    return delivery.hours
+      .between(id, first, now + 1)
+      .map(({ hour, succeeded, failed }) => ({ hour: isoTime(hour), succeeded, failed }))
+  }
+
   const log: DeliveryLog = createDeliveryLog({ delivery, metering, streamOf, cursorsOf })
 
-  return { list, create, update, remove, rotate, test, log }
+  return { list, create, update, remove, rotate, test, hours, log }
 }
 
 const present = ({ id, url, eventTypes, isActive, createdAt }: Endpoint): Webhook => ({

@@ -56,6 +56,7 @@ export const botsInTrouble = (db: Db): Bot[] =>
 export type { BotOutcome, Bots } from './bots.ts'
 export {
   LOGIN_STATES,
+  type LoginHours,
   type LoginRecord,
   type LoginState,
   type PersonRecord,
@@ -158,5 +159,15 @@ export function createPassepartout(
 
   const records = createLoginRecords({ clock, store, linkTo })
 
-  return { routes, bots, logins, people, records, start, stop, idle: loop.idle }
+  return {
+    routes,
+    bots,
+    logins,
+    people,
+    records,
+    glances: store.glances,
+    start,
+    stop,
+    idle: loop.idle,
+  }
 }

@@ -44,12 +44,18 @@ export interface PersonRecord extends User {
   updated_at: string
 }
 
+/** What came of sign-ins, by the hour in which they began. */
+export interface LoginHours {
+  /** The last day, the present hour last. */
+  hours: Record<'approved' | 'refused' | 'expired' | 'waiting', number>[]
+  /** True where there were more than anybody counts. */
+  isCut: boolean
+}
+
 interface Asked {
   limit: number
   cursor?: string | undefined
 }
-
-export type LoginRecords = ReturnType<typeof createLoginRecords>
 
 /** What the console reads of sign-ins and of those who signed in. */
 export function createLoginRecords(parts: {
@@ -84,6 +90,32 @@ export function createLoginRecords(parts: {
     const bot = store.bots.byId(row.botId)
     const isOpen = !present(row).is_expired && row.state === 'pending'
     return bot && isOpen && isSame(sha256(payload), row.linkHash) ? linkTo(bot, payload) : undefined
+  }
+
+  /** Over the last day, counted in the newest so many of each state. */
+  function lastDay(owner: Owner): LoginHours {
+    const now = clock.now()
+    const first = now - (now % HOUR_MS) - (HOURS - 1) * HOUR_MS
+    const hours = Array.from({ length: HOURS }, () => ({ ...NONE }))
+    let isCut = false
+    for (const state of LOGIN_STATES) {
+      const known = store.attempts.latest(owner, state, MOST_COUNTED)
+      const ofDay = known.filter(({ createdAt }) => createdAt >= first)
+      isCut ||= ofDay.length === MOST_COUNTED
+      for (const { createdAt, expiresAt } of ofDay) {
+        const tally = hours[Math.floor((createdAt - first) / HOUR_MS)]
+        if (tally) tally[outcomeOf(state, now >= expiresAt)]++
+      }
+    }
+    return { hours, isCut }
+  }
+
+  /** What somebody took part in, newest first, as far as it is kept. */
+  function ofPerson(tenantId: string, id: string): LoginRecord[] {
+    const { platform, platformUserId } =
+      store.people.find(tenantId, id) ?? fail(notFound('no such user'))
+    const bot = store.bots.find(tenantId, platform === 'sandbox' ? 'test' : 'live')
+    return bot ? store.attempts.ofOpener(bot.id, platformUserId, MOST_OF_PERSON).map(present) : []
   }
 
   /** Newest first; `search` is a whole id, account or username. */
@@ -135,10 +167,24 @@ export function createLoginRecords(parts: {
     }
   }
 
-  return { list, get, linkOf, people, person }
+  return { list, get, linkOf, lastDay, ofPerson, people, person }
 }
 
 const MOST_FOUND = 20
+const MOST_OF_PERSON = 10
+
+const HOUR_MS = 3_600_000
+const HOURS = 24
+/** In each state: more make no better picture. */
+const MOST_COUNTED = 500
+
+const NONE = { approved: 0, refused: 0, expired: 0, waiting: 0 }
+
+function outcomeOf(state: LoginState, isTooLate: boolean): keyof typeof NONE {
+  if (state === 'approved') return 'approved'
+  if (state === 'denied' || state === 'mismatched') return 'refused'
+  return isTooLate ? 'expired' : 'waiting'
+}
 
 const PLATFORM_OF: Record<Environment, MessengerPlatform> = { live: 'telegram', test: 'sandbox' }
 

@@ -6,7 +6,7 @@ import { checkEventType } from '../../delivery/matching.ts'
 import type { Rotated, Rotation, TestResult } from '../../http/delivery-log/model.ts'
 import { presentTest } from '../../http/delivery-log/present.ts'
 import { rotateSecret } from '../../http/delivery-log/rotation.ts'
-import type { Clock } from '../../platform/clock.ts'
+import { type Clock, isoTime } from '../../platform/clock.ts'
 import { createCursor, type Page, page } from '../../platform/cursor.ts'
 import { invalid } from '../../platform/errors.ts'
 import type { Caller } from '../../platform/keys.ts'
@@ -85,6 +85,14 @@ export function createRelayEndpoints(parts: {
     return present(await endpoints.update(streamOf(caller), caller.actor, id, change))
   }
 
+  /** Until when a secret that was replaced signs beside the one that took its place. */
+  function overlapEnd(caller: Caller, id: string): string | null {
+    const { secrets } = endpoints.get(streamOf(caller), id)
+    const ends = secrets.flatMap(({ expiresAt }) => expiresAt ?? [])
+    const last = Math.max(0, ...ends)
+    return last > clock.now() ? isoTime(last) : null
+  }
+
   const remove = (caller: Caller, id: string): Promise<void> =>
     endpoints.remove(streamOf(caller), caller.actor, id)
 
@@ -147,7 +155,7 @@ export function createRelayEndpoints(parts: {
     return presentStats(delivery.hours.between(id, since, until))
   }
 
-  return { get, ifAny, list, create, update, remove, rotate, test, replay, stats }
+  return { get, ifAny, list, create, update, overlapEnd, remove, rotate, test, replay, stats }
 }
 
 const currentSecret = ({ secrets }: EndpointRecord): string =>

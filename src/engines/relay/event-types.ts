@@ -12,19 +12,28 @@ const cursorsOf = (caller: Caller) => createCursor(ownList(caller, 'event types'
 
 /** The event types that were seen, and what is known of their payloads. */
 export function createEventTypes({ store }: { store: Store }) {
-  /** By name. */
+  /** By name; those that begin with `prefix`, if asked. */
   function list(
     caller: Caller,
-    { limit, cursor }: { limit: number; cursor?: string | undefined },
+    {
+      limit,
+      cursor,
+      prefix,
+    }: { limit: number; cursor?: string | undefined; prefix?: string | undefined },
   ): Page<EventTypeSeen> {
     const after = cursorsOf(caller).positionOf(cursor)
     const rows = store.eventTypes.list(caller.tenantId, environmentOf(caller), {
       after,
+      prefix,
       limit: limit + 1,
     })
     const listed = page(rows, limit, ({ name }) => cursorsOf(caller).encode(name))
     return { ...listed, data: listed.data.map(presentEventType) }
   }
+
+  /** The first `limit` by name, to choose from. */
+  const names = (caller: Caller, limit: number): string[] =>
+    store.eventTypes.names(caller.tenantId, environmentOf(caller), limit)
 
   /** With the sample as it was spelled. */
   function get(caller: Caller, name: string) {
@@ -33,5 +42,5 @@ export function createEventTypes({ store }: { store: Store }) {
     return { detail: presentEventTypeDetail(row), sample: row.sample }
   }
 
-  return { list, get }
+  return { list, names, get }
 }

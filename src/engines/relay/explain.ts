@@ -1,27 +1,34 @@
-import type { EndpointRow } from '../../delivery/store/endpoints.ts'
 import type { MessageRow } from '../../delivery/store/messages.ts'
 import type { DeliveryView } from '../../delivery/store/rows.ts'
-import type { Fate } from '../../delivery/verdicts.ts'
+import type { Addressee, Fate } from '../../delivery/verdicts.ts'
 import { statusOf } from '../../http/delivery-log/present.ts'
 import { isoTime } from '../../platform/clock.ts'
 import type { MessageDetail, Verdict } from './model/messages.ts'
 import { presentMessage } from './present.ts'
 
 /** A message without its payload, with what became of it everywhere, and in words why. */
-export function presentMessageDetail(
+export const presentMessageDetail = (
   row: MessageRow,
   fates: Fate[],
-): Omit<MessageDetail, 'payload'> {
-  const channels: string[] = row.channels === null ? [] : JSON.parse(row.channels)
-  return {
-    ...presentMessage(row),
-    channels,
-    idempotency_key: row.idempotencyKey,
-    endpoints: fates.map((fate) => explain(fate, row.type, channels)),
-  }
-}
+): Omit<MessageDetail, 'payload'> => ({
+  ...presentMessageHead(row),
+  endpoints: fates.map((fate) => explain(fate, row.type, channelsOf(row))),
+})
 
-function explain(fate: Fate, type: string, channels: string[]): Verdict {
+/** The same without what became of it. */
+export const presentMessageHead = (
+  row: MessageRow,
+): Omit<MessageDetail, 'payload' | 'endpoints'> => ({
+  ...presentMessage(row),
+  channels: channelsOf(row),
+  idempotency_key: row.idempotencyKey,
+})
+
+/** Those that it names. */
+export const channelsOf = ({ channels }: Pick<MessageRow, 'channels'>): string[] =>
+  channels === null ? [] : JSON.parse(channels)
+
+export function explain(fate: Fate, type: string, channels: string[]): Verdict {
   const { endpointId, endpoint, delivery } = fate
   const where = { endpoint_id: endpointId, url: endpoint?.url ?? null }
   if (delivery) {
@@ -38,7 +45,7 @@ const afterArrival = ({ state, succeededAt }: DeliveryView, since: string): stri
     ? since
     : `delivered at ${isoTime(succeededAt)}; since it was sent again: ${since}`
 
-function progress(delivery: DeliveryView, endpoint: EndpointRow | null): string {
+function progress(delivery: DeliveryView, endpoint: Addressee | null): string {
   const { attempts, run, dueAt, endedAt } = delivery
   const tried = `${attempts} ${attempts === 1 ? 'attempt' : 'attempts'}`
   const at = endedAt === null ? '' : ` at ${isoTime(endedAt)}`

@@ -4,13 +4,16 @@ import type { Access } from '../../http/access.ts'
 import type { Platform } from '../../platform/platform.ts'
 import { createCatalog } from './catalog.ts'
 import { createDeliveries } from './deliveries.ts'
+import { createEndpointLooks } from './endpoint-looks.ts'
 import { createRelayEndpoints } from './endpoints.ts'
 import { createEventTypes } from './event-types.ts'
+import { createFanOuts } from './fan-out.ts'
 import { createMessages } from './messages.ts'
 import { createRelayMetrics } from './metrics.ts'
 import { addRelayResources } from './resources.ts'
 import { relayRetention } from './retention.ts'
 import { createRoutes } from './routes/index.ts'
+import { createSignedRequests } from './signed-requests.ts'
 import { createStore } from './store/index.ts'
 import { announceUsage } from './usage-notices.ts'
 
@@ -20,7 +23,7 @@ export type Relay = ReturnType<typeof createRelay>
 export function createRelay(
   platform: Platform,
   delivery: Delivery,
-  config: Pick<Config, 'relay' | 'retention'>,
+  config: Pick<Config, 'relay' | 'retention' | 'brand'>,
   access: Access,
 ) {
   const { db, clock, metering, metrics, retention, resources } = platform
@@ -43,5 +46,14 @@ export function createRelay(
   addRelayResources(resources, delivery)
 
   const routes = createRoutes({ messages, endpoints, deliveries, eventTypes, access })
-  return { messages, endpoints, deliveries, eventTypes, routes }
+  return {
+    messages,
+    endpoints,
+    deliveries,
+    eventTypes,
+    routes,
+    endpointLooks: createEndpointLooks({ delivery, clock }),
+    fanOutOf: createFanOuts({ delivery }),
+    signedRequestOf: createSignedRequests({ delivery, clock, brandName: config.brand.name }),
+  }
 }

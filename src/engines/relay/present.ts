@@ -33,7 +33,7 @@ export const presentEndpoint = (row: EndpointRecord, health: Health): Endpoint =
   updated_at: isoTime(row.updatedAt),
 })
 
-const presentHealth = ({ openUntil, window, failures, failingSince }: Health) => ({
+export const presentHealth = ({ openUntil, window, failures, failingSince }: Health) => ({
   breaker: breakerOf(openUntil, window),
   open_until: isoOrNull(openUntil),
   failures_in_a_row: failures,

@@ -99,6 +99,10 @@ export function createAudit({ db, clock }: { db: Db; clock: Clock }) {
     return { entries, next: last + 1 }
   }
 
+  /** What was done last to one thing of a tenant, newest first. */
+  const about = (tenantId: string, object: string, limit: number): LoggedEntry[] =>
+    store.about(tenantId, object, limit).map(entryOf)
+
   /** The page on the way back: what came after the entry with the number `after`, as a `list`. */
   function listAfter(filter: AuditFilter & { after: number; limit: number }): AuditPage {
     const { first, last } = spanOf(filter)
@@ -142,7 +146,7 @@ export function createAudit({ db, clock }: { db: Db; clock: Clock }) {
     deleteSlice: (now, limit) => store.removeBefore(now - keptMs, limit),
   })
 
-  return { record, list, listAfter, oldestFirst, retention }
+  return { record, list, about, listAfter, oldestFirst, retention }
 }
 
 function answersTo(row: AuditRow, { action, actorId, object, since, until }: AuditFilter): boolean {

@@ -67,6 +67,13 @@ export function createAuditStore({ orm }: Db) {
       .orderBy(asc(auditLog.seq))
       .limit($('limit'))
       .prepare()
+  const about = orm
+    .select()
+    .from(auditLog)
+    .where(and(ofTenant, eq(auditLog.object, $('object'))))
+    .orderBy(desc(auditLog.seq))
+    .limit($('limit'))
+    .prepare()
   const newest = { all: backwards(undefined), ofTenant: backwards(ofTenant) }
   const oldest = { all: forwards(undefined), ofTenant: forwards(ofTenant) }
 
@@ -99,6 +106,8 @@ export function createAuditStore({ orm }: Db) {
     /** Removes up to `limit` rows that are older, and says how many it removed. */
     removeBefore: (before: number, limit: number): number =>
       removeBefore.all({ before, limit }).length,
+    about: (tenantId: string, object: string, limit: number): AuditRow[] =>
+      about.all({ tenantId, object, limit }),
     newest: read(newest),
     oldest: read(oldest),
     /** Where what was recorded in a period lies; undefined where nothing was. */

@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path'
 import { messageOf } from '../../db/errors.ts'
 import type { Db } from '../../db/open.ts'
 import type { Clock } from '../clock.ts'
+import { conflict, fail } from '../errors.ts'
 import { newId } from '../ids.ts'
 import type { Instances } from '../instances.ts'
 import type { Log } from '../log.ts'
@@ -101,6 +102,33 @@ export function createBackups(parts: {
     return open.length === 0 ? dueAt() > clock.now() : open.some(isUnderWay)
   }
 
+  /**
+   * One at once, whatever the schedule says, which counts from it then. Comes back when it has begun;
+   * `also` is done in the commit that says so. Throws `conflict` while one is being made.
+   */
+  async function makeNow(also: (file: string) => void = () => {}): Promise<void> {
+    if (looking) throw beingMade()
+    cancelTimer()
+    const begun = begin(also)
+    looking = begun
+      .then(make)
+      .catch((error) => log.error('a backup was not made', { error: messageOf(error) }))
+      .finally(() => {
+        looking = undefined
+        if (running) cancelTimer = clock.after(sleepMs(), look)
+      })
+    await begun
+  }
+
+  async function begin(also: (file: string) => void): Promise<BackupRow> {
+    const sizes = await sizesOf(store.open())
+    return db.commit(() => {
+      const row = claim(sizes, true) ?? fail(beingMade())
+      also(row.file)
+      return row
+    })
+  }
+
   /** Elsewhere: what we have left open ourselves could not be closed, as on a full disk. */
   const isUnderWay = ({ owner }: BackupRow): boolean =>
     owner !== null && owner !== instances.self && instances.alive().includes(owner)
@@ -116,12 +144,14 @@ export function createBackups(parts: {
   }
 
   /** Under the write lock of the database: whoever comes second finds the row of the first. */
-  function claim(sizes: Map<string, number | null>): BackupRow | undefined {
+  function claim(sizes: Map<string, number | null>, isAsked = false): BackupRow | undefined {
     const open = store.open()
     if (open.some((row) => isUnderWay(row) || !sizes.has(row.id))) return
     for (const { id } of open) closeAbandoned(id, sizes.get(id) ?? null)
-    if (dueAt() > clock.now()) return
+    if (!isAsked && dueAt() > clock.now()) return
     const row = newRow()
+    // Files are named by the second: one that was made within it would be in the way.
+    if (isAsked && store.list(row.startedAt, 1)[0]?.file === row.file) return
     store.add(row)
     return row
   }
@@ -188,11 +218,14 @@ export function createBackups(parts: {
     stop,
     /** Resolves when none is under way. */
     idle: async () => void (await looking),
+    makeNow,
     latest: () => store.latest(clock.now()),
     list: (limit: number) => store.list(clock.now(), limit),
     retention: backupRetention(store, keep),
   }
 }
+
+const beingMade = () => conflict('a backup is being made already, or was made just now')
 
 const sizeOf = (file: string): Promise<number | null> =>
   stat(file).then(

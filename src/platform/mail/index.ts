@@ -24,7 +24,7 @@ import { createThrottle } from './throttle.ts'
 export type { Body } from './body.ts'
 export type { OpenMail, Whose } from './outbox.ts'
 export type { Letter } from './post.ts'
-export type { MailSummary } from './store/mails.ts'
+export type { MailSummary } from './store/shelf.ts'
 export { letter } from './template.ts'
 export type { Allowance } from './throttle.ts'
 
@@ -83,7 +83,7 @@ export function createMail(parts: {
     ...createPost({ store, bodies, hashOf, hasServer, wake }),
     ...createThrottle({ store, hashOf }),
     ...createErase({ store, clock, hashOf }),
-    outbox: createOutbox({ store, bodies }),
+    outbox: createOutbox({ store, bodies, clock, wake }),
     retention: mailRetention(store, config.retention.mailsMs, hasServer),
     /** Whether there is a server for mail. */
     hasServer,

@@ -1,9 +1,9 @@
+import { conflict, fail, notFound } from '../errors.ts'
 import type { Scan } from '../scan.ts'
 import { SealError } from '../sealing/index.ts'
 import type { Bodies, Body } from './body.ts'
 import type { Store } from './store/index.ts'
-import type { MailSummary } from './store/mails.ts'
-import type { MailState } from './store/rows.ts'
+import type { MailSummary, Sought } from './store/shelf.ts'
 
 /** Mails of one tenant, of the instance (null), or of everybody. */
 export type Whose = { tenantId: string | null } | 'all'
@@ -21,44 +21,62 @@ export interface OutboxPage {
   next: number | undefined
 }
 
-/** Rows that are read at once. */
-const SLICE = 500
-/** Rows that one page looks at: a rare state is looked for page by page, not in one go. */
-const MOST_LOOKED_AT = 5000
+/** Mails that one page looks at: rare ones are looked for page by page, not in one go. */
+export const MOST_LOOKED_AT = 20_000
 
 /** What was written to whom: without a server for mail, the only place to read it. */
-export function createOutbox({ store, bodies }: { store: Store; bodies: Bodies }) {
-  /** Newest first. */
-  const list = (whose: Whose, scan: Scan): MailSummary[] =>
-    whose === 'all' ? store.mails.ofAll(scan) : store.mails.ofOne(whose.tenantId, scan)
+export function createOutbox(parts: {
+  store: Store
+  bodies: Bodies
+  clock: { now: () => number }
+  wake: () => void
+}) {
+  const { store, bodies, clock, wake } = parts
+  const { shelf, line } = store
 
-  /** Those in one of the states, or all: fewer than `limit` with a `next` where they are rare. */
-  function page(whose: Whose, states: ReadonlySet<MailState>, { before, limit }: Scan): OutboxPage {
-    const found: MailSummary[] = []
-    let next = before
-    for (let looked = 0; looked < MOST_LOOKED_AT; looked += SLICE) {
-      const rows = list(whose, { before: next, limit: SLICE })
-      for (const mail of rows) {
-        if (found.length === limit) return { mails: found, next }
-        if (states.size === 0 || states.has(mail.state)) found.push(mail)
-        next = mail.seq
-      }
-      if (rows.length < SLICE) return { mails: found, next: undefined }
-    }
-    return { mails: found, next }
+  /** Newest first. */
+  const list = (whose: Whose, scan: Scan): MailSummary[] => shelf.list(ownerOf(whose), scan)
+
+  /** Those that are sought: fewer than `limit`, with a `next`, where they are rare. */
+  function page(whose: Whose, sought: Sought, { before, limit }: Scan): OutboxPage {
+    const owner = ownerOf(whose)
+    const scan = { before, limit: limit + 1, most: MOST_LOOKED_AT }
+    const found = shelf.seek(owner, sought, scan)
+    const mails = found.slice(0, limit)
+    if (found.length > limit) return { mails, next: mails.at(-1)?.seq }
+    const behind = shelf.edge(owner, scan)
+    return { mails, next: behind === undefined ? undefined : behind + 1 }
   }
 
   /** How many are due, and how many wait for a retry, each counted up to 10,000. */
   const open = (): { ready: number; waiting: number } => ({
-    ready: store.line.count('ready'),
-    waiting: store.line.count('waiting'),
+    ready: line.count('ready'),
+    waiting: line.count('waiting'),
   })
 
   function read(whose: Whose, id: string): OpenMail | undefined {
-    const mail = store.mails.byId(id)
+    const mail = shelf.find(id)
     if (!mail || (whose !== 'all' && mail.tenantId !== whose.tenantId)) return undefined
     return { ...mail, body: bodyOf(mail.id, mail.body) }
   }
+
+  /** Within a commit: the next try of one that waits for it, at once. Throws `conflict` for others. */
+  function hasten(id: string): MailSummary {
+    const mail = existing(id)
+    if (!shelf.hasten(id, clock.now()))
+      throw conflict('only a mail that waits for a retry can be sent now')
+    wake()
+    return mail
+  }
+
+  /** Within a commit. Throws `conflict` for one that is just being sent. */
+  function remove(id: string): MailSummary {
+    const mail = existing(id)
+    if (!shelf.remove(id)) throw conflict('the mail is being handed to the mail server')
+    return mail
+  }
+
+  const existing = (id: string): MailSummary => shelf.find(id) ?? fail(notFound('mail not found'))
 
   /** What another master key has sealed must not hide the rest. */
   function bodyOf(id: string, sealed: string | null): Body | null {
@@ -70,5 +88,8 @@ export function createOutbox({ store, bodies }: { store: Store; bodies: Bodies }
     }
   }
 
-  return { list, page, open, read }
+  return { list, page, open, read, hasten, remove }
 }
+
+const ownerOf = (whose: Whose): string | null | undefined =>
+  whose === 'all' ? undefined : whose.tenantId

@@ -141,6 +141,62 @@ test('the first is made at once and the next when it is due, named after their t
   expect(process.latest()).toMatchObject({ startedAt: Date.parse(START) + DAY })
 })
 
+test('one that somebody asks for is made at once, and the next a period later', async () => {
+  await using world = createWorld()
+  const { makeNow, idle } = await world.boot('a')
+  await world.clock.settled()
+  await world.clock.advance(HOUR)
+  const noted: string[] = []
+  await makeNow((file) => noted.push(basename(file)))
+  await idle()
+  expect(noted).toEqual(['gatehouse-2026-11-22T06-12-38Z.tar.gz'])
+  expect(world.files()).toEqual(['gatehouse-2026-11-22T05-12-38Z.tar.gz', ...noted])
+  await world.clock.advance(DAY - MINUTE)
+  expect(world.files()).toHaveLength(2)
+  await world.clock.advance(2 * MINUTE)
+  expect(world.files()).toHaveLength(3)
+})
+
+test('one that somebody asks for is refused while one is being made, here or elsewhere', async () => {
+  await using world = createWorld({ enabled: false })
+  const untilCut: MakeArchive = (_dir, _file, signal) =>
+    new Promise((_, reject) => {
+      signal.addEventListener('abort', () => reject(new Error('cut short')))
+    })
+  const here = await world.bootHanging('a', untilCut)
+  const elsewhere = await world.boot('b')
+  await here.makeNow()
+  for (const { makeNow } of [here, elsewhere])
+    await expect(makeNow()).rejects.toMatchObject({ kind: 'conflict' })
+  expect(world.rows()).toMatchObject([{ owner: 'a', ended_at: null }])
+})
+
+test('one that somebody asks for twice within a second is made once', async () => {
+  await using world = createWorld({ enabled: false })
+  const { makeNow, idle } = await world.boot('a')
+  await makeNow()
+  await idle()
+  await expect(makeNow()).rejects.toMatchObject({ kind: 'conflict' })
+  await world.clock.advance(SECOND)
+  await makeNow()
+  await idle()
+  expect(world.rows()).toMatchObject([{ error: null }, { error: null }])
+})
+
+test('one that somebody asks for is not begun where that cannot be noted', async () => {
+  await using world = createWorld({ enabled: false })
+  const { makeNow, idle } = await world.boot('a')
+  const refused = makeNow(() => {
+    throw new Error('no room for the note')
+  })
+  await expect(refused).rejects.toThrow('no room for the note')
+  await idle()
+  expect([world.rows(), world.files()]).toEqual([[], []])
+  await makeNow()
+  await idle()
+  expect(world.files()).toHaveLength(1)
+})
+
 test('none is made unless it is switched on', async () => {
   await using world = createWorld({ enabled: false })
   await world.boot('a')

@@ -4,7 +4,10 @@ import type { Language } from '../model/flows.ts'
 import type { SessionDetail } from '../model/sessions.ts'
 import { createHouseAccounts } from './accounts.ts'
 import { houseCaller } from './caller.ts'
+import { createHouseRoster } from './roster.ts'
 import { createHouseSignIns } from './sign-ins.ts'
+import { createHouseStanding } from './standing.ts'
+import { createHouseWays } from './ways.ts'
 
 /** What the console asks for with a new flow. */
 interface Beginning {
@@ -24,7 +27,8 @@ export type House = ReturnType<typeof createHouse>
 /** Operators and their ways in, for the console, which has no key: nothing of it is counted. */
 export function createHouse(
   parts: Parameters<typeof createHouseAccounts>[0] &
-    Parameters<typeof createHouseSignIns>[0] & { flows: Flows },
+    Parameters<typeof createHouseSignIns>[0] &
+    Parameters<typeof createHouseWays>[0] & { flows: Flows },
 ) {
   const { flows } = parts
   const { create, find } = createHouseAccounts(parts)
@@ -45,7 +49,19 @@ export function createHouse(
     return { token, session: parts.sessions.whoami(token, houseCaller(SYSTEM)) }
   }
 
-  return { begin, exchange, create, find, open, changePassword, removeSecondFactor, sessions }
+  return {
+    begin,
+    exchange,
+    create,
+    find,
+    open,
+    changePassword,
+    removeSecondFactor,
+    sessions,
+    roster: createHouseRoster(parts),
+    standing: createHouseStanding(parts),
+    waysOf: createHouseWays(parts),
+  }
 }
 
 const SYSTEM: Actor = { kind: 'system' }

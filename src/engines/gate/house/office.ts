@@ -7,23 +7,26 @@ import { createHashing } from '../passwords/index.ts'
 import { createPeople } from '../people.ts'
 import { createStore } from '../store/index.ts'
 import { createTokenGenerations } from '../token-generations.ts'
-import { createHouseAccounts, type HouseAccounts } from './accounts.ts'
+import { createHouseAccounts } from './accounts.ts'
+import { createHouseRoster } from './roster.ts'
+import { createHouseStanding } from './standing.ts'
+
+export type HouseOffice = ReturnType<typeof createHouseOffice>
 
 /** The accounts of operators beside a running server, or without one: for the command line. */
 export function createHouseOffice(
   parts: { db: Db; clock: Clock; audit: Audit },
   { gate: { password } }: Pick<Config, 'gate'>,
-): HouseAccounts {
+) {
   const store = createStore(parts.db)
   const generations = createTokenGenerations({ ...parts, store })
   // Nobody can ask to hear of operators.
   const people = createPeople({ ...parts, store, generations, events: () => {} })
   const newCredential = createNewCredential({ hashing: createHashing(password) })
-  return createHouseAccounts({
-    ...parts,
-    store,
-    people,
-    newCredential,
-    minLength: password.minLength,
-  })
+  const { minLength } = password
+  return {
+    ...createHouseAccounts({ ...parts, store, people, newCredential, minLength }),
+    roster: createHouseRoster({ store }),
+    standing: createHouseStanding({ ...parts, store, people }),
+  }
 }

@@ -28,6 +28,13 @@ when {
 };
 `
 
+/** Each of them by its name, without an engine to tell them apart. */
+export const starterPolicies = (): { name: string; text: string }[] =>
+  STARTER_SET.split(/\n(?=@id)/).flatMap((text) => {
+    const [, name] = /^@id\("([^"]+)"\)/.exec(text) ?? []
+    return name === undefined ? [] : [{ name, text: text.replace(/\n+(\/\/[^\n]*\n*)*$/, '') }]
+  })
+
 /** The same rules as code: microseconds, and no engine to start. */
 export function decideByStarterSet(question: Question): Decided {
   const { principal } = question

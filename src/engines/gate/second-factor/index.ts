@@ -139,6 +139,12 @@ export function createSecondFactors(parts: {
     return row ? (JSON.parse(row.config) as { codes: RecoveryCode[] }).codes : []
   }
 
+  /** How many recovery codes there are, and how many of them are good for another sign-in. */
+  function countCodes(person: Person): { left: number; all: number } {
+    const codes = codesOf(person)
+    return { left: codes.filter(({ usedAt }) => usedAt === null).length, all: codes.length }
+  }
+
   const putCodes = (person: Person, codes: RecoveryCode[]) =>
     credentials.put(person, 'lookup_secret', { codes })
 
@@ -152,6 +158,7 @@ export function createSecondFactors(parts: {
     removeTotp,
     setCodes,
     removeCodes,
+    countCodes,
     acceptTotp,
     acceptCode,
     blockedMs,

@@ -135,6 +135,13 @@ export function createSessionStore({ orm, client }: Db) {
     .orderBy(desc(sessions.seq))
     .limit($('limit'))
     .prepare()
+  const recent = orm
+    .select()
+    .from(sessions)
+    .where(and(eq(sessions.tenantId, $('tenantId')), eq(sessions.identityId, $('identityId'))))
+    .orderBy(desc(sessions.generation), desc(sessions.seq))
+    .limit($('limit'))
+    .prepare()
   const revoke = orm
     .update(sessions)
     .set({ revokedAt: sql`${$('now')}` })
@@ -187,6 +194,9 @@ export function createSessionStore({ orm, client }: Db) {
       identityId: string,
       { generation, now, limit }: { generation: number; now: number; limit: number },
     ): SessionRow[] => live.all({ tenantId, identityId, generation, now, limit }),
+    /** Newest first, whatever has become of them. */
+    recent: (tenantId: string, identityId: string, limit: number): SessionRow[] =>
+      recent.all({ tenantId, identityId, limit }),
     revoke: (tenantId: string, id: string, now: number) => void revoke.run({ tenantId, id, now }),
     /** All of a person but the newest few, whatever has become of them. */
     removeBeyond: (tenantId: string, identityId: string, kept: number) =>

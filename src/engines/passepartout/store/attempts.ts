@@ -47,6 +47,8 @@ export interface AttemptEnding {
 /** What somebody was asked of late, newest first. */
 export type RecentAttempt = Pick<AttemptRow, 'state' | 'openedAt' | 'endedAt'>
 
+type AttemptTimes = Pick<AttemptRow, 'createdAt' | 'expiresAt'>
+
 export function createAttemptStore({ orm, client }: Db) {
   const $ = sql.placeholder
   const byId = and(eq(attempts.tenantId, $('tenantId')), eq(attempts.id, $('id')))
@@ -105,6 +107,26 @@ export function createAttemptStore({ orm, client }: Db) {
       ),
     )
     .orderBy(desc(attempts.seq))
+    .limit($('limit'))
+    .prepare()
+  const latest = orm
+    .select({ createdAt: attempts.createdAt, expiresAt: attempts.expiresAt })
+    .from(attempts)
+    .where(
+      and(
+        eq(attempts.tenantId, $('tenantId')),
+        eq(attempts.environment, $('environment')),
+        eq(attempts.state, $('state')),
+      ),
+    )
+    .orderBy(desc(attempts.seq))
+    .limit($('limit'))
+    .prepare()
+  const ofOpener = orm
+    .select()
+    .from(attempts)
+    .where(and(eq(attempts.botId, $('botId')), eq(attempts.openerId, $('openerId'))))
+    .orderBy(desc(attempts.openedAt))
     .limit($('limit'))
     .prepare()
   const findByLink = orm
@@ -185,6 +207,12 @@ export function createAttemptStore({ orm, client }: Db) {
       state: AttemptRow['state'],
       { before = END, limit }: Scan,
     ): AttemptRow[] => inState.all({ ...owner, state, before, limit }),
+    /** When the newest in a state began, and until when they could be answered. */
+    latest: (owner: Owner, state: AttemptRow['state'], limit: number): AttemptTimes[] =>
+      latest.all({ ...owner, state, limit }),
+    /** What one person took part in with one bot, newest first. */
+    ofOpener: (botId: string, openerId: string, limit: number): AttemptRow[] =>
+      ofOpener.all({ botId, openerId, limit }),
     /** Whose it is, the link alone tells. */
     byLink: (linkHash: string): AttemptRow | undefined => findByLink.get({ linkHash }),
     /** Binds it to whoever opens it first. */

@@ -1,6 +1,7 @@
 import type { Db } from '../../../db/open.ts'
 import { createAttemptStore } from './attempts.ts'
 import { createBotStore } from './bots.ts'
+import { createGlanceStore } from './glances.ts'
 import { createPersonStore } from './people.ts'
 import { createPromptStore } from './prompts.ts'
 import { createTokenStore } from './tokens.ts'
@@ -16,4 +17,5 @@ export const createStore = (db: Db) => ({
   prompts: createPromptStore(db),
   people: createPersonStore(db),
   tokens: createTokenStore(db),
+  glances: createGlanceStore(db),
 })

@@ -7,6 +7,9 @@ import { relayEventTypes as types } from '../schema.ts'
 export type EventTypeRow = typeof types.$inferSelect
 export type EventTypeKey = Pick<EventTypeRow, 'tenantId' | 'environment' | 'name'>
 
+/** Comes behind every character that a name can have. */
+const BEHIND_ALL = '\uffff'
+
 export function createEventTypeStore({ orm, client }: Db) {
   const $ = sql.placeholder
   const inEnvironment = and(
@@ -46,7 +49,21 @@ export function createEventTypeStore({ orm, client }: Db) {
   const list = orm
     .select()
     .from(types)
-    .where(and(inEnvironment, sql`${types.name} > ${$('after')}`))
+    .where(
+      and(
+        inEnvironment,
+        sql`${types.name} > ${$('after')}`,
+        sql`${types.name} >= ${$('prefix')}`,
+        sql`${types.name} < ${$('end')}`,
+      ),
+    )
+    .orderBy(asc(types.name))
+    .limit($('limit'))
+    .prepare()
+  const names = orm
+    .select({ name: types.name })
+    .from(types)
+    .where(inEnvironment)
     .orderBy(asc(types.name))
     .limit($('limit'))
     .prepare()
@@ -71,12 +88,20 @@ export function createEventTypeStore({ orm, client }: Db) {
     reshape: (key: EventTypeKey, to: Pick<EventTypeRow, 'shape' | 'drift' | 'sample'>) =>
       void reshape.run({ ...key, ...to }),
     find: (key: EventTypeKey): EventTypeRow | undefined => find.get({ ...key }),
-    /** By name, from behind `after`. */
+    /** By name, from behind `after`, those that begin with `prefix`. */
     list: (
       tenantId: string,
       environment: Environment,
-      { after = '', limit }: { after?: string | undefined; limit: number },
-    ): EventTypeRow[] => list.all({ tenantId, environment, after, limit }),
+      {
+        after = '',
+        prefix = '',
+        limit,
+      }: { after?: string | undefined; prefix?: string | undefined; limit: number },
+    ): EventTypeRow[] =>
+      list.all({ tenantId, environment, after, prefix, end: `${prefix}${BEHIND_ALL}`, limit }),
+    /** The first of them by name: what is known of each may be large. */
+    names: (tenantId: string, environment: Environment, limit: number): string[] =>
+      names.all({ tenantId, environment, limit }).map(({ name }) => name),
     count: (tenantId: string, environment: Environment): number =>
       count.get({ tenantId, environment })?.count ?? 0,
     removeUnseen: (before: number, limit: number): number =>

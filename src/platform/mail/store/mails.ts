@@ -1,35 +1,12 @@
-import { and, desc, eq, gt, lt, lte, type SQL, sql } from 'drizzle-orm'
+import { and, desc, eq, gt, lte, type SQL, sql } from 'drizzle-orm'
 import type { Db } from '../../../db/open.ts'
-import { END, type Scan } from '../../scan.ts'
 import { mails } from '../../schema.ts'
-import type { MailRow, MailState, NewMail } from './rows.ts'
+import type { MailState, NewMail } from './rows.ts'
 
-/** What a list shows: all but the body and what the loop notes. */
-export type MailSummary = Pick<MailRow, keyof typeof SUMMARY>
-
-const SUMMARY = {
-  seq: mails.seq,
-  id: mails.id,
-  tenantId: mails.tenantId,
-  about: mails.about,
-  kind: mails.kind,
-  recipient: mails.recipient,
-  subject: mails.subject,
-  state: mails.state,
-  tries: mails.tries,
-  dueAt: mails.dueAt,
-  expiresAt: mails.expiresAt,
-  lastError: mails.lastError,
-  createdAt: mails.createdAt,
-  endedAt: mails.endedAt,
-}
-
-/** Mails as they are written, looked at and deleted; the instance is the tenant null. */
+/** Mails as they are written, counted and cleared away; the instance is the tenant null. */
 export function createMailStore({ orm }: Db) {
   const $ = sql.placeholder
   const state = (name: MailState): SQL => sql`${mails.state} = ${sql.raw(`'${name}'`)}`
-  const ofTenant = sql`${mails.tenantId} is ${$('tenantId')}`
-  const older = lt(mails.seq, $('before'))
   const slice = (where: string): SQL =>
     sql`${mails.seq} in (select seq from mails where ${sql.raw(where)} limit ${$('limit')})`
 
@@ -79,25 +56,6 @@ export function createMailStore({ orm }: Db) {
       ),
     )
     .limit($('limit'))
-    .prepare()
-  const ofAll = orm
-    .select(SUMMARY)
-    .from(mails)
-    .where(older)
-    .orderBy(desc(mails.seq))
-    .limit($('limit'))
-    .prepare()
-  const ofOne = orm
-    .select(SUMMARY)
-    .from(mails)
-    .where(and(ofTenant, older))
-    .orderBy(desc(mails.seq))
-    .limit($('limit'))
-    .prepare()
-  const byId = orm
-    .select({ ...SUMMARY, body: mails.body })
-    .from(mails)
-    .where(eq(mails.id, $('id')))
     .prepare()
   const release = orm
     .update(mails)
@@ -189,11 +147,6 @@ export function createMailStore({ orm }: Db) {
       { except, since, now }: { except: string; since: number; now: number },
       limit: number,
     ): number => sent.all({ recipientHash, except: `${except}%`, since, now, limit }).length,
-    /** Of every tenant and of the instance. */
-    ofAll: ({ before = END, limit }: Scan): MailSummary[] => ofAll.all({ before, limit }),
-    ofOne: (tenantId: string | null, { before = END, limit }: Scan): MailSummary[] =>
-      ofOne.all({ tenantId, before, limit }),
-    byId: (id: string): (MailSummary & Pick<MailRow, 'body'>) | undefined => byId.get({ id }),
     /** Puts up to `limit` of those that waited for a server in line and says how many. */
     release: (now: number, limit: number): number => release.all({ now, limit }).length,
     /** The reverse, for when there is no server any more. */

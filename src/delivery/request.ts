@@ -1,0 +1,41 @@
+import { deliveryHeaders } from './delivery-headers.ts'
+import type { Endpoint } from './directory.ts'
+import { bodyOf, type Format, type Message } from './formats.ts'
+import { sign } from './signing.ts'
+import { liveSecrets } from './signing-secrets.ts'
+import type { Trigger } from './triggers.ts'
+
+/** One request to be made. */
+export interface Parcel {
+  endpoint: Pick<Endpoint, 'secrets'>
+  message: Message
+  format: Format
+  /** Number of the attempt, from 1. */
+  attempt: number
+  trigger: Trigger
+}
+
+/**
+ * The body, and the headers beside an endpoint's own. Signed anew for each attempt: receivers refuse
+ * what is older than five minutes.
+ */
+export function composeRequest(parcel: Parcel, brandName: string, now: number) {
+  const { endpoint, message, format, attempt, trigger } = parcel
+  const body = bodyOf(format, message)
+  const timestamp = Math.floor(now / 1000)
+  const secrets = liveSecrets(endpoint.secrets, now)
+  const signature = sign({ id: message.id, timestamp, body, secrets })
+  const headersWith = (custom: Record<string, string>) =>
+    deliveryHeaders({
+      brandName,
+      messageId: message.id,
+      type: message.type,
+      format,
+      timestamp,
+      attempt,
+      trigger,
+      signature,
+      custom,
+    })
+  return { body, headersWith }
+}

@@ -1,0 +1,90 @@
+import type { Db } from '../../db/open.ts'
+import type { Stream } from '../stream.ts'
+import type { Addressee } from '../verdicts.ts'
+import type { DeliveryRow } from './rows.ts'
+
+/** How far one delivery of a message is, what needs somebody first; their order is that of pages. */
+export const STAGES = ['failed', 'retrying', 'held', 'under way', 'cancelled', 'delivered'] as const
+export type Stage = (typeof STAGES)[number]
+
+export type SentRow = Pick<
+  DeliveryRow,
+  'seq' | 'id' | 'endpointId' | 'state' | 'tries' | 'attempts' | 'dueAt' | 'createdAt' | 'endedAt'
+> & {
+  stage: number
+  /** Null once the endpoint is deleted. */
+  url: string | null
+  isActive: number | null
+}
+
+type UnreachedRow = Addressee & { seq: number }
+
+/** The place of a stage in `STAGES`. */
+const STAGE = `case state when 'failed' then 0 when 'held' then 2 when 'leased' then 3
+  when 'cancelled' then 4 when 'succeeded' then 5 else iif(tries > 0, 1, 3) end`
+
+/** Of one message: a tenant has so many endpoints and no more, which is what bounds all of this. */
+const OF_MESSAGE = 'message_seq = ? and +tenant_id = ?'
+
+const UNREACHED = `from endpoints e where e.tenant_id = ? and e.stream = ? and e.deleted_at is null
+  and not exists (select 1 from deliveries d where d.message_seq = ? and d.endpoint_id = e.id)`
+
+/** Where a message went and where it did not, a page at a time. */
+export function createFanOutStore({ client }: Db) {
+  const counts = client.prepare<{ stage: number; count: number }, [number, string]>(
+    `select stage, count(*) as count
+      from (select ${STAGE} as stage from deliveries where ${OF_MESSAGE}) group by stage`,
+  )
+  const sent = client.prepare<SentRow, [number, string, number, number, number, number, number]>(
+    `select some.*, e.url, e.is_active as isActive from (
+        select * from (
+          select ${STAGE} as stage, seq, id, endpoint_id as endpointId, state, tries, attempts,
+            due_at as dueAt, created_at as createdAt, ended_at as endedAt
+          from deliveries where ${OF_MESSAGE})
+        where (stage, seq) > (?, ?) and stage between ? and ?
+        order by stage, seq limit ?) some
+      left join endpoints e on e.id = some.endpointId and e.deleted_at is null
+      order by some.stage, some.seq`,
+  )
+  const unreachedCount = client.prepare<{ count: number }, [string, string, number]>(
+    `select count(*) as count ${UNREACHED}`,
+  )
+  const unreached = client.prepare<
+    Omit<UnreachedRow, 'isActive'> & { isActive: number },
+    [string, string, number, number, number]
+  >(
+    `select e.seq, e.id, e.url, e.event_types as eventTypes, e.channels, e.is_active as isActive,
+        e.created_at as createdAt ${UNREACHED} and e.seq > ? order by e.seq limit ?`,
+  )
+
+  return {
+    counts: (tenantId: string, messageSeq: number): Record<Stage, number> => {
+      const found = new Map(
+        counts.all(messageSeq, tenantId).map(({ stage, count }) => [stage, count]),
+      )
+      const entries = STAGES.map((stage, place) => [stage, found.get(place) ?? 0] as const)
+      return Object.fromEntries(entries) as Record<Stage, number>
+    },
+    /** By stage, and oldest first within one; from behind `after`, of one stage if asked. */
+    sent: (
+      tenantId: string,
+      messageSeq: number,
+      page: { after: readonly [stage: number, seq: number]; stage?: Stage; limit: number },
+    ): SentRow[] => {
+      const only = page.stage === undefined ? undefined : STAGES.indexOf(page.stage)
+      const [first, last] = [only ?? 0, only ?? STAGES.length]
+      return sent.all(messageSeq, tenantId, ...page.after, first, last, page.limit)
+    },
+    unreachedCount: ({ tenantId, name }: Stream, messageSeq: number): number =>
+      unreachedCount.get(tenantId, name, messageSeq)?.count ?? 0,
+    /** Endpoints that there are now without a delivery of it, oldest first, from behind `after`. */
+    unreached: (
+      { tenantId, name }: Stream,
+      messageSeq: number,
+      { after, limit }: { after: number; limit: number },
+    ): UnreachedRow[] =>
+      unreached
+        .all(tenantId, name, messageSeq, after, limit)
+        .map((row) => ({ ...row, isActive: row.isActive === 1 })),
+  }
+}

@@ -1,0 +1,109 @@
+import type { Delivery } from '../../delivery/index.ts'
+import type { Told } from '../../delivery/store/glances.ts'
+import type { Actor, Audit } from '../../platform/audit/index.ts'
+import type { Clock } from '../../platform/clock.ts'
+import { type Device, deviceOf } from '../../platform/device.ts'
+import type { Caller } from '../../platform/keys.ts'
+import { END } from '../../platform/scan.ts'
+import { type EventType, webhookStream } from './events.ts'
+import type { AuthenticationMethod } from './model/sessions.ts'
+import type { Store } from './store/index.ts'
+import type { SessionRow } from './store/sessions.ts'
+
+/** Something that has happened to a person, or that was done to them. */
+export type Happening =
+  | {
+      kind: 'signed_in'
+      at: number
+      methods: string[]
+      device: Device | null
+      ipAddress: string | null
+    }
+  | { kind: 'told'; at: number; type: string; payload: Record<string, string> }
+  | { kind: 'done'; at: number; action: string; actor: Actor; detail: Record<string, unknown> }
+
+/** How often something happened, hour by hour. */
+export interface Frequency {
+  /** Counts of hours that end with the present one. */
+  hours: number[]
+  /** True where more happened than anybody counts. */
+  isCut: boolean
+}
+
+/** Of each source: who wants more of it has the audit log and the webhooks' own. */
+const MOST = 15
+const HOUR_MS = 3_600_000
+const HOURS = 24
+/** Counted for a picture, which by then says enough. */
+const MOST_AN_HOUR = 1000
+
+/** Said by the log of sessions and by the audit log in more detail. */
+const SAID_OTHERWISE: ReadonlySet<string> = new Set<EventType>([
+  'identity.login',
+  'identity.state_changed',
+])
+
+/** What became of people: from their sessions, from what webhooks are told, from the audit log. */
+export function createHistory(parts: {
+  clock: Clock
+  audit: Audit
+  store: Store
+  delivery: Pick<Delivery, 'messages' | 'glances'>
+}) {
+  const { clock, audit, store, delivery } = parts
+
+  /** The latest of it, newest first. */
+  function of({ tenantId }: Caller, identityId: string): Happening[] {
+    const told = delivery.glances
+      .about(tenantId, identityId, MOST)
+      .filter(({ type }) => !SAID_OTHERWISE.has(type))
+    const done = audit.about(tenantId, `identity:${identityId}`, MOST)
+    const isCreationDone = done.some(({ action }) => action === CREATED)
+    const happenings: Happening[] = [
+      ...store.sessions.recent(tenantId, identityId, MOST).map(signIn),
+      ...told.filter(({ type }) => type !== CREATED || !isCreationDone).map(tale),
+      ...done.map(({ at, action, actor, detail }) => ({
+        kind: 'done' as const,
+        at,
+        action,
+        actor,
+        detail,
+      })),
+    ]
+    return happenings.toSorted((one, other) => other.at - one.at).slice(0, MOST)
+  }
+
+  /** Over the last day. */
+  function frequency({ tenantId }: Pick<Caller, 'tenantId'>, type: EventType): Frequency {
+    const stream = webhookStream(tenantId)
+    const now = clock.now()
+    const first = now - (now % HOUR_MS) - (HOURS - 1) * HOUR_MS
+    const places = Array.from({ length: HOURS }, (_, index) =>
+      delivery.messages.placeAt(first + index * HOUR_MS),
+    )
+    const hours = places.map((after, index) => {
+      const upTo = places[index + 1] ?? END
+      return delivery.glances.countOfType(stream, type, { after, upTo, limit: MOST_AN_HOUR })
+    })
+    return { hours, isCut: hours.some((count) => count === MOST_AN_HOUR) }
+  }
+
+  return { of, frequency }
+}
+
+const CREATED: EventType = 'identity.created'
+
+const signIn = ({ issuedAt, methods, userAgent, ipAddress }: SessionRow): Happening => ({
+  kind: 'signed_in',
+  at: issuedAt,
+  methods: (JSON.parse(methods) as AuthenticationMethod[]).map(({ method }) => method),
+  device: deviceOf(userAgent),
+  ipAddress,
+})
+
+const tale = ({ acceptedAt, type, payload }: Told): Happening => ({
+  kind: 'told',
+  at: acceptedAt,
+  type,
+  payload: JSON.parse(payload).data.payload,
+})

@@ -1,0 +1,27 @@
+import type { Actor, Audit } from '../../../platform/audit/index.ts'
+import { HOUSE_ID } from '../../../platform/house.ts'
+import type { People } from '../people.ts'
+import { endSessions } from '../sessions.ts'
+import type { State } from '../store/identities.ts'
+import type { Store } from '../store/index.ts'
+
+export type HouseStanding = ReturnType<typeof createHouseStanding>
+
+/** Whether operators may get in, as others decide it: each within the caller's commit. */
+export function createHouseStanding(parts: { store: Store; people: People; audit: Audit }) {
+  const { store, people, audit } = parts
+  const existing = (operatorId: string) => people.existing(HOUSE_ID, operatorId)
+
+  /** Who is deactivated is out at once, and what that ends does not come back with them. */
+  const setState = (actor: Actor, operatorId: string, state: State): void =>
+    void people.change(existing(operatorId), actor, { state })
+
+  /** Everywhere, at once; they may sign in again. */
+  function signOut(actor: Actor, operatorId: string) {
+    endSessions(store, existing(operatorId))
+    const object = `identity:${operatorId}`
+    audit.record({ tenantId: HOUSE_ID, actor, action: 'sessions.revoked', object })
+  }
+
+  return { setState, signOut }
+}

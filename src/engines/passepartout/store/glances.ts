@@ -1,0 +1,49 @@
+import type { Db } from '../../../db/open.ts'
+import type { Owner } from '../owner.ts'
+
+/** Part of the order of all sign-ins: from behind one place up to another. */
+export type Stretch = { after: number; upTo: number }
+
+/** Counted of one stretch; by then a picture says enough. */
+const MOST_COUNTED = 10_000
+
+/**
+ * What somebody sees at a glance of sign-ins by bot. The plus before each parameter keeps SQLite from
+ * planning anew: db/open.ts.
+ */
+export function createGlanceStore({ client }: Db) {
+  const first = client.prepare<{ seq: number | null }, []>(
+    'select min(seq) as seq from passepartout_attempts',
+  )
+  const last = client.prepare<{ seq: number | null }, []>(
+    'select max(seq) as seq from passepartout_attempts',
+  )
+  const from = client.prepare<{ seq: number; createdAt: number }, { seq: number }>(`
+    select seq, created_at as createdAt from passepartout_attempts
+    where seq >= +$seq order by seq limit 1`)
+  const approved = client.prepare<{ seq: number }, Owner & Stretch>(`
+    select seq from passepartout_attempts
+    where tenant_id = +$tenantId and environment = +$environment and state = 'approved'
+      and seq > +$after and seq <= +$upTo limit ${MOST_COUNTED}`)
+
+  /** Where in the order of all a moment lies: found by halves, as that order is the one in time. */
+  function placeAt(at: number): number {
+    const [lowest, highest] = [first.get()?.seq, last.get()?.seq]
+    if (lowest == null || highest == null) return 0
+    let [low, high] = [lowest - 1, highest]
+    while (low < high) {
+      const middle = Math.ceil((low + high) / 2)
+      const found = from.get({ seq: middle })
+      if (found && found.createdAt < at) low = Math.min(found.seq, high)
+      else high = middle - 1
+    }
+    return low
+  }
+
+  return {
+    placeAt,
+    /** Those that somebody has approved. */
+    countOfApproved: ({ tenantId, environment }: Owner, stretch: Stretch): number =>
+      approved.values({ tenantId, environment, ...stretch }).length,
+  }
+}

@@ -1,0 +1,98 @@
+import type { Delivery } from '../../delivery/index.ts'
+import type { SentRow, Stage } from '../../delivery/store/fan-out.ts'
+import type { Status } from '../../http/delivery-log/model.ts'
+import { statusOf } from '../../http/delivery-log/present.ts'
+import { isoOrNull, isoTime } from '../../platform/clock.ts'
+import { createCursor, type Page, page } from '../../platform/cursor.ts'
+import { fail, notFound } from '../../platform/errors.ts'
+import type { Caller } from '../../platform/keys.ts'
+import { channelsOf, explain, presentMessageHead } from './explain.ts'
+import type { MessageDetail, Verdict } from './model/messages.ts'
+import { environmentOf, ownList, streamOf } from './stream.ts'
+
+/** One delivery of a message, with the address it goes to. */
+export interface SentLook {
+  id: string
+  endpoint_id: string
+  /** Null once the endpoint is deleted. */
+  url: string | null
+  status: Status
+  attempts: number
+  next_attempt_at: string | null
+  created_at: string
+  ended_at: string | null
+}
+
+/** A message, and a page of where it went and of where it did not. */
+export interface FanOut {
+  message: Omit<MessageDetail, 'payload' | 'endpoints'>
+  /** As it was spelled. */
+  payload: string
+  /** How many deliveries are how far. */
+  counts: Record<Stage, number>
+  sent: Page<SentLook>
+  /** How many endpoints there are that have no delivery of it. */
+  unreachedCount: number
+  unreached: Page<Verdict>
+}
+
+interface Asked {
+  limit: number
+  stage?: Stage | undefined
+  /** Where the page of deliveries begins, and that of the other endpoints. */
+  cursor?: string | undefined
+  otherCursor?: string | undefined
+}
+
+const FROM_THE_FIRST = [-1, 0] as const
+
+/**
+ * Where messages went, for pages: one may have gone to a thousand endpoints, so that nobody reads all
+ * of them, and what needs somebody comes first.
+ */
+export function createFanOuts({ delivery }: { delivery: Delivery }) {
+  const sentCursors = (caller: Caller, id: string) =>
+    createCursor(ownList(caller, `deliveries of ${id}`), ['number', 'number'])
+  const otherCursors = (caller: Caller, id: string) =>
+    createCursor(ownList(caller, `endpoints without ${id}`))
+
+  return (caller: Caller, id: string, { limit, stage, cursor, otherCursor }: Asked): FanOut => {
+    const stream = streamOf(caller)
+    const row = delivery.messages.find(stream, id) ?? fail(notFound('message not found'))
+    const places = sentCursors(caller, id)
+    const others = otherCursors(caller, id)
+    const sent = delivery.fanOut.sent(caller.tenantId, row.seq, {
+      after: places.positionOf(cursor) ?? FROM_THE_FIRST,
+      stage,
+      limit: limit + 1,
+    })
+    const unreached = delivery.fanOut.unreached(stream, row.seq, {
+      after: others.positionOf(otherCursor) ?? 0,
+      limit: limit + 1,
+    })
+    const sentPage = page(sent, limit, (last) => places.encode([last.stage, last.seq]))
+    const otherPage = page(unreached, limit, ({ seq }) => others.encode(seq))
+    const isSandbox = environmentOf(caller) === 'test'
+    const why = (endpoint: (typeof unreached)[number]) =>
+      explain(delivery.unreached(endpoint, row, isSandbox), row.type, channelsOf(row))
+    return {
+      message: presentMessageHead(row),
+      payload: row.payload,
+      counts: delivery.fanOut.counts(caller.tenantId, row.seq),
+      sent: { ...sentPage, data: sentPage.data.map(presentSent) },
+      unreachedCount: delivery.fanOut.unreachedCount(stream, row.seq),
+      unreached: { ...otherPage, data: otherPage.data.map(why) },
+    }
+  }
+}
+
+const presentSent = (row: SentRow): SentLook => ({
+  id: row.id,
+  endpoint_id: row.endpointId,
+  url: row.url,
+  status: statusOf(row),
+  attempts: row.attempts,
+  next_attempt_at: row.state === 'waiting' || row.state === 'ready' ? isoTime(row.dueAt) : null,
+  created_at: isoTime(row.createdAt),
+  ended_at: isoOrNull(row.endedAt),
+})

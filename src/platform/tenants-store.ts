@@ -1,0 +1,129 @@
+import { and, asc, desc, eq, type SQL, sql } from 'drizzle-orm'
+import type { Db } from '../db/open.ts'
+import { HOUSE_ID } from './house.ts'
+import { tenants } from './schema.ts'
+
+export type TenantRow = typeof tenants.$inferSelect
+export type TenantStatus = TenantRow['status']
+
+/** A part of the list, from behind the tenant with the id `after`. */
+export interface TenantScan {
+  status?: TenantStatus | undefined
+  /** The beginning of the name; such a list is in the order of names. */
+  search?: string | undefined
+  after?: string | undefined
+  limit: number
+}
+
+/** After every character that a name can hold. */
+const LAST = '\u{10ffff}'
+/** Ids begin with the time at which they were made: the newest come last. */
+const NEWEST = '~'
+
+/** The only file with SQL on tenants; lists leave out the house of the operators, which is first. */
+export function createTenantStore({ orm }: Db) {
+  const $ = sql.placeholder
+  const byId = eq(tenants.id, $('id'))
+  const isNoHouse = sql`${tenants.id} > ${HOUSE_ID}`
+  const columns = {
+    name: $('name'),
+    plan: $('plan'),
+    status: $('status'),
+    spendCapCents: $('spendCapCents'),
+    updatedAt: $('updatedAt'),
+  }
+  const insert = orm
+    .insert(tenants)
+    .values({ ...columns, id: $('id'), createdAt: $('createdAt') })
+    .returning()
+    .prepare()
+  const save = orm
+    .update(tenants)
+    .set(columns as never)
+    .where(byId)
+    .returning()
+    .prepare()
+  const find = orm.select().from(tenants).where(and(byId, isNoHouse)).prepare()
+  const name = orm.select({ name: tenants.name }).from(tenants).where(byId).prepare()
+  const all = orm
+    .select()
+    .from(tenants)
+    .where(isNoHouse)
+    .orderBy(asc(tenants.createdAt), asc(tenants.id))
+    .prepare()
+
+  const folded = sql`lower(${tenants.name})`
+  const inStatus = eq(tenants.status, $('status'))
+  const newest = (also?: SQL) =>
+    orm
+      .select()
+      .from(tenants)
+      .where(and(isNoHouse, sql`${tenants.id} < ${$('after')}`, also))
+      .orderBy(desc(tenants.id))
+      .limit($('limit'))
+      .prepare()
+  const named = (also?: SQL) =>
+    orm
+      .select()
+      .from(tenants)
+      .where(
+        and(
+          isNoHouse,
+          sql`${folded} >= lower(${$('from')})`,
+          sql`${folded} < lower(${$('to')})`,
+          sql`(${$('after')} is null or (${folded}, ${tenants.id}) > (select lower(name), id
+            from tenants where id = ${$('after')}))`,
+          also,
+        ),
+      )
+      .orderBy(asc(folded), asc(tenants.id))
+      .limit($('limit'))
+      .prepare()
+  const lists = {
+    newest: newest(),
+    newestInStatus: newest(inStatus),
+    named: named(),
+    namedInStatus: named(inStatus),
+  }
+  const some = orm
+    .select({ status: tenants.status })
+    .from(tenants)
+    .where(isNoHouse)
+    .limit($('most'))
+    .as('some')
+  const counted = orm
+    .select({ status: some.status, count: sql<number>`count(*)` })
+    .from(some)
+    .groupBy(some.status)
+    .prepare()
+
+  function page({ status, search, after, limit }: TenantScan): TenantRow[] {
+    if (search === undefined) {
+      const scan = { after: after ?? NEWEST, limit }
+      return status ? lists.newestInStatus.all({ ...scan, status }) : lists.newest.all(scan)
+    }
+    const scan = { from: search, to: search + LAST, after: after ?? null, limit }
+    return status ? lists.namedInStatus.all({ ...scan, status }) : lists.named.all(scan)
+  }
+
+  return {
+    insert: (row: Pick<TenantRow, 'id' | 'name' | 'plan'> & { now: number }) =>
+      insert.get({
+        id: row.id,
+        name: row.name,
+        plan: row.plan,
+        status: 'active',
+        spendCapCents: null,
+        createdAt: row.now,
+        updatedAt: row.now,
+      }),
+    save: (row: TenantRow): TenantRow => save.get(row as never),
+    find: (id: string): TenantRow | undefined => find.get({ id }),
+    nameOf: (id: string): string | undefined => name.get({ id })?.name,
+    all: (): TenantRow[] => all.all(),
+    /** Newest first, or by name where its beginning is searched for. */
+    page,
+    /** By status, of no more than `most` tenants. */
+    counts: (most: number) => counted.all({ most }),
+  }
+}
