@@ -7,7 +7,7 @@ export const htmlPage = (page: VNode, policy: string): Response =>
 
 export const htmlText = (page: VNode): string => `<!doctype html>${render(page)}`
 
-/** The same, of a page that was drawn before. */
+/** A whole page as an answer, of one that was drawn before. */
 export const htmlAnswer = (text: string, policy: string): Response =>
   new Response(text, {
     headers: {
@@ -15,3 +15,6 @@ export const htmlAnswer = (text: string, policy: string): Response =>
       'content-security-policy': policy,
     },
   })
+
+/** A piece of a page, to be put into one that is open. */
+export const fragmentText = (piece: VNode): string => render(piece)

@@ -221,7 +221,8 @@ function curl(
   body: JsonSchema | undefined,
 ): string {
   const lines = [`curl -X ${method.toUpperCase()} ${base}${path}`]
-  if (operation.security) lines.push('-H "Authorization: Bearer $GATEHOUSE_KEY"')
+  if (takes('apiKey', operation)) lines.push('-H "Authorization: Bearer $GATEHOUSE_KEY"')
+  if (takes('session', operation)) lines.push('-b "identity_session=$GATEHOUSE_SESSION"')
   if (body)
     lines.push(
       '-H "Content-Type: application/json"',
@@ -229,6 +230,9 @@ function curl(
     )
   return lines.join(' \\\n  ')
 }
+
+const takes = (scheme: string, { security = [] }: ApiOperation): boolean =>
+  security.some((one) => scheme in one)
 
 /** What has to be there, and no more. */
 const exampleOf = ({ properties = {}, required = [] }: JsonSchema): Record<string, unknown> =>

@@ -10,7 +10,15 @@ import { healthcheck } from './healthcheck.ts'
 import { importCommand } from './import.ts'
 import { keyCreate, keyList, keyRevoke, keyRotate } from './key.ts'
 import { migrateStatus } from './migrate.ts'
-import { operatorCreate, operatorList, operatorLoginLink } from './operator.ts'
+import {
+  operatorDeactivate,
+  operatorLoginLink,
+  operatorReactivate,
+  operatorSignOut,
+  operatorTakeAdmin,
+} from './operator/access.ts'
+import { operatorCreate } from './operator/create.ts'
+import { operatorList } from './operator/list.ts'
 import { restore } from './restore.ts'
 import { secretsRotate } from './secrets.ts'
 import { serve } from './serve.ts'
@@ -42,6 +50,10 @@ export const commands: readonly Command[] = [
   operatorCreate,
   operatorList,
   operatorLoginLink,
+  operatorSignOut,
+  operatorDeactivate,
+  operatorReactivate,
+  operatorTakeAdmin,
   botSet,
   botEnable,
   botDisable,

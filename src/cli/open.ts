@@ -3,9 +3,10 @@ import { accessSync, constants } from 'node:fs'
 import { hostname } from 'node:os'
 import { migrations } from '../../drizzle/index.ts'
 import type { Config } from '../config/index.ts'
+import { createAdmins } from '../console/operators/admins.ts'
 import { createLinks } from '../console/operators/links.ts'
 import { createMemberships } from '../console/operators/memberships.ts'
-import { createOperatorStore } from '../console/operators/store.ts'
+import { createOperatorStore } from '../console/operators/store/index.ts'
 import { isSystemError, StorageError } from '../db/errors.ts'
 import { migrate, migrationStatus, SchemaError } from '../db/migrate.ts'
 import { type Db, databaseExists, databaseFile, openDatabase } from '../db/open.ts'
@@ -85,9 +86,11 @@ function createOperatorOffice(
   config: Parameters<typeof createHouseOffice>[1],
 ) {
   const store = createOperatorStore(parts.db)
+  const accounts = createHouseOffice(parts, config)
   return {
     store,
-    accounts: createHouseOffice(parts, config),
+    accounts,
+    admins: createAdmins({ ...parts, store, house: accounts }),
     memberships: createMemberships({ ...parts, store }),
     links: createLinks({ ...parts, store }),
   }

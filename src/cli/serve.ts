@@ -1,7 +1,7 @@
 import { createApp } from '../app.ts'
 import type { Config } from '../config/index.ts'
 import { createLinks } from '../console/operators/links.ts'
-import { createOperatorStore } from '../console/operators/store.ts'
+import { createOperatorStore } from '../console/operators/store/index.ts'
 import { type Listener, serve as listen } from '../http/serve.ts'
 import { sleep, systemClock } from '../platform/clock.ts'
 import { conflict } from '../platform/errors.ts'

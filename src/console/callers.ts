@@ -2,6 +2,7 @@ import type { Engine, Environment } from '../platform/engines.ts'
 import type { Caller } from '../platform/keys.ts'
 import type { Tenants } from '../platform/tenants.ts'
 import type { TenantVisit } from './kit.ts'
+import { may } from './operators/rights.ts'
 
 export type CallerOf = ReturnType<typeof createCallers>
 
@@ -21,5 +22,6 @@ export const createCallers =
       engine,
       environment,
       actor,
+      mayOnlyLook: !may(tenant.role, 'change'),
     }
   }

@@ -15,9 +15,41 @@ export const createErrorPages = ({ base, html }: Frames) =>
         headers: { location: `${base()}/console/login?${new URLSearchParams({ to: here })}` },
       })
     const status = statusOf(failure)
-    const { message, kind } = failure
+    const { kind } = failure
     const theme = themeOf(request)
-    return html(ErrorPage({ base: base(), theme, status, kind, message, requestId }), status)
+    const sentence = sentenceOn(request, failure)
+    const page = ErrorPage({ base: base(), theme, status, kind, sentence, requestId })
+    return html(page, status)
   }
 
-const isPage = (path: string): boolean => /^\/(console|setup)(\/|$)/.test(path)
+/** Streams are no pages: one that is sent to sign in would come again and again. */
+const isPage = (path: string): boolean =>
+  /^\/(console|setup)(\/|$)/.test(path) && !path.startsWith('/console/live/')
+
+/** To whoever is at a page nothing is said of keys, routes and methods: they pressed a button. */
+function sentenceOn({ method }: Request, { kind, message, retryAfterMs = 0 }: Failure): string {
+  switch (kind) {
+    case 'unauthenticated':
+      return 'The session has ended, and nothing of what you sent was taken. Sign in, then do it again.'
+    case 'rate_limited':
+      return `${sentence(message)} Wait ${waitOf(retryAfterMs)}, then load the page again.`
+    case 'method_not_allowed':
+      return 'There is nothing to be seen at this address. Go on from the console.'
+    case 'not_found':
+      return message.startsWith('no such route: ')
+        ? `There is ${method === 'GET' ? 'no page' : 'nothing to send to'} at this address.`
+        : sentence(message)
+    case 'unavailable':
+      return `${sentence(message)} Nothing was changed; try again in a moment.`
+    default:
+      return sentence(message)
+  }
+}
+
+const sentence = (message: string): string =>
+  `${message.charAt(0).toUpperCase()}${message.slice(1)}.`
+
+function waitOf(ms: number): string {
+  const seconds = Math.max(1, Math.ceil(ms / 1000))
+  return seconds === 1 ? 'a second' : `${seconds} seconds`
+}

@@ -17,7 +17,8 @@ export async function readText(request: Request, limit: number): Promise<string>
 
 /**
  * The fields of a form: `application/x-www-form-urlencoded`, or a JSON object. A dot in a name
- * leads into an object: `traits.email`. Of a field that is there twice, the last one counts.
+ * leads into an object: `traits.email`. A name that ends in `[]` is a list of all that is there
+ * under it, even of one: `scopes[]`. Of any other that is there twice, the last one counts.
  * Checked in the order of `readText`.
  */
 export async function readFields(request: Request, limit: number): Promise<Fields> {
@@ -43,16 +44,28 @@ function fieldsIn(params: URLSearchParams): Fields {
   const fields: Fields = Object.create(null)
   for (const [name, value] of params) {
     const [first = '', ...rest] = name.split('.')
-    if (rest.length === 0) fields[first] = value
-    else objectIn(fields, first)[rest.join('.')] = value
+    if (rest.length === 0) put(fields, first, value)
+    else put(objectIn(fields, first), rest.join('.'), value)
   }
   return fields
+}
+
+const LIST = '[]'
+
+function put(fields: Fields, name: string, value: string) {
+  if (!name.endsWith(LIST)) {
+    fields[name] = value
+    return
+  }
+  const list = name.slice(0, -LIST.length)
+  const known = fields[list]
+  fields[list] = Array.isArray(known) ? [...known, value] : [value]
 }
 
 /** The object that a field is, or is from now on. */
 function objectIn(fields: Fields, name: string): Fields {
   const known = fields[name]
-  if (typeof known === 'object' && known !== null) return known as Fields
+  if (typeof known === 'object' && known !== null && !Array.isArray(known)) return known as Fields
   const made: Fields = Object.create(null)
   fields[name] = made
   return made

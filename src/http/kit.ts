@@ -44,10 +44,13 @@ export function createKit(parts: {
   clientAddress: ClientAddress
   visits: Visits
   routes: () => Routes
+  /** What a 401 asks for; a key, unless it is said. */
+  challengeOn?: (path: string) => string
   /** What people are shown in the place of JSON, where they are at a page. */
   errorPage?: (request: Request, failure: Failure, requestId: string) => Response | undefined
 }) {
   const { log, metrics, clientAddress, visits, routes, errorPage } = parts
+  const { challengeOn = () => 'Bearer' } = parts
   const arrivals = new WeakMap<Request, number>()
 
   function explain(error: unknown, method: string, path: string): Failure & { allow?: string } {
@@ -124,7 +127,7 @@ export function createKit(parts: {
         log.error('request failed', { requestId, error: detail(error) })
       if (failure.kind === 'unavailable' || failure.kind === 'rate_limited')
         set.headers['retry-after'] = `${Math.ceil((failure.retryAfterMs ?? SOON_MS) / 1000)}`
-      if (failure.kind === 'unauthenticated') set.headers['www-authenticate'] = 'Bearer'
+      if (failure.kind === 'unauthenticated') set.headers['www-authenticate'] = challengeOn(path)
       if (failure.allow) set.headers.allow = failure.allow
       set.status = statusOf(failure)
       close(request, set.status, set.headers)

@@ -16,7 +16,7 @@ export interface ApiOperation {
   summary?: string
   description?: string
   tags?: string[]
-  security?: unknown[]
+  security?: Record<string, unknown>[]
   parameters?: { name: string; in: string; required?: boolean; schema?: JsonSchema }[]
   requestBody?: { required?: boolean; content?: Record<string, { schema?: JsonSchema }> }
   responses?: Record<
@@ -103,11 +103,33 @@ function describe(app: AnyElysia, baseUrl: string, sessionCookie: string): ApiDo
   }
 }
 
+/** Of a refusal to whoever has a session and no key. */
+const OF_SESSIONS: Readonly<Record<string, string>> = {
+  401: 'Missing session, or one that has ended.',
+  403: 'By who acts for the installation, or lacks the right; or from a page of another site.',
+  404: 'No such object in the tenant in which the session acts.',
+  429: 'Too many requests with this session, or the allowance of the month is spent; see `Retry-After`.',
+}
+
+/** Routes that are there for keys as well are declared once, in words for those. */
+function sayOfSessions({ responses = {} }: ApiOperation) {
+  for (const [status, { content: told = {} }] of Object.entries(responses)) {
+    const description = OF_SESSIONS[status]
+    if (description === undefined) continue
+    const content = Object.entries(told).map(([type, { schema }]) => [
+      type,
+      { schema: { ...schema, description } },
+    ])
+    responses[status] = { description, content: Object.fromEntries(content) }
+  }
+}
+
 /** The generator does not know what our own reader of bodies takes: JSON, by the route's schema. */
 function withBodies(app: AnyElysia, paths: ApiDocument['paths']): ApiDocument['paths'] {
   for (const { method, path, hooks } of app.routes) {
     const operation = paths[path.replaceAll(/:(\w+)/g, '{$1}')]?.[method.toLowerCase()]
     if (operation?.responses?.['204']) delete operation.responses['204'].content
+    if (operation?.security?.some((scheme) => 'session' in scheme)) sayOfSessions(operation)
     if (!operation?.requestBody) continue
     const schema = hooks.body as JsonSchema
     operation.requestBody.content = { 'application/json': { schema } }

@@ -67,13 +67,14 @@ const gone = () => plain(400, 'the connection is gone')
 const plain = (status: number, error: string) =>
   Response.json({ error }, { status, headers: SECURITY_HEADERS })
 
-/** RFC 9110, section 9.3.2: the header of the GET, its length included. */
+/** RFC 9110, section 9.3.2: the header of the GET, and its length where it ever ends. */
 async function head(app: AnyElysia, request: Request): Promise<Response> {
   const { url, headers, signal } = request
   const get = new Request(url, { headers, signal })
   passOnPeer(request, get)
   const answer = await app.fetch(get)
-  const { byteLength } = await answer.arrayBuffer()
-  answer.headers.set('content-length', `${byteLength}`)
+  if (answer.headers.get('content-type')?.startsWith('text/event-stream'))
+    await answer.body?.cancel()
+  else answer.headers.set('content-length', `${(await answer.arrayBuffer()).byteLength}`)
   return new Response(null, { status: answer.status, headers: answer.headers })
 }

@@ -423,11 +423,13 @@ describe('the log is append-only', () => {
 
 describe('reads go by an index and sort nothing', async () => {
   const { plans, planWith } = await plansOf(createAuditStore)
+  const ofTenant = '"audit_log"."tenant_id" = ? and "audit_log"."seq"'
 
   test.each([
     ['the newest', ['desc limit ?', 'where ("audit_log"."seq" <= ?'], 'USING INTEGER PRIMARY KEY'],
-    ['the newest of a tenant', ['desc', 'tenant_id" = ?'], 'audit_log_by_tenant (tenant_id=? AND'],
-    ['the oldest of a tenant', ['asc', 'tenant_id" = ?'], 'audit_log_by_tenant (tenant_id=? AND'],
+    ['the newest of a tenant', [ofTenant, 'desc'], 'audit_log_by_tenant (tenant_id=? AND'],
+    ['the oldest of a tenant', [ofTenant, 'asc'], 'audit_log_by_tenant (tenant_id=? AND'],
+    ['the newest of a thing', ['object" = ?'], 'audit_log_by_object (tenant_id=? AND object=?)'],
     ['a period', ['min(+'], 'USING COVERING INDEX audit_log_by_time (at>? AND at<?)'],
     ['what is past its time', ['delete from'], 'USING COVERING INDEX audit_log_by_time (at<?)'],
   ])('%s', (_, parts, index) => {

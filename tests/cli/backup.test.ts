@@ -2,6 +2,9 @@ import { Database } from 'bun:sqlite'
 import { describe, expect, test } from 'bun:test'
 import { chownSync, existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { migrations } from '../../drizzle/index.ts'
+import { migrate } from '../../src/db/migrate.ts'
+import { openDatabase } from '../../src/db/open.ts'
 import { until } from '../support/binary.ts'
 import { cli } from '../support/cli.ts'
 import { createTestClock } from '../support/clock.ts'
@@ -106,17 +109,18 @@ describe('backup', () => {
   })
 
   test('takes a database whose schema is older, which cannot note it', async () => {
-    using home = await createHome()
-    {
-      using db = home.database()
-      db.run('DROP TABLE backups')
-      db.run("DELETE FROM _migrations WHERE id >= '0004_operations'")
-    }
+    using folder = temporaryFolder()
+    const gatehouse = cli(folder.path)
+    const dataDir = join(folder.path, 'data')
+    const db = openDatabase({ dataDir, synchronous: 'normal' })
+    const before = migrations.filter(({ id }) => id < '0004_operations')
+    migrate(db.client, { migrations: before, backupDir: '', appVersion: 'test', now: 0 })
+    db.close()
 
-    const { code, json } = await home.gatehouse('backup', '--to', 'old.tar.gz', '--json')
+    const { code, json } = await gatehouse('backup', '--to', 'old.tar.gz', '--json')
 
     expect(code).toBe(0)
-    expect((await home.gatehouse('backup', 'check', json().file)).code).toBe(0)
+    expect((await gatehouse('backup', 'check', json().file)).code).toBe(0)
   })
 })
 

@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { ExitCode } from '../../src/cli/command.ts'
 import { createLinks } from '../../src/console/operators/links.ts'
-import { createOperatorStore } from '../../src/console/operators/store.ts'
+import { createOperatorStore } from '../../src/console/operators/store/index.ts'
 import { createHashing } from '../../src/engines/gate/passwords/index.ts'
 import { createStore } from '../../src/engines/gate/store/index.ts'
 import { HOUSE_ID } from '../../src/platform/house.ts'
@@ -12,6 +12,7 @@ import { bootTestApp, type TestApp } from '../support/app.ts'
 import { cli } from '../support/cli.ts'
 import { testConfig } from '../support/config.ts'
 import { temporaryFolder } from '../support/folder.ts'
+import { newOperator } from '../support/operator.ts'
 
 const ADA = ['--email', 'ada@example.com']
 const PASSWORD = 'seven green bicycles'
@@ -210,7 +211,7 @@ describe('operator create for somebody who is there', () => {
     expect((await as('owner')).out).toContain('now runs Acme (owner).')
     expect(await as('member')).toMatchObject({
       code: 1,
-      err: '--role: this is the only owner; make somebody else an owner first\n',
+      err: '--role: this is the only owner who can sign in; make somebody else an owner first\n',
     })
     expect(world.audited().map(({ action }) => action)).toEqual([
       'identity.created',
@@ -233,6 +234,67 @@ describe('operator list', () => {
       [expect.any(String), 'ben@example.com', '-', 'active', '-'],
       [''],
     ])
+  })
+})
+
+describe('operator deactivate, reactivate, sign-out and take-admin', () => {
+  test('take effect, are noted, and may be said twice', async () => {
+    using world = await startWorld()
+    await world.create()
+    await world.operator('create', '--email', 'ben@example.com', '--admin')
+    const verb = async (name: string, ...more: string[]) =>
+      (await world.operator(name, '--email', 'ADA@example.com', ...more)).out
+    expect(await verb('deactivate')).toBe(
+      'ada@example.com is deactivated, and signed out everywhere.\n',
+    )
+    expect(JSON.parse(await verb('deactivate', '--json'))).toMatchObject({ state: 'inactive' })
+    expect(await verb('reactivate')).toBe('ada@example.com is active, and may sign in again.\n')
+    expect(await verb('sign-out')).toBe('ada@example.com is signed out everywhere.\n')
+    await world.create('--admin')
+    expect(JSON.parse(await verb('take-admin', '--json'))).toMatchObject({ admin: false })
+    expect(world.audited().map(({ action }) => action)).toEqual([
+      'identity.created',
+      'identity.created',
+      'admin.added',
+      'identity.state_changed',
+      'identity.state_changed',
+      'sessions.revoked',
+      'admin.added',
+      'admin.removed',
+    ])
+  })
+
+  test.each(['deactivate', 'take-admin'])('%s leaves somebody who runs it all', async (name) => {
+    using world = await startWorld()
+    await world.create('--admin')
+    const { code, err } = await world.operator(name, ...ADA)
+    expect({ code, err }).toEqual({
+      code: 1,
+      err: '--email: nobody else runs the installation; give somebody else the right first\n',
+    })
+    expect(await world.list()).toMatchObject([{ state: 'active', admin: true }])
+  })
+
+  test.each(['deactivate', 'reactivate', 'sign-out', 'take-admin'])(
+    '%s names nobody that is not there',
+    async (name) => {
+      using world = await startWorld()
+      const { code, err } = await world.operator(name, ...ADA)
+      expect({ code, err }).toEqual({
+        code: 1,
+        err: '--email: no operator has this address; operator list shows all\n',
+      })
+    },
+  )
+
+  test('ends the sessions of a running server', async () => {
+    await using app = await bootTestApp(NOW)
+    const operator = beside(app)
+    const { headers } = await (await newOperator(app, { email: 'ada@example.com' })).signIn()
+    const status = async () => (await app.raw('/console/account', { headers })).status
+    expect(await status()).toBe(200)
+    await operator('sign-out', ...ADA)
+    expect(await status()).toBe(401)
   })
 })
 
@@ -277,7 +339,7 @@ describe('operator login-link', () => {
       (await operator('login-link', ...ADA)).json().url.split('/').at(-1) as string
     const [first, second] = [await token(), await token()]
 
-    expect(await db.commit(() => links.use(first).operatorId)).toBe(id)
+    expect(await db.commit(() => links.useSignIn(first))).toBe(id)
     expect(links.look(first)).toBeUndefined()
     expect(links.look(second)?.operatorId).toBe(id)
     await clock.advance(11 * 60_000)

@@ -1,9 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { createStore } from '../../src/engines/gate/store/index.ts'
+import { HOUSE_ID } from '../../src/platform/house.ts'
 import { bootTestApp, type TestApp } from '../support/app.ts'
 import { type NewOperator, newOperator } from '../support/operator.ts'
 import { newVisitor } from '../support/visitor.ts'
 import { ACCOUNT, audited, servedApp } from './console-world.ts'
 
+const PASSWORD = 'correct horse battery'
 const NOBODYS = '01900000-0000-7000-8000-000000000000'
 const CHROME =
   'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/126.0.0.0 Safari/537.36'
@@ -96,6 +99,61 @@ describe('the account', () => {
 
   test('of somebody who belongs nowhere says what to do', async () => {
     expect((await (await at()).see()).body).toContain('You belong to no team.')
+  })
+})
+
+describe('the ways in', () => {
+  const rowOf = ({ body }: { body: string }, id: string) =>
+    (new RegExp(`<tr id="row-${id}".*?</tr>`, 's').exec(body)?.[0] ?? '')
+      .replaceAll(/<[^>]*>/g, ' ')
+      .replaceAll(/\s+/g, ' ')
+
+  test('are listed with what they are since when, and none of their secrets', async () => {
+    const { house } = app.gate
+    const { id } = await house.create(
+      { kind: 'system' },
+      { email: 'ways@example.com', displayName: 'Ada', password: PASSWORD, isVerified: true },
+    )
+    const { token } = await app.db.commit(() =>
+      house.open({ id }, { method: 'link', ipAddress: null, userAgent: null }),
+    )
+    const page = () =>
+      app.raw('/console/account', { headers: { cookie: `identity_session=${token}` } })
+    const before = await page()
+    expect(rowOf(before, 'password')).toContain('Password set Since now')
+    expect(rowOf(before, 'totp')).toContain('not set up')
+    expect(rowOf(before, 'lookup_secret')).toBe('')
+
+    const at = app.clock.now()
+    const codes = [1, null, null, null].map((usedAt, n) => ({ hash: `hash-${n}`, usedAt }))
+    const kept = { tenantId: HOUSE_ID, identityId: id, version: 0, createdAt: at, updatedAt: at }
+    await app.db.commit(() => {
+      const { credentials, socialLinks } = createStore(app.db)
+      credentials.put({ ...kept, type: 'lookup_secret', config: JSON.stringify({ codes }) })
+      const account = { tenantId: HOUSE_ID, identityId: id, subject: '583231', tokens: null }
+      socialLinks.insert({
+        ...account,
+        provider: 'github-tenant',
+        createdAt: at,
+        updatedAt: at,
+      })
+    })
+    const after = await page()
+    expect(rowOf(after, 'lookup_secret')).toContain('3 of 4 left')
+    expect(rowOf(after, 'github-tenant')).toContain('GitHub linked')
+    for (const secret of ['hash-', '583231', '$argon2']) expect(after.body).not.toContain(secret)
+  })
+
+  test.each([
+    ['password', '#section-password'],
+    ['totp', '#section-totp'],
+    ['elsewhere', ''],
+  ])('lead to where each is changed: %s', async (section, fragment) => {
+    const { headers } = await at()
+    const body = new URLSearchParams({ section })
+    const answer = await app.raw('/console/account/settings', { method: 'POST', headers, body })
+    expect(answer.status).toBe(303)
+    expect(new URL(locationOf(answer) ?? '').hash).toBe(fragment)
   })
 })
 

@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'bun:test'
+import { newOperator } from '../support/operator.ts'
 import { newVisitor } from '../support/visitor.ts'
 import { ACCOUNT, audited, type ServedApp, servedApp } from './console-world.ts'
+import { listen, streamIn } from './live-listener.ts'
 
 const MINUTE = 60_000
 
@@ -15,12 +17,23 @@ async function setUp(app: ServedApp) {
   return { visitor, page }
 }
 
+/** What a command in a page sends, as a shell would read it. */
+function requestIn(text: string) {
+  const [, url = ''] = /curl '([^']+)'/.exec(text) ?? []
+  const headers = [...text.matchAll(/-H '([^:]+): ([^']+)'/g)].map(([, name, value]) => [
+    name,
+    value,
+  ])
+  const [, body] = /-d '([^']+)'/.exec(text) ?? []
+  return { url, method: 'POST', headers: Object.fromEntries(headers), body }
+}
+
 describe('set-up', () => {
   test('makes the first operator, who owns a tenant without limits and runs the installation', async () => {
     await using app = await servedApp()
     const { page } = await setUp(app)
 
-    expect([page.status, new URL(page.url).pathname]).toEqual([200, '/console/keys/new'])
+    expect([page.status, new URL(page.url).pathname]).toEqual([200, '/console/first-key'])
     const [tenant, ...others] = app.platform.tenants.list()
     expect([tenant, others]).toMatchObject([{ name: 'Acme', plan: 'unlimited' }, []])
     const members = app.operators.memberships.list(tenant?.id ?? '')
@@ -34,12 +47,85 @@ describe('set-up', () => {
     await using app = await servedApp()
     const { visitor, page } = await setUp(app)
 
-    const issued = await visitor.press(page, 'Create key', { engine: 'clockwork' })
+    const issued = await visitor.press(page, 'Make the key')
     const [key = ''] = /svc_clockwork_\w{43}/.exec(issued.html) ?? []
     expect((await app.client(key).get('/v1/clockwork/jobs')).status).toBe(200)
     const list = await visitor.visit(`${app.url}/console/keys`)
     expect(list.html).not.toContain(key)
     expect(list.text).toContain('1 key works')
+  })
+
+  test('ends on a page whose command makes a job that arrives there', async () => {
+    await using app = await servedApp()
+    const { visitor, page } = await setUp(app)
+    const issued = await visitor.press(page, 'Make the key')
+    expect(issued.text).toContain('Waiting for the job.')
+    const command = requestIn(issued.text)
+    const made = await fetch(command.url, command)
+    expect(made.status).toBe(201)
+    const { id, url } = await made.json()
+    // On loopback jobs may call here, so that nothing else has to be there.
+    expect(url).toBe(`${app.url}/healthz`)
+
+    const again = `${app.url}/console/first-job`
+    expect(issued.html).toContain('href="/console/first-job"')
+    expect((await visitor.visit(again)).text).toMatch(/The job Hello is here\. *It runs in/)
+    await app.clock.advance(61_000)
+    const ran = await visitor.visit(again)
+    expect(ran.text).toContain('It ran: 200 in')
+    expect(ran.html).toContain(`href="/console/jobs/${id}"`)
+    expect(ran.html).not.toMatch(/svc_clockwork_\w{43}/)
+    expect(ran.text).toContain('$CLOCKWORK_KEY')
+  })
+
+  test('shows the job as it arrives, and as it runs', async () => {
+    await using app = await servedApp()
+    const { visitor, page } = await setUp(app)
+    const issued = await visitor.press(page, 'Make the key')
+    const cookie = `identity_session=${visitor.cookie('identity_session')}`
+    const listener = await listen(app.url + streamIn(issued.html), { cookie })
+    const command = requestIn(issued.text)
+    await fetch(command.url, command)
+    await app.clock.advance(1000)
+    await listener.until(() => listener.text().includes('is here'))
+    await app.clock.advance(61_000)
+    await listener.until(() => listener.text().includes('It ran'))
+    listener.leave()
+  })
+
+  test('calls somewhere else where jobs may not call this installation, and says why one failed', async () => {
+    await using app = await servedApp({ allow: [] })
+    const { visitor, page } = await setUp(app)
+    const issued = await visitor.press(page, 'Make the key')
+    expect(requestIn(issued.text).body).toContain('"url":"https://example.com"')
+    const [tenant] = app.platform.tenants.list()
+    app.db.client
+      .query(
+        `insert into cron_jobs (id, tenant_id, name, schedule, url, method, headers, is_active,
+         next_run_at, created_at, updated_at) values ('job', ?, ?, '* * * * *', 'http://10.0.0.1/', 'GET', '{}', 1, ?, 0, 0)`,
+      )
+      .run(tenant?.id ?? '', '<script>alert(1)</script>', app.clock.now())
+    await app.clock.advance(61_000)
+    const seen = await visitor.visit(`${app.url}/console/first-job`)
+    expect(seen.text).toMatch(/It ran, and failed: .*private/)
+    expect(seen.html).not.toContain('<script>alert')
+  })
+
+  test('lets nobody but owners take a key, and everybody of the tenant look', async () => {
+    await using app = await servedApp()
+    const acme = await app.tenant()
+    const statuses = async (path: string, method: string) => {
+      const found: number[] = []
+      for (const role of ['owner', 'member', 'viewer'] as const) {
+        const session = await (await newOperator(app, { roles: { [acme.id]: role } })).signIn()
+        found.push((await app.raw(path, { method, headers: session.headers })).status)
+      }
+      return found
+    }
+    expect(await statuses('/console/first-key', 'GET')).toEqual([200, 403, 403])
+    expect(await statuses('/console/first-key', 'POST')).toEqual([200, 403, 403])
+    expect(await statuses('/console/first-job', 'GET')).toEqual([200, 200, 200])
+    expect(app.platform.keys.list(acme.id)).toHaveLength(2)
   })
 
   test('is by a link that is good once, for half an hour, and only while nobody has done it', async () => {
@@ -108,7 +194,8 @@ describe('signing in', () => {
   test('leads to no address but the console’s own', async () => {
     await using app = await servedApp()
     await setUp(app)
-    for (const to of ['https://evil.example/', '//evil.example', '/console//evil', '/v1/gate']) {
+    const outside = ['https://evil.example/', '//evil.example', '/console//evil', '/v1/gate']
+    for (const to of [...outside, '/console/../v1/gate', '/console/%2e%2E/v1/gate']) {
       const visitor = newVisitor()
       const login = await visitor.visit(`${app.url}/console/login?${new URLSearchParams({ to })}`)
       const { email, password } = ACCOUNT
@@ -136,7 +223,8 @@ describe('signing in', () => {
 
   test('ends with signing out, also for whoever kept the cookie', async () => {
     await using app = await servedApp()
-    const { visitor, page } = await setUp(app)
+    const { visitor } = await setUp(app)
+    const page = await visitor.visit(`${app.url}/console/account`)
     const kept = visitor.cookie('identity_session')
 
     const out = await visitor.press(page, 'Sign out')
@@ -168,11 +256,12 @@ describe('signing in', () => {
 
 test('where somebody acts is chosen for one session, among what is theirs', async () => {
   await using app = await servedApp()
-  const { visitor, page } = await setUp(app)
+  const { visitor } = await setUp(app)
+  const page = await visitor.visit(`${app.url}/console/account`)
   const other = await app.tenant('Other')
 
   const installation = await visitor.press(page, 'place=installation')
-  expect(installation.text).toContain('You act for')
+  expect(installation.text).toContain('Acting in Installation')
   const refused = await visitor.visit(`${app.url}/console/keys`)
   expect([refused.status, refused.text]).toEqual([403, expect.stringContaining('choose a tenant')])
   const body = new URLSearchParams({ place: other.id })

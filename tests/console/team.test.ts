@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { renderToString } from 'preact-render-to-string'
 import type { Role } from '../../src/console/operators/rights.ts'
-import { InvitedPage } from '../../views/console/pages/team.tsx'
+import { InvitedPage } from '../../views/console/pages/team-invite.tsx'
 import { bootTestApp, type TestApp } from '../support/app.ts'
 import { newOperator } from '../support/operator.ts'
 import { audited } from './console-world.ts'
@@ -114,7 +114,7 @@ describe('the list', () => {
     const { body } = await viewer.see()
     expect(body).toContain('3 people run ')
     expect(body).toContain(`href="/console/team/${owner.id}"`)
-    expect(body).toContain('<span class="hint">, the only one</span>')
+    expect(body).toContain('<span class="hint"> (the only one)</span>')
     expect(body.split('(you)')).toHaveLength(2)
     expect(body).toContain('Nobody is asked to join now.')
   })
@@ -201,6 +201,19 @@ describe('an invitation', () => {
     expect(mails() - before).toBe(1)
     expect(second.body).toContain('/console/invitation/')
     expect(invitationsOf(tenantId)).toHaveLength(1)
+  })
+
+  test('is one of a hundred that are open at once', async () => {
+    const { tenantId, owner } = await team()
+    const send = (n: number) =>
+      owner.send('/invite', { email: `guest-${n}@example.com`, role: 'viewer' })
+    for (let n = 0; n < 100; n++) expect((await send(n)).status).toBe(200)
+    const { status, body } = await send(100)
+    expect([status, body]).toEqual([422, expect.stringContaining('id="field-email-error"')])
+    expect((await send(99)).status).toBe(200)
+    await owner.send(`/invitations/${invitationsOf(tenantId)[0]?.id}/revoke`)
+    expect((await send(100)).status).toBe(200)
+    expect(invitationsOf(tenantId)).toHaveLength(100)
   })
 
   test.each([
@@ -309,6 +322,16 @@ describe('whoever goes', () => {
     expect(rolesIn(tenantId)).toContainEqual([owner.id, 'owner'])
     await person('owner')
     expect((await owner.send('/leave')).status).toBe(303)
+  })
+
+  test('is not the last owner who can sign in, whoever else was deactivated', async () => {
+    const { tenantId, owner } = await team()
+    const asleep = await newOperator(app, { roles: { [tenantId]: 'owner' } })
+    await asleep.deactivate()
+    expect((await owner.send('/leave')).status).toBe(409)
+    expect((await owner.send(`/${owner.id}`, { role: 'member' })).status).toBe(422)
+    expect((await owner.send(`/${asleep.id}`, { role: 'viewer' })).status).toBe(303)
+    expect(rolesIn(tenantId)).toContainEqual([owner.id, 'owner'])
   })
 
   test('or is an owner no more, does not come back by a link that they have sent', async () => {

@@ -44,6 +44,18 @@ describe('the fields of a form', () => {
   })
 
   test.each([
+    ['a[]=1', { a: ['1'] }],
+    ['a[]=1&a[]=2', { a: ['1', '2'] }],
+    ['a[]=1&a=2', { a: '2' }],
+    ['a=1&a[]=2', { a: ['2'] }],
+    ['a[]=1&a.b=2', { a: { b: '2' } }],
+    ['a.b[]=1&a.b[]=2', { a: { b: ['1', '2'] } }],
+    ['[]=1', { '': ['1'] }],
+  ])('are lists where their name says so: %s', async (body, fields) => {
+    expect({ ...(await read(body)) }).toEqual(fields as never)
+  })
+
+  test.each([
     ['a.b=1', { a: { b: '1' } }],
     ['a.b=1&a.c=2', { a: { b: '1', c: '2' } }],
     ['a.b=1&x=2&a.c=3', { a: { b: '1', c: '3' }, x: '2' }],

@@ -3,13 +3,14 @@ import type { House } from '../../engines/gate/house/index.ts'
 import type { IdentityRow } from '../../engines/gate/store/identities.ts'
 import type { Actor, Audit } from '../../platform/audit/index.ts'
 import type { Clock } from '../../platform/clock.ts'
-import { conflict, fail, notFound } from '../../platform/errors.ts'
+import { fail, notFound } from '../../platform/errors.ts'
 import { HOUSE_ID } from '../../platform/house.ts'
 import { checkedName, type Plan, type Tenants } from '../../platform/tenants.ts'
+import { firstTenantName } from './first-name.ts'
 import type { Invitations } from './invitations.ts'
 import type { Links } from './links.ts'
 import type { Memberships } from './memberships.ts'
-import type { OperatorStore } from './store.ts'
+import type { OperatorStore } from './store/index.ts'
 
 /** Where somebody comes from. */
 export interface Device {
@@ -47,10 +48,10 @@ export function createEntry(parts: {
     device: Device,
   ): Promise<string> {
     checkedName(tenantName)
-    links.look(token) ?? fail(notFound('the link was used before, or is too old'))
+    if (!links.isForSetUp(token)) throw notFound('the link was used before, or is too old')
     let session = ''
     await house.create(SYSTEM, { ...newcomer, isVerified: false }, (operator) => {
-      links.use(token)
+      links.useSetUp(token)
       const actor: Actor = { kind: 'operator', id: operator.id }
       store.addAdmin(operator.id, clock.now())
       audit.record({
@@ -69,9 +70,8 @@ export function createEntry(parts: {
   /** Somebody who has lost the way in. */
   const signIn = (token: string, device: Device): Promise<string> =>
     db.commit(() => {
-      const { operatorId } = links.use(token)
-      if (operatorId === null) throw conflict('this link is for setting up')
-      return house.open({ id: operatorId }, { method: 'link', ...device }).token
+      const id = links.useSignIn(token)
+      return house.open({ id }, { method: 'link', ...device }).token
     })
 
   /** Somebody with an account accepts an invitation. Returns the tenant that they belong to now. */
@@ -102,7 +102,7 @@ export function createEntry(parts: {
   function welcome({ id, email, traits }: IdentityRow, plan: Plan) {
     const actor: Actor = { kind: 'operator', id }
     const { display_name: name } = JSON.parse(traits) as { display_name?: string }
-    const tenant = tenants.add(actor, { name: name ?? email, plan })
+    const tenant = tenants.add(actor, { name: firstTenantName({ name, email }), plan })
     memberships.add(actor, tenant.id, id, 'owner')
   }
 

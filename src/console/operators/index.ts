@@ -5,12 +5,15 @@ import type { Clock } from '../../platform/clock.ts'
 import type { Mail } from '../../platform/mail/index.ts'
 import type { RetentionRule } from '../../platform/retention.ts'
 import type { Tenants } from '../../platform/tenants.ts'
+import { createAdmins } from './admins.ts'
 import { createEntry } from './entry.ts'
 import { createInvitations } from './invitations.ts'
 import { createLinks } from './links.ts'
+import { createLoginLinks } from './login-links.ts'
 import { createMemberships } from './memberships.ts'
 import { createPlaces } from './places.ts'
-import { createOperatorStore, type OperatorStore } from './store.ts'
+import { createSessionRate } from './session-rate.ts'
+import { createOperatorStore, type OperatorStore } from './store/index.ts'
 import { createVisitors } from './visitors.ts'
 
 export type Operators = ReturnType<typeof createOperators>
@@ -25,22 +28,31 @@ export function createOperators(parts: {
   gate: Gate
   /** Without a slash at its end. */
   baseUrl: () => string
+  /** Requests with one session. */
+  perMinute: number
 }) {
   const { db, gate, baseUrl } = parts
   const store = createOperatorStore(db)
   const links = createLinks({ ...parts, store })
   const memberships = createMemberships({ ...parts, store })
-  const pageOf = (token: string) => `${baseUrl()}/console/invitation/${token}`
-  const invitations = createInvitations({ ...parts, store, memberships, pageOf })
+  const pageOf = (name: string) => (token: string) => `${baseUrl()}/console/${name}/${token}`
+  const invitations = createInvitations({
+    ...parts,
+    store,
+    memberships,
+    pageOf: pageOf('invitation'),
+  })
   const { house, sessions } = gate
   return {
     /** False until somebody has used a set-up link, or was made by a command. */
     isSetUp: store.hasAdmin,
+    admins: createAdmins({ ...parts, store, house }),
     links,
+    loginLinks: createLoginLinks({ ...parts, links, pageOf: pageOf('link') }),
     memberships,
     invitations,
     places: createPlaces({ db, store }),
-    visitors: createVisitors({ sessions, store }),
+    visitors: createVisitors({ sessions, store, rate: createSessionRate(parts) }),
     entry: createEntry({ ...parts, house, store, links, invitations, memberships }),
     retention: linkRetention(store),
   }
@@ -49,5 +61,6 @@ export function createOperators(parts: {
 /** Links that nobody has used in time. */
 const linkRetention = (store: OperatorStore): RetentionRule => ({
   name: 'console links',
-  deleteSlice: (now, limit) => store.removeExpired(now, limit),
+  deleteSlice: (now, limit) =>
+    store.removeExpiredLinks(now, limit) + store.removeExpiredInvitations(now, limit),
 })

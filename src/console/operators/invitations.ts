@@ -10,9 +10,12 @@ import { letter } from '../../platform/mail/index.ts'
 import type { Tenants } from '../../platform/tenants.ts'
 import type { Memberships } from './memberships.ts'
 import type { Role } from './rights.ts'
-import type { InvitationRow, OperatorStore } from './store.ts'
+import type { OperatorStore } from './store/index.ts'
+import type { InvitationRow } from './store/invitations.ts'
 
-export const INVITATION_MS = 7 * 86_400_000
+const INVITATION_MS = 7 * 86_400_000
+/** Of one tenant: each can be a mail to somebody who has never heard of it. */
+const MOST_OPEN = 100
 
 /** As mails are counted by it. */
 const KIND = 'invitation'
@@ -56,6 +59,8 @@ export function createInvitations(parts: {
     return db.commit(() => {
       if (store.members(tenantId).some((member) => member.email === email))
         throw conflict('email: belongs to the team already')
+      if (list(tenantId).filter((one) => one.email !== email).length >= MOST_OPEN)
+        throw conflict(`email: ${MOST_OPEN} invitations are open already; revoke one first`)
       const now = clock.now()
       const row: InvitationRow = {
         id: newId(),

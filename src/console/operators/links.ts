@@ -4,7 +4,8 @@ import type { Clock } from '../../platform/clock.ts'
 import { isMinted, mintSecret, sha256 } from '../../platform/crypto.ts'
 import { AppError, conflict, fail } from '../../platform/errors.ts'
 import { HOUSE_ID } from '../../platform/house.ts'
-import type { LinkRow, OperatorStore } from './store.ts'
+import type { OperatorStore } from './store/index.ts'
+import type { LinkRow } from './store/links.ts'
 
 /** How long links live: long enough to walk over to another machine, and no longer. */
 export const SET_UP_MS = 30 * 60_000
@@ -28,15 +29,18 @@ export function createLinks(parts: { db: Db; clock: Clock; audit: Audit; store: 
 
   /** The token of a link that signs an operator in. */
   const issueSignIn = (actor: Actor, operatorId: string): Promise<string> =>
-    db.commit(() => {
-      audit.record({
-        tenantId: HOUSE_ID,
-        actor,
-        action: 'login_link.created',
-        object: `operator:${operatorId}`,
-      })
-      return issue(operatorId, SIGN_IN_MS)
+    db.commit(() => addSignIn(actor, operatorId))
+
+  /** The same within a commit. */
+  function addSignIn(actor: Actor, operatorId: string): string {
+    audit.record({
+      tenantId: HOUSE_ID,
+      actor,
+      action: 'login_link.created',
+      object: `operator:${operatorId}`,
     })
+    return issue(operatorId, SIGN_IN_MS)
+  }
 
   function issue(operatorId: string | null, lifetimeMs: number): string {
     const token = mintSecret()
@@ -57,15 +61,26 @@ export function createLinks(parts: { db: Db; clock: Clock; audit: Audit; store: 
     return row.operatorId === null && store.hasAdmin() ? undefined : row
   }
 
-  /** Within the commit of what it lets somebody do. Throws `gone` for one that is not good. */
-  function use(token: string): LinkRow {
-    const row = look(token) ?? fail(usedUp())
-    store.removeLink(row.tokenHash)
-    if (row.operatorId === null) store.removeSetUpLinks()
-    return row
+  /** Within the commit of what it lets somebody do. Throws `not_found` for one that is not good. */
+  function useSignIn(token: string): string {
+    const { tokenHash, operatorId } = look(token) ?? fail(usedUp())
+    if (operatorId === null) throw usedUp()
+    store.removeLink(tokenHash)
+    return operatorId
   }
 
-  return { issueSetUp, issueSignIn, look, use }
+  /**
+   * The same for set-up, which makes whoever does it run the installation: a link that signs
+   * somebody in is as good as none.
+   */
+  function useSetUp(token: string) {
+    if (!isForSetUp(token)) throw usedUp()
+    store.removeSetUpLinks()
+  }
+
+  const isForSetUp = (token: string): boolean => look(token)?.operatorId === null
+
+  return { issueSetUp, issueSignIn, addSignIn, look, isForSetUp, useSetUp, useSignIn }
 }
 
 const usedUp = () =>

@@ -3,7 +3,9 @@ import type { Actor, Audit } from '../../platform/audit/index.ts'
 import type { Clock } from '../../platform/clock.ts'
 import { conflict, fail, notFound } from '../../platform/errors.ts'
 import type { Role } from './rights.ts'
-import type { MemberRow, OperatorStore } from './store.ts'
+import type { OperatorStore } from './store/index.ts'
+import type { MemberRow, MembershipRow } from './store/memberships.ts'
+import { createWithdrawal } from './withdrawal.ts'
 
 export type Memberships = ReturnType<typeof createMemberships>
 
@@ -15,6 +17,7 @@ export function createMemberships(parts: {
   store: OperatorStore
 }) {
   const { db, clock, audit, store } = parts
+  const withdrawInvitations = createWithdrawal(parts)
 
   /** Within a commit. */
   function add(actor: Actor, tenantId: string, operatorId: string, role: Role) {
@@ -42,20 +45,17 @@ export function createMemberships(parts: {
   const existing = (tenantId: string, operatorId: string): Role =>
     store.roleIn(tenantId, operatorId) ?? fail(notFound('member not found'))
 
-  /** Their invitations go as well: whoever has seen such a link could come back by it. */
   function giveUpOwnership(actor: Actor, tenantId: string, operatorId: string) {
-    if (store.owners(tenantId) < 2)
-      throw conflict('this is the only owner; make somebody else an owner first')
-    for (const { id, invitedBy } of store.invitations(tenantId)) {
-      if (invitedBy !== operatorId) continue
-      store.removeInvitation(tenantId, id)
-      const object = `invitation:${id}`
-      audit.record({ tenantId, actor, action: 'invitation.revoked', object })
-    }
+    if (!store.hasOtherOwner(tenantId, operatorId))
+      throw conflict('this is the only owner who can sign in; make somebody else an owner first')
+    withdrawInvitations(actor, tenantId, operatorId)
   }
 
   /** In the order in which they came. */
   const list = (tenantId: string): MemberRow[] => store.members(tenantId)
+
+  /** Of one operator, by name of the tenant. */
+  const of = (operatorId: string): MembershipRow[] => store.membershipsOf(operatorId)
 
   const record = (
     actor: Actor,
@@ -65,5 +65,5 @@ export function createMemberships(parts: {
     detail: Record<string, unknown> = {},
   ) => audit.record({ tenantId, actor, action, object: `operator:${operatorId}`, detail })
 
-  return { add, change, remove, list }
+  return { add, change, remove, list, of }
 }

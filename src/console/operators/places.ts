@@ -1,6 +1,6 @@
 import type { Db } from '../../db/open.ts'
 import { forbidden } from '../../platform/errors.ts'
-import type { OperatorStore } from './store.ts'
+import type { OperatorStore } from './store/index.ts'
 import type { Visitor } from './visitors.ts'
 
 export type Places = ReturnType<typeof createPlaces>

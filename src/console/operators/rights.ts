@@ -3,7 +3,7 @@ export const ROLES = ['owner', 'member', 'viewer'] as const
 export type Role = (typeof ROLES)[number]
 
 /** What somebody may want to do in a tenant. */
-export const RIGHTS = ['read', 'change', 'delete', 'keys', 'team', 'billing'] as const
+const RIGHTS = ['read', 'change', 'delete', 'keys', 'team', 'billing'] as const
 export type Right = (typeof RIGHTS)[number]
 
 /** Members run the engines; owners also decide who gets in, by key or as a person, and what it costs. */

@@ -3,7 +3,9 @@ import { cookieIn } from '../../http/cookies.ts'
 import { AppError, forbidden, unauthenticated } from '../../platform/errors.ts'
 import { HOUSE_ID } from '../../platform/house.ts'
 import type { Role } from './rights.ts'
-import type { MembershipRow, OperatorStore } from './store.ts'
+import type { SessionRate } from './session-rate.ts'
+import type { OperatorStore } from './store/index.ts'
+import type { MembershipRow } from './store/memberships.ts'
 
 export const SESSION_COOKIE = 'identity_session'
 
@@ -27,12 +29,23 @@ export interface Visitor {
 export type Visitors = ReturnType<typeof createVisitors>
 
 /** Who is at the console, by the cookie of a request. */
-export function createVisitors(parts: { sessions: Sessions; store: OperatorStore }) {
-  const { sessions, store } = parts
+export function createVisitors(parts: {
+  sessions: Sessions
+  store: OperatorStore
+  rate: SessionRate
+}) {
+  const { sessions, store, rate } = parts
 
-  /** Throws `unauthenticated` without a session, or with one that owes a second factor. */
+  /**
+   * Throws `unauthenticated` without a session, or with one that owes a second factor, and
+   * `rate_limited` for one that goes too fast.
+   */
   function of(request: Request): Visitor {
-    const row = sessions.authenticated(cookieIn(request, SESSION_COOKIE), HOUSE_ID)
+    const token = cookieIn(request, SESSION_COOKIE)
+    if (token === undefined)
+      throw unauthenticated(`missing session: sign in to the console, which sets ${SESSION_COOKIE}`)
+    const row = sessions.authenticated(token, HOUSE_ID)
+    rate(request, row.id)
     if (sessions.owes(row)) throw unauthenticated('a second factor is still owed')
     const { display_name: displayName = '' } = JSON.parse(row.traits)
     const isAdmin = store.isAdmin(row.identity_id)

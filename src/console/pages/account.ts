@@ -1,10 +1,17 @@
 import { Elysia } from 'elysia'
-import { AccountPage, type SessionLine } from '../../../views/console/pages/account.tsx'
+import {
+  ACCOUNT_SECTIONS,
+  AccountPage,
+  type SessionLine,
+} from '../../../views/console/pages/account.tsx'
 import type { House } from '../../engines/gate/house/index.ts'
 import type { Session } from '../../engines/gate/model/sessions.ts'
+import type { Fields } from '../../http/body.ts'
 import { cookieIn } from '../../http/cookies.ts'
 import type { Clock } from '../../platform/clock.ts'
 import { deviceOf } from '../../platform/device.ts'
+import { flashOf } from '../flash.ts'
+import { typed } from '../form.ts'
 import type { Frames } from '../frame.ts'
 import type { ConsoleKit, OperatorVisit } from '../kit.ts'
 import { SESSION_COOKIE } from '../operators/visitors.ts'
@@ -27,10 +34,17 @@ export function accountPages(parts: {
     const children = AccountPage({
       base: frames.base(),
       visitor,
+      ways: house.waysOf(visitor.id),
       sessions: sessionsOf(visitor),
       now: clock.now(),
     })
-    return frames.page({ request, visitor, title: 'Account', flash: FLASHES[done], children })
+    return frames.page({
+      request,
+      visitor,
+      title: 'Account',
+      flash: flashOf(FLASHES, done),
+      children,
+    })
   }
 
   /** The one at hand first, then the newest. */
@@ -40,14 +54,16 @@ export function accountPages(parts: {
       .map((session) => lineOf(session, sessionId))
       .toSorted((a, b) => Number(b.isThis) - Number(a.isThis))
 
-  /** Gate's own page, where people change by what they sign in. */
-  async function settings({ request }: Visit): Promise<Response> {
+  /** Gate's own page, where people change by what they sign in; each way has its part there. */
+  async function settings({ request }: Visit, fields: Fields): Promise<Response> {
+    const section = ACCOUNT_SECTIONS.find((one) => one === typed(fields, 'section'))
     const page = await house.begin({
       kind: 'settings',
       returnTo: `${baseUrl()}/console/account`,
       sessionToken: cookieIn(request, SESSION_COOKIE),
     })
-    return new Response(null, { status: 303, headers: { location: page } })
+    const location = section === undefined ? page : `${page}#section-${section}`
+    return new Response(null, { status: 303, headers: { location } })
   }
 
   async function end({ visitor, actor }: Visit, sessionId: string): Promise<Response> {
@@ -66,7 +82,9 @@ export function accountPages(parts: {
   return new Elysia({ name: 'account pages', prefix: '/console/account', detail: { hide: true } })
     .use(kit)
     .get('', ({ query, ...visit }) => show(visit, query.done), { operator: true })
-    .post('/settings', (visit) => settings(visit), { operator: true })
+    .post('/settings', (visit) => settings(visit, (visit.body ?? {}) as Fields), {
+      operator: true,
+    })
     .post('/end-others', (visit) => endOthers(visit), { operator: true })
     .post('/sessions/:id/end', ({ params, ...visit }) => end(visit, params.id), { operator: true })
 }

@@ -41,8 +41,8 @@ export function alone(
   const kit = createConsoleKit({ visitors, baseUrl, addressOf: () => undefined, maxBody: 1000 })
   const frames = createFrames({ baseUrl, nearnessOf: app.platform.metering.nearnessOf })
   const pages = pagesOf({ kit, frames })
-  return async (path: string): Promise<Answer> => {
-    const request = new Request(`http://localhost${path}`, { headers: session.headers })
+  return async (path: string, init: RequestInit = {}): Promise<Answer> => {
+    const request = new Request(`http://localhost${path}`, { ...init, headers: session.headers })
     return read(await pages.handle(request))
   }
 }

@@ -1,9 +1,10 @@
 import { describe, expect, test } from 'bun:test'
 import { healthPage } from '../../../src/console/pages/admin/health.ts'
-import { createBackupStore } from '../../../src/platform/backup/index.ts'
+import { createBackupStore, createBackups } from '../../../src/platform/backup/index.ts'
+import { HOUSE_ID } from '../../../src/platform/house.ts'
 import { COMMIT, VERSION } from '../../../src/platform/version.ts'
 import { testConfig } from '../../support/config.ts'
-import { type AdminWorld, alone, bootAdmin, textOf } from './admin-world.ts'
+import { type AdminWorld, alone, audited, bootAdmin, textOf } from './admin-world.ts'
 
 const PATH = '/console/admin/health'
 const HOUR = 3_600_000
@@ -26,6 +27,58 @@ function backedUp({ app: { db, clock } }: AdminWorld, agoMs: number, error: stri
     }),
   )
 }
+
+describe('a backup that somebody asks for', () => {
+  /** Pages of the world over backups that end when the test says so. */
+  async function bootBackups() {
+    const world = await bootAdmin()
+    const { platform, mail } = world.app
+    const { backup, mail: settings } = testConfig()
+    const ending = Promise.withResolvers<{ bytes: number }>()
+    const makeArchive = () => ending.promise
+    const backups = createBackups({ ...platform, settings: backup, makeArchive })
+    const config = { backup, mail: settings }
+    const open = alone(world, (common) =>
+      healthPage({ ...platform, ...common, backups, mail, config }),
+    )
+    const ask = () => open(`${PATH}/back-up`, { method: 'POST' })
+    return { world, backups, ending, open, ask }
+  }
+
+  test('begins at once, though none are made by themselves, and is noted', async () => {
+    const { world, backups, ending, open, ask } = await bootBackups()
+    await using app = world.app
+    expect((await open(PATH)).body).toContain('Back up now')
+    expect((await ask()).status).toBe(303)
+    expect(audited(app, 'backup.asked_for')).toMatchObject([
+      { actor_kind: 'operator', actor_id: world.admin.id, tenant_id: HOUSE_ID },
+    ])
+    const during = await open(`${PATH}?done=begun`)
+    expect(textOf(during)).toContain('being made')
+    expect(during.body).toContain('hx-trigger="every 2s"')
+    expect(during.body).not.toContain('Back up now')
+
+    ending.resolve({ bytes: 1_200_000 })
+    await backups.idle()
+    const after = await open(PATH)
+    expect(textOf(after)).toMatch(/All is well.*good .*schedule .*1\.2 MB/)
+    expect(after.body).not.toContain('hx-trigger="every 2s"')
+  })
+
+  test('is refused while one is being made, and tells why one has failed', async () => {
+    const { world, backups, ending, open, ask } = await bootBackups()
+    await using app = world.app
+    await ask()
+    expect(await backups.makeNow().catch((error) => error.message)).toContain('being made already')
+    expect(audited(app, 'backup.asked_for')).toHaveLength(1)
+    ending.reject(new Error('no space left on <b>device</b>'))
+    await backups.idle()
+    const after = await open(PATH)
+    expect(textOf(after)).toContain('The last backup has failed.')
+    expect(after.body).toContain('no space left on &lt;b>device&lt;/b>')
+    expect(after.body).toContain('Back up now')
+  })
+})
 
 describe('the page on health', () => {
   test('says that all is well where it is, and with what version', async () => {
@@ -89,7 +142,7 @@ describe('the page on health', () => {
     const { backup, mail: settings } = testConfig()
     const smtpUrl = 'smtps://mailer:topsecret@smtp.example.com'
     const config = { backup, mail: { ...settings, smtpUrl } }
-    const backups = { latest: () => undefined, list: () => [] }
+    const backups = { latest: () => undefined, list: () => [], makeNow: async () => {} }
     const sending = alone(without, (common) =>
       healthPage({ ...platform, ...common, backups, mail, config }),
     )

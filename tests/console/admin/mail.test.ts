@@ -1,7 +1,17 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { mailPages } from '../../../src/console/pages/admin/mail.ts'
+import { HOUSE_ID } from '../../../src/platform/house.ts'
 import type { Letter } from '../../../src/platform/mail/index.ts'
-import { type AdminWorld, alone, bootAdmin, HOSTILE, isEscaped, textOf } from './admin-world.ts'
+import { MOST_LOOKED_AT } from '../../../src/platform/mail/outbox.ts'
+import {
+  type AdminWorld,
+  alone,
+  audited,
+  bootAdmin,
+  HOSTILE,
+  isEscaped,
+  textOf,
+} from './admin-world.ts'
 
 const PATH = '/console/admin/mail'
 
@@ -85,13 +95,30 @@ describe('the outbox', () => {
     await app.db.commit(() =>
       app.mail.withhold(letterTo('rare@example.com'), 'first of all', app.clock.now()),
     )
-    await app.db.commit(() => {
-      for (let n = 0; n < 5000; n++) app.mail.post(letterTo('usual@example.com'), n)
-    })
+    app.db.client.run(
+      `INSERT INTO mails (id, kind, recipient, recipient_hash, state, tries, due_at, expires_at, created_at)
+       SELECT 'usual-' || value, 'verification', 'usual@example.com', '', 'sent', 1, 0, 0, 0
+       FROM (WITH RECURSIVE n(value) AS (SELECT 1 UNION ALL SELECT value + 1 FROM n LIMIT ?)
+             SELECT value FROM n)`,
+      [MOST_LOOKED_AT],
+    )
     const page = await open(`${PATH}?state=failed`)
     expect(textOf(page)).toContain('None among the newest of these mails.')
     const [, href = ''] = /href="([^"]*cursor=[^"]*)"/.exec(page.body) ?? []
     expect(textOf(await open(href.replaceAll('&amp;', '&')))).toContain('rare@example.com')
+  })
+
+  test('is searched by the beginning of an address, within a state and a tenant', async () => {
+    const { id: tenantId } = await world.app.tenant('Searched')
+    await post(letterTo('looked.for@example.com', { tenantId }))
+    await post(letterTo('looked.at@example.com'))
+    const shown = async (query: string) =>
+      textOf(await world.open(`${PATH}?${query}`)).match(/looked\.\w+/g) ?? []
+    expect(await shown('q=Looked')).toEqual(['looked.at', 'looked.for'])
+    expect(await shown('q=looked.a')).toEqual(['looked.at'])
+    expect(await shown(`q=looked&tenant=${tenantId}`)).toEqual(['looked.for'])
+    expect(await shown('q=looked&state=sent')).toEqual([])
+    expect(await shown('q=example.com')).toEqual([])
   })
 
   test('refuses a cursor that it has not given out', async () => {
@@ -111,9 +138,9 @@ describe('the page of a mail', () => {
 
   test('shows no letter where a server sends it', async () => {
     const { outbox } = world.app.mail
-    const { tenants, clock } = world.app.platform
+    const { platform } = world.app
     const sending = alone(world, (common) =>
-      mailPages({ ...common, mail: { outbox, hasServer: true }, tenants, clock }),
+      mailPages({ ...platform, ...common, mail: { outbox, hasServer: true } }),
     )
     const id = await post(letterTo('private@example.com'))
     const page = await sending(`${PATH}/${id}`)
@@ -139,5 +166,57 @@ describe('the page of a mail', () => {
       const page = await world.open(path)
       expect([page.status, isEscaped(page)]).toEqual([200, true])
     }
+  })
+})
+
+describe('one mail', () => {
+  const stateOf = (id: string) => world.app.mail.outbox.read('all', id)?.state
+  const inState = (id: string, state: string) =>
+    world.app.db.client.run('UPDATE mails SET state = ? WHERE id = ?', [state, id])
+  const byAdmin = (id: string) => ({
+    actor_kind: 'operator',
+    actor_id: world.admin.id,
+    tenant_id: HOUSE_ID,
+    object: `mail:${id}`,
+  })
+
+  test('that waits for a retry is sent now, and that is noted', async () => {
+    const id = await post(letterTo('waits@example.com'))
+    inState(id, 'waiting')
+    expect((await world.open(`${PATH}/${id}`)).body).toContain('Send now')
+    const answer = await world.send(`${PATH}/${id}/send`)
+    expect(textOf(await world.follow(answer))).toContain('Due now')
+    expect(stateOf(id)).toBe('ready')
+    expect(audited(world.app, 'mail.hastened').at(-1)).toMatchObject(byAdmin(id))
+  })
+
+  test.each(['kept', 'ready', 'leased', 'sent', 'failed'])(
+    'that is %s is not to be hurried',
+    async (state) => {
+      const id = await post(letterTo('stays@example.com'))
+      inState(id, state)
+      expect((await world.open(`${PATH}/${id}`)).body).not.toContain('Send now')
+      expect((await world.send(`${PATH}/${id}/send`)).status).toBe(409)
+      expect(stateOf(id)).toBe(state as never)
+    },
+  )
+
+  test('is deleted, and noted without the address', async () => {
+    const { id: tenantId } = await world.app.tenant('Owner of it')
+    const id = await post(letterTo('deleted@example.com', { tenantId }))
+    const answer = await world.send(`${PATH}/${id}/delete`)
+    expect(textOf(await world.follow(answer))).toContain('Deleted.')
+    expect((await world.open(`${PATH}/${id}`)).status).toBe(404)
+    const row = audited(world.app, 'mail.deleted').at(-1)
+    expect(row).toMatchObject(byAdmin(id))
+    expect(row?.detail).not.toContain('deleted@example.com')
+  })
+
+  test('is not deleted while it is being sent', async () => {
+    const id = await post(letterTo('busy@example.com'))
+    inState(id, 'leased')
+    expect((await world.open(`${PATH}/${id}`)).body).not.toContain('Delete mail')
+    expect((await world.send(`${PATH}/${id}/delete`)).status).toBe(409)
+    expect(stateOf(id)).toBe('leased')
   })
 })

@@ -1,7 +1,17 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { createLoginLinks } from '../../../src/console/operators/login-links.ts'
+import { operatorPages } from '../../../src/console/pages/admin/operators.ts'
 import { HOUSE_ID } from '../../../src/platform/house.ts'
 import { newOperator } from '../../support/operator.ts'
-import { type AdminWorld, audited, bootAdmin, HOSTILE, isEscaped, textOf } from './admin-world.ts'
+import {
+  type AdminWorld,
+  alone,
+  audited,
+  bootAdmin,
+  HOSTILE,
+  isEscaped,
+  textOf,
+} from './admin-world.ts'
 
 const PATH = '/console/admin/operators'
 
@@ -30,9 +40,25 @@ describe('the list of operators', () => {
 
   test('is narrowed to those who run the installation', async () => {
     await newOperator(world.app, { email: 'plain@list.example' })
-    const text = textOf(await world.open(`${PATH}?admin=true`))
+    const text = textOf(await world.open(`${PATH}?show=admins`))
     expect(text).toContain('admin@example.com')
     expect(text).not.toContain('plain@list.example')
+  })
+
+  test('is narrowed to those who are deactivated', async () => {
+    const gone = await newOperator(world.app, { email: 'gone@list.example' })
+    await gone.deactivate()
+    const text = textOf(await world.open(`${PATH}?show=deactivated`))
+    expect(text).toContain('gone@list.example')
+    expect(text).not.toMatch(/admin@example\.com Name/)
+  })
+
+  test('is searched by a whole id, and by the beginning of an address within what is shown', async () => {
+    const { id } = await newOperator(world.app, { email: 'whole@id.example' })
+    expect(textOf(await world.open(`${PATH}?q=${id.toUpperCase()}`))).toContain('whole@id.example')
+    for (const query of [`q=${id}&show=admins`, 'q=whole@&show=admins', 'q=id.example'])
+      expect(textOf(await world.open(`${PATH}?${query}`))).toContain('Nobody is like that.')
+    expect(textOf(await world.open(`${PATH}?q=Admin&show=admins`))).toContain('admin@example.com')
   })
 
   test('goes on page by page, each person once', async () => {
@@ -44,6 +70,116 @@ describe('the list of operators', () => {
     const second = await open(href.replaceAll('&amp;', '&'))
     const seen = `${first.body}${second.body}`.match(/>many-\d+\.@/g) ?? []
     expect([seen.length, new Set(seen).size]).toEqual([60, 60])
+  })
+})
+
+describe('the account of an operator', () => {
+  test('is deactivated at once, wherever they are signed in, and comes back without sessions', async () => {
+    const operator = await newOperator(world.app)
+    const { headers } = await operator.signIn()
+    const status = async () => (await world.app.raw('/console/account', { headers })).status
+    const answer = await world.send(`${PATH}/${operator.id}/deactivate`)
+    expect(textOf(await world.follow(answer))).toContain('Deactivated: they cannot sign in.')
+    expect(await status()).toBe(401)
+    const entry = {
+      actor_kind: 'operator',
+      actor_id: world.admin.id,
+      tenant_id: HOUSE_ID,
+      object: `identity:${operator.id}`,
+    }
+    expect(lastAudited('identity.state_changed')).toMatchObject(entry)
+
+    await world.send(`${PATH}/${operator.id}/reactivate`)
+    expect(await status()).toBe(401)
+    expect((await world.app.raw('/console/account', await operator.signIn())).status).toBe(200)
+  })
+
+  test('is not deactivated by its owner, nor as the last that runs the installation', async () => {
+    const fresh = await bootAdmin()
+    await using app = fresh.app
+    const own = `${PATH}/${fresh.admin.id}`
+    expect((await fresh.send(`${own}/deactivate`)).status).toBe(409)
+    await newOperator(app, { isAdmin: true })
+    expect((await fresh.send(`${own}/deactivate`)).status).toBe(409)
+    expect(audited(app, 'identity.state_changed')).toEqual([])
+    expect((await fresh.open(own)).body).not.toContain(`${own}/deactivate`)
+  })
+
+  test('does not come back by an invitation of its own once it is deactivated', async () => {
+    const { id: tenantId } = await world.app.tenant()
+    const owner = await newOperator(world.app, { roles: { [tenantId]: 'owner' } })
+    const { headers } = await owner.signIn()
+    const invited = await world.app.raw('/console/team/invite', {
+      method: 'POST',
+      headers,
+      body: new URLSearchParams({ email: 'back@example.com', role: 'owner' }),
+    })
+    const [link = ''] = /\/console\/invitation\/[\w-]+/.exec(invited.body) ?? []
+    expect((await world.app.raw(link)).status).toBe(200)
+    await world.send(`${PATH}/${owner.id}/deactivate`)
+    expect((await world.app.raw(link)).status).toBe(404)
+    expect(lastAudited('invitation.revoked')).toMatchObject({ tenant_id: tenantId })
+  })
+
+  test('is signed out everywhere, by links too, and noted', async () => {
+    const operator = await newOperator(world.app)
+    const { headers } = await operator.signIn()
+    const made = await world.send(`${PATH}/${operator.id}/login-link`)
+    const [, link = ''] = /(\/console\/link\/[\w-]+)/.exec(made.body) ?? []
+    expect((await world.app.raw(link)).status).toBe(200)
+    await world.send(`${PATH}/${operator.id}/sign-out`)
+    expect((await world.app.raw('/console/account', { headers })).status).toBe(401)
+    expect((await world.app.raw(link)).status).toBe(404)
+    expect(lastAudited('sessions.revoked')).toMatchObject({ actor_id: world.admin.id })
+  })
+
+  test('gets a link that signs in once, shown once where no mail goes out', async () => {
+    const operator = await newOperator(world.app)
+    const made = await world.send(`${PATH}/${operator.id}/login-link`)
+    const [, link = ''] = /(\/console\/link\/[\w-]+)/.exec(made.body) ?? []
+    expect(lastAudited('login_link.created')).toMatchObject({
+      actor_id: world.admin.id,
+      object: `operator:${operator.id}`,
+    })
+    const entered = await world.app.raw(link, { method: 'POST' })
+    const [cookie = ''] = entered.headers.getSetCookie()
+    const account = await world.app.raw('/console/account', {
+      headers: { cookie: cookie.split(';')[0] ?? '' },
+    })
+    expect(account.body).toContain(operator.email)
+    expect((await world.app.raw(link, { method: 'POST' })).status).toBe(404)
+  })
+
+  test('gets it by mail alone where mails go out, and is not pestered', async () => {
+    const plain = await bootAdmin()
+    await using app = plain.app
+    const { db, clock, platform, mail } = app
+    const { admins, links } = app.operators
+    const pageOf = (token: string) => `http://localhost/console/link/${token}`
+    const sending = { ...mail, hasServer: true }
+    const parts = { db, clock, links, tenants: platform.tenants, mail: sending, pageOf }
+    const operators = { admins, loginLinks: createLoginLinks(parts) }
+    const { house } = app.gate
+    const open = alone(plain, (common) => operatorPages({ ...common, db, clock, house, operators }))
+    const operator = await newOperator(app)
+    const made = await open(`${PATH}/${operator.id}/login-link`, { method: 'POST' })
+    expect([made.status, made.body]).toEqual([303, ''])
+    const page = await open(`${PATH}/${operator.id}?done=sent`)
+    expect(textOf(page)).toContain('on its way to their mailbox')
+    expect(mail.outbox.list('all', { limit: 5 })).toMatchObject([
+      { kind: 'login_link', recipient: operator.email, tenantId: null },
+    ])
+    const actor = { kind: 'operator', id: plain.admin.id } as const
+    const again = operators.loginLinks.make(actor, admins.existing(operator.id))
+    await expect(again).rejects.toMatchObject({ kind: 'rate_limited', retryAfterMs: 30_000 })
+    expect(audited(app, 'login_link.created')).toHaveLength(1)
+  })
+
+  test('that is deactivated gets no link', async () => {
+    const gone = await newOperator(world.app)
+    await gone.deactivate()
+    expect((await world.send(`${PATH}/${gone.id}/login-link`)).status).toBe(409)
+    expect((await world.open(`${PATH}/${gone.id}`)).body).not.toContain('login-link')
   })
 })
 

@@ -31,6 +31,21 @@ describe('the list of tenants', () => {
     expect(textOf(page)).toMatch(/Counted.*Metered.*active.*Requests this month 3 Cost, cents 0/)
   })
 
+  test('is searched by the beginning of a name, in the order of names, page by page', async () => {
+    await using app = (await bootAdmin()).app
+    const { headers } = await (await newOperator(app, { isAdmin: true })).signIn()
+    const names = Array.from({ length: 60 }, (_, n) => `${n % 2 ? 'Row' : 'row'} ${n + 10}.`)
+    for (const name of names)
+      await app.platform.tenants.create({ kind: 'system' }, { name, plan: 'free' })
+    await app.platform.tenants.create({ kind: 'system' }, { name: 'Other row', plan: 'free' })
+    const first = await app.raw(`${PATH}?q=ROW`, { headers })
+    const [, href = ''] = /rel="next" href="([^"]+)"/.exec(first.body) ?? []
+    const second = await app.raw(href.replaceAll('&amp;', '&'), { headers })
+    const seen = `${first.body}${second.body}`.match(/>[Rr]ow \d+\./g) ?? []
+    expect(seen.map((name) => name.slice(1))).toEqual(names)
+    expect(first.body).not.toContain('Other row')
+  })
+
   test('is searched by name and by id, whatever the case', async () => {
     const { id } = await world.app.tenant('Findable & Sons')
     await world.app.tenant('Hidden')

@@ -1,5 +1,6 @@
-import type { MembershipRow } from '../../../src/console/operators/store.ts'
+import type { MembershipRow } from '../../../src/console/operators/store/memberships.ts'
 import type { Visitor } from '../../../src/console/operators/visitors.ts'
+import type { WaysIn } from '../../../src/engines/gate/house/ways.ts'
 import { Confirm } from '../confirm.tsx'
 import { type Column, DataTable } from '../data-table.tsx'
 import { EmptyState } from '../empty-state.tsx'
@@ -12,7 +13,12 @@ import { Section } from '../section.tsx'
 import { StatusMark } from '../status-mark.tsx'
 import { Text } from '../text.tsx'
 import { Time } from '../time.tsx'
+import type { Tone } from '../tone.ts'
 import { url } from '../url.ts'
+
+/** Parts of the page of settings, as it names them. */
+export const ACCOUNT_SECTIONS = ['password', 'totp', 'lookup_secret', 'oidc'] as const
+type AccountSection = (typeof ACCOUNT_SECTIONS)[number]
 
 /** One place in which somebody is signed in. */
 export interface SessionLine {
@@ -32,6 +38,7 @@ export interface SessionLine {
 export const AccountPage = (page: {
   base: string
   visitor: Visitor
+  ways: WaysIn
   sessions: readonly SessionLine[]
   now: number
 }) => {
@@ -60,7 +67,7 @@ export const AccountPage = (page: {
       <Section
         id="about"
         title="About you"
-        note="Name, e-mail, password, authenticator, recovery codes and accounts elsewhere are changed on the pages of the sign-in, which bring you back here."
+        note="Name and e-mail are changed on the pages of the sign-in, which bring you back here."
         isCard
       >
         <Facts
@@ -70,6 +77,18 @@ export const AccountPage = (page: {
             ['Id', <Id id={visitor.id} what="operator id" />],
             ...(isAdmin ? [['Installation', 'You run it'] as const] : []),
           ]}
+        />
+      </Section>
+      <Section
+        id="ways"
+        title="Ways in"
+        note="Each is changed on the pages of the sign-in, which bring you back here."
+      >
+        <DataTable
+          caption="By what you sign in"
+          columns={wayColumns(base, now)}
+          rows={waysIn(page.ways)}
+          idOf={({ id }) => id}
         />
       </Section>
       <Section
@@ -113,6 +132,77 @@ export const AccountPage = (page: {
     </>
   )
 }
+
+interface WayLine {
+  id: string
+  name: string
+  section: AccountSection
+  /** On the button that leads to it. */
+  verb: 'Change' | 'Set up'
+  mark: { tone: Tone; word: string }
+  since: number | undefined
+}
+
+function waysIn({ password, authenticator, recoveryCodes, accounts }: WaysIn): WayLine[] {
+  const line = (section: AccountSection, name: string, set: { since: number } | undefined) => ({
+    id: section,
+    section,
+    name,
+    verb: set ? ('Change' as const) : ('Set up' as const),
+    mark: set ? SET : UNSET,
+    since: set?.since,
+  })
+  return [
+    line('password', 'Password', password),
+    line('totp', 'Authenticator', authenticator),
+    // Without an authenticator there is nothing that they would stand in for.
+    ...(authenticator || recoveryCodes
+      ? [
+          {
+            ...line('lookup_secret', 'Recovery codes', recoveryCodes),
+            mark: recoveryCodes ? codesMark(recoveryCodes) : NO_CODES,
+          },
+        ]
+      : []),
+    ...accounts.map(({ provider, since }) => ({
+      ...line('oidc', METHODS[provider] ?? provider, { since }),
+      id: provider,
+      mark: LINKED,
+    })),
+  ]
+}
+
+const SET = { tone: 'good', word: 'set' } as const
+const UNSET = { tone: 'quiet', word: 'not set up' } as const
+const LINKED = { tone: 'good', word: 'linked' } as const
+const NO_CODES = { tone: 'warn', word: 'none: a lost authenticator would lock you out' } as const
+const FEW_CODES = 3
+
+const codesMark = ({ left, all }: { left: number; all: number }) => ({
+  tone: left < FEW_CODES ? ('warn' as const) : ('good' as const),
+  word: `${left} of ${all} left`,
+})
+
+const wayColumns = (base: string, now: number): Column<WayLine>[] => [
+  { label: 'Way', isWide: true, cell: ({ name }) => name },
+  { label: 'State', narrow: 'corner', cell: ({ mark }) => <StatusMark {...mark} /> },
+  {
+    label: 'Since',
+    align: 'right',
+    cell: ({ since }) => (since === undefined ? '–' : <Time at={since} now={now} />),
+  },
+  {
+    label: 'Action',
+    align: 'right',
+    narrow: 'bare',
+    cell: ({ name, section, verb }) => (
+      <ActionButton isSmall action={url(base, '/console/account/settings')} fields={{ section }}>
+        {verb}
+        <span class="unseen"> {name}</span>
+      </ActionButton>
+    ),
+  },
+]
 
 const METHODS: Readonly<Record<string, string>> = {
   password: 'password',

@@ -1,21 +1,47 @@
 import { Elysia } from 'elysia'
 import { HealthPage } from '../../../../views/console/pages/admin/health.tsx'
+import type { Audit } from '../../../platform/audit/index.ts'
+import type { Backups } from '../../../platform/backup/index.ts'
+import { HOUSE_ID } from '../../../platform/house.ts'
 import type { Frames } from '../../frame.ts'
 import { createInstanceHealth } from '../../instance-health.ts'
-import type { ConsoleKit } from '../../kit.ts'
+import type { ConsoleKit, OperatorVisit } from '../../kit.ts'
+
+const PATH = '/console/admin/health'
 
 /** Whether the installation does what it is there for, and what it stands on. */
 export function healthPage(
-  parts: { kit: ConsoleKit; frames: Frames } & Parameters<typeof createInstanceHealth>[0],
+  parts: {
+    kit: ConsoleKit
+    frames: Frames
+    audit: Audit
+    backups: Pick<Backups, 'makeNow'>
+  } & Parameters<typeof createInstanceHealth>[0],
 ) {
-  const { kit, frames } = parts
+  const { kit, frames, audit, backups } = parts
   const health = createInstanceHealth(parts)
-  return new Elysia({ name: 'health page', detail: { hide: true } }).use(kit).get(
-    '/console/admin/health',
-    ({ request, visitor }) => {
-      const children = HealthPage({ base: frames.base(), health: health.look() })
-      return frames.page({ request, visitor, title: 'Health', active: 'health', children })
-    },
-    { instance: true },
-  )
+
+  /** It takes minutes where there is much: the page shows how it ends. */
+  async function backUp({ actor }: OperatorVisit): Promise<Response> {
+    await backups.makeNow((file) => {
+      const action = 'backup.asked_for'
+      audit.record({ tenantId: HOUSE_ID, actor, action, object: `backup:${file}` })
+    })
+    return frames.go(`${PATH}?done=begun`)
+  }
+
+  return new Elysia({ name: 'health page', prefix: PATH, detail: { hide: true } })
+    .use(kit)
+    .get(
+      '',
+      ({ request, visitor, query }) => {
+        const children = HealthPage({ base: frames.base(), health: health.look() })
+        const flash = query.done === 'begun' ? BEGUN : undefined
+        return frames.page({ request, visitor, title: 'Health', active: 'health', flash, children })
+      },
+      { instance: true },
+    )
+    .post('/back-up', (visit) => backUp(visit), { instance: true })
 }
+
+const BEGUN = { tone: 'good', text: 'A backup is being made.' } as const

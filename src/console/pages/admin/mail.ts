@@ -1,17 +1,21 @@
 import { Elysia } from 'elysia'
-import { MAIL_STATES, MailPage, MailsPage } from '../../../../views/console/pages/admin/mail.tsx'
-import { url } from '../../../../views/console/url.ts'
+import { MailPage } from '../../../../views/console/pages/admin/mail.tsx'
+import { MAIL_STATES, MailsPage } from '../../../../views/console/pages/admin/mails.tsx'
+import type { Db } from '../../../db/open.ts'
+import { foldEmail } from '../../../engines/gate/email.ts'
+import type { Actor, Audit } from '../../../platform/audit/index.ts'
 import type { Clock } from '../../../platform/clock.ts'
 import { createCursor } from '../../../platform/cursor.ts'
 import { fail, notFound } from '../../../platform/errors.ts'
 import { HOUSE_ID } from '../../../platform/house.ts'
 import type { Mail, MailSummary, Whose } from '../../../platform/mail/index.ts'
 import type { Tenants } from '../../../platform/tenants.ts'
+import { flashOf } from '../../flash.ts'
 import { crumbTo, type Frames } from '../../frame.ts'
 import type { ConsoleKit, OperatorVisit } from '../../kit.ts'
+import { createListing } from './listing.ts'
 
 const PATH = '/console/admin/mail'
-const ROWS = 50
 /** Where a tenant's id would stand, for mails that are the installation's own. */
 const INSTALLATION = 'installation'
 
@@ -21,33 +25,35 @@ export function mailPages(parts: {
   frames: Frames
   mail: Pick<Mail, 'outbox' | 'hasServer'>
   tenants: Tenants
+  db: Db
+  audit: Audit
   clock: Clock
 }) {
-  const { kit, frames, mail, tenants, clock } = parts
+  const { kit, frames, mail, tenants, db, audit, clock } = parts
   const { outbox, hasServer } = mail
   const cursor = createCursor('console mails')
+  const listing = createListing({ frames, path: PATH, cursor })
 
   function list({ request, visitor }: Visit): Response {
-    const asked = new URL(request.url).searchParams
+    const { asked, q, search, after: before, rows, pagesTo } = listing(request)
     const state = MAIL_STATES.find(({ name }) => name === asked.get('state'))
     const tenant = asked.get('tenant') ?? ''
-    const before = cursor.positionOf(asked.get('cursor') ?? undefined)
-    const found = outbox.page(whoseOf(tenant), new Set(state?.states), { before, limit: ROWS })
-    const kept = { state: state?.name, tenant }
-    const hrefOf = (query: object) => url(frames.base(), PATH, { ...kept, ...query })
+    const recipient = search === undefined ? undefined : foldEmail(search)
+    const sought = { states: state?.states, recipient }
+    const found = outbox.page(whoseOf(tenant), sought, { before, limit: rows })
     const children = MailsPage({
       base: frames.base(),
       lines: found.mails.map((one) => ({ ...one, owner: ownerOf(one) })),
       tenant: tenant === '' ? undefined : { id: tenant, name: nameOf(tenant) },
       state: state?.name,
+      q,
       hasServer,
       open: outbox.open(),
-      olderHref:
-        found.next === undefined ? undefined : hrefOf({ cursor: cursor.encode(found.next) }),
-      newerHref: before === undefined ? undefined : hrefOf({}),
+      pages: pagesTo(found.next, { state: state?.name, tenant }),
       now: clock.now(),
     })
-    return frames.page({ request, visitor, title: 'Mail outbox', active: 'mail', children })
+    const flash = flashOf(FLASHES, asked.get('done'))
+    return frames.page({ request, visitor, title: 'Mail outbox', active: 'mail', flash, children })
   }
 
   const whoseOf = (tenant: string): Whose => {
@@ -76,6 +82,7 @@ export function mailPages(parts: {
       title: found.subject ?? 'Mail',
       active: 'mail',
       above: [crumbTo(frames.base(), 'mail')],
+      flash: flashOf(FLASHES, new URL(request.url).searchParams.get('done')),
       children: MailPage({
         base: frames.base(),
         mail: { ...found, owner: ownerOf(found) },
@@ -86,10 +93,37 @@ export function mailPages(parts: {
     })
   }
 
+  async function send({ actor }: Visit, id: string): Promise<Response> {
+    await db.commit(() => record(actor, 'mail.hastened', outbox.hasten(id)))
+    return frames.go(`${PATH}/${id}?done=hastened`)
+  }
+
+  async function remove({ actor }: Visit, id: string): Promise<Response> {
+    await db.commit(() => record(actor, 'mail.deleted', outbox.remove(id)))
+    return frames.go(`${PATH}?done=deleted`)
+  }
+
+  /** The installation does it, whosever the mail is; to whom it would have gone is not kept. */
+  const record = (actor: Actor, action: string, { id, tenantId, kind, state }: MailSummary) =>
+    audit.record({
+      tenantId: HOUSE_ID,
+      actor,
+      action,
+      object: `mail:${id}`,
+      detail: { kind, state, ...(tenantId !== null && { tenant_id: tenantId }) },
+    })
+
   return new Elysia({ name: 'mail pages', prefix: PATH, detail: { hide: true } })
     .use(kit)
     .get('', (visit) => list(visit), { instance: true })
     .get('/:id', (visit) => show(visit, visit.params.id), { instance: true })
+    .post('/:id/send', (visit) => send(visit, visit.params.id), { instance: true })
+    .post('/:id/delete', (visit) => remove(visit, visit.params.id), { instance: true })
 }
 
 type Visit = OperatorVisit & { request: Request }
+
+const FLASHES: Readonly<Record<string, { tone: 'good'; text: string }>> = {
+  hastened: { tone: 'good', text: 'Due now: it is sent as soon as its turn comes.' },
+  deleted: { tone: 'good', text: 'Deleted.' },
+}

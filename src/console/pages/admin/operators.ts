@@ -1,87 +1,131 @@
 import { Elysia } from 'elysia'
-import { OperatorPage, OperatorsPage } from '../../../../views/console/pages/admin/operators.tsx'
-import { url } from '../../../../views/console/url.ts'
+import { LoginLinkPage, OperatorPage } from '../../../../views/console/pages/admin/operator.tsx'
+import {
+  OPERATOR_FILTERS,
+  type OperatorsFilter,
+  OperatorsPage,
+} from '../../../../views/console/pages/admin/operators.tsx'
 import type { Db } from '../../../db/open.ts'
-import type { Actor, Audit } from '../../../platform/audit/index.ts'
+import type { House } from '../../../engines/gate/house/index.ts'
+import { type Operator, operatorOf } from '../../../engines/gate/house/roster.ts'
+import type { Actor } from '../../../platform/audit/index.ts'
 import type { Clock } from '../../../platform/clock.ts'
-import { createCursor, page } from '../../../platform/cursor.ts'
-import { conflict, fail, notFound } from '../../../platform/errors.ts'
-import { HOUSE_ID } from '../../../platform/house.ts'
-import type { Frames } from '../../frame.ts'
+import { createCursor } from '../../../platform/cursor.ts'
+import { flashOf } from '../../flash.ts'
+import { crumbTo, type Frames } from '../../frame.ts'
 import type { ConsoleKit, OperatorVisit } from '../../kit.ts'
-import { createOperatorStore, type OperatorStore } from '../../operators/store.ts'
+import type { Operators } from '../../operators/index.ts'
+import { createOperatorStore } from '../../operators/store/index.ts'
+import { createListing } from './listing.ts'
 
 const PATH = '/console/admin/operators'
-const ROWS = 50
+/** People are counted up to here: a list of more is not read to its end. */
+const MOST_COUNTED = 10_000
 
-/** People at the console, and who of them runs the installation. */
+/** Where a page of people ends, whatever their order. */
+type Position = readonly [seq: number, email: string, id: string]
+
+/** People at the console, who of them runs the installation, and who is let in at all. */
 export function operatorPages(parts: {
   kit: ConsoleKit
   frames: Frames
   db: Db
-  audit: Audit
   clock: Clock
+  house: House
+  operators: Pick<Operators, 'admins' | 'loginLinks'>
 }) {
-  const { kit, frames, db, clock } = parts
+  const { kit, frames, db, clock, house } = parts
+  const { admins, loginLinks } = parts.operators
   const store = createOperatorStore(db)
-  const admins = createAdmins({ ...parts, store })
-  const cursor = createCursor('console operators', ['number', 'string'])
+  const cursor = createCursor('console operators', ['number', 'string', 'string'])
+  const listing = createListing<Position>({ frames, path: PATH, cursor })
 
   function list({ request, visitor }: Visit): Response {
-    const asked = new URL(request.url).searchParams
-    const q = asked.get('q')?.trim() ?? ''
-    const isAdminOnly = asked.get('admin') === 'true'
-    const all = store
-      .everybody()
-      .map((one) => ({ ...present(one), isAdmin: store.isAdmin(one.id) }))
-    const found = all.filter((one) => isAbout(one, q))
-    const shown = isAdminOnly ? found.filter(({ isAdmin }) => isAdmin) : found
-    const after = cursor.positionOf(asked.get('cursor') ?? undefined)
-    const { data, next_cursor: next } = page(
-      shown.toSorted(newestFirst).filter((one) => !after || isOlder(one, after)),
-      ROWS,
-      ({ createdAt, id }) => cursor.encode([createdAt, id]),
-    )
-    const hrefOf = (query: object) =>
-      url(frames.base(), PATH, { q, admin: isAdminOnly ? true : undefined, ...query })
+    const { asked, q, search, after, limit, cut } = listing(request)
+    const show = OPERATOR_FILTERS.find((one) => one === asked.get('show'))
+    const found = rowsOf({ show, search, after, limit })
+    const { lines, pages } = cut(found, ({ seq, email, id }) => [seq, email, id], { show })
     const children = OperatorsPage({
       base: frames.base(),
-      lines: data.map((one) => ({ ...one, runs: store.membershipsOf(one.id) })),
-      all,
-      found,
-      total: shown.length,
+      lines: lines.map((one) => ({
+        ...one,
+        isAdmin: store.isAdmin(one.id),
+        runs: store.membershipsOf(one.id),
+      })),
+      counts: {
+        active: house.roster.count('active', MOST_COUNTED),
+        inactive: house.roster.count('inactive', MOST_COUNTED),
+        admins: store.countAdmins(MOST_COUNTED),
+      },
+      mostCounted: MOST_COUNTED,
       q,
-      isAdminOnly,
-      olderHref: next === null ? undefined : hrefOf({ cursor: next }),
-      newerHref: after ? hrefOf({}) : undefined,
+      show,
+      pages,
       now: clock.now(),
     })
-    return frames.page({ request, visitor, title: 'Operators', active: 'tenants', children })
+    return frames.page({ request, visitor, title: 'Operators', active: 'operators', children })
+  }
+
+  /** Whoever has the id that is searched for, or whose address begins so. */
+  function rowsOf(asked: {
+    show: OperatorsFilter | undefined
+    search: string | undefined
+    after: Position | undefined
+    limit: number
+  }): (Operator & { seq: number })[] {
+    const { show, search, after, limit } = asked
+    const known = search === undefined ? undefined : house.roster.find(search.toLowerCase())
+    if (known) return fits(known, show) ? [{ ...known, seq: 0 }] : []
+    if (show === 'admins')
+      return store
+        .admins({ search: search?.toLowerCase(), after: after?.[2], limit })
+        .map((row) => ({ ...operatorOf(row), seq: 0 }))
+    return house.roster.page({
+      state: show === 'deactivated' ? 'inactive' : undefined,
+      search,
+      after: after && { seq: after[0], email: after[1] },
+      limit,
+    })
+  }
+
+  function fits({ id, state }: Operator, show: OperatorsFilter | undefined): boolean {
+    if (show === 'admins') return store.isAdmin(id)
+    return show === undefined || state === 'inactive'
   }
 
   function show({ request, visitor }: Visit, id: string): Response {
-    const operator = existing(store, id)
+    const operator = admins.existing(id)
     return frames.page({
-      request,
-      visitor,
-      title: operator.email,
-      active: 'tenants',
-      above: [{ label: 'Operators', href: url(frames.base(), PATH) }],
-      flash: FLASHES[new URL(request.url).searchParams.get('done') ?? ''],
+      ...framedBy({ request, visitor }, operator),
+      flash: flashOf(FLASHES, new URL(request.url).searchParams.get('done')),
       children: OperatorPage({
         base: frames.base(),
-        operator: { ...present(operator), isAdmin: store.isAdmin(id) },
+        operator: { ...operator, isAdmin: store.isAdmin(id) },
         runs: store.membershipsOf(id),
+        sessions: house.sessions.list(id).length,
         isSelf: visitor.id === id,
         isLastAdmin: admins.isLast(id),
+        isMailed: loginLinks.isMailed,
         now: clock.now(),
       }),
     })
   }
 
-  async function give({ actor }: Visit, id: string): Promise<Response> {
-    await admins.give(actor, id)
-    return frames.go(`${PATH}/${id}?done=given`)
+  const framedBy = ({ request, visitor }: Pick<Visit, 'request' | 'visitor'>, of: Operator) => ({
+    request,
+    visitor,
+    title: of.email,
+    active: 'operators' as const,
+    above: [crumbTo(frames.base(), 'operators')],
+  })
+
+  /** The answer to the form itself shows the link: nobody keeps it, so no other page could. */
+  async function makeLink({ request, visitor, actor }: Visit, id: string): Promise<Response> {
+    const operator = admins.existing(id)
+    const link = await loginLinks.make(actor, operator)
+    if (link === undefined) return frames.go(`${PATH}/${id}?done=sent`)
+    const children = LoginLinkPage({ base: frames.base(), operator, link })
+    return frames.page({ ...framedBy({ request, visitor }, operator), children })
   }
 
   /** Whoever has given up their own right has no page here any more. */
@@ -90,72 +134,37 @@ export function operatorPages(parts: {
     return frames.go(visitor.id === id ? '/console' : `${PATH}/${id}?done=taken`)
   }
 
+  const act =
+    (work: (actor: Actor, id: string) => Promise<void>, done: keyof typeof FLASHES) =>
+    async ({ actor }: Visit, id: string): Promise<Response> => {
+      await work(actor, id)
+      return frames.go(`${PATH}/${id}?done=${done}`)
+    }
+
+  const give = act(admins.give, 'given')
+  const deactivate = act(admins.deactivate, 'deactivated')
+  const reactivate = act(admins.reactivate, 'reactivated')
+  const signOut = act(admins.signOut, 'signed-out')
+
   return new Elysia({ name: 'operator pages', prefix: PATH, detail: { hide: true } })
     .use(kit)
     .get('', (visit) => list(visit), { instance: true })
     .get('/:id', (visit) => show(visit, visit.params.id), { instance: true })
     .post('/:id/give-admin', (visit) => give(visit, visit.params.id), { instance: true })
     .post('/:id/take-admin', (visit) => take(visit, visit.params.id), { instance: true })
-}
-
-/** Who runs the installation: somebody always does. */
-function createAdmins(parts: { db: Db; audit: Audit; clock: Clock; store: OperatorStore }) {
-  const { db, audit, clock, store } = parts
-
-  const give = (actor: Actor, id: string): Promise<void> =>
-    db.commit(() => {
-      if (existing(store, id).state !== 'active')
-        throw conflict('their account is deactivated; nobody could use the right')
-      if (store.isAdmin(id)) return
-      store.addAdmin(id, clock.now())
-      record(actor, 'admin.added', id)
-    })
-
-  const take = (actor: Actor, id: string): Promise<void> =>
-    db.commit(() => {
-      existing(store, id)
-      if (!store.isAdmin(id)) return
-      if (isLast(id))
-        throw conflict('nobody else runs the installation; give somebody else the right first')
-      store.removeAdmin(id)
-      record(actor, 'admin.removed', id)
-    })
-
-  /** Who is deactivated cannot run anything. */
-  const isLast = (id: string): boolean =>
-    store.isAdmin(id) &&
-    !store
-      .everybody()
-      .some((other) => other.id !== id && other.state === 'active' && store.isAdmin(other.id))
-
-  const record = (actor: Actor, action: string, id: string) =>
-    audit.record({ tenantId: HOUSE_ID, actor, action, object: `operator:${id}` })
-
-  return { give, take, isLast }
+    .post('/:id/deactivate', (visit) => deactivate(visit, visit.params.id), { instance: true })
+    .post('/:id/reactivate', (visit) => reactivate(visit, visit.params.id), { instance: true })
+    .post('/:id/sign-out', (visit) => signOut(visit, visit.params.id), { instance: true })
+    .post('/:id/login-link', (visit) => makeLink(visit, visit.params.id), { instance: true })
 }
 
 type Visit = OperatorVisit & { request: Request }
-type PersonRow = ReturnType<OperatorStore['everybody']>[number]
-type Person = ReturnType<typeof present>
-
-const existing = (store: OperatorStore, id: string): PersonRow =>
-  store.everybody().find((one) => one.id === id) ?? fail(notFound('operator not found'))
-
-function present({ id, email, traits, state, createdAt }: PersonRow) {
-  const { display_name: name = '' }: { display_name?: string } = JSON.parse(traits)
-  return { id, email, name, state, createdAt }
-}
-
-const isAbout = ({ id, email, name }: Person, q: string): boolean =>
-  [id, email, name].some((text) => text.toLowerCase().includes(q.toLowerCase()))
-
-const newestFirst = (a: Person, b: Person): number =>
-  b.createdAt - a.createdAt || (b.id < a.id ? -1 : 1)
-
-const isOlder = ({ createdAt, id }: Person, [at, thenId]: readonly [number, string]): boolean =>
-  createdAt < at || (createdAt === at && id < thenId)
 
 const FLASHES: Readonly<Record<string, { tone: 'good'; text: string }>> = {
   given: { tone: 'good', text: 'They run the installation from now on.' },
   taken: { tone: 'good', text: 'They do not run the installation any more.' },
+  deactivated: { tone: 'good', text: 'Deactivated. They are signed out everywhere.' },
+  reactivated: { tone: 'good', text: 'Active. They may sign in again.' },
+  'signed-out': { tone: 'good', text: 'Signed out everywhere.' },
+  sent: { tone: 'good', text: 'The link is on its way to their mailbox.' },
 }

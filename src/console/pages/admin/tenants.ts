@@ -1,19 +1,19 @@
 import { Elysia } from 'elysia'
 import type { FormError } from '../../../../views/console/form/error-summary.tsx'
+import { TenantPage } from '../../../../views/console/pages/admin/tenant.tsx'
 import {
   ChangeTenantPage,
   NewTenantPage,
-  TenantPage,
-} from '../../../../views/console/pages/admin/tenant.tsx'
+} from '../../../../views/console/pages/admin/tenant-form.tsx'
 import { STATUSES, TenantsPage } from '../../../../views/console/pages/admin/tenants.tsx'
-import { url } from '../../../../views/console/url.ts'
 import type { Fields } from '../../../http/body.ts'
 import type { Clock } from '../../../platform/clock.ts'
-import { createCursor, page } from '../../../platform/cursor.ts'
+import { createCursor } from '../../../platform/cursor.ts'
 import { fail, invalid } from '../../../platform/errors.ts'
 import type { Metering } from '../../../platform/metering/index.ts'
 import { dayOf, monthOf } from '../../../platform/metering/months.ts'
 import {
+  MOST_TENANTS_COUNTED,
   PLANS,
   type Plan,
   SUSPEND_REASONS,
@@ -21,13 +21,14 @@ import {
   type TenantChange,
   type Tenants,
 } from '../../../platform/tenants.ts'
+import { flashOf } from '../../flash.ts'
 import { submitted, typed } from '../../form.ts'
 import { crumbTo, type Frames } from '../../frame.ts'
 import type { ConsoleKit, OperatorVisit } from '../../kit.ts'
 import type { Operators } from '../../operators/index.ts'
+import { createListing } from './listing.ts'
 
 const PATH = '/console/admin/tenants'
-const ROWS = 50
 
 /** Tenants of the installation: made, looked at, put on another plan, suspended, and resumed. */
 export function tenantPages(parts: {
@@ -41,38 +42,26 @@ export function tenantPages(parts: {
   defaultPlan: Plan
 }) {
   const { kit, frames, tenants, metering, operators, clock, defaultPlan } = parts
-  const cursor = createCursor('console tenants', ['string', 'string'])
+  const listing = createListing({ frames, path: PATH, cursor: createCursor('tenants', 'string') })
 
   async function list({ request, visitor }: Visit): Promise<Response> {
-    const asked = new URL(request.url).searchParams
-    const q = asked.get('q')?.trim() ?? ''
+    const { asked, q, search, after, limit, cut } = listing(request)
     const status = STATUSES.find((one) => one === asked.get('status'))
-    const all = tenants.list()
-    const found = all.filter((tenant) => isAbout(tenant, q))
-    const shown = status ? found.filter((tenant) => tenant.status === status) : found
-    const after = cursor.positionOf(asked.get('cursor') ?? undefined)
-    const { data, next_cursor: next } = page(
-      shown.toReversed().filter((tenant) => !after || isOlder(tenant, after)),
-      ROWS,
-      ({ created_at: at, id }) => cursor.encode([at, id]),
-    )
+    const found = tenants.page({ status, search, after, limit })
+    const { lines, pages } = cut(found, ({ id }) => id, { status })
     await metering.flush()
     const children = TenantsPage({
       base: frames.base(),
-      lines: data.map((tenant) => ({ ...tenant, ...usedBy(tenant) })),
-      all,
-      found,
-      total: shown.length,
+      lines: lines.map((tenant) => ({ ...tenant, ...usedBy(tenant) })),
+      counts: tenants.counts(),
+      mostCounted: MOST_TENANTS_COUNTED,
       status,
       q,
-      olderHref: next === null ? undefined : hrefOf({ q, status, cursor: next }),
-      newerHref: after ? hrefOf({ q, status }) : undefined,
+      pages,
       now: clock.now(),
     })
     return frames.page({ request, visitor, title: 'Tenants', active: 'tenants', children })
   }
-
-  const hrefOf = (query: Record<string, string | undefined>) => url(frames.base(), PATH, query)
 
   /** This month, as far as it is on disk. */
   function usedBy({ id }: Tenant): { requests: number; costCents: number } {
@@ -106,7 +95,7 @@ export function tenantPages(parts: {
 
   async function show({ request, visitor }: Visit, id: string): Promise<Response> {
     const tenant = tenants.find(id)
-    const flash = FLASHES[new URL(request.url).searchParams.get('done') ?? '']
+    const flash = flashOf(FLASHES, new URL(request.url).searchParams.get('done'))
     const children = TenantPage({
       base: frames.base(),
       tenant,
@@ -182,13 +171,6 @@ const fieldsIn = (body: unknown): Fields => (body ?? {}) as Fields
 
 /** What the service calls a field, and the form. */
 const FIELDS = { name: 'name', plan: 'plan', 'spend cap': 'spend_cap_cents' }
-
-const isAbout = ({ id, name }: Tenant, q: string): boolean =>
-  id.includes(q.toLowerCase()) || name.toLowerCase().includes(q.toLowerCase())
-
-/** In the order of the list, which is by time and then by id. */
-const isOlder = ({ created_at: at, id }: Tenant, [thenAt, thenId]: readonly [string, string]) =>
-  at < thenAt || (at === thenAt && id < thenId)
 
 const planIn = (body: Fields, name: string): Plan =>
   PLANS.find((plan) => plan === typed(body, name)) ??

@@ -1,26 +1,25 @@
+import type { VNode } from 'preact'
 import type { Health, QueueHealth, Trouble } from '../../../../src/console/instance-health.ts'
-import type { BackupRow } from '../../../../src/platform/backup/index.ts'
-import { CodeBlock } from '../../code-block.tsx'
 import { type Column, DataTable } from '../../data-table.tsx'
-import { EmptyState } from '../../empty-state.tsx'
 import { AllQuiet, type Event, Events } from '../../events.tsx'
 import { Facts } from '../../facts.tsx'
 import { LinkButton } from '../../form/button.tsx'
 import { PageHead } from '../../page-head.tsx'
 import { Columns, Section } from '../../section.tsx'
-import { StatusMark } from '../../status-mark.tsx'
 import { Text } from '../../text.tsx'
 import { Tiles } from '../../tiles.tsx'
 import { duration, relative, Time } from '../../time.tsx'
 import type { Tone } from '../../tone.ts'
 import { url } from '../../url.ts'
-import { numeral } from './tenants.tsx'
+import { numeral } from '../../words.ts'
+import { BackUpNow, BackupsSection, isBeingMade } from './backups.tsx'
 
 /** Beyond it a queue is not counted on. */
 const MOST_COUNTED = 10_000
 
 /** How the installation does. */
-export const HealthPage = ({ base, health }: { base: string; health: Health }) => {
+export const HealthPage = (page: { base: string; health: Health }) => {
+  const { base, health } = page
   const { troubles, now, backups, queues, mail } = health
   const longestMs = Math.max(...queues.map(({ lagMs }) => lagMs))
   return (
@@ -42,7 +41,10 @@ export const HealthPage = ({ base, health }: { base: string; health: Health }) =
         {troubles.length === 0 ? (
           <AllQuiet />
         ) : (
-          <Events label="Needs attention" events={troubles.map((one) => eventOf(one, base, now))} />
+          <Events
+            label="Needs attention"
+            events={troubles.map((one) => ({ ...eventOf(one, base, now), ...endingOf(one, page) }))}
+          />
         )}
       </Section>
       <Section id="queues" title="Queues" note="What is due, over all tenants.">
@@ -91,27 +93,34 @@ export const HealthPage = ({ base, health }: { base: string; health: Health }) =
           ]}
         />
       </Section>
-      <Section id="backups" title="Backups" note={scheduleOf(backups)}>
-        <DataTable
-          caption="Backups, the newest first"
-          columns={backupColumns(now)}
-          rows={backups.made}
-          idOf={({ id }) => id}
-          empty={
-            <EmptyState
-              icon="configuration"
-              sentence="No backup yet."
-              next="One archive holds the database and the master key. From a terminal, also while this runs:"
-              action={<CodeBlock title="Terminal">gatehouse backup</CodeBlock>}
-            />
-          }
-        />
-      </Section>
+      <BackupsSection
+        base={base}
+        backups={backups}
+        now={now}
+        bytes={bytes}
+        isAskedFor={troubles.some(({ what }) => ABOUT_BACKUPS.has(what))}
+      />
     </>
   )
 }
 
-function sentenceOn({ troubles, queues }: Health): { tone: Tone; sentence: string } {
+const ABOUT_BACKUPS: ReadonlySet<Trouble['what']> = new Set([
+  'backup failed',
+  'no backup',
+  'backups off',
+])
+
+/** The one thing to do about a trouble, where it can be done here. */
+function endingOf(
+  { what }: Trouble,
+  { base, health }: { base: string; health: Health },
+): { aside?: VNode } {
+  if (!ABOUT_BACKUPS.has(what) || isBeingMade(health.backups)) return {}
+  return { aside: <BackUpNow base={base} isSmall /> }
+}
+
+/** How the installation is, in a sentence. */
+export function sentenceOn({ troubles, queues }: Health): { tone: Tone; sentence: string } {
   if (troubles.length > 0)
     return {
       tone: troubles.some((one) => TONES[one.what] === 'bad') ? 'bad' : 'warn',
@@ -138,7 +147,8 @@ const TONES: Record<Trouble['what'], Tone> = {
   'backups off': 'warn',
 }
 
-function eventOf(trouble: Trouble, base: string, now: number): Event {
+/** What somebody should see to, in words. */
+export function eventOf(trouble: Trouble, base: string, now: number): Event {
   return { tone: TONES[trouble.what], ...wordsOn(trouble, base, now) }
 }
 
@@ -193,43 +203,16 @@ const QUEUE_COLUMNS: Column<QueueHealth>[] = [
   },
 ]
 
-const backupColumns = (now: number): Column<BackupRow>[] => [
-  { label: 'File', isMono: true, isWide: true, cell: ({ file }) => <Text text={file} /> },
-  {
-    label: 'Result',
-    cell: ({ endedAt, error }) => (
-      <>
-        <StatusMark {...markOf(endedAt, error)} />
-        {error !== null && (
-          <p class="hint">
-            <Text text={error} />
-          </p>
-        )}
-      </>
-    ),
-  },
-  { label: 'Made by', cell: ({ origin }) => origin },
-  { label: 'Size', align: 'right', cell: (row) => (row.bytes === null ? '–' : bytes(row.bytes)) },
-  { label: 'Began', align: 'right', cell: ({ startedAt }) => <Time at={startedAt} now={now} /> },
-]
-
-function markOf(endedAt: number | null, error: string | null): { tone: Tone; word: string } {
-  if (endedAt === null) return { tone: 'busy', word: 'being made' }
-  return error === null ? { tone: 'good', word: 'good' } : { tone: 'bad', word: 'failed' }
-}
-
-const scheduleOf = ({ enabled, everyMs, keep }: Health['backups']): string =>
-  enabled ? `One every ${duration(everyMs)}; the last ${keep} are kept.` : 'None is made by itself.'
-
 const sum = (counts: readonly number[]): number => counts.reduce((all, count) => all + count, 0)
 
-const depth = (count: number): string =>
+/** A count that ends somewhere. */
+export const depth = (count: number): string =>
   count >= MOST_COUNTED ? `${numeral(MOST_COUNTED)} or more` : numeral(count)
 
 const UNITS = ['B', 'kB', 'MB', 'GB', 'TB'] as const
 
 /** A size in the digits that matter. */
-function bytes(count: number): string {
+export function bytes(count: number): string {
   const power = Math.min(UNITS.length - 1, Math.floor(Math.log10(Math.max(count, 1)) / 3))
   const value = count / 1000 ** power
   return `${value.toFixed(power === 0 || value >= 100 ? 0 : 1)} ${UNITS[power]}`

@@ -1,17 +1,12 @@
-import type { MemberRow } from '../../../../src/console/operators/store.ts'
-import type { Fields } from '../../../../src/http/body.ts'
+import type { MemberRow } from '../../../../src/console/operators/store/memberships.ts'
 import type { Usage } from '../../../../src/platform/metering/index.ts'
-import { PLANS, type Plan, type Tenant } from '../../../../src/platform/tenants.ts'
+import type { Tenant } from '../../../../src/platform/tenants.ts'
 import { Meter } from '../../charts/meter.tsx'
 import { Confirm, DangerZone } from '../../confirm.tsx'
 import { type Column, DataTable } from '../../data-table.tsx'
 import { EmptyState } from '../../empty-state.tsx'
 import { type Fact, Facts } from '../../facts.tsx'
-import { Button, LinkButton } from '../../form/button.tsx'
-import { Radios } from '../../form/choices.tsx'
-import type { FormError } from '../../form/error-summary.tsx'
-import { Field } from '../../form/field.tsx'
-import { Form } from '../../form/form.tsx'
+import { LinkButton } from '../../form/button.tsx'
 import { Select } from '../../form/select.tsx'
 import { Id } from '../../id.tsx'
 import { PageHead } from '../../page-head.tsx'
@@ -20,119 +15,11 @@ import { StatusMark } from '../../status-mark.tsx'
 import { Text } from '../../text.tsx'
 import { Time } from '../../time.tsx'
 import { url } from '../../url.ts'
-import { numeral, PLAN_LABELS, STATUS_MARKS } from './tenants.tsx'
+import { numeral } from '../../words.ts'
+import { TenantFields } from './tenant-form.tsx'
+import { PLAN_LABELS, STATUS_MARKS } from './tenants.tsx'
 
 const PATH = '/console/admin/tenants'
-const LONGEST_NAME = 200
-
-interface FormPage {
-  base: string
-  typed?: Fields | undefined
-  errors?: readonly FormError[] | undefined
-}
-
-const textIn = (fields: Fields | undefined, name: string): string | undefined => {
-  const value = fields?.[name]
-  return typeof value === 'string' ? value : undefined
-}
-
-const messageIn = ({ errors }: FormPage, name: string) =>
-  errors?.find((error) => error.name === name)?.message
-
-/** Names a tenant, and says what it may use. */
-export const NewTenantPage = (page: FormPage & { defaultPlan: Plan }) => (
-  <>
-    <PageHead
-      title="New tenant"
-      state={{ sentence: 'It owns its keys, people and data; no other tenant sees them.' }}
-    />
-    <Form
-      action={url(page.base, PATH)}
-      errors={page.errors ?? []}
-      buttons={<Button weight="primary">Create tenant</Button>}
-    >
-      <Field
-        name="name"
-        label="Name"
-        isFocused={!page.errors}
-        value={textIn(page.typed, 'name')}
-        error={messageIn(page, 'name')}
-        help={`What people call it; at most ${LONGEST_NAME} characters.`}
-      />
-      <Radios
-        name="plan"
-        label="Plan"
-        value={textIn(page.typed, 'plan') ?? page.defaultPlan}
-        error={messageIn(page, 'plan')}
-        options={PLANS.map((value) => ({ value, ...PLAN_LABELS[value] }))}
-      />
-    </Form>
-  </>
-)
-
-/** The form of a tenant's page again, where it was filled in wrong. */
-export const ChangeTenantPage = (page: FormPage & { tenant: Tenant }) => {
-  const href = url(page.base, `${PATH}/${page.tenant.id}`)
-  return (
-    <>
-      <PageHead
-        title="Change tenant"
-        state={{
-          sentence: (
-            <>
-              Nothing of <Text text={page.tenant.name} limit={60} /> has changed yet.
-            </>
-          ),
-        }}
-      />
-      <Form
-        action={`${href}/change`}
-        errors={page.errors ?? []}
-        buttons={
-          <>
-            <Button weight="primary">Change tenant</Button>
-            <LinkButton weight="bare" href={href}>
-              Keep
-            </LinkButton>
-          </>
-        }
-      >
-        <TenantFields {...page} />
-      </Form>
-    </>
-  )
-}
-
-const TenantFields = (form: FormPage & { tenant: Tenant }) => {
-  const { tenant, typed } = form
-  return (
-    <>
-      <Field
-        name="name"
-        label="Name"
-        value={textIn(typed, 'name') ?? tenant.name}
-        error={messageIn(form, 'name')}
-      />
-      <Select
-        name="plan"
-        label="Plan"
-        value={textIn(typed, 'plan') ?? tenant.plan}
-        error={messageIn(form, 'plan')}
-        options={PLANS.map((value) => ({ value, label: PLAN_LABELS[value].label }))}
-      />
-      <Field
-        name="spend_cap_cents"
-        label="Spend cap"
-        isRequired={false}
-        suffix="cents"
-        value={textIn(typed, 'spend_cap_cents') ?? tenant.spend_cap_cents?.toString() ?? ''}
-        error={messageIn(form, 'spend_cap_cents')}
-        help="Most that a month on the metered plan may cost. Left empty, the default cap of the installation."
-      />
-    </>
-  )
-}
-
 /** One tenant, as the installation sees it: who runs it and what it uses, and nothing of its data. */
 export const TenantPage = (page: {
   base: string
@@ -155,6 +42,7 @@ export const TenantPage = (page: {
             Its mails
           </LinkButton>
         }
+        action={changing(page)}
       />
       <Section id="about" title="About" isCard>
         <Facts facts={factsOf(tenant, now)} />
@@ -198,7 +86,7 @@ export const TenantPage = (page: {
             : 'Its pages open to its members alone; to run the installation is no way in.'}
         </p>
       </Section>
-      <DangerZone items={dangersOf(page)} />
+      <DangerZone items={[danger(page)]} />
     </>
   )
 }
@@ -250,28 +138,26 @@ const columns = (now: number): Column<MemberRow>[] => [
   { label: 'Since', align: 'right', cell: ({ createdAt }) => <Time at={createdAt} now={now} /> },
 ]
 
-function dangersOf({ base, tenant }: { base: string; tenant: Tenant }) {
-  const action = (verb: string) => url(base, `${PATH}/${tenant.id}/${verb}`)
-  return [
-    {
-      title: 'Change it',
-      text: 'Its name, its plan, and the most that a month may cost.',
-      control: (
-        <Confirm
-          id="change"
-          verb="Change tenant"
-          question="Change this tenant?"
-          consequence="A new plan or cap holds from the next request on; what was charged stays charged."
-          action={action('change')}
-          isHarmless
-        >
-          <TenantFields base={base} tenant={tenant} />
-        </Confirm>
-      ),
-    },
-    tenant.status === 'active' ? suspension(action('suspend')) : resumption(action('resume')),
-  ]
-}
+const actionOn = ({ base, tenant }: { base: string; tenant: Tenant }, verb: string) =>
+  url(base, `${PATH}/${tenant.id}/${verb}`)
+
+const changing = (page: { base: string; tenant: Tenant }) => (
+  <Confirm
+    id="change"
+    verb="Change tenant"
+    question="Change this tenant?"
+    consequence="A new plan or cap holds from the next request on; what was charged stays charged."
+    action={actionOn(page, 'change')}
+    isPrimary
+  >
+    <TenantFields base={page.base} tenant={page.tenant} />
+  </Confirm>
+)
+
+const danger = (page: { base: string; tenant: Tenant }) =>
+  page.tenant.status === 'active'
+    ? suspension(actionOn(page, 'suspend'))
+    : resumption(actionOn(page, 'resume'))
 
 const suspension = (action: string) => ({
   title: 'Suspend it',

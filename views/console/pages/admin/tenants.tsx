@@ -1,15 +1,16 @@
 import type { Plan, Tenant, TenantStatus } from '../../../../src/platform/tenants.ts'
-import { type Column, DataTable } from '../../data-table.tsx'
+import type { Column } from '../../data-table.tsx'
 import { EmptyState } from '../../empty-state.tsx'
-import { FilterBar } from '../../filter-bar.tsx'
 import { LinkButton } from '../../form/button.tsx'
 import { PageHead } from '../../page-head.tsx'
+import type { Pages } from '../../pager.tsx'
 import { StatusMark } from '../../status-mark.tsx'
-import { FilterChips } from '../../tabs.tsx'
 import { Text } from '../../text.tsx'
 import { Time } from '../../time.tsx'
 import type { Tone } from '../../tone.ts'
 import { url } from '../../url.ts'
+import { countedTo, numeral } from '../../words.ts'
+import { NothingLikeThat, SearchedList } from './searched-list.tsx'
 
 export const STATUSES = [
   'active',
@@ -29,9 +30,7 @@ export const PLAN_LABELS: Record<Plan, { label: string; text: string }> = {
   unlimited: { label: 'Unlimited', text: 'Nothing is refused or charged.' },
 }
 
-export const numeral = (count: number): string => count.toLocaleString('en')
-
-export interface TenantLine extends Tenant {
+interface TenantLine extends Tenant {
   /** Of this month. */
   requests: number
   costCents: number
@@ -41,19 +40,17 @@ export interface TenantLine extends Tenant {
 export const TenantsPage = (page: {
   base: string
   lines: readonly TenantLine[]
-  all: readonly Tenant[]
-  /** Those that the search is about, whatever their status. */
-  found: readonly Tenant[]
-  /** Of these, those of the status that is looked at. */
-  total: number
+  /** How many there are of each status, in all no more than `mostCounted`. */
+  counts: Readonly<Record<TenantStatus, number>>
+  mostCounted: number
   status: TenantStatus | undefined
   q: string
-  newerHref: string | undefined
-  olderHref: string | undefined
+  pages: Pages
   now: number
 }) => {
-  const { base, lines, all, found, status, q, now } = page
+  const { base, counts, status, q } = page
   const path = '/console/admin/tenants'
+  const all = sum(counts)
   const action = (
     <LinkButton weight="primary" href={url(base, `${path}/new`)}>
       New tenant
@@ -63,63 +60,43 @@ export const TenantsPage = (page: {
     <>
       <PageHead
         title="Tenants"
-        state={sentenceOn(all)}
-        aside={<LinkButton href={url(base, '/console/admin/operators')}>Operators</LinkButton>}
-        action={action}
+        state={sentenceOn(counts, page.mostCounted)}
+        action={all > 0 && action}
       />
-      {all.length > 0 && (
-        <>
-          <FilterBar
-            action={url(base, path)}
-            search={{ label: 'Name or id', value: q }}
-            kept={{ status }}
-            clearHref={q === '' && !status ? undefined : url(base, path)}
-          />
-          <FilterChips
-            label="Status"
-            tabs={[
-              {
-                label: 'All',
-                href: url(base, path, { q }),
-                count: found.length,
-                isCurrent: !status,
-              },
-              ...STATUSES.map((of) => ({
-                label: LABELS[of],
-                href: url(base, path, { q, status: of }),
-                count: found.filter((tenant) => tenant.status === of).length,
-                isCurrent: of === status,
-              })),
-            ]}
-          />
-        </>
-      )}
-      <DataTable
-        caption="Tenants, the newest first"
-        columns={columns(now)}
-        rows={lines}
-        hrefOf={({ id }) => url(base, `${path}/${id}`)}
-        idOf={({ id }) => id}
-        pages={{
-          newerHref: page.newerHref,
-          olderHref: page.olderHref,
-          extent: `${numeral(lines.length)} of ${numeral(page.total)}`,
+      <SearchedList
+        base={base}
+        path={path}
+        caption={q === '' ? 'Tenants, the newest first' : 'Tenants by name'}
+        search={{ label: 'Name or id', value: q }}
+        filter={{
+          name: 'status',
+          label: 'Status',
+          value: status,
+          questions: [
+            { label: 'All', count: all },
+            ...STATUSES.map((of) => ({ label: LABELS[of], value: of, count: counts[of] })),
+          ],
         }}
-        empty={
-          all.length === 0 ? (
+        columns={columns(page.now)}
+        rows={page.lines}
+        pages={page.pages}
+        {...(all === 0 && {
+          empty: (
             <EmptyState
               icon="tenants"
               sentence="No tenant yet."
               next="A tenant owns keys, people, jobs, bots and endpoints, apart from all others."
               action={action}
             />
-          ) : (
-            <EmptyState
-              icon="tenants"
-              sentence="No tenant is like that."
-              action={<LinkButton href={url(base, path)}>Show all tenants</LinkButton>}
-            />
-          )
+          ),
+        })}
+        none={
+          <NothingLikeThat
+            icon="tenants"
+            sentence="No tenant is like that."
+            label="Show all tenants"
+            href={url(base, path)}
+          />
         }
       />
     </>
@@ -132,16 +109,19 @@ const LABELS: Record<TenantStatus, string> = {
   renewal_unpaid: 'Renewal unpaid',
 }
 
-function sentenceOn(all: readonly Tenant[]): { tone?: Tone; sentence: string } {
-  const held = all.filter(({ status }) => status !== 'active').length
-  if (all.length === 0) return { sentence: 'Nobody runs anything here yet.' }
-  const count = all.length === 1 ? 'One tenant' : `${numeral(all.length)} tenants`
-  if (held === 0)
-    return {
-      tone: 'good',
-      sentence: all.length === 1 ? `${count}, active.` : `${count}, all active.`,
-    }
-  return { tone: 'warn', sentence: `${count}, ${numeral(held)} of them suspended.` }
+const sum = (counts: Readonly<Record<TenantStatus, number>>): number =>
+  STATUSES.reduce((all, status) => all + counts[status], 0)
+
+function sentenceOn(
+  counts: Readonly<Record<TenantStatus, number>>,
+  most: number,
+): { tone?: Tone; sentence: string } {
+  const all = sum(counts)
+  const held = all - counts.active
+  if (all === 0) return { sentence: 'Nobody runs anything here yet.' }
+  const count = all === 1 ? 'One tenant' : `${countedTo(all, most)} tenants`
+  if (held > 0) return { tone: 'warn', sentence: `${count}, ${numeral(held)} of them suspended.` }
+  return { tone: 'good', sentence: all === 1 ? `${count}, active.` : `${count}, all active.` }
 }
 
 const columns = (now: number): Column<TenantLine>[] => [

@@ -1,31 +1,12 @@
-import { SIGN_IN_MS } from '../console/operators/links.ts'
-import { ROLES, type Role } from '../console/operators/rights.ts'
-import type { OperatorStore } from '../console/operators/store.ts'
-import { normaliseEmail } from '../engines/gate/email.ts'
-import type { HouseAccounts } from '../engines/gate/house/accounts.ts'
-import { baseUrlOf } from '../http/urls.ts'
-import { isoTime } from '../platform/clock.ts'
-import { AppError, conflict, fail, invalid, notFound } from '../platform/errors.ts'
-import { HOUSE_ID, openHouse } from '../platform/house.ts'
-import type { Tenant } from '../platform/tenants.ts'
-import {
-  type Answer,
-  type Command,
-  type Invocation,
-  type Option,
-  oneOf,
-  table,
-  UsageError,
-} from './command.ts'
-import { addressNote } from './first-steps.ts'
-import { type Offices, withNewOffices, withOffices } from './open.ts'
-
-const EMAIL: Option = {
-  type: 'string',
-  value: 'ADDRESS',
-  help: 'Their e-mail address.',
-  required: true,
-}
+import { ROLES, type Role } from '../../console/operators/rights.ts'
+import { normaliseEmail } from '../../engines/gate/email.ts'
+import { operatorOf } from '../../engines/gate/house/roster.ts'
+import { AppError, conflict, invalid, notFound } from '../../platform/errors.ts'
+import { openHouse } from '../../platform/house.ts'
+import type { Tenant } from '../../platform/tenants.ts'
+import { type Answer, type Command, type Invocation, oneOf, UsageError } from '../command.ts'
+import { type Offices, withNewOffices, withOffices } from '../open.ts'
+import { EMAIL, present, runsOf } from './present.ts'
 
 export const operatorCreate: Command = {
   name: 'operator create',
@@ -54,38 +35,6 @@ export const operatorCreate: Command = {
       return known ? giveMore(desk, known, wanted) : create(desk, { ...wanted, password })
     })
   },
-}
-
-export const operatorList: Command = {
-  name: 'operator list',
-  summary: 'List those who use the console, and what they run.',
-  run: ({ config }) =>
-    withOffices(config, ({ operators }) => {
-      const { store } = operators()
-      const list = store.everybody().map((person) => present(store, person))
-      const head = ['ID', 'EMAIL', 'NAME', 'STATE', 'RUNS']
-      const text = list.length === 0 ? 'No operator yet.' : table([head, ...list.map(row)])
-      return { json: { operators: list }, text }
-    }),
-}
-
-export const operatorLoginLink: Command = {
-  name: 'operator login-link',
-  summary: 'Make a link that signs an operator in: the way back for who has lost it.',
-  options: { email: EMAIL },
-  run: ({ config, io, options }) =>
-    withOffices(config, async ({ operators, actor }) => {
-      const { accounts, links } = operators()
-      const operator =
-        accounts.find(`${options.email}`) ??
-        fail(notFound('--email: no operator has this address; operator list shows all'))
-      if (operator.state === 'inactive') throw conflict('--email: their account is deactivated')
-      const token = await links.issueSignIn(actor, operator.id)
-      const url = `${baseUrlOf(config.server)}/console/link/${token}`
-      const note = addressNote(config.server)
-      if (note) io.err(`${note}\n`)
-      return { json: { url }, text: `${url}\n\nGood once, for ${SIGN_IN_MS / 60_000} minutes.` }
-    }),
 }
 
 interface Wanted {
@@ -125,9 +74,10 @@ function passwordIn(typed: string): string {
 }
 
 type Desk = ReturnType<typeof deskOf>
+type KnownOperator = NonNullable<ReturnType<Desk['accounts']['find']>>
 
 /** The offices that operators are made in. Throws `not_found` for a tenant that is not there. */
-function deskOf({ db, clock, audit, actor, tenants, operators }: Offices, { part }: Wanted) {
+function deskOf({ db, actor, tenants, operators }: Offices, { part }: Wanted) {
   const office = operators()
   const place = part && { role: part.role, tenant: tenantOf(part.tenantId) }
 
@@ -142,11 +92,7 @@ function deskOf({ db, clock, audit, actor, tenants, operators }: Offices, { part
   }
 
   /** Within a commit. */
-  function makeAdmin(operatorId: string) {
-    office.store.addAdmin(operatorId, clock.now())
-    const object = `operator:${operatorId}`
-    audit.record({ tenantId: HOUSE_ID, actor, action: 'admin.added', object })
-  }
+  const makeAdmin = (operatorId: string) => office.admins.add(actor, operatorId)
 
   return { ...office, db, actor, place, join, makeAdmin }
 }
@@ -163,7 +109,7 @@ async function create(
       if (isAdmin) makeAdmin(id)
     }),
   )
-  const operator = present(store, made)
+  const operator = present(store, operatorOf(made))
   const text =
     `Created operator ${made.email}, who runs ${runsOf(operator) || 'nothing yet'}.\n${made.id}\n` +
     `To let them in: operator login-link --email ${made.email}`
@@ -173,7 +119,7 @@ async function create(
 /** Throws `conflict` where there is nothing to give: whoever expects somebody new is told. */
 async function giveMore(
   { store, memberships, db, actor, place, join, makeAdmin }: Desk,
-  known: IdentityRow,
+  known: KnownOperator,
   { isAdmin, ofNewcomers }: Wanted,
 ): Promise<Answer> {
   const { id, email } = known
@@ -195,47 +141,13 @@ async function giveMore(
     if (isOtherRole && before === undefined) join(id)
     if (isNewAdmin) makeAdmin(id)
   })
-  const operator = present(store, known)
+  const operator = present(store, operatorOf(known))
   const kept = ofNewcomers.map((option) => `--${option}`).join(' and ')
   const text =
     `${email} was an operator before, and now runs ${runsOf(operator)}.` +
     (kept && `\nNothing else has changed: ${kept} would be for somebody new.`)
   return { json: { ...operator, created: false }, text }
 }
-
-type IdentityRow = NonNullable<ReturnType<HouseAccounts['find']>>
-type PersonRow = Pick<IdentityRow, 'id' | 'email' | 'traits' | 'state' | 'createdAt'>
-type Operator = ReturnType<typeof present>
-
-function present(store: OperatorStore, { id, email, traits, state, createdAt }: PersonRow) {
-  const { display_name: name = null }: { display_name?: string | null } = JSON.parse(traits)
-  return {
-    id,
-    email,
-    name,
-    state,
-    admin: store.isAdmin(id),
-    tenants: store
-      .membershipsOf(id)
-      .map(({ tenantId, tenantName, role }) => ({ id: tenantId, name: tenantName, role })),
-    created_at: isoTime(createdAt),
-  }
-}
-
-const row = (operator: Operator): string[] => [
-  operator.id,
-  operator.email,
-  operator.name ?? '-',
-  operator.state,
-  runsOf(operator) || '-',
-]
-
-/** `the installation, Acme (owner)`; empty for who runs nothing. */
-const runsOf = ({ admin, tenants }: Operator): string =>
-  [
-    ...(admin ? ['the installation'] : []),
-    ...tenants.map(({ name, role }) => `${name} (${role})`),
-  ].join(', ')
 
 /** By the name of what the office calls them. */
 const OPTIONS: Readonly<Record<string, string>> = {

@@ -1,0 +1,96 @@
+import { SIGN_IN_MS } from '../../console/operators/links.ts'
+import { type Operator, operatorOf } from '../../engines/gate/house/roster.ts'
+import { baseUrlOf } from '../../http/urls.ts'
+import { AppError, conflict, fail, notFound } from '../../platform/errors.ts'
+import type { Command, Invocation } from '../command.ts'
+import { addressNote } from '../first-steps.ts'
+import { type Offices, withOffices } from '../open.ts'
+import { EMAIL, present } from './present.ts'
+
+export const operatorLoginLink: Command = {
+  name: 'operator login-link',
+  summary: 'Make a link that signs an operator in: the way back for who has lost it.',
+  options: { email: EMAIL },
+  run: ({ config, io, options }) =>
+    withOffices(config, async (offices) => {
+      const { links, operator } = deskOf(offices, options)
+      if (operator.state === 'inactive') throw conflict('--email: their account is deactivated')
+      const token = await links.issueSignIn(offices.actor, operator.id)
+      const url = `${baseUrlOf(config.server)}/console/link/${token}`
+      const note = addressNote(config.server)
+      if (note) io.err(`${note}\n`)
+      return { json: { url }, text: `${url}\n\nGood once, for ${SIGN_IN_MS / 60_000} minutes.` }
+    }),
+}
+
+export const operatorDeactivate = verb({
+  name: 'operator deactivate',
+  summary: 'Sign an operator out everywhere, and keep them from signing in.',
+  act: ({ admins, actor }, id) => admins.deactivate(actor, id),
+  done: 'is deactivated, and signed out everywhere.',
+})
+
+export const operatorReactivate = verb({
+  name: 'operator reactivate',
+  summary: 'Let an operator who is deactivated sign in again.',
+  act: ({ admins, actor }, id) => admins.reactivate(actor, id),
+  done: 'is active, and may sign in again.',
+})
+
+export const operatorSignOut = verb({
+  name: 'operator sign-out',
+  summary: 'End all sessions of an operator, and links that would let them in.',
+  act: ({ admins, actor }, id) => admins.signOut(actor, id),
+  done: 'is signed out everywhere.',
+})
+
+export const operatorTakeAdmin = verb({
+  name: 'operator take-admin',
+  summary: 'Keep an operator from running the installation; their tenants stay theirs.',
+  act: ({ admins, actor }, id) => admins.take(actor, id),
+  done: 'does not run the installation.',
+})
+
+type Desk = ReturnType<typeof deskOf>
+
+/** A command on one operator. To be where it leads already is no failure. */
+function verb(of: {
+  name: string
+  summary: string
+  act: (desk: Desk, id: string) => Promise<void>
+  done: string
+}): Command {
+  const { name, summary, act, done } = of
+  return {
+    name,
+    summary,
+    options: { email: EMAIL },
+    run: ({ config, options }) =>
+      withOffices(config, async (offices) => {
+        const desk = deskOf(offices, options)
+        const { id, email } = desk.operator
+        await aboutEmail(() => act(desk, id))
+        const json = present(desk.store, desk.admins.existing(id))
+        return { json, text: `${email} ${done}` }
+      }),
+  }
+}
+
+/** The offices, and whoever has the address. */
+function deskOf({ operators, actor }: Offices, { email }: Invocation['options']) {
+  const office = operators()
+  const row = office.accounts.find(`${email}`)
+  const operator: Operator = row ? operatorOf(row) : fail(UNKNOWN)
+  return { ...office, actor, operator }
+}
+
+const UNKNOWN = notFound('--email: no operator has this address; operator list shows all')
+
+/** Whoever typed an option is told of it. */
+async function aboutEmail(work: () => Promise<void>): Promise<void> {
+  try {
+    await work()
+  } catch (error) {
+    throw error instanceof AppError ? new AppError(error.kind, `--email: ${error.message}`) : error
+  }
+}

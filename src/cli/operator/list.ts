@@ -1,0 +1,39 @@
+import type { HouseRoster, Operator } from '../../engines/gate/house/roster.ts'
+import { type Command, table } from '../command.ts'
+import { withOffices } from '../open.ts'
+import { present, runsOf, type Shown } from './present.ts'
+
+/** People that are read at once. */
+const SLICE = 500
+
+export const operatorList: Command = {
+  name: 'operator list',
+  summary: 'List those who use the console, and what they run.',
+  run: ({ config }) =>
+    withOffices(config, ({ operators }) => {
+      const { store, accounts } = operators()
+      const list = everybody(accounts.roster).map((person) => present(store, person))
+      const head = ['ID', 'EMAIL', 'NAME', 'STATE', 'RUNS']
+      const text = list.length === 0 ? 'No operator yet.' : table([head, ...list.map(row)])
+      return { json: { operators: list }, text }
+    }),
+}
+
+/** In the order in which they came. */
+function everybody({ page }: HouseRoster): Operator[] {
+  const all: Operator[] = []
+  for (let after: { seq: number; email: string } | undefined; ; ) {
+    const some = page({ after, limit: SLICE })
+    all.push(...some)
+    after = some.at(-1)
+    if (some.length < SLICE) return all.reverse()
+  }
+}
+
+const row = (operator: Shown): string[] => [
+  operator.id,
+  operator.email,
+  operator.name ?? '-',
+  operator.state,
+  runsOf(operator) || '-',
+]

@@ -1,0 +1,86 @@
+import type { Db } from '../../db/open.ts'
+import type { HouseRoster, Operator } from '../../engines/gate/house/roster.ts'
+import type { HouseStanding } from '../../engines/gate/house/standing.ts'
+import type { Actor, Audit } from '../../platform/audit/index.ts'
+import type { Clock } from '../../platform/clock.ts'
+import { conflict, fail, notFound } from '../../platform/errors.ts'
+import { HOUSE_ID } from '../../platform/house.ts'
+import type { OperatorStore } from './store/index.ts'
+import { createWithdrawal } from './withdrawal.ts'
+
+/**
+ * Who runs the installation, and what those who do decide about operators: somebody who can sign in
+ * always runs it, and nobody shuts themselves out.
+ */
+export function createAdmins(parts: {
+  db: Db
+  audit: Audit
+  clock: Clock
+  store: OperatorStore
+  house: { roster: HouseRoster; standing: HouseStanding }
+}) {
+  const { db, audit, clock, store } = parts
+  const { roster, standing } = parts.house
+  const withdrawInvitations = createWithdrawal(parts)
+
+  /** Throws `not_found` for everybody else, people of tenants among them. */
+  const existing = (id: string): Operator => roster.find(id) ?? fail(notFound('operator not found'))
+
+  const give = (actor: Actor, id: string): Promise<void> =>
+    db.commit(() => {
+      if (existing(id).state !== 'active')
+        throw conflict('their account is deactivated; nobody could use the right')
+      add(actor, id)
+    })
+
+  /** Within a commit. */
+  function add(actor: Actor, id: string) {
+    if (store.isAdmin(id)) return
+    store.addAdmin(id, clock.now())
+    record(actor, 'admin.added', id)
+  }
+
+  const take = (actor: Actor, id: string): Promise<void> =>
+    db.commit(() => {
+      existing(id)
+      if (!store.isAdmin(id)) return
+      refuseLast(id)
+      store.removeAdmin(id)
+      record(actor, 'admin.removed', id)
+    })
+
+  /** Out at once, with every link they could come back by; what they run stays theirs. */
+  const deactivate = (actor: Actor, id: string): Promise<void> =>
+    db.commit(() => {
+      existing(id)
+      if (actor.kind === 'operator' && actor.id === id)
+        throw conflict('this is your own account; somebody else has to deactivate it')
+      refuseLast(id)
+      store.removeSignInLinks(id)
+      for (const { tenantId } of store.membershipsOf(id)) withdrawInvitations(actor, tenantId, id)
+      standing.setState(actor, id, 'inactive')
+    })
+
+  const reactivate = (actor: Actor, id: string): Promise<void> =>
+    db.commit(() => standing.setState(actor, existing(id).id, 'active'))
+
+  /** Links that would let them in again go as well: somebody else may have them. */
+  const signOut = (actor: Actor, id: string): Promise<void> =>
+    db.commit(() => {
+      standing.signOut(actor, existing(id).id)
+      store.removeSignInLinks(id)
+    })
+
+  function refuseLast(id: string) {
+    if (isLast(id))
+      throw conflict('nobody else runs the installation; give somebody else the right first')
+  }
+
+  /** Who is deactivated cannot run anything. */
+  const isLast = (id: string): boolean => store.isAdmin(id) && !store.hasOtherAdmin(id)
+
+  const record = (actor: Actor, action: string, id: string) =>
+    audit.record({ tenantId: HOUSE_ID, actor, action, object: `operator:${id}` })
+
+  return { existing, add, give, take, deactivate, reactivate, signOut, isLast }
+}

@@ -1,0 +1,91 @@
+import { and, count, desc, eq, ne, sql } from 'drizzle-orm'
+import type { Db } from '../../../db/open.ts'
+import { gateIdentities } from '../../../engines/gate/schema.ts'
+import { consoleAdmins } from '../../schema.ts'
+
+/** Somebody who may use the console. */
+export type PersonRow = Pick<
+  typeof gateIdentities.$inferSelect,
+  'id' | 'email' | 'traits' | 'state' | 'createdAt'
+>
+
+interface AdminScan {
+  search?: string | undefined
+  after?: string | undefined
+  limit: number
+}
+
+/** After every character that an address can hold. */
+const LAST = '\u{10ffff}'
+/** Ids begin with the time at which they were made: the newest come last. */
+const NEWEST = '~'
+
+/** Who runs the installation. */
+export function createAdminStore({ orm }: Db) {
+  const $ = sql.placeholder
+  const anyAdmin = orm
+    .select({ id: consoleAdmins.operatorId })
+    .from(consoleAdmins)
+    .limit(1)
+    .prepare()
+  const admin = orm
+    .select({ id: consoleAdmins.operatorId })
+    .from(consoleAdmins)
+    .where(eq(consoleAdmins.operatorId, $('operatorId')))
+    .prepare()
+  const admins = orm
+    .select({
+      id: gateIdentities.id,
+      email: gateIdentities.email,
+      traits: gateIdentities.traits,
+      state: gateIdentities.state,
+      createdAt: gateIdentities.createdAt,
+    })
+    .from(consoleAdmins)
+    .innerJoin(gateIdentities, eq(gateIdentities.id, consoleAdmins.operatorId))
+    .where(
+      and(
+        sql`${consoleAdmins.operatorId} < ${$('before')}`,
+        sql`${gateIdentities.email} >= ${$('from')}`,
+        sql`${gateIdentities.email} < ${$('to')}`,
+      ),
+    )
+    .orderBy(desc(consoleAdmins.operatorId))
+    .limit($('limit'))
+    .prepare()
+  const someAdmins = orm
+    .select({ id: consoleAdmins.operatorId })
+    .from(consoleAdmins)
+    .limit($('most'))
+    .as('some')
+  const adminsCounted = orm.select({ count: count() }).from(someAdmins).prepare()
+  // Not by a join: that might go through all people there are, for the few who are admins.
+  const otherAdmin = orm
+    .select({ id: consoleAdmins.operatorId })
+    .from(consoleAdmins)
+    .where(
+      and(
+        ne(consoleAdmins.operatorId, $('operatorId')),
+        sql`(select ${gateIdentities.state} from ${gateIdentities}
+          where ${gateIdentities.id} = ${consoleAdmins.operatorId}) = 'active'`,
+      ),
+    )
+    .limit(1)
+    .prepare()
+
+  return {
+    hasAdmin: (): boolean => anyAdmin.get() !== undefined,
+    isAdmin: (operatorId: string): boolean => admin.get({ operatorId }) !== undefined,
+    addAdmin: (operatorId: string, createdAt: number) =>
+      void orm.insert(consoleAdmins).values({ operatorId, createdAt }).onConflictDoNothing().run(),
+    removeAdmin: (operatorId: string) =>
+      void orm.delete(consoleAdmins).where(eq(consoleAdmins.operatorId, operatorId)).run(),
+    /** Newest first, from behind the one with the id `after`; whose address begins with `search`. */
+    admins: ({ search = '', after = NEWEST, limit }: AdminScan): PersonRow[] =>
+      admins.all({ before: after, from: search, to: search + LAST, limit }),
+    /** Of no more than `most`. */
+    countAdmins: (most: number): number => adminsCounted.get({ most })?.count ?? 0,
+    /** Whether somebody else, who can sign in, runs the installation. */
+    hasOtherAdmin: (operatorId: string): boolean => otherAdmin.get({ operatorId }) !== undefined,
+  }
+}

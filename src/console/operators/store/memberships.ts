@@ -1,0 +1,101 @@
+import { and, asc, eq, ne, sql } from 'drizzle-orm'
+import type { Db } from '../../../db/open.ts'
+import { gateIdentities } from '../../../engines/gate/schema.ts'
+import { tenants } from '../../../platform/schema.ts'
+import { consoleMemberships } from '../../schema.ts'
+import type { Role } from '../rights.ts'
+
+/** Somebody who belongs to a tenant. */
+export interface MemberRow {
+  id: string
+  email: string
+  traits: string
+  role: Role
+  createdAt: number
+}
+
+/** A tenant that somebody belongs to. */
+export interface MembershipRow {
+  tenantId: string
+  tenantName: string
+  role: Role
+}
+
+/** Who belongs to which tenant. */
+export function createMembershipStore({ orm }: Db) {
+  const $ = sql.placeholder
+  const ofOperator = eq(consoleMemberships.operatorId, $('operatorId'))
+  const ofTenant = eq(consoleMemberships.tenantId, $('tenantId'))
+  const put = orm
+    .insert(consoleMemberships)
+    .values({
+      tenantId: $('tenantId'),
+      operatorId: $('operatorId'),
+      role: $('role'),
+      createdAt: $('now'),
+    })
+    .onConflictDoUpdate({
+      target: [consoleMemberships.operatorId, consoleMemberships.tenantId],
+      set: { role: sql`excluded.role` },
+    })
+    .prepare()
+  const remove = orm.delete(consoleMemberships).where(and(ofOperator, ofTenant)).prepare()
+  const roleIn = orm
+    .select({ role: consoleMemberships.role })
+    .from(consoleMemberships)
+    .where(and(ofOperator, ofTenant))
+    .prepare()
+  const ofPerson = orm
+    .select({
+      tenantId: consoleMemberships.tenantId,
+      tenantName: tenants.name,
+      role: consoleMemberships.role,
+    })
+    .from(consoleMemberships)
+    .innerJoin(tenants, eq(tenants.id, consoleMemberships.tenantId))
+    .where(ofOperator)
+    .orderBy(asc(tenants.name), asc(tenants.id))
+    .prepare()
+  const members = orm
+    .select({
+      id: gateIdentities.id,
+      email: gateIdentities.email,
+      traits: gateIdentities.traits,
+      role: consoleMemberships.role,
+      createdAt: consoleMemberships.createdAt,
+    })
+    .from(consoleMemberships)
+    .innerJoin(gateIdentities, eq(gateIdentities.id, consoleMemberships.operatorId))
+    .where(ofTenant)
+    .orderBy(asc(consoleMemberships.createdAt), asc(gateIdentities.id))
+    .prepare()
+  const otherOwner = orm
+    .select({ id: consoleMemberships.operatorId })
+    .from(consoleMemberships)
+    .innerJoin(gateIdentities, eq(gateIdentities.id, consoleMemberships.operatorId))
+    .where(
+      and(
+        ofTenant,
+        eq(consoleMemberships.role, 'owner'),
+        ne(consoleMemberships.operatorId, $('operatorId')),
+        eq(gateIdentities.state, 'active'),
+      ),
+    )
+    .limit(1)
+    .prepare()
+
+  return {
+    roleIn: (tenantId: string, operatorId: string): Role | undefined =>
+      roleIn.get({ tenantId, operatorId })?.role,
+    /** Of one operator, by name of the tenant. */
+    membershipsOf: (operatorId: string): MembershipRow[] => ofPerson.all({ operatorId }),
+    /** Of one tenant, in the order in which they came. */
+    members: (tenantId: string): MemberRow[] => members.all({ tenantId }),
+    /** Whether somebody else, who can sign in, owns the tenant. */
+    hasOtherOwner: (tenantId: string, operatorId: string): boolean =>
+      otherOwner.get({ tenantId, operatorId }) !== undefined,
+    put: (tenantId: string, operatorId: string, role: Role, now: number) =>
+      void put.run({ tenantId, operatorId, role, now }),
+    remove: (tenantId: string, operatorId: string) => void remove.run({ tenantId, operatorId }),
+  }
+}

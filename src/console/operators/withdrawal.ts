@@ -1,0 +1,17 @@
+import type { Actor, Audit } from '../../platform/audit/index.ts'
+import type { OperatorStore } from './store/index.ts'
+
+/**
+ * Within a commit, takes back whom somebody has invited to a tenant: they have seen the link, and
+ * could come back by it as somebody else.
+ */
+export const createWithdrawal =
+  ({ audit, store }: { audit: Audit; store: OperatorStore }) =>
+  (actor: Actor, tenantId: string, operatorId: string) => {
+    for (const { id, invitedBy } of store.invitations(tenantId)) {
+      if (invitedBy !== operatorId) continue
+      store.removeInvitation(tenantId, id)
+      const object = `invitation:${id}`
+      audit.record({ tenantId, actor, action: 'invitation.revoked', object })
+    }
+  }

@@ -1,0 +1,213 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { createSessionCookie } from '../../src/console/session-cookie.ts'
+import { bootTestApp, type TestApp } from '../support/app.ts'
+import { newOperator } from '../support/operator.ts'
+import { newVisitor } from '../support/visitor.ts'
+import { ACCOUNT, servedApp } from './console-world.ts'
+
+const UNKNOWN = '01890000-0000-7000-8000-000000000000'
+const SYSTEM = { kind: 'system' } as const
+
+describe('the cookie of a session', () => {
+  test.each([
+    ['http://127.0.0.1:8420', 'Path=/; HttpOnly; SameSite=Lax'],
+    ['https://gate.example.com', 'Path=/; HttpOnly; SameSite=Lax; Secure'],
+    ['https://example.com/gate', 'Path=/gate; HttpOnly; SameSite=Lax; Secure'],
+    ['https://example.com/gate/', 'Path=/gate; HttpOnly; SameSite=Lax; Secure'],
+  ])('at %s is for this installation alone, and for no script', (baseUrl, attributes) => {
+    const cookie = createSessionCookie({ baseUrl: () => baseUrl })
+    expect(cookie.given('token')).toBe(`identity_session=token; ${attributes}`)
+    expect(cookie.begun('state')).toBe(`gatehouse_login=state; ${attributes}`)
+    expect(cookie.taken()).toBe(`identity_session=; ${attributes}; Max-Age=0`)
+  })
+
+  test('is a new one at each sign-in, whatever somebody has planted before', async () => {
+    await using app = await servedApp()
+    const eve = await (await newOperator(app, { email: 'eve@example.com' })).signIn()
+    await app.gate.house.create(SYSTEM, {
+      email: ACCOUNT.email,
+      displayName: ACCOUNT.name,
+      password: ACCOUNT.password,
+      isVerified: true,
+    })
+    await newOperator(app, { isAdmin: true })
+    const visitor = newVisitor()
+    const login = await visitor.visit(`${app.url}/console/login`)
+    visitor.plant(app.url, `identity_session=${eve.token}; Path=/`)
+    await visitor.press(login, 'method=password', {
+      identifier: ACCOUNT.email,
+      password: ACCOUNT.password,
+    })
+    const token = visitor.cookie('identity_session')
+    expect(token).toStartWith('gat_st_')
+    expect(token).not.toBe(eve.token)
+    const account = await visitor.visit(`${app.url}/console/account`)
+    expect(account.text).toContain(ACCOUNT.email)
+  })
+})
+
+describe('what a browser is made to send by another site', () => {
+  let app: TestApp
+  let headers: Record<'owner' | 'installation', Record<string, string>>
+  let routes: string[]
+
+  beforeAll(async () => {
+    app = await bootTestApp()
+    const { id } = await app.tenant('Acme')
+    const owner = await newOperator(app, { roles: { [id]: 'owner' } })
+    const admin = await newOperator(app, { isAdmin: true })
+    headers = {
+      owner: (await owner.signIn()).headers,
+      installation: (await admin.signIn()).headers,
+    }
+    routes = app.app.routes
+      .filter(({ method, path }) => method === 'POST' && /^\/(console|setup)(\/|$)/.test(path))
+      .map(({ path }) => path.replaceAll(/:\w+/g, UNKNOWN))
+  })
+  afterAll(() => app.stop())
+
+  test.each([
+    ['cross-site', { 'sec-fetch-site': 'cross-site' }],
+    ['of a neighbour', { 'sec-fetch-site': 'same-site' }],
+    ['of another origin', { origin: 'https://evil.example' }],
+    ['of an origin that is kept secret', { origin: 'null' }],
+    ['of our host at another port', { origin: 'http://localhost:9999' }],
+    ['of a liar', { origin: 'https://evil.example', 'sec-fetch-site': 'none' }],
+  ])('is refused at every form: %s', async (_, from) => {
+    expect(routes.length).toBeGreaterThan(50)
+    for (const path of routes)
+      for (const who of ['owner', 'installation'] as const) {
+        const init = { method: 'POST', headers: { ...headers[who], ...from } }
+        expect([path, (await app.raw(path, init)).status]).toEqual([path, 403])
+      }
+  })
+})
+
+describe('a right that changes', () => {
+  /** Somebody who owns a tenant, with a form of theirs that only owners may send. */
+  async function bootOwner() {
+    const app = await bootTestApp()
+    const [acme, other] = [await app.tenant('Acme'), await app.tenant('Other')]
+    const somebody = await newOperator(app, { roles: { [acme.id]: 'owner', [other.id]: 'owner' } })
+    const session = await somebody.signIn()
+    await session.actIn(acme.id)
+    const status = async (path: string) =>
+      (await app.raw(path, { headers: session.headers })).status
+    return { app, acme, other, somebody, session, status }
+  }
+
+  test('counts from the next request on: an owner who is a viewer now', async () => {
+    const { app, acme, somebody, status } = await bootOwner()
+    await using _ = app
+    expect(await status('/console/keys')).toBe(200)
+    await somebody.setRole(acme.id, 'viewer')
+    expect([await status('/console/keys'), await status('/console/usage')]).toEqual([403, 200])
+  })
+
+  test('leaves no session of theirs in a tenant that they left, nor moves it to another', async () => {
+    const { app, acme, other, somebody, session, status } = await bootOwner()
+    await using _ = app
+    await somebody.leave(acme.id)
+    expect([await status('/console/usage'), await status('/console/account')]).toEqual([403, 200])
+    const body = new URLSearchParams({ place: acme.id })
+    const choose = { method: 'POST', headers: session.headers, body }
+    expect((await app.raw('/console/place', choose)).status).toBe(403)
+    const elsewhere = { ...choose, body: new URLSearchParams({ place: other.id }) }
+    expect((await app.raw('/console/place', elsewhere)).status).toBe(303)
+    expect(await status('/console/usage')).toBe(200)
+  })
+})
+
+describe('a link that is good once', () => {
+  const enter = (app: TestApp, path: string, fields = {}) =>
+    app.raw(path, { method: 'POST', body: new URLSearchParams(fields) })
+
+  test.each(['/console/link', '/console/invitation', '/setup'])(
+    '%s is not to be guessed: all wrong ones look the same',
+    async (path) => {
+      await using app = await bootTestApp()
+      const good = (await app.operators.links.issueSetUp()).slice(0, -1)
+      const guesses = ['x', good, `${good}!`, `${good}A`, 'A'.repeat(43), '%00', 'a'.repeat(5000)]
+      const answers = await Promise.all(guesses.map((guess) => app.raw(`${path}/${guess}`)))
+      const shown = answers.map(({ status, body }) => `${status} ${body}`)
+      expect(new Set(shown).size).toBe(1)
+      expect(shown[0]).toStartWith('404')
+    },
+  )
+
+  test('lets one in, however many press at once', async () => {
+    await using app = await bootTestApp()
+    const { id } = await newOperator(app, { isAdmin: true })
+    const token = await app.operators.links.issueSignIn(SYSTEM, id)
+    const answers = await Promise.all([1, 2, 3].map(() => enter(app, `/console/link/${token}`)))
+    expect(answers.map(({ status }) => status).toSorted()).toEqual([303, 404, 404])
+    expect(app.gate.house.sessions.list(id)).toHaveLength(1)
+  })
+
+  test('sets up one installation, however many press at once', async () => {
+    await using app = await bootTestApp()
+    const tokens = [await app.operators.links.issueSetUp(), await app.operators.links.issueSetUp()]
+    const answers = await Promise.all(
+      tokens.map((token, n) =>
+        enter(app, `/setup/${token}`, { ...ACCOUNT, email: `${n}@example.com`, tenant: 'Acme' }),
+      ),
+    )
+    expect(answers.map(({ status }) => status).toSorted()).toEqual([303, 404])
+    expect(app.platform.tenants.list()).toHaveLength(1)
+    expect(app.operators.isSetUp()).toBe(true)
+  })
+
+  test('is for what it was made for: one to sign in sets nothing up, and invites nobody', async () => {
+    await using app = await bootTestApp()
+    const { id } = await newOperator(app)
+    const token = await app.operators.links.issueSignIn(SYSTEM, id)
+    for (const path of ['/setup', '/console/invitation'])
+      expect((await enter(app, `${path}/${token}`, { ...ACCOUNT, tenant: 'A' })).status).toBe(404)
+    expect((await app.raw(`/console/link/${token}`)).status).toBe(200)
+  })
+
+  test('does not let somebody in who was deactivated meanwhile', async () => {
+    await using app = await bootTestApp()
+    const operator = await newOperator(app)
+    const token = await app.operators.links.issueSignIn(SYSTEM, operator.id)
+    await operator.deactivate()
+    const answer = await enter(app, `/console/link/${token}`)
+    expect([answer.status, answer.headers.get('set-cookie')]).toEqual([403, null])
+  })
+
+  test('owes the second factor all the same', async () => {
+    await using app = await bootTestApp()
+    const operator = await newOperator(app)
+    await operator.enrol()
+    const token = await app.operators.links.issueSignIn(SYSTEM, operator.id)
+    const answer = await enter(app, `/console/link/${token}`)
+    const [cookie = ''] = answer.headers.getSetCookie()
+    const headers = { cookie: cookie.split(';')[0] ?? '' }
+    expect((await app.raw('/console/account', { headers })).status).toBe(401)
+  })
+
+  test('invites one, however many press at once, and nobody for longer than it is good', async () => {
+    await using app = await bootTestApp()
+    const { id: tenantId } = await app.tenant('Acme')
+    const inviter = { actor: SYSTEM, id: 'inviter', name: 'Ada' }
+    const invite = async (email: string) => {
+      const { url } = await app.operators.invitations.invite(inviter, tenantId, {
+        email,
+        role: 'owner',
+      })
+      return new URL(url).pathname
+    }
+    const path = await invite('new@example.com')
+    const people = await Promise.all([1, 2].map(async () => (await newOperator(app)).signIn()))
+    const answers = await Promise.all(
+      people.map(({ headers }) => app.raw(path, { method: 'POST', headers })),
+    )
+    expect(answers.map(({ status }) => status).toSorted()).toEqual([303, 404])
+    expect(app.operators.memberships.list(tenantId)).toHaveLength(1)
+
+    const late = await invite('late@example.com')
+    app.clock.jump(7 * 86_400_000)
+    expect((await enter(app, late, ACCOUNT)).status).toBe(404)
+    expect(app.operators.memberships.list(tenantId)).toHaveLength(1)
+  })
+})
