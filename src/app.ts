@@ -1,9 +1,11 @@
 import { Elysia } from 'elysia'
 import type { Config, Origins } from './config/index.ts'
+import { challengeOn } from './console/challenge.ts'
 import { createErrorPages } from './console/error-pages.ts'
 import { createFlowPages } from './console/flow-pages.ts'
 import { createFrames } from './console/frame.ts'
 import { createConsole } from './console/index.ts'
+import { createLive } from './console/live/index.ts'
 import { createOperators } from './console/operators/index.ts'
 import { SESSION_COOKIE } from './console/operators/visitors.ts'
 import { consolePages } from './console/pages/index.ts'
@@ -60,8 +62,15 @@ export function createApp(
   const gate = createGate(platform, { delivery, mail }, config, access, web, {
     onOperator: (operator) => operators.entry.welcome(operator, config.metering.defaultPlan),
   })
-  const operators = createOperators({ ...platform, mail, gate, baseUrl })
+  const operators = createOperators({
+    ...platform,
+    mail,
+    gate,
+    baseUrl,
+    perMinute: config.limits.requestsPerMinute,
+  })
   retention.add(operators.retention)
+  const live = createLive(platform)
   const frames = createFrames({ baseUrl, nearnessOf: metering.nearnessOf })
   const sessionAccess = createSessionAccess({
     engine: 'clockwork',
@@ -83,6 +92,7 @@ export function createApp(
     clientAddress,
     visits,
     routes: () => app,
+    challengeOn,
     errorPage: createErrorPages(frames),
   })
 
@@ -93,12 +103,14 @@ export function createApp(
     .use(
       consolePages({
         platform,
+        delivery,
         gate,
         clockwork,
         passepartout,
         relay,
         operators,
         frames,
+        live,
         baseUrl,
         addressOf,
         maxBody,
@@ -150,6 +162,7 @@ export function createApp(
 
   /** Claims nothing more; what is under way gets `graceMs` to end. */
   async function stop(graceMs: number) {
+    live.stop()
     await Promise.all([
       clockwork.loop.stop(graceMs),
       delivery.stop(graceMs),
@@ -167,6 +180,7 @@ export function createApp(
     clockwork,
     delivery,
     gate,
+    live,
     mail,
     operators,
     passepartout,

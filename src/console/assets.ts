@@ -1,3 +1,4 @@
+import htmxSse from '../../node_modules/htmx.org/dist/ext/hx-sse.min.js' with { type: 'text' }
 import htmx from '../../node_modules/htmx.org/dist/htmx.min.js' with { type: 'text' }
 import consoleCss from '../../views/assets/console.css' with { type: 'text' }
 import consoleJs from '../../views/assets/console.js' with { type: 'text' }
@@ -16,6 +17,7 @@ export const ASSETS: Record<string, { type: string; text: string }> = {
   'sandbox.css': { type: CSS, text: sandbox },
   'console.css': { type: CSS, text: consoleCss },
   'console.js': { type: JAVASCRIPT, text: consoleJs },
-  'htmx.js': { type: JAVASCRIPT, text: htmx },
+  // In one piece: it looks through a page once, and by then has to know its extension.
+  'htmx.js': { type: JAVASCRIPT, text: `${htmx}\n${htmxSse}` },
   'icon.svg': { type: 'image/svg+xml', text: icon },
 }

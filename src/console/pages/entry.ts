@@ -7,6 +7,7 @@ import {
   UsedUpPage,
 } from '../../../views/console/pages/entry.tsx'
 import type { House } from '../../engines/gate/house/index.ts'
+import type { SessionDetail } from '../../engines/gate/model/sessions.ts'
 import type { Fields } from '../../http/body.ts'
 import { cookieIn, setCookie } from '../../http/cookies.ts'
 import { isSame, mintSecret } from '../../platform/crypto.ts'
@@ -19,6 +20,7 @@ import type { ConsoleKit } from '../kit.ts'
 import type { Device } from '../operators/entry.ts'
 import type { Operators } from '../operators/index.ts'
 import { createSessionCookie, LOGIN_COOKIE } from '../session-cookie.ts'
+import { WELCOME_PATH } from './welcome.ts'
 
 /** What the engine calls a field, and what these forms do. */
 const NAMES = {
@@ -39,7 +41,7 @@ export function entryPages(parts: {
   deviceOf: (request: Request) => Device
 }) {
   const { kit, frames, house, operators, tenants, baseUrl, deviceOf } = parts
-  const { entry, links, invitations, visitors, places } = operators
+  const { entry, links, invitations, memberships, visitors, places } = operators
   const cookie = createSessionCookie({ baseUrl })
 
   /** Gate's page for people of the house; it brings them back to `/console/enter`. */
@@ -60,27 +62,35 @@ export function entryPages(parts: {
     const begun = cookieIn(request, LOGIN_COOKIE)
     if (flow === undefined || code === undefined || begun === undefined || !isSame(begun, state))
       return frames.go('/console/login')
-    const { token } = await house.exchange({ flow, code })
-    return frames.go(ownPath(to), [cookie.given(token)])
+    const { token, session } = await house.exchange({ flow, code })
+    const path = ownPath(to)
+    const isNew = path === '/console' && isJustSignedUp(session)
+    return frames.go(isNew ? WELCOME_PATH : path, [cookie.given(token)])
+  }
+
+  /** Who has made an account just now owns what came with it, and nothing else yet. */
+  function isJustSignedUp({ issued_at: at, identity }: SessionDetail): boolean {
+    if (Date.parse(at) - Date.parse(identity.created_at) > JUST_NOW_MS) return false
+    const [own, ...others] = memberships.of(identity.id)
+    return own?.role === 'owner' && others.length === 0
   }
 
   function setUpPage(token: string): Response {
-    const link = links.look(token)
-    if (!link || link.operatorId !== null) return usedUp('set-up link', SET_UP_AGAIN)
+    if (!links.isForSetUp(token)) return usedUp('set-up link', SET_UP_AGAIN)
     return frames.html(
       SetUpPage({ base: frames.base(), action: `${frames.base()}/setup/${token}` }),
     )
   }
 
   async function setUp(token: string, fields: Fields, request: Request): Promise<Response> {
-    if (!links.look(token)) return usedUp('set-up link', SET_UP_AGAIN)
+    if (!links.isForSetUp(token)) return usedUp('set-up link', SET_UP_AGAIN)
     const newcomer = newcomerIn(fields)
     const tenantName = typed(fields, 'tenant')
     const { value, errors } = await submitted(
       () => entry.setUp(token, { ...newcomer, tenantName }, deviceOf(request)),
       NAMES,
     )
-    if (value !== undefined) return frames.go('/console/keys/new', [cookie.given(value)])
+    if (value !== undefined) return frames.go('/console/first-key', [cookie.given(value)])
     const shown = { name: newcomer.displayName, email: newcomer.email, tenant: tenantName }
     const form = { base: frames.base(), action: `${frames.base()}/setup/${token}` }
     return frames.html(SetUpPage({ ...form, typed: shown, errors }), 422)
@@ -227,6 +237,9 @@ export function entryPages(parts: {
   }
 }
 
+/** From the account to its first session, which are made one after the other. */
+const JUST_NOW_MS = 60_000
+
 const THEMES = new Set(['light', 'dark', 'system'])
 
 const SET_UP_AGAIN =
@@ -237,4 +250,10 @@ const INVITE_AGAIN = 'Ask whoever invited you for a new one.'
 
 /** A path of the console and nothing else: where somebody goes on is not for strangers to say. */
 const ownPath = (to: string): string =>
-  /^\/console(\/[\w./?=&%+-]*|\?[\w./?=&%+-]*)?$/.test(to) && !to.includes('//') ? to : '/console'
+  /^\/console(\/[\w./?=&%+-]*|\?[\w./?=&%+-]*)?$/.test(to) && !to.includes('//') && staysIn(to)
+    ? to
+    : '/console'
+
+/** Browsers go up for dots, however they are spelt, and beside us there may be another program. */
+const staysIn = (to: string): boolean =>
+  /^\/console(\/|$)/.test(new URL(to, 'http://localhost').pathname)

@@ -6,6 +6,7 @@ import { Form } from '../form/form.tsx'
 import { PlainFrame } from '../frame/plain-frame.tsx'
 import { Text } from '../text.tsx'
 import { url } from '../url.ts'
+import { SET_UP_STEPS } from './first-job.tsx'
 
 interface EntryForm {
   base: string
@@ -13,8 +14,6 @@ interface EntryForm {
   typed?: Readonly<Record<string, string>>
   errors?: readonly FormError[]
 }
-
-const STEPS = ['Who you are', 'Your first key', 'Your first job']
 
 const messageAt = ({ errors }: EntryForm, name: string) =>
   errors?.find((error) => error.name === name)?.message
@@ -26,7 +25,7 @@ export const SetUpPage = (form: EntryForm) => (
     windowTitle="Set up"
     title="Set up Gatehouse"
     intro="You will run this installation, and own its first tenant."
-    steps={{ at: 0, names: STEPS }}
+    steps={{ at: 0, names: SET_UP_STEPS }}
   >
     <Form
       action={form.action}

@@ -1,0 +1,34 @@
+import { invalid } from '../../platform/errors.ts'
+import type { TenantVisit } from '../kit.ts'
+import type { Visitors } from '../operators/visitors.ts'
+import type { Live } from './index.ts'
+import type { Look } from './part.ts'
+
+export type LiveAnswers = ReturnType<typeof createLiveAnswers>
+
+/**
+ * Answers of pages that go on, to whoever may see the page: as long as they are signed in, act where
+ * they acted, and are there what they were.
+ */
+export const createLiveAnswers =
+  ({ live, visitors }: { live: Live; visitors: Visitors }) =>
+  (
+    { request, visitor, tenant }: TenantVisit & { request: Request },
+    of: { name: string; look: Look },
+  ): Response => {
+    if (!request.headers.get('accept')?.includes('text/event-stream'))
+      throw invalid('Accept: expected text/event-stream, as this never ends')
+    const { sessionId, id: operatorId } = visitor
+    const { tenantId, role } = tenant
+
+    function mayLook(): boolean {
+      const place = visitors.ifAny(request)?.place
+      return place?.kind === 'tenant' && place.tenantId === tenantId && place.role === role
+    }
+
+    // What the stream before has told comes first: the address is that of the page as it was opened.
+    const shownId =
+      request.headers.get('last-event-id') ?? new URL(request.url).searchParams.get('shown') ?? ''
+    const name = `${tenantId} ${of.name}`
+    return live.open({ ...of, name, sessionId, operatorId, mayLook, shownId })
+  }

@@ -1,0 +1,115 @@
+import { Elysia } from 'elysia'
+import {
+  FIRST_JOB_PARTS,
+  type FirstJob,
+  FirstJobPage,
+  FirstKeyPage,
+} from '../../../views/console/pages/first-job.tsx'
+import { url } from '../../../views/console/url.ts'
+import type { Clockwork } from '../../engines/clockwork/index.ts'
+import type { Clock } from '../../platform/clock.ts'
+import type { Keys } from '../../platform/keys.ts'
+import type { Outbound } from '../../platform/outbound/index.ts'
+import type { Frames } from '../frame.ts'
+import { themeOf } from '../frame.ts'
+import type { ConsoleKit, TenantVisit } from '../kit.ts'
+import type { LiveAnswers } from '../live/answers.ts'
+import { type Part, stateIdOf } from '../live/part.ts'
+import { may } from '../operators/rights.ts'
+
+const KEY_PATH = '/console/first-key'
+const JOB_PATH = '/console/first-job'
+const LIVE = '/console/live/first-job'
+
+type Visit = TenantVisit & { request: Request }
+
+/** The end of set-up: a first key, and a command by which a first job arrives on the page. */
+export function firstJobPages(parts: {
+  kit: ConsoleKit
+  frames: Frames
+  clock: Clock
+  keys: Keys
+  outbound: Pick<Outbound, 'checkUrl'>
+  clockwork: Pick<Clockwork, 'looks'>
+  liveAnswers: LiveAnswers
+  baseUrl: () => string
+}) {
+  const { kit, frames, clock, keys, outbound, clockwork, liveAnswers, baseUrl } = parts
+
+  const keyPage = ({ request }: Visit): Response =>
+    frames.html(
+      FirstKeyPage({
+        base: frames.base(),
+        theme: themeOf(request),
+        action: url(frames.base(), KEY_PATH),
+        laterHref: url(frames.base(), '/console'),
+      }),
+    )
+
+  /** The answer to the form itself: nobody keeps the key, so no other page could show it. */
+  async function makeKey(visit: Visit): Promise<Response> {
+    const { tenantId } = visit.tenant
+    const { key } = await keys.issue(visit.actor, { tenantId, engine: 'clockwork' })
+    return jobPage(visit, key)
+  }
+
+  function jobPage({ request, tenant }: Visit, key?: string): Response {
+    const base = frames.base()
+    const shown = arrivalIn(tenant.tenantId)
+    const shownId = stateIdOf(partsOf(shown))
+    return frames.html(
+      FirstJobPage({
+        base,
+        theme: themeOf(request),
+        key,
+        apiUrl: baseUrl(),
+        target: target(),
+        firstJob: shown,
+        live: { href: url(base, LIVE, { shown: shownId }), shownId },
+        againHref: url(base, JOB_PATH),
+        keyHref: may(tenant.role, 'keys') ? url(base, KEY_PATH) : undefined,
+      }),
+    )
+  }
+
+  /** This installation itself where jobs may call it, so that nothing else has to be there. */
+  function target(): string {
+    const own = `${baseUrl()}/healthz`
+    try {
+      outbound.checkUrl(own)
+      return own
+    } catch {
+      return 'https://example.com'
+    }
+  }
+
+  function arrivalIn(tenantId: string): FirstJob {
+    const now = clock.now()
+    const [job] = clockwork.looks.jobs(tenantId, { limit: 1 })
+    const [attempt] = job ? clockwork.looks.attempts(tenantId, job.id, 1) : []
+    const run = job && attempt && clockwork.looks.attempt(tenantId, job.id, attempt.id)
+    return { base: frames.base(), job, run, now }
+  }
+
+  function partsOf(shown: FirstJob): Part[] {
+    const { base: _, now: __, ...facts } = shown
+    return Object.entries(FIRST_JOB_PARTS).map(([target, draw]) => ({
+      target,
+      facts,
+      draw: () => draw(shown),
+    }))
+  }
+
+  const live = (visit: Visit): Response =>
+    liveAnswers(visit, {
+      name: 'first job',
+      look: () => partsOf(arrivalIn(visit.tenant.tenantId)),
+    })
+
+  return new Elysia({ name: 'first job pages', detail: { hide: true } })
+    .use(kit)
+    .get(KEY_PATH, keyPage, { right: 'keys' })
+    .post(KEY_PATH, makeKey, { right: 'keys' })
+    .get(JOB_PATH, (visit) => jobPage(visit), { right: 'read' })
+    .get(LIVE, live, { right: 'read' })
+}

@@ -1,0 +1,31 @@
+import type { Clockwork } from '../../../engines/clockwork/index.ts'
+import { describeSchedule, scheduleOf } from '../../../engines/clockwork/schedule/index.ts'
+import type { ComingRun } from '../../../engines/clockwork/store/glances.ts'
+
+const SHOWN = 8
+/** So many runs of a job are looked for: enough to see a rhythm. */
+const AHEAD = 24
+
+/** The next run of a job, its schedule in words, and when it runs again after that. */
+export type Coming = Omit<ComingRun, 'schedule'> & { words: string; again: readonly number[] }
+
+/** The jobs of a tenant that run next, each of them once however often it runs. */
+export const comingRuns = (
+  { glances }: Pick<Clockwork, 'glances'>,
+  tenantId: string,
+  now: number,
+): Coming[] =>
+  glances
+    .coming(tenantId, now, SHOWN)
+    .toSorted((one, other) => one.at - other.at)
+    .slice(0, SHOWN)
+    .map(withRhythm)
+
+const withRhythm = ({ schedule, ...run }: ComingRun): Coming =>
+  schedule === null
+    ? { ...run, words: 'once', again: [] }
+    : {
+        ...run,
+        words: describeSchedule(schedule),
+        again: scheduleOf(schedule).nextMany(run.at, AHEAD),
+      }

@@ -1,0 +1,125 @@
+import type { Delivery } from '../../../delivery/index.ts'
+import { MOST_COUNTED } from '../../../delivery/store/glances.ts'
+import type { Clockwork } from '../../../engines/clockwork/index.ts'
+import type { HourOutcomes } from '../../../engines/clockwork/looks.ts'
+import type { Passepartout } from '../../../engines/passepartout/index.ts'
+import type { Clock } from '../../../platform/clock.ts'
+import type { Environment } from '../../../platform/engines.ts'
+
+const HOUR_MS = 3_600_000
+const DAY_MS = 24 * HOUR_MS
+const WEEK_MS = 7 * DAY_MS
+const HOURS = 24
+/** What is older than this changes no more. */
+const SETTLED_MS = HOUR_MS
+/** Hours and places in time that are remembered. */
+const MOST_REMEMBERED = 20_000
+
+/** How often something has happened today, which is a day of UTC. */
+export interface DayCount {
+  today: number
+  /** Up to this moment of the same day last week. */
+  lastWeek: number
+  /** Hour by hour, the present one last. */
+  hours: number[]
+  /** More happened in an hour than anybody counts. */
+  isCut: boolean
+}
+
+/** Counts what happened from one moment up to another. */
+type Counting = (from: number, until: number) => number
+
+/**
+ * Sign-ins, runs, logins and deliveries of today against last week. Of runs each hour is counted as
+ * they end; of the others it is a stretch of an index, and what lies behind is counted once and
+ * remembered, so that a look costs the present hour.
+ */
+export function createDayCounts(parts: {
+  clock: Clock
+  delivery: Pick<Delivery, 'glances' | 'messages'>
+  clockwork: Pick<Clockwork, 'looks'>
+  passepartout: Pick<Passepartout, 'glances'>
+}) {
+  const { clock, delivery, clockwork, passepartout } = parts
+  const remembered = new Map<string, number>()
+
+  function once(name: string, until: number, count: () => number): number {
+    const known = remembered.get(name)
+    if (known !== undefined) return known
+    const counted = count()
+    if (clock.now() - until < SETTLED_MS) return counted
+    if (remembered.size >= MOST_REMEMBERED) remembered.clear()
+    remembered.set(name, counted)
+    return counted
+  }
+
+  const messageAt = (at: number) => once(`message ${at}`, at, () => delivery.messages.placeAt(at))
+  const deliveryAt = (at: number) =>
+    once(`delivery ${at}`, at, () => delivery.glances.deliveryPlaceAt(messageAt(at)))
+  const loginAt = (at: number) => once(`login ${at}`, at, () => passepartout.glances.placeAt(at))
+
+  function of(tenantId: string, environment: Environment) {
+    const gate = { tenantId, name: 'gate.live' } as const
+    const relay = { tenantId, name: `relay.${environment}` } as const
+    const owner = { tenantId, environment }
+    const whose = `${tenantId} ${environment}`
+    return {
+      signIns: dayOf(`sign-ins ${tenantId}`, (from, until) =>
+        delivery.glances.countOfType(gate, 'identity.login', {
+          after: messageAt(from),
+          upTo: messageAt(until),
+        }),
+      ),
+      runs: runsOf(tenantId),
+      logins: dayOf(`logins ${whose}`, (from, until) =>
+        passepartout.glances.countOfApproved(owner, { after: loginAt(from), upTo: loginAt(until) }),
+      ),
+      deliveries: dayOf(`deliveries ${whose}`, (from, until) =>
+        delivery.glances.countOfDeliveries(relay, {
+          after: deliveryAt(from),
+          upTo: deliveryAt(until),
+        }),
+      ),
+    }
+  }
+
+  /** Of the hour that has only begun, last week counts for as much of it as has passed. */
+  function runsOf(tenantId: string): DayCount {
+    const now = clock.now()
+    const sinceMidnight = Math.floor((now % DAY_MS) / HOUR_MS) + 1
+    const runsIn = (upTo: number, count: number) =>
+      clockwork.looks.hours(tenantId, { upTo, count }).map(runsOfHour)
+    const hours = runsIn(now, HOURS)
+    const before = runsIn(now - WEEK_MS, sinceMidnight)
+    const rest = (before.at(-1) ?? 0) * (1 - (now % HOUR_MS) / HOUR_MS)
+    return {
+      today: sum(hours.slice(-sinceMidnight)),
+      lastWeek: Math.round(sum(before) - rest),
+      hours,
+      isCut: false,
+    }
+  }
+
+  function dayOf(name: string, count: Counting): DayCount {
+    const now = clock.now()
+    const midnight = now - (now % DAY_MS)
+    const hour = now - (now % HOUR_MS)
+    const within = (from: number, until: number) =>
+      once(`${name} ${from} ${until}`, until, () => count(from, until))
+    const starts = Array.from({ length: HOURS }, (_, index) => hour - (HOURS - 1 - index) * HOUR_MS)
+    const hours = starts.map((start) =>
+      start === hour ? count(start, now + 1) : within(start, start + HOUR_MS),
+    )
+    const today = hours.filter((_, index) => (starts[index] ?? 0) >= midnight)
+    let lastWeek = count(hour - WEEK_MS, now - WEEK_MS)
+    for (let start = midnight - WEEK_MS; start < hour - WEEK_MS; start += HOUR_MS)
+      lastWeek += within(start, start + HOUR_MS)
+    return { today: sum(today), lastWeek, hours, isCut: hours.includes(MOST_COUNTED) }
+  }
+
+  return { of }
+}
+
+const runsOfHour = ({ succeeded, failed }: HourOutcomes): number => succeeded + failed
+
+const sum = (counts: readonly number[]): number => counts.reduce((all, count) => all + count, 0)

@@ -1,0 +1,79 @@
+import type { Delivery as DeliveryLayer } from '../../../delivery/index.ts'
+import type { Clockwork } from '../../../engines/clockwork/index.ts'
+import type { LatestRun } from '../../../engines/clockwork/store/glances.ts'
+import type { LoginRecord, Passepartout } from '../../../engines/passepartout/index.ts'
+import type { Relay } from '../../../engines/relay/index.ts'
+import type { Delivery } from '../../../http/delivery-log/model.ts'
+import type { Caller } from '../../../platform/keys.ts'
+
+/** Of each kind: one that is busy leaves room for the others. */
+const OF_A_KIND = 10
+const SHOWN = 12
+
+/** Something that has happened in one of the engines. */
+export type Happening = { key: string; at: number } & (
+  | { kind: 'person'; type: string; identityId: string; email: string | null }
+  | { kind: 'run'; run: LatestRun }
+  | { kind: 'login'; login: LoginRecord }
+  | { kind: 'delivery'; delivery: Delivery; address: string | null }
+)
+
+/** What has happened of late in all engines of a tenant. */
+export function createFeed(parts: {
+  delivery: Pick<DeliveryLayer, 'glances'>
+  clockwork: Pick<Clockwork, 'glances'>
+  passepartout: Pick<Passepartout, 'records'>
+  relay: Pick<Relay, 'deliveries'>
+}) {
+  const { delivery, clockwork, passepartout, relay } = parts
+
+  /** The newest first. */
+  function of(caller: Caller): Happening[] {
+    return [...people(caller), ...runs(caller), ...logins(caller), ...deliveries(caller)]
+      .toSorted((one, other) => other.at - one.at)
+      .slice(0, SHOWN)
+  }
+
+  const people = ({ tenantId }: Caller): Happening[] =>
+    delivery.glances
+      .newest({ tenantId, name: 'gate.live' }, OF_A_KIND)
+      .map(({ id, type, payload, acceptedAt: at }) => {
+        const { identity_id: identityId, payload: said } = JSON.parse(payload).data
+        const email = typeof said.email === 'string' ? said.email : null
+        return { key: `person-${id}`, kind: 'person', at, type, identityId, email }
+      })
+
+  const runs = ({ tenantId }: Caller): Happening[] =>
+    clockwork.glances
+      .latest(tenantId, OF_A_KIND)
+      .map((run) => ({ key: `run-${run.id}`, kind: 'run', at: run.startedAt, run }))
+
+  const logins = ({ tenantId, environment }: Caller): Happening[] =>
+    passepartout.records
+      .list({ tenantId, environment: environment ?? 'live' }, { limit: OF_A_KIND })
+      .data.map((login) => ({
+        key: `login-${login.id}`,
+        kind: 'login',
+        at: Date.parse(login.created_at),
+        login,
+      }))
+
+  function deliveries(caller: Caller): Happening[] {
+    const { tenantId, environment } = caller
+    const latest = relay.deliveries.list(caller, { limit: OF_A_KIND }).data
+    if (latest.length === 0) return []
+    const stream = { tenantId, name: `relay.${environment ?? 'live'}` } as const
+    const addresses = new Map(
+      delivery.glances.addresses(stream).map(({ id, url: address }) => [id, address]),
+    )
+    return latest.map((one) => ({
+      key: `delivery-${one.id}`,
+      kind: 'delivery',
+      at: Date.parse(one.created_at),
+      delivery: one,
+      address: addresses.get(one.endpoint_id) ?? null,
+    }))
+  }
+
+  return { of }
+}

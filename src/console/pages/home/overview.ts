@@ -1,0 +1,115 @@
+import { GLANCE_PARTS, type Glance } from '../../../../views/console/pages/overview/page.tsx'
+import type { Delivery } from '../../../delivery/index.ts'
+import type { Clockwork } from '../../../engines/clockwork/index.ts'
+import type { Passepartout } from '../../../engines/passepartout/index.ts'
+import type { Relay } from '../../../engines/relay/index.ts'
+import type { Clock } from '../../../platform/clock.ts'
+import type { Caller, Keys } from '../../../platform/keys.ts'
+import type { Metering } from '../../../platform/metering/index.ts'
+import type { Frames } from '../../frame.ts'
+import type { Part } from '../../live/part.ts'
+import { may } from '../../operators/rights.ts'
+import type { tenantPlaceOf } from '../../operators/visitors.ts'
+import { createAttention } from './attention.ts'
+import { comingRuns } from './coming.ts'
+import { createDayCounts } from './day-counts.ts'
+import { createFeed } from './feed.ts'
+
+/** What is dearer to find out is looked at only so often while the page is open. */
+const SLOW_MS = 5000
+
+/** Whose page it is, and of which environment. */
+export interface Seen {
+  caller: Caller
+  place: ReturnType<typeof tenantPlaceOf>
+}
+
+export type Overview = ReturnType<typeof createOverview>
+
+/** All that the overview of a tenant says, at once or while somebody looks. */
+export function createOverview(parts: {
+  frames: Frames
+  clock: Clock
+  keys: Keys
+  metering: Metering
+  delivery: Delivery
+  clockwork: Clockwork
+  passepartout: Passepartout
+  relay: Relay
+  baseUrl: () => string
+}) {
+  const { frames, clock, keys, delivery, clockwork, baseUrl } = parts
+  const counts = createDayCounts(parts)
+  const attention = createAttention(parts)
+  const feed = createFeed(parts)
+
+  function slow({ caller, place: { tenantId } }: Seen) {
+    const environment = caller.environment ?? 'live'
+    const troubles = attention.of(tenantId, environment)
+    return {
+      troubles,
+      day: counts.of(tenantId, environment),
+      jobs: clockwork.glances.tally(tenantId),
+      hasKey: keys.hasLive(tenantId),
+      hasEndpoint:
+        delivery.glances.addresses({ tenantId, name: `relay.${environment}` }).length > 0,
+    }
+  }
+
+  function glance(seen: Seen, known = slow(seen)): Glance {
+    const { caller, place } = seen
+    const { troubles, day, jobs, hasKey, hasEndpoint } = known
+    const now = clock.now()
+    const coming = comingRuns(clockwork, place.tenantId, now)
+    const happenings = feed.of(caller)
+    return {
+      base: frames.base(),
+      apiUrl: baseUrl(),
+      tenantName: place.name,
+      hasKey,
+      mayMakeKeys: may(place.role, 'keys'),
+      mayChange: may(place.role, 'change'),
+      isFresh:
+        happenings.length === 0 &&
+        coming.length === 0 &&
+        jobs.active + jobs.paused === 0 &&
+        !hasEndpoint,
+      today: { ...day, jobs },
+      troubles,
+      coming,
+      happenings,
+      now,
+    }
+  }
+
+  /** Parts that change, and what each of them goes by. */
+  function partsOf(shown: Glance): Part[] {
+    const { base: _, apiUrl: __, now: ___, coming, happenings, ...top } = shown
+    const facts = {
+      'overview-head': top,
+      'overview-top': top,
+      'overview-next': coming,
+      'overview-feed': happenings,
+    } satisfies Record<keyof typeof GLANCE_PARTS, unknown>
+    return Object.entries(GLANCE_PARTS).map(([target, draw]) => ({
+      target,
+      facts: facts[target as keyof typeof GLANCE_PARTS],
+      draw: () => draw(shown),
+    }))
+  }
+
+  /** What is looked at again and again. */
+  function look(seen: Seen): () => Part[] {
+    let known = slow(seen)
+    let knownAt = clock.monotonic()
+    return () => {
+      if (clock.monotonic() - knownAt >= SLOW_MS) {
+        known = slow(seen)
+        knownAt = clock.monotonic()
+      }
+      return partsOf(glance(seen, known))
+    }
+  }
+
+  return { glance, partsOf, look }
+}

@@ -1,0 +1,162 @@
+import type { Troubles } from '../../../../src/console/pages/home/attention.ts'
+import { usageBanner } from '../../../../src/console/usage-banner.ts'
+import type { TroubledEndpoint } from '../../../../src/delivery/store/glances.ts'
+import type { FailingJob } from '../../../../src/engines/clockwork/store/glances.ts'
+import type { Bot } from '../../../../src/engines/passepartout/index.ts'
+import { AllQuiet, type Event, Events } from '../../events.tsx'
+import { LinkButton } from '../../form/button.tsx'
+import { PAGES } from '../../frame/navigation.ts'
+import { Text } from '../../text.tsx'
+import { Time } from '../../time.tsx'
+import { url } from '../../url.ts'
+import { counted, numeral, withoutScheme } from '../../words.ts'
+
+/** Of each kind; the others are a page further. */
+const SHOWN = 4
+const LONGEST_NAME = 64
+const LONGEST_REASON = 160
+
+/** What somebody should see to, each with the one thing to do. */
+export const Attention = (page: { base: string; troubles: Troubles; now: number }) => {
+  const events = eventsOf(page)
+  return events.length === 0 ? <AllQuiet /> : <Events label="Needs attention" events={events} />
+}
+
+function eventsOf({ base, troubles, now }: Parameters<typeof Attention>[0]): Event[] {
+  const { endpoints, webhooks, jobs, bots, usage } = troubles
+  return [
+    ...some(
+      endpoints,
+      (one) => endpointEvent(url(base, `/console/endpoints/${one.id}`), one, now),
+      {
+        one: 'endpoint needs attention',
+        many: 'endpoints need attention',
+        href: url(base, PAGES.endpoints.path),
+      },
+    ),
+    ...some(webhooks, (one) => endpointEvent(url(base, `/console/webhooks/${one.id}`), one, now), {
+      one: 'webhook needs attention',
+      many: 'webhooks need attention',
+      href: url(base, PAGES.webhooks.path),
+    }),
+    ...some(jobs, (job) => jobEvent(base, job, now), {
+      one: 'job is failing',
+      many: 'jobs are failing',
+      href: url(base, PAGES.jobs.path, { state: 'failing' }),
+    }),
+    ...bots.map((bot) => botEvent(base, bot)),
+    ...usageEvents(base, usage),
+  ]
+}
+
+/** The first few, and where the others are. */
+function some<Row>(
+  rows: readonly Row[],
+  draw: (row: Row) => Event,
+  rest: { one: string; many: string; href: string },
+): Event[] {
+  const events = rows.slice(0, SHOWN).map(draw)
+  const left = rows.length - events.length
+  if (left === 0) return events
+  const title = <a href={rest.href}>{counted(left, `more ${rest.one}`, `more ${rest.many}`)}</a>
+  return [...events, { tone: 'bad', title, aside: <Look href={rest.href}>See all</Look> }]
+}
+
+const Look = ({ href, children = 'Look' }: { href: string; children?: string }) => (
+  <LinkButton href={href} isSmall>
+    {children}
+  </LinkButton>
+)
+
+function endpointEvent(href: string, endpoint: TroubledEndpoint, now: number): Event {
+  const { url: address, failingSince, failedAttempts, disabledReason } = endpoint
+  const name = (
+    <a href={href}>
+      <Text text={withoutScheme(address)} limit={LONGEST_NAME} />
+    </a>
+  )
+  if (disabledReason !== null || failingSince === null)
+    return {
+      tone: 'bad',
+      title: <>{name} is switched off</>,
+      text:
+        disabledReason === 'gone'
+          ? 'It answered that it is gone for good. What comes for it is not sent.'
+          : 'It failed for too long. What comes for it is not sent before somebody resumes it.',
+      aside: <Look href={href} />,
+    }
+  return {
+    tone: 'bad',
+    title: <>{name} is failing</>,
+    text: (
+      <>
+        {counted(failedAttempts ?? 0, 'failed attempt')}, the first{' '}
+        <Time at={failingSince} now={now} />. It is tried again by itself.
+      </>
+    ),
+    aside: <Look href={href} />,
+  }
+}
+
+function jobEvent(base: string, job: FailingJob, now: number): Event {
+  const href = url(base, `/console/jobs/${job.id}`)
+  return {
+    tone: 'bad',
+    title: (
+      <>
+        <a href={href}>
+          <Text text={job.name} limit={LONGEST_NAME} />
+        </a>{' '}
+        failed <Time at={job.startedAt} now={now} />
+      </>
+    ),
+    text: <Reason {...job} />,
+    aside: <Look href={href} />,
+  }
+}
+
+/** Why an attempt failed. */
+function Reason(of: { responseStatus: number | null; errorMessage: string | null }) {
+  const { responseStatus, errorMessage } = of
+  if (errorMessage !== null) return <Text text={errorMessage} limit={LONGEST_REASON} />
+  return responseStatus === null ? 'No answer.' : `Its target answers ${responseStatus}.`
+}
+
+function botEvent(base: string, { environment, username, status, trouble }: Bot): Event {
+  const href = url(base, `/console/bots/${environment}`)
+  const name = (
+    <a href={href}>
+      {username === null ? `The ${environment} bot` : <Text text={`@${username}`} />}
+    </a>
+  )
+  if (status === 'disabled')
+    return {
+      tone: 'warn',
+      title: <>{name} is not enabled</>,
+      text: 'It has a token, but nobody can sign in by it.',
+      aside: <Look href={href}>Enable</Look>,
+    }
+  return {
+    tone: 'bad',
+    title: <>{name} does not hear anybody</>,
+    text: <Text text={`${trouble ?? ''}.`} limit={LONGEST_REASON} />,
+    aside: <Look href={href}>Repair</Look>,
+  }
+}
+
+function usageEvents(base: string, usage: Troubles['usage']): Event[] {
+  const banner = usage && usageBanner(base, usage)
+  if (!usage || !banner) return []
+  const { left_requests: left, resets_at: resetsAt } = usage
+  return [
+    {
+      tone: banner.tone,
+      title: banner.children,
+      text:
+        left === null
+          ? undefined
+          : `${numeral(left)} left for new work until ${resetsAt.slice(0, 10)}.`,
+      aside: <Look href={url(base, PAGES.usage.path)}>See usage</Look>,
+    },
+  ]
+}

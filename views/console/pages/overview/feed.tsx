@@ -1,0 +1,177 @@
+import type { ComponentChildren } from 'preact'
+import type { Happening } from '../../../../src/console/pages/home/feed.ts'
+import { PAGES } from '../../frame/navigation.ts'
+import { StatusShape } from '../../status-mark.tsx'
+import { Text } from '../../text.tsx'
+import { duration, Time } from '../../time.tsx'
+import type { Tone } from '../../tone.ts'
+import { url } from '../../url.ts'
+import { withoutScheme } from '../../words.ts'
+import { DELIVERY_TONES, WORDS } from '../relay/state.tsx'
+
+const LONGEST_NAME = 48
+
+interface Line {
+  tone: Tone
+  title: ComponentChildren
+}
+
+/** What has happened in all engines, the newest first. Rows have ids, so that one can come alone. */
+export const Feed = (feed: { base: string; happenings: readonly Happening[]; now: number }) =>
+  feed.happenings.length === 0 ? (
+    <p class="hint">Nothing has happened yet.</p>
+  ) : (
+    <>
+      <ol class="events" aria-label="Latest events">
+        {feed.happenings.map((one) => {
+          const { tone, title } = lineOf(feed.base, one)
+          return (
+            <li id={one.key}>
+              <StatusShape tone={tone} />
+              <div class="eventtext">
+                <p class="eventtitle">{title}</p>
+              </div>
+              <div class="eventaside">
+                <Time at={one.at} now={feed.now} />
+              </div>
+            </li>
+          )
+        })}
+      </ol>
+      <p class="more">
+        All
+        {MORE.map(([page, word]) => (
+          <a href={url(feed.base, PAGES[page].path)}>{word}</a>
+        ))}
+      </p>
+    </>
+  )
+
+/** Where the rest of each kind is. */
+const MORE = [
+  ['identities', 'people'],
+  ['jobs', 'jobs'],
+  ['logins', 'logins'],
+  ['deliveries', 'deliveries'],
+] as const
+
+function lineOf(base: string, one: Happening): Line {
+  switch (one.kind) {
+    case 'person':
+      return personLine(base, one)
+    case 'run':
+      return runLine(base, one)
+    case 'login':
+      return loginLine(base, one)
+    case 'delivery':
+      return deliveryLine(base, one)
+  }
+}
+
+type Of<Kind extends Happening['kind']> = Extract<Happening, { kind: Kind }>
+
+const DEEDS: Readonly<Record<string, string>> = {
+  'identity.created': 'was added',
+  'identity.deleted': 'was deleted',
+  'identity.login': 'signed in',
+  'identity.password_changed': 'changed their password',
+  'identity.email_verified': 'verified their address',
+  'identity.state_changed': 'was activated or deactivated',
+}
+
+function personLine(base: string, { type, identityId, email }: Of<'person'>): Line {
+  const name = email === null ? 'Somebody' : <Text text={email} limit={LONGEST_NAME} />
+  return {
+    tone: type === 'identity.deleted' ? 'quiet' : 'good',
+    title: (
+      <>
+        {type === 'identity.deleted' ? (
+          name
+        ) : (
+          <a href={url(base, `/console/identities/${identityId}`)}>{name}</a>
+        )}{' '}
+        {DEEDS[type] ?? type}
+      </>
+    ),
+  }
+}
+
+const RUN_TONES: Record<Of<'run'>['run']['status'], Tone> = {
+  running: 'busy',
+  success: 'good',
+  failed: 'bad',
+}
+
+function runLine(base: string, { run }: Of<'run'>): Line {
+  const path = run.kind === 'cron' ? 'jobs' : 'delayed'
+  return {
+    tone: RUN_TONES[run.status],
+    title: (
+      <>
+        <a href={url(base, `/console/${path}/${run.jobId}`, { execution: run.id })}>
+          <Text text={run.name} limit={LONGEST_NAME} />
+        </a>{' '}
+        {outcomeOf(run)}
+      </>
+    ),
+  }
+}
+
+function outcomeOf({ status, durationMs, responseStatus, attempt }: Of<'run'>['run']): string {
+  const again = attempt > 1 ? `, attempt ${attempt}` : ''
+  if (status === 'running') return `runs${again}`
+  if (status === 'success') return `ran in ${duration(durationMs ?? 0)}${again}`
+  return `failed${responseStatus === null ? '' : `: ${responseStatus}`}${again}`
+}
+
+const LOGIN_LINES: Record<Of<'login'>['login']['state'], { tone: Tone; words: string }> = {
+  pending: { tone: 'busy', words: 'waits to be opened' },
+  opened: { tone: 'busy', words: 'waits for an answer' },
+  approved: { tone: 'good', words: 'was approved' },
+  denied: { tone: 'warn', words: 'was denied' },
+  mismatched: { tone: 'warn', words: 'ended: another number was chosen' },
+}
+
+function loginLine(base: string, { login }: Of<'login'>): Line {
+  const { tone, words } = login.is_expired
+    ? { tone: 'quiet' as const, words: 'expired unanswered' }
+    : LOGIN_LINES[login.state]
+  return {
+    tone,
+    title: (
+      <>
+        <a href={url(base, `/console/logins/${login.id}`)}>
+          Login by bot
+          {login.client_label !== null && (
+            <>
+              {' from '}
+              <Text text={login.client_label} limit={LONGEST_NAME} />
+            </>
+          )}
+        </a>{' '}
+        {words}
+      </>
+    ),
+  }
+}
+
+function deliveryLine(base: string, { delivery, address }: Of<'delivery'>): Line {
+  const { id, event_type: type, status } = delivery
+  return {
+    tone: DELIVERY_TONES[status],
+    title: (
+      <>
+        <a href={url(base, `/console/deliveries/${id}`)}>
+          <Text text={type} limit={LONGEST_NAME} />
+        </a>{' '}
+        {WORDS[status]}
+        {address !== null && (
+          <>
+            {status === 'succeeded' ? ' to ' : ', for '}
+            <Text text={withoutScheme(address)} limit={LONGEST_NAME} />
+          </>
+        )}
+      </>
+    ),
+  }
+}

@@ -1,0 +1,52 @@
+import type { Coming } from '../../../../src/console/pages/home/coming.ts'
+import { TimeAxis } from '../../charts/time-axis.tsx'
+import { LinkButton } from '../../form/button.tsx'
+import { PAGES } from '../../frame/navigation.ts'
+import { shorten } from '../../text.tsx'
+import { url } from '../../url.ts'
+
+const LONGEST_NAME = 48
+const MINUTE_MS = 60_000
+/** Ends of the axis, of which the first that takes all is chosen, or else the last. */
+const SPANS = [10, 30, 60, 120, 360, 720, 1440].map((minutes) => minutes * MINUTE_MS)
+const LONGEST_SPAN = 1440 * MINUTE_MS
+
+/** The jobs that run next, and their runs on a line of time. */
+export const Next = ({
+  base,
+  coming,
+  now,
+}: {
+  base: string
+  coming: readonly Coming[]
+  now: number
+}) => {
+  const last = coming.at(-1)
+  if (!last)
+    return (
+      <>
+        <p class="hint">No run is to come.</p>
+        <div class="actions">
+          <LinkButton href={url(base, PAGES.jobs.path)} isSmall>
+            See jobs
+          </LinkButton>
+        </div>
+      </>
+    )
+  const until = now + (SPANS.find((one) => last.at - now <= one) ?? LONGEST_SPAN)
+  return (
+    <TimeAxis
+      label="Coming runs"
+      now={now}
+      until={until}
+      coming={coming.map(({ kind, id, name, at, words, again }) => ({
+        at,
+        again,
+        isEndless: (again.at(-1) ?? until) < until,
+        name: shorten(name, LONGEST_NAME),
+        href: url(base, `/console/${kind === 'cron' ? 'jobs' : 'delayed'}/${id}`),
+        note: words,
+      }))}
+    />
+  )
+}

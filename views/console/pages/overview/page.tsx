@@ -1,0 +1,124 @@
+import type { ComponentChildren, VNode } from 'preact'
+import { failingIn, type Troubles } from '../../../../src/console/pages/home/attention.ts'
+import type { Coming } from '../../../../src/console/pages/home/coming.ts'
+import type { Happening } from '../../../../src/console/pages/home/feed.ts'
+import { PAGES } from '../../frame/navigation.ts'
+import { PageHead } from '../../page-head.tsx'
+import { Columns, Section } from '../../section.tsx'
+import { Text } from '../../text.tsx'
+import type { Tone } from '../../tone.ts'
+import { url } from '../../url.ts'
+import { counted, listed } from '../../words.ts'
+import { LiveSource } from '../live-source.tsx'
+import { Attention } from './attention.tsx'
+import { Begin } from './begin.tsx'
+import { Feed } from './feed.tsx'
+import { Next } from './next.tsx'
+import { type Today, TodayTiles } from './tiles.tsx'
+
+/** All that the page says about a tenant. */
+export interface Glance {
+  base: string
+  apiUrl: string
+  tenantName: string
+  hasKey: boolean
+  mayMakeKeys: boolean
+  mayChange: boolean
+  /** Whether anything has been set up, or has happened. */
+  isFresh: boolean
+  today: Today
+  troubles: Troubles
+  coming: readonly Coming[]
+  happenings: readonly Happening[]
+  now: number
+}
+
+/** The parts that change while somebody looks, by the id of their element. */
+export const GLANCE_PARTS = {
+  'overview-head': (glance: Glance) => <Head {...glance} />,
+  'overview-top': (glance: Glance) => <Top {...glance} />,
+  'overview-next': (glance: Glance) => <Next {...glance} />,
+  'overview-feed': (glance: Glance) => <Feed {...glance} />,
+} satisfies Record<string, (glance: Glance) => VNode>
+
+/** What runs, what failed, what comes next, and what happens just now. */
+export const OverviewPage = (page: {
+  glance: Glance
+  live: { href: string; shownId: string }
+  /** For whoever runs the installation, too. */
+  installation: ComponentChildren
+}) => (
+  <>
+    <LiveSource {...page.live} />
+    <Part id="overview-head" glance={page.glance} />
+    <Part id="overview-top" glance={page.glance} />
+    {page.installation}
+    <Columns>
+      <Section id="next" title="Next" note="Runs to come." isCard>
+        <Part id="overview-next" glance={page.glance} />
+      </Section>
+      <Section id="latest" title="Live" note="As it happens." isCard>
+        <Part id="overview-feed" glance={page.glance} />
+      </Section>
+    </Columns>
+  </>
+)
+
+const Part = ({ id, glance }: { id: keyof typeof GLANCE_PARTS; glance: Glance }) => (
+  <div id={id} class="livepart">
+    {GLANCE_PARTS[id](glance)}
+  </div>
+)
+
+const Head = (glance: Glance) => (
+  <PageHead title={<Text text={glance.tenantName} limit={64} />} state={stateOf(glance)} />
+)
+
+function stateOf({ base, isFresh, today, troubles }: Glance): {
+  tone: Tone
+  sentence: ComponentChildren
+} {
+  if (isFresh) return { tone: 'quiet', sentence: 'Nothing has happened here yet.' }
+  const failing = failingIn(troubles)
+  if (failing > 0) return { tone: 'bad', sentence: <Failing base={base} troubles={troubles} /> }
+  if (troubles.bots.length > 0 || troubles.usage)
+    return { tone: 'warn', sentence: 'Everything runs, and something needs attention.' }
+  const { active } = today.jobs
+  return {
+    tone: 'good',
+    sentence:
+      active === 0
+        ? 'Everything runs.'
+        : `Everything runs: no failure in ${counted(active, 'job')}, and every endpoint takes what it gets.`,
+  }
+}
+
+const Failing = ({ base, troubles }: Pick<Glance, 'base' | 'troubles'>) => {
+  const { endpoints, webhooks, jobs } = troubles
+  const kinds = [
+    { count: endpoints.length, noun: 'endpoint', page: PAGES.endpoints.path },
+    { count: webhooks.length, noun: 'webhook', page: PAGES.webhooks.path },
+    { count: jobs.length, noun: 'job', page: PAGES.jobs.path },
+  ].filter(({ count }) => count > 0)
+  const [only] = kinds
+  const text = listed(kinds.map(({ count, noun }) => counted(count, noun)))
+  const verb = failingIn(troubles) === 1 ? 'is' : 'are'
+  return (
+    <>
+      {kinds.length === 1 && only ? <a href={url(base, only.page)}>{text}</a> : text} {verb}{' '}
+      failing. Everything else runs.
+    </>
+  )
+}
+
+const Top = (glance: Glance) =>
+  glance.isFresh ? (
+    <Begin {...glance} />
+  ) : (
+    <>
+      <TodayTiles base={glance.base} today={glance.today} />
+      <Section id="attention" title="Needs attention" isCard>
+        <Attention {...glance} />
+      </Section>
+    </>
+  )
