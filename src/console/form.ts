@@ -14,6 +14,12 @@ export function asTyped(fields: Fields, name: string): string {
   return typeof value === 'string' ? value : ''
 }
 
+/** What was ticked of a group of boxes, which leave nothing behind where none of them is. */
+export function ticked(fields: Fields, name: string): string[] {
+  const values = fields[name]
+  return Array.isArray(values) ? values.filter((value) => typeof value === 'string') : []
+}
+
 /** What a person can put right in the form itself. */
 const CORRECTABLE: ReadonlySet<ErrorKind> = new Set<ErrorKind>(['invalid', 'conflict'])
 

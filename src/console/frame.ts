@@ -17,7 +17,7 @@ export const THEME_COOKIE = 'gatehouse_theme'
 export const ENVIRONMENT_COOKIE = 'gatehouse_environment'
 
 /** What one page has to say for itself. */
-export interface PageContent {
+interface PageContent {
   request: Request
   visitor: Visitor
   title: string

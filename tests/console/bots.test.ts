@@ -250,3 +250,53 @@ test('another tenant’s bot is neither shown nor touched', async () => {
   expect([stolen.status, stolen.body]).toEqual([422, expect.stringContaining('in use elsewhere')])
   expect(botsOf(tenantId).live).toMatchObject({ enabled: true, username })
 })
+
+describe('the walk to a first sign-in', () => {
+  /** The step to be done, as the page marks it. */
+  const stepIn = ({ body }: { body: string }) =>
+    /aria-current="step"><p><strong>([^<]+)/.exec(body)?.[1]
+
+  test('goes step by step, and is over once somebody has come in', async () => {
+    const { tenantId, owner } = await tenantWithoutBots()
+    const bot = world.botApi.bot()
+    expect(stepIn(await owner.see('/live'))).toBe('Make a bot, and paste its token')
+    await owner.send('/live/token', { token: bot.token })
+    expect(stepIn(await owner.see('/live'))).toBe('Enable it')
+    await owner.send('/live/enable')
+    expect(stepIn(await owner.see('/live'))).toBe('Try it by a test login')
+
+    await owner.send('/test/enable')
+    expect((await owner.see('/test')).body).toContain('2 of 3 done')
+    const place = placeOf(await owner.send('/test/try')) ?? ''
+    const [, id = '', link = ''] = /logins\/([\w-]+)\?link=(.+)$/.exec(place) ?? []
+    const number = world.app.passepartout.records.get(tenantId, id).match_code ?? ''
+    await world.app.raw(`/sandbox/passepartout/${link}`, {
+      method: 'POST',
+      body: new URLSearchParams({ choice: number, person: 'ada' }),
+    })
+    expect((await owner.see('/test')).body).not.toContain('Set it up')
+  })
+
+  test('is for those who may take it', async () => {
+    const { id } = await world.app.tenant()
+    const viewer = await operator({ [id]: 'viewer' })
+    expect((await viewer.see('/live')).body).not.toContain('Set it up')
+  })
+})
+
+test.each([
+  ['invalid_token', '/token to @BotFather'],
+  ['conflict', '/revoke to @BotFather'],
+  ['unreachable', 'has to reach api.telegram.org'],
+])('a bot in trouble (%s) comes with what to do', async (health, words) => {
+  const { tenantId, owner } = await tenantWithBots()
+  const setHealth = world.app.db.client.query(
+    `UPDATE passepartout_bots SET health = ? WHERE tenant_id = ? AND environment = 'live'`,
+  )
+  expect((await owner.see('/live')).body).not.toContain('What to do')
+  setHealth.run(health, tenantId)
+  const { body } = await owner.see('/live')
+  expect(body).toContain(words)
+  expect(body).not.toContain('Set it up')
+  setHealth.run('ok', tenantId)
+})

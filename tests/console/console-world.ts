@@ -5,14 +5,16 @@ import { bootTestApp, type TestAppOptions } from '../support/app.ts'
 const silent = createLog({ level: 'error', format: 'text', now: () => 0, write: () => {} })
 
 /** The application behind a port, for visitors with a browser. */
-export async function servedApp(options: TestAppOptions = {}) {
+export async function servedApp({ port = 0, ...options }: TestAppOptions & { port?: number } = {}) {
   const app = await bootTestApp(options)
-  const listener = serve(app.app, { host: '127.0.0.1', port: 0 }, silent)
+  const listener = serve(app.app, { host: '127.0.0.1', port }, silent)
   return {
     ...app,
     url: listener.url,
     setUpUrl: async () => `${listener.url}/setup/${await app.operators.links.issueSetUp()}`,
     [Symbol.asyncDispose]: async () => {
+      // A page that somebody has open would keep the server from ending.
+      app.live.stop()
       await listener.stop()
       await app[Symbol.asyncDispose]()
     },

@@ -327,6 +327,28 @@ describe('who calls comes before what is sent', () => {
     ['of wrong fields', '{"name":5}', 'application/json'],
   ] as const
 
+  test('who may only look sees no secret that a job sends', async () => {
+    const headers = { Authorization: 'Bearer secret', 'X-Team': 'orders' }
+    const { api } = acme
+    const job = await api.post('/v1/clockwork/jobs', { ...world.job, headers })
+    const delayed = await api.post('/v1/clockwork/delayed', { ...world.delayed, headers })
+    const seenBy = async (role: 'viewer' | 'member') => {
+      const session = await (await operatorIn({ [acme.id]: role })).signIn()
+      const paths = ['jobs', `jobs/${job.body.id}`, 'delayed', `delayed/${delayed.body.id}`]
+      const read = [
+        ...paths.map((path) => session.api.get(`/dashboard/clockwork/${path}`)),
+        ...[paths[1], paths[3]].map((path) => session.api.get(`/console/${path}`)),
+      ]
+      return (await Promise.all(read)).map(({ body }) => JSON.stringify(body))
+    }
+    for (const body of await seenBy('viewer')) {
+      expect(body).not.toContain('Bearer secret')
+      expect(body).toContain('********')
+      expect(body).toContain('orders')
+    }
+    for (const body of await seenBy('member')) expect(body).toContain('Bearer secret')
+  })
+
   test.each(BAD)('401 and 403 come before a body that is %s', async (_, body, type) => {
     const nobody = await (await operatorIn({})).signIn()
     const viewer = await (await operatorIn({ [acme.id]: 'viewer' })).signIn()

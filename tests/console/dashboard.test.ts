@@ -234,6 +234,13 @@ test('the API document shows both, each with what it asks for', async () => {
       body.paths[(prefix + path).replace(':job_id', '{job_id}')][method.toLowerCase()]
     expect(of(BY_KEY).security).toEqual([{ apiKey: [] }])
     expect(of(BY_SESSION)).toMatchObject({ tags: ['clockwork'], security: [{ session: [] }] })
-    expect(of(BY_SESSION).responses).toEqual(of(BY_KEY).responses)
+    const [session, key] = [of(BY_SESSION).responses, of(BY_KEY).responses]
+    expect(Object.keys(session)).toEqual(Object.keys(key))
+    expect(withoutWords(session)).toEqual(withoutWords(key))
+    expect(JSON.stringify(session)).not.toContain('API key')
   }
 })
+
+/** What a refusal is called depends on what one has shown; what it looks like does not. */
+const withoutWords = (responses: object): unknown =>
+  JSON.parse(JSON.stringify(responses, (name, value) => (name === 'description' ? '' : value)))

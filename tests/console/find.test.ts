@@ -17,7 +17,8 @@ async function searcher(roles: Record<string, Role>, { isAdmin = false } = {}) {
   const headers = { ...own, accept: 'text/html' }
   const see = (q: string) => app.raw(`/console/find?${new URLSearchParams({ q })}`, { headers })
   const find = async (q: string) => {
-    const { body } = await see(q)
+    const { body, status } = await see(q)
+    expect([q, status]).toEqual([q, 200])
     const [found = ''] = body.slice(body.indexOf('<div id="found">')).split('<dialog')
     return [...found.matchAll(/<a class="item" href="([^"]*)"/g)].map(([, to]) => to)
   }
@@ -118,6 +119,45 @@ describe('what is found', () => {
     expect(await find(email.toUpperCase())).toEqual([`/console/identities/${ids.identities}`])
   })
 
+  test('people, by how their address begins', async () => {
+    const { tenantId, email, ids } = await furnished()
+    const { find } = await searcher({ [tenantId]: 'viewer' })
+    expect(await find(email.slice(0, 12))).toContain(`/console/identities/${ids.identities}`)
+  })
+
+  test.each([
+    ['jobs', 'NIGHTLY'],
+    ['delayed', 'later'],
+    ['endpoints', '9/events'],
+  ] as const)('of %s, by what they are called', async (path, name) => {
+    const { tenantId, ids } = await furnished()
+    const { find } = await searcher({ [tenantId]: 'viewer' })
+    expect(await find(name)).toEqual([`/console/${path}/${ids[path]}`])
+  })
+
+  test('event types by their whole name, and members by a part of theirs', async () => {
+    const { tenantId } = await furnished()
+    await app.clock.settled()
+    const colleague = await newOperator(app, { roles: { [tenantId]: 'member' } })
+    const { find } = await searcher({ [tenantId]: 'viewer' })
+    expect(await find('order.paid')).toEqual(['/console/event-types/order.paid'])
+    expect(await find(colleague.email)).toEqual([`/console/team/${colleague.id}`])
+    expect(await find(colleague.id)).toEqual([`/console/team/${colleague.id}`])
+  })
+
+  test('what is among the data that is not shown, with the change-over', async () => {
+    const { id, key } = await app.tenant()
+    const relay = app.client((await key('relay', 'test')).key)
+    const { body: sent } = await relay.post('/v1/relay/messages', {
+      event_type: 'order.paid',
+      payload: {},
+    })
+    const { see } = await searcher({ [id]: 'viewer' })
+    const { body } = await see(sent.id)
+    expect(body).toContain(`name="return_to" value="/console/messages/${sent.id}"`)
+    expect(body).toContain('Message, test data')
+  })
+
   test('keys, by what is shown of them, to owners alone', async () => {
     const { tenantId, ids } = await furnished()
     const [hint = ''] = app.platform.keys
@@ -136,9 +176,9 @@ describe('what is found', () => {
   test('nothing, and then the lists that search by name', async () => {
     const { id } = await app.tenant()
     const { find } = await searcher({ [id]: 'viewer' })
-    expect(await find('nightly')).toEqual([
-      '/console/jobs?q=nightly',
-      '/console/identities?q=nightly',
+    expect(await find('nothing')).toEqual([
+      '/console/jobs?q=nothing',
+      '/console/identities?q=nothing',
     ])
     expect(await find('')).toEqual([])
   })
@@ -174,6 +214,19 @@ describe('whose', () => {
     expect(await find('health')).toEqual(['/console/admin/health'])
     expect(await find('bots')).toEqual([])
     for (const id of Object.values(ids)) expect(await find(id)).toEqual([])
+  })
+
+  test('whoever runs the installation finds tenants and operators, by id and by how they begin', async () => {
+    const { id } = await app.tenant('Nordlicht')
+    const other = await newOperator(app, { email: 'nordwin@example.com' })
+    const { find, actIn } = await searcher({}, { isAdmin: true })
+    await actIn(null)
+    const [tenant, operator] = [
+      `/console/admin/tenants/${id}`,
+      `/console/admin/operators/${other.id}`,
+    ]
+    expect(await find('nord')).toEqual([tenant, operator])
+    expect([await find(id), await find(other.id)]).toEqual([[tenant], [operator]])
   })
 
   test('a stranger signs in first, and somebody without a tenant finds nothing', async () => {

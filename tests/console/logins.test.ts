@@ -250,3 +250,51 @@ test('an id is no way past the tenant', async () => {
   for (const id of [newId(), '../keys', '%00', '<script>'])
     expect((await owner.see(`/${encodeURIComponent(id)}`)).status).toBe(404)
 })
+
+describe('the picture of a day', () => {
+  test('counts what came of sign-ins, hour by hour', async () => {
+    const of = await tenant()
+    await approved(of)
+    const denied = await of.owner.try()
+    await answer(denied, 'deny')
+    await of.owner.try()
+    const tally = () => {
+      const { hours, isCut } = app.passepartout.records.lastDay({
+        tenantId: of.tenantId,
+        environment: 'test',
+      })
+      return { latest: hours.at(-1), all: hours.length, isCut }
+    }
+    expect(tally()).toEqual({
+      latest: { approved: 1, refused: 1, expired: 0, waiting: 1 },
+      all: 24,
+      isCut: false,
+    })
+    const { body } = await of.owner.see()
+    expect(body).toContain('Of the 3 sign-ins in 24 hours: 1 approved, 1 refused, 0 expired')
+    expect(body).toContain('Approved, 24 h, by the hour: 1 in all')
+
+    app.clock.jump(6 * MINUTE)
+    expect(tally().latest ?? {}).toMatchObject({ expired: 1, waiting: 0 })
+    app.clock.jump(-6 * MINUTE)
+  })
+
+  test('is of the data that is looked at, and of one tenant', async () => {
+    await approved(await tenant())
+    const of = await tenant()
+    expect((await of.owner.see()).body).toContain('Nobody has tried to sign in.')
+    const { hours } = app.passepartout.records.lastDay({ ...of, environment: 'live' })
+    expect(hours.every(({ approved }) => approved === 0)).toBe(true)
+  })
+})
+
+test('the page of a user leads to the sign-ins that they took part in', async () => {
+  const of = await tenant()
+  const { place, userId } = await approved(of)
+  const again = await approved(of)
+  const untouched = await of.owner.try()
+  const { body } = await of.owner.see(`/users/${userId}`)
+  expect(again.userId).toBe(userId)
+  expect(rowsOf({ body })).toEqual([idOf(again.place), idOf(place)])
+  expect(body).not.toContain(idOf(untouched))
+})

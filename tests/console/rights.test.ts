@@ -18,7 +18,7 @@ const RULES: [RegExp, readonly Who[]][] = [
     ['owner', 'member', 'viewer', 'installation', 'nobody'],
   ],
   [/ \/console\/admin\//, ['installation']],
-  [/ \/console\/keys\b/, ['owner']],
+  [/ \/console\/(keys\b|first-key$)/, ['owner']],
   [/^POST \/console\/team\/leave$/, ['owner', 'member', 'viewer']],
   [/^POST \/console\/team\b|^GET \/console\/team\/invite$/, ['owner']],
   [/^POST \/console\/(usage\/cap|settings)\b/, ['owner']],
@@ -31,10 +31,14 @@ const RULES: [RegExp, readonly Who[]][] = [
 
 /** What the rules above would say otherwise. */
 const EXCEPTIONS: Record<string, readonly Who[]> = {
+  // Behind a sign-up, for whoever owns the tenant that came with it.
+  'GET /console/welcome': ['owner'],
+  'POST /console/welcome': ['owner'],
   // The dry run, for whoever may replay.
   'GET /console/endpoints/:id/replay': ['owner', 'member'],
   // A way to sign in is taken away, not a person.
   'POST /console/identities/:id/credentials/:part/remove': ['owner', 'member'],
+  'POST /console/identities/:id/accounts/:part/remove': ['owner', 'member'],
 }
 
 let app: ServedApp

@@ -183,6 +183,36 @@ describe('months', () => {
   })
 })
 
+describe('where the month ends at this pace', () => {
+  const paceOf = ({ body }: { body: string }): string | undefined =>
+    /At this pace<\/dt><dd>(.*?)<\/dd>/.exec(body)?.[1]
+
+  test('is said with what it costs, up to the cap', async () => {
+    await using app = await world('metered', { start: '2026-04-16T00:00:00.000Z' })
+    await app.use(20)
+    expect(paceOf(await app.page())).toBe(
+      'about 40 requests by the end of the month, for about 15.00',
+    )
+    await app.post('/console/usage/cap', { spend_cap: '7' })
+    expect(paceOf(await app.page())).toContain('for about 7.00')
+  })
+
+  test('is said without an amount where the plan has none', async () => {
+    await using app = await world('free', { start: '2026-04-16T00:00:00.000Z' })
+    await app.use(1)
+    expect(paceOf(await app.page())).toBe('about 2 requests by the end of the month')
+  })
+
+  test.each(['2026-04-01T12:00:00.000Z', '2026-04-16T00:00:00.000Z'])(
+    'is not guessed from half a day, nor from nothing: %s',
+    async (start) => {
+      await using app = await world('metered', { start })
+      if (start.startsWith('2026-04-01')) await app.use(3)
+      expect(paceOf(await app.page())).toBeUndefined()
+    },
+  )
+})
+
 describe('the spend cap', () => {
   const capOf = ({ platform, acme }: Awaited<ReturnType<typeof world>>) =>
     platform.tenants.find(acme.id).spend_cap_cents

@@ -73,14 +73,37 @@ on('click', 'dialog', (event, dialog) => {
   if (event.target === dialog) dialog.close()
 })
 
+/* Code goes on where its line began. The browser inserts it, so that it can be undone. */
+on('keydown', 'textarea[data-code]', (event, field) => {
+  if (event.key !== 'Enter' || event.isComposing || event.ctrlKey || event.metaKey) return
+  const line = field.value.slice(0, field.selectionStart).split('\n').at(-1)
+  const [indent] = /^[ \t]*/.exec(line)
+  if (indent === '') return
+  event.preventDefault()
+  document.execCommand('insertText', false, `\n${indent}`)
+})
+
 /* A secret is not left by accident. */
 let isLeaving = false
 on('submit', 'form', () => {
   isLeaving = true
 })
+const unsaved = () => $$('[data-guarded]').find((panel) => !$('[data-saved]', panel).checked)
 addEventListener('beforeunload', (event) => {
-  const isAtRisk = $$('[data-guarded]').some((panel) => !$('[data-saved]', panel).checked)
-  if (isAtRisk && !isLeaving) event.preventDefault()
+  if (unsaved() && !isLeaving) event.preventDefault()
+})
+let wayOut
+on('click', 'a[href]:not([data-palette], [target], [href^="#"])', (event, link) => {
+  const panel = unsaved()
+  if (!panel || event.metaKey || event.ctrlKey || event.shiftKey) return
+  event.preventDefault()
+  wayOut = link.href
+  $('#palette')?.close()
+  $('[data-leaving]', panel).showModal()
+})
+on('click', '[data-leave]', () => {
+  isLeaving = true
+  location.assign(wayOut)
 })
 
 /* Filters apply as they are chosen. */
@@ -130,11 +153,11 @@ on('input', '#palette-query', (_event, input) => {
   if (asked === '') $('#palette-found').replaceChildren()
   markNext()
 })
-const choices = () => $$('.palettelist a').filter((link) => link.offsetParent !== null)
+const choices = () => $$('.palettelist .item').filter((item) => item.offsetParent !== null)
 /** Shows where Enter leads. */
 function markNext() {
   const [next] = choices()
-  for (const link of $$('.palettelist a')) link.classList.toggle('next', link === next)
+  for (const link of $$('.palettelist .item')) link.classList.toggle('next', link === next)
 }
 document.addEventListener('htmx:after:swap', markNext)
 on('keydown', '#palette', (event) => {
@@ -145,7 +168,7 @@ on('keydown', '#palette', (event) => {
   const at = stops.indexOf(document.activeElement)
   stops[(at + step + stops.length) % stops.length].focus()
 })
-on('submit', '#palette form', (event) => {
+on('submit', '#palette > form', (event) => {
   const first = choices()[0]
   if (!first) return
   event.preventDefault()
@@ -170,6 +193,20 @@ function tick() {
   }
 }
 setInterval(tick, 15_000)
+function countDown() {
+  for (const shown of $$('time [data-left]')) {
+    const until = Date.parse(shown.closest('time').dateTime)
+    const seconds = Math.max(0, Math.floor((until - Date.now()) / 1000))
+    const at = Math.max(
+      0,
+      UNITS.findIndex(([size]) => seconds >= size),
+    )
+    const [[size, unit], [smaller, rest] = []] = UNITS.slice(at)
+    const more = smaller ? ` ${Math.floor((seconds % size) / smaller)} ${rest}` : ''
+    shown.textContent = seconds === 0 ? '0 s' : `${Math.floor(seconds / size)} ${unit}${more}`
+  }
+}
+setInterval(countDown, 1000)
 
 if (!/Mac|iPhone|iPad/.test(navigator.platform)) {
   for (const key of $$('.search kbd')) key.textContent = 'Ctrl K'

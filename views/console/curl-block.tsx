@@ -18,10 +18,11 @@ export const CurlBlock = ({ title = 'curl', ...request }: CurlRequest & { title?
 /** The command, quoted so that a shell reads each value as it is. */
 export function curlCommand({ url, method, headers = {}, body }: CurlRequest): string {
   const usual = body === undefined ? 'GET' : 'POST'
+  const curl = LISTS.test(url) ? 'curl -g' : 'curl'
   const lines = [
     method === undefined || method === usual
-      ? `curl ${quoted(url)}`
-      : `curl -X ${method} ${quoted(url)}`,
+      ? `${curl} ${quoted(url)}`
+      : `${curl} -X ${method} ${quoted(url)}`,
     ...Object.entries(headers).map(([name, value]) => `-H ${quoted(`${name}: ${value}`)}`),
     ...(body === undefined
       ? []
@@ -30,8 +31,14 @@ export function curlCommand({ url, method, headers = {}, body }: CurlRequest): s
   return lines.join(' \\\n  ')
 }
 
-/** Double quotes where a variable is to be filled in, single ones where nothing is. */
+/** What curl would take for a list of addresses, and call each of them. */
+const LISTS = /[[\]{}]/
+
+/**
+ * In single quotes, where a shell reads all as it is; with one exception that we alone write, the key
+ * that whoever pastes the command has in a variable.
+ */
 const quoted = (text: string): string =>
-  /\$[A-Z_]+/.test(text) && !/["`\\]/.test(text)
+  /^Authorization: Bearer \$[A-Z_]+$/.test(text)
     ? `"${text}"`
     : `'${text.replaceAll("'", String.raw`'\''`)}'`

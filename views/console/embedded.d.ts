@@ -7,3 +7,7 @@ declare module '*/htmx.min.js' {
   const text: string
   export default text
 }
+declare module '*/hx-sse.min.js' {
+  const text: string
+  export default text
+}

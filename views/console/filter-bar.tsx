@@ -1,4 +1,5 @@
 import type { ComponentChildren } from 'preact'
+import { errorIdOf, FieldError, idOf } from './form/labelled.tsx'
 import { Icon } from './icons.tsx'
 import { IN_PLACE } from './in-place.ts'
 
@@ -9,6 +10,18 @@ export interface Filter {
   options: readonly { value: string; label: string }[]
 }
 
+/** What is typed rather than chosen. Times are in UTC, as the page says them. */
+export interface FilterInput {
+  name: string
+  label: string
+  value?: string | undefined
+  type?: 'text' | 'date' | 'datetime-local'
+  placeholder?: string
+  isMono?: boolean
+  /** What is wrong with what was typed; said below the bar. */
+  error?: string | undefined
+}
+
 /**
  * Search and filters of a list, kept in its address. `kept` are parts of the address that are
  * chosen elsewhere, as by chips. Lists without a search leave it out.
@@ -17,6 +30,7 @@ export const FilterBar = (bar: {
   action: string
   search?: { label: string; value?: string; name?: string }
   filters?: readonly Filter[]
+  inputs?: readonly FilterInput[]
   kept?: Record<string, string | undefined>
   /** Where the list is whole again; given once something is filtered. */
   clearHref?: string
@@ -44,8 +58,11 @@ export const FilterBar = (bar: {
     {bar.filters?.map((filter) => (
       <Choice {...filter} />
     ))}
+    {bar.inputs?.map((input) => (
+      <Typed {...input} />
+    ))}
     {bar.children}
-    <button type="submit" class="button small">
+    <button type="submit" class={bar.inputs ? 'button small stays' : 'button small'}>
       Filter
     </button>
     {bar.clearHref !== undefined && (
@@ -53,6 +70,9 @@ export const FilterBar = (bar: {
         Clear
       </a>
     )}
+    {bar.inputs?.map(({ name, error }) => (
+      <FieldError name={name} error={error} />
+    ))}
   </form>
 )
 
@@ -70,3 +90,24 @@ const Choice = ({ name, label, value, options }: Filter) => (
     <Icon name="down" />
   </label>
 )
+
+const Typed = (input: FilterInput) => (
+  <label class={input.value ? 'choice chosen' : 'choice'}>
+    <span>{input.label}</span>
+    <input {...attributesOf(input)} />
+  </label>
+)
+
+/** Loosely typed, since the types of attributes differ by the kind of input, which is data here. */
+const attributesOf = (input: FilterInput): Record<string, unknown> => ({
+  type: input.type ?? 'text',
+  id: idOf(input.name),
+  name: input.name,
+  value: input.value,
+  placeholder: input.placeholder,
+  class: input.isMono ? 'mono' : undefined,
+  'aria-invalid': input.error === undefined ? undefined : 'true',
+  'aria-describedby': input.error === undefined ? undefined : errorIdOf(input.name),
+  autocomplete: 'off',
+  spellcheck: false,
+})

@@ -1,4 +1,6 @@
+import { withoutBlanks } from '../../src/platform/json-text.ts'
 import { CodeBlock } from './code-block.tsx'
+import { formattedJson } from './formatted-json.ts'
 
 /** Beyond it colours cost more than they help. */
 const LONGEST_COLOURED = 20_000
@@ -10,10 +12,10 @@ const LINES_UNFOLDED = 24
  * rest of the page stays in sight.
  */
 export const JsonView = (view: { title: string; value: unknown; isOpen?: boolean }) => {
-  const text = JSON.stringify(view.value, null, 2) ?? 'null'
+  const text = formattedJson(view.value)
   const lines = text.split('\n').length
   const block = (
-    <CodeBlock title={view.title}>
+    <CodeBlock title={view.title} wraps={lines === 1}>
       {text.length > LONGEST_COLOURED ? text : tokensOf(text)}
     </CodeBlock>
   )
@@ -28,7 +30,10 @@ export const JsonView = (view: { title: string; value: unknown; isOpen?: boolean
   )
 }
 
-/** A body as it came: formatted where it is JSON. */
+/**
+ * A body as it came: formatted where it is JSON and that changes nothing. Of a number with more
+ * digits than JavaScript keeps, another one would be shown than was sent.
+ */
 export const BodyView = ({ title, text }: { title: string; text: string }) => {
   const value = parsed(text)
   return value === undefined ? (
@@ -42,7 +47,8 @@ export const BodyView = ({ title, text }: { title: string; text: string }) => {
 
 function parsed(text: string): unknown {
   try {
-    return JSON.parse(text)
+    const value: unknown = JSON.parse(text)
+    return JSON.stringify(value) === withoutBlanks(text) ? value : undefined
   } catch {
     return undefined
   }

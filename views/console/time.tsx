@@ -33,6 +33,19 @@ export function duration(milliseconds: number): string {
   return `${Math.floor(milliseconds / HOUR)} h ${Math.floor((milliseconds % HOUR) / MINUTE)} min`
 }
 
+/** What is left of a time, in its two largest units. */
+export function left(until: number, now: number): string {
+  const distance = Math.max(0, until - now)
+  const at = UNITS.findIndex(([size]) => distance >= size)
+  if (at === -1) return '0 s'
+  return UNITS.slice(at, at + 2)
+    .map(([size, unit], place) => {
+      const larger = place === 0 ? Number.POSITIVE_INFINITY : (UNITS[at]?.[0] ?? size)
+      return `${Math.floor((distance % larger) / size)} ${unit}`
+    })
+    .join(' ')
+}
+
 /** The instant, to the second. */
 export const utc = (at: number): string =>
   `${new Date(at).toISOString().slice(0, 19).replace('T', ' ')} UTC`
@@ -50,5 +63,13 @@ export const Time = ({ at, now }: { at: number; now: number }) => (
   <time datetime={new Date(at).toISOString()} title={utc(at)}>
     <span data-relative>{relative(at, now)}</span>
     <span class="unseen"> ({utc(at)})</span>
+  </time>
+)
+
+/** What is left until a moment; it counts down while the page is open. */
+export const Countdown = ({ until, now }: { until: number; now: number }) => (
+  <time datetime={new Date(until).toISOString()} title={utc(until)}>
+    <span data-left>{left(until, now)}</span>
+    <span class="unseen"> (until {utc(until)})</span>
   </time>
 )

@@ -1,30 +1,70 @@
 import { Elysia } from 'elysia'
-import { DeliveriesPage } from '../../../views/console/pages/relay/deliveries.tsx'
-import { DeliveryPage } from '../../../views/console/pages/relay/delivery.tsx'
-import type { Flash } from '../../../views/console/toast.tsx'
-import type { Endpoint } from '../../engines/relay/model/endpoints.ts'
-import { STATUSES } from '../../http/delivery-log/model.ts'
+import {
+  DELIVERY_PARTS,
+  DeliveriesPage,
+  type DeliveryListing,
+} from '../../../views/console/pages/relay/deliveries.tsx'
+import { type ListPlace, pagesAlong } from '../../../views/console/trail.ts'
+import { url } from '../../../views/console/url.ts'
+import { STATUSES, type Status } from '../../http/delivery-log/model.ts'
 import type { Caller } from '../../platform/keys.ts'
-import { crumbTo } from '../frame.ts'
+import { type Part, stateIdOf } from '../live/part.ts'
+import type { RelayVisit } from './relay/visit.ts'
 import type { RelayParts } from './relay.ts'
-import type { RelayVisit } from './relay-visit.ts'
 
+const PATH = '/console/deliveries'
+const LIVE = '/console/live/deliveries'
 const ON_A_PAGE = 50
-/** As many endpoints as a tenant may have. */
-const ALL = 1000
 
-/** What became of messages, endpoint by endpoint, attempt by attempt. */
+/** What of all deliveries somebody looks at. */
+interface Asked {
+  status: Status | undefined
+  endpointId: string | undefined
+  place: ListPlace
+}
+
+/** What became of messages, endpoint by endpoint, and what becomes of them now. */
 export function deliveryPages(parts: RelayParts) {
-  const { kit, frames, clock, visited } = parts
-  const { deliveries, endpoints } = parts.relay
+  const { kit, frames, clock, visited, delivery, liveAnswers } = parts
+  const { deliveries } = parts.relay
 
-  const endpointsOf = (caller: Caller): Endpoint[] => endpoints.list(caller, { limit: ALL }).data
+  function listing(caller: Caller, { status, endpointId, place }: Asked): DeliveryListing {
+    const base = frames.base()
+    const of = { status, endpoint_id: endpointId, cursor: place.cursor }
+    const page = deliveries.list(caller, { limit: ON_A_PAGE, ...of })
+    const { tenantId, environment } = caller
+    return {
+      base,
+      page,
+      pages: pagesAlong(place, page.next_cursor, (to) =>
+        url(base, PATH, { status, endpoint: endpointId, ...to }),
+      ),
+      isFirst: place.cursor === undefined,
+      endpoints: delivery.glances.addresses({ tenantId, name: `relay.${environment ?? 'live'}` }),
+      status,
+      endpointId,
+      now: clock.now(),
+    }
+  }
 
-  function list({ request, visitor, caller, query }: RelayVisit): Response {
-    const { cursor } = query
-    const status = STATUSES.find((one) => one === query.status)
-    const endpointId = query.endpoint === '' ? undefined : query.endpoint
-    const of = { status, endpoint_id: endpointId }
+  function partsOf(shown: DeliveryListing): Part[] {
+    const { data } = shown.page
+    const facts = {
+      'deliveries-head': data,
+      'deliveries-list': [data, shown.endpoints],
+      'deliveries-pages': shown.pages,
+    } satisfies Record<keyof typeof DELIVERY_PARTS, unknown>
+    return Object.entries(DELIVERY_PARTS).map(([target, draw]) => ({
+      target,
+      facts: facts[target as keyof typeof DELIVERY_PARTS],
+      draw: () => draw(shown),
+    }))
+  }
+
+  function list(visit: RelayVisit): Response {
+    const { request, visitor, caller } = visit
+    const asked = askedIn(visit)
+    const shown = listing(caller, asked)
     return frames.page({
       request,
       visitor,
@@ -32,61 +72,39 @@ export function deliveryPages(parts: RelayParts) {
       active: 'deliveries',
       hasEnvironments: true,
       children: DeliveriesPage({
-        base: frames.base(),
-        page: deliveries.list(caller, { limit: ON_A_PAGE, cursor, ...of }),
-        isFirst: cursor === undefined,
-        endpoints: endpointsOf(caller),
-        status,
-        endpointId,
-        now: clock.now(),
+        listing: shown,
+        live: isLive(asked) ? sourceOf(shown) : undefined,
       }),
     })
   }
 
-  function show({ request, visitor, caller, id, query, mayChange }: RelayVisit): Response {
-    const delivery = deliveries.get(caller, id)
-    const log = delivery.attempt_log
-    return frames.page({
-      request,
-      visitor,
-      title: delivery.event_type,
-      active: 'deliveries',
-      above: [crumbTo(frames.base(), 'deliveries')],
-      flash: flashOf(query.done),
-      hasEnvironments: true,
-      children: DeliveryPage({
-        base: frames.base(),
-        delivery,
-        endpoint: endpoints.ifAny(caller, delivery.endpoint_id),
-        selected: log.find((attempt) => attempt.id === query.attempt) ?? log.at(-1),
-        mayChange,
-        now: clock.now(),
-      }),
-    })
+  function sourceOf(shown: DeliveryListing) {
+    const shownId = stateIdOf(partsOf(shown))
+    return {
+      href: url(shown.base, LIVE, { endpoint: shown.endpointId, shown: shownId }),
+      shownId,
+    }
   }
 
-  async function resend({ caller, id }: RelayVisit): Promise<Response> {
-    await deliveries.resend(caller, id)
-    return frames.go(`/console/deliveries/${id}?done=resent`)
+  function live(visit: RelayVisit): Response {
+    const { caller } = visit
+    const asked = { ...askedIn(visit), status: undefined, place: {} }
+    const name = `deliveries ${caller.environment} ${asked.endpointId ?? ''}`
+    return liveAnswers(visit, { name, look: () => partsOf(listing(caller, asked)) })
   }
 
-  async function cancel({ caller, id }: RelayVisit): Promise<Response> {
-    await deliveries.cancel(caller, id)
-    return frames.go(`/console/deliveries/${id}?done=cancelled`)
-  }
-
-  return new Elysia({ prefix: '/console/deliveries', detail: { hide: true } })
+  return new Elysia({ name: 'delivery pages', detail: { hide: true } })
     .use(kit)
-    .get('', (visit) => list(visited(visit)), { right: 'read' })
-    .get('/:id', (visit) => show(visited(visit)), { right: 'read' })
-    .post('/:id/resend', (visit) => resend(visited(visit)), { right: 'change' })
-    .post('/:id/cancel', (visit) => cancel(visited(visit)), { right: 'change' })
+    .get(PATH, (visit) => list(visited(visit)), { right: 'read' })
+    .get(LIVE, (visit) => live(visited(visit)), { right: 'read' })
 }
 
-const FLASHES: Readonly<Record<string, Flash>> = {
-  resent: { tone: 'busy', text: 'On its way again. Load this page again to see what comes of it.' },
-  cancelled: { tone: 'quiet', text: 'Cancelled. It is not tried again.' },
-}
+/** What is new comes to the first page; those in one state are found by a search. */
+const isLive = ({ status, place }: Asked): boolean =>
+  status === undefined && place.cursor === undefined
 
-const flashOf = (done = ''): Flash | undefined =>
-  Object.hasOwn(FLASHES, done) ? FLASHES[done] : undefined
+const askedIn = ({ query, place }: RelayVisit): Asked => ({
+  status: STATUSES.find((one) => one === query.status),
+  endpointId: query.endpoint || undefined,
+  place,
+})

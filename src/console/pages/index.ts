@@ -1,5 +1,6 @@
 import { Elysia } from 'elysia'
 import type { Config, Origins } from '../../config/index.ts'
+import type { Delivery } from '../../delivery/index.ts'
 import type { Clockwork } from '../../engines/clockwork/index.ts'
 import type { Gate } from '../../engines/gate/index.ts'
 import type { Passepartout } from '../../engines/passepartout/index.ts'
@@ -10,6 +11,8 @@ import type { Platform } from '../../platform/platform.ts'
 import { createCallers } from '../callers.ts'
 import type { Frames } from '../frame.ts'
 import { createConsoleKit } from '../kit.ts'
+import { createLiveAnswers } from '../live/answers.ts'
+import type { Live } from '../live/index.ts'
 import type { Device } from '../operators/entry.ts'
 import type { Operators } from '../operators/index.ts'
 import { accountPages } from './account.ts'
@@ -19,32 +22,36 @@ import { mailPages } from './admin/mail.ts'
 import { operatorPages } from './admin/operators.ts'
 import { tenantPages } from './admin/tenants.ts'
 import { auditPages } from './audit.ts'
-import { botPages } from './bots.ts'
-import { delayedPages } from './delayed.ts'
+import { delayedPages } from './clockwork/delayed.ts'
+import { jobPages } from './clockwork/jobs.ts'
 import { entryPages } from './entry.ts'
 import { findPages } from './find.ts'
-import { identityPages } from './gate/identities.ts'
-import { policyPages } from './gate/policies.ts'
-import { signInPages } from './gate/sign-in.ts'
-import { webhookPages } from './gate/webhooks.ts'
-import { homePage } from './home.ts'
-import { jobPages } from './jobs.ts'
+import { firstJobPages } from './first-job.ts'
+import { identityPages } from './gate/identities/index.ts'
+import { policyPages } from './gate/policies/index.ts'
+import { signInPages } from './gate/sign-in/index.ts'
+import { webhookPages } from './gate/webhooks/index.ts'
+import { homePage } from './home/index.ts'
 import { keyPages } from './keys.ts'
-import { loginPages } from './logins.ts'
+import { botPages } from './passepartout/bots.ts'
+import { loginPages } from './passepartout/logins.ts'
 import { relayPages } from './relay.ts'
 import { settingsPages } from './settings.ts'
 import { teamPages } from './team.ts'
 import { usagePages } from './usage.ts'
+import { welcomePages } from './welcome.ts'
 
 /** Every page of the console. */
 export function consolePages(parts: {
   platform: Platform
+  delivery: Delivery
   gate: Gate
   clockwork: Clockwork
   passepartout: Passepartout
   relay: Relay
   operators: Operators
   frames: Frames
+  live: Live
   baseUrl: () => string
   addressOf: (request: Request) => string | undefined
   maxBody: number
@@ -65,6 +72,7 @@ export function consolePages(parts: {
     kit,
     house: gate.house,
     callerOf: createCallers(platform),
+    liveAnswers: createLiveAnswers({ live: parts.live, visitors: operators.visitors }),
   }
 
   const deviceOf = (request: Request): Device => ({
@@ -74,6 +82,8 @@ export function consolePages(parts: {
 
   return new Elysia({ name: 'console pages' })
     .use(entryPages({ ...common, deviceOf }))
+    .use(welcomePages(common))
+    .use(firstJobPages(common))
     .use(homePage(common))
     .use(delayedPages(common))
     .use(jobPages(common))

@@ -1,12 +1,19 @@
 import { Elysia } from 'elysia'
 import type { FormError } from '../../../views/console/form/error-summary.tsx'
-import { IssuedKeyPage, KeyPage, KeysPage, NewKeyPage } from '../../../views/console/pages/keys.tsx'
+import { IssuedKeyPage } from '../../../views/console/pages/issued-key.tsx'
+import { KeyPage } from '../../../views/console/pages/key.tsx'
+import { KeysPage } from '../../../views/console/pages/keys.tsx'
+import { NewKeyPage, scopesField } from '../../../views/console/pages/new-key.tsx'
+import { type ListPlace, pagesAlong, placeIn } from '../../../views/console/trail.ts'
+import { url } from '../../../views/console/url.ts'
 import type { Fields } from '../../http/body.ts'
 import type { Clock } from '../../platform/clock.ts'
-import { ENGINES, ENVIRONMENTS, type Engine, type Environment } from '../../platform/engines.ts'
-import { fail, invalid, notFound } from '../../platform/errors.ts'
-import type { ApiKey, IssuedKey, Keys } from '../../platform/keys.ts'
-import { submitted, typed } from '../form.ts'
+import { createCursor } from '../../platform/cursor.ts'
+import { ENGINE_SCOPES, ENGINES, ENVIRONMENTS, type Engine } from '../../platform/engines.ts'
+import { invalid } from '../../platform/errors.ts'
+import type { ApiKey, FoundKey, IssuedKey, Keys, NewKey } from '../../platform/keys.ts'
+import { flashOf } from '../flash.ts'
+import { submitted, ticked, typed } from '../form.ts'
 import { crumbTo, type Frames } from '../frame.ts'
 import type { ConsoleKit, TenantVisit } from '../kit.ts'
 
@@ -14,6 +21,11 @@ const HOUR_MS = 3_600_000
 
 /** For how long an old key works on beside the new one. */
 export const GRACES = { none: 0, hour: HOUR_MS, day: 24 * HOUR_MS, week: 168 * HOUR_MS } as const
+
+const PATH = '/console/keys'
+const ROWS = 50
+/** Keys that one page counts and looks through. */
+const LOOKED_AT = 500
 
 /** Keys of a tenant: made, shown once, replaced with a time in which both work, revoked. */
 export function keyPages(parts: {
@@ -24,22 +36,41 @@ export function keyPages(parts: {
   baseUrl: () => string
 }) {
   const { kit, frames, keys, clock, baseUrl } = parts
+  const cursor = createCursor('console keys', ['number', 'string'])
+  const cursorOf = ({ created_at: at, id }: ApiKey) => cursor.encode([Date.parse(at), id])
 
-  const existing = ({ tenant }: TenantVisit, id: string): ApiKey =>
-    keys.list(tenant.tenantId).find((key) => key.id === id) ?? fail(notFound('key not found'))
-
-  function list({ request, visitor, tenant, query }: TenantVisit & Asked): Response {
-    const all = keys.list(tenant.tenantId).toReversed()
-    const engine = ENGINES.find((one) => one === query.engine)
-    const flash = FLASHES[query.done ?? '']
-    const children = KeysPage({ base: frames.base(), keys: all, engine, now: clock.now() })
+  function list({ request, visitor, tenant: { tenantId } }: Visit): Response {
+    const asked = new URL(request.url).searchParams
+    const place = placeIn(asked)
+    const engine = engineIn(asked)
+    const before = cursor.positionOf(place.cursor)
+    const newest = keys.newest(tenantId, LOOKED_AT)
+    const looked = before
+      ? keys.newest(tenantId, LOOKED_AT, { createdAt: before[0], id: before[1] })
+      : newest
+    const shown = engine ? looked.filter((key) => key.engine === engine) : looked
+    const rows = shown.slice(0, ROWS)
+    const last = shown.length > ROWS ? rows.at(-1) : looked[LOOKED_AT - 1]
+    const hrefOf = (at: ListPlace) => url(frames.base(), PATH, { engine, ...at })
+    const children = KeysPage({
+      base: frames.base(),
+      rows,
+      newest,
+      hasMore: newest.length === LOOKED_AT,
+      engine,
+      changedId: asked.get('changed') ?? undefined,
+      pages: pagesAlong(place, last && cursorOf(last), hrefOf),
+      now: clock.now(),
+    })
+    const flash = flashOf(FLASHES, asked.get('done'))
     return frames.page({ request, visitor, title: 'Keys', active: 'keys', flash, children })
   }
 
   function form(
-    { request, visitor }: TenantVisit & Asked,
+    { request, visitor }: Visit,
     of: { typed?: Fields; errors?: readonly FormError[] } = {},
   ): Response {
+    const engine = engineIn(new URL(request.url).searchParams) ?? 'clockwork'
     return frames.page({
       request,
       visitor,
@@ -47,97 +78,115 @@ export function keyPages(parts: {
       active: 'keys',
       above: [crumbTo(frames.base(), 'keys')],
       status: of.errors ? 422 : 200,
-      children: NewKeyPage({ base: frames.base(), ...of }),
+      children: NewKeyPage({ base: frames.base(), engine, ...of }),
     })
   }
 
-  async function create(visit: TenantVisit & Asked): Promise<Response> {
-    const { actor, tenant, body } = visit
+  async function create(visit: Visit, body: Fields): Promise<Response> {
+    const { actor, tenant } = visit
     const { value, errors } = await submitted(
       async () => keys.issue(actor, { tenantId: tenant.tenantId, ...wantedIn(body) }),
-      { engine: 'engine', environment: 'environment', scopes: 'scopes' },
+      {
+        engine: 'engine',
+        environment: 'environment',
+        scopes: ownScopesIn(body).length > 0 ? 'own_scopes' : `${typed(body, 'engine')}_scopes`,
+      },
     )
     return value ? issued(visit, value) : form(visit, { typed: body, errors })
   }
 
   /** The answer to the form itself: nobody keeps the key, so no other page could show it. */
-  const issued = ({ request, visitor }: TenantVisit & Asked, key: IssuedKey): Response =>
+  const issued = (
+    { request, visitor }: Visit,
+    key: IssuedKey,
+    replaced?: { hint: string; endsAt: number },
+  ): Response =>
     frames.page({
       request,
       visitor,
       title: 'New key',
       active: 'keys',
       above: [crumbTo(frames.base(), 'keys')],
-      children: IssuedKeyPage({ base: frames.base(), apiUrl: baseUrl(), key }),
+      children: IssuedKeyPage({
+        base: frames.base(),
+        apiUrl: baseUrl(),
+        key,
+        replaced,
+        now: clock.now(),
+      }),
     })
 
-  function show(visit: TenantVisit & Asked): Response {
-    const { request, visitor, params } = visit
-    const key = existing(visit, params.id)
+  function show({ request, visitor, tenant: { tenantId } }: Visit, id: string): Response {
+    const key = keys.find(tenantId, id)
     return frames.page({
       request,
       visitor,
       title: key.hint,
       active: 'keys',
       above: [crumbTo(frames.base(), 'keys')],
-      children: KeyPage({ base: frames.base(), key, now: clock.now() }),
+      children: KeyPage({
+        base: frames.base(),
+        key,
+        replacement: replacementOf(tenantId, key),
+        now: clock.now(),
+      }),
     })
   }
 
-  async function rotate(visit: TenantVisit & Asked): Promise<Response> {
-    const { id } = existing(visit, visit.params.id)
-    const grace = typed(visit.body, 'grace')
+  const replacementOf = (tenantId: string, { replaced_by: id }: FoundKey): FoundKey | undefined =>
+    id === null ? undefined : keys.find(tenantId, id)
+
+  async function rotate(visit: Visit, id: string, body: Fields): Promise<Response> {
+    const { hint } = keys.find(visit.tenant.tenantId, id)
+    const grace = typed(body, 'grace')
     if (!Object.hasOwn(GRACES, grace)) throw invalid('grace: expected none, hour, day or week')
-    return issued(visit, await keys.rotate(visit.actor, id, GRACES[grace as keyof typeof GRACES]))
+    const graceMs = GRACES[grace as keyof typeof GRACES]
+    const key = await keys.rotate(visit.actor, id, graceMs)
+    return issued(visit, key, { hint, endsAt: clock.now() + graceMs })
   }
 
-  async function revoke(visit: TenantVisit & Asked): Promise<Response> {
-    await keys.revoke(visit.actor, existing(visit, visit.params.id).id)
-    return frames.go('/console/keys?done=revoked')
+  async function revoke({ actor, tenant }: Visit, id: string): Promise<Response> {
+    await keys.revoke(actor, keys.find(tenant.tenantId, id).id)
+    return frames.go(url('', PATH, { done: 'revoked', changed: id }))
   }
 
-  return new Elysia({ name: 'key pages', prefix: '/console/keys', detail: { hide: true } })
+  return new Elysia({ name: 'key pages', prefix: PATH, detail: { hide: true } })
     .use(kit)
-    .get('', (visit) => list(asked(visit)), { right: 'keys' })
-    .get('/new', (visit) => form(asked(visit)), { right: 'keys' })
-    .post('', (visit) => create(asked(visit)), { right: 'keys' })
-    .get('/:id', (visit) => show(asked(visit)), { right: 'keys' })
-    .post('/:id/rotate', (visit) => rotate(asked(visit)), { right: 'keys' })
-    .post('/:id/revoke', (visit) => revoke(asked(visit)), { right: 'keys' })
+    .get('', (visit) => list(visit), { right: 'keys' })
+    .get('/new', (visit) => form(visit), { right: 'keys' })
+    .post('', ({ body, ...visit }) => create(visit, body as Fields), { right: 'keys' })
+    .get('/:id', ({ params, ...visit }) => show(visit, params.id), { right: 'keys' })
+    .post('/:id/rotate', ({ params, body, ...visit }) => rotate(visit, params.id, body as Fields), {
+      right: 'keys',
+    })
+    .post('/:id/revoke', ({ params, ...visit }) => revoke(visit, params.id), { right: 'keys' })
 }
 
-/** What a handler finds besides the visit. */
-interface Asked {
-  request: Request
-  params: { id: string }
-  query: Record<string, string | undefined>
-  body: Fields
-}
-
-/** Routes without a parameter, a body or a query have none; the handlers need not care. */
-const asked = (
-  visit: TenantVisit & { request: Request; params: object; query: object; body: unknown },
-): TenantVisit & Asked => ({
-  ...visit,
-  params: { id: '', ...visit.params },
-  query: { ...visit.query },
-  body: (visit.body ?? {}) as Fields,
-})
+type Visit = TenantVisit & { request: Request }
 
 const FLASHES: Readonly<Record<string, { tone: 'good'; text: string }>> = {
   revoked: { tone: 'good', text: 'Revoked. Requests with this key are refused from now on.' },
 }
 
-function wantedIn(body: Fields): { engine: Engine; environment?: Environment; scopes?: string[] } {
+const engineIn = (search: URLSearchParams): Engine | undefined =>
+  ENGINES.find((one) => one === search.get('engine'))
+
+const ownScopesIn = (body: Fields): string[] =>
+  typed(body, 'own_scopes')
+    .split(/[\s,]+/)
+    .filter(Boolean)
+
+function wantedIn(body: Fields): Omit<NewKey, 'tenantId'> {
   const engine = ENGINES.find((one) => one === typed(body, 'engine'))
   if (!engine) throw invalid(`engine: choose one of ${ENGINES.join(', ')}`)
   const environment = ENVIRONMENTS.find((one) => one === typed(body, 'environment'))
-  const scopes = typed(body, 'scopes')
-    .split(/[\s,]+/)
-    .filter(Boolean)
-  return {
-    engine,
-    ...(engine !== 'clockwork' && environment && { environment }),
-    ...(scopes.length > 0 && { scopes }),
-  }
+  const known: readonly string[] = ENGINE_SCOPES[engine]
+  // Of one there is nothing to choose, so that its form has no boxes for it.
+  const chosen =
+    known.length === 1
+      ? known
+      : ticked(body, scopesField(engine)).filter((scope) => known.includes(scope))
+  const scopes = [...chosen, ...ownScopesIn(body)]
+  if (scopes.length === 0) throw invalid('scopes: tick at least one')
+  return { engine, scopes, ...(engine !== 'clockwork' && environment && { environment }) }
 }

@@ -1,22 +1,20 @@
 import { Elysia } from 'elysia'
 import type { FormError } from '../../../views/console/form/error-summary.tsx'
-import {
-  InvitedPage,
-  InvitePage,
-  MemberPage,
-  nameOf,
-  TeamPage,
-} from '../../../views/console/pages/team.tsx'
+import { TeamPage } from '../../../views/console/pages/team.tsx'
+import { InvitedPage, InvitePage } from '../../../views/console/pages/team-invite.tsx'
+import { MemberPage } from '../../../views/console/pages/team-member.tsx'
+import { nameOf } from '../../../views/console/pages/team-words.tsx'
 import { shorten } from '../../../views/console/text.tsx'
 import type { Fields } from '../../http/body.ts'
 import type { Clock } from '../../platform/clock.ts'
 import { fail, invalid, notFound } from '../../platform/errors.ts'
+import { flashOf } from '../flash.ts'
 import { submitted, typed } from '../form.ts'
 import { crumbTo, type Frames } from '../frame.ts'
 import type { ConsoleKit, TenantVisit } from '../kit.ts'
 import type { Operators } from '../operators/index.ts'
 import { may, ROLES, type Role } from '../operators/rights.ts'
-import type { MemberRow } from '../operators/store.ts'
+import type { MemberRow } from '../operators/store/memberships.ts'
 
 type Visit = TenantVisit & { request: Request }
 
@@ -44,7 +42,7 @@ export function teamPages(parts: {
       mayDecide: may(tenant.role, 'team'),
       now: clock.now(),
     })
-    const flash = FLASHES[done ?? '']
+    const flash = flashOf(FLASHES, done)
     return frames.page({ request, visitor, title: 'Team', active: 'team', flash, children })
   }
 
@@ -119,7 +117,7 @@ export function teamPages(parts: {
       title: shorten(nameOf(member), 60),
       active: 'team',
       above: [crumbTo(frames.base(), 'team')],
-      flash: FLASHES[of.done ?? ''],
+      flash: flashOf(FLASHES, of.done),
       status: of.errors ? 422 : 200,
       children,
     })

@@ -7,6 +7,7 @@ import { conflict, invalid } from '../../platform/errors.ts'
 import type { Metering } from '../../platform/metering/index.ts'
 import { dayOf, monthOf } from '../../platform/metering/months.ts'
 import type { Tenants } from '../../platform/tenants.ts'
+import { flashOf } from '../flash.ts'
 import { submitted, typed } from '../form.ts'
 import type { Frames } from '../frame.ts'
 import type { ConsoleKit, TenantVisit } from '../kit.ts'
@@ -33,7 +34,7 @@ export function usagePages(parts: {
       visitor,
       title: 'Usage',
       active: 'usage',
-      flash: FLASHES[query.done ?? ''],
+      flash: flashOf(FLASHES, query.done),
       status: of.errors ? 422 : 200,
       children: UsagePage({
         ...of,

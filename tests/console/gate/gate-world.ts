@@ -15,7 +15,8 @@ export async function gateWorld(options: TestAppOptions = {}) {
   /** Whoever has this role in the first tenant, with a browser. */
   async function visitor(role: Role) {
     const operator = await newOperator(app, { roles: { [acme.id]: role } })
-    return { id: operator.id, ...browser((await operator.signIn()).cookie) }
+    const { cookie } = await operator.signIn()
+    return { id: operator.id, cookie, ...browser(cookie) }
   }
 
   async function admin() {
@@ -28,7 +29,8 @@ export async function gateWorld(options: TestAppOptions = {}) {
     const headers = { accept: 'text/html', ...(cookie !== undefined && { cookie }) }
     return {
       open: (path: string) => app.raw(path, { headers }),
-      send: (path: string, fields: Record<string, string> = {}) =>
+      /** Pairs where a name comes more than once. */
+      send: (path: string, fields: Record<string, string> | string[][] = {}) =>
         app.raw(path, { method: 'POST', headers, body: new URLSearchParams(fields) }),
     }
   }

@@ -164,6 +164,9 @@ describe('the page of an identity', () => {
         'activate',
         'delete',
         'credentials/password/remove',
+        'accounts/github/remove',
+        'verify',
+        'recover',
         'sessions/revoke',
         'sessions/any/revoke',
       ])
@@ -272,7 +275,15 @@ describe('the page of an identity', () => {
     await using world = await gateWorld()
     const ada = await person(world.apiOfAcme)
     const { send } = await world.visitor('viewer')
-    for (const verb of ['metadata', 'deactivate', 'activate', 'delete', 'sessions/revoke'])
+    for (const verb of [
+      'metadata',
+      'deactivate',
+      'activate',
+      'delete',
+      'verify',
+      'recover',
+      'sessions/revoke',
+    ])
       expect((await send(`${PATH}/${ada.id}/${verb}`, { metadata: '{}' })).status).toBe(403)
   })
 })
@@ -308,5 +319,146 @@ describe('the metadata of an identity', () => {
     expect([late.status, late.body]).toEqual([422, expect.stringContaining('Changed since')])
     const [, seen = ''] = /name="seen" value="([^"]+)"/.exec(late.body) ?? []
     expect((await send(path, { metadata: '{"plan": "pro"}', seen })).status).toBe(303)
+  })
+})
+
+describe('accounts elsewhere', () => {
+  test('are taken away one by one', async () => {
+    await using world = await gateWorld()
+    const ada = await person(world.apiOfAcme)
+    for (const [provider, subject] of [
+      ['github', '583231'],
+      ['google', '<script>alert(1)</script>'],
+    ])
+      world.db.client
+        .query('INSERT INTO gate_social_links VALUES (?, ?, ?, ?, NULL, 1, 1)')
+        .run(world.acme.id, provider ?? '', subject ?? '', ada.id)
+    const member = await world.visitor('member')
+    const { body } = await member.open(`${PATH}/${ada.id}`)
+    expect(body).toContain('GitHub')
+    expect(body).toContain('583231')
+    expect(body).not.toContain('<script>alert')
+
+    const answer = await member.send(`${PATH}/${ada.id}/accounts/github/remove`)
+    expect(wayOn(answer)).toEqual([303, `${PATH}/${ada.id}?done=credential`])
+    const { credentials } = (await world.apiOfAcme.get(`/v1/gate/identities/${ada.id}`)).body
+    expect(credentials.oidc.identifiers).toEqual(['google:<script>alert(1)</script>'])
+    expect(objects(world, 'identity.credential_removed')).toEqual([
+      ['operator', member.id, `identity:${ada.id}`],
+    ])
+    const unknown = await member.send(`${PATH}/${ada.id}/accounts/toString/remove`)
+    expect(unknown.status).toBe(404)
+  })
+})
+
+describe('mails to somebody', () => {
+  const mailsTo = ({ mail }: GateWorld) => mail.outbox.list('all', { limit: 10 })
+
+  test('bring a way back in, with a code that works once', async () => {
+    await using world = await gateWorld()
+    const ada = await person(world.apiOfAcme, 'ada@example.com', { credentials: PASSWORD })
+    const session = await signIn(world, ada.id)
+    const member = await world.visitor('member')
+    const answer = await member.send(`${PATH}/${ada.id}/recover`)
+    expect(wayOn(answer)).toEqual([303, `${PATH}/${ada.id}?done=kept`])
+    expect(objects(world, 'identity.recovery_sent')).toEqual([
+      ['operator', member.id, `identity:${ada.id}`],
+    ])
+
+    const [sent] = mailsTo(world)
+    const text = world.mail.outbox.read('all', sent?.id ?? '')?.body?.text ?? ''
+    const [link = ''] = /^https?:\S+$/m.exec(text) ?? []
+    expect(sent?.recipient).toBe('ada@example.com')
+    expect((await member.open(`${PATH}/${ada.id}`)).body).not.toContain(link)
+    const { searchParams } = new URL(link)
+    const path = `/v1/gate/auth/recovery/submit?flow=${searchParams.get('flow')}`
+    const code = { method: 'code', code: searchParams.get('code') }
+    expect((await world.apiOfAcme.post(path, code)).status).toBe(200)
+    expect((await world.apiOfAcme.post(path, code)).status).not.toBe(200)
+    expect(isSignedIn(world, session)).toBe(false)
+  })
+
+  test('ask for proof of an address, until it is proven', async () => {
+    await using world = await gateWorld()
+    const ada = await person(world.apiOfAcme)
+    const member = await world.visitor('member')
+    expect((await member.open(`${PATH}/${ada.id}`)).body).toContain('Mail verification')
+    const answer = await member.send(`${PATH}/${ada.id}/verify`)
+    expect(wayOn(answer)).toEqual([303, `${PATH}/${ada.id}?done=kept`])
+    expect(objects(world, 'verification.sent')).toEqual([
+      ['operator', member.id, `identity:${ada.id}`],
+    ])
+    const bob = await person(world.apiOfAcme, 'bob@example.com', {
+      verifiable_addresses: [{ value: 'bob@example.com', verified: true }],
+    })
+    expect((await member.open(`${PATH}/${bob.id}`)).body).not.toContain('Mail verification')
+    expect((await member.send(`${PATH}/${bob.id}/verify`)).status).toBe(400)
+  })
+
+  test('stop where an address has had enough', async () => {
+    await using world = await gateWorld()
+    const ada = await person(world.apiOfAcme)
+    const { send, open } = await world.visitor('member')
+    const places: (string | null)[] = []
+    for (let time = 0; time < 12; time++)
+      places.push((await send(`${PATH}/${ada.id}/recover`)).headers.get('location'))
+    expect(places[0]).toEndWith('?done=kept')
+    expect(places.at(-1)).toEndWith('?done=enough')
+    const enough = places.filter((place) => place?.endsWith('?done=enough')).length
+    expect(mailsTo(world)).toHaveLength(12 - enough)
+    expect((await open(`${PATH}/${ada.id}?done=enough`)).body).toContain('had enough mails')
+  })
+
+  test('are none to somebody who is inactive', async () => {
+    await using world = await gateWorld()
+    const ada = await person(world.apiOfAcme, 'ada@example.com', { state: 'inactive' })
+    const { send, open } = await world.visitor('member')
+    expect((await send(`${PATH}/${ada.id}/recover`)).status).toBe(400)
+    expect((await open(`${PATH}/${ada.id}`)).body).not.toContain('Mail recovery')
+    expect(mailsTo(world)).toEqual([])
+  })
+})
+
+describe('what happened to somebody', () => {
+  test('is told by their sessions, by events and by the audit log, the latest first', async () => {
+    await using world = await gateWorld()
+    const ada = await person(world.apiOfAcme, 'ada@example.com', { credentials: PASSWORD })
+    world.clock.jump(1000)
+    await signIn(world, ada.id)
+    world.clock.jump(1000)
+    const member = await world.visitor('member')
+    await member.send(`${PATH}/${ada.id}/deactivate`)
+    const { body } = await member.open(`${PATH}/${ada.id}`)
+    const history = body.slice(body.indexOf('id="history"'))
+    const places = ['Deactivated', 'Signed in by password', 'Created'].map((words) =>
+      history.indexOf(words),
+    )
+    expect(places.every((place) => place > 0)).toBe(true)
+    expect(places).toEqual(places.toSorted((one, other) => one - other))
+    expect(history).toContain('203.0.113.7')
+    expect(history).toMatch(/by <bdi[^>]*>operator-\d+@example\.com/)
+  })
+
+  test('is of nobody else', async () => {
+    await using world = await gateWorld()
+    const ada = await person(world.apiOfAcme)
+    const bob = await person(world.apiOfAcme, 'bob@example.com')
+    await signIn(world, bob.id)
+    const { open } = await world.visitor('viewer')
+    expect((await open(`${PATH}/${ada.id}`)).body).not.toContain('Signed in by')
+  })
+})
+
+test('sign-ins and newcomers of a day are counted, by the hour', async () => {
+  await using world = await gateWorld()
+  for (const name of ['ada', 'bob']) await person(world.apiOfAcme, `${name}@example.com`)
+  await person(world.apiOfOther, 'eve@example.com')
+  const { open } = await world.visitor('viewer')
+  const label = 'New identities, 24 h, by the hour'
+  expect((await open(PATH)).body).toContain(`${label}: 2 in all`)
+  world.clock.jump(25 * 3_600_000)
+  expect(world.gate.history.frequency({ tenantId: world.acme.id }, 'identity.created')).toEqual({
+    hours: Array(24).fill(0),
+    isCut: false,
   })
 })

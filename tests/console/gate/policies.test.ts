@@ -12,7 +12,7 @@ describe('the page on policies', () => {
     const { body } = await (await world.visitor('viewer')).open(PATH)
     expect(body).toContain('The starter set is in force, as it comes.')
     expect(body).toContain('own-tenant-reads')
-    expect(body).not.toContain('<textarea')
+    expect(body).not.toContain('name="policies"')
   })
 
   test('puts policies in force, and goes back to the starter set', async () => {
@@ -91,5 +91,93 @@ describe('the page on policies', () => {
     expect([wrong.status, wrong.body]).toEqual([422, expect.stringContaining('field-resource-err')])
     expect(wrong.body).not.toContain('<script>alert')
     expect(world.db.client.query('SELECT * FROM gate_decisions').all()).toEqual([])
+  })
+})
+
+describe('a question that is tried', () => {
+  test('is explained by the policies that decided, and by who asks', async () => {
+    await using world = await gateWorld()
+    const { body: ada } = await world.apiOfAcme.post('/v1/gate/identities', {
+      schema_id: 'user',
+      traits: { email: 'ada@example.com' },
+      metadata_public: { roles: ['admin', '<script>'] },
+    })
+    const { open } = await world.visitor('viewer')
+    const ask = (fields: Record<string, string>) =>
+      open(`${PATH}?${new URLSearchParams({ subject: ada.id, ...fields })}`)
+    const tenant = `tenant:${world.acme.id}`
+
+    const { body } = await ask({ action: 'keys.read', resource: tenant })
+    for (const words of [
+      'Decided by own-tenant-reads',
+      'Decided by tenant-admins',
+      'ada@example.com',
+      'admin, &lt;script',
+      '*, keys.*, *.read',
+    ])
+      expect(body).toContain(words)
+    expect(body).not.toContain('Decided by own-identity')
+
+    await world.apiOfAcme.put('/v1/gate/settings/policies', {
+      policies: `${POLICY}@id("office-only")\nforbid (principal, action, resource)\nunless { context.ip == "203.0.113.7" };\n`,
+    })
+    const away = await ask({ action: 'keys.read', resource: tenant, context: '{"ip": "::1"}' })
+    expect(away.body).toContain('Decided by office-only')
+    expect(away.body).toContain('unless { context.ip')
+    const there = await ask({
+      action: 'keys.read',
+      resource: tenant,
+      context: '{"ip": "203.0.113.7"}',
+    })
+    expect(there.body).toContain('Decided by all')
+  })
+
+  test.each(['{"a": ', '[]', '"x"', '<script>alert(1)</script>'])(
+    'says beside the context %p what is wrong, and keeps it',
+    async (context) => {
+      await using world = await gateWorld()
+      const { open } = await world.visitor('viewer')
+      const fields = { subject: 'a', action: 'b', resource: 'c:d', context }
+      const { status, body } = await open(`${PATH}?${new URLSearchParams(fields)}`)
+      expect([status, body]).toEqual([422, expect.stringContaining('field-context-error')])
+      expect(body).not.toContain('<script>alert')
+    },
+  )
+})
+
+describe('decisions', () => {
+  test('are for all who belong to the tenant, and its own', async () => {
+    await using world = await gateWorld()
+    expect(await world.statuses(`${PATH}/decisions`)).toEqual(READERS)
+    const asked = { subject: 'billing', action: 'invoices.read', resource: 'document:42' }
+    const { body: own } = await world.apiOfAcme.post('/v1/gate/authorize', asked)
+    const { body: foreign } = await world.apiOfOther.post('/v1/gate/authorize', asked)
+    const { open } = await world.visitor('viewer')
+    const { body } = await open(`${PATH}/decisions`)
+    expect(body).toContain(own.decision_id)
+    expect(body).not.toContain(foreign.decision_id)
+    expect((await open(`${PATH}/decisions/${foreign.decision_id}`)).status).toBe(404)
+  })
+
+  test('are found by who they are about, and lead to the question', async () => {
+    await using world = await gateWorld()
+    for (const subject of ['billing', 'reports'])
+      await world.apiOfAcme.post('/v1/gate/authorize', {
+        subject,
+        action: 'invoices.read',
+        resource: 'document:42',
+        context: { note: '<script>alert(1)</script>' },
+      })
+    const { open } = await world.visitor('viewer')
+    const { body } = await open(`${PATH}/decisions?subject=billing`)
+    expect([body.includes('>billing<'), body.includes('>reports<')]).toEqual([true, false])
+    expect((await open(`${PATH}/decisions?subject=nobody`)).body).toContain('Nothing was asked')
+    expect((await open(`${PATH}/decisions?cursor=nonsense`)).status).toBe(422)
+    const [, id = ''] = /decisions\/([\w-]{36})/.exec(body) ?? []
+    const detail = await open(`${PATH}/decisions/${id}`)
+    expect(detail.body).toContain('no policy permits this')
+    expect(detail.body).toContain('the starter set, which is in force')
+    expect(detail.body).toContain('subject=billing&amp;action=invoices.read')
+    expect(detail.body).not.toContain('<script>alert')
   })
 })

@@ -1,4 +1,6 @@
 import { describe, expect, test } from 'bun:test'
+import { loadConfig, PROVIDERS } from '../../../src/config/index.ts'
+import { neededBy } from '../../../src/console/pages/gate/sign-in/needed.ts'
 import { audited } from '../console-world.ts'
 import { type GateWorld, gateWorld, HOSTILE, READERS, wayOn } from './gate-world.ts'
 
@@ -19,16 +21,15 @@ describe('the page on signing in', () => {
   test('names all providers, and what the configuration lacks for each', async () => {
     await using world = await gateWorld()
     const { body } = await (await world.visitor('viewer')).open(PATH)
-    expect(body.match(/missing: client_id, client_secret in/g)).toHaveLength(10)
-    expect(body.match(/missing: client_id, team_id, key_id, private_key in/g)).toHaveLength(1)
-    expect(body).toContain('/oidc/callback/</code>')
+    expect(body.match(/lacks client_id, client_secret</g)).toHaveLength(10)
+    expect(body.match(/lacks client_id, team_id, key_id, private_key</g)).toHaveLength(1)
     expect(body).not.toContain('github-tenant')
   })
 
   test('switches a provider on and off, and tells when it is not set up', async () => {
     await using world = await gateWorld()
     const member = await world.visitor('member')
-    const answer = await member.send(`${PATH}/providers/github/on`)
+    const answer = await member.send(`${PATH}/providers/github/on`, { back: 'list' })
     expect(wayOn(answer)).toEqual([303, `${PATH}?done=on`])
     const enabled = async () => {
       const { body } = await world.apiOfAcme.get('/v1/gate/settings/oidc-providers')
@@ -36,7 +37,10 @@ describe('the page on signing in', () => {
     }
     expect(await enabled()).toEqual([{ provider: 'github', enabled: true }])
     expect((await member.open(PATH)).body).toContain('On, but not set up: GitHub.')
-    await member.send(`${PATH}/providers/github/off`)
+    expect(wayOn(await member.send(`${PATH}/providers/github/off`))).toEqual([
+      303,
+      `${PATH}/providers/github?done=off`,
+    ])
     expect(await enabled()).toEqual([])
     expect(auditedBy(world, 'providers.changed')).toEqual([
       ['operator', member.id],
@@ -91,7 +95,59 @@ describe('the page on signing in', () => {
   test('is looked at, not changed, by viewers', async () => {
     await using world = await gateWorld()
     const { send } = await world.visitor('viewer')
-    for (const action of ['providers/github/on', 'methods/code/off', 'return-urls'])
+    for (const action of ['providers/github/on', 'methods/code/off', 'return-urls', 'try'])
       expect((await send(`${PATH}/${action}`)).status).toBe(403)
+  })
+})
+
+describe('the page of a provider', () => {
+  test.each(PROVIDERS)('of %s says what it takes, and where people come back to', async (id) => {
+    await using world = await gateWorld()
+    const { open } = await world.visitor('viewer')
+    const { status, body } = await open(`${PATH}/providers/${id}`)
+    expect(status).toBe(200)
+    expect(body).toContain(`/auth/self-service/methods/oidc/callback/${id}<`)
+    expect(body).toContain(`[gate.providers.${id}]`)
+    expect(body).toContain(id === 'apple' ? 'private_key = ' : 'client_secret = ')
+    expect(body).toContain('missing')
+    expect(body).not.toContain('Switch on')
+  })
+
+  test('is for all who belong to the tenant, and of providers there are', async () => {
+    await using world = await gateWorld()
+    expect(await world.statuses(`${PATH}/providers/gitlab`)).toEqual(READERS)
+    const { open } = await world.visitor('owner')
+    for (const id of ['github-tenant', 'toString', '%3Cscript%3E'])
+      expect((await open(`${PATH}/providers/${id}`)).status).toBe(404)
+  })
+
+  test('gets no secret to show', () => {
+    const env = {
+      GATEHOUSE_GATE_PROVIDERS_GITHUB_CLIENT_ID: 'a',
+      GATEHOUSE_GATE_PROVIDERS_GITHUB_CLIENT_SECRET: 'the-secret',
+    }
+    const loaded = loadConfig({ flags: {}, env, cwd: '/nowhere', readFile: missing })
+    expect(loaded.ok && neededBy(loaded.config, 'github')).toEqual([
+      { name: 'client_id', isSet: true, value: 'a' },
+      { name: 'client_secret', isSet: true },
+    ])
+  })
+})
+
+function missing(path: string): never {
+  throw Object.assign(new Error(`no file ${path}`), { code: 'ENOENT' })
+}
+
+describe('a trial', () => {
+  test('leads to the page that the people of the tenant see', async () => {
+    await using world = await gateWorld()
+    const { send } = await world.visitor('member')
+    const answer = await send(`${PATH}/try`)
+    const place = new URL(answer.headers.get('location') ?? '')
+    expect([answer.status, place.pathname]).toEqual([303, '/auth/self-service/login'])
+    const page = await world.raw(place.pathname + place.search, {
+      headers: { accept: 'text/html' },
+    })
+    expect([page.status, page.body]).toEqual([200, expect.stringContaining('Acme')])
   })
 })

@@ -4,10 +4,12 @@ import { audited } from '../console-world.ts'
 import { CHANGERS, type GateWorld, gateWorld, HOSTILE, READERS, wayOn } from './gate-world.ts'
 
 const PATH = '/console/webhooks'
-const ALL = {
-  on_identity_created: 'true',
-  on_identity_deleted: 'true',
-}
+/** As a form sends it: a name for each box that is ticked. */
+const form = (url: string, ...events: string[]) => [
+  ['url', url],
+  ...events.map((type) => ['events[]', type]),
+]
+const BOTH = ['identity.created', 'identity.deleted']
 
 async function webhook(api: GateWorld['apiOfAcme'], url = 'http://127.0.0.1:9/hook') {
   const { status, body } = await api.post('/v1/gate/settings/webhooks', { url })
@@ -38,18 +40,41 @@ describe('the list of webhooks', () => {
     await signUp(world.apiOfAcme)
     await world.clock.settled()
     const { body } = await (await world.visitor('viewer')).open(PATH)
-    expect(body).toContain(target.url)
+    expect(body).toContain(target.url.replace('http://', ''))
     expect(body).toContain('1 active, no last delivery has failed.')
     expect(body).toContain('succeeded')
+    expect(body).toContain('100 % of 1 attempt taken in 24 hours')
     expect(body).not.toContain('other.example')
   })
+})
+
+describe('a long list of webhooks', () => {
+  test('goes on page by page, and back, and is filtered', async () => {
+    await using world = await gateWorld()
+    for (let number = 10; number < 37; number++)
+      await webhook(world.apiOfAcme, `https://h${number}.example/hook`)
+    const { open, send } = await world.visitor('member')
+    const linkIn = (body: string, rel: string) =>
+      (new RegExp(`rel="${rel}" href="([^"]+)"`).exec(body)?.[1] ?? '').replaceAll('&amp;', '&')
+    const first = (await open(PATH)).body as string
+    const second = (await open(linkIn(first, 'next'))).body as string
+    expect([first.includes('h36.example'), first.includes('h11.example')]).toEqual([true, false])
+    expect([second.includes('h11.example'), second.includes('h12.example')]).toEqual([true, false])
+    expect((await open(linkIn(second, 'prev'))).body).toContain('h36.example')
+
+    const [, id = ''] = /webhooks\/([\w-]{36})/.exec(first) ?? []
+    await send(`${PATH}/${id}/pause`)
+    expect((await open(`${PATH}?state=active`)).body).not.toContain('h36.example')
+    const paused = (await open(`${PATH}?state=paused`)).body
+    expect([paused.includes('h36.example'), paused.includes('h35.example')]).toEqual([true, false])
+  }, 20_000)
 })
 
 describe('a new webhook', () => {
   test('shows its secret once', async () => {
     await using world = await gateWorld()
     const member = await world.visitor('member')
-    const { status, body } = await member.send(PATH, { url: 'https://a.example/hook', ...ALL })
+    const { status, body } = await member.send(PATH, form('https://a.example/hook', ...BOTH))
     const [secret = ''] = /whsec_[\w+/]+=*/.exec(body) ?? []
     expect([status, secret.length > 20]).toEqual([200, true])
     const { webhooks } = (await world.apiOfAcme.get('/v1/gate/settings/webhooks')).body
@@ -63,16 +88,19 @@ describe('a new webhook', () => {
   })
 
   test.each([
-    ['url', { ...ALL, url: 'nonsense' }],
-    ['url', { ...ALL, url: '' }],
-    ['url', { ...ALL, url: `https://a.example/${HOSTILE}` }],
-    ['events', { url: 'https://a.example/hook' }],
-  ])('says beside %s what is wrong, and keeps what was typed', async (name, fields) => {
+    ['url', 'nonsense', BOTH],
+    ['url', '', BOTH],
+    ['url', `https://a.example/${HOSTILE}`, BOTH],
+    ['events', 'https://a.example/hook', []],
+    ['events', 'https://a.example/hook', ['<script>alert(1)</script>']],
+  ])('says beside %s what is wrong, and keeps what was typed', async (name, url, events) => {
     await using world = await gateWorld()
     const { send } = await world.visitor('member')
-    const { status, body } = await send(PATH, fields)
+    const { status, body } = await send(PATH, form(url, ...events))
     expect([status, body]).toEqual([422, expect.stringContaining(`id="field-${name}-error"`)])
-    expect(body).toContain(fields.url.slice(-100))
+    expect(body).toContain(url.slice(-100))
+    const ticked = body.match(/name="events\[\]" value="[\w.]+" checked/g) ?? []
+    expect(ticked).toHaveLength(name === 'url' ? BOTH.length : 0)
     expect(body).not.toContain('<script>alert')
     expect((await world.apiOfAcme.get('/v1/gate/settings/webhooks')).body.webhooks).toEqual([])
   })
@@ -100,12 +128,12 @@ describe('the page of a webhook', () => {
     const { id } = await webhook(world.apiOfAcme)
     const member = await world.visitor('member')
     const url = 'https://b.example/hook'
-    const answer = await member.send(`${PATH}/${id}`, { url, on_identity_login: 'true' })
+    const answer = await member.send(`${PATH}/${id}`, form(url, 'identity.login'))
     expect(wayOn(answer)).toEqual([303, `${PATH}/${id}?done=changed`])
     const { webhooks } = (await world.apiOfAcme.get('/v1/gate/settings/webhooks')).body
     expect(webhooks).toMatchObject([{ url, events: ['identity.login'] }])
     expect(objects(world, 'endpoint.updated')).toEqual([['operator', member.id, `endpoint:${id}`]])
-    const wrong = await member.send(`${PATH}/${id}`, { url: 'nonsense', on_identity_login: 'true' })
+    const wrong = await member.send(`${PATH}/${id}`, form('nonsense', 'identity.login'))
     expect([wrong.status, wrong.body]).toEqual([422, expect.stringContaining('field-url-error')])
   })
 
@@ -144,9 +172,11 @@ describe('the page of a webhook', () => {
     const { send } = await world.visitor('member')
     const { status, body } = await send(`${PATH}/${id}/test`)
     expect([status, body]).toEqual([200, expect.stringContaining('Taken in')])
-    expect(body).toContain('identity.created')
+    expect(target.requests[0]?.body).toContain('identity.created')
+    await send(`${PATH}/${id}/test`, { event_type: 'identity.deleted' })
+    expect(target.requests[1]?.body).toContain('identity.deleted')
     const silent = await webhook(world.apiOfAcme)
-    expect((await send(`${PATH}/${silent.id}/test`)).body).toContain('Not taken.')
+    expect((await send(`${PATH}/${silent.id}/test`)).body).toContain('Not taken: ')
   })
 })
 
@@ -174,7 +204,7 @@ describe('the log of a webhook', () => {
     const [, delivery = ''] = new RegExp(`${PATH}/${id}/deliveries/([\\w-]+)`).exec(body) ?? []
     const path = `${PATH}/${id}/deliveries/${delivery}`
     const detail = await member.open(path)
-    for (const words of ['was taken', 'What was sent', 'What came back', 'ada@example.com'])
+    for (const words of ['was taken', 'Request', 'Response', 'ada@example.com'])
       expect(detail.body).toContain(words)
     expect(wayOn(await member.send(`${path}/resend`))).toEqual([303, `${path}?done=resent`])
     await world.clock.settled()
@@ -188,6 +218,22 @@ describe('the log of a webhook', () => {
     const viewer = await world.visitor('viewer')
     expect((await viewer.open(path)).body).not.toContain('Send again')
     expect((await viewer.send(`${path}/resend`)).status).toBe(403)
+  })
+
+  test('has signatures for those alone who may send again', async () => {
+    await using world = await gateWorld()
+    await using target = startTarget()
+    const { id } = await webhook(world.apiOfAcme, `${target.url}?of=[1-3]`)
+    await signUp(world.apiOfAcme)
+    await world.clock.settled()
+    const [member, viewer] = [await world.visitor('member'), await world.visitor('viewer')]
+    const { body } = await viewer.open(`${PATH}/${id}`)
+    const [path = ''] = new RegExp(`${PATH}/${id}/deliveries/[\\w-]+`).exec(body) ?? []
+    const command = (await member.open(path)).body
+    expect(command).toMatch(/curl -g [\s\S]+-signature: v1,/)
+    const looked = (await viewer.open(path)).body
+    expect(looked).toContain('-signature: ********')
+    for (const signed of ['v1,', 'v1=', 'curl ']) expect(looked).not.toContain(signed)
   })
 
   test('says what is next where a delivery failed', async () => {

@@ -69,7 +69,7 @@ describe('a delivery', () => {
     expect(words).toContain('"order": 42')
     expect(words).toContain('"error": "busy"')
     expect(words).toContain('webhook-signature: v1,')
-    expect(words).toContain('Where the time went')
+    expect(words).toContain('Where the time of attempt 1 went')
   })
 
   test('shows the attempt that is asked for, else the last', async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { bootRelayPages, HOSTILE, NOBODYS, statusesOf, wordsOf } from './world.ts'
+import { bootRelayPages, HOSTILE, linkIn, NOBODYS, statusesOf, wordsOf } from './world.ts'
 
 const PAGE = '/console/endpoints'
 const HOUR = 3_600_000
@@ -70,6 +70,7 @@ describe('the list', () => {
       const { body } = await world.open(`${PAGE}?${query}`)
       return [good, failing, paused].filter((id) => body.includes(`row-${id}`))
     }
+    expect(page.body.indexOf(`row-${failing}`)).toBeLessThan(page.body.indexOf(`row-${paused}`))
     expect(await rows('state=failing')).toEqual([failing])
     expect(await rows('state=paused')).toEqual([paused])
     expect(await rows('q=stAging')).toEqual([paused])
@@ -91,13 +92,65 @@ describe('the list', () => {
     const ids: string[] = []
     for (let n = 0; n < 27; n++) ids.push(await world.endpoint())
     const rowsIn = (html: string) => [...html.matchAll(/id="row-([\w-]+)"/g)].map(([, id]) => id)
-    const first = rowsIn((await world.open(PAGE)).body)
-    const second = rowsIn((await world.open(`${PAGE}?after=${first.at(-1)}`)).body)
-    expect([...first, ...second]).toEqual(ids.toReversed())
+    const first = await world.open(PAGE)
+    const next = linkIn(first.body, 'next')
+    const second = await world.open(next)
+    expect([...rowsIn(first.body), ...rowsIn(second.body)]).toEqual(ids.toReversed())
+    expect(linkIn(second.body, 'prev')).toBe(PAGE)
+    expect(linkIn((await world.open(`${PAGE}?state=active`)).body, 'next')).toContain(
+      'state=active',
+    )
+  })
+
+  test('has those that would hear of a type, in a channel', async () => {
+    await using world = await bootRelayPages()
+    const all = await world.endpoint()
+    const orders = await world.endpoint({ event_types: ['order.*'], channels: ['eu'] })
+    const users = await world.endpoint({ event_types: ['user.created'], channels: ['us'] })
+    await world.message()
+    const rows = async (query: string) => {
+      const { body } = await world.open(`${PAGE}?${query}`)
+      return [all, orders, users].filter((id) => body.includes(`row-${id}`))
+    }
+    expect(await rows('type=order.paid')).toEqual([all, orders])
+    expect(await rows('type=user.created')).toEqual([all, users])
+    expect(await rows('channel=eu')).toEqual([all, orders])
+    expect(await rows('type=order.paid&channel=us')).toEqual([all])
+    expect(await rows('type=&channel=')).toHaveLength(3)
+    const { body } = await world.open(PAGE)
+    for (const choice of ['order.paid', 'eu', 'us'])
+      expect(body).toContain(`<option value="${choice}">`)
+  })
+
+  test('says what waits: the next attempt at one that fails, and what is held', async () => {
+    await using world = await bootRelayPages()
+    world.target.answers(() => new Response('', { status: 500 }))
+    await world.endpoint()
+    await world.message()
+    expect(wordsOf((await world.open(PAGE)).body)).toContain('retry in 5 s')
+    world.target.answers(() => new Response(''))
+    const paused = await world.endpoint({ event_types: ['user.*'] })
+    await world.post(`${PAGE}/${paused}/pause`)
+    await world.message({ event_type: 'user.created' })
+    expect(wordsOf((await world.open(PAGE)).body)).toContain('1 held')
+  })
+
+  test('shows an endpoint whose secrets cannot be opened like any other', async () => {
+    await using world = await bootRelayPages()
+    const id = await world.endpoint()
+    world.app.db.client.run("UPDATE endpoints SET secrets = 'lost', headers = 'lost'")
+    const { status, body } = await world.open(PAGE)
+    expect([status, body.includes(`row-${id}`)]).toEqual([200, true])
   })
 })
 
 describe('a new endpoint', () => {
+  test('listens from the start to what the address asks for', async () => {
+    await using world = await bootRelayPages()
+    const { body } = await world.open(`${PAGE}/new?event_types=order.paid`)
+    expect(body).toContain('>order.paid</textarea>')
+  })
+
   test('shows its secret once, and is made by the operator', async () => {
     await using world = await bootRelayPages()
     const made = await world.post(PAGE, {
@@ -175,9 +228,14 @@ describe('an endpoint', () => {
     await using world = await bootRelayPages()
     world.target.answers(() => new Response('', { status: 500 }))
     const id = await world.endpoint()
-    await world.message()
+    const message = await world.message()
     const { body } = await world.open(`${PAGE}/${id}`)
     expect(wordsOf(body)).toContain('Failing since 12:00: 1 attempt in a row.')
+    expect(wordsOf(body)).toMatch(/The last attempt .*It answered with status 500/)
+    expect(body).toContain(`/console/deliveries/${await world.deliveryOf(message)}`)
+    world.target.answers(() => new Response(''))
+    await world.app.clock.advance(5000)
+    expect(wordsOf((await world.open(`${PAGE}/${id}`)).body)).not.toContain('The last attempt')
   })
 
   test('is paused, and resumed with or without what was held', async () => {
@@ -226,12 +284,16 @@ describe('an endpoint', () => {
   test('gets another secret, shown once, while the one before signs on', async () => {
     await using world = await bootRelayPages()
     const id = await world.endpoint()
+    expect(wordsOf((await world.open(`${PAGE}/${id}`)).body)).toContain('Signed with one secret')
     const { status, body } = await world.post(`${PAGE}/${id}/rotate`, { grace: 'week' })
     const [secret = ''] = /whsec_[\w+/=]+/.exec(body) ?? []
     expect([status, secret.length > 30]).toEqual([200, true])
     expect(wordsOf(body)).toContain('ends in 7 d')
-    expect((await world.open(`${PAGE}/${id}`)).body).not.toContain(secret)
+    const page = await world.open(`${PAGE}/${id}`)
+    expect(page.body).not.toContain(secret)
+    expect(wordsOf(page.body)).toContain('two secrets; the one before ends in 7 d')
     expect(world.lastAudited()?.action).toBe('endpoint.secret_rotated')
+
     for (const grace of ['year', 'constructor'])
       expect((await world.post(`${PAGE}/${id}/rotate`, { grace })).status).toBe(400)
   })
@@ -264,13 +326,34 @@ describe('a replay', () => {
     expect(world.target.requests).toHaveLength(0)
 
     const { headers } = await world.post(`${PAGE}/${id}/replay`, Object.fromEntries(query))
-    expect(headers.get('location')).toBe(`${PAGE}/${id}?done=replayed&count=2`)
+    expect(headers.get('location')).toBe(`${PAGE}/${id}?replayed=2`)
     expect(world.lastAudited()).toMatchObject({
       object: `endpoint:${id}`,
       actor_id: world.owner.id,
     })
-    const after = await world.open(`${PAGE}/${id}?done=replayed&count=2`)
-    expect(wordsOf(after.body)).toContain('2 messages are being sent again.')
+  })
+
+  test('shows how far it is, until all of it is sent', async () => {
+    await using world = await bootRelayPages()
+    await world.message()
+    await world.message()
+    await world.message()
+    const id = await world.endpoint()
+    const since = new Date(world.app.clock.now() - HOUR).toISOString()
+    const fields = { since, which: 'undelivered', per_second: '1' }
+    const { headers } = await world.post(`${PAGE}/${id}/replay`, fields)
+    const progress = async () => {
+      const { body } = await world.open(headers.get('location') ?? '')
+      return { words: wordsOf(body), looksAgain: body.includes('hx-trigger="every 2s"') }
+    }
+    await world.app.clock.settled()
+    const begun = await progress()
+    expect([begun.words.includes('1 of 3'), begun.looksAgain]).toEqual([true, true])
+    expect(begun.words).toContain('Look again')
+    await world.app.clock.advance(3000)
+    const done = await progress()
+    expect([done.words.includes('All are sent3 of 3'), done.looksAgain]).toEqual([true, false])
+    expect((await world.open(`${PAGE}/${id}?replayed=none`)).body).not.toContain('replay-progress')
   })
 
   test.each([

@@ -22,7 +22,9 @@ describe('the event types that were seen', () => {
     await world.message()
     await world.message({ payload: { order: 'forty-two' } })
     const words = wordsOf((await world.open(PAGE)).body)
-    expect(words).toMatch(/order\.paid changed Messages 3 First seen 1 min ago .* Last seen now/)
+    expect(words).toMatch(
+      /order\.paid changed Messages 3 messages of order\.paid First seen 1 min ago .* Last seen now/,
+    )
     expect(words).toContain('1 type, 1 with a payload that broke its shape')
     const detail = wordsOf((await world.open(`${PAGE}/order.paid`)).body)
     expect(detail).toContain('3 messages, the last now')
@@ -37,6 +39,38 @@ describe('the event types that were seen', () => {
     const [, next = ''] = /rel="next" href="([^"]+)"/.exec(first.body) ?? []
     const second = wordsOf((await world.open(next)).body)
     expect([second.includes('type.n150'), second.includes('type.n149')]).toEqual([true, false])
+  })
+
+  test('are found by how their names begin', async () => {
+    await using world = await bootRelayPages()
+    for (const type of ['order.paid', 'order', 'user.order'])
+      await world.message({ event_type: type })
+    const namesIn = async (query: string) => {
+      const { body } = await world.open(PAGE + query)
+      return [...body.matchAll(/class="rowlink" href="[^"]*event-types\/([^"]+)"/g)].map(
+        ([, name]) => name,
+      )
+    }
+    expect(await namesIn('?q=order')).toEqual(['order', 'order.paid'])
+    expect(await namesIn('?q=order.')).toEqual(['order.paid'])
+    expect(await namesIn('')).toHaveLength(3)
+    expect(wordsOf((await world.open(`${PAGE}?q=none`)).body)).toContain(
+      'No type begins like that.',
+    )
+  })
+
+  test('lead to their messages, to who listens, and to an endpoint for them', async () => {
+    await using world = await bootRelayPages()
+    await world.message()
+    const [list, one] = [await world.open(PAGE), await world.open(`${PAGE}/order.paid`)]
+    for (const { body } of [list, one]) {
+      expect(body).toContain('/console/messages?event_type=order.paid')
+      expect(body).toContain('/console/endpoints?type=order.paid')
+    }
+    expect(one.body).toContain('/console/endpoints/new?event_types=order.paid')
+    const seen = await world.open(`${PAGE}/order.paid`, 'viewer')
+    expect(seen.body).not.toContain('/console/endpoints/new')
+    expect(wordsOf(one.body)).toContain('"order": 42')
   })
 
   test('begin with a command that sends one', async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { bootRelayPages, HOSTILE, NOBODYS, statusesOf, wordsOf } from './world.ts'
+import { bootRelayPages, HOSTILE, linkIn, NOBODYS, statusesOf, wordsOf } from './world.ts'
 
 const PAGE = '/console/messages'
 const FIELDS = { event_type: 'order.paid', payload: '{"order": 42}' }
@@ -127,6 +127,36 @@ describe('a message', () => {
     expect(body).toContain(`/console/endpoints/${deaf}`)
     expect(body).toContain(`/console/deliveries/${await world.deliveryOf(id)}`)
     expect(words).toContain('"order": 42')
+  })
+
+  test('that went to many shows some at a time, what failed first, and those of one state', async () => {
+    await using world = await bootRelayPages()
+    world.target.answers(({ path }) => new Response('', { status: path === '/bad' ? 500 : 200 }))
+    for (let n = 0; n < 51; n++) await world.endpoint()
+    const bad = await world.endpoint({ url: new URL('/bad', world.target.url).href })
+    for (let n = 0; n < 51; n++) await world.endpoint({ event_types: ['user.*'] })
+    const id = await world.message()
+    const rowsIn = (html: string) => html.match(/id="row-/g)?.length ?? 0
+    const first = await world.open(`${PAGE}/${id}`)
+    expect(wordsOf(first.body)).toContain('Delivered to 51 of 52 endpoints, 1 retrying.')
+    expect(rowsIn(first.body)).toBe(50)
+    expect(first.body.indexOf('/bad')).toBeLessThan(first.body.indexOf('>delivered<'))
+    expect(rowsIn((await world.open(linkIn(first.body, 'next'))).body)).toBe(2)
+
+    const retrying = await world.open(`${PAGE}/${id}?stage=retrying`)
+    expect(rowsIn(retrying.body)).toBe(1)
+    expect(retrying.body).toContain(`/console/endpoints/${bad}`)
+    expect(rowsIn((await world.open(`${PAGE}/${id}?stage=failed`)).body)).toBe(0)
+
+    expect(wordsOf(first.body)).toContain('Where it did not go 51 endpoints')
+    const [, others = ''] = /href="([^"]*others=[^"#]+)/.exec(first.body) ?? []
+    const rest = await world.open(others)
+    expect(rest.body).toMatch(
+      /<details[^>]* open[^>]*id="others"|<details[^>]*id="others"[^>]* open/,
+    )
+    expect(rest.body.match(/it listened to user/g)).toHaveLength(1)
+    for (const wrong of ['cursor', 'others'])
+      expect((await world.open(`${PAGE}/${id}?${wrong}=made-up`)).status).toBe(400)
   })
 
   test('shows whatever is in it as text, and whole', async () => {

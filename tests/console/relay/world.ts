@@ -112,6 +112,10 @@ export const wordsOf = (html: string): string =>
     .replaceAll('&quot;', '"')
     .replaceAll(/\s+/g, ' ')
 
+/** Where the pager of a page leads: to what is `next`, or `prev`. */
+export const linkIn = (html: string, rel: string): string =>
+  new RegExp(`rel="${rel}" href="([^"]+)"`).exec(html)?.[1]?.replaceAll('&amp;', '&') ?? ''
+
 /** The statuses that each kind of visitor gets. */
 export async function statusesOf(ask: (who: Visitor) => Promise<{ status: number }>) {
   const found: number[] = []

@@ -3,11 +3,16 @@ import { h, type VNode } from 'preact'
 import { render } from 'preact-render-to-string'
 import { Bars } from '../../../views/console/charts/bars.tsx'
 import { Sparkline } from '../../../views/console/charts/sparkline.tsx'
+import { Confirm } from '../../../views/console/confirm.tsx'
 import { curlCommand } from '../../../views/console/curl-block.tsx'
+import { FilterBar } from '../../../views/console/filter-bar.tsx'
+import { Checkboxes } from '../../../views/console/form/choices.tsx'
 import { Field } from '../../../views/console/form/field.tsx'
-import { JsonView } from '../../../views/console/json-view.tsx'
+import { Textarea } from '../../../views/console/form/textarea.tsx'
+import { BodyView, JsonView } from '../../../views/console/json-view.tsx'
+import { diffOf } from '../../../views/console/pages/relay/line-diff.ts'
 import { shorten, shortenMiddle, Text } from '../../../views/console/text.tsx'
-import { duration, relative } from '../../../views/console/time.tsx'
+import { duration, left, relative } from '../../../views/console/time.tsx'
 import { url } from '../../../views/console/url.ts'
 import { GALLERY, type GalleryPage } from '../../support/console-gallery.ts'
 import { HOSTILE } from './gallery/world.tsx'
@@ -35,6 +40,19 @@ describe('time', () => {
     [now - 31 * 86_400_000, '31 Dec 2025'],
   ])('%d is %s', (at, words) => {
     expect(relative(at, now)).toBe(words)
+  })
+
+  test.each([
+    [-1, '0 s'],
+    [0, '0 s'],
+    [999, '0 s'],
+    [59_000, '59 s'],
+    [60_000, '1 min 0 s'],
+    [3_599_000, '59 min 59 s'],
+    [7_200_000, '2 h 0 min'],
+    [90_061_000, '1 d 1 h'],
+  ])('of %d milliseconds %s are left', (milliseconds, words) => {
+    expect(left(now + milliseconds, now)).toBe(words)
   })
 
   test.each([
@@ -91,6 +109,25 @@ test('a command reaches the shell as it is meant', () => {
   ])
 })
 
+test('a body that is nested deep is no longer on its page than it came', () => {
+  const shown = (text: string) => render(h(BodyView, { title: 'Body', text })).length
+  const deep = `${'['.repeat(8000)}${']'.repeat(8000)}`
+  const broad = `${'['.repeat(60)}${'1,'.repeat(60_000)}1${']'.repeat(60)}`
+  expect(shown(deep)).toBeLessThan(deep.length * 2)
+  expect(shown(broad)).toBeLessThan(broad.length * 2)
+  expect(
+    diffOf(deep, '[]')
+      .map(({ text }) => text)
+      .join('').length,
+  ).toBeLessThan(20_000)
+  expect(render(h(BodyView, { title: 'Body', text: '{"a":["[[[",1]}' }))).toContain('\n  ')
+})
+
+test('a command calls the one address that it names', () => {
+  expect(curlCommand({ url: 'https://a.example/?of=[1-3]' })).toStartWith('curl -g ')
+  expect(curlCommand({ url: 'https://a.example/?of=1' })).toStartWith("curl 'https")
+})
+
 test('a field is tied to its label, its help and what is wrong with it', () => {
   const html = render(
     h(Field, { name: 'url', label: 'Address', value: 'x"y', error: 'No.', help: 'Yes.' }),
@@ -102,8 +139,60 @@ test('a field is tied to its label, its help and what is wrong with it', () => {
   expect(html).toContain('value="x&quot;y"')
 })
 
+test('boxes of a group are one list, and what was ticked stays so', () => {
+  const options = [
+    { value: 'read', label: 'Read' },
+    { value: 'send', label: 'Send' },
+  ]
+  const html = render(h(Checkboxes, { name: 'scopes', label: 'Scopes', values: ['send'], options }))
+
+  expect(html.match(/name="scopes\[\]"/g)).toHaveLength(2)
+  expect(html).toMatch(/value="send" checked/)
+  expect(html).not.toMatch(/value="read" checked/)
+})
+
+test.each(['\n  two', '\n\nthree', 'one\n'])('code comes back as it was typed: %j', (value) => {
+  const html = render(h(Textarea, { name: 'body', label: 'Body', isMono: true, value }))
+  const [, shown = ''] = /<textarea[^>]*>([^<]*)</.exec(html) ?? []
+
+  // As browsers read it: they drop the first line break.
+  expect(shown.replace(/^\n/, '')).toBe(value)
+  expect(html).toContain('spellcheck="false"')
+})
+
+test('a button beside a row says to who hears it what it is about', () => {
+  const html = render(
+    h(Confirm, {
+      id: 'revoke',
+      verb: 'Revoke',
+      of: 'Acme CI',
+      question: 'Revoke it?',
+      consequence: 'It ends.',
+      action: '/revoke',
+      isSmall: true,
+    }),
+  )
+
+  expect(html).toContain(
+    '<summary class="button danger small">Revoke<span class="unseen"> Acme CI</span></summary>',
+  )
+})
+
 test.each([[[]], [[5]], [[0, 0]]])('a line of %p is drawn', (values) => {
   expect(render(h(Sparkline, { values, label: 'Runs' }))).not.toMatch(/NaN|Infinity/)
+})
+
+test('a filter that is wrong is kept as it was typed, and says why', () => {
+  const html = render(
+    h(FilterBar, {
+      action: '/audit',
+      inputs: [{ name: 'since', label: 'Since', value: '"yesterday', error: 'Expected a time.' }],
+    }),
+  )
+
+  expect(html).toContain('value="&quot;yesterday"')
+  expect(html).toContain('aria-describedby="field-since-error"')
+  expect(html).toContain('id="field-since-error"')
 })
 
 test('bars say in words and as a table what they show', () => {

@@ -10,8 +10,8 @@ const HEIGHT = 168
 const MOST_LABELS = 5
 
 /**
- * Amounts by day, series upon series. The shades are of one colour: what they stand for is no
- * state. The same as a table is one click away.
+ * Amounts by day, series upon series, told apart by hue, by lightness and by pattern. The same as a
+ * table is one click away.
  */
 export const Bars = (chart: {
   title: string
@@ -31,7 +31,7 @@ export const Bars = (chart: {
             {chart.series.map((name, index) => (
               <li>
                 <svg width="10" height="10" aria-hidden="true">
-                  <rect class={`series s-${index + 1}`} width="10" height="10" rx="2" />
+                  <Swatch series={index} width="10" height="10" rx="2" />
                 </svg>
                 {name}
               </li>
@@ -46,6 +46,7 @@ export const Bars = (chart: {
           ))}
         </div>
         <svg height={HEIGHT} role="img" aria-label={inWords(chart, format)}>
+          {chart.series.length > 1 && <Patterns />}
           {[0.5, HEIGHT / 2, HEIGHT - 0.5].map((y) => (
             <line class="grid" x1="0" x2="100%" y1={y} y2={y} />
           ))}
@@ -54,8 +55,8 @@ export const Bars = (chart: {
               <title>{`${label}: ${namedAmounts(chart.series, values, format)}`}</title>
               <rect class="hit" x={`${index * width}%`} width={`${width}%`} height={HEIGHT} />
               {stackOf(values, top).map(({ y, height }, series) => (
-                <rect
-                  class={`series s-${series + 1}`}
+                <Swatch
+                  series={series}
                   x={`${index * width + width * 0.16}%`}
                   width={`${width * 0.68}%`}
                   y={y}
@@ -102,15 +103,51 @@ export const Bars = (chart: {
   )
 }
 
+interface Place {
+  x?: string
+  y?: number
+  width: string
+  height: number | string
+  rx: string
+}
+
+/** In the colour of a series, and in its pattern if it has one. */
+const Swatch = ({ series, ...place }: Place & { series: number }) => (
+  <>
+    <rect class={`series s-${series + 1}`} {...place} />
+    {series % 2 === 1 && <rect fill={`url(#${patternOf(series)})`} {...place} />}
+  </>
+)
+
+const patternOf = (series: number): string => `series-${series + 1}`
+
+/** Of every second series: two that lie upon each other differ by more than their colour. */
+const Patterns = () => (
+  <defs>
+    <pattern
+      id={patternOf(1)}
+      width="5"
+      height="5"
+      patternUnits="userSpaceOnUse"
+      patternTransform="rotate(45)"
+    >
+      <line class="hatch" y2="5" />
+    </pattern>
+    <pattern id={patternOf(3)} width="4" height="4" patternUnits="userSpaceOnUse">
+      <circle class="dot" cx="2" cy="2" r="0.9" />
+    </pattern>
+  </defs>
+)
+
 type Format = (value: number) => string
 
 const sumOf = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0)
 
-/** A round number above the highest bar. */
+/** A round number above the highest bar, of which the half is a whole number, too. */
 function niceTop(highest: number): number {
   const power = 10 ** Math.floor(Math.log10(highest))
-  const step = [1, 2, 4, 6, 8, 10].find((step) => step * power >= highest) ?? 10
-  return step * power
+  const steps = power < 10 ? [2, 4, 6, 8, 10] : [1, 2, 3, 4, 5, 6, 8, 10]
+  return (steps.find((step) => step * power >= highest) ?? 10) * power
 }
 
 function stackOf(values: readonly number[], top: number) {

@@ -15,14 +15,19 @@ export interface StripRun {
 
 const HEIGHT = 56
 const SHORTEST = 6
+/** So many places, however few runs there are: a single one is no wall. */
+const LEAST_PLACES = 40
 
 /**
- * The last runs, oldest first: height is how long each took, colour how it ended. The list below it
- * leads to the same pages, so only the chosen run is a stop for the keyboard.
+ * The last runs, the newest at the right: height is how long each took, colour how it ended. A
+ * hundred stops would be too many for the keyboard: it goes from run to run by links that the page
+ * has beside this, and only the chosen run is a stop.
  */
 export const ExecutionStrip = ({ runs, label }: { runs: readonly StripRun[]; label: string }) => {
   const longest = Math.max(1, ...runs.map(({ took = 0 }) => took))
-  const width = 100 / Math.max(1, runs.length)
+  const places = Math.max(LEAST_PLACES, runs.length)
+  const width = 100 / places
+  const placeOf = (index: number) => (places - runs.length + index) * width
   return (
     <figure class="strip">
       <svg height={HEIGHT}>
@@ -42,7 +47,7 @@ export const ExecutionStrip = ({ runs, label }: { runs: readonly StripRun[]; lab
               <title>{name}</title>
               <rect
                 class="hit"
-                x={`${index * width}%`}
+                x={`${placeOf(index)}%`}
                 width={`${width}%`}
                 height={HEIGHT}
                 rx="2"
@@ -50,7 +55,7 @@ export const ExecutionStrip = ({ runs, label }: { runs: readonly StripRun[]; lab
               {run.outcome !== 'skipped' && (
                 <rect
                   class={run.outcome}
-                  x={`${index * width + width * 0.15}%`}
+                  x={`${placeOf(index) + width * 0.15}%`}
                   width={`${width * 0.7}%`}
                   y={HEIGHT - 1 - height}
                   height={height}
@@ -62,7 +67,7 @@ export const ExecutionStrip = ({ runs, label }: { runs: readonly StripRun[]; lab
         })}
       </svg>
       <figcaption aria-hidden="true">
-        <span>{runs[0]?.when}</span>
+        <span>{runs.length === places && runs[0]?.when}</span>
         <span>longest {duration(longest)}</span>
         <span>{runs.at(-1)?.when}</span>
       </figcaption>

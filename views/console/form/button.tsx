@@ -24,6 +24,8 @@ export const Button = (
     isScripted?: boolean
     /** Closes the dialog that it is in. */
     closes?: boolean
+    /** Goes where somebody was about to go when the dialog asked. */
+    leaves?: boolean
   },
 ) => (
   <button
@@ -34,6 +36,7 @@ export const Button = (
     formaction={button.action}
     disabled={button.isDisabled}
     data-close={button.closes ? '' : undefined}
+    data-leave={button.leaves ? '' : undefined}
   >
     {button.children}
   </button>
@@ -48,7 +51,12 @@ export const LinkButton = (link: Looks & { href: string }) => (
 
 /** One button that posts on its own, such as "Run now" beside a row. */
 export const ActionButton = (
-  button: Looks & { action: string; fields?: Record<string, string> },
+  button: Looks & {
+    action: string
+    fields?: Record<string, string>
+    /** What it would be done to, for who hears the button and does not see its row. */
+    of?: string
+  },
 ) => (
   <form class="inline" method="post" action={button.action}>
     {Object.entries(button.fields ?? {}).map(([name, value]) => (
@@ -56,6 +64,7 @@ export const ActionButton = (
     ))}
     <Button weight={button.weight} isSmall={button.isSmall}>
       {button.children}
+      {button.of !== undefined && <span class="unseen"> {button.of}</span>}
     </Button>
   </form>
 )

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import { FieldError, type FieldParts, idOf } from './labelled.tsx'
 
-export interface ChoiceOption {
+interface ChoiceOption {
   value: string
   label: string
   text?: ComponentChildren
@@ -11,7 +11,7 @@ interface Group extends FieldParts {
   options: readonly ChoiceOption[]
 }
 
-/** Any number of them. */
+/** Any number of them, which `readFields` gathers in a list under the name: `ticked` reads it. */
 export const Checkboxes = (group: Group & { values?: readonly string[] }) => (
   <Choices {...group} type="checkbox" values={group.values ?? []} />
 )
@@ -55,7 +55,7 @@ const Choices = (group: Group & { type: 'checkbox' | 'radio'; values: readonly s
             <input
               type={group.type}
               id={id}
-              name={group.name}
+              name={group.type === 'checkbox' ? `${group.name}[]` : group.name}
               value={value}
               checked={group.values.includes(value)}
               required={group.type === 'radio' && group.isRequired}

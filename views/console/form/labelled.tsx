@@ -12,13 +12,15 @@ export interface FieldParts {
 
 export const idOf = (name: string): string => `field-${name.replaceAll(/[^\w-]/g, '-')}`
 
+export const errorIdOf = (name: string): string => `${idOf(name)}-error`
+
 /** What ties a control to its help and to what is wrong with it. */
 export const tiesOf = ({ name, help, error }: FieldParts) => ({
   id: idOf(name),
   name,
   'aria-invalid': error === undefined ? undefined : ('true' as const),
   'aria-describedby':
-    [error !== undefined && `${idOf(name)}-error`, help && `${idOf(name)}-help`]
+    [error !== undefined && errorIdOf(name), help && `${idOf(name)}-help`]
       .filter(Boolean)
       .join(' ') || undefined,
 })
@@ -42,7 +44,7 @@ export const Labelled = (field: FieldParts & { children: ComponentChildren }) =>
 
 export const FieldError = ({ name, error }: { name: string; error?: string }) =>
   error === undefined ? null : (
-    <p class="fielderror" id={`${idOf(name)}-error`}>
+    <p class="fielderror" id={errorIdOf(name)}>
       <Icon name="problem" />
       <span>{error}</span>
     </p>

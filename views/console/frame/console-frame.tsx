@@ -1,4 +1,5 @@
 import { Banner } from '../banner.tsx'
+import { shorten } from '../text.tsx'
 import { Toasts } from '../toast.tsx'
 import { ConsoleDocument } from './document.tsx'
 import type { FrameProps } from './model.ts'
@@ -10,7 +11,7 @@ import { Topbar } from './topbar.tsx'
 export const ConsoleFrame = (frame: FrameProps) => (
   <ConsoleDocument
     base={frame.base}
-    title={`${frame.title} · ${frame.place.name.slice(0, 48)}`}
+    title={`${shorten(frame.title)} · ${shorten(frame.place.name, 48)}`}
     theme={frame.theme}
     look={frame.environment === 'test' ? 'console testdata' : 'console'}
   >

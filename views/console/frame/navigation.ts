@@ -29,6 +29,7 @@ export const PAGES = {
   audit: page('Audit', '/console/audit', 'audit'),
   settings: page('Settings', '/console/settings', 'settings'),
   tenants: page('Tenants', '/console/admin/tenants', 'tenants'),
+  operators: page('Operators', '/console/admin/operators', 'team'),
   health: page('Health', '/console/admin/health', 'health'),
   mail: page('Mail outbox', '/console/admin/mail', 'mail'),
   configuration: page('Configuration', '/console/admin/configuration', 'configuration'),
@@ -36,7 +37,7 @@ export const PAGES = {
 
 export type PageKey = keyof typeof PAGES
 
-export interface NavigationGroup {
+interface NavigationGroup {
   /** None for what belongs to no engine. */
   title?: string
   pages: readonly PageKey[]
@@ -52,7 +53,8 @@ const OF_TENANT: readonly NavigationGroup[] = [
 ]
 
 const OF_INSTALLATION: readonly NavigationGroup[] = [
-  { title: 'Installation', pages: ['tenants', 'health', 'mail', 'configuration'] },
+  { pages: ['overview'] },
+  { title: 'Installation', pages: ['tenants', 'operators', 'health', 'mail', 'configuration'] },
 ]
 
 /** What there is to go to, in a tenant or in the installation, but for what somebody may not see. */

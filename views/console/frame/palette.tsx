@@ -1,3 +1,4 @@
+import type { Environment } from '../../../src/platform/engines.ts'
 import { Icon } from '../icons.tsx'
 import { ShortId } from '../id.tsx'
 import { Text } from '../text.tsx'
@@ -11,6 +12,8 @@ export interface Found {
   name: string
   id?: string
   href: string
+  /** Given where it is among the data that is not shown: to go there changes over. */
+  environment?: Environment
 }
 
 /** Jumps to any page and finds any id: a dialog where scripts run. */
@@ -85,14 +88,9 @@ export const FindPage = (find: { base: string; query: string; found: readonly Fo
     <div id="found">
       {find.found.length > 0 ? (
         <ul class="found" aria-label="Found">
-          {find.found.map(({ kind, name, id, href }) => (
+          {find.found.map((one) => (
             <li>
-              <a class="item" href={href}>
-                <Icon name="right" />
-                <Text text={name} limit={64} />
-                {id && <ShortId id={id} />}
-                <span class="hint">{kind}</span>
-              </a>
+              <Way base={find.base} to={one} />
             </li>
           ))}
         </ul>
@@ -105,4 +103,27 @@ export const FindPage = (find: { base: string; query: string; found: readonly Fo
       )}
     </div>
   </search>
+)
+
+const Way = ({ base, to }: { base: string; to: Found }) =>
+  to.environment === undefined ? (
+    <a class="item" href={to.href}>
+      <Words {...to} />
+    </a>
+  ) : (
+    <form method="post" action={url(base, FRAME_PATHS.environment)}>
+      <input type="hidden" name="return_to" value={to.href.slice(base.length)} />
+      <button type="submit" class="item" name="environment" value={to.environment}>
+        <Words {...to} />
+      </button>
+    </form>
+  )
+
+const Words = ({ kind, name, id, environment }: Found) => (
+  <>
+    <Icon name="right" />
+    <Text text={name} limit={64} />
+    {id && id !== name && <ShortId id={id} />}
+    <span class="hint">{environment === undefined ? kind : `${kind}, ${environment} data`}</span>
+  </>
 )

@@ -14,6 +14,8 @@ export const PlainFrame = (frame: {
   /** How far one has come, where there are several pages of it. */
   steps?: { at: number; names: readonly string[] }
   isWide?: boolean
+  /** Something on it changes while somebody looks. */
+  isLive?: boolean
   children: ComponentChildren
 }) => (
   <ConsoleDocument
@@ -21,7 +23,7 @@ export const PlainFrame = (frame: {
     title={`${frame.windowTitle} · Gatehouse`}
     theme={frame.theme ?? 'system'}
     look="plain"
-    isPlain
+    isPlain={!frame.isLive}
   >
     <main class={frame.isWide ? 'card wide' : 'card'}>
       <header>

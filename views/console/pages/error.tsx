@@ -11,7 +11,7 @@ export const ErrorPage = (page: {
   theme: Theme
   status: number
   kind: Failure['kind']
-  message: string
+  sentence: string
   requestId: string
 }) => (
   <PlainFrame
@@ -19,7 +19,7 @@ export const ErrorPage = (page: {
     theme={page.theme}
     windowTitle={TITLES[page.kind] ?? 'Not possible'}
     title={TITLES[page.kind] ?? 'Not possible'}
-    intro={`${page.message.charAt(0).toUpperCase()}${page.message.slice(1)}.`}
+    intro={page.sentence}
   >
     <div class="actions">
       {page.kind === 'unauthenticated' ? (
@@ -43,6 +43,9 @@ const TITLES: Partial<Record<Failure['kind'], string>> = {
   gone: 'No longer here',
   conflict: 'Not as it is now',
   invalid: 'Not understood',
+  method_not_allowed: 'Nothing here',
+  too_large: 'Too much at once',
+  unsupported_media_type: 'Not understood',
   rate_limited: 'Too fast',
   payment_required: 'Not while the account is suspended',
   unavailable: 'Not right now',

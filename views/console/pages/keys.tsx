@@ -1,127 +1,118 @@
-import type { Fields } from '../../../src/http/body.ts'
-import { ENGINE_SCOPES, ENGINES, type Engine } from '../../../src/platform/engines.ts'
-import type { ApiKey, IssuedKey } from '../../../src/platform/keys.ts'
-import { Confirm, DangerZone } from '../confirm.tsx'
-import { CurlBlock, type CurlRequest } from '../curl-block.tsx'
+import { ENGINES, type Engine } from '../../../src/platform/engines.ts'
+import type { ApiKey } from '../../../src/platform/keys.ts'
 import { type Column, DataTable } from '../data-table.tsx'
 import { EmptyState } from '../empty-state.tsx'
-import { Facts } from '../facts.tsx'
-import { Button, LinkButton } from '../form/button.tsx'
-import { Radios } from '../form/choices.tsx'
-import type { FormError } from '../form/error-summary.tsx'
-import { Field } from '../form/field.tsx'
-import { Form } from '../form/form.tsx'
-import { Select } from '../form/select.tsx'
-import { Id } from '../id.tsx'
+import { LinkButton } from '../form/button.tsx'
 import { PageHead } from '../page-head.tsx'
-import { SecretPanel } from '../secret-panel.tsx'
-import { Section } from '../section.tsx'
+import type { Pages } from '../pager.tsx'
 import { StatusMark } from '../status-mark.tsx'
 import { FilterChips } from '../tabs.tsx'
-import { Time } from '../time.tsx'
-import type { Tone } from '../tone.ts'
+import { Countdown, Time } from '../time.tsx'
 import { url } from '../url.ts'
+import { ENGINE_WORDS, LIFE_MARKS, lifeOf, reachOf } from './key-words.ts'
 
-/** What an engine is for, where people choose one. */
-const ABOUT: Record<Engine, { label: string; text: string }> = {
-  gate: { label: 'Gate', text: 'People: sign-in, sessions, what they may do' },
-  clockwork: { label: 'Clockwork', text: 'Calls to your URLs, by the clock' },
-  passepartout: { label: 'Passepartout', text: 'Sign-in by messenger' },
-  relay: { label: 'Relay', text: 'Events to those who subscribe' },
-}
-
-type Life = 'active' | 'ending' | 'ended'
-
-const lifeOf = ({ revoked_at: revokedAt, expires_at: expiresAt }: ApiKey, now: number): Life => {
-  if (revokedAt !== null || (expiresAt !== null && Date.parse(expiresAt) <= now)) return 'ended'
-  return expiresAt === null ? 'active' : 'ending'
-}
-
-const MARKS: Record<Life, { tone: Tone; word: string }> = {
-  active: { tone: 'good', word: 'active' },
-  ending: { tone: 'warn', word: 'being replaced' },
-  ended: { tone: 'quiet', word: 'ended' },
+interface Page {
+  base: string
+  /** Of one engine, where one is chosen. */
+  rows: readonly ApiKey[]
+  /** What is counted: the newest keys, and whether there are more. */
+  newest: readonly ApiKey[]
+  hasMore: boolean
+  engine: Engine | undefined
+  changedId: string | undefined
+  pages: Pages
+  now: number
 }
 
 /** What programs get in with. */
-export const KeysPage = (page: {
-  base: string
-  keys: readonly ApiKey[]
-  engine: Engine | undefined
-  now: number
-}) => {
-  const { base, keys, engine, now } = page
-  const shown = engine ? keys.filter((key) => key.engine === engine) : keys
-  const living = keys.filter((key) => lifeOf(key, now) !== 'ended').length
-  const href = (of?: Engine) => url(base, '/console/keys', { engine: of })
+export const KeysPage = (page: Page) => {
+  const { base, newest, hasMore, engine, now } = page
+  const countOf = (keys: readonly ApiKey[]) => (hasMore ? undefined : keys.length)
   return (
     <>
       <PageHead
         title="Keys"
-        state={{ sentence: sentenceOn(keys, living, now) }}
-        action={
-          <LinkButton weight="primary" href={url(base, '/console/keys/new')}>
-            New key
-          </LinkButton>
-        }
+        state={{ sentence: sentenceOn(page) }}
+        action={newest.length > 0 && <NewKey {...page} />}
       />
-      {keys.length > 0 && (
+      {newest.length > 0 && (
         <FilterChips
           label="Engines"
           tabs={[
-            { label: 'All', href: href(), count: keys.length, isCurrent: !engine },
+            {
+              label: 'All',
+              href: url(base, '/console/keys'),
+              count: countOf(newest),
+              isCurrent: !engine,
+            },
             ...ENGINES.map((of) => ({
-              label: ABOUT[of].label,
-              href: href(of),
-              count: keys.filter((key) => key.engine === of).length,
+              label: ENGINE_WORDS[of].label,
+              href: url(base, '/console/keys', { engine: of }),
+              count: countOf(newest.filter((key) => key.engine === of)),
               isCurrent: of === engine,
             })),
           ]}
         />
       )}
       <DataTable
-        caption="Keys"
+        caption="Keys, the newest first"
         columns={columns(now)}
-        rows={shown}
+        rows={page.rows}
         hrefOf={({ id }) => url(base, `/console/keys/${id}`)}
         idOf={({ id }) => id}
-        empty={
-          <EmptyState
-            icon="keys"
-            sentence={engine ? `No key of ${ABOUT[engine].label} yet.` : 'No key yet.'}
-            next="A program shows a key with each request. A key is of one engine."
-            action={
-              <LinkButton weight="primary" href={url(base, '/console/keys/new', { engine })}>
-                New key
-              </LinkButton>
-            }
-          />
-        }
+        changedId={page.changedId}
+        empty={<NoKey {...page} />}
+        pages={page.pages}
       />
     </>
   )
 }
 
-function sentenceOn(keys: readonly ApiKey[], living: number, now: number): string {
-  if (keys.length === 0) return 'Programs get in with keys, and there is none.'
-  const ending = keys.filter((key) => lifeOf(key, now) === 'ending').length
-  const others = keys.length - living
+const NewKey = ({ base, engine }: Page) => (
+  <LinkButton weight="primary" href={url(base, '/console/keys/new', { engine })}>
+    New key
+  </LinkButton>
+)
+
+const NoKey = (page: Page) => (
+  <EmptyState
+    icon="keys"
+    sentence={page.engine ? `No key of ${ENGINE_WORDS[page.engine].label} yet.` : 'No key yet.'}
+    next="A program shows a key with each request. A key is of one engine."
+    action={
+      page.pages.olderHref === undefined ? (
+        page.newest.length === 0 && <NewKey {...page} />
+      ) : (
+        <LinkButton href={page.pages.olderHref}>Look at older keys</LinkButton>
+      )
+    }
+  />
+)
+
+function sentenceOn({ newest, hasMore, now }: Page): string {
+  if (newest.length === 0) return 'Programs get in with keys, and there is none.'
+  const lives = newest.map((key) => lifeOf(key, now))
+  const ending = lives.filter((life) => life === 'ending').length
+  const ended = lives.filter((life) => life === 'ended').length
+  const living = lives.length - ended
   return [
+    ...(hasMore ? [`Of the newest ${newest.length}`] : []),
     `${living} ${living === 1 ? 'key works' : 'keys work'}`,
-    ...(ending > 0 ? [`${ending} of them being replaced`] : []),
-    ...(others > 0 ? [`${others} ended`] : []),
+    ...(ending > 0 ? [`${ending} of them about to end`] : []),
+    ...(ended > 0 ? [`${ended} ended`] : []),
   ].join(', ')
 }
 
 const columns = (now: number): Column<ApiKey>[] => [
-  { label: 'Secret', isMono: true, isWide: true, cell: ({ hint }) => hint },
-  { label: 'Engine', cell: ({ engine }) => ABOUT[engine].label },
-  { label: 'Data', cell: ({ environment }) => environment ?? 'live' },
+  { label: 'Key', isMono: true, isWide: true, cell: ({ hint }) => hint },
+  { label: 'Engine', cell: ({ engine }) => ENGINE_WORDS[engine].label },
   {
-    label: 'State',
-    narrow: 'corner',
-    cell: (key) => <StatusMark {...MARKS[lifeOf(key, now)]} />,
+    label: 'Data',
+    cell: ({ environment }) =>
+      environment === 'test' ? <span class="testbadge">test</span> : 'live',
   },
+  { label: 'Scopes', cell: reachOf },
+  { label: 'State', narrow: 'corner', cell: (key) => <State keyOf={key} now={now} /> },
   {
     label: 'Last used',
     align: 'right',
@@ -135,190 +126,16 @@ const columns = (now: number): Column<ApiKey>[] => [
   },
 ]
 
-const textIn = (fields: Fields | undefined, name: string): string | undefined => {
-  const value = fields?.[name]
-  return typeof value === 'string' ? value : undefined
-}
-
-/** Chooses what a key is good for. */
-export const NewKeyPage = (page: {
-  base: string
-  typed?: Fields
-  errors?: readonly FormError[]
-}) => {
-  const messageAt = (name: string) => page.errors?.find((error) => error.name === name)?.message
-  return (
-    <>
-      <PageHead title="New key" state={{ sentence: 'It is shown once, and works at once.' }} />
-      <Form
-        action={url(page.base, '/console/keys')}
-        errors={page.errors}
-        buttons={<Button weight="primary">Create key</Button>}
-      >
-        <Radios
-          name="engine"
-          label="Engine"
-          value={textIn(page.typed, 'engine') ?? 'clockwork'}
-          error={messageAt('engine')}
-          options={ENGINES.map((value) => ({ value, ...ABOUT[value] }))}
-        />
-        <Select
-          name="environment"
-          label="Data"
-          value={textIn(page.typed, 'environment') ?? 'live'}
-          error={messageAt('environment')}
-          help="Keys for test data send nothing to people. Clockwork has live data alone."
-          options={[
-            { value: 'live', label: 'Live' },
-            { value: 'test', label: 'Test' },
-          ]}
-        />
-        <Field
-          name="scopes"
-          label="Scopes"
-          isMono
-          isRequired={false}
-          value={textIn(page.typed, 'scopes')}
-          error={messageAt('scopes')}
-          help={
-            <>
-              Left empty, all of its engine. {ENGINES.map(scopesInWords).join(' ')} Names of your
-              own may stand beside them, for access tokens.
-            </>
-          }
-        />
-      </Form>
-    </>
-  )
-}
-
-const scopesInWords = (engine: Engine): string =>
-  `${ABOUT[engine].label}: ${ENGINE_SCOPES[engine].join(' ')}.`
-
-/** The only time that a key is shown. */
-export const IssuedKeyPage = (page: { base: string; apiUrl: string; key: IssuedKey }) => (
-  <>
-    <PageHead title="Key created" state={{ tone: 'good', sentence: 'It works from now on.' }} />
-    <SecretPanel
-      title={`Key of ${ABOUT[page.key.engine].label}`}
-      secret={page.key.key}
-      doneHref={url(page.base, '/console/keys')}
-      example={<CurlBlock title="Try it" {...firstRequest(page.apiUrl, page.key)} />}
-    />
-  </>
-)
-
-function firstRequest(apiUrl: string, { engine, key }: IssuedKey): CurlRequest {
-  const headers = { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' }
-  switch (engine) {
-    case 'clockwork':
-      return {
-        url: `${apiUrl}/v1/clockwork/jobs`,
-        headers,
-        body: { name: 'hello', schedule: '* * * * *', url: 'https://example.com/hook' },
-      }
-    case 'relay':
-      return {
-        url: `${apiUrl}/v1/relay/messages`,
-        headers,
-        body: { event_type: 'order.paid', payload: { order: 42 } },
-      }
-    case 'gate':
-      return {
-        url: `${apiUrl}/v1/gate/identities`,
-        headers,
-        body: { schema_id: 'user', traits: { email: 'ada@example.com' } },
-      }
-    case 'passepartout':
-      return { url: `${apiUrl}/v1/passepartout/login/start`, headers, body: {} }
-  }
-}
-
-/** One key: what it may do, how it is used, and its end. */
-export const KeyPage = (page: { base: string; key: ApiKey; now: number }) => {
-  const { base, key, now } = page
+const State = ({ keyOf: key, now }: { keyOf: ApiKey; now: number }) => {
   const life = lifeOf(key, now)
-  const action = (verb: string) => url(base, `/console/keys/${key.id}/${verb}`)
-  const time = (at: string | null) =>
-    at === null ? 'never' : <Time at={Date.parse(at)} now={now} />
   return (
     <>
-      <PageHead
-        title={<code>{key.hint}</code>}
-        state={{ tone: MARKS[life].tone, sentence: sentenceOnLife(key, life, now) }}
-      />
-      <Section id="about" title="About" isCard>
-        <Facts
-          facts={[
-            ['Id', <Id id={key.id} what="key id" />],
-            ['Engine', ABOUT[key.engine].label],
-            ['Data', key.environment ?? 'live'],
-            ['Scopes', <code>{key.scopes.join(' ')}</code>],
-            ['Created', time(key.created_at)],
-            ['Last used', time(key.last_used_at)],
-            ...(key.revoked_at === null ? [] : [['Revoked', time(key.revoked_at)] as const]),
-          ]}
-        />
-      </Section>
-      {life !== 'ended' && (
-        <DangerZone
-          items={[
-            ...(life === 'active'
-              ? [
-                  {
-                    title: 'Replace it',
-                    text: 'A new key with the same rights; this one works on for a while.',
-                    control: (
-                      <Confirm
-                        id="rotate"
-                        verb="Replace key"
-                        question="Replace this key?"
-                        consequence="The new one is shown once. Give it to your programs before the old one ends."
-                        action={action('rotate')}
-                        isHarmless
-                      >
-                        <Select
-                          name="grace"
-                          label="The old one works on for"
-                          value="day"
-                          options={[
-                            { value: 'day', label: 'a day' },
-                            { value: 'week', label: 'a week' },
-                            { value: 'hour', label: 'an hour' },
-                            { value: 'none', label: 'no time at all' },
-                          ]}
-                        />
-                      </Confirm>
-                    ),
-                  },
-                ]
-              : []),
-            {
-              title: 'Revoke it',
-              text: 'Requests with it are refused at once. This cannot be taken back.',
-              control: (
-                <Confirm
-                  id="revoke"
-                  verb="Revoke key"
-                  question="Revoke this key?"
-                  consequence="Whatever program uses it is locked out at once, and access tokens made with it end."
-                  action={action('revoke')}
-                />
-              ),
-            },
-          ]}
-        />
+      <StatusMark {...LIFE_MARKS[life]} />
+      {life === 'ending' && (
+        <span class="hint">
+          ends in <Countdown until={Date.parse(key.expires_at ?? '')} now={now} />
+        </span>
       )}
-    </>
-  )
-}
-
-function sentenceOnLife({ expires_at: expiresAt }: ApiKey, life: Life, now: number) {
-  if (life === 'active') return 'Works.'
-  if (life === 'ended') return 'Works no more.'
-  return (
-    <>
-      Replaced; works on until it ends <Time at={Date.parse(expiresAt ?? '')} now={now} />.
     </>
   )
 }

@@ -1,46 +1,17 @@
-import { asTyped, errorAt } from '../../../src/console/form.ts'
 import type { Invitation } from '../../../src/console/operators/invitations.ts'
 import { ROLES, type Role } from '../../../src/console/operators/rights.ts'
-import type { MemberRow } from '../../../src/console/operators/store.ts'
-import type { Fields } from '../../../src/http/body.ts'
+import type { MemberRow } from '../../../src/console/operators/store/memberships.ts'
 import { Confirm, DangerZone } from '../confirm.tsx'
 import { type Column, DataTable } from '../data-table.tsx'
 import { EmptyState } from '../empty-state.tsx'
-import { Facts } from '../facts.tsx'
-import { Button, LinkButton } from '../form/button.tsx'
-import { Radios } from '../form/choices.tsx'
-import type { FormError } from '../form/error-summary.tsx'
-import { Field } from '../form/field.tsx'
-import { Form } from '../form/form.tsx'
-import { Id } from '../id.tsx'
+import { LinkButton } from '../form/button.tsx'
 import { PageHead } from '../page-head.tsx'
-import { SecretPanel } from '../secret-panel.tsx'
 import { Section } from '../section.tsx'
 import { FilterChips } from '../tabs.tsx'
 import { Text } from '../text.tsx'
 import { Time } from '../time.tsx'
 import { url } from '../url.ts'
-
-/** What a role lets somebody do, where people choose one. */
-const ABOUT: Record<Role, { label: string; plural: string; text: string }> = {
-  owner: {
-    label: 'Owner',
-    plural: 'Owners',
-    text: 'Does everything: keys, team, bills, deleting',
-  },
-  member: {
-    label: 'Member',
-    plural: 'Members',
-    text: 'Runs what is there; no keys, team or bills, and deletes nothing',
-  },
-  viewer: { label: 'Viewer', plural: 'Viewers', text: 'Sees all but keys, and changes nothing' },
-}
-
-/** As others know somebody: by name, else by address. */
-export const nameOf = ({ traits, email }: Pick<MemberRow, 'traits' | 'email'>): string => {
-  const { display_name: name } = JSON.parse(traits) as { display_name?: string }
-  return name || email
-}
+import { nameOf, OF_THEIRS, ROLE_WORDS } from './team-words.tsx'
 
 /** Who runs the tenant, and who is asked to. */
 export const TeamPage = (page: {
@@ -57,11 +28,6 @@ export const TeamPage = (page: {
   const shown = role ? members.filter((member) => member.role === role) : members
   const owners = members.filter((member) => member.role === 'owner')
   const isLastOwner = owners.length === 1 && owners[0]?.id === visitorId
-  const invite = (
-    <LinkButton weight="primary" href={url(base, '/console/team/invite')}>
-      Invite somebody
-    </LinkButton>
-  )
   return (
     <>
       <PageHead
@@ -75,7 +41,13 @@ export const TeamPage = (page: {
             </>
           ),
         }}
-        action={mayDecide && invite}
+        action={
+          mayDecide && (
+            <LinkButton weight="primary" href={url(base, '/console/team/invite')}>
+              Invite somebody
+            </LinkButton>
+          )
+        }
       />
       <Section id="members" title="Members" note={ruleFor(owners.length, mayDecide)}>
         {members.length > 1 && (
@@ -89,7 +61,7 @@ export const TeamPage = (page: {
                 isCurrent: !role,
               },
               ...ROLES.map((one) => ({
-                label: ABOUT[one].plural,
+                label: ROLE_WORDS[one].plural,
                 href: url(base, '/console/team', { role: one }),
                 count: members.filter((member) => member.role === one).length,
                 isCurrent: one === role,
@@ -107,8 +79,7 @@ export const TeamPage = (page: {
             <EmptyState
               icon="team"
               sentence={`No ${role ?? 'member'} yet.`}
-              next={role && `${ABOUT[role].text}.`}
-              action={mayDecide && invite}
+              next={role && `${ROLE_WORDS[role].text}.`}
             />
           }
         />
@@ -162,9 +133,6 @@ const ruleFor = (owners: number, mayDecide: boolean): string =>
       : 'A team keeps an owner: the last one can neither leave nor become less.',
   ].join(' ')
 
-/** What stays and what goes with somebody. */
-const OF_THEIRS = 'Keys stay; invitations sent by whoever goes are revoked.'
-
 const waiting = (count: number): string => {
   if (count === 0) return 'nobody is invited'
   return count === 1 ? 'one invitation waits' : `${count} invitations wait`
@@ -191,8 +159,8 @@ const memberColumns = (of: {
     narrow: 'corner',
     cell: ({ role }) => (
       <>
-        {ABOUT[role].label}
-        {role === 'owner' && of.owners === 1 && <span class="hint">, the only one</span>}
+        {ROLE_WORDS[role].label}
+        {role === 'owner' && of.owners === 1 && <span class="hint"> (the only one)</span>}
       </>
     ),
   },
@@ -209,7 +177,7 @@ const invitationColumns = (of: {
   now: number
 }): Column<Invitation>[] => [
   { label: 'E-mail', isWide: true, cell: ({ email }) => <Text text={email} limit={48} /> },
-  { label: 'Role', narrow: 'corner', cell: ({ role }) => ABOUT[role].label },
+  { label: 'Role', narrow: 'corner', cell: ({ role }) => ROLE_WORDS[role].label },
   {
     label: 'Sent',
     align: 'right',
@@ -232,6 +200,8 @@ const invitationColumns = (of: {
             <Confirm
               id={`revoke-${id}`}
               verb="Revoke"
+              of={`the invitation of ${email}`}
+              isSmall
               question={
                 <>
                   Revoke the invitation of <Text text={email} limit={48} />?
@@ -245,157 +215,3 @@ const invitationColumns = (of: {
       ]
     : []),
 ]
-
-const RoleField = (field: { value: string; error: string | undefined; help?: string }) => (
-  <Radios
-    {...field}
-    name="role"
-    label="Role"
-    options={ROLES.map((value) => ({ value, label: ABOUT[value].label, text: ABOUT[value].text }))}
-  />
-)
-
-/** Asks whom to invite, and as what. */
-export const InvitePage = (page: {
-  base: string
-  typed?: Fields
-  errors?: readonly FormError[]
-}) => (
-  <>
-    <PageHead
-      title="Invite somebody"
-      state={{ sentence: 'They get a link that is good once, for seven days.' }}
-    />
-    <Form
-      action={url(page.base, '/console/team/invite')}
-      errors={page.errors}
-      buttons={<Button weight="primary">Invite</Button>}
-    >
-      <Field
-        name="email"
-        label="E-mail"
-        type="email"
-        help="Invited anew, the link from before works no more."
-        value={page.typed && asTyped(page.typed, 'email')}
-        error={errorAt(page.errors, 'email')}
-        isRequired
-      />
-      <RoleField
-        value={page.typed ? asTyped(page.typed, 'role') : 'member'}
-        error={errorAt(page.errors, 'role')}
-      />
-    </Form>
-  </>
-)
-
-/** The only time that the link is shown. */
-export const InvitedPage = (page: {
-  base: string
-  invitation: Invitation & { url: string; isMailed: boolean }
-  now: number
-}) => {
-  const { email, role, expires_at: end, url: link, isMailed } = page.invitation
-  return (
-    <>
-      <PageHead
-        title="Invited"
-        state={{
-          tone: 'good',
-          sentence: (
-            <>
-              <Text text={email} limit={80} /> may join as {role}; the link ends{' '}
-              <Time at={Date.parse(end)} now={page.now} />.
-            </>
-          ),
-        }}
-      />
-      <SecretPanel
-        title="Link of the invitation"
-        secret={link}
-        doneHref={url(page.base, '/console/team')}
-      >
-        {isMailed
-          ? 'It is on its way by mail. To hand it over yourself as well, copy it now: '
-          : 'No mail goes out now, so hand it over yourself. Copy it now: '}
-        this is the only time that it is shown, and whoever opens it first joins.
-      </SecretPanel>
-    </>
-  )
-}
-
-/** One person of the team: since when, as what, and the end of it. */
-export const MemberPage = (page: {
-  base: string
-  tenantName: string
-  member: MemberRow
-  isVisitor: boolean
-  isLastOwner: boolean
-  mayDecide: boolean
-  now: number
-  typed: Fields | undefined
-  errors: readonly FormError[] | undefined
-}) => {
-  const { base, member, isVisitor, isLastOwner, mayDecide, now } = page
-  const name = <Text text={nameOf(member)} limit={64} />
-  const href = url(base, `/console/team/${member.id}`)
-  return (
-    <>
-      <PageHead
-        title={name}
-        state={{
-          sentence: `${ABOUT[member.role].label}${isVisitor ? ', and this is you' : ''}. ${ABOUT[member.role].text}.`,
-        }}
-      />
-      <Section id="about" title="About" isCard>
-        <Facts
-          facts={[
-            ['E-mail', <Text text={member.email} limit={80} />],
-            ['Id', <Id id={member.id} what="operator id" />],
-            ['Role', ABOUT[member.role].label],
-            ['Since', <Time at={member.createdAt} now={now} />],
-          ]}
-        />
-      </Section>
-      {mayDecide && (
-        <Section id="role" title="Change the role">
-          <Form action={href} errors={page.errors} buttons={<Button>Change role</Button>}>
-            <RoleField
-              value={page.typed ? asTyped(page.typed, 'role') : member.role}
-              error={errorAt(page.errors, 'role')}
-              {...(isLastOwner && {
-                help: 'This is the only owner. Make somebody else an owner first.',
-              })}
-            />
-          </Form>
-        </Section>
-      )}
-      {mayDecide && !isLastOwner && (
-        <DangerZone
-          items={[
-            {
-              title: isVisitor ? 'Leave the team' : 'Remove from the team',
-              text: 'The account stays; it has no part in this tenant any more.',
-              control: (
-                <Confirm
-                  id="remove"
-                  verb={isVisitor ? 'Leave team' : 'Remove member'}
-                  question={
-                    isVisitor ? (
-                      <>
-                        Leave <Text text={page.tenantName} limit={48} />?
-                      </>
-                    ) : (
-                      <>Remove {name}?</>
-                    )
-                  }
-                  consequence={`It counts at once, whatever is open. ${OF_THEIRS}`}
-                  action={`${href}/remove`}
-                />
-              ),
-            },
-          ]}
-        />
-      )}
-    </>
-  )
-}

@@ -1,3 +1,4 @@
+import type { VNode } from 'preact'
 import type { Endpoint } from '../../../../src/engines/relay/model/endpoints.ts'
 import { type Delivery, STATUSES, type Status } from '../../../../src/http/delivery-log/model.ts'
 import type { Page } from '../../../../src/platform/cursor.ts'
@@ -6,33 +7,55 @@ import { EmptyState } from '../../empty-state.tsx'
 import { FilterBar } from '../../filter-bar.tsx'
 import { LinkButton } from '../../form/button.tsx'
 import { PageHead } from '../../page-head.tsx'
+import { Pager, type Pages } from '../../pager.tsx'
 import { shorten, Text } from '../../text.tsx'
 import { url } from '../../url.ts'
-import { DeliveryMark, Moment, WORDS, withoutScheme } from './state.tsx'
+import { withoutScheme } from '../../words.ts'
+import { LiveSource } from '../live-source.tsx'
+import { DeliveryMark, Moment, WORDS } from './state.tsx'
 
 /** Names in a list to choose from, which few read to its end. */
 const LONGEST_OPTION = 60
 
-/** What became of messages, endpoint by endpoint. */
-export const DeliveriesPage = (page: {
+/** Where an endpoint is, for whoever only knows its id. */
+type Address = Pick<Endpoint, 'id' | 'url'>
+
+export interface DeliveryListing {
   base: string
   page: Page<Delivery>
+  /** The way on and back. */
+  pages: Pages
   isFirst: boolean
-  endpoints: readonly Endpoint[]
+  endpoints: readonly Address[]
   status: Status | undefined
   endpointId: string | undefined
   now: number
+}
+
+/** The parts that change while somebody looks, by the id of their element. */
+export const DELIVERY_PARTS = {
+  'deliveries-head': (listing: DeliveryListing) => (
+    <PageHead title="Deliveries" state={{ sentence: sentenceOn(listing) }} />
+  ),
+  'deliveries-list': (listing: DeliveryListing) => <Rows {...listing} />,
+  'deliveries-pages': ({ pages }: DeliveryListing) => <Pager {...pages} />,
+} satisfies Record<string, (listing: DeliveryListing) => VNode>
+
+/** What became of messages, endpoint by endpoint, as it happens. */
+export const DeliveriesPage = (page: {
+  listing: DeliveryListing
+  /** None where what is shown is over and done. */
+  live: { href: string; shownId: string } | undefined
 }) => {
-  const { base, status, endpointId, endpoints } = page
-  const { data, next_cursor: cursor } = page.page
+  const { listing, live } = page
+  const { base, status, endpointId, endpoints } = listing
   const here = url(base, '/console/deliveries')
-  const href = (of: { cursor?: string }) =>
-    url(base, '/console/deliveries', { status, endpoint: endpointId, ...of })
-  const isFiltered = status !== undefined || endpointId !== undefined
+  const isFiltered = isFilteredIn(listing)
   return (
     <>
-      <PageHead title="Deliveries" state={{ sentence: sentenceOn(page) }} />
-      {(data.length > 0 || isFiltered) && (
+      {live && <LiveSource {...live} />}
+      <Part id="deliveries-head" listing={listing} />
+      {(listing.page.data.length > 0 || isFiltered) && (
         <FilterBar
           action={here}
           filters={[
@@ -52,27 +75,41 @@ export const DeliveriesPage = (page: {
           clearHref={isFiltered ? here : undefined}
         />
       )}
+      <Part id="deliveries-list" listing={listing} />
+      <Part id="deliveries-pages" listing={listing} />
+    </>
+  )
+}
+
+const Part = ({ id, listing }: { id: keyof typeof DELIVERY_PARTS; listing: DeliveryListing }) => (
+  <div id={id}>{DELIVERY_PARTS[id](listing)}</div>
+)
+
+const isFilteredIn = ({ status, endpointId }: DeliveryListing): boolean =>
+  status !== undefined || endpointId !== undefined
+
+const Rows = (listing: DeliveryListing) => {
+  const { base, page, pages, endpoints, now } = listing
+  const hasMore = pages.olderHref !== undefined
+  return (
+    <>
       <DataTable
         caption="Deliveries"
-        rows={data}
+        rows={page.data}
         hrefOf={({ id }) => url(base, `/console/deliveries/${id}`)}
         idOf={({ id }) => id}
-        columns={deliveryColumns({ base, endpoints, now: page.now })}
-        empty={<Nothing base={base} isFiltered={isFiltered} hasMore={cursor !== null} />}
-        pages={{
-          newerHref: page.isFirst ? undefined : href({}),
-          olderHref: cursor === null ? undefined : href({ cursor }),
-        }}
+        columns={deliveryColumns({ base, endpoints, now })}
+        empty={<Nothing base={base} isFiltered={isFilteredIn(listing)} hasMore={hasMore} />}
       />
-      {data.length === 0 && cursor !== null && (
-        <LinkButton href={href({ cursor })}>Look further back</LinkButton>
+      {page.data.length === 0 && pages.olderHref !== undefined && (
+        <LinkButton href={pages.olderHref}>Look further back</LinkButton>
       )}
     </>
   )
 }
 
 /** One that is filtered by and has been deleted can still be chosen. */
-function optionsOf(endpoints: readonly Endpoint[], chosen: string | undefined) {
+function optionsOf(endpoints: readonly Address[], chosen: string | undefined) {
   const known = endpoints.map(({ id, url: address }) => ({
     value: id,
     label: shorten(withoutScheme(address), LONGEST_OPTION),
@@ -104,7 +141,7 @@ const Nothing = (list: { base: string; isFiltered: boolean; hasMore: boolean }) 
 /** Deliveries as rows; `endpoints` give addresses to ids, and none where all are of one. */
 export const deliveryColumns = (list: {
   base: string
-  endpoints?: readonly Endpoint[]
+  endpoints?: readonly Address[]
   now: number
 }): Column<Delivery>[] => {
   const { base, endpoints, now } = list
@@ -152,13 +189,7 @@ export const deliveryColumns = (list: {
   ]
 }
 
-function sentenceOn({
-  page,
-  isFirst,
-  status,
-  endpointId,
-  now,
-}: Parameters<typeof DeliveriesPage>[0]) {
+function sentenceOn({ page, isFirst, status, endpointId, now }: DeliveryListing) {
   const { data } = page
   const [latest] = data
   if (status !== undefined || endpointId !== undefined)

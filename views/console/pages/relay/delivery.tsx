@@ -1,21 +1,26 @@
 import type { Endpoint } from '../../../../src/engines/relay/model/endpoints.ts'
+import type { SignedRequest } from '../../../../src/engines/relay/signed-requests.ts'
 import type { Attempt, DeliveryDetail } from '../../../../src/http/delivery-log/model.ts'
 import { Attempts } from '../../charts/attempts.tsx'
 import { TimingBar } from '../../charts/timing-bar.tsx'
 import { Confirm, DangerZone } from '../../confirm.tsx'
-import { CurlBlock } from '../../curl-block.tsx'
-import { Facts } from '../../facts.tsx'
+import { Exchange } from '../../exchange.tsx'
 import { ActionButton, LinkButton } from '../../form/button.tsx'
 import { Icon } from '../../icons.tsx'
-import { Id } from '../../id.tsx'
 import { PageHead } from '../../page-head.tsx'
 import { Columns, Section } from '../../section.tsx'
 import { shorten, Text } from '../../text.tsx'
 import { duration } from '../../time.tsx'
 import type { Tone } from '../../tone.ts'
 import { url } from '../../url.ts'
-import { Exchange, wordsOf } from './exchange.tsx'
-import { counted, DELIVERY_TONES, Moment, withoutScheme } from './state.tsx'
+import { withoutScheme } from '../../words.ts'
+import { outcomeOf } from './attempt-outcome.ts'
+import { ChangesSection } from './changes-section.tsx'
+import { DeliveryFacts } from './delivery-facts.tsx'
+import { sentenceOn } from './delivery-sentence.tsx'
+import { FailureStory, lastFailureOf } from './failure-story.tsx'
+import { SignedCurl } from './signed-curl.tsx'
+import { DELIVERY_TONES } from './state.tsx'
 
 /** One message to one endpoint: what was sent, what came back, and what comes next. */
 export const DeliveryPage = (page: {
@@ -24,12 +29,16 @@ export const DeliveryPage = (page: {
   /** Undefined once it has been deleted. */
   endpoint: Endpoint | undefined
   selected: Attempt | undefined
+  /** What a resend would send, for whoever may resend. */
+  signed: SignedRequest | undefined
   mayChange: boolean
   now: number
 }) => {
   const { base, delivery, endpoint, selected, now } = page
   const own = url(base, `/console/deliveries/${delivery.id}`)
   const canResend = page.mayChange && endpoint?.active === true
+  const failure = lastFailureOf(delivery)
+  const before = selected && delivery.attempt_log[delivery.attempt_log.indexOf(selected) - 1]
   return (
     <>
       <PageHead
@@ -41,12 +50,20 @@ export const DeliveryPage = (page: {
         }
         state={{ tone: DELIVERY_TONES[delivery.status], sentence: sentenceOn(delivery, now) }}
         aside={
-          endpoint && (
-            <LinkButton href={url(base, `/console/endpoints/${endpoint.id}`)}>Endpoint</LinkButton>
-          )
+          <>
+            <LinkButton href={url(base, `/console/messages/${delivery.message_id}`)}>
+              Message
+            </LinkButton>
+            {endpoint && (
+              <LinkButton href={url(base, `/console/endpoints/${endpoint.id}`)}>
+                Endpoint
+              </LinkButton>
+            )}
+          </>
         }
         action={
-          canResend && (
+          canResend &&
+          !failure && (
             <ActionButton weight="primary" action={`${own}/resend`}>
               <Icon name="again" />
               Send again
@@ -54,38 +71,11 @@ export const DeliveryPage = (page: {
           )
         }
       />
+      {failure && (
+        <FailureStory {...page} title="What went wrong" last={failure} canResend={canResend} />
+      )}
       <Columns>
-        <Section id="facts" title="Delivery" isCard>
-          <Facts
-            facts={[
-              ['Id', <Id id={delivery.id} what="delivery id" />],
-              [
-                'Message',
-                <Id
-                  id={delivery.message_id}
-                  what="message id"
-                  href={url(base, `/console/messages/${delivery.message_id}`)}
-                />,
-              ],
-              [
-                'Endpoint',
-                endpoint ? (
-                  <a href={url(base, `/console/endpoints/${endpoint.id}`)}>
-                    <Text text={withoutScheme(endpoint.url)} />
-                  </a>
-                ) : (
-                  'deleted since'
-                ),
-              ],
-              ['Created', <Moment at={delivery.created_at} now={now} />],
-              ['Attempts', delivery.attempts.toLocaleString('en')],
-              ['Runs', String(delivery.run)],
-              ...(page.mayChange && !canResend
-                ? [['Send again', 'not while its endpoint takes nothing'] as const]
-                : []),
-            ]}
-          />
-        </Section>
+        <DeliveryFacts {...page} isRefused={page.mayChange && !canResend} />
         <Section id="attempts" title="Attempts" isCard>
           {delivery.attempt_log.length === 0 && delivery.next_attempt_at === null ? (
             <p class="hint">None so far.</p>
@@ -97,8 +87,8 @@ export const DeliveryPage = (page: {
       {selected?.timings && (
         <Section
           id="timing"
-          title="Where the time went"
-          note={comparedWith(delivery.attempt_log, selected)}
+          title={`Where the time of attempt ${selected.number} went`}
+          note={before && comparedWith(before)}
           isCard
         >
           <TimingBar timings={selected.timings} />
@@ -111,18 +101,8 @@ export const DeliveryPage = (page: {
         error={selected?.error ?? null}
         isPlanned={selected === undefined}
       />
-      {selected?.request && (
-        <details class="fold">
-          <summary>
-            As curl <span class="hint">with the signature of this attempt</span>
-          </summary>
-          <CurlBlock
-            url={selected.request.url}
-            headers={selected.request.headers}
-            body={delivery.request_body}
-          />
-        </details>
-      )}
+      {selected && before && <ChangesSection before={before} attempt={selected} />}
+      {page.signed && <SignedCurl request={page.signed} />}
       {page.mayChange && delivery.ended_at === null && (
         <DangerZone
           items={[
@@ -173,62 +153,6 @@ const attemptsOf = (own: string, delivery: DeliveryDetail, selected: Attempt | u
       ]),
 ]
 
-function outcomeOf({ response, error, status }: Attempt): string {
-  if (response) return `Status ${response.status}`
-  return error ? wordsOf(error) : status
-}
-
-/** What is different from the attempt before, in a line. */
-function comparedWith(log: readonly Attempt[], selected: Attempt): string | undefined {
-  const before = log[log.indexOf(selected) - 1]
-  return (
-    before &&
-    `the attempt before: ${shorten(outcomeOf(before), 40)} after ${duration(before.duration_ms)}`
-  )
-}
-
-function sentenceOn(delivery: DeliveryDetail, now: number) {
-  const { status, attempts, ended_at: ended, next_attempt_at: next } = delivery
-  const last = delivery.attempt_log.at(-1)
-  const lastly = last && `${shorten(outcomeOf(last), 80)} after ${duration(last.duration_ms)}`
-  const tried = counted(attempts, 'attempt')
-  switch (status) {
-    case 'pending':
-      return (
-        <>
-          {attempts === 0 ? 'Its first' : 'The next'} attempt is due <Moment at={next} now={now} />.
-        </>
-      )
-    case 'delivering':
-      return 'An attempt is under way.'
-    case 'retrying':
-      return (
-        <>
-          Attempt {attempts}: {lastly ?? 'failed'}. The next one is <Moment at={next} now={now} />.
-        </>
-      )
-    case 'held':
-      return delivery.held_reason === 'breaker'
-        ? 'Kept until its endpoint, which keeps failing, answers again.'
-        : 'Kept until its endpoint, which is paused, takes deliveries again.'
-    case 'succeeded':
-      return (
-        <>
-          Delivered <Moment at={ended} now={now} /> with {tried}.
-        </>
-      )
-    case 'failed':
-      return (
-        <>
-          Given up <Moment at={ended} now={now} /> after {tried}
-          {lastly && `, the last one: ${lastly}`}.
-        </>
-      )
-    case 'cancelled':
-      return (
-        <>
-          Cancelled <Moment at={ended} now={now} /> after {tried}.
-        </>
-      )
-  }
-}
+/** In a line, how the one before went. */
+const comparedWith = (before: Attempt): string =>
+  `the attempt before: ${shorten(outcomeOf(before), 40)} after ${duration(before.duration_ms)}`

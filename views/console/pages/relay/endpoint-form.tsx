@@ -10,7 +10,8 @@ import { PageHead } from '../../page-head.tsx'
 import { SecretPanel } from '../../secret-panel.tsx'
 import { Text } from '../../text.tsx'
 import { url } from '../../url.ts'
-import { Moment, textIn, withoutScheme } from './state.tsx'
+import { withoutScheme } from '../../words.ts'
+import { Moment, textIn } from './state.tsx'
 
 /** Where events go and which: of a new endpoint, or of one that there is. */
 export const EndpointForm = (page: {

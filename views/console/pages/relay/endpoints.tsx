@@ -1,51 +1,59 @@
-import type { Endpoint, Stats } from '../../../../src/engines/relay/model/endpoints.ts'
+import type {
+  EndpointLook,
+  HourSum,
+  Waiting,
+} from '../../../../src/engines/relay/endpoint-looks.ts'
+import type { Stats } from '../../../../src/engines/relay/model/endpoints.ts'
 import { Pulse } from '../../charts/pulse.tsx'
 import { type Column, DataTable } from '../../data-table.tsx'
 import { EmptyState } from '../../empty-state.tsx'
-import { FilterBar } from '../../filter-bar.tsx'
 import { LinkButton } from '../../form/button.tsx'
+import { attemptsOf, beatsOf, shareOf } from '../../hours.ts'
 import { PageHead } from '../../page-head.tsx'
-import { FilterChips } from '../../tabs.tsx'
 import { Text } from '../../text.tsx'
+import { type ListPlace, pagesAlong } from '../../trail.ts'
 import { url } from '../../url.ts'
+import { counted, withoutScheme } from '../../words.ts'
+import { DayPulse } from './day-pulse.tsx'
+import { EndpointFilters, endpointsHref } from './endpoint-filters.tsx'
+import { WaitingWords } from './endpoint-waiting.tsx'
 import { firstEndpoint } from './first-message.ts'
-import { beatsOf, shareOf } from './hours.ts'
-import {
-  Clock,
-  counted,
-  ENDPOINT_STATES,
-  ENDPOINT_TONES,
-  EndpointMark,
-  type EndpointState,
-  stateOf,
-  withoutScheme,
-} from './state.tsx'
+import { p95Of } from './hours.ts'
+import { Clock, countsOf, EndpointMark, type EndpointState } from './state.tsx'
 
 interface Row {
-  endpoint: Endpoint
+  endpoint: EndpointLook
   hours: Stats['data']
+  /** Of those that do not simply take what comes. */
+  waiting: Waiting | undefined
+}
+
+export interface EndpointList {
+  base: string
+  apiUrl: string
+  all: readonly EndpointLook[]
+  /** The last day of all of them together. */
+  day: readonly HourSum[]
+  /** What the filters leave but for that of the state, and how many that one leaves. */
+  meant: readonly EndpointLook[]
+  found: number
+  rows: readonly Row[]
+  place: ListPlace
+  /** The last one of this page, where there are more behind it. */
+  next: string | undefined
+  state: EndpointState | undefined
+  search: string
+  type: string | undefined
+  channel: string | undefined
+  types: readonly string[]
+  channels: readonly string[]
+  mayChange: boolean
+  now: number
 }
 
 /** Where events go, and whether they arrive. */
-export const EndpointsPage = (page: {
-  base: string
-  apiUrl: string
-  all: readonly Endpoint[]
-  rows: readonly Row[]
-  /** How many the filters leave. */
-  found: number
-  isFirst: boolean
-  /** The last one of this page, where there are more behind it. */
-  last: string | undefined
-  state: EndpointState | undefined
-  search: string
-  mayChange: boolean
-  now: number
-}) => {
-  const { base, all, state, search, now } = page
-  const href = (of: { state?: EndpointState; q?: string; after?: string }) =>
-    url(base, '/console/endpoints', of)
-  const counts = countsOf(all)
+export const EndpointsPage = (page: EndpointList) => {
+  const { base, all, now } = page
   const newEndpoint = page.mayChange && (
     <LinkButton weight="primary" href={url(base, '/console/endpoints/new')}>
       New endpoint
@@ -55,30 +63,13 @@ export const EndpointsPage = (page: {
     <>
       <PageHead
         title="Endpoints"
-        state={{ tone: toneOf(all, counts), sentence: sentenceOn(all, counts, now) }}
-        action={newEndpoint}
+        state={{ tone: toneOf(all), sentence: sentenceOn(all, now) }}
+        action={all.length > 0 && newEndpoint}
       />
       {all.length > 0 && (
         <>
-          <FilterChips
-            label="State"
-            tabs={[
-              { label: 'All', href: href({ q: search }), count: all.length, isCurrent: !state },
-              ...ENDPOINT_STATES.filter((one) => counts[one] > 0 || one === state).map((one) => ({
-                label: one.charAt(0).toUpperCase() + one.slice(1),
-                href: href({ state: one, q: search }),
-                count: counts[one],
-                isCurrent: one === state,
-                ...(ENDPOINT_TONES[one] === 'bad' && { tone: 'bad' as const }),
-              })),
-            ]}
-          />
-          <FilterBar
-            action={url(base, '/console/endpoints')}
-            search={{ label: 'Address, description or id', value: search }}
-            kept={{ state }}
-            clearHref={search || state ? href({}) : undefined}
-          />
+          <DayPulse hours={page.day} now={now} />
+          <EndpointFilters {...page} />
         </>
       )}
       <DataTable
@@ -100,41 +91,33 @@ export const EndpointsPage = (page: {
             <EmptyState
               icon="endpoints"
               sentence="No endpoint is like that."
-              action={<LinkButton href={href({})}>Show all</LinkButton>}
+              action={<LinkButton href={url(base, '/console/endpoints')}>Show all</LinkButton>}
             />
           )
         }
         pages={{
           extent: `${page.rows.length} of ${page.found.toLocaleString('en')}`,
-          newerHref: page.isFirst ? undefined : href({ state, q: search }),
-          olderHref: page.last && href({ state, q: search, after: page.last }),
+          ...pagesAlong(page.place, page.next, (place) => endpointsHref(page, place)),
         }}
       />
     </>
   )
 }
 
-type Counts = Record<EndpointState, number>
-
-function countsOf(endpoints: readonly Endpoint[]): Counts {
-  const counts = { active: 0, failing: 0, paused: 0, stopped: 0 }
-  for (const endpoint of endpoints) counts[stateOf(endpoint)]++
-  return counts
-}
-
-function toneOf(all: readonly Endpoint[], { failing, stopped, active }: Counts) {
+function toneOf(all: readonly EndpointLook[]) {
   if (all.length === 0) return undefined
+  const { failing, stopped, active } = countsOf(all)
   if (failing + stopped > 0) return 'bad'
   return active === 0 ? 'quiet' : 'good'
 }
 
-function sentenceOn(all: readonly Endpoint[], counts: Counts, now: number) {
+function sentenceOn(all: readonly EndpointLook[], now: number) {
   if (all.length === 0) return 'Nobody is told of events: there is no endpoint.'
-  const { active, failing, paused, stopped } = counts
+  const { active, failing, paused, stopped } = countsOf(all)
   const [since] = all.flatMap(({ health }) => health.failing_since ?? []).toSorted()
   return (
     <>
-      {active} active
+      {active.toLocaleString('en')} active
       {failing > 0 && since && (
         <>
           , {failing} failing since <Clock at={since} now={now} />
@@ -150,7 +133,14 @@ const columns = (now: number): Column<Row>[] => [
   {
     label: 'Endpoint',
     isWide: true,
-    cell: ({ endpoint }) => <Text text={withoutScheme(endpoint.url)} />,
+    cell: ({ endpoint }) => (
+      <>
+        <Text text={withoutScheme(endpoint.url)} />
+        <span class="hint">
+          <Text text={typesOf(endpoint)} limit={60} />
+        </span>
+      </>
+    ),
   },
   {
     label: 'State',
@@ -158,24 +148,22 @@ const columns = (now: number): Column<Row>[] => [
     cell: ({ endpoint }) => <EndpointMark endpoint={endpoint} />,
   },
   {
-    label: 'Events',
-    isWide: true,
-    cell: ({ endpoint }) => <Text text={typesOf(endpoint)} limit={40} />,
-  },
-  {
     label: '24 h',
     narrow: 'bare',
     cell: ({ hours }) => <Pulse beats={beatsOf(hours, now)} label={pulseLabel(hours)} />,
   },
   { label: 'Delivered', align: 'right', cell: ({ hours }) => shareOf(hours) },
+  { label: 'p95', align: 'right', cell: ({ hours }) => p95Of(hours) },
+  {
+    label: 'Waits',
+    align: 'right',
+    cell: ({ waiting }) => (waiting ? <WaitingWords waiting={waiting} now={now} /> : '–'),
+  },
 ]
 
 const pulseLabel = (hours: Stats['data']): string =>
-  `${shareOf(hours)} of ${counted(
-    hours.reduce((sum, { succeeded, failed }) => sum + succeeded + failed, 0),
-    'attempt',
-  )} delivered in 24 hours`
+  `${shareOf(hours)} of ${counted(attemptsOf(hours), 'attempt')} delivered in 24 hours`
 
 /** What it listens to. */
-export const typesOf = ({ event_types: types }: Endpoint): string =>
+export const typesOf = ({ event_types: types }: Pick<EndpointLook, 'event_types'>): string =>
   types?.join(', ') ?? 'all events'

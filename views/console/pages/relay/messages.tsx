@@ -1,35 +1,30 @@
 import type { Message } from '../../../../src/engines/relay/model/messages.ts'
-import type { Fields } from '../../../../src/http/body.ts'
 import type { Page } from '../../../../src/platform/cursor.ts'
 import { DataTable } from '../../data-table.tsx'
 import { EmptyState } from '../../empty-state.tsx'
 import { FilterBar } from '../../filter-bar.tsx'
-import { Button, LinkButton } from '../../form/button.tsx'
-import type { FormError } from '../../form/error-summary.tsx'
-import { Field } from '../../form/field.tsx'
-import { Form } from '../../form/form.tsx'
-import { Textarea } from '../../form/textarea.tsx'
+import { LinkButton } from '../../form/button.tsx'
 import { Id } from '../../id.tsx'
 import { PageHead } from '../../page-head.tsx'
 import { Text } from '../../text.tsx'
+import { type ListPlace, pagesAlong } from '../../trail.ts'
 import { url } from '../../url.ts'
 import { firstMessage } from './first-message.ts'
-import { Moment, textIn } from './state.tsx'
+import { Moment } from './state.tsx'
 
 /** What came in, newest first. */
 export const MessagesPage = (page: {
   base: string
   apiUrl: string
   page: Page<Message>
-  isFirst: boolean
+  place: ListPlace
   eventType: string | undefined
   mayChange: boolean
   now: number
 }) => {
   const { base, eventType, now } = page
   const { data, next_cursor: cursor } = page.page
-  const href = (of: { cursor?: string }) =>
-    url(base, '/console/messages', { event_type: eventType, ...of })
+  const hasAny = data.length > 0 || eventType !== undefined
   const send = page.mayChange && (
     <LinkButton
       weight="primary"
@@ -40,8 +35,8 @@ export const MessagesPage = (page: {
   )
   return (
     <>
-      <PageHead title="Messages" state={{ sentence: sentenceOn(page) }} action={send} />
-      {(data.length > 0 || eventType !== undefined) && (
+      <PageHead title="Messages" state={{ sentence: sentenceOn(page) }} action={hasAny && send} />
+      {hasAny && (
         <FilterBar
           action={url(base, '/console/messages')}
           search={{ label: 'Event type', name: 'event_type', value: eventType }}
@@ -81,72 +76,22 @@ export const MessagesPage = (page: {
             />
           )
         }
-        pages={{
-          newerHref: page.isFirst ? undefined : href({}),
-          olderHref: cursor === null ? undefined : href({ cursor }),
-        }}
+        pages={pagesAlong(page.place, cursor, (place) =>
+          url(base, '/console/messages', { event_type: eventType, ...place }),
+        )}
       />
     </>
   )
 }
 
-function sentenceOn({ page, isFirst, eventType, now }: Parameters<typeof MessagesPage>[0]) {
+function sentenceOn({ page, place, eventType, now }: Parameters<typeof MessagesPage>[0]) {
   const [latest] = page.data
   const of = eventType === undefined ? '' : ' of this type'
   if (!latest) return `Nothing has come in${of}.`
-  if (!isFirst) return `Older messages${of}.`
+  if (place.cursor !== undefined) return `Older messages${of}.`
   return (
     <>
       The last message{of} came <Moment at={latest.timestamp} now={now} />.
-    </>
-  )
-}
-
-/** A message by hand, to see where it goes. */
-export const NewMessagePage = (page: {
-  base: string
-  isTest: boolean
-  typed: Fields
-  errors: readonly FormError[] | undefined
-}) => {
-  const of = (name: string) => ({
-    name,
-    value: textIn(page.typed, name),
-    error: page.errors?.find((error) => error.name === name)?.message,
-  })
-  return (
-    <>
-      <PageHead
-        title="Send a message"
-        state={
-          page.isTest
-            ? { sentence: 'Test data: it is accepted and shown, and goes nowhere.' }
-            : { tone: 'warn', sentence: 'Live data: it goes to every endpoint that listens to it.' }
-        }
-      />
-      <Form
-        action={url(page.base, '/console/messages')}
-        errors={page.errors}
-        buttons={
-          <>
-            <Button weight="primary">Send message</Button>
-            <LinkButton weight="bare" href={url(page.base, '/console/messages')}>
-              Back
-            </LinkButton>
-          </>
-        }
-      >
-        <Field {...of('event_type')} label="Event type" isMono placeholder="order.paid" />
-        <Textarea
-          {...of('payload')}
-          value={textIn(page.typed, 'payload') ?? '{\n  "order": 42\n}'}
-          label="Payload"
-          isMono
-          rows={10}
-          help="A JSON object. It is sent on as it is spelled here."
-        />
-        <Field {...of('channels')} label="Channels" isMono isRequired={false} />
-      </Form>
     </>
   )
 }

@@ -10,7 +10,8 @@ import { PageHead } from '../../page-head.tsx'
 import { Section } from '../../section.tsx'
 import { Text } from '../../text.tsx'
 import { url } from '../../url.ts'
-import { counted, textIn, withoutScheme } from './state.tsx'
+import { counted, withoutScheme } from '../../words.ts'
+import { textIn } from './state.tsx'
 
 const FIELDS = ['since', 'until', 'which', 'per_second']
 

@@ -9,9 +9,19 @@ import type { Tone } from '../../tone.ts'
 export const ENDPOINT_STATES = ['active', 'failing', 'paused', 'stopped'] as const
 export type EndpointState = (typeof ENDPOINT_STATES)[number]
 
-export function stateOf({ active, disabled_reason: reason, health }: Endpoint): EndpointState {
+/** What of an endpoint says how it stands. */
+export type Standing = Pick<Endpoint, 'active' | 'disabled_reason' | 'health'>
+
+export function stateOf({ active, disabled_reason: reason, health }: Standing): EndpointState {
   if (!active) return reason === 'manual' ? 'paused' : 'stopped'
   return health.failing_since === null ? 'active' : 'failing'
+}
+
+/** How many of them stand how. */
+export function countsOf(endpoints: readonly Standing[]): Record<EndpointState, number> {
+  const counts = { active: 0, failing: 0, paused: 0, stopped: 0 }
+  for (const endpoint of endpoints) counts[stateOf(endpoint)]++
+  return counts
 }
 
 export const ENDPOINT_TONES: Record<EndpointState, Tone> = {
@@ -21,7 +31,7 @@ export const ENDPOINT_TONES: Record<EndpointState, Tone> = {
   stopped: 'bad',
 }
 
-export const EndpointMark = ({ endpoint }: { endpoint: Endpoint }) => {
+export const EndpointMark = ({ endpoint }: { endpoint: Standing }) => {
   const state = stateOf(endpoint)
   return <StatusMark tone={ENDPOINT_TONES[state]} word={state} />
 }
@@ -68,13 +78,7 @@ export const Clock = ({ at, now }: { at: string; now: number }) => {
   )
 }
 
-/** Without its scheme, as the first thing that tells one address from another. */
-export const withoutScheme = (address: string): string => address.replace(/^https?:\/\//, '')
-
 export const textIn = (fields: Fields | undefined, name: string): string | undefined => {
   const value = fields?.[name]
   return typeof value === 'string' ? value : undefined
 }
-
-export const counted = (count: number, one: string, many = `${one}s`): string =>
-  `${count.toLocaleString('en')} ${count === 1 ? one : many}`

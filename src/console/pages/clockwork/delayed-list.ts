@@ -1,0 +1,106 @@
+import { DelayedPage } from '../../../../views/console/pages/clockwork/delayed.tsx'
+import {
+  DELAYED_STATUSES,
+  type DelayedCounts,
+  type DelayedStatus,
+} from '../../../../views/console/pages/clockwork/delayed-words.ts'
+import { type ListPlace, pagesAlong, placeIn } from '../../../../views/console/trail.ts'
+import type { DelayedJobLook, DelayedPlace } from '../../../engines/clockwork/looks.ts'
+import { createCursor } from '../../../platform/cursor.ts'
+import { may } from '../../operators/rights.ts'
+import type { ClockworkPageParts, JobVisits, Visit } from './visit.ts'
+
+const HOUR_MS = 3_600_000
+const ROWS = 50
+/** Nobody needs to know more exactly how many wait, or have ended today. */
+const MOST_COUNTED = 1000
+/** Where there are more, the chips of the filter say no numbers. */
+const MOST_IN_CHIPS = 500
+/** As many as can be told apart on an axis. */
+const COMING = 40
+
+/** All jobs of a tenant that run once, the latest first, searched and filtered by the address. */
+export function createDelayedList(
+  { frames, clockwork: { looks }, clock, baseUrl }: ClockworkPageParts,
+  { searchOf, href, listPage }: JobVisits,
+) {
+  const cursor = createCursor('console delayed jobs', ['number', 'number'])
+
+  /**
+   * A page of those that fit, and where it goes on. What a search finds is looked at once for the rows
+   * and for the numbers in the chips, where it is few.
+   */
+  function pageOf(tenantId: string, { q, status, before }: Asked) {
+    const found = looks.delayed(tenantId, { q, limit: MOST_IN_CHIPS + 1 })
+    const isFew = found.length <= MOST_IN_CHIPS
+    const fitting =
+      isFew && !before
+        ? found.filter((job) => status === undefined || job.status === status)
+        : looks.delayed(tenantId, { q, status, before, limit: ROWS + 1 })
+    const rows = fitting.slice(0, ROWS)
+    const unseen = looks.lastSearched(tenantId, before)
+    return {
+      rows,
+      next: fitting.length > ROWS ? rows.at(-1) : unseen,
+      counts: isFew && !unseen ? countsOf(found) : undefined,
+    }
+  }
+
+  /** Those whose time has come by less than an hour ago count as coming: they stand in line. */
+  function standing(tenantId: string, now: number) {
+    const coming = looks
+      .delayedBetween(tenantId, { from: now - HOUR_MS, limit: MOST_COUNTED })
+      .filter(({ status }) => status === 'pending')
+    const lately = looks.delayedBetween(tenantId, {
+      from: now - 24 * HOUR_MS,
+      to: now,
+      limit: MOST_COUNTED,
+    })
+    return {
+      waiting: coming.length,
+      hasMoreWaiting: coming.length === MOST_COUNTED,
+      ended: lately.filter(({ status }) => status === 'success' || status === 'failed').length,
+      failed: lately.filter(({ status }) => status === 'failed').length,
+      coming: coming.slice(0, COMING),
+    }
+  }
+
+  return (visit: Visit): Response => {
+    const { tenantId, role } = visit.tenant
+    const asked = searchOf(visit)
+    const q = asked.get('q')?.trim() ?? ''
+    const status = DELAYED_STATUSES.find((one) => one === asked.get('status'))
+    const place = placeIn(asked)
+    const at = cursor.positionOf(place.cursor)
+    const before = at && { runAt: at[0], seq: at[1] }
+    const now = clock.now()
+    const { rows, next, counts } = pageOf(tenantId, { q, status, before })
+    const hrefOf = (to: ListPlace) => href('', { q, status, ...to })
+    const children = DelayedPage({
+      base: frames.base(),
+      apiUrl: baseUrl(),
+      rows,
+      isNone: rows.length === 0 && looks.delayed(tenantId, { limit: 1 }).length === 0,
+      standing: standing(tenantId, now),
+      counts,
+      q,
+      status,
+      pages: pagesAlong(place, next && cursor.encode([next.runAt, next.seq]), hrefOf),
+      mayChange: may(role, 'change'),
+      now,
+    })
+    return listPage(visit, 'Delayed', children)
+  }
+}
+
+interface Asked {
+  q: string
+  status: DelayedStatus | undefined
+  before: DelayedPlace | undefined
+}
+
+function countsOf(jobs: readonly DelayedJobLook[]): DelayedCounts {
+  const countOf = (of: DelayedStatus) => jobs.filter(({ status }) => status === of).length
+  const byStatus = DELAYED_STATUSES.map((status) => [status, countOf(status)] as const)
+  return { all: jobs.length, byStatus: new Map(byStatus) }
+}

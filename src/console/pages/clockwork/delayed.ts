@@ -1,0 +1,103 @@
+import { Elysia } from 'elysia'
+import { DelayedFormPage } from '../../../../views/console/pages/clockwork/delayed-form.tsx'
+import { DelayedJobPage } from '../../../../views/console/pages/clockwork/delayed-job.tsx'
+import type { Flash } from '../../../../views/console/toast.tsx'
+import { parseRunAt } from '../../../engines/clockwork/run-at.ts'
+import { shownTo } from '../../../engines/clockwork/shown-job.ts'
+import type { Fields } from '../../../http/body.ts'
+import { submitted, typed } from '../../form.ts'
+import { may } from '../../operators/rights.ts'
+import { createDelayedList } from './delayed-list.ts'
+import { callIn, sent } from './fields.ts'
+import {
+  type ClockworkPageParts,
+  createJobVisits,
+  fieldsIn,
+  type Returned,
+  type Visit,
+} from './visit.ts'
+
+/** Jobs that run once: which wait, which failed, and how each went. */
+export function delayedPages(parts: ClockworkPageParts) {
+  const { kit, frames, audit, clock, baseUrl } = parts
+  const { delayed, checkCall } = parts.clockwork
+  const visits = createJobVisits(parts, { page: 'delayed', flashes: FLASHES })
+  const { caller, go, formPage, jobPage, attemptsOf } = visits
+  const list = createDelayedList(parts, visits)
+
+  const form = (visit: Visit, of: Returned = {}): Response =>
+    formPage(visit, {
+      title: 'New delayed job',
+      isWrong: of.errors !== undefined,
+      children: DelayedFormPage({
+        base: frames.base(),
+        typed: of.typed ?? {},
+        errors: of.errors,
+        now: clock.now(),
+      }),
+    })
+
+  async function create(visit: Visit, body: Fields): Promise<Response> {
+    const runAt = momentOf(typed(body, 'run_at'))
+    const { value, errors } = await sent(body, {
+      checkCall,
+      checks: [() => parseRunAt(runAt, clock.now())],
+      work: () =>
+        delayed.create(caller(visit), { ...callIn(body), run_at: runAt }, (id) =>
+          recordCreation(visit, id),
+        ),
+    })
+    return value ? go(`/${value.id}`, 'created') : form(visit, { typed: body, errors })
+  }
+
+  /** Programs make too many for the audit log; what a person makes is in it. */
+  const recordCreation = ({ tenant: { tenantId }, actor }: Visit, id: string) =>
+    audit.record({
+      tenantId,
+      actor,
+      action: 'delayed_job.created',
+      object: `delayed_job:${id}`,
+    })
+
+  function show(visit: Visit, id: string, refusal?: string): Response {
+    const { tenantId, role } = visit.tenant
+    const job = shownTo(caller(visit), delayed.get(tenantId, id))
+    const children = DelayedJobPage({
+      base: frames.base(),
+      apiUrl: baseUrl(),
+      job,
+      ...attemptsOf(visit, id),
+      mayDelete: may(role, 'delete'),
+      now: clock.now(),
+    })
+    return jobPage(visit, job.name, refusal, children)
+  }
+
+  async function cancel(visit: Visit, id: string): Promise<Response> {
+    const { errors } = await submitted(async () => delayed.cancel(caller(visit), id))
+    return errors ? show(visit, id, errors[0]?.message) : go(`/${id}`, 'cancelled')
+  }
+
+  return new Elysia({
+    name: 'delayed job pages',
+    prefix: '/console/delayed',
+    detail: { hide: true },
+  })
+    .use(kit)
+    .get('', (visit) => list(visit), { right: 'read' })
+    .get('/new', (visit) => form(visit), { right: 'change' })
+    .post('', (visit) => create(visit, fieldsIn(visit.body)), { right: 'change' })
+    .get('/:id', (visit) => show(visit, visit.params.id), { right: 'read' })
+    .post('/:id/cancel', (visit) => cancel(visit, visit.params.id), { right: 'delete' })
+}
+
+/** Fields for times give none of a zone: the form asks for UTC. Anything else goes as it is. */
+function momentOf(text: string): string {
+  const [, minute, seconds = ':00'] = /^(\d{4}-\d\d-\d\d[T ]\d\d:\d\d)(:\d\d)?$/.exec(text) ?? []
+  return minute === undefined ? text : `${minute.replace(' ', 'T')}${seconds}Z`
+}
+
+const FLASHES: Readonly<Record<string, Flash>> = {
+  created: { tone: 'good', text: 'Created. It runs once, at its time.' },
+  cancelled: { tone: 'good', text: 'Cancelled. It will not run.' },
+}

@@ -1,0 +1,27 @@
+import type { ExecutionLook } from '../../../engines/clockwork/looks.ts'
+import type { CronJob } from '../../../engines/clockwork/model.ts'
+import { countOccurrences, scheduleOf } from '../../../engines/clockwork/schedule/index.ts'
+
+/** Slots without a run, counted up to so many: what is drawn is one gap, however wide. */
+const MOST_SKIPPED = 100
+
+/**
+ * How many slots passed without a run before each one that ran. Nobody knows it of the time before
+ * the job was last edited: it had another schedule then, or none.
+ */
+export function gapsIn(job: CronJob, attempts: readonly ExecutionLook[]): Map<number, number> {
+  const schedule = scheduleOf(job.schedule)
+  const since = Date.parse(job.updated_at)
+  const ran = attempts.flatMap(({ trigger, slotAt }) =>
+    trigger === 'schedule' && slotAt >= since ? [slotAt] : [],
+  )
+  const slots = [...new Set(ran)].sort((one, other) => one - other)
+  const gaps = new Map<number, number>()
+  for (const [index, slot] of slots.entries()) {
+    const before = slots[index - 1]
+    if (before === undefined) continue
+    const skipped = countOccurrences(schedule, before, slot - 1, MOST_SKIPPED)
+    if (skipped > 0) gaps.set(slot, skipped)
+  }
+  return gaps
+}

@@ -1,0 +1,114 @@
+import { JobFormPage } from '../../../../views/console/pages/clockwork/job-form.tsx'
+import type { CronJob, CronJobChange, Preview } from '../../../engines/clockwork/model.ts'
+import { scheduleOf } from '../../../engines/clockwork/schedule/index.ts'
+import type { Fields } from '../../../http/body.ts'
+import { typed } from '../../form.ts'
+import { asUnix, bodyTextIn, callIn, headerLines, problems, sent } from './fields.ts'
+import type { ClockworkPageParts, JobVisits, Returned, Visit } from './visit.ts'
+
+/** Recurring jobs as people make and change them. */
+export function createJobForms(
+  { frames, clockwork: { jobs, preview, checkCall }, clock }: ClockworkPageParts,
+  { caller, searchOf, formPage, go }: JobVisits,
+) {
+  const existing = ({ tenant }: Visit, id: string): CronJob => jobs.get(tenant.tenantId, id)
+
+  const form = (
+    visit: Visit,
+    of: Returned & { job?: CronJob | undefined; preview?: Preview | 'none' },
+  ): Response =>
+    formPage(visit, {
+      title: of.job ? 'Edit' : 'New job',
+      of: of.job,
+      isWrong: of.errors !== undefined,
+      children: JobFormPage({
+        base: frames.base(),
+        job: of.job,
+        typed: of.typed ?? (of.job ? fieldsOf(of.job) : {}),
+        errors: of.errors,
+        preview: of.preview === 'none' ? undefined : of.preview,
+        isPreviewed: of.preview !== undefined,
+        now: clock.now(),
+      }),
+    })
+
+  /** Empty, or as a copy of another job: that one is named in the address. */
+  function begin(visit: Visit): Response {
+    const from = searchOf(visit).get('from')
+    if (from === null) return form(visit, {})
+    const job = existing(visit, from)
+    const typed = { ...fieldsOf(job), name: `${job.name} (copy)`, is_active: 'true' }
+    return form(visit, { typed })
+  }
+
+  const edit = (visit: Visit, id: string): Response => form(visit, { job: existing(visit, id) })
+
+  /** The form as it stands, with what its schedule would do. Stores nothing. */
+  async function previewed(visit: Visit, body: Fields, job?: CronJob): Promise<Response> {
+    const target = typed(body, 'url')
+    const schedule = typed(body, 'schedule')
+    const errors = await problems([() => scheduleOf(schedule)])
+    return errors.length > 0
+      ? form(visit, { job, typed: body, errors, preview: 'none' })
+      : form(visit, {
+          job,
+          typed: body,
+          preview: preview({ schedule, ...(target !== '' && { url: target }) }),
+        })
+  }
+
+  /** Does the work of a form that is right in all its fields. */
+  const sentBy = <T>(body: Fields, work: () => Promise<T>) =>
+    sent(body, { checkCall, checks: [() => scheduleOf(typed(body, 'schedule'))], work })
+
+  async function create(visit: Visit, body: Fields): Promise<Response> {
+    if (isPreview(body)) return previewed(visit, body)
+    const { value, errors } = await sentBy(body, () =>
+      jobs.create(caller(visit), {
+        ...callIn(body),
+        schedule: typed(body, 'schedule'),
+        is_active: typed(body, 'is_active') === 'true',
+      }),
+    )
+    return value ? go(`/${value.id}`, 'created') : form(visit, { typed: body, errors })
+  }
+
+  async function change(visit: Visit, id: string, body: Fields): Promise<Response> {
+    const job = existing(visit, id)
+    if (isPreview(body)) return previewed(visit, body, job)
+    const { value, errors } = await sentBy(body, async () => {
+      const wanted = changeIn(body, job)
+      if (Object.keys(wanted).length === 0) return 'unchanged'
+      await jobs.update(caller(visit), id, wanted)
+      return 'changed'
+    })
+    return value ? go(`/${id}`, value) : form(visit, { job, typed: body, errors })
+  }
+
+  return { begin, edit, create, change }
+}
+
+const isPreview = (body: Fields): boolean => typed(body, 'intent') === 'preview'
+
+const fieldsOf = (job: CronJob): Fields => ({
+  name: job.name,
+  schedule: job.schedule,
+  url: job.url,
+  method: job.method,
+  headers: headerLines(job.headers),
+  body: job.body ?? '',
+})
+
+/** Only what is another than before: what a browser does to the ends of lines is no change. */
+function changeIn(fields: Fields, job: CronJob): CronJobChange {
+  const { name, url: target, method, headers, body } = callIn(fields)
+  const schedule = typed(fields, 'schedule')
+  return {
+    ...(name !== job.name && { name }),
+    ...(schedule !== job.schedule && { schedule }),
+    ...(target !== job.url && { url: target }),
+    ...(method !== job.method && { method }),
+    ...(headerLines(headers) !== headerLines(job.headers) && { headers }),
+    ...(bodyTextIn(fields) !== asUnix(job.body ?? '') && { body }),
+  }
+}

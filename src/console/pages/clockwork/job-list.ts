@@ -1,0 +1,72 @@
+import {
+  JOB_STATES,
+  type JobState,
+  JobsPage,
+} from '../../../../views/console/pages/clockwork/jobs.tsx'
+import { type ListPlace, pagesAlong, placeIn } from '../../../../views/console/trail.ts'
+import type { CronJobLook } from '../../../engines/clockwork/looks.ts'
+import { createCursor } from '../../../platform/cursor.ts'
+import { may } from '../../operators/rights.ts'
+import type { ClockworkPageParts, JobVisits, Visit } from './visit.ts'
+
+const ROWS = 50
+/** The newest ones, that a list counts and searches at once; older ones are a page further. */
+const LOOKED_AT = 1000
+/** Whose attempts the list draws together. */
+const HOURS = 24
+/** Of the attempts that a line of the list draws. */
+const RECENT = 20
+
+/** All recurring jobs of a tenant, searched and filtered by what is in the address. */
+export function createJobList(
+  { frames, clockwork: { looks }, clock, baseUrl }: ClockworkPageParts,
+  { searchOf, href, listPage }: JobVisits,
+) {
+  const cursor = createCursor('console jobs')
+
+  /** As many of the jobs behind a place as a page may look at. */
+  function lookedAt(tenantId: string, newest: CronJobLook[], before: number | undefined) {
+    if (before === undefined) return newest
+    const isWhole = newest.length < LOOKED_AT
+    return isWhole
+      ? newest.filter(({ seq }) => seq < before)
+      : looks.jobs(tenantId, { before, limit: LOOKED_AT })
+  }
+
+  return (visit: Visit): Response => {
+    const { tenantId, role } = visit.tenant
+    const asked = searchOf(visit)
+    const q = asked.get('q')?.trim() ?? ''
+    const state = JOB_STATES.find((one) => one === asked.get('state'))
+    const place = placeIn(asked)
+    const before = cursor.positionOf(place.cursor)
+    const now = clock.now()
+    const newest = looks.jobs(tenantId, { limit: LOOKED_AT })
+    const looked = lookedAt(tenantId, newest, before)
+    const shown = looked.filter((job) => isAbout(job, q) && isIn(job, state))
+    const rows = shown.slice(0, ROWS)
+    const last = shown.length > ROWS ? rows.at(-1) : looked[LOOKED_AT - 1]
+    const hrefOf = (to: ListPlace) => href('', { q, state, ...to })
+    const children = JobsPage({
+      base: frames.base(),
+      apiUrl: baseUrl(),
+      rows: rows.map((job) => ({ ...job, recent: looks.attempts(tenantId, job.id, RECENT) })),
+      newest,
+      hours: looks.hours(tenantId, { upTo: now, count: HOURS }),
+      found: newest.filter((job) => isAbout(job, q)),
+      hasMore: newest.length === LOOKED_AT,
+      q,
+      state,
+      pages: pagesAlong(place, last && cursor.encode(last.seq), hrefOf),
+      mayChange: may(role, 'change'),
+      now,
+    })
+    return listPage(visit, 'Jobs', children)
+  }
+}
+
+const isAbout = ({ id, name, url }: CronJobLook, q: string): boolean =>
+  id === q || [name, url].some((text) => text.toLowerCase().includes(q.toLowerCase()))
+
+const isIn = (job: CronJobLook, state: JobState | undefined): boolean =>
+  state === undefined || (state === 'paused' ? !job.isActive : job.lastStatus === 'failed')

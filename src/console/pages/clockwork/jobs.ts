@@ -1,0 +1,86 @@
+import { Elysia } from 'elysia'
+import { JobPage } from '../../../../views/console/pages/clockwork/job.tsx'
+import type { Flash } from '../../../../views/console/toast.tsx'
+import { shownTo } from '../../../engines/clockwork/shown-job.ts'
+import { submitted } from '../../form.ts'
+import { may } from '../../operators/rights.ts'
+import { gapsIn } from './gaps.ts'
+import { createJobForms } from './job-form.ts'
+import { createJobList } from './job-list.ts'
+import { type ClockworkPageParts, createJobVisits, fieldsIn, type Visit } from './visit.ts'
+
+const NEXT_RUNS = 5
+
+/** Recurring jobs: whether they work, why not, and all that can be done with them. */
+export function jobPages(parts: ClockworkPageParts) {
+  const { kit, frames, clock, baseUrl } = parts
+  const { jobs, preview, looks } = parts.clockwork
+  const visits = createJobVisits(parts, { page: 'jobs', flashes: FLASHES })
+  const { caller, searchOf, go, jobPage, attemptsOf } = visits
+  const list = createJobList(parts, visits)
+  const forms = createJobForms(parts, visits)
+
+  function show(visit: Visit, id: string, refusal?: string): Response {
+    const { tenantId, role } = visit.tenant
+    const job = shownTo(caller(visit), jobs.get(tenantId, id))
+    const runs = attemptsOf(visit, id)
+    const { description, next_runs: nextRuns } = preview({ schedule: job.schedule })
+    const children = JobPage({
+      base: frames.base(),
+      apiUrl: baseUrl(),
+      job,
+      schedule: description,
+      nextRuns: nextRuns.slice(0, NEXT_RUNS),
+      ...runs,
+      gaps: gapsIn(job, runs.attempts),
+      isListed: searchOf(visit).has('list'),
+      open: looks.open(tenantId, id),
+      mayChange: may(role, 'change'),
+      mayDelete: may(role, 'delete'),
+      now: clock.now(),
+    })
+    return jobPage(visit, job.name, refusal, children)
+  }
+
+  async function run(visit: Visit, id: string): Promise<Response> {
+    const { errors } = await submitted(async () => jobs.runNow(caller(visit), id))
+    return errors ? show(visit, id, errors[0]?.message) : go(`/${id}`, 'asked')
+  }
+
+  async function setActive(visit: Visit, id: string, isActive: boolean): Promise<Response> {
+    const { is_active: was } = jobs.get(visit.tenant.tenantId, id)
+    // To resume a job that runs would let its schedule begin anew, and drop nothing.
+    if (was !== isActive) await jobs.update(caller(visit), id, { is_active: isActive })
+    return go(`/${id}`, isActive ? 'resumed' : 'paused')
+  }
+
+  async function remove(visit: Visit, id: string): Promise<Response> {
+    await jobs.remove(caller(visit), id)
+    return go('', 'deleted')
+  }
+
+  return new Elysia({ name: 'job pages', prefix: '/console/jobs', detail: { hide: true } })
+    .use(kit)
+    .get('', (visit) => list(visit), { right: 'read' })
+    .get('/new', (visit) => forms.begin(visit), { right: 'change' })
+    .post('', (visit) => forms.create(visit, fieldsIn(visit.body)), { right: 'change' })
+    .get('/:id', (visit) => show(visit, visit.params.id), { right: 'read' })
+    .get('/:id/edit', (visit) => forms.edit(visit, visit.params.id), { right: 'change' })
+    .post('/:id/edit', (visit) => forms.change(visit, visit.params.id, fieldsIn(visit.body)), {
+      right: 'change',
+    })
+    .post('/:id/run', (visit) => run(visit, visit.params.id), { right: 'change' })
+    .post('/:id/pause', (visit) => setActive(visit, visit.params.id, false), { right: 'change' })
+    .post('/:id/resume', (visit) => setActive(visit, visit.params.id, true), { right: 'change' })
+    .post('/:id/delete', (visit) => remove(visit, visit.params.id), { right: 'delete' })
+}
+
+const FLASHES: Readonly<Record<string, Flash>> = {
+  created: { tone: 'good', text: 'Created. It runs by its schedule from now on.' },
+  changed: { tone: 'good', text: 'Changed. Runs that are under way keep what they began with.' },
+  unchanged: { tone: 'good', text: 'Nothing was different, so nothing has changed.' },
+  asked: { tone: 'busy', text: 'A run is on its way. Its schedule does not move.' },
+  paused: { tone: 'quiet', text: 'Paused. What waited to run is dropped.' },
+  resumed: { tone: 'good', text: 'Resumed. Its schedule counts from now; nothing is caught up.' },
+  deleted: { tone: 'good', text: 'Deleted, with all its runs.' },
+}

@@ -1,0 +1,130 @@
+import type { ComponentChildren } from 'preact'
+import type { FormError } from '../../../../views/console/form/error-summary.tsx'
+import type { Crumb } from '../../../../views/console/frame/model.ts'
+import { PAGES } from '../../../../views/console/frame/navigation.ts'
+import { shorten } from '../../../../views/console/text.tsx'
+import type { Flash } from '../../../../views/console/toast.tsx'
+import { url } from '../../../../views/console/url.ts'
+import type { Clockwork } from '../../../engines/clockwork/index.ts'
+import type { Fields } from '../../../http/body.ts'
+import type { Audit } from '../../../platform/audit/index.ts'
+import type { Clock } from '../../../platform/clock.ts'
+import { fail, notFound } from '../../../platform/errors.ts'
+import type { Caller } from '../../../platform/keys.ts'
+import type { CallerOf } from '../../callers.ts'
+import { flashOf } from '../../flash.ts'
+import { crumbTo, type Frames } from '../../frame.ts'
+import type { ConsoleKit, TenantVisit } from '../../kit.ts'
+
+export type Visit = TenantVisit & { request: Request }
+
+export interface ClockworkPageParts {
+  kit: ConsoleKit
+  frames: Frames
+  clockwork: Clockwork
+  callerOf: CallerOf
+  audit: Audit
+  clock: Clock
+  baseUrl: () => string
+}
+
+export type JobVisits = ReturnType<typeof createJobVisits>
+
+/** A form that comes back: what was typed, and what is wrong with it. */
+export interface Returned {
+  typed?: Fields
+  errors?: readonly FormError[] | undefined
+}
+
+/** What the pages of both kinds of job have in common: recurring ones, and those that run once. */
+export function createJobVisits(
+  { frames, clockwork: { looks }, callerOf }: ClockworkPageParts,
+  kind: { page: 'jobs' | 'delayed'; flashes: Readonly<Record<string, Flash>> },
+) {
+  const { page: active, flashes } = kind
+  const { path } = PAGES[active]
+
+  const caller = (visit: Visit): Caller => callerOf(visit, 'clockwork', null)
+  const searchOf = ({ request }: Visit) => new URL(request.url).searchParams
+  const href = (place = '', query = {}) => url(frames.base(), `${path}${place}`, query)
+  const crumbToJob = (job: { id: string; name: string }): Crumb => ({
+    label: shorten(job.name, LONGEST_TITLE),
+    href: href(`/${job.id}`),
+  })
+
+  const go = (place: string, done: string) => frames.go(`${path}${place}?done=${done}`)
+
+  const listPage = (visit: Visit, title: string, children: ComponentChildren) =>
+    frames.page({
+      request: visit.request,
+      visitor: visit.visitor,
+      title,
+      active,
+      flash: flashOf(flashes, searchOf(visit).get('done')),
+      children,
+    })
+
+  /** `of` is the job that is edited; none where one is made. */
+  const formPage = (
+    { request, visitor }: Visit,
+    {
+      title,
+      of,
+      isWrong,
+      children,
+    }: {
+      title: string
+      of?: { id: string; name: string } | undefined
+      isWrong: boolean
+      children: ComponentChildren
+    },
+  ) =>
+    frames.page({
+      request,
+      visitor,
+      title,
+      active,
+      above: [crumbTo(frames.base(), active), ...(of ? [crumbToJob(of)] : [])],
+      status: isWrong ? 422 : 200,
+      children,
+    })
+
+  /** The page of one job; with a refusal, of what somebody has just asked of it. */
+  const jobPage = (
+    visit: Visit,
+    name: string,
+    refusal: string | undefined,
+    children: ComponentChildren,
+  ) =>
+    frames.page({
+      request: visit.request,
+      visitor: visit.visitor,
+      title: shorten(name, LONGEST_TITLE),
+      active,
+      above: [crumbTo(frames.base(), active)],
+      flash:
+        refusal === undefined
+          ? flashOf(flashes, searchOf(visit).get('done'))
+          : { tone: 'bad', text: refusal },
+      status: refusal === undefined ? 200 : 409,
+      children,
+    })
+
+  /** The attempts of a job, and in full the one that the address names, or else the newest. */
+  function attemptsOf(visit: Visit, id: string) {
+    const { tenantId } = visit.tenant
+    const attempts = looks.attempts(tenantId, id)
+    const asked = searchOf(visit).get('execution')
+    const chosen = asked ?? attempts[0]?.id
+    const selected = chosen === undefined ? undefined : looks.attempt(tenantId, id, chosen)
+    if (chosen !== undefined && !selected) fail(notFound('execution not found'))
+    return { attempts, selected, here: href(`/${id}`, { execution: asked }) }
+  }
+
+  return { caller, searchOf, href, go, listPage, formPage, jobPage, attemptsOf }
+}
+
+const LONGEST_TITLE = 60
+
+/** The kit has read them, as of every form. */
+export const fieldsIn = (body: unknown): Fields => (body ?? {}) as Fields

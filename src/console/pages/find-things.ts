@@ -1,0 +1,195 @@
+import type { Found } from '../../../views/console/frame/palette.tsx'
+import { url } from '../../../views/console/url.ts'
+import type { Clockwork } from '../../engines/clockwork/index.ts'
+import type { Gate } from '../../engines/gate/index.ts'
+import type { Passepartout } from '../../engines/passepartout/index.ts'
+import type { Relay } from '../../engines/relay/index.ts'
+import { ENVIRONMENTS, type Environment } from '../../platform/engines.ts'
+import { AppError, type ErrorKind } from '../../platform/errors.ts'
+import type { Keys } from '../../platform/keys.ts'
+import type { CallerOf } from '../callers.ts'
+import { environmentOf } from '../frame.ts'
+import type { TenantVisit } from '../kit.ts'
+import type { Operators } from '../operators/index.ts'
+import { may } from '../operators/rights.ts'
+
+/** What is asked for in fewer characters is too many things to be of use. */
+const SHORTEST_NAME = 3
+const MOST_OF_A_KIND = 5
+/** Of lists that have no order by name, as many as one page of theirs looks at. */
+const LOOKED_AT = 200
+
+export interface FindParts {
+  base: () => string
+  keys: Pick<Keys, 'newest' | 'find'>
+  gate: Pick<Gate, 'identities' | 'webhooks'>
+  clockwork: Pick<Clockwork, 'jobs' | 'delayed' | 'looks'>
+  passepartout: Pick<Passepartout, 'records'>
+  relay: Pick<Relay, 'endpoints' | 'endpointLooks' | 'messages' | 'deliveries' | 'eventTypes'>
+  operators: Pick<Operators, 'memberships'>
+  callerOf: CallerOf
+}
+
+type Visit = TenantVisit & { request: Request }
+
+/** Finds what a tenant has: by its whole id, or by what people call it. */
+export function createThings(parts: FindParts) {
+  const { keys, gate, clockwork, passepartout, relay, operators, callerOf } = parts
+
+  const foundAs =
+    (kind: string, path: string) =>
+    ({
+      id,
+      name,
+      environment,
+    }: {
+      id: string
+      name: string
+      environment?: Environment
+    }): Found => ({
+      kind,
+      name,
+      id,
+      href: url(parts.base(), `/console/${path}/${encodeURIComponent(id)}`),
+      ...(environment && { environment }),
+    })
+
+  const thingsCalled = (visit: Visit, query: string): Found[] =>
+    ID.test(query) ? withId(visit, query.toLowerCase()) : named(visit, query)
+
+  /** One look-up for each kind of thing, whatever is stored. */
+  function withId(visit: Visit, id: string): Found[] {
+    const { tenantId, role } = visit.tenant
+    const { records } = passepartout
+    const looks: [kind: string, path: string, nameOf: () => string | undefined][] = [
+      ['Key', 'keys', () => (may(role, 'keys') ? keys.find(tenantId, id).hint : undefined)],
+      ['Job', 'jobs', () => clockwork.jobs.get(tenantId, id).name],
+      ['Delayed job', 'delayed', () => clockwork.delayed.get(tenantId, id).name],
+      [
+        'Identity',
+        'identities',
+        () => gate.identities.get(callerOf(visit, 'gate', 'live'), id).traits.email,
+      ],
+      ['Webhook', 'webhooks', () => webhooksOf(visit).find((one) => one.id === id)?.url],
+      ['Sign-in', 'logins', () => records.get(tenantId, id).client_label ?? 'Sign-in'],
+      ['User', 'logins/users', () => records.person(tenantId, id).first_name],
+      [
+        'Member',
+        'team',
+        () => operators.memberships.list(tenantId).find((one) => one.id === id)?.email,
+      ],
+    ]
+    const found = looks.flatMap(([kind, path, nameOf]) => {
+      const name = ifAny(nameOf)
+      return name === undefined ? [] : [foundAs(kind, path)({ id, name })]
+    })
+    return [...found, ...inEitherData(visit, id)]
+  }
+
+  /** Relay keeps live and test data apart: what is of the other is found as well, and says so. */
+  function inEitherData(visit: Visit, id: string): Found[] {
+    const shown = environmentOf(visit.request)
+    return ENVIRONMENTS.flatMap((environment) => {
+      const caller = callerOf(visit, 'relay', environment)
+      const looks: [kind: string, path: string, nameOf: () => string][] = [
+        ['Endpoint', 'endpoints', () => relay.endpoints.get(caller, id).url],
+        ['Message', 'messages', () => relay.messages.get(caller, id).detail.event_type],
+        ['Delivery', 'deliveries', () => relay.deliveries.get(caller, id).event_type],
+      ]
+      return looks.flatMap(([kind, path, nameOf]) => {
+        const name = ifAny(nameOf)
+        const elsewhere = environment === shown ? {} : { environment }
+        return name === undefined ? [] : [foundAs(kind, path)({ id, name, ...elsewhere })]
+      })
+    })
+  }
+
+  function named(visit: Visit, query: string): Found[] {
+    if (query.length < SHORTEST_NAME) return []
+    const text = query.toLowerCase()
+    const isCalled = (name: string) => name.toLowerCase().includes(text)
+    return [
+      ...keysCalled(visit, query),
+      ...peopleAt(visit, query),
+      ...membersCalled(visit, isCalled),
+      ...jobsCalled(visit, query, isCalled),
+      ...webhooksOf(visit)
+        .filter((one) => isCalled(one.url))
+        .slice(0, MOST_OF_A_KIND)
+        .map(({ id, url: name }) => foundAs('Webhook', 'webhooks')({ id, name })),
+      ...relayCalled(visit, query, isCalled),
+    ]
+  }
+
+  function keysCalled({ tenant }: Visit, query: string): Found[] {
+    if (!may(tenant.role, 'keys')) return []
+    return keys
+      .newest(tenant.tenantId, LOOKED_AT)
+      .filter(({ hint }) => hint.includes(query))
+      .slice(0, MOST_OF_A_KIND)
+      .map(({ id, hint }) => foundAs('Key', 'keys')({ id, name: hint }))
+  }
+
+  /** Addresses are in order: the beginning of one is enough. */
+  function peopleAt(visit: Visit, query: string): Found[] {
+    const caller = callerOf(visit, 'gate', 'live')
+    const asked = { search: query, limit: MOST_OF_A_KIND }
+    return (ifAny(() => gate.identities.list(caller, asked))?.data ?? []).map(({ id, traits }) =>
+      foundAs('Identity', 'identities')({ id, name: traits.email }),
+    )
+  }
+
+  const membersCalled = ({ tenant }: Visit, isCalled: (name: string) => boolean): Found[] =>
+    operators.memberships
+      .list(tenant.tenantId)
+      .filter(({ email, traits }) => isCalled(email) || isCalled(displayNameIn(traits)))
+      .slice(0, MOST_OF_A_KIND)
+      .map(({ id, email }) => foundAs('Member', 'team')({ id, name: email }))
+
+  function jobsCalled({ tenant }: Visit, q: string, isCalled: (name: string) => boolean): Found[] {
+    const jobs = clockwork.looks
+      .jobs(tenant.tenantId, { limit: LOOKED_AT })
+      .filter(({ name }) => isCalled(name))
+      .slice(0, MOST_OF_A_KIND)
+    const delayed = clockwork.looks.delayed(tenant.tenantId, { q, limit: MOST_OF_A_KIND })
+    return [
+      ...jobs.map(foundAs('Job', 'jobs')),
+      ...delayed.map(({ id, name }) => foundAs('Delayed job', 'delayed')({ id, name })),
+    ]
+  }
+
+  function relayCalled(visit: Visit, query: string, isCalled: (name: string) => boolean): Found[] {
+    const caller = callerOf(visit, 'relay', environmentOf(visit.request))
+    const type = ifAny(() => relay.eventTypes.get(caller, query))
+    return [
+      ...relay.endpointLooks
+        .all(caller)
+        .filter((one) => isCalled(one.url))
+        .slice(0, MOST_OF_A_KIND)
+        .map(({ id, url: name }) => foundAs('Endpoint', 'endpoints')({ id, name })),
+      ...(type ? [foundAs('Event type', 'event-types')({ id: query, name: query })] : []),
+    ]
+  }
+
+  const webhooksOf = (visit: Visit) => gate.webhooks.list(callerOf(visit, 'gate', 'live')).webhooks
+
+  return { thingsCalled }
+}
+
+/** How everything is called that has no name of its own. */
+export const ID = /^[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}$/i
+
+const displayNameIn = (traits: string): string =>
+  (JSON.parse(traits) as { display_name?: string }).display_name ?? ''
+
+/** It is not there, or of others, or what was asked for is nothing that it could be called. */
+const NOT_FOUND: ReadonlySet<ErrorKind> = new Set<ErrorKind>(['not_found', 'forbidden', 'invalid'])
+
+function ifAny<T>(read: () => T): T | undefined {
+  try {
+    return read()
+  } catch (error) {
+    if (error instanceof AppError && NOT_FOUND.has(error.kind)) return undefined
+    throw error
+  }
+}

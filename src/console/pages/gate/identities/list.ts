@@ -1,0 +1,70 @@
+import { IdentitiesPage } from '../../../../../views/console/pages/gate/identities/list.tsx'
+import type { IdentityDetail } from '../../../../engines/gate/model/identities.ts'
+import { type Page, page } from '../../../../platform/cursor.ts'
+import { submitted } from '../../../form.ts'
+import type { Visit } from '../asked.ts'
+import { flash, type GateParts } from '../parts.ts'
+
+const ON_A_PAGE = 50
+/** Nobody needs to know it more exactly, and counting takes time. */
+const MOST_COUNTED = 10_000
+
+const STATES = ['active', 'inactive'] as const
+type State = (typeof STATES)[number]
+
+/** Who there is, and whoever somebody looks for among them. */
+export function identityList({ frames, gate, clock, baseUrl }: GateParts) {
+  const { identities, history } = gate
+
+  /** An id is whole; of an address the beginning is enough. */
+  function foundBy({ caller, query }: Visit, state: State | undefined) {
+    const text = query.q?.trim() ?? ''
+    if (UUID.test(text)) {
+      const found = identities.find(caller, text.toLowerCase())
+      return page(found && (!state || found.state === state) ? [found] : [], 1, () => '')
+    }
+    const { cursor } = query
+    return identities.list(caller, {
+      limit: ON_A_PAGE,
+      state,
+      cursor: cursor || undefined,
+      search: text === '' ? undefined : text,
+    })
+  }
+
+  return async (visit: Visit): Promise<Response> => {
+    const { request, visitor, caller, query, mayChange } = visit
+    const state = STATES.find((one) => one === query.state)
+    const { value: found, errors } = await submitted(async () => foundBy(visit, state))
+    const [active, inactive] = STATES.map((one) => identities.count(caller, one, MOST_COUNTED))
+    return frames.page({
+      request,
+      visitor,
+      title: 'Identities',
+      active: 'identities',
+      flash: query.done === 'deleted' ? DELETED : undefined,
+      status: errors ? 422 : 200,
+      children: IdentitiesPage({
+        base: frames.base(),
+        apiUrl: baseUrl(),
+        now: clock.now(),
+        found: found ?? NOBODY,
+        errors,
+        asked: { q: query.q ?? '', state },
+        place: { cursor: query.cursor || undefined, trail: query.trail },
+        counts: { active: active ?? 0, inactive: inactive ?? 0, most: MOST_COUNTED },
+        signIns: history.frequency(caller, 'identity.login'),
+        signUps: history.frequency(caller, 'identity.created'),
+        mayChange,
+      }),
+    })
+  }
+}
+
+const UUID = /^[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}$/i
+
+const NOBODY: Page<IdentityDetail> = { data: [], has_more: false, next_cursor: null }
+
+const DELETED = flash.good(
+  'Deleted, with everything that was known of the person but the audit log.',
+)

@@ -1,0 +1,74 @@
+import type { FormError } from '../../../../../views/console/form/error-summary.tsx'
+import { IdentityPage } from '../../../../../views/console/pages/gate/identities/identity.tsx'
+import { deviceOf } from '../../../../platform/device.ts'
+import { conflict, fail, notFound } from '../../../../platform/errors.ts'
+import { asTyped, submitted, typed } from '../../../form.ts'
+import { crumbTo } from '../../../frame.ts'
+import type { Visit } from '../asked.ts'
+import type { GateParts } from '../parts.ts'
+import { FLASHES } from './flashes.ts'
+import { metadataIn } from './metadata.ts'
+
+/** One person, from all sides, and what is written down about them. */
+export function identityPage({ frames, gate, clock, operators }: GateParts) {
+  const { identities, editing, sessions, history, signInMethods } = gate
+
+  function show(
+    visit: Visit,
+    of: { typed?: string; errors?: readonly FormError[] } = {},
+  ): Response {
+    const { request, visitor, tenant, caller, mayChange, mayDelete, query, params } = visit
+    const identity = identities.find(caller, params.id) ?? fail(notFound('identity not found'))
+    return frames.page({
+      request,
+      visitor,
+      title: identity.traits.email,
+      active: 'identities',
+      above: [crumbTo(frames.base(), 'identities')],
+      flash: FLASHES.get(query.done ?? ''),
+      status: of.errors ? 422 : 200,
+      children: IdentityPage({
+        base: frames.base(),
+        now: clock.now(),
+        identity,
+        sessions: sessions.list(caller, identity.id).map((session) => ({
+          ...session,
+          device: deviceOf(session.devices[0]?.user_agent ?? null),
+        })),
+        happenings: history.of(caller, identity.id),
+        names: new Map(
+          operators.memberships.list(tenant.tenantId).map(({ id, email }) => [id, email]),
+        ),
+        hasCode: signInMethods.security(caller).passwordless_enabled,
+        mayChange,
+        mayDelete,
+        ...of,
+      }),
+    })
+  }
+
+  /**
+   * All of it in the place of all of it, since that is what the form shows: unless it is another by
+   * now than the form has shown.
+   */
+  async function saveMetadata(visit: Visit): Promise<Response> {
+    const { caller, body, params } = visit
+    const before = identities.find(caller, params.id) ?? fail(notFound('identity not found'))
+    const path = '/metadata_public'
+    const { errors } = await submitted(
+      async () => {
+        const value = metadataIn(body)
+        if (typed(body, 'seen') !== before.updated_at)
+          throw conflict('metadata: changed since this form was opened; saving again replaces that')
+        const unchanged = { op: 'test', path, value: before.metadata_public }
+        await editing.patch(caller, before.id, [unchanged, { op: 'replace', path, value }])
+      },
+      { metadata: 'metadata' },
+    )
+    return errors
+      ? show(visit, { typed: asTyped(body, 'metadata'), errors })
+      : frames.go(`/console/identities/${before.id}?done=metadata`)
+  }
+
+  return { show, saveMetadata }
+}

@@ -1,0 +1,27 @@
+import type { Config } from '../../../config/index.ts'
+import type { Gate } from '../../../engines/gate/index.ts'
+import type { Audit } from '../../../platform/audit/index.ts'
+import type { Clock } from '../../../platform/clock.ts'
+import type { CallerOf } from '../../callers.ts'
+import type { Frames } from '../../frame.ts'
+import type { ConsoleKit } from '../../kit.ts'
+import type { Operators } from '../../operators/index.ts'
+
+/** What the pages of gate are made from. */
+export interface GateParts {
+  kit: ConsoleKit
+  frames: Frames
+  gate: Gate
+  clock: Clock
+  callerOf: CallerOf
+  operators: Operators
+  audit: Pick<Audit, 'list'>
+  config: Config
+  baseUrl: () => string
+}
+
+const good = (text: string) => ({ tone: 'good' as const, text })
+const warn = (text: string) => ({ tone: 'warn' as const, text })
+
+/** What is said of a deed on the page that one comes to by it. */
+export const flash = { good, warn }

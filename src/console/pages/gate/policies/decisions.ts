@@ -1,0 +1,66 @@
+import { DecisionPage } from '../../../../../views/console/pages/gate/policies/decision.tsx'
+import { DecisionsPage } from '../../../../../views/console/pages/gate/policies/decisions.tsx'
+import type { Decision } from '../../../../engines/gate/model/authorization.ts'
+import type { Page } from '../../../../platform/cursor.ts'
+import { submitted } from '../../../form.ts'
+import { crumbTo } from '../../../frame.ts'
+import type { Visit } from '../asked.ts'
+import type { GateParts } from '../parts.ts'
+
+const ON_A_PAGE = 50
+
+/** What programs asked, and what they were told. */
+export function decisionPages({ frames, gate, clock, baseUrl }: GateParts) {
+  const { decisions, identities, policies } = gate
+
+  async function list({ request, visitor, caller, query }: Visit): Promise<Response> {
+    const subject = query.subject?.trim() ?? ''
+    const cursor = query.cursor || undefined
+    const of = { limit: ON_A_PAGE, cursor, ...(subject !== '' && { subject }) }
+    const { value: found, errors } = await submitted(async () => decisions.list(caller, of))
+    return frames.page({
+      request,
+      visitor,
+      title: 'Decisions',
+      active: 'policies',
+      above: [crumbTo(frames.base(), 'policies')],
+      status: errors ? 422 : 200,
+      children: DecisionsPage({
+        base: frames.base(),
+        apiUrl: baseUrl(),
+        now: clock.now(),
+        found: found ?? NOTHING,
+        subject,
+        place: { cursor, trail: query.trail },
+        ...(errors && { errors }),
+      }),
+    })
+  }
+
+  function show({ request, visitor, caller, params }: Visit): Response {
+    const decision = decisions.get(caller, params.id)
+    const { is_starter_set: isStarterSet, version } = policies.get(caller)
+    const base = frames.base()
+    return frames.page({
+      request,
+      visitor,
+      title: decision.action,
+      active: 'policies',
+      above: [
+        crumbTo(base, 'policies'),
+        { label: 'Decisions', href: `${base}/console/policies/decisions` },
+      ],
+      children: DecisionPage({
+        base,
+        now: clock.now(),
+        decision,
+        subject: identities.find(caller, decision.subject),
+        version: isStarterSet ? 0 : version,
+      }),
+    })
+  }
+
+  return { list, show }
+}
+
+const NOTHING: Page<Decision> = { data: [], has_more: false, next_cursor: null }

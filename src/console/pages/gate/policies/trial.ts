@@ -1,0 +1,49 @@
+import type { Trial, Verdict } from '../../../../../views/console/pages/gate/policies/try-it.tsx'
+import { isJsonObject, type JsonObject } from '../../../../engines/gate/documents/json.ts'
+import { parseJson } from '../../../../http/body.ts'
+import { AppError, invalid } from '../../../../platform/errors.ts'
+import { submitted } from '../../../form.ts'
+import type { Visit } from '../asked.ts'
+import type { GateParts } from '../parts.ts'
+
+const FIELDS = { subject: 'subject', action: 'action', resource: 'resource', context: 'context' }
+
+/** A question that stands in the address, answered as far as it is one. */
+export const createTrials = ({ gate }: GateParts) => {
+  const { authorization, identities, policies } = gate
+
+  function verdictOn({ caller }: Visit, { context, ...words }: Trial['typed']): Verdict {
+    const question = { ...words, context: contextIn(context) }
+    const decided = authorization.preview(caller, question)
+    return {
+      decided,
+      question,
+      policies: policies.named(caller, decided.policies),
+      subject: identities.find(caller, question.subject),
+    }
+  }
+
+  return async (visit: Visit): Promise<Trial> => {
+    const { subject, action = '', resource = '', context = '' } = visit.query
+    const typed = {
+      subject: subject?.trim() ?? '',
+      action: action.trim(),
+      resource: resource.trim(),
+      context,
+    }
+    if (subject === undefined) return { typed }
+    const { value: verdict, errors } = await submitted(async () => verdictOn(visit, typed), FIELDS)
+    return { typed, ...(errors ? { errors } : { verdict }) }
+  }
+}
+
+function contextIn(text: string): JsonObject {
+  try {
+    const value = parseJson(text.trim()) ?? {}
+    if (!isJsonObject(value)) throw invalid('body: expected a JSON object')
+    return value
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error
+    throw invalid(`context: ${error.message.replace(/^body: /, '')}`)
+  }
+}

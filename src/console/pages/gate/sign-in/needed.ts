@@ -1,0 +1,18 @@
+import type { Config, ProviderName } from '../../../../config/index.ts'
+
+/** The settings without which a provider is not offered to anybody, by their names in the file. */
+export function neededBy({ gate }: Config, name: ProviderName) {
+  const { clientId, clientSecret, teamId, keyId, privateKey } = gate.providers[name]
+  const wanted =
+    name === 'apple'
+      ? { client_id: clientId, team_id: teamId, key_id: keyId, private_key: privateKey }
+      : { client_id: clientId, client_secret: clientSecret }
+  return Object.entries(wanted).map(([setting, value]) => ({
+    name: setting,
+    isSet: value !== undefined,
+    ...(setting === 'client_id' && { value }),
+  }))
+}
+
+export const missingOf = (config: Config, name: ProviderName): string[] =>
+  neededBy(config, name).flatMap(({ name, isSet }) => (isSet ? [] : [name]))

@@ -1,0 +1,86 @@
+import type { FormError } from '../../../../../views/console/form/error-summary.tsx'
+import { SignInPage } from '../../../../../views/console/pages/gate/sign-in/page.tsx'
+import { providerName } from '../../../../engines/gate/flows/ui/providers.ts'
+import { MOST_RETURN_URLS } from '../../../../engines/gate/limits.ts'
+import { AppError, fail, invalid, notFound } from '../../../../platform/errors.ts'
+import { asTyped, submitted } from '../../../form.ts'
+import type { Visit } from '../asked.ts'
+import type { GateParts } from '../parts.ts'
+import { FLASHES } from './flashes.ts'
+import { missingOf } from './needed.ts'
+
+/** What besides providers can be switched, and what the API calls it. */
+const SWITCHES: ReadonlyMap<string, 'passwordless_enabled' | 'mfa_enabled'> = new Map([
+  ['code', 'passwordless_enabled'],
+  ['second-factor', 'mfa_enabled'],
+] as const)
+
+/** All ways to sign in side by side, and where people may be sent afterwards. */
+export function methodsPage({ frames, gate, config }: GateParts) {
+  const { signInMethods } = gate
+
+  function show(
+    { request, visitor, caller, mayChange, query }: Visit,
+    of: { typed?: string; errors?: readonly FormError[] } = {},
+  ): Response {
+    const { passwordless_enabled, mfa_enabled } = signInMethods.security(caller)
+    return frames.page({
+      request,
+      visitor,
+      title: 'Sign-in',
+      active: 'signIn',
+      flash: FLASHES.get(query.done ?? ''),
+      status: of.errors ? 422 : 200,
+      children: SignInPage({
+        base: frames.base(),
+        providers: signInMethods.providers(caller).providers.map(({ provider, enabled }) => ({
+          id: provider,
+          name: providerName(provider),
+          isOn: enabled,
+          missing: missingOf(config, provider),
+        })),
+        hasCode: passwordless_enabled,
+        hasMail: config.mail.smtpUrl !== undefined,
+        hasSecondFactor: mfa_enabled,
+        returnUrls: signInMethods.returnUrls(caller).return_urls,
+        mayChange,
+        ...of,
+      }),
+    })
+  }
+
+  async function turn(visit: Visit, enabled: boolean): Promise<Response> {
+    const name = SWITCHES.get(visit.params.id) ?? fail(notFound('no such way to sign in'))
+    await signInMethods.setSecurity(visit.caller, { [name]: enabled })
+    return done(enabled ? 'on' : 'off')
+  }
+
+  async function saveReturnUrls(visit: Visit): Promise<Response> {
+    const text = asTyped(visit.body, 'urls')
+    const { errors } = await submitted(() => saved(visit, text), { urls: 'urls' })
+    return errors ? show(visit, { typed: text, errors }) : done('urls')
+  }
+
+  async function saved({ caller }: Visit, text: string) {
+    const lines = text.split('\n').map((line) => line.trim())
+    const urls = lines.filter((line) => line !== '')
+    if (urls.length > MOST_RETURN_URLS) throw invalid(`urls: at most ${MOST_RETURN_URLS} addresses`)
+    try {
+      return await signInMethods.setReturnUrls(caller, urls)
+    } catch (error) {
+      throw error instanceof AppError ? inItsLine(error, lines) : error
+    }
+  }
+
+  const done = (what: string): Response => frames.go(`/console/sign-in?done=${what}`)
+
+  return { show, turn, saveReturnUrls }
+}
+
+/** The API counts addresses from 0; people count lines, and those that are empty as well. */
+function inItsLine(error: AppError, lines: readonly string[]): AppError {
+  const [, index, rule] = /^return_urls\.(\d+): (.+)$/s.exec(error.message) ?? []
+  if (index === undefined) return error
+  const places = lines.flatMap((line, place) => (line === '' ? [] : [place + 1]))
+  return invalid(`urls: line ${places[Number(index)]}: ${rule}`)
+}

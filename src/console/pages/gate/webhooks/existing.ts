@@ -1,0 +1,27 @@
+import { shorten } from '../../../../../views/console/text.tsx'
+import type { Gate } from '../../../../engines/gate/index.ts'
+import type { Webhook } from '../../../../engines/gate/model/webhooks.ts'
+import { fail, notFound } from '../../../../platform/errors.ts'
+import type { Visit } from '../asked.ts'
+import { flash } from '../parts.ts'
+
+/** The one that the address names, of the visitor's tenant. */
+export const existing = ({ webhooks }: Gate, { caller, params }: Visit): Webhook =>
+  webhooks.list(caller).webhooks.find(({ id }) => id === params.id) ??
+  fail(notFound('webhook not found'))
+
+export const crumbOf = (base: string, { id, url }: Webhook) => ({
+  label: shorten(new URL(url).host, 40),
+  href: `${base}/console/webhooks/${id}`,
+})
+
+/** What has just been done. */
+export const FLASHES = new Map(
+  Object.entries({
+    changed: flash.good('Saved.'),
+    paused: flash.good('Paused. It is told nothing, and is not told later.'),
+    resumed: flash.good('Resumed. It is told of what happens from now on.'),
+    deleted: flash.good('Deleted. What was still to come for it is cancelled.'),
+    resent: flash.good('Sent again.'),
+  }),
+)

@@ -1,0 +1,46 @@
+import { FILTERS, WebhooksPage } from '../../../../../views/console/pages/gate/webhooks/list.tsx'
+import type { Webhook } from '../../../../engines/gate/model/webhooks.ts'
+import type { Caller } from '../../../../platform/keys.ts'
+import type { Visit } from '../asked.ts'
+import type { GateParts } from '../parts.ts'
+import { FLASHES } from './existing.ts'
+
+const ON_A_PAGE = 25
+
+/** All there are, and how those of one page have been going. */
+export function webhookList({ frames, gate, clock, baseUrl }: GateParts) {
+  const { webhooks } = gate
+
+  const lately = (caller: Caller, webhook: Webhook) => ({
+    webhook,
+    hours: webhooks.hours(caller, webhook.id),
+    latest: webhooks.log.list(caller, { limit: 1, endpoint_id: webhook.id }).data[0],
+  })
+
+  return ({ request, visitor, caller, mayChange, query }: Visit): Response => {
+    const all = webhooks.list(caller).webhooks.toReversed()
+    const state = FILTERS.find((one) => one === query.state)
+    const found = state ? all.filter(({ active }) => active === (state === 'active')) : all
+    // There are never more than a tenant may have, so that the last id of a page is a cursor.
+    const from = found.findIndex(({ id }) => id === query.cursor) + 1
+    const shown = found.slice(from, from + ON_A_PAGE)
+    return frames.page({
+      request,
+      visitor,
+      title: 'Webhooks',
+      active: 'webhooks',
+      flash: FLASHES.get(query.done ?? ''),
+      children: WebhooksPage({
+        base: frames.base(),
+        apiUrl: baseUrl(),
+        now: clock.now(),
+        all,
+        rows: shown.map((webhook) => lately(caller, webhook)),
+        state,
+        place: { cursor: query.cursor || undefined, trail: query.trail },
+        next: from + shown.length < found.length ? shown.at(-1)?.id : undefined,
+        mayChange,
+      }),
+    })
+  }
+}

@@ -1,0 +1,145 @@
+import { Elysia } from 'elysia'
+import type { FormError } from '../../../../views/console/form/error-summary.tsx'
+import { EndpointPage } from '../../../../views/console/pages/relay/endpoint.tsx'
+import { RotatedPage } from '../../../../views/console/pages/relay/endpoint-form.tsx'
+import type { Endpoint } from '../../../engines/relay/model/endpoints.ts'
+import type { Fields } from '../../../http/body.ts'
+import type { DeliveryDetail, TestResult } from '../../../http/delivery-log/model.ts'
+import { invalid } from '../../../platform/errors.ts'
+import type { Caller } from '../../../platform/keys.ts'
+import { submitted, typed } from '../../form.ts'
+import { crumbTo } from '../../frame.ts'
+import type { RelayParts } from '../relay.ts'
+import { withoutSignatures } from '../without-signatures.ts'
+import { endpointCrumb } from './endpoint-crumb.ts'
+import { endpointFlash } from './endpoint-news.ts'
+import { replayedIn } from './fields.ts'
+import type { RelayVisit } from './visit.ts'
+
+const RECENT = 10
+
+/** For how long, in seconds, the secret before signs beside the new one. */
+const GRACES = new Map([
+  ['none', 0],
+  ['hour', 3600],
+  ['day', 86_400],
+  ['week', 604_800],
+])
+
+/** One endpoint: how it is doing, why it does not answer, and what can be done about it. */
+export function endpointPage(parts: RelayParts) {
+  const { kit, frames, db, audit, clock, visited } = parts
+  const { endpoints, endpointLooks, deliveries } = parts.relay
+
+  /** `test` is the answer to an event that was sent from the page itself, and is kept nowhere. */
+  function show(
+    visit: RelayVisit,
+    of: { test?: TestResult; typed?: Fields; errors?: readonly FormError[] } = {},
+  ): Response {
+    const { request, visitor, caller, id, query, mayChange, mayDelete } = visit
+    const endpoint = endpoints.get(caller, id)
+    const replayed = replayedIn(query)
+    return frames.page({
+      request,
+      visitor,
+      title: endpoint.url,
+      active: 'endpoints',
+      above: [crumbTo(frames.base(), 'endpoints')],
+      flash: endpointFlash(query),
+      status: of.errors ? 422 : 200,
+      hasEnvironments: true,
+      children: EndpointPage({
+        base: frames.base(),
+        endpoint,
+        hours: endpointLooks.dayOf(endpoint),
+        waiting: endpointLooks.waitingFor(endpoint),
+        overlapEnd: endpoints.overlapEnd(caller, id),
+        failed: failureAt(caller, endpoint),
+        recent: deliveries.list(caller, { limit: RECENT, endpoint_id: id }).data,
+        replay:
+          replayed === undefined
+            ? undefined
+            : { count: replayed, rest: endpointLooks.replayRest(caller, id) },
+        ...of,
+        isTest: caller.environment === 'test',
+        mayChange,
+        mayDelete,
+        now: clock.now(),
+      }),
+    })
+  }
+
+  /** Why it fails is what its last attempt says. */
+  function failureAt(caller: Caller, endpoint: Endpoint): DeliveryDetail | undefined {
+    if (endpoint.health.failing_since === null) return undefined
+    const id = endpointLooks.lastTriedAt(endpoint)
+    if (id === undefined) return undefined
+    const found = deliveries.get(caller, id)
+    return caller.mayOnlyLook ? withoutSignatures(found) : found
+  }
+
+  const gone = (id: string, done: string) => frames.go(`/console/endpoints/${id}?done=${done}`)
+
+  async function test(visit: RelayVisit): Promise<Response> {
+    const { caller, actor, tenant, id, body } = visit
+    endpoints.get(caller, id)
+    const { value, errors } = await submitted(
+      async () => {
+        const type = typed(body, 'event_type')
+        const wanted = type === '' ? null : { event_type: type }
+        const result = await endpoints.test(caller, id, wanted, undefined)
+        const { tenantId } = tenant
+        const object = `endpoint:${id}`
+        await db.commit(() => audit.record({ tenantId, actor, action: 'endpoint.tested', object }))
+        return result
+      },
+      { event_type: 'event_type' },
+    )
+    return value ? show(visit, { test: value, typed: body }) : show(visit, { typed: body, errors })
+  }
+
+  async function rotate({ request, visitor, caller, id, body }: RelayVisit): Promise<Response> {
+    const endpoint = endpoints.get(caller, id)
+    const grace = GRACES.get(typed(body, 'grace'))
+    if (grace === undefined) throw invalid('grace: expected none, hour, day or week')
+    const { secret, previous_expires_at: until } = await endpoints.rotate(caller, id, {
+      grace_seconds: grace,
+    })
+    const base = frames.base()
+    return frames.page({
+      request,
+      visitor,
+      title: 'New secret',
+      active: 'endpoints',
+      above: [crumbTo(base, 'endpoints'), endpointCrumb(base, endpoint)],
+      hasEnvironments: true,
+      children: RotatedPage({ base, endpoint, secret, until, now: clock.now() }),
+    })
+  }
+
+  async function pause({ caller, id }: RelayVisit): Promise<Response> {
+    await endpoints.update(caller, id, { active: false })
+    return gone(id, 'paused')
+  }
+
+  async function resume({ caller, id, body }: RelayVisit): Promise<Response> {
+    const held = typed(body, 'held')
+    if (held !== 'drain' && held !== 'discard') throw invalid('held: expected drain or discard')
+    await endpoints.update(caller, id, { active: true, held })
+    return gone(id, held === 'drain' ? 'resumed' : 'discarded')
+  }
+
+  async function remove({ caller, id }: RelayVisit): Promise<Response> {
+    await endpoints.remove(caller, id)
+    return frames.go('/console/endpoints?done=deleted')
+  }
+
+  return new Elysia({ prefix: '/console/endpoints', detail: { hide: true } })
+    .use(kit)
+    .get('/:id', (visit) => show(visited(visit)), { right: 'read' })
+    .post('/:id/test', (visit) => test(visited(visit)), { right: 'change' })
+    .post('/:id/rotate', (visit) => rotate(visited(visit)), { right: 'change' })
+    .post('/:id/pause', (visit) => pause(visited(visit)), { right: 'change' })
+    .post('/:id/resume', (visit) => resume(visited(visit)), { right: 'change' })
+    .post('/:id/delete', (visit) => remove(visited(visit)), { right: 'delete' })
+}

@@ -1,0 +1,88 @@
+import { Elysia } from 'elysia'
+import { EndpointsPage } from '../../../../views/console/pages/relay/endpoints.tsx'
+import {
+  ENDPOINT_STATES,
+  ENDPOINT_TONES,
+  stateOf,
+} from '../../../../views/console/pages/relay/state.tsx'
+import { type EndpointLook, hears } from '../../../engines/relay/endpoint-looks.ts'
+import type { RelayParts } from '../relay.ts'
+import { endpointFlash } from './endpoint-news.ts'
+import type { RelayVisit } from './visit.ts'
+
+const ON_A_PAGE = 25
+/** Names to choose from: more are found by typing them. */
+const MOST_CHOICES = 200
+
+/** Where events go, and how each of them is doing. */
+export function endpointListPage(parts: RelayParts) {
+  const { kit, frames, clock, baseUrl, visited } = parts
+  const { endpointLooks, eventTypes } = parts.relay
+
+  /** There are never more than a tenant may have, so that all are looked at and a page is drawn. */
+  function list({ request, visitor, caller, query, place, mayChange }: RelayVisit): Response {
+    const all = endpointLooks.all(caller)
+    const state = ENDPOINT_STATES.find((one) => one === query.state)
+    const filters = {
+      search: query.q?.trim() ?? '',
+      type: query.type || undefined,
+      channel: query.channel || undefined,
+    }
+    const meant = all.filter((look) => hears(look, filters) && isMeant(look, filters.search))
+    const found = state ? meant.filter((look) => stateOf(look) === state) : troubleFirst(meant)
+    const from = found.findIndex(({ id }) => id === place.cursor) + 1
+    const rows = found.slice(from, from + ON_A_PAGE)
+    return frames.page({
+      request,
+      visitor,
+      title: 'Endpoints',
+      active: 'endpoints',
+      flash: endpointFlash(query),
+      hasEnvironments: true,
+      children: EndpointsPage({
+        base: frames.base(),
+        apiUrl: baseUrl(),
+        all,
+        day: endpointLooks.dayOfAll(caller, all.length),
+        meant,
+        found: found.length,
+        rows: rows.map((endpoint) => ({
+          endpoint,
+          hours: endpointLooks.dayOf(endpoint),
+          waiting: isAtEase(endpoint) ? undefined : endpointLooks.waitingFor(endpoint),
+        })),
+        place,
+        next: from + rows.length < found.length ? rows.at(-1)?.id : undefined,
+        state,
+        ...filters,
+        types: eventTypes.names(caller, MOST_CHOICES),
+        channels: channelsOf(all),
+        mayChange,
+        now: clock.now(),
+      }),
+    })
+  }
+
+  return new Elysia({ prefix: '/console/endpoints', detail: { hide: true } })
+    .use(kit)
+    .get('', (visit) => list(visited(visit)), { right: 'read' })
+}
+
+const isMeant = ({ id, url, description }: EndpointLook, search: string): boolean => {
+  const words = search.toLowerCase()
+  return [id, url, description].some((text) => text.toLowerCase().includes(words))
+}
+
+/** What needs somebody comes before what is new. */
+const troubleFirst = (looks: readonly EndpointLook[]): EndpointLook[] => {
+  const isTrouble = (look: EndpointLook) => ENDPOINT_TONES[stateOf(look)] === 'bad'
+  return [...looks.filter(isTrouble), ...looks.filter((look) => !isTrouble(look))]
+}
+
+/** Takes what comes as it comes: nothing waits for it in particular. */
+const isAtEase = (endpoint: EndpointLook): boolean =>
+  stateOf(endpoint) === 'active' && endpoint.health.breaker === 'closed'
+
+/** Those that endpoints name: a channel is known by nothing else. */
+const channelsOf = (all: readonly EndpointLook[]): string[] =>
+  [...new Set(all.flatMap(({ channels }) => channels))].toSorted().slice(0, MOST_CHOICES)

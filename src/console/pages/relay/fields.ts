@@ -1,0 +1,110 @@
+import { FORMATS } from '../../../delivery/formats.ts'
+import { MOST_CHANNELS, MOST_EVENT_TYPES } from '../../../engines/relay/limits.ts'
+import type {
+  Endpoint,
+  EndpointChange,
+  NewEndpoint,
+  ReplayRequest,
+} from '../../../engines/relay/model/endpoints.ts'
+import type { Fields } from '../../../http/body.ts'
+import { invalid } from '../../../platform/errors.ts'
+import { typed } from '../../form.ts'
+
+const LONGEST_DESCRIPTION = 500
+const FASTEST = 1000
+
+/** Names as people list them: by commas, blanks or lines. */
+export const namesIn = (body: Fields, field: string): string[] =>
+  typed(body, field)
+    .split(/[\s,]+/)
+    .filter(Boolean)
+
+export function channelsIn(body: Fields): string[] {
+  const channels = namesIn(body, 'channels')
+  if (channels.length > MOST_CHANNELS)
+    throw invalid(`channels: ${channels.length} of them, the most is ${MOST_CHANNELS}`)
+  return channels
+}
+
+/** An endpoint as its form has it; types that are left empty are all types. */
+export function newEndpointIn(body: Fields): NewEndpoint {
+  const secret = typed(body, 'secret')
+  return { ...endpointIn(body), ...(secret !== '' && { secret }) }
+}
+
+/** The same of one that there is; its secret has a form of its own. */
+export const changeIn = (body: Fields): EndpointChange => endpointIn(body)
+
+function endpointIn(body: Fields): Omit<NewEndpoint, 'secret'> {
+  const url = typed(body, 'url')
+  if (url === '') throw invalid('url: required, such as https://example.com/hook')
+  const description = typed(body, 'description')
+  if ([...description].length > LONGEST_DESCRIPTION)
+    throw invalid(`description: longer than ${LONGEST_DESCRIPTION} characters`)
+  const eventTypes = namesIn(body, 'event_types')
+  if (eventTypes.length > MOST_EVENT_TYPES)
+    throw invalid(`event_types: ${eventTypes.length} of them, the most is ${MOST_EVENT_TYPES}`)
+  const format = FORMATS.find((one) => one === typed(body, 'format'))
+  if (!format) throw invalid(`format: choose one of ${FORMATS.join(', ')}`)
+  return {
+    url,
+    description,
+    event_types: eventTypes.length === 0 ? null : eventTypes,
+    channels: channelsIn(body),
+    format,
+    headers: headersIn(body),
+  }
+}
+
+/** One a line, as they go over the wire. */
+function headersIn(body: Fields): Record<string, string> {
+  const lines = typed(body, 'headers')
+    .split('\n')
+    .map((line) => line.trim())
+    .filter(Boolean)
+  const headers = lines.map((line) => {
+    const colon = line.indexOf(':')
+    if (colon < 1) throw invalid('headers: each line is a name, a colon and a value')
+    return [line.slice(0, colon).trim(), line.slice(colon + 1).trim()] as const
+  })
+  if (new Set(headers.map(([name]) => name.toLowerCase())).size < headers.length)
+    throw invalid('headers: one of them is there twice')
+  return Object.fromEntries(headers)
+}
+
+/** What the form of an endpoint holds before anybody has typed in it. */
+export const fieldsOf = (endpoint: Endpoint): Fields => ({
+  url: endpoint.url,
+  description: endpoint.description,
+  event_types: endpoint.event_types?.join(', ') ?? '',
+  channels: endpoint.channels.join(', '),
+  format: endpoint.format,
+  headers: Object.entries(endpoint.headers)
+    .map(([name, value]) => `${name}: ${value}`)
+    .join('\n'),
+})
+
+/** Which past messages are meant, and how fast they go. */
+export function replayIn(fields: Fields): ReplayRequest {
+  const until = typed(fields, 'until')
+  const which = typed(fields, 'which') || 'undelivered'
+  if (which !== 'undelivered' && which !== 'all')
+    throw invalid('which: expected undelivered or all')
+  return {
+    since: typed(fields, 'since'),
+    ...(until !== '' && { until }),
+    which,
+    per_second: rateIn(typed(fields, 'per_second') || '10'),
+  }
+}
+
+function rateIn(text: string): number {
+  const rate = /^\d{1,4}$/.test(text) ? Number(text) : 0
+  if (rate < 1 || rate > FASTEST)
+    throw invalid(`per_second: expected a whole number of 1 to ${FASTEST}`)
+  return rate
+}
+
+/** How many messages a replay that was just begun sends, as the address says it. */
+export const replayedIn = ({ replayed = '' }: Record<string, string | undefined>) =>
+  /^\d{1,6}$/.test(replayed) ? Number(replayed) : undefined

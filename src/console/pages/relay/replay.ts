@@ -1,0 +1,82 @@
+import { Elysia } from 'elysia'
+import type { FormError } from '../../../../views/console/form/error-summary.tsx'
+import { ReplayPage } from '../../../../views/console/pages/relay/replay.tsx'
+import type { Fields } from '../../../http/body.ts'
+import { isoTime } from '../../../platform/clock.ts'
+import type { Caller } from '../../../platform/keys.ts'
+import { errorAt, submitted } from '../../form.ts'
+import { crumbTo } from '../../frame.ts'
+import type { RelayParts } from '../relay.ts'
+import { endpointCrumb } from './endpoint-crumb.ts'
+import { replayIn } from './fields.ts'
+import type { RelayVisit } from './visit.ts'
+
+const DAY_MS = 86_400_000
+
+const FIELDS = {
+  since: 'since',
+  until: 'until',
+  which: 'which',
+  per_second: 'per_second',
+}
+
+/** Past messages to one endpoint once more. How far that is, its own page shows. */
+export function replayPages(parts: RelayParts) {
+  const { kit, frames, clock, visited } = parts
+  const { endpoints } = parts.relay
+
+  /** Counts first: only who has seen how many there are is asked whether they are to be sent. */
+  async function count(visit: RelayVisit): Promise<Response> {
+    const { caller, id, query } = visit
+    if (query.since === undefined) return form(visit, { typed: usual(caller, id) })
+    const { value, errors } = await submitted(
+      async () => endpoints.replay(caller, id, { ...replayIn(query), dry_run: true }),
+      FIELDS,
+    )
+    return form(visit, { typed: query, ...(errors ? { errors } : { count: value.count }) })
+  }
+
+  async function send(visit: RelayVisit): Promise<Response> {
+    const { caller, id, body } = visit
+    const { value, errors } = await submitted(
+      async () => endpoints.replay(caller, id, replayIn(body)),
+      FIELDS,
+    )
+    if (errors) return form(visit, { typed: body, errors })
+    return frames.go(`/console/endpoints/${id}?replayed=${value.count}`)
+  }
+
+  /** From when it began to fail, or the last day. */
+  function usual(caller: Caller, id: string): Fields {
+    const { failing_since: since } = endpoints.get(caller, id).health
+    return { since: since ?? isoTime(clock.now() - DAY_MS), which: 'undelivered' }
+  }
+
+  function form(
+    { request, visitor, caller, id }: RelayVisit,
+    of: { typed: Fields; errors?: readonly FormError[]; count?: number },
+  ): Response {
+    const endpoint = endpoints.get(caller, id)
+    const base = frames.base()
+    return frames.page({
+      request,
+      visitor,
+      title: 'Replay',
+      active: 'endpoints',
+      above: [crumbTo(base, 'endpoints'), endpointCrumb(base, endpoint)],
+      status: of.errors ? 422 : 200,
+      hasEnvironments: true,
+      children: ReplayPage({
+        base,
+        endpoint,
+        ...of,
+        errorAt: (name) => errorAt(of.errors, name),
+      }),
+    })
+  }
+
+  return new Elysia({ prefix: '/console/endpoints', detail: { hide: true } })
+    .use(kit)
+    .get('/:id/replay', (visit) => count(visited(visit)), { right: 'change' })
+    .post('/:id/replay', (visit) => send(visited(visit)), { right: 'change' })
+}

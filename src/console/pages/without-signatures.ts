@@ -1,0 +1,39 @@
+import { MASK } from '../../delivery/custom-headers.ts'
+import type { Attempt, DeliveryDetail } from '../../http/delivery-log/model.ts'
+
+/**
+ * Receivers believe a signature for some minutes, whoever sends it: it is shown to nobody who may not
+ * send a delivery again, nor is what a receiver repeats of it.
+ */
+export const withoutSignatures = (delivery: DeliveryDetail): DeliveryDetail => ({
+  ...delivery,
+  attempt_log: delivery.attempt_log.map(unsigned),
+})
+
+function unsigned({ request, response, ...attempt }: Attempt): Attempt {
+  if (!request) return { ...attempt, request, response }
+  const headers = Object.entries(request.headers)
+  const signed = headers.filter(([name]) => isSignature(name)).map(([, value]) => value)
+  const digests = signed.flatMap((value) => value.match(DIGEST) ?? [])
+  const hidden = (text: string): string =>
+    digests.reduce((rest, digest) => rest.replaceAll(digest, MASK), text)
+  return {
+    ...attempt,
+    request: {
+      ...request,
+      headers: Object.fromEntries(
+        headers.map(([name, value]) => [name, isSignature(name) ? MASK : value]),
+      ),
+    },
+    response: response && {
+      ...response,
+      headers: response.headers.map((pair) => pair.map(hidden)),
+      body: hidden(response.body),
+    },
+  }
+}
+
+const isSignature = (name: string): boolean => /-signature$/i.test(name)
+
+/** What of a signature's value says that it is one, in base64 or in hexadecimal digits. */
+const DIGEST = /[\w+/]{32,}=*/g

@@ -1,0 +1,216 @@
+import { describe, expect, test } from 'bun:test'
+import { sign } from '../../../src/delivery/signing.ts'
+import { bootRelayPages, type RelayWorld, wordsOf } from './world.ts'
+
+const PAGE = '/console/deliveries'
+
+/** One delivery to a receiver that answers so. */
+async function deliveryThat(
+  world: RelayWorld,
+  answers: () => Response,
+  of: Record<string, unknown> = {},
+) {
+  world.target.answers(answers)
+  const endpoint = await world.endpoint(of)
+  const message = await world.message()
+  return { endpoint, message, id: await world.deliveryOf(message) }
+}
+
+async function resent(world: RelayWorld, id: string, answers: () => Response) {
+  world.target.answers(answers)
+  await world.post(`${PAGE}/${id}/resend`)
+  await world.app.clock.settled()
+  return world.open(`${PAGE}/${id}`)
+}
+
+const unescaped = (html: string) =>
+  html
+    .replaceAll('&quot;', '"')
+    .replaceAll('&#39;', "'")
+    .replaceAll('&lt;', '<')
+    .replaceAll('&amp;', '&')
+
+/** The command that is offered, without what colours it. */
+const curlIn = (html: string): string | undefined => {
+  const [, code] = /<code>(curl -g [\s\S]*?)<\/code>/.exec(html) ?? []
+  return code && unescaped(code)
+}
+
+describe('a delivery that fails', () => {
+  test('tells what was sent, what came back, what comes next and when', async () => {
+    await using world = await bootRelayPages()
+    const { id } = await deliveryThat(
+      world,
+      () => new Response('{"error":"busy"}', { status: 503, headers: { 'retry-after': '60' } }),
+    )
+    const { body } = await world.open(`${PAGE}/${id}`)
+    const words = wordsOf(body)
+    expect(words).toMatch(
+      /What went wrong .*We sent a POST to .* It answered with status 503 .*busy.* We try again: attempt 2 .*in 1 min/,
+    )
+    expect(words).toContain('and asked to wait 60 s')
+    expect(body.match(new RegExp(`${id}/resend`, 'g'))).toHaveLength(1)
+    const seen = await world.open(`${PAGE}/${id}`, 'viewer')
+    expect(wordsOf(seen.body)).toContain('What went wrong')
+    expect(seen.body).not.toContain('Send again')
+  })
+
+  test('says why no answer came', async () => {
+    await using world = await bootRelayPages()
+    const { id } = await deliveryThat(world, () => new Response(''), {
+      url: 'http://127.0.0.1:1/hook',
+    })
+    expect(wordsOf((await world.open(`${PAGE}/${id}`)).body)).toMatch(/No answer came: .* after /)
+  })
+
+  test('is held while its endpoint is paused, and leads there', async () => {
+    await using world = await bootRelayPages()
+    const { id, endpoint } = await deliveryThat(world, () => new Response('', { status: 500 }))
+    await world.post(`/console/endpoints/${endpoint}/pause`)
+    const { body } = await world.open(`${PAGE}/${id}`)
+    expect(wordsOf(body)).toContain('We hold it until the endpoint is resumed')
+    expect(body).toContain(`<a href="/console/endpoints/${endpoint}">Open the endpoint</a>`)
+  })
+
+  test('has no such story once it has arrived, or was cancelled before anything was tried', async () => {
+    await using world = await bootRelayPages()
+    const { id } = await deliveryThat(world, () => new Response('', { status: 500 }))
+    const { body } = await resent(world, id, () => new Response(''))
+    expect(wordsOf(body)).not.toContain('What went wrong')
+    expect(body).toContain('Send again')
+  })
+})
+
+describe('an attempt', () => {
+  test('is held against the one before it', async () => {
+    await using world = await bootRelayPages()
+    const answer = (status: number, error: string, server: string) => () =>
+      new Response(JSON.stringify({ error, retry: true }), { status, headers: { server } })
+    const { id } = await deliveryThat(world, answer(503, 'busy', 'nginx'))
+    const first = await world.open(`${PAGE}/${id}`)
+    expect(wordsOf(first.body)).not.toContain('Changed since the attempt before')
+
+    const { body } = await resent(world, id, answer(500, 'away', 'envoy'))
+    const words = wordsOf(body)
+    expect(words).toContain('Outcome Was Status 503 Is Status 500')
+    expect(words).toContain('server, received Was nginx Is envoy')
+    expect(words).not.toContain('webhook-signature, sent')
+    expect(body).toMatch(/<del>- {3}.*busy/)
+    expect(body).toMatch(/<ins>\+ {3}.*away/)
+
+    const same = await resent(world, id, answer(500, 'away', 'envoy'))
+    expect(wordsOf(same.body)).toContain('Nothing: it came to the same.')
+  })
+
+  test('is shown in one line where a receiver answers with markup', async () => {
+    await using world = await bootRelayPages()
+    const { id } = await deliveryThat(
+      world,
+      () => new Response('<script>alert(1)', { status: 500 }),
+    )
+    const { body } = await resent(
+      world,
+      id,
+      () =>
+        new Response('<script>alert(2)', { status: 500, headers: { 'x-a': '<script>alert(3)' } }),
+    )
+    expect(body).toContain('Changed since the attempt before')
+    expect(body).not.toContain('<script>alert')
+  })
+
+  test('leads to its message, its endpoint, its type and their log', async () => {
+    await using world = await bootRelayPages()
+    const { id, endpoint, message } = await deliveryThat(world, () => new Response(''))
+    const { body } = await world.open(`${PAGE}/${id}`)
+    for (const path of [
+      `messages/${message}`,
+      'messages?event_type=order.paid',
+      `endpoints/${endpoint}`,
+      `deliveries?endpoint=${endpoint}`,
+    ])
+      expect(body).toContain(`href="/console/${path}"`)
+  })
+})
+
+describe('a request to send by hand', () => {
+  const SECRET = `whsec_${Buffer.alloc(32, 7).toString('base64')}`
+
+  test('is signed as it is drawn, and is what a resend would send', async () => {
+    await using world = await bootRelayPages()
+    const { id, message } = await deliveryThat(world, () => new Response(''), { secret: SECRET })
+    await world.app.clock.advance(90_000)
+    const command = curlIn((await world.open(`${PAGE}/${id}`)).body) ?? ''
+    const [, body = ''] = /--data-raw '(.*)'$/.exec(command) ?? []
+    const timestamp = Math.floor(world.app.clock.now() / 1000)
+    const { standard, service } = sign({ id: message, timestamp, body, secrets: [SECRET] })
+    expect(body).toBe(world.target.requests[0]?.body ?? '')
+    expect(command).toContain(`-H 'webhook-id: ${message}'`)
+    expect(command).toContain(`-H 'webhook-signature: ${standard}'`)
+    expect(command).toContain(`-Signature: ${service}'`)
+    expect(command).not.toContain(SECRET)
+  })
+
+  test('is for those alone who may send it again, signatures that are recorded too', async () => {
+    await using world = await bootRelayPages()
+    const { id } = await deliveryThat(world, () => new Response(''))
+    expect(curlIn((await world.open(`${PAGE}/${id}`, 'member')).body)).toBeDefined()
+    const { body } = await world.open(`${PAGE}/${id}`, 'viewer')
+    expect(curlIn(body)).toBeUndefined()
+    expect(body).not.toContain('v1,')
+    expect(body).not.toContain('v1=')
+    expect(wordsOf(body)).toContain('webhook-signature: ********')
+  })
+
+  test('is not told to those by a receiver that repeats what it was sent', async () => {
+    await using world = await bootRelayPages()
+    world.target.answers(({ headers }) => {
+      const sent = Object.fromEntries(headers)
+      return Response.json(sent, {
+        status: 500,
+        headers: { 'x-sent': sent['webhook-signature'] ?? '' },
+      })
+    })
+    const endpoint = await world.endpoint()
+    const id = await world.deliveryOf(await world.message())
+    const { headers } = world.target.requests[0] ?? {}
+    const [, digest = ''] = (headers?.get('webhook-signature') ?? '').split(',')
+    expect(digest.length).toBeGreaterThan(40)
+    for (const path of [`${PAGE}/${id}`, `/console/endpoints/${endpoint}`]) {
+      expect((await world.open(path, 'viewer')).body).not.toContain(digest)
+      expect((await world.open(path, 'member')).body).toContain(digest)
+    }
+  })
+
+  test('keeps secret headers secret', async () => {
+    await using world = await bootRelayPages()
+    const { id } = await deliveryThat(world, () => new Response(''), {
+      headers: { Authorization: 'Bearer abc', 'X-Team': 'orders' },
+    })
+    const { body } = await world.open(`${PAGE}/${id}`)
+    expect(curlIn(body)).toContain("-H 'Authorization: ********'")
+    expect(curlIn(body)).toContain("-H 'X-Team: orders'")
+    expect(body).not.toContain('Bearer abc')
+  })
+
+  test('gives a shell nothing to do but what it says', async () => {
+    await using world = await bootRelayPages()
+    const url = new URL("/$A$(touch x)'`{a,b}", world.target.url).href
+    const { id } = await deliveryThat(world, () => new Response(''), { url })
+    const command = curlIn((await world.open(`${PAGE}/${id}`)).body) ?? ''
+    const shell = Bun.spawnSync(['sh', '-c', command.replace(/^curl/, 'printf "%s\\n"')])
+    expect(shell.stdout.toString().split('\n').slice(0, 2)).toEqual(['-g', url])
+  })
+
+  test('is not offered once its endpoint is gone, or its secret cannot be opened', async () => {
+    await using world = await bootRelayPages()
+    const { id, endpoint } = await deliveryThat(world, () => new Response(''))
+    world.app.db.client.run(
+      'UPDATE endpoints SET secrets = (SELECT headers FROM endpoints LIMIT 1)',
+    )
+    const lost = await world.open(`${PAGE}/${id}`)
+    expect([lost.status, curlIn(lost.body)]).toEqual([200, undefined])
+    await world.post(`/console/endpoints/${endpoint}/delete`)
+    const gone = await world.open(`${PAGE}/${id}`)
+    expect([gone.status, curlIn(gone.body)]).toEqual([200, undefined])
+  })
+})

@@ -1,0 +1,198 @@
+import { describe, expect, test } from 'bun:test'
+import { HOUSE_ID } from '../../src/platform/house.ts'
+import { newOperator } from '../support/operator.ts'
+import { freePort } from '../support/port.ts'
+import { newAccount, startOpenIdProvider, startPlainProviders } from '../support/social/index.ts'
+import { newVisitor } from '../support/visitor.ts'
+import { ACCOUNT, audited, type ServedApp, servedApp } from './console-world.ts'
+
+const OPEN = { 'console-signup': 'open', 'metering-default-plan': 'metered' }
+
+/** Where sign-up is open, and somebody has set the installation up. */
+async function openApp(flags: Record<string, string> = OPEN) {
+  const app = await servedApp({ flags })
+  await newOperator(app, { isAdmin: true })
+  return app
+}
+
+/** A stranger on the page that makes accounts, led there by the console's own door. */
+async function stranger(app: ServedApp, to = '/console') {
+  const visitor = newVisitor()
+  const login = await visitor.visit(`${app.url}${to}`)
+  return { visitor, form: await visitor.follow(login, '/registration?from=') }
+}
+
+const typedBy = (email: string, name?: string) => ({
+  'traits.email': email,
+  'traits.display_name': name ?? '',
+  password: ACCOUNT.password,
+})
+
+async function signUp(app: ServedApp, email: string, name?: string) {
+  const { visitor, form } = await stranger(app)
+  return { visitor, page: await visitor.press(form, 'method=password', typedBy(email, name)) }
+}
+
+const tenantsOf = (app: ServedApp) => app.platform.tenants.list()
+
+describe('where sign-up is open', () => {
+  test('a stranger gets an account and a tenant of the default plan, and is asked what it is called', async () => {
+    await using app = await openApp()
+    const { visitor, page } = await signUp(app, 'ada@example.com', 'Ada Berg')
+    expect([page.status, new URL(page.url).pathname]).toEqual([200, '/console/welcome'])
+    expect(tenantsOf(app)).toMatchObject([{ name: 'Ada Berg’s team', plan: 'metered' }])
+    const [{ id: tenantId } = { id: '' }] = tenantsOf(app)
+    const [owner] = app.operators.memberships.list(tenantId)
+    expect(owner).toMatchObject({ email: 'ada@example.com', role: 'owner' })
+    expect(audited(app, 'tenant.created')).toMatchObject([
+      { actor_id: owner?.id, tenant_id: tenantId },
+    ])
+
+    const next = await visitor.press(page, 'Continue', { tenant: 'Berg Analytics' })
+    expect(new URL(next.url).pathname).toBe('/console/first-key')
+    expect(tenantsOf(app)).toMatchObject([{ name: 'Berg Analytics' }])
+    expect(audited(app, 'tenant.changed')).toMatchObject([{ actor_id: owner?.id }])
+    expect((await visitor.visit(`${app.url}/console/admin/tenants`)).status).toBe(403)
+  })
+
+  test('the name may stay as it is, and is asked for once', async () => {
+    await using app = await openApp()
+    const { visitor, page } = await signUp(app, 'ada@example.com', 'Ada')
+    const next = await visitor.press(page, 'Continue')
+    expect(new URL(next.url).pathname).toBe('/console/first-key')
+    expect(audited(app, 'tenant.changed')).toEqual([])
+
+    app.clock.jump(120_000)
+    const again = newVisitor()
+    const login = await again.visit(`${app.url}/console`)
+    const { password } = ACCOUNT
+    const inside = await again.press(login, 'method=password', {
+      identifier: 'ada@example.com',
+      password,
+    })
+    expect(new URL(inside.url).pathname).toBe('/console')
+  })
+
+  test('a name that no tenant may have comes back beside its field', async () => {
+    await using app = await openApp()
+    const { visitor, page } = await signUp(app, 'ada@example.com')
+    const wrong = 'x'.repeat(201)
+    const back = await visitor.press(page, 'Continue', { tenant: wrong })
+    expect([back.status, back.text]).toEqual([422, expect.stringContaining('At most 200')])
+    expect(back.forms[0]?.values.tenant).toBe(wrong)
+  })
+
+  test.each([
+    [
+      'no name at all',
+      `${'a'.repeat(60)}@${'b'.repeat(60)}.${'c'.repeat(60)}.${'d'.repeat(60)}.example`,
+      undefined,
+    ],
+    ['the longest name, of letters of two units', 'long@example.com', '😀'.repeat(200)],
+    ['markup for a name', 'markup@example.com', '"><script>alert(1)</script>'],
+  ])('an account with %s gets a tenant all the same', async (_, email, name) => {
+    await using app = await openApp()
+    const { page } = await signUp(app, email, name)
+    expect([page.status, new URL(page.url).pathname]).toEqual([200, '/console/welcome'])
+    expect(page.html).not.toContain('<script>alert')
+    const [tenant, ...others] = tenantsOf(app)
+    expect(others).toEqual([])
+    expect(tenant?.name).toEndWith('’s team')
+    expect(tenant?.name.isWellFormed()).toBe(true)
+  })
+
+  test('who was on the way somewhere goes on there', async () => {
+    await using app = await openApp()
+    const { visitor, form } = await stranger(app, '/console/usage')
+    const page = await visitor.press(form, 'method=password', typedBy('ada@example.com', 'Ada'))
+    expect(new URL(page.url).pathname).toBe('/console/usage')
+  })
+
+  test('tenants of others stay out of sight', async () => {
+    await using app = await openApp()
+    const { id } = await app.tenant('Acme')
+    const { visitor } = await signUp(app, 'ada@example.com', 'Ada')
+    const body = new URLSearchParams({ place: id })
+    const answer = await visitor.visit(`${app.url}/console/place`, { method: 'POST', body })
+    expect(answer.status).toBe(403)
+    expect((await visitor.visit(`${app.url}/console`)).text).not.toContain('Acme')
+  })
+})
+
+describe.each([
+  ['github-tenant', 'GitHub'],
+  ['google-tenant', 'Google'],
+] as const)('with an account at %s', (provider, label) => {
+  /** The application beside providers that know it, and the way there and back. */
+  async function bootBeside(flags: Record<string, string>) {
+    const port = freePort()
+    const callback = `http://127.0.0.1:${port}/auth/self-service/methods/oidc/callback/${provider}`
+    const account = newAccount()
+    const openId = await startOpenIdProvider({ redirectUris: [callback], clock: Date })
+    const plain = startPlainProviders({ redirectUris: [callback] })
+    for (const one of [openId, plain]) one.signInAs(account)
+    const of =
+      provider === 'github-tenant'
+        ? plain.providerConfig('github')
+        : openId.providerConfig('google')
+    const front = `GATEHOUSE_GATE_PROVIDERS_${provider.toUpperCase().replace('-', '_')}`
+    const env = {
+      [`${front}_CLIENT_ID`]: of.clientId ?? '',
+      [`${front}_CLIENT_SECRET`]: of.clientSecret ?? '',
+      [`${front}_BASE_URL`]: of.baseUrl ?? '',
+    }
+    const start = new Date().toISOString()
+    const app = await servedApp({ flags, env, port, start })
+    await newOperator(app, { isAdmin: true })
+
+    /** By the button of the door to the provider, and back. */
+    async function come() {
+      const visitor = newVisitor()
+      const door = await visitor.visit(`${app.url}/console`)
+      let page = await visitor.press(door, `provider=${provider}`)
+      while (!page.url.startsWith(app.url)) page = await visitor.press(page, 'decision=allow')
+      return { visitor, page, door }
+    }
+
+    return {
+      app,
+      account,
+      come,
+      [Symbol.asyncDispose]: async () => {
+        await Promise.all([app[Symbol.asyncDispose](), openId.stop(), plain.stop()])
+      },
+    }
+  }
+
+  test('a stranger gets a tenant by their name, and is themselves the next time', async () => {
+    await using world = await bootBeside(OPEN)
+    const { page, door } = await world.come()
+    expect(door.text).toContain(label)
+    expect([page.status, new URL(page.url).pathname]).toEqual([200, '/console/welcome'])
+    expect(tenantsOf(world.app)).toMatchObject([{ name: `${world.account.name}’s team` }])
+    const { visitor, page: again } = await world.come()
+    expect(again.status).toBe(200)
+    expect(tenantsOf(world.app)).toHaveLength(1)
+    const account = await visitor.visit(`${world.app.url}/console/account`)
+    expect(account.text).toContain(`${label} linked`)
+  })
+
+  test('a stranger is sent away where sign-up is closed', async () => {
+    await using world = await bootBeside({})
+    const { visitor, page } = await world.come()
+    expect(page.text).toContain('There is no account here for yours')
+    expect(visitor.cookie('identity_session')).toBeUndefined()
+    expect(tenantsOf(world.app)).toEqual([])
+  })
+})
+
+describe('where sign-up is closed', () => {
+  test('the door shows no way to it', async () => {
+    await using app = await openApp({})
+    const login = await newVisitor().visit(`${app.url}/console`)
+    expect(login.links.some(({ url }) => url.includes('registration'))).toBe(false)
+    expect(tenantsOf(app)).toEqual([])
+    const people = app.db.client.query('SELECT 1 FROM gate_identities WHERE tenant_id = ?')
+    expect(people.all(HOUSE_ID)).toHaveLength(1)
+  })
+})

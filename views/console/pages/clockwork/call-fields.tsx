@@ -1,0 +1,63 @@
+import { METHODS } from '../../../../src/engines/clockwork/request.ts'
+import type { Fields } from '../../../../src/http/body.ts'
+import type { FormError } from '../../form/error-summary.tsx'
+import { Field } from '../../form/field.tsx'
+import { FieldRow } from '../../form/form.tsx'
+import { Select } from '../../form/select.tsx'
+import { Textarea } from '../../form/textarea.tsx'
+
+/** What was typed, as text. */
+export const textIn = (fields: Fields, name: string): string | undefined => {
+  const value = fields[name]
+  return typeof value === 'string' ? value : undefined
+}
+
+export const messageAt = (errors: readonly FormError[] | undefined, name: string) =>
+  errors?.find((error) => error.name === name)?.message
+
+/** What both kinds of job call, to be filled in. */
+export const CallFields = (form: { typed: Fields; errors?: readonly FormError[] | undefined }) => {
+  const { typed, errors } = form
+  const partsOf = (name: string) => ({
+    name,
+    value: textIn(typed, name),
+    error: messageAt(errors, name),
+  })
+  return (
+    <>
+      <FieldRow>
+        <Select
+          {...partsOf('method')}
+          value={textIn(typed, 'method') ?? 'POST'}
+          label="Method"
+          options={METHODS.map((value) => ({ value, label: value }))}
+        />
+        <Field
+          {...partsOf('url')}
+          label="URL"
+          type="url"
+          isMono
+          isRequired
+          placeholder="https://example.com/hook"
+        />
+      </FieldRow>
+      <Textarea
+        {...partsOf('headers')}
+        label="Headers"
+        isMono
+        isRequired={false}
+        rows={3}
+        placeholder="Content-Type: application/json"
+        help="A line each: name, colon, value."
+      />
+      <Textarea
+        {...partsOf('body')}
+        label="Body"
+        isMono
+        isRequired={false}
+        rows={6}
+        help="Sent as it stands here."
+      />
+    </>
+  )
+}

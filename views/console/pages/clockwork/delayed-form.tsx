@@ -1,0 +1,58 @@
+import type { Fields } from '../../../../src/http/body.ts'
+import { Button, LinkButton } from '../../form/button.tsx'
+import type { FormError } from '../../form/error-summary.tsx'
+import { Field } from '../../form/field.tsx'
+import { Form } from '../../form/form.tsx'
+import { PageHead } from '../../page-head.tsx'
+import { url } from '../../url.ts'
+import { CallFields, messageAt, textIn } from './call-fields.tsx'
+
+const PATH = '/console/delayed'
+
+/** A job that runs once, to be made. */
+export const DelayedFormPage = (page: {
+  base: string
+  typed: Fields
+  errors?: readonly FormError[] | undefined
+  now: number
+}) => {
+  const { base, typed, errors, now } = page
+  return (
+    <>
+      <PageHead
+        title="New delayed job"
+        state={{ sentence: 'It calls your URL once, and again only when that fails.' }}
+      />
+      <Form
+        action={url(base, PATH)}
+        errors={errors ?? []}
+        buttons={
+          <>
+            <Button weight="primary">Create delayed job</Button>
+            <LinkButton weight="bare" href={url(base, PATH)}>
+              Cancel
+            </LinkButton>
+          </>
+        }
+      >
+        <Field
+          name="name"
+          label="Name"
+          isRequired
+          value={textIn(typed, 'name')}
+          error={messageAt(errors, 'name')}
+        />
+        <Field
+          name="run_at"
+          label="Runs at, UTC"
+          type="datetime-local"
+          isRequired
+          value={textIn(typed, 'run_at')}
+          error={messageAt(errors, 'run_at')}
+          help={`It is ${new Date(now).toISOString().slice(11, 16)} UTC now.`}
+        />
+        <CallFields typed={typed} errors={errors} />
+      </Form>
+    </>
+  )
+}

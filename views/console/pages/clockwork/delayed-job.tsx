@@ -1,0 +1,144 @@
+import type { ExecutionLook } from '../../../../src/engines/clockwork/looks.ts'
+import type { DelayedJob, Execution } from '../../../../src/engines/clockwork/model.ts'
+import { Confirm, DangerZone } from '../../confirm.tsx'
+import { CurlBlock } from '../../curl-block.tsx'
+import { Facts } from '../../facts.tsx'
+import { Id } from '../../id.tsx'
+import { JsonView } from '../../json-view.tsx'
+import { PageHead } from '../../page-head.tsx'
+import { Columns, Section } from '../../section.tsx'
+import { StatusMark } from '../../status-mark.tsx'
+import { Text } from '../../text.tsx'
+import { Time } from '../../time.tsx'
+import { url } from '../../url.ts'
+import { DELAYED_WORDS } from './delayed-words.ts'
+import { Exchange } from './exchange.tsx'
+import { attemptOf, ExecutionSection, plannedAt } from './execution.tsx'
+import { Watch } from './watch.tsx'
+
+interface DelayedJobPageProps {
+  base: string
+  apiUrl: string
+  job: DelayedJob
+  /** The newest first. */
+  attempts: readonly ExecutionLook[]
+  selected: Execution | undefined
+  /** The address of this very page. */
+  here: string
+  mayDelete: boolean
+  now: number
+}
+
+/** How near its time is when there will be news within moments, and how long it may stand in line. */
+const SOON_MS = 10_000
+const IN_LINE_MS = 300_000
+
+/** One job that runs once: how it stands, what was tried, and its end. */
+export const DelayedJobPage = (page: DelayedJobPageProps) => {
+  const { base, job, attempts, selected, now } = page
+  const path = `/console/delayed/${job.id}`
+  const hrefOf = (id: string) => url(base, path, { execution: id })
+  return (
+    <div id="job">
+      {isUnderWay(page) && <Watch id="job" here={page.here} />}
+      <PageHead
+        title={<Text text={job.name} limit={120} />}
+        state={{ tone: DELAYED_WORDS[job.status].tone, sentence: sentenceOn(page) }}
+      />
+      {selected ? (
+        <>
+          <Columns>
+            <ExecutionSection
+              execution={selected}
+              attempts={[
+                ...attempts
+                  .toReversed()
+                  .map((of) => attemptOf(of, hrefOf(of.id), of.id === selected.id)),
+                ...(job.status === 'pending' ? [plannedAt(Date.parse(job.run_at))] : []),
+              ]}
+              now={now}
+            />
+            <Exchange execution={selected} call={{ ...job, updated_at: job.created_at }} />
+          </Columns>
+          <About {...page} />
+        </>
+      ) : (
+        <About {...page} />
+      )}
+      <ForPrograms {...page} />
+      {page.mayDelete && job.status === 'pending' && (
+        <Cancellation action={url(base, `${path}/cancel`)} />
+      )}
+    </div>
+  )
+}
+
+const About = ({ job, now }: DelayedJobPageProps) => (
+  <Section id="about" title="About" isCard>
+    <Facts
+      facts={[
+        ['Id', <Id id={job.id} what="job id" />],
+        ['Status', <StatusMark {...DELAYED_WORDS[job.status]} />],
+        [DELAYED_WORDS[job.status].time, <Time at={Date.parse(job.run_at)} now={now} />],
+        ['Calls', <Text text={`${job.method} ${job.url}`} limit={120} />],
+        ['Created', <Time at={Date.parse(job.created_at)} now={now} />],
+      ]}
+    />
+  </Section>
+)
+
+const ForPrograms = ({ job, apiUrl }: DelayedJobPageProps) => (
+  <Section id="program" title="For programs">
+    <details class="fold">
+      <summary>As JSON</summary>
+      <JsonView title="Delayed job" value={job} isOpen />
+    </details>
+    <CurlBlock
+      title="Read it from a terminal"
+      url={`${apiUrl}/v1/clockwork/delayed/${job.id}`}
+      headers={{ Authorization: 'Bearer $GATEHOUSE_KEY' }}
+    />
+  </Section>
+)
+
+const Cancellation = ({ action }: { action: string }) => (
+  <DangerZone
+    items={[
+      {
+        title: 'Cancel it',
+        text: 'It will not run. This cannot be taken back.',
+        control: (
+          <Confirm
+            id="cancel"
+            verb="Cancel job"
+            question="Cancel this job?"
+            consequence="It is not called any more; what was tried stays here for a while."
+            action={action}
+          />
+        ),
+      },
+    ]}
+  />
+)
+
+function isUnderWay({ job, now }: DelayedJobPageProps): boolean {
+  const due = Date.parse(job.run_at)
+  const isDue = due - now < SOON_MS && now - due < IN_LINE_MS
+  return job.status === 'running' || (job.status === 'pending' && isDue)
+}
+
+function sentenceOn({ job, attempts, now }: DelayedJobPageProps) {
+  const runs = <Time at={Date.parse(job.run_at)} now={now} />
+  switch (job.status) {
+    case 'pending':
+      return attempts.length === 0 ? <>Runs {runs}.</> : <>Failed so far; tried again {runs}.</>
+    case 'running':
+      return 'Runs now.'
+    case 'success':
+      return attempts.length > 1 ? `Succeeded at attempt ${attempts.length}.` : 'Succeeded.'
+    case 'failed':
+      return `Failed, and is not tried again after ${attempts.length === 1 ? '1 attempt' : `${attempts.length} attempts`}.`
+    case 'cancelled':
+      return 'Cancelled; it will not run.'
+  }
+}

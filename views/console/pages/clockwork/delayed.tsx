@@ -1,0 +1,203 @@
+import type { DelayedJobLook } from '../../../../src/engines/clockwork/looks.ts'
+import { TimeAxis } from '../../charts/time-axis.tsx'
+import type { CurlRequest } from '../../curl-block.tsx'
+import { type Column, DataTable } from '../../data-table.tsx'
+import { EmptyState } from '../../empty-state.tsx'
+import { FilterBar } from '../../filter-bar.tsx'
+import { LinkButton } from '../../form/button.tsx'
+import { PageHead } from '../../page-head.tsx'
+import type { Pages } from '../../pager.tsx'
+import { Section } from '../../section.tsx'
+import { StatusMark } from '../../status-mark.tsx'
+import { FilterChips } from '../../tabs.tsx'
+import { shorten, Text } from '../../text.tsx'
+import { Time } from '../../time.tsx'
+import { url } from '../../url.ts'
+import {
+  DELAYED_STATUSES,
+  DELAYED_WORDS,
+  type DelayedCounts,
+  type DelayedStatus,
+} from './delayed-words.ts'
+import { amount } from './words.tsx'
+
+const PATH = '/console/delayed'
+const HOUR_MS = 3_600_000
+/** Of those that come, the rest being marks on the axis alone. */
+const LISTED = 5
+
+interface DelayedPageProps {
+  base: string
+  apiUrl: string
+  rows: readonly DelayedJobLook[]
+  /** The tenant has none at all. */
+  isNone: boolean
+  /** What waits, and what ended in the last 24 hours; `coming` are the first to run. */
+  standing: {
+    waiting: number
+    hasMoreWaiting: boolean
+    ended: number
+    failed: number
+    coming: readonly Pick<DelayedJobLook, 'id' | 'name' | 'runAt'>[]
+  }
+  counts: DelayedCounts | undefined
+  q: string
+  status: DelayedStatus | undefined
+  pages: Pages
+  mayChange: boolean
+  now: number
+}
+
+/** All jobs that run once. */
+export const DelayedPage = (page: DelayedPageProps) => {
+  const { base, isNone } = page
+  const action = page.mayChange && (
+    <LinkButton weight="primary" href={url(base, `${PATH}/new`)}>
+      New delayed job
+    </LinkButton>
+  )
+  return (
+    <>
+      <PageHead title="Delayed" state={stateOf(page)} action={!isNone && action} />
+      {!isNone && (
+        <>
+          <Coming {...page} />
+          <Filters {...page} />
+        </>
+      )}
+      <DataTable
+        caption="Delayed jobs"
+        columns={columns(page.now)}
+        rows={page.rows}
+        hrefOf={({ id }) => url(base, `${PATH}/${id}`)}
+        idOf={({ id }) => id}
+        empty={
+          isNone ? (
+            <EmptyState
+              icon="delayed"
+              sentence="No delayed job yet."
+              next="It calls a URL of yours once, at a time that you say, and tries again when that fails."
+              action={action}
+              curl={firstJob(page)}
+            />
+          ) : (
+            <NothingFits {...page} />
+          )
+        }
+        pages={page.pages}
+      />
+    </>
+  )
+}
+
+const Coming = ({ base, standing: { coming }, now }: DelayedPageProps) =>
+  coming.length === 0 ? null : (
+    <Section id="coming" title="Next" isCard>
+      <TimeAxis
+        label="Coming runs"
+        now={now}
+        until={Math.max(now + HOUR_MS, coming.at(-1)?.runAt ?? now)}
+        listed={LISTED}
+        coming={coming.map(({ id, name, runAt }) => ({
+          at: runAt,
+          name: shorten(name, 60),
+          href: url(base, `${PATH}/${id}`),
+        }))}
+      />
+    </Section>
+  )
+
+const Filters = ({ base, counts, q, status }: DelayedPageProps) => {
+  const href = (of?: DelayedStatus) => url(base, PATH, { q, status: of })
+  return (
+    <>
+      <FilterChips
+        label="Status"
+        tabs={[
+          { label: 'All', href: href(), count: counts?.all, isCurrent: !status },
+          ...DELAYED_STATUSES.map((of) => {
+            const count = counts?.byStatus.get(of)
+            return {
+              label: DELAYED_WORDS[of].label,
+              href: href(of),
+              count,
+              isCurrent: of === status,
+              ...(of === 'failed' && count && { tone: 'bad' as const }),
+            }
+          }),
+        ]}
+      />
+      <FilterBar
+        action={url(base, PATH)}
+        search={{ label: 'Name, URL or id', value: q }}
+        kept={{ status }}
+        {...(q !== '' && { clearHref: url(base, PATH, { status }) })}
+      />
+    </>
+  )
+}
+
+const NothingFits = ({ base, pages: { olderHref } }: DelayedPageProps) => (
+  <EmptyState
+    icon="delayed"
+    sentence={olderHref ? 'None of these fits. Earlier ones may.' : 'No delayed job fits.'}
+    action={
+      olderHref ? (
+        <LinkButton href={olderHref}>Look at earlier ones</LinkButton>
+      ) : (
+        <LinkButton href={url(base, PATH)}>All delayed jobs</LinkButton>
+      )
+    }
+  />
+)
+
+const firstJob = ({ apiUrl, now }: DelayedPageProps): CurlRequest => ({
+  url: `${apiUrl}/v1/clockwork/delayed`,
+  headers: { Authorization: 'Bearer $GATEHOUSE_KEY', 'Content-Type': 'application/json' },
+  body: {
+    name: 'hello',
+    run_at: new Date(now + HOUR_MS).toISOString(),
+    url: 'https://example.com/hook',
+  },
+})
+
+function stateOf({ isNone, standing, now }: DelayedPageProps) {
+  if (isNone) return { sentence: 'Nothing waits for its time.' }
+  const { waiting, hasMoreWaiting, ended, failed, coming } = standing
+  const [next] = coming
+  return {
+    tone: failed > 0 ? 'bad' : 'good',
+    sentence: (
+      <>
+        {next ? (
+          <>
+            {hasMoreWaiting && 'More than '}
+            {amount(waiting)} wait{waiting === 1 && 's'}, the next{' '}
+            <Time at={next.runAt} now={now} />
+          </>
+        ) : (
+          'None waits'
+        )}
+        {ended > 0 && `; ${amount(failed)} of ${amount(ended)} failed in the last 24 hours`}.
+      </>
+    ),
+  } as const
+}
+
+const columns = (now: number): Column<DelayedJobLook>[] => [
+  { label: 'Name', isWide: true, cell: ({ name }) => <Text text={name} limit={80} /> },
+  {
+    label: 'Calls',
+    isMono: true,
+    narrow: 'hidden',
+    cell: ({ method, url: target }) => (
+      <Text text={`${method} ${target.replace(/^https?:\/\//, '')}`} limit={80} />
+    ),
+  },
+  {
+    label: 'Status',
+    narrow: 'corner',
+    cell: ({ status }) => <StatusMark {...DELAYED_WORDS[status]} />,
+  },
+  { label: 'Runs', align: 'right', cell: ({ runAt }) => <Time at={runAt} now={now} /> },
+]

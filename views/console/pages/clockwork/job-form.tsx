@@ -1,0 +1,87 @@
+import type { CronJob, Preview } from '../../../../src/engines/clockwork/model.ts'
+import type { Fields } from '../../../../src/http/body.ts'
+import { Button, LinkButton } from '../../form/button.tsx'
+import { Checkbox } from '../../form/choices.tsx'
+import type { FormError } from '../../form/error-summary.tsx'
+import { Field } from '../../form/field.tsx'
+import { Form } from '../../form/form.tsx'
+import { PageHead } from '../../page-head.tsx'
+import { url } from '../../url.ts'
+import { CallFields, messageAt, textIn } from './call-fields.tsx'
+import { PreviewArea, PreviewButton } from './schedule-preview.tsx'
+
+const PATH = '/console/jobs'
+
+/** A job to be made or changed, with what its schedule would do once somebody asks for it. */
+export const JobFormPage = (page: {
+  base: string
+  job?: CronJob | undefined
+  typed: Fields
+  errors?: readonly FormError[] | undefined
+  preview?: Preview | undefined
+  /** Somebody asked for a preview, and for nothing else. */
+  isPreviewed: boolean
+  now: number
+}) => {
+  const { base, job, typed, errors } = page
+  const action = url(base, job ? `${PATH}/${job.id}/edit` : PATH)
+  const isBlank = Object.keys(typed).length === 0
+  return (
+    <>
+      <PageHead
+        title={job ? 'Edit job' : 'New job'}
+        state={{
+          sentence: job
+            ? 'A new schedule counts from now. Runs under way keep what they began with.'
+            : 'It calls your URL by the clock, in UTC.',
+        }}
+      />
+      <Form
+        action={action}
+        errors={errors ?? []}
+        buttons={
+          <>
+            <Button weight="primary">{job ? 'Save job' : 'Create job'}</Button>
+            <LinkButton weight="bare" href={url(base, job ? `${PATH}/${job.id}` : PATH)}>
+              Cancel
+            </LinkButton>
+          </>
+        }
+      >
+        <Field
+          name="name"
+          label="Name"
+          isRequired
+          value={textIn(typed, 'name')}
+          error={messageAt(errors, 'name')}
+        />
+        <Field
+          name="schedule"
+          label="Schedule"
+          isMono
+          isRequired
+          value={textIn(typed, 'schedule')}
+          error={messageAt(errors, 'schedule')}
+          placeholder="*/15 * * * *"
+          help="Minute, hour, day of month, month, day of week; in UTC."
+        />
+        <PreviewButton action={action} />
+        <PreviewArea
+          action={action}
+          preview={page.preview}
+          error={page.isPreviewed ? messageAt(errors, 'schedule') : undefined}
+          now={page.now}
+        />
+        <CallFields typed={typed} errors={errors} />
+        {!job && (
+          <Checkbox
+            name="is_active"
+            label="Runs by its schedule from now on"
+            isChecked={isBlank || textIn(typed, 'is_active') === 'true'}
+            help="Otherwise it is paused until somebody resumes it."
+          />
+        )}
+      </Form>
+    </>
+  )
+}

@@ -1,0 +1,194 @@
+import type { ExecutionLook, OpenRun } from '../../../../src/engines/clockwork/looks.ts'
+import type { CronJobDetail, Execution } from '../../../../src/engines/clockwork/model.ts'
+import type { Attempt } from '../../charts/attempts.tsx'
+import { Confirm, DangerZone } from '../../confirm.tsx'
+import { CurlBlock } from '../../curl-block.tsx'
+import { Facts } from '../../facts.tsx'
+import { ActionButton, LinkButton } from '../../form/button.tsx'
+import { Id } from '../../id.tsx'
+import { JsonView } from '../../json-view.tsx'
+import { PageHead } from '../../page-head.tsx'
+import { Columns, Section } from '../../section.tsx'
+import { Text } from '../../text.tsx'
+import { Time } from '../../time.tsx'
+import { url } from '../../url.ts'
+import { Exchange } from './exchange.tsx'
+import { attemptOf, ExecutionSection, plannedAt } from './execution.tsx'
+import { isUnderWay, stateOf } from './job-state.tsx'
+import { Lateness } from './lateness.tsx'
+import { RunList, Runs } from './runs.tsx'
+import { Watch } from './watch.tsx'
+import { UtcTime } from './words.tsx'
+
+export interface JobPageProps {
+  base: string
+  apiUrl: string
+  job: CronJobDetail
+  /** In words. */
+  schedule: string
+  nextRuns: readonly string[]
+  /** The newest first. */
+  attempts: readonly ExecutionLook[]
+  /** Slots without a run before each that ran. */
+  gaps: ReadonlyMap<number, number>
+  selected: Execution | undefined
+  /** The runs are also written out as a list. */
+  isListed: boolean
+  open: readonly OpenRun[]
+  /** The address of this very page. */
+  here: string
+  mayChange: boolean
+  mayDelete: boolean
+  now: number
+}
+
+/** One job: whether it works, its last runs and one of them in full, and what can be done. */
+export const JobPage = (page: JobPageProps) => {
+  const { base, job, attempts, selected, now } = page
+  const hrefOf = (query: { execution?: string | undefined; list?: string }) =>
+    url(base, `/console/jobs/${job.id}`, query)
+  return (
+    <div id="job">
+      {isUnderWay(page) && <Watch id="job" here={page.here} />}
+      <Head {...page} />
+      {attempts.length > 0 && <Runs {...page} hrefOf={hrefOf} />}
+      {selected && (
+        <Columns>
+          <ExecutionSection
+            execution={selected}
+            attempts={attemptsOf(page, selected, (id) => hrefOf({ execution: id }))}
+            now={now}
+          />
+          <Exchange execution={selected} call={job} />
+        </Columns>
+      )}
+      <Columns>
+        <NextRuns {...page} />
+        {attempts.length > 0 ? <Lateness attempts={attempts} /> : <About {...page} />}
+      </Columns>
+      {page.isListed && attempts.length > 0 && <RunList {...page} hrefOf={hrefOf} />}
+      {attempts.length > 0 && <About {...page} />}
+      <ForPrograms {...page} />
+      {page.mayDelete && <Deletion {...page} />}
+    </div>
+  )
+}
+
+const pathOf = ({ base, job }: JobPageProps, verb = '', query = {}) =>
+  url(base, `/console/jobs/${job.id}${verb}`, query)
+
+const Head = (page: JobPageProps) => {
+  const { base, job } = page
+  return (
+    <PageHead
+      title={<Text text={job.name} limit={120} />}
+      state={stateOf(page)}
+      {...(page.mayChange && {
+        action: (
+          <ActionButton weight="primary" action={pathOf(page, '/run')}>
+            Run now
+          </ActionButton>
+        ),
+        aside: (
+          <>
+            <LinkButton href={pathOf(page, '/edit')}>Edit job</LinkButton>
+            <LinkButton href={url(base, '/console/jobs/new', { from: job.id })}>
+              Duplicate
+            </LinkButton>
+            <ActionButton action={pathOf(page, job.is_active ? '/pause' : '/resume')}>
+              {job.is_active ? 'Pause job' : 'Resume job'}
+            </ActionButton>
+          </>
+        ),
+      })}
+    />
+  )
+}
+
+const NextRuns = ({ job, nextRuns, now }: JobPageProps) => (
+  <Section id="next" title="Next runs" isCard>
+    {job.is_active ? (
+      <ol class="times">
+        {nextRuns.map((run) => (
+          <li>
+            <UtcTime at={Date.parse(run)} now={now} />
+          </li>
+        ))}
+      </ol>
+    ) : (
+      <p class="hint">None: it is paused. “Run now” works all the same.</p>
+    )}
+  </Section>
+)
+
+const About = ({ job, schedule, now }: JobPageProps) => (
+  <Section id="about" title="About" isCard>
+    <Facts
+      facts={[
+        ['Id', <Id id={job.id} what="job id" />],
+        ['Schedule', <code>{job.schedule}</code>],
+        ['In words', schedule],
+        ['Calls', <Text text={`${job.method} ${job.url}`} limit={120} />],
+        ['Slots skipped, 30 days', skippedIn(job.skipped_slots)],
+        ['Changed', <Time at={Date.parse(job.updated_at)} now={now} />],
+        ['Created', <Time at={Date.parse(job.created_at)} now={now} />],
+      ]}
+    />
+  </Section>
+)
+
+const ForPrograms = ({ job, apiUrl }: JobPageProps) => (
+  <Section id="program" title="For programs">
+    <details class="fold">
+      <summary>As JSON</summary>
+      <JsonView title="Job" value={job} isOpen />
+    </details>
+    <CurlBlock
+      title="Run it from a terminal"
+      method="POST"
+      url={`${apiUrl}/v1/clockwork/jobs/${job.id}/run`}
+      headers={{ Authorization: 'Bearer $GATEHOUSE_KEY' }}
+    />
+  </Section>
+)
+
+const Deletion = (page: JobPageProps) => (
+  <DangerZone
+    items={[
+      {
+        title: 'Delete it',
+        text: 'With all its runs. This cannot be taken back.',
+        control: (
+          <Confirm
+            id="delete"
+            verb="Delete job"
+            question="Delete this job?"
+            consequence="It runs no more, and what its runs have left goes with it."
+            action={pathOf(page, '/delete')}
+          />
+        ),
+      },
+    ]}
+  />
+)
+
+const skippedIn = ({ outage, overlap }: CronJobDetail['skipped_slots']): string =>
+  outage + overlap === 0
+    ? 'none'
+    : `${outage} while the service was down, ${overlap} while runs were under way`
+
+/** All attempts of the run that the chosen one is of, with the one to come. */
+function attemptsOf(
+  { attempts, open }: JobPageProps,
+  selected: Execution,
+  hrefOf: (id: string) => string,
+): Attempt[] {
+  const slotAt = Date.parse(selected.slot_at)
+  const isOfRun = (of: { slotAt: number; trigger: string }) =>
+    of.slotAt === slotAt && of.trigger === selected.trigger
+  const made = attempts
+    .filter(isOfRun)
+    .toReversed()
+    .map((attempt) => attemptOf(attempt, hrefOf(attempt.id), attempt.id === selected.id))
+  return [...made, ...open.filter(isOfRun).map(({ dueAt }) => plannedAt(dueAt))]
+}

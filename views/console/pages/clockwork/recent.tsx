@@ -1,0 +1,45 @@
+import type { ExecutionLook } from '../../../../src/engines/clockwork/looks.ts'
+import { counted } from '../../words.ts'
+
+const HEIGHT = 22
+const WIDTH = 100
+/** So many places, however few attempts there are: lines of a list are to be compared. */
+const PLACES = 20
+const STEP = WIDTH / PLACES
+
+/**
+ * The last attempts of a job in a row of a list, the newest at the right: height is how long each
+ * took, colour how it ended. One path a colour, since a list has a thousand of them.
+ */
+export const Recent = ({ attempts }: { attempts: readonly ExecutionLook[] }) => {
+  const failed = attempts.filter(({ status }) => status === 'failed').length
+  const longest = Math.max(1, ...attempts.map(({ durationMs }) => durationMs ?? 0))
+  const pathOf = (wanted: ExecutionLook['status']) =>
+    attempts
+      .map(({ status, durationMs }, index) =>
+        status === wanted ? barAt(index, heightOf(durationMs ?? 0, longest)) : '',
+      )
+      .join('')
+  return (
+    <svg
+      class="pulse recent"
+      height={HEIGHT}
+      viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
+      preserveAspectRatio="none"
+      role="img"
+      aria-label={`Last ${counted(attempts.length, 'attempt')}: ${failed} failed`}
+    >
+      <path class="good" d={pathOf('success')} />
+      <path class="bad" d={pathOf('failed')} />
+      <path class="busy" d={pathOf('running')} />
+    </svg>
+  )
+}
+
+/** Attempts come the newest first. */
+const barAt = (index: number, height: number): string =>
+  `M${WIDTH - (index + 1) * STEP} ${HEIGHT}v-${height}h3.6v${height}z`
+
+/** By the square root, so that one slow attempt does not flatten all others. */
+const heightOf = (took: number, longest: number): number =>
+  Math.round(4 + Math.sqrt(took / longest) * (HEIGHT - 5))

@@ -1,0 +1,134 @@
+import type { ExecutionLook } from '../../../../src/engines/clockwork/looks.ts'
+import type { Execution } from '../../../../src/engines/clockwork/model.ts'
+import { ExecutionStrip, type StripRun } from '../../charts/execution-strip.tsx'
+import { type Column, DataTable } from '../../data-table.tsx'
+import { Icon } from '../../icons.tsx'
+import { IN_PLACE } from '../../in-place.ts'
+import { Section } from '../../section.tsx'
+import { StatusMark } from '../../status-mark.tsx'
+import { duration, Time, utc } from '../../time.tsx'
+import { amount, OUTCOMES, outcomeOf } from './words.tsx'
+
+interface RunsProps {
+  /** The newest first. */
+  attempts: readonly ExecutionLook[]
+  /** Slots without a run before each that ran. */
+  gaps: ReadonlyMap<number, number>
+  selected: Execution | undefined
+  /** They are also written out. */
+  isListed: boolean
+  hrefOf: (query: { execution?: string | undefined; list?: string }) => string
+  now: number
+}
+
+/** The last runs as a picture, in which each leads to what it was; and the steps from one to the next. */
+export const Runs = (runs: RunsProps) => {
+  const { attempts, selected, isListed, hrefOf } = runs
+  const execution = selected?.id
+  return (
+    <Section
+      id="runs"
+      title="Runs"
+      note={extentOf(attempts)}
+      aside={
+        isListed ? (
+          <a href="#list">As a list</a>
+        ) : (
+          <a href={`${hrefOf({ execution, list: 'all' })}#list`}>As a list</a>
+        )
+      }
+      isCard
+    >
+      <ExecutionStrip runs={stripOf(runs)} label="Last runs, the oldest first" />
+      <Steps {...runs} />
+    </Section>
+  )
+}
+
+/** The same runs written out, for whoever asks for it: most are content with the picture. */
+export const RunList = ({ attempts, hrefOf, now }: RunsProps) => (
+  <Section id="list" title="All runs" note={extentOf(attempts)}>
+    <DataTable
+      caption="Last runs"
+      columns={columns(now)}
+      rows={attempts}
+      hrefOf={({ id }) => hrefOf({ execution: id, list: 'all' })}
+    />
+  </Section>
+)
+
+/** For whoever goes through them by keyboard: bars are no stops, or there would be a hundred. */
+const Steps = ({ attempts, selected, isListed, hrefOf }: RunsProps) => {
+  const at = attempts.findIndex(({ id }) => id === selected?.id)
+  if (at < 0) return null
+  const to = (id: string) => hrefOf({ execution: id, ...(isListed && { list: 'all' }) })
+  const [later, earlier] = [attempts[at - 1], attempts[at + 1]]
+  return (
+    <nav class="runsteps" aria-label="Runs">
+      {earlier && (
+        <a class="button small" rel="prev" href={to(earlier.id)} {...IN_PLACE}>
+          <Icon name="left" />
+          Earlier run
+        </a>
+      )}
+      <p class="hint">
+        {amount(attempts.length - at)} of {amount(attempts.length)}
+      </p>
+      {later && (
+        <a class="button small" rel="next" href={to(later.id)} {...IN_PLACE}>
+          Later run
+          <Icon name="right" />
+        </a>
+      )}
+    </nav>
+  )
+}
+
+function extentOf(attempts: readonly ExecutionLook[]): string {
+  const failed = attempts.filter(({ status }) => status === 'failed').length
+  return `${attempts.length === 1 ? '1 attempt' : `${amount(attempts.length)} attempts`}, ${failed} failed`
+}
+
+/** Oldest first, with a gap where slots passed without a run. */
+function stripOf({ attempts, gaps, selected, isListed, hrefOf }: RunsProps) {
+  return attempts.toReversed().flatMap((attempt): StripRun[] => {
+    const { tone, word } = OUTCOMES[attempt.status]
+    const href = hrefOf({ execution: attempt.id, ...(isListed && { list: 'all' }) })
+    const isFirst = attempt.trigger === 'schedule' && attempt.attempt === 1
+    const skipped = isFirst ? gaps.get(attempt.slotAt) : undefined
+    const when = utc(attempt.startedAt)
+    return [
+      ...(skipped === undefined
+        ? []
+        : [{ href, when: `Before ${when}`, outcome: 'skipped', word: slots(skipped) } as const]),
+      {
+        href,
+        when,
+        outcome: tone,
+        word,
+        isSelected: attempt.id === selected?.id,
+        ...(attempt.durationMs !== null && { took: attempt.durationMs }),
+      },
+    ]
+  })
+}
+
+const slots = (skipped: number): string =>
+  skipped === 1 ? '1 slot skipped' : `${skipped} slots skipped`
+
+const columns = (now: number): Column<ExecutionLook>[] => [
+  { label: 'Started', isWide: true, cell: ({ startedAt }) => <Time at={startedAt} now={now} /> },
+  {
+    label: 'Outcome',
+    narrow: 'corner',
+    cell: ({ status }) => <StatusMark {...OUTCOMES[status]} />,
+  },
+  { label: 'Answer', cell: outcomeOf },
+  { label: 'Attempt', align: 'right', cell: ({ attempt }) => attempt },
+  { label: 'Late by', align: 'right', cell: ({ latenessMs }) => duration(latenessMs) },
+  {
+    label: 'Took',
+    align: 'right',
+    cell: ({ durationMs }) => (durationMs === null ? '–' : duration(durationMs)),
+  },
+]

@@ -1,0 +1,74 @@
+import type { Preview } from '../../../../src/engines/clockwork/model.ts'
+import { Events } from '../../events.tsx'
+import { FieldError } from '../../form/labelled.tsx'
+import { Section } from '../../section.tsx'
+import { UtcTime } from './words.tsx'
+
+const ID = 'preview'
+const SHOWN_RUNS = 5
+
+/** Beside the field that it is about; where scripts run, the answer appears right below. */
+export const PreviewButton = ({ action }: { action: string }) => (
+  <div class="actions">
+    <button
+      type="submit"
+      class="button small"
+      name="intent"
+      value="preview"
+      hx-post={action}
+      hx-target={`#${ID}`}
+      hx-select={`#${ID} > *`}
+      hx-swap="innerHTML"
+      hx-indicator="#progress"
+    >
+      Preview schedule
+    </button>
+  </div>
+)
+
+/** Where a preview appears, empty until then; where scripts run, it follows what is typed. */
+export const PreviewArea = (of: {
+  action: string
+  preview?: Preview | undefined
+  /** Why there is none. */
+  error?: string | undefined
+  now: number
+}) => (
+  <div
+    id={ID}
+    aria-live="polite"
+    hx-post={of.action}
+    hx-trigger="input delay:400ms from:#field-schedule"
+    hx-include="closest form"
+    hx-vals='{"intent":"preview"}'
+    hx-select={`#${ID} > *`}
+    hx-swap="innerHTML"
+  >
+    {of.preview && <PreviewCard {...of.preview} now={of.now} />}
+    {of.error !== undefined && !of.preview && <FieldError name={ID} error={of.error} />}
+  </div>
+)
+
+const PreviewCard = ({ description, warnings, url: target, ...of }: Preview & { now: number }) => {
+  const doubts = [...warnings, ...(target?.reason ? [target.reason] : [])]
+  return (
+    <Section id="preview-title" title={`Runs ${description}`} isCard>
+      <ol class="times">
+        {of.next_runs.slice(0, SHOWN_RUNS).map((at) => (
+          <li>
+            <UtcTime at={Date.parse(at)} now={of.now} />
+          </li>
+        ))}
+      </ol>
+      {doubts.length > 0 && (
+        <Events
+          label="Warnings"
+          events={doubts.map((text) => ({
+            tone: 'warn',
+            title: `${text.charAt(0).toUpperCase()}${text.slice(1)}.`,
+          }))}
+        />
+      )}
+    </Section>
+  )
+}

@@ -1,0 +1,124 @@
+import type { Happening } from '../../../../../src/engines/gate/history.ts'
+import type { Actor } from '../../../../../src/platform/audit/index.ts'
+import { type Event, Events } from '../../../events.tsx'
+import { Section } from '../../../section.tsx'
+import { Text } from '../../../text.tsx'
+import { Time } from '../../../time.tsx'
+import type { Tone } from '../../../tone.ts'
+import { nameOfCredential } from './credentials.tsx'
+import type { IdentityView } from './identity.tsx'
+import { deviceName, methodNames } from './marks.tsx'
+
+/** What somebody did and what was done to them, the latest first. */
+export const HappeningsOf = (page: IdentityView & { auditHref: string }) => (
+  <Section
+    id="history"
+    title="What happened"
+    note={
+      <>
+        The latest. Everything that was done to them is in the{' '}
+        <a href={page.auditHref}>audit log</a>.
+      </>
+    }
+  >
+    {page.happenings.length === 0 ? (
+      <p class="hint">Nothing of late.</p>
+    ) : (
+      <Events
+        label="What happened"
+        events={page.happenings.map((happening) => ({
+          ...shown(happening, page),
+          aside: <Time at={happening.at} now={page.now} />,
+        }))}
+      />
+    )}
+  </Section>
+)
+
+function shown(happening: Happening, page: IdentityView): Event {
+  switch (happening.kind) {
+    case 'signed_in':
+      return {
+        tone: 'good',
+        title: `Signed in by ${methodNames(happening.methods)}`,
+        text: (
+          <>
+            {deviceName(happening.device)}
+            {happening.ipAddress && (
+              <>
+                , <Text text={happening.ipAddress} limit={64} />
+              </>
+            )}
+          </>
+        ),
+      }
+    case 'told':
+      return { tone: 'good', title: <Text text={tale(happening)} limit={80} /> }
+    case 'done':
+      return {
+        tone: TONES[happening.action] ?? 'quiet',
+        title: <Text text={deed(happening)} limit={80} />,
+        text: <By actor={happening.actor} page={page} />,
+      }
+  }
+}
+
+const TALES: Record<string, string> = {
+  'identity.password_changed': 'Password changed',
+  'identity.email_verified': 'Address verified',
+}
+
+const tale = ({ type, payload }: Extract<Happening, { kind: 'told' }>): string =>
+  type === 'identity.created'
+    ? `Signed up by ${methodNames([payload.method ?? ''])}`
+    : (TALES[type] ?? type)
+
+const TONES: Record<string, Tone> = {
+  'identity.credential_removed': 'warn',
+  'identity.credentials_wiped': 'warn',
+  'sessions.revoked': 'warn',
+}
+
+const DEEDS: Record<string, (detail: Record<string, unknown>) => string> = {
+  'identity.created': () => 'Created',
+  'identity.updated': ({ fields }) =>
+    Array.isArray(fields) ? `Changed: ${fields.join(', ')}` : 'Changed',
+  'identity.state_changed': ({ state }) => (state === 'active' ? 'Activated' : 'Deactivated'),
+  'identity.credential_removed': ({ type, provider }) =>
+    `Removed: ${nameOfCredential(String(type))}${provider ? ` (${provider})` : ''}`,
+  'identity.credentials_wiped': () => 'Credentials of an unproven account removed',
+  'identity.account_connected': ({ provider }) => `Account connected: ${provider}`,
+  'identity.recovered': () => 'Came back by recovery',
+  'identity.recovery_sent': () => 'Recovery mailed',
+  'verification.sent': () => 'Verification mailed',
+  'sessions.revoked': () => 'All sessions ended',
+}
+
+const deed = ({ action, detail }: Extract<Happening, { kind: 'done' }>): string =>
+  DEEDS[action]?.(detail) ?? action
+
+const By = ({ actor, page }: { actor: Actor; page: IdentityView }) => (
+  <>
+    by <Text text={nameOf(actor, page)} limit={64} />
+    {actor.source && (
+      <>
+        , <Text text={actor.source} limit={64} />
+      </>
+    )}
+  </>
+)
+
+function nameOf({ kind, id }: Actor, { identity, names }: IdentityView): string {
+  switch (kind) {
+    case 'operator':
+      return names.get(id ?? '') ?? 'an operator who has left'
+    case 'key':
+      return 'an API key'
+    case 'person':
+      return id === identity.id ? 'themselves' : 'somebody'
+    case 'cli':
+      return 'the command line'
+    case 'system':
+      return 'the server'
+  }
+}

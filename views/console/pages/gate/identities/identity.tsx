@@ -1,0 +1,119 @@
+import type { Happening } from '../../../../../src/engines/gate/history.ts'
+import type { IdentityDetail } from '../../../../../src/engines/gate/model/identities.ts'
+import { type Fact, Facts } from '../../../facts.tsx'
+import { ActionButton, LinkButton } from '../../../form/button.tsx'
+import type { FormError } from '../../../form/error-summary.tsx'
+import { Id } from '../../../id.tsx'
+import { JsonView } from '../../../json-view.tsx'
+import { PageHead } from '../../../page-head.tsx'
+import { Section } from '../../../section.tsx'
+import { Text } from '../../../text.tsx'
+import { Time } from '../../../time.tsx'
+import { url } from '../../../url.ts'
+import { Credentials } from './credentials.tsx'
+import { Endings } from './endings.tsx'
+import { HappeningsOf } from './history.tsx'
+import { deviceName, IDENTITIES, StateMark, VerifiedMark } from './marks.tsx'
+import { Metadata } from './metadata.tsx'
+import { type SessionSeen, Sessions } from './sessions.tsx'
+
+export interface IdentityView {
+  base: string
+  now: number
+  identity: IdentityDetail
+  sessions: readonly SessionSeen[]
+  happenings: readonly Happening[]
+  /** Of operators, by their id. */
+  names: ReadonlyMap<string, string>
+  /** Everybody of the tenant may sign in by a code that is mailed. */
+  hasCode: boolean
+  mayChange: boolean
+  mayDelete: boolean
+  /** Metadata that came back as wrong. */
+  typed?: string
+  errors?: readonly FormError[]
+}
+
+/** One person, from all sides. */
+export const IdentityPage = (page: IdentityView) => {
+  const { base, identity, sessions } = page
+  const isActive = identity.state === 'active'
+  const audit = url(base, '/console/audit', { object: `identity:${identity.id}` })
+  return (
+    <>
+      <PageHead
+        title={<Text text={identity.traits.email} />}
+        state={{
+          tone: isActive ? 'good' : 'quiet',
+          sentence: sentenceOn(identity, sessions),
+        }}
+        aside={<LinkButton href={audit}>Audit log</LinkButton>}
+      />
+      <Who {...page} />
+      <Credentials {...page} />
+      <Sessions {...page} />
+      <HappeningsOf {...page} auditHref={audit} />
+      <Metadata {...page} />
+      <Section id="raw" title="As the API answers">
+        <JsonView title="Identity" value={identity} />
+      </Section>
+      <Endings {...page} />
+    </>
+  )
+}
+
+function sentenceOn({ state }: IdentityDetail, sessions: readonly SessionSeen[]): string {
+  if (state === 'inactive') return 'Inactive: cannot sign in, and is signed in nowhere.'
+  const [latest] = sessions
+  if (!latest) return 'Can sign in, and is signed in nowhere.'
+  const places = sessions.length === 1 ? 'on one device' : `by ${sessions.length} sessions`
+  return `Signed in ${places}, last on ${deviceName(latest.device)}.`
+}
+
+const Who = (page: IdentityView) => {
+  const { identity, mayChange } = page
+  const { traits, verifiable_addresses: addresses, state } = identity
+  const isUnproven = state === 'active' && addresses.some(({ verified }) => !verified)
+  return (
+    <Section
+      id="who"
+      title="Who"
+      isCard
+      aside={
+        mayChange &&
+        isUnproven && (
+          <ActionButton isSmall action={url(page.base, `${IDENTITIES}/${identity.id}/verify`)}>
+            Mail verification
+          </ActionButton>
+        )
+      }
+    >
+      <Facts facts={factsOf(page)} />
+      {traits.custom_data && (
+        <JsonView title="Custom data, theirs to change" value={traits.custom_data} />
+      )}
+    </Section>
+  )
+}
+
+function factsOf({ identity, now }: IdentityView): Fact[] {
+  const time = (at: string) => <Time at={Date.parse(at)} now={now} />
+  return [
+    ['Id', <Id id={identity.id} what="identity id" />],
+    ['State', <StateMark {...identity} />],
+    ...identity.verifiable_addresses.flatMap(({ value, verified, verified_at: at }) => [
+      ['Address', <Text text={value} />] as const,
+      [
+        'Proven',
+        <>
+          <VerifiedMark isVerified={verified} /> {at && time(at)}
+        </>,
+      ] as const,
+    ]),
+    ['Created', time(identity.created_at)],
+    ['Changed', time(identity.updated_at)],
+    ...(identity.state === 'inactive'
+      ? [['Inactive since', time(identity.state_changed_at)] as const]
+      : []),
+  ]
+}

@@ -1,0 +1,178 @@
+import type { Frequency } from '../../../../../src/engines/gate/history.ts'
+import type { IdentityDetail } from '../../../../../src/engines/gate/model/identities.ts'
+import type { Page } from '../../../../../src/platform/cursor.ts'
+import { Sparkline } from '../../../charts/sparkline.tsx'
+import type { CurlRequest } from '../../../curl-block.tsx'
+import { type Column, DataTable } from '../../../data-table.tsx'
+import { EmptyState } from '../../../empty-state.tsx'
+import { FilterBar } from '../../../filter-bar.tsx'
+import { LinkButton } from '../../../form/button.tsx'
+import { ErrorSummary, type FormError } from '../../../form/error-summary.tsx'
+import { PageHead } from '../../../page-head.tsx'
+import { FilterChips } from '../../../tabs.tsx'
+import { Text } from '../../../text.tsx'
+import { Tiles } from '../../../tiles.tsx'
+import { Time } from '../../../time.tsx'
+import { type ListPlace, pagesAlong } from '../../../trail.ts'
+import { url } from '../../../url.ts'
+import { nameOfCredential } from './credentials.tsx'
+import { IDENTITIES, StateMark, VerifiedMark } from './marks.tsx'
+
+type State = IdentityDetail['state']
+
+interface Asked {
+  q: string
+  state: State | undefined
+}
+
+interface Counts {
+  active: number
+  inactive: number
+  /** From here on nobody has counted. */
+  most: number
+}
+
+interface IdentitiesView {
+  base: string
+  apiUrl: string
+  now: number
+  found: Page<IdentityDetail>
+  errors?: readonly FormError[]
+  asked: Asked
+  place: ListPlace
+  counts: Counts
+  signIns: Frequency
+  signUps: Frequency
+  mayChange: boolean
+}
+
+/** The people of a tenant. */
+export const IdentitiesPage = (page: IdentitiesView) => {
+  const { base, now, found, asked, place, counts, mayChange } = page
+  const { q, state } = asked
+  const href = (of: Partial<Asked> & ListPlace = {}) => url(base, IDENTITIES, { q, state, ...of })
+  const isFiltered = q !== '' || state !== undefined
+  const isEmpty = found.data.length === 0 && !isFiltered && !place.cursor
+  const create = mayChange && (
+    <LinkButton weight="primary" href={url(base, `${IDENTITIES}/new`)}>
+      New identity
+    </LinkButton>
+  )
+  return (
+    <>
+      <PageHead
+        title="Identities"
+        state={{ sentence: sentenceOn(counts) }}
+        action={!isEmpty && create}
+      />
+      {counts.active + counts.inactive > 0 && <LastDay {...page} />}
+      <ErrorSummary errors={page.errors ?? []} />
+      <FilterChips
+        label="States"
+        tabs={[
+          { label: 'All', href: href({ state: undefined }), isCurrent: !state },
+          chip('Active', 'active', asked, counts, href),
+          chip('Inactive', 'inactive', asked, counts, href),
+        ]}
+      />
+      <FilterBar
+        action={url(base, IDENTITIES)}
+        search={{ label: 'Id, or how the e-mail begins', value: q }}
+        kept={{ state }}
+        clearHref={isFiltered ? url(base, IDENTITIES) : undefined}
+      />
+      <DataTable
+        caption="Identities"
+        columns={columns(now)}
+        rows={found.data}
+        hrefOf={({ id }) => url(base, `${IDENTITIES}/${id}`)}
+        idOf={({ id }) => id}
+        pages={pagesAlong(place, found.next_cursor, href)}
+        empty={
+          !isEmpty ? (
+            <EmptyState
+              icon="search"
+              sentence="Nobody answers to that."
+              next="The search knows whole ids and the beginnings of addresses."
+              action={<LinkButton href={url(base, IDENTITIES)}>Show all</LinkButton>}
+            />
+          ) : (
+            <EmptyState
+              icon="identities"
+              sentence="Nobody yet."
+              next="People come by signing up, or you make them here or by the API."
+              action={create}
+              curl={firstPerson(page.apiUrl)}
+            />
+          )
+        }
+      />
+    </>
+  )
+}
+
+const firstPerson = (apiUrl: string): CurlRequest => ({
+  url: `${apiUrl}/v1/gate/identities`,
+  headers: { Authorization: 'Bearer $KEY', 'Content-Type': 'application/json' },
+  body: { schema_id: 'user', traits: { email: 'ada@example.com' } },
+})
+
+const LastDay = ({ signIns, signUps }: IdentitiesView) => (
+  <Tiles
+    label="The last 24 hours"
+    tiles={[tileOf('Sign-ins, 24 h', signIns), tileOf('New identities, 24 h', signUps)]}
+  />
+)
+
+function tileOf(label: string, { hours, isCut }: Frequency) {
+  const sum = hours.reduce((all, count) => all + count, 0)
+  const value = `${sum.toLocaleString('en')}${isCut ? ' or more' : ''}`
+  return {
+    label,
+    value,
+    picture: <Sparkline values={hours} label={`${label}, by the hour: ${value} in all`} />,
+  }
+}
+
+const chip = (
+  label: string,
+  of: State,
+  { state }: Asked,
+  counts: Counts,
+  href: (of: Partial<Asked>) => string,
+) => ({
+  label,
+  href: href({ state: of }),
+  isCurrent: state === of,
+  ...(counts[of] < counts.most && { count: counts[of] }),
+})
+
+function sentenceOn({ active, inactive, most }: Counts): string {
+  const number = (count: number) =>
+    count < most ? count.toLocaleString('en') : `${most.toLocaleString('en')} or more`
+  if (active + inactive === 0) return 'Nobody can sign in yet.'
+  const can = `${number(active)} can sign in`
+  return inactive === 0 ? `${can}.` : `${can}, ${number(inactive)} cannot: they are inactive.`
+}
+
+const columns = (now: number): Column<IdentityDetail>[] => [
+  { label: 'E-mail', isWide: true, cell: ({ traits }) => <Text text={traits.email} /> },
+  { label: 'State', narrow: 'corner', cell: (identity) => <StateMark {...identity} /> },
+  {
+    label: 'Address',
+    cell: ({ verifiable_addresses: [address] }) => (
+      <VerifiedMark isVerified={address?.verified ?? false} />
+    ),
+  },
+  { label: 'Signs in by', cell: ({ credentials }) => <Text text={waysIn(credentials)} /> },
+  {
+    label: 'Created',
+    align: 'right',
+    cell: ({ created_at: at }) => <Time at={Date.parse(at)} now={now} />,
+  },
+]
+
+const waysIn = (credentials: IdentityDetail['credentials']): string => {
+  const types = Object.keys(credentials)
+  return types.length === 0 ? 'nothing yet' : types.map(nameOfCredential).join(', ')
+}

@@ -1,0 +1,48 @@
+import type { IdentityDetail } from '../../../../../src/engines/gate/model/identities.ts'
+import type { Fields } from '../../../../../src/http/body.ts'
+import type { Device } from '../../../../../src/platform/device.ts'
+import type { FormError } from '../../../form/error-summary.tsx'
+import { StatusMark } from '../../../status-mark.tsx'
+
+export const IDENTITIES = '/console/identities'
+
+export const StateMark = ({ state }: Pick<IdentityDetail, 'state'>) =>
+  state === 'active' ? (
+    <StatusMark tone="good" word="active" />
+  ) : (
+    <StatusMark tone="quiet" word="inactive" />
+  )
+
+export const VerifiedMark = ({ isVerified }: { isVerified: boolean }) =>
+  isVerified ? (
+    <StatusMark tone="good" word="verified" />
+  ) : (
+    <StatusMark tone="warn" word="not verified" />
+  )
+
+/** What people call each way of proving who they are. */
+const METHODS: Record<string, string> = {
+  password: 'password',
+  code: 'code by mail',
+  code_recovery: 'recovery by mail',
+  totp: 'authenticator',
+  lookup_secret: 'recovery code',
+  oidc: 'account elsewhere',
+}
+
+export const methodNames = (methods: readonly string[]): string =>
+  methods.map((method) => METHODS[method] ?? method).join(', ')
+
+export const deviceName = (device: Device | null): string => {
+  if (!device) return 'an unknown device'
+  const { browser, system } = device
+  return browser && system ? `${browser} on ${system}` : (browser ?? system ?? '')
+}
+
+export const textIn = (fields: Fields | undefined, name: string): string | undefined => {
+  const value = fields?.[name]
+  return typeof value === 'string' ? value : undefined
+}
+
+export const messageIn = (errors: readonly FormError[] | undefined, name: string) =>
+  errors?.find((error) => error.name === name)?.message

@@ -1,0 +1,77 @@
+import type { Session } from '../../../../../src/engines/gate/model/sessions.ts'
+import type { Device } from '../../../../../src/platform/device.ts'
+import { Confirm } from '../../../confirm.tsx'
+import { type Column, DataTable } from '../../../data-table.tsx'
+import { ActionButton } from '../../../form/button.tsx'
+import { Section } from '../../../section.tsx'
+import { Text } from '../../../text.tsx'
+import { Time } from '../../../time.tsx'
+import { url } from '../../../url.ts'
+import type { IdentityView } from './identity.tsx'
+import { deviceName, IDENTITIES, methodNames } from './marks.tsx'
+
+export type SessionSeen = Session & { device: Device | null }
+
+/** Each place where somebody is signed in, and a way to end that. */
+export const Sessions = ({ base, now, identity, sessions, mayChange }: IdentityView) => (
+  <Section
+    id="sessions"
+    title="Where they are signed in"
+    aside={
+      mayChange &&
+      sessions.length > 0 && (
+        <Confirm
+          id="revoke-all"
+          verb="End all sessions"
+          question="End all sessions?"
+          consequence="They have to sign in again everywhere. Access tokens live until they run out."
+          action={url(base, `${IDENTITIES}/${identity.id}/sessions/revoke`)}
+        />
+      )
+    }
+  >
+    <DataTable<SessionSeen>
+      caption="Sessions"
+      rows={sessions}
+      idOf={({ id }) => id}
+      columns={[
+        { label: 'Device', cell: ({ device }) => deviceName(device) },
+        {
+          label: 'Address',
+          isMono: true,
+          cell: ({ devices: [device] }) => <Text text={device?.ip_address ?? ''} />,
+        },
+        {
+          label: 'By',
+          isWide: true,
+          cell: ({ authentication_methods: methods }) =>
+            methodNames(methods.map(({ method }) => method)),
+        },
+        {
+          label: 'Signed in',
+          align: 'right',
+          cell: ({ authenticated_at: at }) => <Time at={Date.parse(at)} now={now} />,
+        },
+        {
+          label: 'Ends',
+          align: 'right',
+          cell: ({ expires_at: at }) => <Time at={Date.parse(at)} now={now} />,
+        },
+        ...(mayChange ? [ending(base, identity.id)] : []),
+      ]}
+      empty={<p class="hint">Signed in nowhere.</p>}
+    />
+  </Section>
+)
+
+const ending = (base: string, id: string): Column<SessionSeen> => ({
+  label: '',
+  align: 'right',
+  narrow: 'bare',
+  cell: (session) => (
+    <ActionButton isSmall action={url(base, `${IDENTITIES}/${id}/sessions/${session.id}/revoke`)}>
+      End session
+      <span class="unseen"> on {deviceName(session.device)}</span>
+    </ActionButton>
+  ),
+})

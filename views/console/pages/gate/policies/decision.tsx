@@ -1,0 +1,82 @@
+import type { Decision } from '../../../../../src/engines/gate/model/authorization.ts'
+import type { IdentityDetail } from '../../../../../src/engines/gate/model/identities.ts'
+import { Facts } from '../../../facts.tsx'
+import { LinkButton } from '../../../form/button.tsx'
+import { Id } from '../../../id.tsx'
+import { JsonView } from '../../../json-view.tsx'
+import { PageHead } from '../../../page-head.tsx'
+import { Section } from '../../../section.tsx'
+import { LongText, Text } from '../../../text.tsx'
+import { Time } from '../../../time.tsx'
+import { url } from '../../../url.ts'
+import { Outcome } from './decisions.tsx'
+import { POLICIES } from './state.ts'
+
+/** One answer that a program was given, with all that it went by. */
+export const DecisionPage = (page: {
+  base: string
+  now: number
+  decision: Decision
+  subject: IdentityDetail | undefined
+  version: number
+}) => {
+  const { base, decision, subject } = page
+  const { action, resource, context } = decision
+  const again = url(base, POLICIES, {
+    subject: decision.subject,
+    action,
+    resource,
+    context: Object.keys(context).length === 0 ? undefined : JSON.stringify(context),
+  })
+  return (
+    <>
+      <PageHead
+        title={<Text text={action} limit={64} />}
+        state={{
+          tone: decision.allowed ? 'good' : 'bad',
+          sentence: <LongText text={`${decision.reason}.`} />,
+        }}
+        action={<LinkButton href={`${again}#try`}>Ask again</LinkButton>}
+      />
+      <Section id="question" title="The question" isCard>
+        <Facts
+          facts={[
+            [
+              'Who',
+              subject ? (
+                <a href={url(base, `/console/identities/${subject.id}`)}>
+                  <Text text={subject.traits.email} />
+                </a>
+              ) : (
+                <Text text={decision.subject} />
+              ),
+            ],
+            ['May do', <Text text={action} />],
+            ['With', <Text text={resource} />],
+            ['Asked', <Time at={Date.parse(decision.at)} now={page.now} />],
+            ['Data', decision.environment],
+            ['Id', <Id id={decision.decision_id} what="decision id" />],
+          ]}
+        />
+        {Object.keys(context).length > 0 && <JsonView title="Context" value={context} />}
+      </Section>
+      <Section id="answer" title="The answer" isCard>
+        <Facts
+          facts={[
+            ['Answer', <Outcome {...decision} />],
+            ['Decided by', <Text text={decision.policies.join(', ') || 'no policy'} />],
+            ['By', versionOf(decision.policies_version, page.version)],
+          ]}
+        />
+      </Section>
+      <Section id="raw" title="As the API answers">
+        <JsonView title="Decision" value={decision} />
+      </Section>
+    </>
+  )
+}
+
+function versionOf(then: number, now: number): string {
+  const name = then === 0 ? 'the starter set' : `version ${then} of the policies`
+  return then === now ? `${name}, which is in force` : `${name}, which is no longer in force`
+}

@@ -1,0 +1,47 @@
+import type { Actor } from '../../../../../src/platform/audit/index.ts'
+import { Events } from '../../../events.tsx'
+import { Section } from '../../../section.tsx'
+import { Text } from '../../../text.tsx'
+import { Time } from '../../../time.tsx'
+import { url } from '../../../url.ts'
+import type { PoliciesView } from './page.tsx'
+
+/** That somebody has saved the policies. */
+export interface Saved {
+  at: number
+  actor: Actor
+}
+
+/** Who has changed the rules, the latest first. */
+export const Versions = ({ base, now, saved, names }: PoliciesView) =>
+  saved.length === 0 ? null : (
+    <Section
+      id="saved"
+      title="Saved"
+      note={
+        <>
+          The latest. All of it is in the{' '}
+          <a href={url(base, '/console/audit', { action: 'policies.changed' })}>audit log</a>.
+        </>
+      }
+    >
+      <Events
+        label="Saved"
+        events={saved.map(({ at, actor }) => ({
+          tone: 'quiet',
+          title: (
+            <>
+              Saved by <Text text={nameOf(actor, names)} limit={64} />
+            </>
+          ),
+          text: actor.source && <Text text={actor.source} limit={64} />,
+          aside: <Time at={at} now={now} />,
+        }))}
+      />
+    </Section>
+  )
+
+function nameOf({ kind, id }: Actor, names: ReadonlyMap<string, string>): string {
+  if (kind === 'operator') return names.get(id ?? '') ?? 'an operator who has left'
+  return kind === 'key' ? 'an API key' : 'the command line'
+}

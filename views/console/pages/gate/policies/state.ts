@@ -1,0 +1,2 @@
+export const POLICIES = '/console/policies'
+export const DECISIONS = `${POLICIES}/decisions`

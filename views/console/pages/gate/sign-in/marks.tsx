@@ -1,0 +1,30 @@
+import { ActionButton } from '../../../form/button.tsx'
+import { StatusMark } from '../../../status-mark.tsx'
+
+export const SIGN_IN = '/console/sign-in'
+
+export const Switched = ({ isOn, trouble }: { isOn: boolean; trouble?: string | undefined }) => {
+  if (!isOn) return <StatusMark tone="quiet" word="off" />
+  return trouble === undefined ? (
+    <StatusMark tone="good" word="on" />
+  ) : (
+    <StatusMark tone="warn" word="not set up" />
+  )
+}
+
+export const Switch = ({
+  isOn,
+  name,
+  action,
+  fields,
+}: {
+  isOn: boolean
+  name: string
+  action: string
+  fields?: Record<string, string>
+}) => (
+  <ActionButton isSmall action={`${action}/${isOn ? 'off' : 'on'}`} fields={fields}>
+    {isOn ? 'Switch off' : 'Switch on'}
+    <span class="unseen"> {name}</span>
+  </ActionButton>
+)

@@ -1,0 +1,71 @@
+import { ActionButton } from '../../../form/button.tsx'
+import type { FormError } from '../../../form/error-summary.tsx'
+import { PageHead } from '../../../page-head.tsx'
+import { url } from '../../../url.ts'
+import { SIGN_IN } from './marks.tsx'
+import { Methods } from './methods.tsx'
+import { Providers } from './providers.tsx'
+import { ReturnUrls } from './return-urls.tsx'
+
+export interface ProviderView {
+  id: string
+  name: string
+  isOn: boolean
+  /** Names of settings that the configuration lacks. */
+  missing: readonly string[]
+}
+
+export interface SignInView {
+  base: string
+  providers: readonly ProviderView[]
+  hasCode: boolean
+  hasMail: boolean
+  hasSecondFactor: boolean
+  returnUrls: readonly string[]
+  mayChange: boolean
+  /** Return URLs that came back as wrong. */
+  typed?: string
+  errors?: readonly FormError[]
+}
+
+/** By what people may sign in. */
+export const SignInPage = (page: SignInView) => {
+  const isBroken = page.providers.some(({ isOn, missing }) => isOn && missing.length > 0)
+  return (
+    <>
+      <PageHead
+        title="Sign-in"
+        state={{ tone: isBroken || lacksMail(page) ? 'warn' : 'good', sentence: sentenceOn(page) }}
+        action={
+          page.mayChange && (
+            <ActionButton weight="primary" action={url(page.base, `${SIGN_IN}/try`)}>
+              Try sign-in
+            </ActionButton>
+          )
+        }
+      />
+      <Methods {...page} />
+      <Providers {...page} />
+      <ReturnUrls {...page} />
+    </>
+  )
+}
+
+const lacksMail = ({ hasCode, hasMail }: SignInView): boolean => hasCode && !hasMail
+
+function sentenceOn(page: SignInView): string {
+  const working = page.providers.filter(({ isOn, missing }) => isOn && missing.length === 0)
+  const ways = [
+    'a password',
+    ...(page.hasCode && page.hasMail ? ['a code by mail'] : []),
+    ...working.map(({ name }) => name),
+  ]
+  const broken = page.providers.filter(({ isOn, missing }) => isOn && missing.length > 0)
+  const troubles = [...broken.map(({ name }) => name), ...(lacksMail(page) ? ['Code by mail'] : [])]
+  const sentence = `People sign in with ${ways.length === 1 ? ways[0] : listed(ways)}.`
+  if (troubles.length === 0) return sentence
+  return `${sentence} On, but not set up: ${troubles.join(', ')}.`
+}
+
+const listed = (ways: readonly string[]): string =>
+  `${ways.slice(0, -1).join(', ')} or ${ways.at(-1)}`

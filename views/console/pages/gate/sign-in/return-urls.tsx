@@ -1,0 +1,44 @@
+import { Button } from '../../../form/button.tsx'
+import { Form } from '../../../form/form.tsx'
+import { Textarea } from '../../../form/textarea.tsx'
+import { Section } from '../../../section.tsx'
+import { url } from '../../../url.ts'
+import { SIGN_IN } from './marks.tsx'
+import type { SignInView } from './page.tsx'
+
+/** Where people may be sent once they are signed in. */
+export const ReturnUrls = ({ base, returnUrls, mayChange, typed, errors }: SignInView) => (
+  <Section
+    id="return-urls"
+    title="Return URLs"
+    note="Where people may be sent once they are done, and all below it. With none, they may be sent anywhere."
+  >
+    {mayChange ? (
+      <Form
+        action={`${url(base, `${SIGN_IN}/return-urls`)}#return-urls`}
+        errors={errors}
+        buttons={<Button>Save return URLs</Button>}
+      >
+        <Textarea
+          name="urls"
+          label="One address a line"
+          isMono
+          rows={Math.min(12, Math.max(4, returnUrls.length + 1))}
+          value={typed ?? returnUrls.join('\n')}
+          error={errors?.find(({ name }) => name === 'urls')?.message}
+          placeholder="https://example.com/welcome"
+        />
+      </Form>
+    ) : returnUrls.length === 0 ? (
+      <p class="hint">None.</p>
+    ) : (
+      <ul>
+        {returnUrls.map((one) => (
+          <li>
+            <code>{one}</code>
+          </li>
+        ))}
+      </ul>
+    )}
+  </Section>
+)

@@ -1,0 +1,147 @@
+import type { Webhook } from '../../../../../src/engines/gate/model/webhooks.ts'
+import type { Attempt, DeliveryDetail } from '../../../../../src/http/delivery-log/model.ts'
+import { Attempts } from '../../../charts/attempts.tsx'
+import { CurlBlock } from '../../../curl-block.tsx'
+import { Exchange } from '../../../exchange.tsx'
+import { Facts } from '../../../facts.tsx'
+import { ActionButton } from '../../../form/button.tsx'
+import { Id } from '../../../id.tsx'
+import { PageHead } from '../../../page-head.tsx'
+import { Section } from '../../../section.tsx'
+import { Text } from '../../../text.tsx'
+import { url } from '../../../url.ts'
+import { OUTCOMES, outcomeOf, TONES, time, WEBHOOKS } from './state.tsx'
+
+interface DeliveryView {
+  base: string
+  now: number
+  webhook: Webhook
+  delivery: DeliveryDetail
+  /** The one to look at; the last one unless said. */
+  attemptId: string | undefined
+  mayChange: boolean
+}
+
+/** What became of one event: what was sent, what came back, what is next. */
+export const DeliveryPage = (page: DeliveryView) => {
+  const { base, now, webhook, delivery, mayChange } = page
+  const { attempt_log: log } = delivery
+  const path = `${WEBHOOKS}/${webhook.id}/deliveries/${delivery.id}`
+  const shown = log.find(({ id }) => id === page.attemptId) ?? log.at(-1)
+  const next = delivery.next_attempt_at
+  return (
+    <>
+      <PageHead
+        title={delivery.event_type}
+        state={{
+          tone: TONES[delivery.status],
+          sentence: (
+            <>
+              This delivery {OUTCOMES[delivery.status]}
+              {next !== null && Date.parse(next) > now && <>, {time(next, now)}</>}.
+            </>
+          ),
+        }}
+        action={
+          mayChange &&
+          webhook.active && (
+            <ActionButton weight="primary" action={url(base, `${path}/resend`)}>
+              Send again
+            </ActionButton>
+          )
+        }
+      />
+      <Section id="about" title="About" isCard>
+        <Facts
+          facts={[
+            ['Delivery', <Id id={delivery.id} what="delivery id" />],
+            ['Event', <Id id={delivery.message_id} what="event id" />],
+            ['About', <Person base={base} delivery={delivery} />],
+            [
+              'Webhook',
+              <a href={url(base, `${WEBHOOKS}/${webhook.id}`)}>
+                <Text text={webhook.url} />
+              </a>,
+            ],
+            ['Created', time(delivery.created_at, now)],
+          ]}
+        />
+      </Section>
+      {log.length > 0 && <Tries {...page} selected={shown} />}
+      {shown ? (
+        <>
+          <Exchange {...shown} requestBody={delivery.request_body} />
+          {shown.request && mayChange && (
+            <details class="fold">
+              <summary>
+                As curl <span class="hint">with the signature of this attempt</span>
+              </summary>
+              <CurlBlock
+                url={shown.request.url}
+                headers={shown.request.headers}
+                body={delivery.request_body}
+              />
+            </details>
+          )}
+        </>
+      ) : (
+        <Exchange
+          request={null}
+          requestBody={delivery.request_body}
+          response={null}
+          error={null}
+          isPlanned
+        />
+      )}
+    </>
+  )
+}
+
+const Tries = ({
+  base,
+  now,
+  webhook,
+  delivery,
+  selected,
+}: DeliveryView & { selected: Attempt | undefined }) => (
+  <Section id="attempts" title="Attempts">
+    <Attempts
+      now={now}
+      attempts={[
+        ...delivery.attempt_log.map((attempt) => ({
+          tone: attempt.status === 'succeeded' ? ('good' as const) : ('bad' as const),
+          outcome: outcomeOf(attempt) || attempt.status,
+          at: Date.parse(attempt.started_at),
+          took: attempt.duration_ms,
+          href: url(base, `${WEBHOOKS}/${webhook.id}/deliveries/${delivery.id}`, {
+            attempt: attempt.id,
+          }),
+          isSelected: attempt === selected,
+        })),
+        ...plannedIn(delivery),
+      ]}
+    />
+  </Section>
+)
+
+const plannedIn = ({ next_attempt_at: next }: DeliveryDetail) =>
+  next === null
+    ? []
+    : [
+        {
+          tone: 'quiet' as const,
+          outcome: 'next attempt',
+          at: Date.parse(next),
+          isPlanned: true,
+        },
+      ]
+
+/** Whom an event was about, who may be gone by now. */
+const Person = ({ base, delivery }: Pick<DeliveryView, 'base' | 'delivery'>) => {
+  const [, id] = /"identity_id":"([\w-]+)"/.exec(delivery.request_body) ?? []
+  return id === undefined ? (
+    <>–</>
+  ) : (
+    <Id id={id} what="identity id" href={url(base, `/console/identities/${id}`)} />
+  )
+}

@@ -1,0 +1,146 @@
+import { EVENT_TYPES } from '../../../../../src/engines/gate/events.ts'
+import type { Webhook } from '../../../../../src/engines/gate/model/webhooks.ts'
+import type { Delivery } from '../../../../../src/http/delivery-log/model.ts'
+import { Pulse } from '../../../charts/pulse.tsx'
+import { type Column, DataTable } from '../../../data-table.tsx'
+import { EmptyState } from '../../../empty-state.tsx'
+import { LinkButton } from '../../../form/button.tsx'
+import { beatsOf, type HourTally, shareOf } from '../../../hours.ts'
+import { PageHead } from '../../../page-head.tsx'
+import { FilterChips } from '../../../tabs.tsx'
+import { Text } from '../../../text.tsx'
+import { type ListPlace, pagesAlong } from '../../../trail.ts'
+import { url } from '../../../url.ts'
+import { withoutScheme } from '../../../words.ts'
+import { DeliveryMark, inWords, isTrouble, StateMark, time, WEBHOOKS } from './state.tsx'
+
+export const FILTERS = ['active', 'paused'] as const
+type Filter = (typeof FILTERS)[number]
+
+interface WebhookRow {
+  webhook: Webhook
+  hours: readonly HourTally[]
+  latest: Delivery | undefined
+}
+
+interface WebhooksView {
+  base: string
+  apiUrl: string
+  now: number
+  all: readonly Webhook[]
+  rows: readonly WebhookRow[]
+  state: Filter | undefined
+  place: ListPlace
+  /** Where the next page begins. */
+  next: string | undefined
+  mayChange: boolean
+}
+
+/** Who is told what happens to people. */
+export const WebhooksPage = (page: WebhooksView) => {
+  const { base, now, all, rows, state, mayChange } = page
+  const troubled = rows.filter(({ webhook, latest }) => webhook.active && isTrouble(latest))
+  const href = (of: { state?: Filter | undefined } & ListPlace) => url(base, WEBHOOKS, { ...of })
+  const create = mayChange && (
+    <LinkButton weight="primary" href={url(base, `${WEBHOOKS}/new`)}>
+      New webhook
+    </LinkButton>
+  )
+  return (
+    <>
+      <PageHead
+        title="Webhooks"
+        state={{
+          ...(all.length > 0 && { tone: troubled.length > 0 ? 'bad' : 'good' }),
+          sentence: sentenceOn(all, troubled.length),
+        }}
+        action={all.length > 0 && create}
+      />
+      {all.length > 0 && (
+        <FilterChips
+          label="States"
+          tabs={[
+            { label: 'All', href: href({}), count: all.length, isCurrent: !state },
+            ...FILTERS.map((one) => ({
+              label: one === 'active' ? 'Active' : 'Paused',
+              href: href({ state: one }),
+              count: all.filter(({ active }) => active === (one === 'active')).length,
+              isCurrent: one === state,
+            })),
+          ]}
+        />
+      )}
+      <DataTable
+        caption="Webhooks"
+        columns={columns(now)}
+        rows={rows}
+        hrefOf={({ webhook }) => url(base, `${WEBHOOKS}/${webhook.id}`)}
+        idOf={({ webhook }) => webhook.id}
+        pages={pagesAlong(page.place, page.next, (place) => href({ state, ...place }))}
+        empty={
+          all.length > 0 ? (
+            <EmptyState
+              icon="webhooks"
+              sentence="None is like that."
+              action={<LinkButton href={href({})}>Show all</LinkButton>}
+            />
+          ) : (
+            <EmptyState
+              icon="webhooks"
+              sentence="Nobody is told yet."
+              next="A webhook is an address of yours that is called when somebody signs up, signs in or changes."
+              action={create}
+              curl={{
+                url: `${page.apiUrl}/v1/gate/settings/webhooks`,
+                headers: { Authorization: 'Bearer $KEY', 'Content-Type': 'application/json' },
+                body: { url: 'https://example.com/hooks/gatehouse', events: ['identity.created'] },
+              }}
+            />
+          )
+        }
+      />
+    </>
+  )
+}
+
+function sentenceOn(webhooks: readonly Webhook[], troubled: number): string {
+  if (webhooks.length === 0) return 'There is none: nobody is told what happens to people.'
+  const paused = webhooks.filter(({ active }) => !active).length
+  const parts = [
+    `${webhooks.length - paused} active`,
+    ...(paused > 0 ? [`${paused} paused`] : []),
+    troubled > 0 ? `the last delivery of ${troubled} has failed` : 'no last delivery has failed',
+  ]
+  return `${parts.join(', ')}.`
+}
+
+const columns = (now: number): Column<WebhookRow>[] => [
+  {
+    label: 'URL',
+    isMono: true,
+    isWide: true,
+    cell: ({ webhook }) => <Text text={withoutScheme(webhook.url)} limit={80} />,
+  },
+  { label: 'State', narrow: 'corner', cell: ({ webhook }) => <StateMark {...webhook} /> },
+  {
+    label: 'Events',
+    align: 'right',
+    cell: ({ webhook: { events } }) =>
+      events.length === EVENT_TYPES.length ? 'all' : events.length,
+  },
+  {
+    label: '24 h',
+    narrow: 'bare',
+    cell: ({ hours }) => <Pulse beats={beatsOf(hours, now)} label={inWords(hours)} />,
+  },
+  { label: 'Taken', align: 'right', cell: ({ hours }) => shareOf(hours) },
+  {
+    label: 'Last delivery',
+    cell: ({ latest }) => (latest ? <DeliveryMark {...latest} /> : 'none yet'),
+  },
+  {
+    label: 'When',
+    align: 'right',
+    cell: ({ latest }) => (latest ? time(latest.created_at, now) : '–'),
+  },
+]

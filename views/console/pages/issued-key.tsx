@@ -1,0 +1,131 @@
+import type { Engine, EngineScope } from '../../../src/platform/engines.ts'
+import type { IssuedKey } from '../../../src/platform/keys.ts'
+import { CurlBlock, type CurlRequest } from '../curl-block.tsx'
+import { PageHead } from '../page-head.tsx'
+import { SecretPanel } from '../secret-panel.tsx'
+import { Time } from '../time.tsx'
+import { url } from '../url.ts'
+import { ENGINE_WORDS } from './key-words.ts'
+
+/** The only time that a key is shown. */
+export const IssuedKeyPage = (page: {
+  base: string
+  apiUrl: string
+  key: IssuedKey
+  /** The key that this one takes over from, and when that one ends. */
+  replaced?: { hint: string; endsAt: number }
+  now: number
+}) => {
+  const { base, apiUrl, key, replaced, now } = page
+  return (
+    <>
+      <PageHead
+        title={replaced ? 'Key replaced' : 'Key created'}
+        state={{
+          tone: 'good',
+          sentence: replaced ? (
+            <>
+              The new one works at once; <code>{replaced.hint}</code> ends{' '}
+              <Time at={replaced.endsAt} now={now} />.
+            </>
+          ) : (
+            'It works from now on.'
+          ),
+        }}
+      />
+      <SecretPanel
+        title={`Key of ${ENGINE_WORDS[key.engine].label}, ${key.environment ?? 'live'} data`}
+        what="key"
+        secret={key.key}
+        doneHref={url(base, '/console/keys')}
+        example={requestsOf(key).map(([title, request]) => (
+          <CurlBlock title={title} {...withKey(apiUrl, key, request)} />
+        ))}
+      />
+    </>
+  )
+}
+
+interface Example {
+  title: string
+  path: string
+  body?: unknown
+}
+
+/** What shows best that a key works: the first that it may do, of what reads and of what writes. */
+const EXAMPLES: Record<Engine, { reads: Examples; writes: Examples }> = {
+  gate: {
+    reads: [
+      ['identities:read', { title: 'List people', path: '/v1/gate/identities' }],
+      ['settings:read', { title: 'Read the policies', path: '/v1/gate/settings/policies' }],
+      ['authorize', { title: 'List decisions', path: '/v1/gate/authorize/decisions' }],
+    ],
+    writes: [
+      [
+        'identities:write',
+        {
+          title: 'Add somebody',
+          path: '/v1/gate/identities',
+          body: { schema_id: 'user', traits: { email: 'ada@example.com' } },
+        },
+      ],
+    ],
+  },
+  clockwork: {
+    reads: [['clockwork', { title: 'List jobs', path: '/v1/clockwork/jobs' }]],
+    writes: [
+      [
+        'clockwork',
+        {
+          title: 'Create a job',
+          path: '/v1/clockwork/jobs',
+          body: { name: 'hello', schedule: '* * * * *', url: 'https://example.com/hook' },
+        },
+      ],
+    ],
+  },
+  passepartout: {
+    reads: [],
+    writes: [
+      [
+        'passepartout',
+        { title: 'Start a sign-in', path: '/v1/passepartout/login/start', body: {} },
+      ],
+    ],
+  },
+  relay: {
+    reads: [
+      ['relay:read', { title: 'List events', path: '/v1/relay/messages' }],
+      ['relay:endpoints', { title: 'List endpoints', path: '/v1/relay/endpoints' }],
+    ],
+    writes: [
+      [
+        'relay:send',
+        {
+          title: 'Send an event',
+          path: '/v1/relay/messages',
+          body: { event_type: 'order.paid', payload: { order: 42 } },
+        },
+      ],
+    ],
+  },
+}
+
+type Examples = readonly (readonly [EngineScope, Example])[]
+
+function requestsOf({ engine, scopes }: IssuedKey): [string, Example][] {
+  const { reads, writes } = EXAMPLES[engine]
+  return [reads, writes].flatMap((examples) => {
+    const [, example] = examples.find(([scope]) => scopes.includes(scope)) ?? []
+    return example ? [[example.title, example]] : []
+  })
+}
+
+const withKey = (apiUrl: string, { key }: IssuedKey, { path, body }: Example): CurlRequest => ({
+  url: `${apiUrl}${path}`,
+  headers: {
+    Authorization: `Bearer ${key}`,
+    ...(body !== undefined && { 'Content-Type': 'application/json' }),
+  },
+  body,
+})

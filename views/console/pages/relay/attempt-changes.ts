@@ -1,0 +1,70 @@
+import type { Attempt } from '../../../../src/http/delivery-log/model.ts'
+import { outcomeOf } from './attempt-outcome.ts'
+import { type DiffLine, diffOf } from './line-diff.ts'
+
+/** One thing that is different from the attempt before. */
+export interface Change {
+  what: string
+  /** Empty where it was not there, or is no more. */
+  was: string
+  now: string
+}
+
+export interface Changes {
+  changes: Change[]
+  /** Of the body that came back; empty where it is the same. */
+  body: DiffLine[]
+}
+
+/** What is different about an attempt: of the request only what is not new each time. */
+export function changesSince(before: Attempt, attempt: Attempt): Changes {
+  const [was, now] = [before.response, attempt.response]
+  return {
+    changes: [
+      ...changed('Outcome', outcomeOf(before), outcomeOf(attempt)),
+      ...changed('Address', before.address ?? '', attempt.address ?? ''),
+      ...(before.request && attempt.request
+        ? [
+            ...changed('URL', before.request.url, attempt.request.url),
+            ...headerChanges(
+              'sent',
+              lasting(Object.entries(before.request.headers)),
+              lasting(Object.entries(attempt.request.headers)),
+            ),
+          ]
+        : []),
+      ...(was && now
+        ? headerChanges('received', namedOnce(was.headers), namedOnce(now.headers))
+        : []),
+    ],
+    body: was && now && was.body !== now.body ? diffOf(was.body, now.body) : [],
+  }
+}
+
+const changed = (what: string, was: string, now: string): Change[] =>
+  was === now ? [] : [{ what, was, now }]
+
+function headerChanges(way: string, was: Map<string, string>, now: Map<string, string>): Change[] {
+  const names = [...new Set([...was.keys(), ...now.keys()])].toSorted()
+  return names.flatMap((name) =>
+    changed(`${name}, ${way}`, was.get(name) ?? '', now.get(name) ?? ''),
+  )
+}
+
+/** New in each attempt by what they are for. */
+const FLEETING = /^(date|webhook-timestamp)$|-(signature|attempt|trigger)$/
+
+const lasting = (pairs: [string, string][]) =>
+  namedOnce(pairs.filter(([name]) => !FLEETING.test(name.toLowerCase())))
+
+/** One that came more than once counts as the list that it stands for. */
+function namedOnce(pairs: readonly (readonly string[])[]): Map<string, string> {
+  const named = new Map<string, string>()
+  for (const [name = '', value = ''] of pairs) {
+    const lower = name.toLowerCase()
+    if (lower === 'date') continue
+    const known = named.get(lower)
+    named.set(lower, known === undefined ? value : `${known}, ${value}`)
+  }
+  return named
+}

@@ -1,0 +1,49 @@
+import type { Attempt } from '../../../../src/http/delivery-log/model.ts'
+import { CodeBlock } from '../../code-block.tsx'
+import { DataTable } from '../../data-table.tsx'
+import { Section } from '../../section.tsx'
+import { Text } from '../../text.tsx'
+import { changesSince } from './attempt-changes.ts'
+import type { DiffLine } from './line-diff.ts'
+
+/** What is different from the attempt before. */
+export const ChangesSection = ({ before, attempt }: { before: Attempt; attempt: Attempt }) => {
+  const { changes, body } = changesSince(before, attempt)
+  return (
+    <Section
+      id="changes"
+      title="Changed since the attempt before"
+      note={`attempt ${before.number}, but for times and signatures`}
+    >
+      <div class="stack">
+        <DataTable
+          caption="Changed since the attempt before"
+          rows={changes}
+          columns={[
+            { label: 'What', isWide: true, cell: ({ what }) => <Text text={what} limit={60} /> },
+            { label: 'Was', isWide: true, cell: ({ was }) => <Text text={was} limit={80} /> },
+            { label: 'Is', isWide: true, cell: ({ now }) => <Text text={now} limit={80} /> },
+          ]}
+          empty={
+            <p class="quietline">
+              {body.length === 0 ? 'Nothing: it came to the same.' : 'Only the body of the answer.'}
+            </p>
+          }
+        />
+        {body.length > 0 && <BodyDiff lines={body} />}
+      </div>
+    </Section>
+  )
+}
+
+const SIGNS: Record<DiffLine['kind'], string> = { same: ' ', gone: '-', new: '+', 'left out': ' ' }
+
+const BodyDiff = ({ lines }: { lines: readonly DiffLine[] }) => (
+  <CodeBlock title="Body of the answer" what="changes">
+    {lines.map(({ kind, text }) => {
+      const line = `${SIGNS[kind]} ${text}\n`
+      if (kind === 'gone') return <del>{line}</del>
+      return kind === 'new' ? <ins>{line}</ins> : line
+    })}
+  </CodeBlock>
+)

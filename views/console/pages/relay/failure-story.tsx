@@ -1,0 +1,171 @@
+import type { Endpoint } from '../../../../src/engines/relay/model/endpoints.ts'
+import type { Attempt, DeliveryDetail } from '../../../../src/http/delivery-log/model.ts'
+import { type Event, Events } from '../../events.tsx'
+import { wordsOf } from '../../exchange.tsx'
+import { ActionButton, LinkButton } from '../../form/button.tsx'
+import { Icon } from '../../icons.tsx'
+import { Section } from '../../section.tsx'
+import { Text } from '../../text.tsx'
+import { duration } from '../../time.tsx'
+import { url } from '../../url.ts'
+import { counted, withoutScheme } from '../../words.ts'
+import { outcomeOf } from './attempt-outcome.ts'
+import { Moment } from './state.tsx'
+
+interface Story {
+  base: string
+  delivery: DeliveryDetail
+  endpoint: Endpoint | undefined
+  canResend: boolean
+  now: number
+}
+
+/** What is told of a delivery that has not arrived; none of one that has, or was never tried. */
+export function lastFailureOf({ status, attempt_log: log }: DeliveryDetail): Attempt | undefined {
+  const last = log.at(-1)
+  return last && last.status !== 'succeeded' && status !== 'succeeded' ? last : undefined
+}
+
+/** What we sent, what came back, and what we will do next and when. */
+export const FailureStory = (
+  story: Story & {
+    last: Attempt
+    title: string
+    /** Told elsewhere than on the page of the delivery: leads there. */
+    isLinked?: boolean
+  },
+) => {
+  const own = url(story.base, `/console/deliveries/${story.delivery.id}`)
+  return (
+    <Section
+      id="story"
+      title={story.title}
+      isCard
+      aside={
+        <>
+          {story.isLinked && (
+            <LinkButton isSmall href={own}>
+              Open delivery
+            </LinkButton>
+          )}
+          {story.canResend && (
+            <ActionButton
+              weight={story.isLinked ? 'plain' : 'primary'}
+              isSmall={story.isLinked}
+              action={`${own}/resend`}
+            >
+              <Icon name="again" />
+              Send again
+            </ActionButton>
+          )}
+        </>
+      }
+    >
+      <Events label={story.title} events={[sent(story), cameBack(story), next(story)]} />
+    </Section>
+  )
+}
+
+type Told = Story & { last: Attempt }
+
+function sent({ last, delivery, now }: Told): Event {
+  const bytes = new TextEncoder().encode(delivery.request_body).length
+  return {
+    tone: 'quiet',
+    title: last.request ? (
+      <>
+        We sent a POST to <Text text={withoutScheme(last.request.url)} limit={100} />
+      </>
+    ) : (
+      'We sent nothing: it failed before'
+    ),
+    text: `Attempt ${last.number}, ${TRIGGERS[last.trigger]}, ${bytes.toLocaleString('en')} bytes.`,
+    aside: <Moment at={last.started_at} now={now} />,
+  }
+}
+
+const TRIGGERS: Record<Attempt['trigger'], string> = {
+  schedule: 'by the schedule',
+  resend: 'sent again by hand',
+  replay: 'part of a replay',
+}
+
+function cameBack({ last }: Told): Event {
+  const { response, error } = last
+  return {
+    tone: 'bad',
+    title: (
+      <>
+        {response ? `It answered with status ${response.status}` : 'No answer came: '}
+        {!response && <Text text={outcomeOf(last)} limit={120} />} after{' '}
+        {duration(last.duration_ms)}
+      </>
+    ),
+    text: (
+      <>
+        {response && response.body !== '' ? (
+          <Text text={response.body} limit={200} />
+        ) : (
+          response && 'The body was empty.'
+        )}
+        {response && error && error.message !== `answered ${response.status}` && (
+          <>
+            {' '}
+            <Text text={wordsOf(error)} limit={200} />
+          </>
+        )}
+      </>
+    ),
+  }
+}
+
+function next(story: Told): Event {
+  const { delivery, endpoint, now } = story
+  switch (delivery.status) {
+    case 'pending':
+    case 'retrying':
+      return {
+        tone: 'busy',
+        title: `We try again: attempt ${delivery.attempts + 1}`,
+        text: endpoint && healthOf(endpoint),
+        aside: <Moment at={delivery.next_attempt_at} now={now} />,
+      }
+    case 'delivering':
+      return { tone: 'busy', title: 'We are trying again at this moment' }
+    case 'held':
+      return delivery.held_reason === 'breaker'
+        ? {
+            tone: 'warn',
+            title: 'We hold it until the endpoint answers again',
+            text: endpoint && healthOf(endpoint),
+            aside: endpoint?.health.open_until != null && (
+              <Moment at={endpoint.health.open_until} now={now} />
+            ),
+          }
+        : {
+            tone: 'warn',
+            title: 'We hold it until the endpoint is resumed',
+            text: endpoint && (
+              <a href={url(story.base, `/console/endpoints/${endpoint.id}`)}>Open the endpoint</a>
+            ),
+          }
+    case 'cancelled':
+      return {
+        tone: 'quiet',
+        title: 'We do nothing more: it was cancelled',
+        aside: <Moment at={delivery.ended_at} now={now} />,
+      }
+    default:
+      return {
+        tone: 'bad',
+        title: 'We have given up: it is not tried again by itself',
+        text: `${counted(delivery.attempts, 'attempt')} in all.`,
+        aside: <Moment at={delivery.ended_at} now={now} />,
+      }
+  }
+}
+
+const healthOf = ({ health }: Endpoint): string | undefined =>
+  health.failures_in_a_row > 1
+    ? `The endpoint has failed ${health.failures_in_a_row.toLocaleString('en')} times in a row.`
+    : undefined

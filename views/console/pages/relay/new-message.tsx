@@ -1,0 +1,58 @@
+import type { Fields } from '../../../../src/http/body.ts'
+import { Button, LinkButton } from '../../form/button.tsx'
+import type { FormError } from '../../form/error-summary.tsx'
+import { Field } from '../../form/field.tsx'
+import { Form } from '../../form/form.tsx'
+import { Textarea } from '../../form/textarea.tsx'
+import { PageHead } from '../../page-head.tsx'
+import { url } from '../../url.ts'
+import { textIn } from './state.tsx'
+
+/** A message by hand, to see where it goes. */
+export const NewMessagePage = (page: {
+  base: string
+  isTest: boolean
+  typed: Fields
+  errors: readonly FormError[] | undefined
+}) => {
+  const of = (name: string) => ({
+    name,
+    value: textIn(page.typed, name),
+    error: page.errors?.find((error) => error.name === name)?.message,
+  })
+  return (
+    <>
+      <PageHead
+        title="Send a message"
+        state={
+          page.isTest
+            ? { sentence: 'Test data: it is accepted and shown, and goes nowhere.' }
+            : { tone: 'warn', sentence: 'Live data: it goes to every endpoint that listens to it.' }
+        }
+      />
+      <Form
+        action={url(page.base, '/console/messages')}
+        errors={page.errors}
+        buttons={
+          <>
+            <Button weight="primary">Send message</Button>
+            <LinkButton weight="bare" href={url(page.base, '/console/messages')}>
+              Back
+            </LinkButton>
+          </>
+        }
+      >
+        <Field {...of('event_type')} label="Event type" isMono placeholder="order.paid" />
+        <Textarea
+          {...of('payload')}
+          value={textIn(page.typed, 'payload') ?? '{\n  "order": 42\n}'}
+          label="Payload"
+          isMono
+          rows={10}
+          help="A JSON object. It is sent on as it is spelled here."
+        />
+        <Field {...of('channels')} label="Channels" isMono isRequired={false} />
+      </Form>
+    </>
+  )
+}

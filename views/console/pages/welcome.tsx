@@ -1,0 +1,49 @@
+import { Button, LinkButton } from '../form/button.tsx'
+import type { FormError } from '../form/error-summary.tsx'
+import { Field } from '../form/field.tsx'
+import { Form } from '../form/form.tsx'
+import type { Theme } from '../frame/model.ts'
+import { PlainFrame } from '../frame/plain-frame.tsx'
+import { SET_UP_STEPS } from './first-job.tsx'
+
+/** The first page behind a sign-up: what the tenant is called that comes with it. */
+export const WelcomePage = (page: {
+  base: string
+  theme: Theme
+  action: string
+  name: string
+  errors: readonly FormError[] | undefined
+  laterHref: string
+}) => (
+  <PlainFrame
+    base={page.base}
+    theme={page.theme}
+    windowTitle="Welcome"
+    title="Name your tenant"
+    intro="Your account comes with a tenant of your own: all that you build here belongs to it."
+    steps={{ at: 0, names: SET_UP_STEPS }}
+  >
+    <Form
+      action={page.action}
+      errors={page.errors ?? []}
+      buttons={
+        <>
+          <Button weight="primary">Continue</Button>
+          <LinkButton weight="bare" href={page.laterHref}>
+            Later
+          </LinkButton>
+        </>
+      }
+    >
+      <Field
+        name="tenant"
+        label="Tenant"
+        help="What you build, or the company that it is for. It can be changed in the settings."
+        value={page.name}
+        error={page.errors?.find(({ name }) => name === 'tenant')?.message}
+        isRequired
+        isFocused
+      />
+    </Form>
+  </PlainFrame>
+)
