@@ -5,12 +5,12 @@ import { migrate } from '../../src/db/migrate.ts'
 import { openDatabase } from '../../src/db/open.ts'
 import type { Engine, Environment } from '../../src/platform/engines.ts'
 import { createLog } from '../../src/platform/log.ts'
-import { createOutbound } from '../../src/platform/outbound/index.ts'
+import { createOutbound, type Outbound } from '../../src/platform/outbound/index.ts'
 import { createPlatform } from '../../src/platform/platform.ts'
 import { createSealing } from '../../src/platform/sealing/index.ts'
 import { openKeyRing } from '../../src/platform/sealing/open-key-ring.ts'
 import type { Plan } from '../../src/platform/tenants.ts'
-import { createTestClock } from './clock.ts'
+import { createTestClock, type TestClock } from './clock.ts'
 import { testConfig } from './config.ts'
 import { temporaryFolder } from './folder.ts'
 
@@ -20,10 +20,14 @@ export interface TestAppOptions {
   start?: string
   /** Name resolution of the outbound guard. */
   resolve?: Parameters<typeof createOutbound>[0]['resolve']
+  /** Takes the place of the network. */
+  outbound?: (clock: TestClock) => Outbound
   /** What chance brings, from 0 up to 1: how late retries are. None unless given. */
   jitter?: number
   /** Settings as options of the command line. */
   flags?: Record<string, string>
+  /** Settings as variables, for those that are secrets. */
+  env?: Record<string, string>
 }
 
 export interface Answer {
@@ -58,17 +62,19 @@ export async function bootTestApp(options: TestAppOptions = {}) {
     appVersion: 'test',
     now: 0,
   })
-  const outbound = createOutbound({
-    clock,
-    allow: options.allow ?? ['127.0.0.0/8'],
-    timeoutMs: 2000,
-    maxResponseBytes: 64 * 1024,
-    resolve: options.resolve,
-  })
+  const outbound =
+    options.outbound?.(clock) ??
+    createOutbound({
+      clock,
+      allow: options.allow ?? ['127.0.0.0/8'],
+      timeoutMs: 2000,
+      maxResponseBytes: 64 * 1024,
+      resolve: options.resolve,
+    })
   const process = { version: 'test', host: 'test', pid: 1, isRunning: () => false }
   const sealing = createSealing(await openKeyRing({ db, clock, dataDir: folder.path }))
   const random = () => options.jitter ?? 0
-  const config = testConfig({ 'metrics-enabled': 'true', ...options.flags })
+  const config = testConfig({ 'metrics-enabled': 'true', ...options.flags }, options.env)
   const { metering } = config
   const parts = { db, clock, log, outbound, sealing, keyPrefix: 'svc', metering, process, random }
   const platform = createPlatform(parts)

@@ -100,7 +100,7 @@ function collect(stream: ReadableStream<Uint8Array>) {
 export async function until(
   holds: () => boolean | Promise<boolean>,
   describe: () => string = () => '',
-  withinMs = 30_000,
+  withinMs = 120_000,
 ) {
   const end = performance.now() + withinMs
   while (!(await holds())) {

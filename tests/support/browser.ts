@@ -28,8 +28,9 @@ export async function launchBrowser(): Promise<Browser> {
  */
 export async function closePages(browser: Browser) {
   const pages = browser.contexts().flatMap((context) => context.pages())
-  await openPage(browser, 'about:blank')
-  for (const page of pages) await page.close()
+  const kept = pages.find((page) => page.url() === 'about:blank')
+  if (!kept) await openPage(browser, 'about:blank')
+  for (const page of pages) if (page !== kept) await page.close()
 }
 
 /** The looks in which every page has to hold. */
@@ -60,23 +61,36 @@ export async function openPage(
   return page
 }
 
+/** Into dist/screenshots where somebody is going to look: with TEST_SCREENSHOTS set. */
 export async function screenshot(page: Page, name: string) {
+  if (!process.env.TEST_SCREENSHOTS) return
   mkdirSync(SCREENSHOTS, { recursive: true })
   await page.screenshot({ path: join(SCREENSHOTS, `${name}.png`) })
 }
 
-/** What axe finds serious or worse, as sentences. */
-export async function seriousFindings(page: Page): Promise<string[]> {
-  await page.evaluate(axeSource)
-  const violations = await page.evaluate(async () => {
+/**
+ * What axe finds serious or worse, as sentences: on the whole page and by all of its rules, or in
+ * the part and by those that are named.
+ */
+export async function seriousFindings(
+  page: Page,
+  { within = 'html', rules }: { within?: string; rules?: readonly string[] } = {},
+): Promise<string[]> {
+  // Half a megabyte: once for each document is enough.
+  if (!(await page.evaluate(() => 'axe' in globalThis))) await page.evaluate(axeSource)
+  const asked = { within, options: { ...QUICKLY, ...(rules && { runOnly: rules }) } }
+  const violations = await page.evaluate(async ({ within, options }) => {
     // biome-ignore lint/suspicious/noExplicitAny: axe puts itself on the window
-    const { violations } = await (globalThis as any).axe.run()
+    const { violations } = await (globalThis as any).axe.run(within, options)
     return violations as { impact: string; help: string; nodes: { html: string }[] }[]
-  })
+  }, asked)
   return violations
     .filter(({ impact }) => impact === 'serious' || impact === 'critical')
     .map(({ help, nodes }) => `${help}: ${nodes[0]?.html}`)
 }
+
+/** Says nothing of what is right, and looks at no style sheet on its own: no rule in use needs it. */
+const QUICKLY = { resultTypes: ['violations'], preload: false }
 
 /** True when something sticks out and the page scrolls sideways. */
 export const scrollsSideways = (page: Page): Promise<boolean> =>

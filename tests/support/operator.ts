@@ -1,5 +1,5 @@
 import type { Role } from '../../src/console/operators/rights.ts'
-import { createOperatorStore } from '../../src/console/operators/store.ts'
+import { createOperatorStore } from '../../src/console/operators/store/index.ts'
 import { SESSION_COOKIE } from '../../src/console/operators/visitors.ts'
 import { createStore } from '../../src/engines/gate/store/index.ts'
 import { HOUSE_ID, openHouse } from '../../src/platform/house.ts'

@@ -1,3 +1,4 @@
+import { drizzle } from 'drizzle-orm/bun-sqlite'
 import type { Db } from '../../src/db/open.ts'
 import { bootTestApp, type TestApp } from './app.ts'
 
@@ -18,6 +19,7 @@ export async function plansOf(...createStores: ((db: Db) => unknown)[]) {
   return { plans, planWith }
 }
 
+/** Also those that are compiled with their first use otherwise. */
 function statementsOf({ db }: TestApp, createStores: ((db: Db) => unknown)[]): string[] {
   const { client } = db
   const prepare = client.prepare
@@ -26,7 +28,7 @@ function statementsOf({ db }: TestApp, createStores: ((db: Db) => unknown)[]): s
     statements.push(statement)
     return prepare.call(client, statement) as never
   }
-  for (const createStore of createStores) createStore(db)
+  for (const createStore of createStores) createStore({ ...db, orm: drizzle(client) })
   client.prepare = prepare
   return statements
 }

@@ -85,6 +85,8 @@ export function newVisitor({ stopsBefore = 'nowhere' }: { stopsBefore?: string }
     follow,
     /** The addresses of the last visit, one a step. */
     steps,
+    /** What somebody else has made the browser keep. */
+    plant: (url: string, cookie: string) => keep(url, [cookie]),
     cookie: (name: string) => jar.find((one) => one.name === name)?.value,
   }
 }
