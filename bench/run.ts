@@ -11,6 +11,7 @@ import { ingest } from './ingest.ts'
 import { introspect } from './introspect.ts'
 import { latency } from './latency.ts'
 import { list } from './list.ts'
+import { pages } from './pages.ts'
 import { poll } from './poll.ts'
 import { rest } from './rest.ts'
 import { scrape } from './scrape.ts'
@@ -36,6 +37,7 @@ const BENCHES: Record<string, Bench> = {
   authorize,
   'sign-in': signIn,
   poll,
+  pages,
   scrape,
   backup,
   boot,

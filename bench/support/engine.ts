@@ -9,8 +9,14 @@ import { createSealing } from '../../src/platform/sealing/index.ts'
 import { openKeyRing } from '../../src/platform/sealing/open-key-ring.ts'
 import { FLAGS, type House, openHouseDatabase } from './house.ts'
 
-/** The whole program on a house, in this process and without a port. */
-export async function openEngine(stack: AsyncDisposableStack, { dataDir }: House) {
+export type Engine = Awaited<ReturnType<typeof openEngine>>
+
+/** The whole program on a house, in this process and without a port; paused, nothing runs by itself. */
+export async function openEngine(
+  stack: AsyncDisposableStack,
+  { dataDir }: Pick<House, 'dataDir'>,
+  { isPaused = false } = {},
+) {
   const loaded = loadConfig({ flags: FLAGS, env: {}, cwd: dataDir, readFile: nothing })
   if (!loaded.ok) throw new Error(loaded.errors.map(({ message }) => message).join('; '))
   const { config } = loaded
@@ -26,7 +32,7 @@ export async function openEngine(stack: AsyncDisposableStack, { dataDir }: House
     process: { version: 'bench', host: 'bench', pid: process.pid, isRunning: () => true },
   })
   const gatehouse = createApp(platform, config)
-  await gatehouse.start()
+  await gatehouse.start({ isPaused })
   stack.defer(async () => {
     await gatehouse.stop(0)
     await platform.metering.stop(0)
