@@ -2,12 +2,14 @@
  * Everything that has to hold, one step after the other: `bun run test`. Ends with the line
  * `N passed, N failed`, where each test and each other step counts one.
  */
-import { mkdtempSync, readFileSync, rmSync, statfsSync } from 'node:fs'
+import { chmodSync, mkdtempSync, readFileSync, rmSync, statfsSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 const root = join(import.meta.dir, '..')
 const scratch = mkdtempSync(join(isUsable('/dev/shm') ? '/dev/shm' : tmpdir(), 'gatehouse-tests-'))
+// Some tests run commands as somebody else.
+chmodSync(scratch, 0o755)
 const report = join(scratch, 'report.xml')
 
 /**
@@ -50,12 +52,11 @@ const step = async (title: string, command: string[]): Promise<Tally> =>
 /**
  * Three files at a time, each in an environment of its own: much of what tests do is to wait, and more
  * at once would make all of them slow. The timeout is for what hangs: no test is held against the
- * clock. The runner's own report says how many tests there were; a
- * crash counts as a failure.
+ * clock. The runner's own report says how many tests there were; a crash counts as a failure.
  */
 async function tests(): Promise<Tally> {
-  const outfile = `--reporter-outfile=${report}`
-  const command = ['bun', 'test', '--parallel=3', '--timeout=30000', '--reporter=junit', outfile]
+  const reporter = ['--reporter=junit', `--reporter-outfile=${report}`]
+  const command = ['bun', 'test', '--parallel=3', '--timeout=30000', ...reporter]
   const green = await succeeds('tests', command, { TEST_COMPILED: '1' })
   const text = await Bun.file(report)
     .text()

@@ -85,7 +85,7 @@ describe('the executable, in a folder of its own, with an empty environment and 
     expect(await server.terminate()).toBe(0)
     expect((await cli('healthcheck', '--server-port', new URL(server.url).port)).code).toBe(1)
     expect((await cli('doctor')).json().ok).toBe(true)
-  }, 120_000)
+  }, 300_000)
 
   test('keeps people, tells a webhook, hands out tokens and decides, by policies of ones own too', async () => {
     using folder = temporaryFolder()
@@ -141,7 +141,7 @@ describe('the executable, in a folder of its own, with an empty environment and 
     expect((await api('POST', `/identities/${subject}/resend-verification`)).status).toBe(202)
     await until(() => smtp.received.length === 1, server.out)
     expect(smtp.received[0]?.to).toEqual(['ada@example.com'])
-  }, 60_000)
+  }, 300_000)
 
   test('keeps its data readable by its owner alone', async () => {
     using folder = temporaryFolder()
@@ -251,5 +251,5 @@ describe('the executable, in a folder of its own, with an empty environment and 
     const jobs = await (await fetch(`${again.url}/v1/clockwork/delayed`, { headers })).json()
     expect(jobs).toMatchObject([{ status: 'success' }])
     expect(target.requests).toHaveLength(1)
-  }, 60_000)
+  }, 300_000)
 })

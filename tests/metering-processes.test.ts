@@ -59,7 +59,7 @@ describe('processes on one data directory', () => {
     expect(new Set(statuses)).toEqual(new Set([200, 202]))
     expect(ends).toEqual([0, 0, 0])
     expect(await usage()).toBe(400)
-  }, 60_000)
+  }, 300_000)
 
   test('refuse new work as soon as the last that was left is stored, whoever let that in', async () => {
     using folder = temporaryFolder()
@@ -77,7 +77,7 @@ describe('processes on one data directory', () => {
     expect(new Set(first)).toEqual(new Set([202]))
     expect([await send(one), await send(two)]).toEqual([429, 429])
     expect(await usage()).toBe(60)
-  }, 60_000)
+  }, 300_000)
 })
 
 describe('a process that is killed', () => {
@@ -112,5 +112,5 @@ describe('a process that is killed', () => {
     await spread([next], 10, read)
     expect(await next.terminate()).toBe(0)
     expect(await usage()).toBe(kept + 10)
-  }, 60_000)
+  }, 300_000)
 })

@@ -197,7 +197,7 @@ test('eight times kill -9 amid sign-ups, sign-ins, codes and changed passwords: 
   const counted = [...eventsAt(target)].map(([what, ids]) => [what, ids.size] as const)
   expect(new Map(counted)).toEqual(expected)
   expect(await api.deliveries(server.url)).toHaveLength(total)
-}, 120_000)
+}, 300_000)
 
 type Two = House & { here: string; there: string }
 
@@ -209,7 +209,7 @@ describe('two processes on one data directory', () => {
     const house = await openHouse(stack)
     const { url: there } = await house.serve()
     two = { ...house, here: house.first.url, there }
-  }, 30_000)
+  }, 300_000)
   afterAll(() => stack.disposeAsync())
 
   /** Signed up at the one, by a flow of the other: the answer to that. */
@@ -247,7 +247,7 @@ describe('two processes on one data directory', () => {
     })
     for (const url of [here, there])
       expect(errorsIn(await send(url, verification, { method: 'code', code }))).toEqual([4070002])
-  }, 30_000)
+  }, 300_000)
 
   test('a right code sent to both at once, and several times, signs in once', async () => {
     const { here, there, create, start, send, whoami, codesTo } = two
@@ -274,7 +274,7 @@ describe('two processes on one data directory', () => {
           body: { identity: { traits: { email } } },
         })
     }
-  }, 30_000)
+  }, 300_000)
 
   test('wrong codes sent to both at once are five tries together', async () => {
     const { here, there, create, start, send, codesTo } = two
@@ -294,7 +294,7 @@ describe('two processes on one data directory', () => {
     expect(said.filter((id) => id === 4900001)).toHaveLength(7)
     for (const url of [here, there])
       expect(errorsIn(await send(url, flow, { method: 'code', code }))).toEqual([4900001])
-  }, 30_000)
+  }, 300_000)
 
   test('a password changed at one is good at the other at once, the one before no more, nor are other sessions', async () => {
     const { here, there, tryPassword, whoami } = two
@@ -318,7 +318,7 @@ describe('two processes on one data directory', () => {
       expect(await whoami(other, registered)).toMatchObject({ status: 200 })
       password = next
     }
-  }, 30_000)
+  }, 300_000)
 
   test('a code of an authenticator is good once, at whichever of them', async () => {
     const { here, there, start, send, read, tryPassword, whoami } = two
@@ -355,7 +355,7 @@ describe('two processes on one data directory', () => {
     const refused = flows[answers.findIndex(({ status }) => status === 422)]
     for (const url of [here, there])
       expect(errorsIn(await send(url, refused?.flow, form, refused?.token))).toEqual([4000008])
-  }, 30_000)
+  }, 300_000)
 })
 
 describe('a disk without room', () => {
@@ -474,6 +474,6 @@ describe('a disk without room', () => {
       expect(await act()).toMatchObject({ status: 200 })
       expect(contentOf(app)).not.toEqual(before)
     },
-    30_000,
+    300_000,
   )
 })

@@ -50,7 +50,7 @@ describe('a damaged database', () => {
       expect(await house.problems()).toEqual([])
     }
     expect((await messagesAt(await house.serve(), relay)).toSorted()).toEqual(ids.toSorted())
-  }, 60_000)
+  }, 300_000)
 
   test('whose pages cannot be read is a 503 for whoever asks for them', async () => {
     await using stack = new AsyncDisposableStack()
@@ -66,7 +66,7 @@ describe('a damaged database', () => {
       status: 503,
       body: storageErrors('the database file is damaged').relay,
     })
-  }, 30_000)
+  }, 300_000)
 
   test('that has lost every byte is not taken for a new one', async () => {
     await using stack = new AsyncDisposableStack()
@@ -81,7 +81,7 @@ describe('a damaged database', () => {
     const starting = house.beginServing()
     expect(await starting.url()).toBeUndefined()
     expect(starting.exitCode()).toBe(1)
-  }, 30_000)
+  }, 300_000)
 
   test('loses of a damaged log what lies behind the damage, and no more', async () => {
     await using stack = new AsyncDisposableStack()
@@ -97,5 +97,5 @@ describe('a damaged database', () => {
     expect(found.size).toBeGreaterThan(ids.length)
     expect(found.size).toBeLessThan(order.length)
     expect(await house.problems()).toEqual([])
-  }, 30_000)
+  }, 300_000)
 })

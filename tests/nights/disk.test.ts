@@ -124,7 +124,7 @@ test.skipIf(!canMount)(
     disk.fill(0)
     expect(await server.terminate()).toBe(0)
   },
-  60_000,
+  300_000,
 )
 
 test.skipIf(!canFailDisk)(
@@ -168,7 +168,7 @@ test.skipIf(!canFailDisk)(
     const copied = new Set(copy.rows<{ id: string }>('SELECT id FROM messages').map(({ id }) => id))
     expect(before.filter((id) => !copied.has(id))).toEqual([])
   },
-  60_000,
+  300_000,
 )
 
 test.skipIf(!canFailDisk)(
@@ -186,5 +186,5 @@ test.skipIf(!canFailDisk)(
     })
     await house.done('backup', '--to', join(house.cwd, 'a.tar.gz'))
   },
-  30_000,
+  300_000,
 )

@@ -112,7 +112,7 @@ test('a copy that is served with --paused takes everything in and lets nothing o
   expect(jobsAt(taking)).toEqual(['fresh', 'later'])
   const recipients = smtp.received.flatMap(({ to }) => to)
   expect(recipients.toSorted()).toEqual(['p-1@example.com', 'p-2@example.com'])
-}, 60_000)
+}, 300_000)
 
 test('a copy that is served with --paused deletes no backup of the server that it was made from', async () => {
   await using stack = new AsyncDisposableStack()
@@ -137,4 +137,4 @@ test('a copy that is served with --paused deletes no backup of the server that i
   await paused.terminate()
 
   expect(readdirSync(directory)).toContain(`${original}`)
-}, 30_000)
+}, 300_000)

@@ -66,7 +66,7 @@ describe('a restore', () => {
     expect(readdirSync(house.dataDir).filter((name) => name.startsWith('.gatehouse-work'))).toEqual(
       [],
     )
-  }, 60_000)
+  }, 300_000)
 
   test('is not held up by another program that has the number of a server by now', async () => {
     await using stack = new AsyncDisposableStack()
@@ -76,7 +76,7 @@ describe('a restore', () => {
     house.change(`UPDATE instances SET pid = ${process.pid}, ${yesterday}`)
 
     expect(await house.run('restore', few.file)).toMatchObject({ code: 0, err: '' })
-  }, 30_000)
+  }, 300_000)
 
   test.skipIf(process.platform !== 'linux')(
     'is refused from the moment that a server has opened the database, which loses nothing',
@@ -102,7 +102,7 @@ describe('a restore', () => {
       expect(status).toBe(202)
       expect(kept).toContain(body.id)
     },
-    30_000,
+    300_000,
   )
 })
 
