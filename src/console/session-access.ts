@@ -51,7 +51,6 @@ export function createSessionAccess(parts: {
       spendCapCents,
       engine,
       environment: null,
-      mayOnlyLook: !may(role, 'change'),
       actor: { kind: 'operator', id: visitor.id, ...(source !== undefined && { source }) },
     }
   }
