@@ -6,6 +6,7 @@ import m0003 from './0003_passepartout.sql' with { type: 'text' }
 import m0004 from './0004_operations.sql' with { type: 'text' }
 import m0005 from './0005_usage_cost.sql' with { type: 'text' }
 import m0006 from './0006_console.sql' with { type: 'text' }
+import m0007 from './0007_mailed_links.sql' with { type: 'text' }
 
 export const migrations = [
   { id: '0000_foundation', sql: m0000 },
@@ -15,4 +16,5 @@ export const migrations = [
   { id: '0004_operations', sql: m0004 },
   { id: '0005_usage_cost', sql: m0005 },
   { id: '0006_console', sql: m0006 },
+  { id: '0007_mailed_links', sql: m0007 },
 ]

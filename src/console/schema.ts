@@ -55,6 +55,8 @@ export const consoleInvitations = sqliteTable(
     role: role(),
     /** SHA-256 of what is in the link, hexadecimal. */
     tokenHash: text('token_hash').notNull().unique(),
+    /** Whether the link went to the mailbox and was shown to no one: using it verifies the address. */
+    isMailed: integer('is_mailed', { mode: 'boolean' }).notNull().default(false),
     invitedBy: text('invited_by').notNull(),
     createdAt: integer('created_at').notNull(),
     expiresAt: integer('expires_at').notNull(),
@@ -73,6 +75,8 @@ export const consoleLinks = sqliteTable(
     tokenHash: text('token_hash').primaryKey(),
     /** Null while there is no operator: whoever opens it becomes the first one. */
     operatorId: text('operator_id').references(() => gateIdentities.id, { onDelete: 'cascade' }),
+    /** The address that the link was mailed to; null for a link that was shown or printed. */
+    mailedTo: text('mailed_to'),
     createdAt: integer('created_at').notNull(),
     expiresAt: integer('expires_at').notNull(),
   },
