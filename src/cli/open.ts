@@ -4,6 +4,7 @@ import { hostname } from 'node:os'
 import { migrations } from '../../drizzle/index.ts'
 import type { Config } from '../config/index.ts'
 import { createAdmins } from '../console/operators/admins.ts'
+import { createGrantees } from '../console/operators/grantees.ts'
 import { createLinks } from '../console/operators/links.ts'
 import { createMemberships } from '../console/operators/memberships.ts'
 import { createOperatorStore } from '../console/operators/store/index.ts'
@@ -87,11 +88,13 @@ function createOperatorOffice(
 ) {
   const store = createOperatorStore(parts.db)
   const accounts = createHouseOffice(parts, config)
+  const grantees = createGrantees({ ...parts, store, house: accounts })
   return {
     store,
     accounts,
-    admins: createAdmins({ ...parts, store, house: accounts }),
-    memberships: createMemberships({ ...parts, store }),
+    grantees,
+    admins: createAdmins({ ...parts, store, grantees, house: accounts }),
+    memberships: createMemberships({ ...parts, store, grantees }),
     links: createLinks({ ...parts, store }),
   }
 }

@@ -16,6 +16,9 @@ import { newOperator } from '../support/operator.ts'
 
 const ADA = ['--email', 'ada@example.com']
 const PASSWORD = 'seven green bicycles'
+const SECURED =
+  'ada@example.com is not verified: any password, two-factor authentication, social login, session and invitation ' +
+  'of the account was removed.\nTo let them in: operator login-link --email ada@example.com\n'
 
 /** The command line on a data directory with one tenant. */
 async function startWorld() {
@@ -80,6 +83,7 @@ describe('operator create', () => {
     const ada = {
       id: expect.any(String),
       email: 'ada@example.com',
+      email_verified: false,
       name: 'Ada Berg',
       state: 'active',
       admin: true,
@@ -94,7 +98,7 @@ describe('operator create', () => {
     using world = await startWorld()
     const { out } = await world.create('--tenant', world.acme, '--role', 'viewer', '--admin')
     expect(out).toMatch(
-      /^Created operator ada@example.com, who runs the installation, Acme \(viewer\)\.\n[0-9a-f-]{36}\nTo let them in: operator login-link --email ada@example.com\n$/,
+      /^Created operator ada@example.com \(not verified\), who runs the installation, Acme \(viewer\)\.\n[0-9a-f-]{36}\nTo let them in: operator login-link --email ada@example.com\n$/,
     )
   })
 
@@ -102,7 +106,9 @@ describe('operator create', () => {
     using folder = temporaryFolder()
     const { code, out } = await cli(folder.path)('operator', 'create', ...ADA)
     expect(code).toBe(0)
-    expect(out).toStartWith('Created operator ada@example.com, who runs nothing yet.\n')
+    expect(out).toStartWith(
+      'Created operator ada@example.com (not verified), who runs nothing yet.\n',
+    )
   })
 
   test('leaves rows of the command line in the log, of the tenant and of the house', async () => {
@@ -184,7 +190,8 @@ describe('operator create for somebody who is there', () => {
     const { out } = await world.create(...part, '--name', 'Eva')
     expect(out).toBe(
       'ada@example.com was an operator before, and now runs Acme (member).\n' +
-        'Nothing else has changed: --name would be for somebody new.\n',
+        'Nothing else has changed: --name would be for somebody new.\n' +
+        SECURED,
     )
     const admin = (await world.create(...part, '--admin', '--json')).json()
     expect(admin).toMatchObject({ created: false, name: 'Ada', admin: true })
@@ -216,6 +223,7 @@ describe('operator create for somebody who is there', () => {
     expect(world.audited().map(({ action }) => action)).toEqual([
       'identity.created',
       'member.added',
+      'identity.credentials_wiped',
       'member.changed',
     ])
   })
@@ -228,10 +236,11 @@ describe('operator list', () => {
     await world.create('--tenant', world.acme, '--role', 'owner', '--admin', '--name', 'Ada')
     await world.operator('create', '--email', 'ben@example.com')
     const rows = (await world.operator('list')).out.split('\n').map((line) => line.split(/ {2,}/))
+    const ada = 'ada@example.com'
     expect(rows).toEqual([
-      ['ID', 'EMAIL', 'NAME', 'STATE', 'RUNS'],
-      [expect.any(String), 'ada@example.com', 'Ada', 'active', 'the installation, Acme (owner)'],
-      [expect.any(String), 'ben@example.com', '-', 'active', '-'],
+      ['ID', 'EMAIL', 'EMAIL STATUS', 'NAME', 'STATE', 'RUNS'],
+      [expect.any(String), ada, 'not verified', 'Ada', 'active', 'the installation, Acme (owner)'],
+      [expect.any(String), 'ben@example.com', 'not verified', '-', 'active', '-'],
       [''],
     ])
   })
@@ -245,11 +254,15 @@ describe('operator deactivate, reactivate, sign-out and take-admin', () => {
     const verb = async (name: string, ...more: string[]) =>
       (await world.operator(name, '--email', 'ADA@example.com', ...more)).out
     expect(await verb('deactivate')).toBe(
-      'ada@example.com is deactivated, and signed out everywhere.\n',
+      'ada@example.com (not verified) is deactivated, and signed out everywhere.\n',
     )
     expect(JSON.parse(await verb('deactivate', '--json'))).toMatchObject({ state: 'inactive' })
-    expect(await verb('reactivate')).toBe('ada@example.com is active, and may sign in again.\n')
-    expect(await verb('sign-out')).toBe('ada@example.com is signed out everywhere.\n')
+    expect(await verb('reactivate')).toBe(
+      `ada@example.com is active, and may sign in again.\n${SECURED}`,
+    )
+    expect(await verb('sign-out')).toBe(
+      'ada@example.com (not verified) is signed out everywhere.\n',
+    )
     await world.create('--admin')
     expect(JSON.parse(await verb('take-admin', '--json'))).toMatchObject({ admin: false })
     expect(world.audited().map(({ action }) => action)).toEqual([
@@ -257,8 +270,10 @@ describe('operator deactivate, reactivate, sign-out and take-admin', () => {
       'identity.created',
       'admin.added',
       'identity.state_changed',
+      'identity.credentials_wiped',
       'identity.state_changed',
       'sessions.revoked',
+      'identity.credentials_wiped',
       'admin.added',
       'admin.removed',
     ])
@@ -310,7 +325,7 @@ describe('operator login-link', () => {
     const url = expect.stringMatching(/^https:\/\/example\.com\/gate\/console\/link\/[\w-]{40,}$/)
     expect(json()).toEqual({ url })
     expect((await world.link(...AT)).out).toMatch(
-      /^https:\S+\/console\/link\/\S+\n\nGood once, for 10 minutes\.\n$/,
+      /^https:\S+\/console\/link\/\S+\n\nGood once, for 10 minutes\.\nada@example\.com is not verified: using the link removes .*\n$/,
     )
     expect(world.audited().map(({ action }) => action)).toEqual([
       'identity.created',
@@ -339,7 +354,7 @@ describe('operator login-link', () => {
       (await operator('login-link', ...ADA)).json().url.split('/').at(-1) as string
     const [first, second] = [await token(), await token()]
 
-    expect(await db.commit(() => links.useSignIn(first))).toBe(id)
+    expect((await db.commit(() => links.useSignIn(first))).operatorId).toBe(id)
     expect(links.look(first)).toBeUndefined()
     expect(links.look(second)?.operatorId).toBe(id)
     await clock.advance(11 * 60_000)

@@ -1,3 +1,4 @@
+import { newcomer } from '../../src/console/operators/grantees.ts'
 import type { Role } from '../../src/console/operators/rights.ts'
 import { createOperatorStore } from '../../src/console/operators/store/index.ts'
 import { SESSION_COOKIE } from '../../src/console/operators/visitors.ts'
@@ -11,6 +12,8 @@ export interface NewOperator {
   isAdmin?: boolean
   /** Tenants by their id, and what the operator is there. */
   roles?: Record<string, Role>
+  /** Whether the address was ever proven; it was unless this says otherwise. */
+  isVerified?: boolean
 }
 
 export type Operator = Awaited<ReturnType<typeof newOperator>>
@@ -20,7 +23,12 @@ let made = 0
 
 /** Somebody who may use the console, put straight into the stores: no flow, no mail, no password. */
 export async function newOperator(app: TestApp, options: NewOperator = {}) {
-  const { email = `operator-${++made}@example.com`, isAdmin = false, roles = {} } = options
+  const {
+    email = `operator-${++made}@example.com`,
+    isAdmin = false,
+    roles = {},
+    isVerified = true,
+  } = options
   const { db, clock, gate } = app
   const store = createOperatorStore(db)
   const people = createStore(db)
@@ -32,13 +40,13 @@ export async function newOperator(app: TestApp, options: NewOperator = {}) {
       state: 'active',
       traits: { email },
       metadataPublic: {},
-      isVerified: true,
+      isVerified,
       credential: undefined,
       method: 'password',
     })
-    if (isAdmin) store.addAdmin(identity.id, clock.now())
+    if (isAdmin) store.addAdmin(newcomer(identity), clock.now())
     for (const [tenantId, role] of Object.entries(roles))
-      store.put(tenantId, identity.id, role, clock.now())
+      store.put(tenantId, newcomer(identity), role, clock.now())
     return identity
   })
 
@@ -92,7 +100,7 @@ export async function newOperator(app: TestApp, options: NewOperator = {}) {
     enrol,
     showSecondFactor,
     setRole: (tenantId: string, role: Role) =>
-      db.commit(() => store.put(tenantId, id, role, clock.now())),
+      db.commit(() => store.put(tenantId, newcomer({ id }), role, clock.now())),
     leave: (tenantId: string) => db.commit(() => store.remove(tenantId, id)),
     endSessions: () => db.commit(() => void gate.sessions.endAll(now())),
     deactivate: () =>

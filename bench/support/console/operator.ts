@@ -1,3 +1,4 @@
+import { newcomer } from '../../../src/console/operators/grantees.ts'
 import { createOperatorStore } from '../../../src/console/operators/store/index.ts'
 import { SESSION_COOKIE } from '../../../src/console/operators/visitors.ts'
 import { HOUSE_ID } from '../../../src/platform/house.ts'
@@ -9,8 +10,8 @@ export async function addOperator({ db, gate }: Engine, tenantIds: readonly stri
   const store = createOperatorStore(db)
   const operator = await db.commit(() => {
     const added = gate.people.add(OPERATOR)
-    store.addAdmin(added.id, now)
-    for (const tenantId of tenantIds) store.put(tenantId, added.id, 'owner', now)
+    store.addAdmin(newcomer(added), now)
+    for (const tenantId of tenantIds) store.put(tenantId, newcomer(added), 'owner', now)
     return added
   })
   const signIn = (tenantId: string | null) =>

@@ -1,11 +1,11 @@
 import { SIGN_IN_MS } from '../../console/operators/links.ts'
-import { type Operator, operatorOf } from '../../engines/gate/house/roster.ts'
+import type { Operator } from '../../engines/gate/house/roster.ts'
 import { baseUrlOf } from '../../http/urls.ts'
 import { AppError, conflict, fail, notFound } from '../../platform/errors.ts'
 import type { Command, Invocation } from '../command.ts'
 import { addressNote } from '../first-steps.ts'
 import { type Offices, withOffices } from '../open.ts'
-import { EMAIL, present } from './present.ts'
+import { EMAIL, named, present, securedNote } from './present.ts'
 
 export const operatorLoginLink: Command = {
   name: 'operator login-link',
@@ -19,36 +19,45 @@ export const operatorLoginLink: Command = {
       const url = `${baseUrlOf(config.server)}/console/link/${token}`
       const note = addressNote(config.server)
       if (note) io.err(`${note}\n`)
-      return { json: { url }, text: `${url}\n\nGood once, for ${SIGN_IN_MS / 60_000} minutes.` }
+      const good = `Good once, for ${SIGN_IN_MS / 60_000} minutes.`
+      const text = operator.isVerified ? good : `${good}\n${secures(operator)}`
+      return { json: { url }, text: `${url}\n\n${text}` }
     }),
 }
+
+const secures = ({ email }: Operator): string =>
+  `${email} is not verified: using the link removes any password, two-factor authentication, social login, ` +
+  'session and invitation of the account.'
 
 export const operatorDeactivate = verb({
   name: 'operator deactivate',
   summary: 'Sign an operator out everywhere, and keep them from signing in.',
   act: ({ admins, actor }, id) => admins.deactivate(actor, id),
-  done: 'is deactivated, and signed out everywhere.',
+  done: (operator) => `${named(operator)} is deactivated, and signed out everywhere.`,
 })
 
 export const operatorReactivate = verb({
   name: 'operator reactivate',
   summary: 'Let an operator who is deactivated sign in again.',
   act: ({ admins, actor }, id) => admins.reactivate(actor, id),
-  done: 'is active, and may sign in again.',
+  done: ({ email, state, isVerified }) => {
+    const text = `${email} is active, and may sign in again.`
+    return state === 'active' || isVerified ? text : `${text}\n${securedNote(email)}`
+  },
 })
 
 export const operatorSignOut = verb({
   name: 'operator sign-out',
   summary: 'End all sessions of an operator, and links that would let them in.',
   act: ({ admins, actor }, id) => admins.signOut(actor, id),
-  done: 'is signed out everywhere.',
+  done: (operator) => `${named(operator)} is signed out everywhere.`,
 })
 
 export const operatorTakeAdmin = verb({
   name: 'operator take-admin',
   summary: 'Keep an operator from running the installation; their tenants stay theirs.',
   act: ({ admins, actor }, id) => admins.take(actor, id),
-  done: 'does not run the installation.',
+  done: (operator) => `${named(operator)} does not run the installation.`,
 })
 
 type Desk = ReturnType<typeof deskOf>
@@ -58,7 +67,8 @@ function verb(of: {
   name: string
   summary: string
   act: (desk: Desk, id: string) => Promise<void>
-  done: string
+  /** In words, of the operator as they were before. */
+  done: (operator: Operator) => string
 }): Command {
   const { name, summary, act, done } = of
   return {
@@ -68,10 +78,10 @@ function verb(of: {
     run: ({ config, options }) =>
       withOffices(config, async (offices) => {
         const desk = deskOf(offices, options)
-        const { id, email } = desk.operator
+        const { id } = desk.operator
         await aboutEmail(() => act(desk, id))
         const json = present(desk.store, desk.admins.existing(id))
-        return { json, text: `${email} ${done}` }
+        return { json, text: done(desk.operator) }
       }),
   }
 }
@@ -80,7 +90,7 @@ function verb(of: {
 function deskOf({ operators, actor }: Offices, { email }: Invocation['options']) {
   const office = operators()
   const row = office.accounts.find(`${email}`)
-  const operator: Operator = row ? operatorOf(row) : fail(UNKNOWN)
+  const operator: Operator = row ? office.accounts.roster.of(row) : fail(UNKNOWN)
   return { ...office, actor, operator }
 }
 

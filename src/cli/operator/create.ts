@@ -1,12 +1,12 @@
-import { ROLES, type Role } from '../../console/operators/rights.ts'
+import { newcomer } from '../../console/operators/grantees.ts'
+import { outranks, ROLES, type Role } from '../../console/operators/rights.ts'
 import { normaliseEmail } from '../../engines/gate/email.ts'
-import { operatorOf } from '../../engines/gate/house/roster.ts'
 import { AppError, conflict, invalid, notFound } from '../../platform/errors.ts'
 import { openHouse } from '../../platform/house.ts'
 import type { Tenant } from '../../platform/tenants.ts'
 import { type Answer, type Command, type Invocation, oneOf, UsageError } from '../command.ts'
 import { type Offices, withNewOffices, withOffices } from '../open.ts'
-import { EMAIL, present, runsOf } from './present.ts'
+import { EMAIL, present, runsOf, securedNote, wayIn } from './present.ts'
 
 export const operatorCreate: Command = {
   name: 'operator create',
@@ -86,45 +86,39 @@ function deskOf({ db, actor, tenants, operators }: Offices, { part }: Wanted) {
     throw notFound('--tenant: tenant not found; tenant list shows all')
   }
 
-  /** Within a commit. */
-  function join(operatorId: string) {
-    if (place) office.memberships.add(actor, place.tenant.id, operatorId, place.role)
-  }
-
-  /** Within a commit. */
-  const makeAdmin = (operatorId: string) => office.admins.add(actor, operatorId)
-
-  return { ...office, db, actor, place, join, makeAdmin }
+  return { ...office, db, actor, place }
 }
 
 /** Nobody has shown yet that the mailbox is theirs. */
 async function create(
-  { accounts, store, actor, join, makeAdmin }: Desk,
+  { accounts, store, memberships, admins, actor, place }: Desk,
   { email, name, password, isAdmin }: Wanted & { password: string | undefined },
 ): Promise<Answer> {
-  const newcomer = { email, displayName: name, password, isVerified: false }
+  const account = { email, displayName: name, password, isVerified: false }
   const made = await reworded(byOption, () =>
-    accounts.create(actor, newcomer, ({ id }) => {
-      join(id)
-      if (isAdmin) makeAdmin(id)
+    accounts.create(actor, account, (operator) => {
+      const grantee = newcomer(operator)
+      if (place) memberships.give(actor, place.tenant.id, grantee, place.role)
+      if (isAdmin) admins.add(actor, grantee)
     }),
   )
-  const operator = present(store, operatorOf(made))
+  const operator = present(store, accounts.roster.of(made))
   const text =
-    `Created operator ${made.email}, who runs ${runsOf(operator) || 'nothing yet'}.\n${made.id}\n` +
-    `To let them in: operator login-link --email ${made.email}`
+    `Created operator ${made.email} (not verified), who runs ${runsOf(operator) || 'nothing yet'}.\n${made.id}\n` +
+    wayIn(made.email)
   return { json: { ...operator, created: true }, text }
 }
 
 /** Throws `conflict` where there is nothing to give: whoever expects somebody new is told. */
 async function giveMore(
-  { store, memberships, db, actor, place, join, makeAdmin }: Desk,
+  { store, accounts, memberships, admins, grantees, db, actor, place }: Desk,
   known: KnownOperator,
   { isAdmin, ofNewcomers }: Wanted,
 ): Promise<Answer> {
   const { id, email } = known
   const before = place && store.roleIn(place.tenant.id, id)
   const isOtherRole = place !== undefined && before !== place.role
+  const isMore = place !== undefined && outranks(place.role, before)
   const isNewAdmin = isAdmin && !store.isAdmin(id)
   if (!isOtherRole && !isNewAdmin)
     throw conflict(
@@ -132,20 +126,24 @@ async function giveMore(
         ? '--email: an operator has this address, and all of that already'
         : '--email: an operator has this address; --tenant with --role, or --admin, gives them more',
     )
-  if (isOtherRole && before !== undefined)
+  if (isOtherRole && !isMore)
     await reworded(
       (message) => `--role: ${message}`,
-      () => memberships.change(actor, place.tenant.id, id, place.role),
+      () => memberships.change(actor, place.tenant.id, known, place.role),
     )
-  await db.commit(() => {
-    if (isOtherRole && before === undefined) join(id)
-    if (isNewAdmin) makeAdmin(id)
-  })
-  const operator = present(store, operatorOf(known))
+  const isGrant = isMore || isNewAdmin
+  if (isGrant)
+    await db.commit(() => {
+      const grantee = grantees.secured(actor, known)
+      if (isMore) memberships.give(actor, place.tenant.id, grantee, place.role)
+      if (isNewAdmin) admins.add(actor, grantee)
+    })
+  const operator = present(store, accounts.roster.of(known))
   const kept = ofNewcomers.map((option) => `--${option}`).join(' and ')
   const text =
     `${email} was an operator before, and now runs ${runsOf(operator)}.` +
-    (kept && `\nNothing else has changed: ${kept} would be for somebody new.`)
+    (kept && `\nNothing else has changed: ${kept} would be for somebody new.`) +
+    (isGrant && !operator.email_verified ? `\n${securedNote(email)}` : '')
   return { json: { ...operator, created: false }, text }
 }
 

@@ -13,7 +13,7 @@ export const operatorList: Command = {
     withOffices(config, ({ operators }) => {
       const { store, accounts } = operators()
       const list = everybody(accounts.roster).map((person) => present(store, person))
-      const head = ['ID', 'EMAIL', 'NAME', 'STATE', 'RUNS']
+      const head = ['ID', 'EMAIL', 'EMAIL STATUS', 'NAME', 'STATE', 'RUNS']
       const text = list.length === 0 ? 'No operator yet.' : table([head, ...list.map(row)])
       return { json: { operators: list }, text }
     }),
@@ -33,6 +33,7 @@ function everybody({ page }: HouseRoster): Operator[] {
 const row = (operator: Shown): string[] => [
   operator.id,
   operator.email,
+  operator.email_verified ? 'verified' : 'not verified',
   operator.name ?? '-',
   operator.state,
   runsOf(operator) || '-',

@@ -5,8 +5,11 @@ import type { Actor, Audit } from '../../platform/audit/index.ts'
 import type { Clock } from '../../platform/clock.ts'
 import { conflict, fail, notFound } from '../../platform/errors.ts'
 import { HOUSE_ID } from '../../platform/house.ts'
+import type { Chosen, Grantee, Grantees } from './grantees.ts'
 import type { OperatorStore } from './store/index.ts'
 import { createWithdrawal } from './withdrawal.ts'
+
+export type Admins = ReturnType<typeof createAdmins>
 
 /**
  * Who runs the installation, and what those who do decide about operators: somebody who can sign in
@@ -17,25 +20,26 @@ export function createAdmins(parts: {
   audit: Audit
   clock: Clock
   store: OperatorStore
+  grantees: Grantees
   house: { roster: HouseRoster; standing: HouseStanding }
 }) {
-  const { db, audit, clock, store } = parts
+  const { db, audit, clock, store, grantees } = parts
   const { roster, standing } = parts.house
   const withdrawInvitations = createWithdrawal(parts)
 
   /** Throws `not_found` for everybody else, people of tenants among them. */
   const existing = (id: string): Operator => roster.find(id) ?? fail(notFound('operator not found'))
 
-  const give = (actor: Actor, id: string): Promise<void> =>
+  /** An account that is not verified loses every way into it. */
+  const give = (actor: Actor, chosen: Chosen): Promise<void> =>
     db.commit(() => {
-      if (existing(id).state !== 'active')
+      if (existing(chosen.id).state !== 'active')
         throw conflict('their account is deactivated; nobody could use the right')
-      add(actor, id)
+      if (!store.isAdmin(chosen.id)) add(actor, grantees.secured(actor, chosen))
     })
 
   /** Within a commit. */
-  function add(actor: Actor, id: string) {
-    if (store.isAdmin(id)) return
+  function add(actor: Actor, id: Grantee) {
     store.addAdmin(id, clock.now())
     record(actor, 'admin.added', id)
   }
@@ -61,8 +65,13 @@ export function createAdmins(parts: {
       standing.setState(actor, id, 'inactive')
     })
 
+  /** Gives back what the account may do: one that is not verified loses every way into it. */
   const reactivate = (actor: Actor, id: string): Promise<void> =>
-    db.commit(() => standing.setState(actor, existing(id).id, 'active'))
+    db.commit(() => {
+      const operator = existing(id)
+      if (operator.state === 'active') return
+      standing.setState(actor, grantees.secured(actor, operator), 'active')
+    })
 
   /** Links that would let them in again go as well: somebody else may have them. */
   const signOut = (actor: Actor, id: string): Promise<void> =>

@@ -1,16 +1,17 @@
 import type { Db } from '../../db/open.ts'
 import type { House } from '../../engines/gate/house/index.ts'
+import type { Operator } from '../../engines/gate/house/roster.ts'
 import type { IdentityRow } from '../../engines/gate/store/identities.ts'
-import type { Actor, Audit } from '../../platform/audit/index.ts'
-import type { Clock } from '../../platform/clock.ts'
+import type { Actor } from '../../platform/audit/index.ts'
 import { fail, notFound } from '../../platform/errors.ts'
-import { HOUSE_ID } from '../../platform/house.ts'
 import { checkedName, type Plan, type Tenants } from '../../platform/tenants.ts'
+import type { Admins } from './admins.ts'
 import { firstTenantName } from './first-name.ts'
+import { type Grantees, newcomer } from './grantees.ts'
 import type { Invitations } from './invitations.ts'
 import type { Links } from './links.ts'
 import type { Memberships } from './memberships.ts'
-import type { OperatorStore } from './store/index.ts'
+import type { InvitationRow } from './store/invitations.ts'
 
 /** Where somebody comes from. */
 export interface Device {
@@ -25,74 +26,112 @@ export interface Newcomer {
   password: string
 }
 
+/** Who came by a login link. */
+interface SignedIn {
+  session: string
+  /** Whether the account lost its credentials and other sessions, as it was not verified. */
+  isSecured: boolean
+}
+
+/** Who accepted an invitation. */
+interface Joined {
+  /** The tenant that they belong to now. */
+  tenantId: string
+  /** The only session of an account that was not verified. */
+  renewed: ReturnType<House['open']> | undefined
+}
+
 export type Entry = ReturnType<typeof createEntry>
 
 /** The ways into the console by a link that is good once. Each ends in the token of a session. */
 export function createEntry(parts: {
   db: Db
-  clock: Clock
-  audit: Audit
   house: House
-  store: OperatorStore
   links: Links
   invitations: Invitations
   memberships: Memberships
+  admins: Admins
+  grantees: Grantees
   tenants: Tenants
 }) {
-  const { db, clock, audit, house, store, links, invitations, memberships, tenants } = parts
+  const { db, house, links, invitations, memberships, admins, grantees, tenants } = parts
 
   /** The first operator: owns the first tenant, and runs the installation. */
   async function setUp(
     token: string,
-    { tenantName, ...newcomer }: Newcomer & { tenantName: string },
+    { tenantName, ...account }: Newcomer & { tenantName: string },
     device: Device,
   ): Promise<string> {
     checkedName(tenantName)
     if (!links.isForSetUp(token)) throw notFound('the link was used before, or is too old')
     let session = ''
-    await house.create(SYSTEM, { ...newcomer, isVerified: false }, (operator) => {
+    await house.create(SYSTEM, { ...account, isVerified: false }, (operator) => {
       links.useSetUp(token)
       const actor: Actor = { kind: 'operator', id: operator.id }
-      store.addAdmin(operator.id, clock.now())
-      audit.record({
-        tenantId: HOUSE_ID,
-        actor,
-        action: 'admin.added',
-        object: `operator:${operator.id}`,
-      })
+      admins.add(actor, newcomer(operator))
       const tenant = tenants.add(actor, { name: tenantName, plan: 'unlimited' })
-      memberships.add(actor, tenant.id, operator.id, 'owner')
+      memberships.give(actor, tenant.id, newcomer(operator), 'owner')
       session = house.open(operator, { method: 'link', ...device }).token
     })
     return session
   }
 
-  /** Somebody who has lost the way in. */
-  const signIn = (token: string, device: Device): Promise<string> =>
+  /**
+   * For an operator who has lost the way in. A link that was mailed verifies the address. An account
+   * that was not verified until now loses every other way into it.
+   */
+  const signIn = (token: string, device: Device): Promise<SignedIn> =>
     db.commit(() => {
-      const id = links.useSignIn(token)
-      return house.open({ id }, { method: 'link', ...device }).token
+      const { operatorId: id, mailedTo } = links.useSignIn(token)
+      const { email, isVerified } = existing(id)
+      const isMailed = mailedTo !== null
+      grantees.secured({ kind: 'operator', id }, { id, email: mailedTo ?? email })
+      if (isMailed) house.verify(id)
+      const { token: session } = house.open(
+        { id },
+        { method: isMailed ? 'code' : 'link', ...device },
+      )
+      return { session, isSecured: !isVerified }
     })
 
-  /** Somebody with an account accepts an invitation. Returns the tenant that they belong to now. */
-  const join = (token: string, operatorId: string): Promise<string> =>
-    db.commit(() => invitations.accept(token, operatorId).tenantId)
+  /**
+   * An operator accepts an invitation. An account that is not verified gets a new session, the only
+   * way into it that is left.
+   */
+  const join = (token: string, id: string, device: Device): Promise<Joined> =>
+    db.commit(() => {
+      let renewed: Joined['renewed']
+      const { tenantId } = invitations.accept(token, id, () => {
+        const operator = existing(id)
+        const grantee = grantees.secured({ kind: 'operator', id }, operator)
+        if (!operator.isVerified) renewed = house.open({ id }, { method: 'link', ...device })
+        return grantee
+      })
+      return { tenantId, renewed }
+    })
+
+  /** Whether an account would lose its credentials by accepting an invitation. */
+  const wouldSecure = (invitation: InvitationRow, id: string): boolean =>
+    !existing(id).isVerified &&
+    !memberships.of(id).some(({ tenantId }) => tenantId === invitation.tenantId)
+
+  const existing = (id: string): Operator =>
+    house.roster.find(id) ?? fail(notFound('operator not found'))
 
   /**
-   * Somebody without one, by the address that was invited. That it is theirs is not proven: the
-   * inviter has seen the link too, and could have taken an address of somebody else.
+   * A newcomer accepts one, by the address that was invited. That it is theirs is not proven: the
+   * inviter has seen the link too, and could have taken an address of someone else.
    */
   async function joinAsNewcomer(
     token: string,
     { displayName, password }: Omit<Newcomer, 'email'>,
     device: Device,
   ): Promise<string> {
-    const invitation =
+    const { email } =
       invitations.look(token) ?? fail(notFound('the invitation was used before, or is too old'))
     let session = ''
-    const account = { email: invitation.email, displayName, password, isVerified: false }
-    await house.create(SYSTEM, account, (operator) => {
-      invitations.accept(token, operator.id)
+    await house.create(SYSTEM, { email, displayName, password, isVerified: false }, (operator) => {
+      invitations.accept(token, operator.id, () => newcomer(operator))
       session = house.open(operator, { method: 'link', ...device }).token
     })
     return session
@@ -103,10 +142,10 @@ export function createEntry(parts: {
     const actor: Actor = { kind: 'operator', id }
     const { display_name: name } = JSON.parse(traits) as { display_name?: string }
     const tenant = tenants.add(actor, { name: firstTenantName({ name, email }), plan })
-    memberships.add(actor, tenant.id, id, 'owner')
+    memberships.give(actor, tenant.id, newcomer({ id }), 'owner')
   }
 
-  return { setUp, signIn, join, joinAsNewcomer, welcome }
+  return { setUp, signIn, join, wouldSecure, joinAsNewcomer, welcome }
 }
 
 const SYSTEM: Actor = { kind: 'system' }

@@ -7,6 +7,7 @@ import type { RetentionRule } from '../../platform/retention.ts'
 import type { Tenants } from '../../platform/tenants.ts'
 import { createAdmins } from './admins.ts'
 import { createEntry } from './entry.ts'
+import { createGrantees } from './grantees.ts'
 import { createInvitations } from './invitations.ts'
 import { createLinks } from './links.ts'
 import { createLoginLinks } from './login-links.ts'
@@ -34,7 +35,10 @@ export function createOperators(parts: {
   const { db, gate, baseUrl } = parts
   const store = createOperatorStore(db)
   const links = createLinks({ ...parts, store })
-  const memberships = createMemberships({ ...parts, store })
+  const { house, sessions } = gate
+  const grantees = createGrantees({ ...parts, store, house })
+  const memberships = createMemberships({ ...parts, store, grantees })
+  const admins = createAdmins({ ...parts, store, grantees, house })
   const pageOf = (name: string) => (token: string) => `${baseUrl()}/console/${name}/${token}`
   const invitations = createInvitations({
     ...parts,
@@ -42,18 +46,25 @@ export function createOperators(parts: {
     memberships,
     pageOf: pageOf('invitation'),
   })
-  const { house, sessions } = gate
   return {
     /** False until somebody has used a set-up link, or was made by a command. */
     isSetUp: store.hasAdmin,
-    admins: createAdmins({ ...parts, store, house }),
+    admins,
     links,
     loginLinks: createLoginLinks({ ...parts, links, pageOf: pageOf('link') }),
     memberships,
     invitations,
     places: createPlaces({ db, store }),
     visitors: createVisitors({ sessions, store, rate: createSessionRate(parts) }),
-    entry: createEntry({ ...parts, house, store, links, invitations, memberships }),
+    entry: createEntry({
+      ...parts,
+      house,
+      links,
+      invitations,
+      memberships,
+      admins,
+      grantees,
+    }),
     retention: linkRetention(store),
   }
 }

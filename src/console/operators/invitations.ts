@@ -8,6 +8,7 @@ import { newId } from '../../platform/ids.ts'
 import type { Mail } from '../../platform/mail/index.ts'
 import { letter } from '../../platform/mail/index.ts'
 import type { Tenants } from '../../platform/tenants.ts'
+import type { Grantee } from './grantees.ts'
 import type { Memberships } from './memberships.ts'
 import type { Role } from './rights.ts'
 import type { OperatorStore } from './store/index.ts'
@@ -68,6 +69,7 @@ export function createInvitations(parts: {
         email,
         role: wanted.role,
         tokenHash: sha256(token),
+        isMailed: false,
         invitedBy: inviter.id,
         createdAt: now,
         expiresAt: now + INVITATION_MS,
@@ -122,13 +124,20 @@ export function createInvitations(parts: {
     return row && clock.now() < row.expiresAt ? row : undefined
   }
 
-  /** Within a commit: whoever has the link joins, whatever their own address is. */
-  function accept(token: string, operatorId: string): InvitationRow {
+  /**
+   * Within a commit: the operator who holds the link joins, by whatever address. `granteeOf` says
+   * as whom, once the invitation is known to give them anything.
+   */
+  function accept(
+    token: string,
+    operatorId: string,
+    granteeOf: (invitation: InvitationRow) => Grantee,
+  ): InvitationRow {
     const row = look(token) ?? fail(usedUp())
     store.removeInvitation(row.tenantId, row.id)
     // Whoever is there already does not lose what they have.
     if (store.roleIn(row.tenantId, operatorId) === undefined)
-      memberships.add({ kind: 'operator', id: operatorId }, row.tenantId, operatorId, row.role)
+      memberships.give({ kind: 'operator', id: operatorId }, row.tenantId, granteeOf(row), row.role)
     return row
   }
 

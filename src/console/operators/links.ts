@@ -31,23 +31,28 @@ export function createLinks(parts: { db: Db; clock: Clock; audit: Audit; store: 
   const issueSignIn = (actor: Actor, operatorId: string): Promise<string> =>
     db.commit(() => addSignIn(actor, operatorId))
 
-  /** The same within a commit. */
-  function addSignIn(actor: Actor, operatorId: string): string {
+  /** The same within a commit; `mailedTo` is the address of a link that no one else gets to see. */
+  function addSignIn(actor: Actor, operatorId: string, mailedTo: string | null = null): string {
     audit.record({
       tenantId: HOUSE_ID,
       actor,
       action: 'login_link.created',
       object: `operator:${operatorId}`,
     })
-    return issue(operatorId, SIGN_IN_MS)
+    return issue(operatorId, SIGN_IN_MS, mailedTo)
   }
 
-  function issue(operatorId: string | null, lifetimeMs: number): string {
+  function issue(
+    operatorId: string | null,
+    lifetimeMs: number,
+    mailedTo: string | null = null,
+  ): string {
     const token = mintSecret()
     const now = clock.now()
     store.addLink({
       tokenHash: sha256(token),
       operatorId,
+      mailedTo,
       createdAt: now,
       expiresAt: now + lifetimeMs,
     })
@@ -62,11 +67,11 @@ export function createLinks(parts: { db: Db; clock: Clock; audit: Audit; store: 
   }
 
   /** Within the commit of what it lets somebody do. Throws `not_found` for one that is not good. */
-  function useSignIn(token: string): string {
-    const { tokenHash, operatorId } = look(token) ?? fail(usedUp())
+  function useSignIn(token: string): { operatorId: string; mailedTo: string | null } {
+    const { tokenHash, operatorId, mailedTo } = look(token) ?? fail(usedUp())
     if (operatorId === null) throw usedUp()
     store.removeLink(tokenHash)
-    return operatorId
+    return { operatorId, mailedTo }
   }
 
   /**

@@ -30,8 +30,9 @@ export function createLoginLinks(parts: {
   const make = (actor: Actor, operator: Operator): Promise<string | undefined> =>
     db.commit(() => {
       if (operator.state === 'inactive') throw conflict('their account is deactivated')
-      const url = pageOf(links.addSignIn(actor, operator.id))
-      if (!mail.hasServer) return url
+      const mailedTo = mail.hasServer ? operator.email : null
+      const url = pageOf(links.addSignIn(actor, operator.id, mailedTo))
+      if (mailedTo === null) return url
       const allowance = mail.allowance(null, operator.email, clock.now(), KIND)
       if (!allowance.allowed)
         throw rateLimited('they were sent a link just now', allowance.retryAfterMs)

@@ -2,7 +2,8 @@ import type { Db } from '../../db/open.ts'
 import type { Actor, Audit } from '../../platform/audit/index.ts'
 import type { Clock } from '../../platform/clock.ts'
 import { conflict, fail, notFound } from '../../platform/errors.ts'
-import type { Role } from './rights.ts'
+import type { Chosen, Grantee, Grantees } from './grantees.ts'
+import { outranks, type Role } from './rights.ts'
 import type { OperatorStore } from './store/index.ts'
 import type { MemberRow, MembershipRow } from './store/memberships.ts'
 import { createWithdrawal } from './withdrawal.ts'
@@ -15,23 +16,32 @@ export function createMemberships(parts: {
   clock: Clock
   audit: Audit
   store: OperatorStore
+  grantees: Grantees
 }) {
-  const { db, clock, audit, store } = parts
+  const { db, clock, audit, store, grantees } = parts
   const withdrawInvitations = createWithdrawal(parts)
 
-  /** Within a commit. */
-  function add(actor: Actor, tenantId: string, operatorId: string, role: Role) {
-    store.put(tenantId, operatorId, role, clock.now())
-    record(actor, 'member.added', tenantId, operatorId, { role })
+  /** Within a commit: a role for a new member, or one that allows a member more; no one gets less. */
+  function give(actor: Actor, tenantId: string, grantee: Grantee, role: Role) {
+    const before = store.roleIn(tenantId, grantee)
+    if (!outranks(role, before)) return
+    store.put(tenantId, grantee, role, clock.now())
+    if (before === undefined) record(actor, 'member.added', tenantId, grantee, { role })
+    else record(actor, 'member.changed', tenantId, grantee, { role, before })
   }
 
-  /** Throws `not_found` for somebody who is no member, `conflict` for the last owner. */
-  const change = (actor: Actor, tenantId: string, operatorId: string, role: Role): Promise<void> =>
+  /**
+   * Throws `not_found` for somebody who is no member, `conflict` for the last owner, and for more
+   * rights to an account that is not verified.
+   */
+  const change = (actor: Actor, tenantId: string, chosen: Chosen, role: Role): Promise<void> =>
     db.commit(() => {
+      const { id: operatorId } = chosen
       const before = existing(tenantId, operatorId)
       if (before === role) return
+      if (outranks(role, before)) return give(actor, tenantId, grantees.verified(chosen), role)
       if (before === 'owner') giveUpOwnership(actor, tenantId, operatorId)
-      store.put(tenantId, operatorId, role, clock.now())
+      store.lower(tenantId, operatorId, role)
       record(actor, 'member.changed', tenantId, operatorId, { role, before })
     })
 
@@ -65,5 +75,5 @@ export function createMemberships(parts: {
     detail: Record<string, unknown> = {},
   ) => audit.record({ tenantId, actor, action, object: `operator:${operatorId}`, detail })
 
-  return { add, change, remove, list, of }
+  return { give, change, remove, list, of }
 }

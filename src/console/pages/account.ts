@@ -10,12 +10,16 @@ import type { Fields } from '../../http/body.ts'
 import { cookieIn } from '../../http/cookies.ts'
 import type { Clock } from '../../platform/clock.ts'
 import { deviceOf } from '../../platform/device.ts'
+import type { Mail } from '../../platform/mail/index.ts'
 import { flashOf } from '../flash.ts'
 import { typed } from '../form.ts'
 import type { Frames } from '../frame.ts'
 import type { ConsoleKit, OperatorVisit } from '../kit.ts'
 import { SESSION_COOKIE } from '../operators/visitors.ts'
 import { createSessionCookie } from '../session-cookie.ts'
+
+/** For who has just taken over an account that was not verified. */
+export const SECURED_PATH = '/console/account?done=secured'
 
 type Visit = OperatorVisit & { request: Request }
 
@@ -24,16 +28,19 @@ export function accountPages(parts: {
   kit: ConsoleKit
   frames: Frames
   house: House
+  mail: Pick<Mail, 'hasServer'>
   clock: Clock
   baseUrl: () => string
 }) {
-  const { kit, frames, house, clock, baseUrl } = parts
+  const { kit, frames, house, mail, clock, baseUrl } = parts
   const cookie = createSessionCookie({ baseUrl })
 
   function show({ request, visitor }: Visit, done = ''): Response {
     const children = AccountPage({
       base: frames.base(),
       visitor,
+      isVerified: house.roster.isVerified(visitor.id),
+      hasMail: mail.hasServer,
       ways: house.waysOf(visitor.id),
       sessions: sessionsOf(visitor),
       now: clock.now(),
@@ -66,6 +73,13 @@ export function accountPages(parts: {
     return new Response(null, { status: 303, headers: { location } })
   }
 
+  /** Gate's own page, which mails a code to the address. */
+  async function verify(): Promise<Response> {
+    const returnTo = `${baseUrl()}/console/account`
+    const location = await house.begin({ kind: 'verification', returnTo })
+    return new Response(null, { status: 303, headers: { location } })
+  }
+
   async function end({ visitor, actor }: Visit, sessionId: string): Promise<Response> {
     await house.sessions.end(actor, { operatorId: visitor.id, sessionId })
     return sessionId === visitor.sessionId
@@ -85,6 +99,7 @@ export function accountPages(parts: {
     .post('/settings', (visit) => settings(visit, (visit.body ?? {}) as Fields), {
       operator: true,
     })
+    .post('/verify', () => verify(), { operator: true })
     .post('/end-others', (visit) => endOthers(visit), { operator: true })
     .post('/sessions/:id/end', ({ params, ...visit }) => end(visit, params.id), { operator: true })
 }
@@ -106,5 +121,11 @@ function lineOf(session: Session, ownId: string): SessionLine {
 const FLASHES: Readonly<Record<string, { tone: 'good'; text: string }>> = {
   ended: { tone: 'good', text: 'Ended. That session is signed out from now on.' },
   others: { tone: 'good', text: 'Signed out everywhere else.' },
+  secured: {
+    tone: 'good',
+    text:
+      'The address of this account was not verified, so any earlier password, two-factor ' +
+      'authentication, social login and session was removed. Set a new password.',
+  },
   left: { tone: 'good', text: 'You have left the team.' },
 }

@@ -20,6 +20,7 @@ import type { ConsoleKit } from '../kit.ts'
 import type { Device } from '../operators/entry.ts'
 import type { Operators } from '../operators/index.ts'
 import { createSessionCookie, LOGIN_COOKIE } from '../session-cookie.ts'
+import { SECURED_PATH } from './account.ts'
 import { WELCOME_PATH } from './welcome.ts'
 
 /** What the engine calls a field, and what these forms do. */
@@ -105,9 +106,8 @@ export function entryPages(parts: {
 
   async function signIn(token: string, request: Request): Promise<Response> {
     if (!links.look(token)?.operatorId) return usedUp('link', LINK_AGAIN)
-    return frames.go('/console/account', [
-      cookie.given(await entry.signIn(token, deviceOf(request))),
-    ])
+    const { session, isSecured } = await entry.signIn(token, deviceOf(request))
+    return frames.go(isSecured ? SECURED_PATH : '/console/account', [cookie.given(session)])
   }
 
   function invitationPage(
@@ -121,7 +121,7 @@ export function entryPages(parts: {
     const invitation = invitations.look(token)
     if (!invitation) return usedUp('invitation', INVITE_AGAIN)
     const { email, role, tenantId } = invitation
-    const visitor = visitors.ifAny(request)?.email
+    const visitor = visitors.ifAny(request)
     const path = `/console/invitation/${token}`
     const page = InvitationPage({
       ...of,
@@ -130,7 +130,9 @@ export function entryPages(parts: {
       tenantName: tenants.find(tenantId).name,
       role,
       email,
-      ...(visitor !== undefined && { visitor }),
+      ...(visitor && {
+        visitor: { email: visitor.email, isSecured: entry.wouldSecure(invitation, visitor.id) },
+      }),
       isKnown: house.find(email) !== undefined,
       loginHref: `${frames.base()}/console/login?${new URLSearchParams({ to: path })}`,
     })
@@ -141,8 +143,12 @@ export function entryPages(parts: {
     if (!invitations.look(token)) return usedUp('invitation', INVITE_AGAIN)
     const visitor = visitors.ifAny(request)
     if (visitor) {
-      await places.choose(visitor, await entry.join(token, visitor.id))
-      return frames.go('/console')
+      const { tenantId, renewed } = await entry.join(token, visitor.id, deviceOf(request))
+      const sessionId = renewed?.session.id ?? visitor.sessionId
+      await places.choose({ ...visitor, sessionId }, tenantId)
+      return renewed
+        ? frames.go(SECURED_PATH, [cookie.given(renewed.token)])
+        : frames.go('/console')
     }
     const { displayName, password } = newcomerIn(fields)
     const { value, errors } = await submitted(

@@ -125,9 +125,9 @@ export function teamPages(parts: {
 
   async function change(visit: Visit, id: string, body: Fields): Promise<Response> {
     const { actor, tenant } = visit
-    existing(visit, id)
+    const email = typed(body, 'email') || existing(visit, id).email
     const { errors } = await submitted(
-      async () => memberships.change(actor, tenant.tenantId, id, roleIn(body)),
+      async () => memberships.change(actor, tenant.tenantId, { id, email }, roleIn(body)),
       { role: 'role' },
     )
     if (!errors) return frames.go(`/console/team/${id}?done=changed`)

@@ -139,6 +139,7 @@ export function createGate(
     people,
     sessions,
     hashing,
+    credentials,
     newCredential,
     setPassword,
     credentialRemoval,

@@ -148,6 +148,7 @@ export function createSelfService(
   return {
     flows,
     pages,
+    completion,
     callbackUrl,
     clientOf: createClientOf(web),
     verification: createVerification({ ...common, verifying }),

@@ -1,6 +1,7 @@
 import type { MembershipRow } from '../../../src/console/operators/store/memberships.ts'
 import type { Visitor } from '../../../src/console/operators/visitors.ts'
 import type { WaysIn } from '../../../src/engines/gate/house/ways.ts'
+import { Address } from '../address.tsx'
 import { Confirm } from '../confirm.tsx'
 import { type Column, DataTable } from '../data-table.tsx'
 import { EmptyState } from '../empty-state.tsx'
@@ -38,6 +39,10 @@ export interface SessionLine {
 export const AccountPage = (page: {
   base: string
   visitor: Visitor
+  /** Whether the address of the visitor is. */
+  isVerified: boolean
+  /** Whether a code could be mailed to it. */
+  hasMail: boolean
   ways: WaysIn
   sessions: readonly SessionLine[]
   now: number
@@ -73,11 +78,16 @@ export const AccountPage = (page: {
         <Facts
           facts={[
             ['Name', displayName === '' ? 'none yet' : <Text text={displayName} limit={80} />],
-            ['E-mail', <Text text={email} limit={80} />],
+            ['E-mail', <Address email={email} isVerified={page.isVerified} limit={80} />],
             ['Id', <Id id={visitor.id} what="operator id" />],
             ...(isAdmin ? [['Installation', 'You run it'] as const] : []),
           ]}
         />
+        {!page.isVerified && page.hasMail && (
+          <div class="actions">
+            <ActionButton action={url(base, '/console/account/verify')}>Verify e-mail</ActionButton>
+          </div>
+        )}
       </Section>
       <Section
         id="ways"

@@ -104,8 +104,8 @@ export const InvitationPage = (
     tenantName: string
     role: string
     email: string
-    /** Whoever is signed in already. */
-    visitor?: string
+    /** The operator who is signed in already, and whether accepting takes their credentials. */
+    visitor?: { email: string; isSecured: boolean }
     /** Whether somebody has an account by the address that was invited. */
     isKnown: boolean
     loginHref: string
@@ -121,15 +121,16 @@ export const InvitationPage = (
     }
     intro={ROLES[page.role]}
   >
-    {page.visitor !== undefined ? (
+    {page.visitor ? (
       <Form
         action={page.action}
         errors={page.errors}
         buttons={<Button weight="primary">Accept the invitation</Button>}
       >
         <p class="hint">
-          You are signed in as <Text text={page.visitor} limit={80} />.
+          You are signed in as <Text text={page.visitor.email} limit={80} />.
         </p>
+        {page.visitor.isSecured && <p class="hint">{UNVERIFIED}</p>}
       </Form>
     ) : page.isKnown ? (
       <div class="actions">
@@ -148,6 +149,11 @@ export const InvitationPage = (
     )}
   </PlainFrame>
 )
+
+const UNVERIFIED =
+  'Your address is not verified. Accepting removes the password, two-factor authentication, social ' +
+  'logins and other sessions of your account, and you set a new password. To keep them, verify the ' +
+  'address in your account first.'
 
 const ROLES: Readonly<Record<string, string>> = {
   owner: 'As an owner you may do everything, including keys, team and bills.',

@@ -1,6 +1,7 @@
 import { asTyped, errorAt } from '../../../src/console/form.ts'
 import type { MemberRow } from '../../../src/console/operators/store/memberships.ts'
 import type { Fields } from '../../../src/http/body.ts'
+import { Address } from '../address.tsx'
 import { Confirm, DangerZone } from '../confirm.tsx'
 import { Facts } from '../facts.tsx'
 import { Button } from '../form/button.tsx'
@@ -40,7 +41,7 @@ export const MemberPage = (page: {
       <Section id="about" title="About" isCard>
         <Facts
           facts={[
-            ['E-mail', <Text text={member.email} limit={80} />],
+            ['E-mail', <Address {...member} limit={80} />],
             ['Id', <Id id={member.id} what="operator id" />],
             ['Role', ROLE_WORDS[member.role].label],
             ['Since', <Time at={member.createdAt} now={now} />],
@@ -48,8 +49,17 @@ export const MemberPage = (page: {
         />
       </Section>
       {mayDecide && (
-        <Section id="role" title="Change the role">
-          <Form action={href} errors={page.errors} buttons={<Button>Change role</Button>}>
+        <Section
+          id="role"
+          title="Change the role"
+          {...(!member.isVerified && member.role !== 'owner' && { note: UNVERIFIED })}
+        >
+          <Form
+            action={href}
+            errors={page.errors}
+            hidden={{ email: member.email }}
+            buttons={<Button>Change role</Button>}
+          >
             <RoleField
               value={page.typed ? asTyped(page.typed, 'role') : member.role}
               error={errorAt(page.errors, 'role')}
@@ -90,3 +100,7 @@ export const MemberPage = (page: {
     </>
   )
 }
+
+const UNVERIFIED =
+  'This address is not verified, so the account may belong to someone else. It gets no higher role ' +
+  'until it is verified; or remove it from the team and send a new invitation.'

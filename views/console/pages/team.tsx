@@ -1,6 +1,7 @@
 import type { Invitation } from '../../../src/console/operators/invitations.ts'
 import { ROLES, type Role } from '../../../src/console/operators/rights.ts'
 import type { MemberRow } from '../../../src/console/operators/store/memberships.ts'
+import { Address } from '../address.tsx'
 import { Confirm, DangerZone } from '../confirm.tsx'
 import { type Column, DataTable } from '../data-table.tsx'
 import { EmptyState } from '../empty-state.tsx'
@@ -153,7 +154,7 @@ const memberColumns = (of: {
       </>
     ),
   },
-  { label: 'E-mail', isWide: true, cell: ({ email }) => <Text text={email} limit={64} /> },
+  { label: 'E-mail', isWide: true, cell: (member) => <Address {...member} limit={64} /> },
   {
     label: 'Role',
     narrow: 'corner',

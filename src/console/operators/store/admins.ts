@@ -2,6 +2,7 @@ import { and, count, desc, eq, ne, sql } from 'drizzle-orm'
 import type { Db } from '../../../db/open.ts'
 import { gateIdentities } from '../../../engines/gate/schema.ts'
 import { consoleAdmins } from '../../schema.ts'
+import type { Grantee } from '../grantees.ts'
 
 /** Somebody who may use the console. */
 export type PersonRow = Pick<
@@ -76,7 +77,7 @@ export function createAdminStore({ orm }: Db) {
   return {
     hasAdmin: (): boolean => anyAdmin.get() !== undefined,
     isAdmin: (operatorId: string): boolean => admin.get({ operatorId }) !== undefined,
-    addAdmin: (operatorId: string, createdAt: number) =>
+    addAdmin: (operatorId: Grantee, createdAt: number) =>
       void orm.insert(consoleAdmins).values({ operatorId, createdAt }).onConflictDoNothing().run(),
     removeAdmin: (operatorId: string) =>
       void orm.delete(consoleAdmins).where(eq(consoleAdmins.operatorId, operatorId)).run(),

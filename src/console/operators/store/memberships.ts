@@ -1,8 +1,9 @@
 import { and, asc, eq, ne, sql } from 'drizzle-orm'
 import type { Db } from '../../../db/open.ts'
-import { gateIdentities } from '../../../engines/gate/schema.ts'
+import { gateAddresses, gateIdentities } from '../../../engines/gate/schema.ts'
 import { tenants } from '../../../platform/schema.ts'
 import { consoleMemberships } from '../../schema.ts'
+import type { Grantee } from '../grantees.ts'
 import type { Role } from '../rights.ts'
 
 /** Somebody who belongs to a tenant. */
@@ -10,6 +11,7 @@ export interface MemberRow {
   id: string
   email: string
   traits: string
+  isVerified: boolean
   role: Role
   createdAt: number
 }
@@ -39,6 +41,11 @@ export function createMembershipStore({ orm }: Db) {
       set: { role: sql`excluded.role` },
     })
     .prepare()
+  const lower = orm
+    .update(consoleMemberships)
+    .set({ role: sql`${$('role')}` })
+    .where(and(ofOperator, ofTenant))
+    .prepare()
   const remove = orm.delete(consoleMemberships).where(and(ofOperator, ofTenant)).prepare()
   const roleIn = orm
     .select({ role: consoleMemberships.role })
@@ -61,11 +68,13 @@ export function createMembershipStore({ orm }: Db) {
       id: gateIdentities.id,
       email: gateIdentities.email,
       traits: gateIdentities.traits,
+      isVerified: sql<boolean>`${gateAddresses.verifiedAt} is not null`.mapWith(Boolean),
       role: consoleMemberships.role,
       createdAt: consoleMemberships.createdAt,
     })
     .from(consoleMemberships)
     .innerJoin(gateIdentities, eq(gateIdentities.id, consoleMemberships.operatorId))
+    .leftJoin(gateAddresses, eq(gateAddresses.identityId, gateIdentities.id))
     .where(ofTenant)
     .orderBy(asc(consoleMemberships.createdAt), asc(gateIdentities.id))
     .prepare()
@@ -94,8 +103,11 @@ export function createMembershipStore({ orm }: Db) {
     /** Whether somebody else, who can sign in, owns the tenant. */
     hasOtherOwner: (tenantId: string, operatorId: string): boolean =>
       otherOwner.get({ tenantId, operatorId }) !== undefined,
-    put: (tenantId: string, operatorId: string, role: Role, now: number) =>
+    put: (tenantId: string, operatorId: Grantee, role: Role, now: number) =>
       void put.run({ tenantId, operatorId, role, now }),
+    /** A role that allows less than the one before, which is no grant. */
+    lower: (tenantId: string, operatorId: string, role: Role) =>
+      void lower.run({ tenantId, operatorId, role }),
     remove: (tenantId: string, operatorId: string) => void remove.run({ tenantId, operatorId }),
   }
 }

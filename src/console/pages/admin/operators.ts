@@ -7,11 +7,13 @@ import {
 } from '../../../../views/console/pages/admin/operators.tsx'
 import type { Db } from '../../../db/open.ts'
 import type { House } from '../../../engines/gate/house/index.ts'
-import { type Operator, operatorOf } from '../../../engines/gate/house/roster.ts'
+import type { Operator } from '../../../engines/gate/house/roster.ts'
+import type { Fields } from '../../../http/body.ts'
 import type { Actor } from '../../../platform/audit/index.ts'
 import type { Clock } from '../../../platform/clock.ts'
 import { createCursor } from '../../../platform/cursor.ts'
 import { flashOf } from '../../flash.ts'
+import { typed } from '../../form.ts'
 import { crumbTo, type Frames } from '../../frame.ts'
 import type { ConsoleKit, OperatorVisit } from '../../kit.ts'
 import type { Operators } from '../../operators/index.ts'
@@ -79,7 +81,7 @@ export function operatorPages(parts: {
     if (show === 'admins')
       return store
         .admins({ search: search?.toLowerCase(), after: after?.[2], limit })
-        .map((row) => ({ ...operatorOf(row), seq: 0 }))
+        .map((row) => ({ ...house.roster.of(row), seq: 0 }))
     return house.roster.page({
       state: show === 'deactivated' ? 'inactive' : undefined,
       search,
@@ -141,7 +143,12 @@ export function operatorPages(parts: {
       return frames.go(`${PATH}/${id}?done=${done}`)
     }
 
-  const give = act(admins.give, 'given')
+  async function give({ actor, body }: Visit & { body: unknown }, id: string): Promise<Response> {
+    const email = typed((body ?? {}) as Fields, 'email') || admins.existing(id).email
+    await admins.give(actor, { id, email })
+    return frames.go(`${PATH}/${id}?done=given`)
+  }
+
   const deactivate = act(admins.deactivate, 'deactivated')
   const reactivate = act(admins.reactivate, 'reactivated')
   const signOut = act(admins.signOut, 'signed-out')

@@ -11,7 +11,7 @@ import { createHouseWays } from './ways.ts'
 
 /** What the console asks for with a new flow. */
 interface Beginning {
-  kind: 'login' | 'registration' | 'recovery' | 'settings'
+  kind: 'login' | 'registration' | 'recovery' | 'settings' | 'verification'
   /** Where the browser goes on: an address of the console itself, which nobody else may choose. */
   returnTo: string
   /** Undefined for the language of the browser. */
@@ -28,11 +28,13 @@ export type House = ReturnType<typeof createHouse>
 export function createHouse(
   parts: Parameters<typeof createHouseAccounts>[0] &
     Parameters<typeof createHouseSignIns>[0] &
+    Parameters<typeof createHouseStanding>[0] &
     Parameters<typeof createHouseWays>[0] & { flows: Flows },
 ) {
   const { flows } = parts
   const { create, find } = createHouseAccounts(parts)
-  const { open, changePassword, removeSecondFactor, ...sessions } = createHouseSignIns(parts)
+  const { open, verify, changePassword, removeSecondFactor, ...sessions } =
+    createHouseSignIns(parts)
 
   /** The page on which somebody goes on. Throws `FlowRefusal`. */
   async function begin({ kind, language, ...request }: Beginning): Promise<string> {
@@ -55,6 +57,7 @@ export function createHouse(
     create,
     find,
     open,
+    verify,
     changePassword,
     removeSecondFactor,
     sessions,

@@ -2,6 +2,7 @@ import type { Config } from '../../../config/index.ts'
 import type { Db } from '../../../db/open.ts'
 import type { Audit } from '../../../platform/audit/index.ts'
 import type { Clock } from '../../../platform/clock.ts'
+import { createCredentials } from '../credentials.ts'
 import { createNewCredential } from '../new-credential.ts'
 import { createHashing } from '../passwords/index.ts'
 import { createPeople } from '../people.ts'
@@ -27,6 +28,11 @@ export function createHouseOffice(
   return {
     ...createHouseAccounts({ ...parts, store, people, newCredential, minLength }),
     roster: createHouseRoster({ store }),
-    standing: createHouseStanding({ ...parts, store, people }),
+    standing: createHouseStanding({
+      ...parts,
+      store,
+      people,
+      credentials: createCredentials({ ...parts, store }),
+    }),
   }
 }

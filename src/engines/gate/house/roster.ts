@@ -9,6 +9,8 @@ export interface Operator {
   email: string
   /** Empty for who has not said one. */
   name: string
+  /** Whether the operator has shown that mail to the address reaches them. */
+  isVerified: boolean
   state: State
   createdAt: number
 }
@@ -25,7 +27,7 @@ export interface RosterScan {
 export type HouseRoster = ReturnType<typeof createHouseRoster>
 
 /** Who the operators are. */
-export function createHouseRoster({ store: { identities } }: { store: Store }) {
+export function createHouseRoster({ store: { identities, addresses } }: { store: Store }) {
   /** Newest first, or by address where its beginning is searched for. */
   function page({ search, state, after, limit }: RosterScan): (Operator & { seq: number })[] {
     const rows =
@@ -36,26 +38,31 @@ export function createHouseRoster({ store: { identities } }: { store: Store }) {
             after: after?.email,
             limit,
           })
-    return rows.map((row) => ({ ...operatorOf(row), seq: row.seq }))
+    return rows.map((row) => ({ ...of(row), seq: row.seq }))
   }
 
   function find(id: string): Operator | undefined {
     const row = identities.find(HOUSE_ID, id)
-    return row && operatorOf(row)
+    return row && of(row)
   }
+
+  /** The operator of a row that was read elsewhere. */
+  function of({ id, email, traits, state, createdAt }: OperatorRow): Operator {
+    const { display_name: name = '' }: { display_name?: string } = JSON.parse(traits)
+    return { id, email, name, isVerified: isVerified(id), state, createdAt }
+  }
+
+  const isVerified = (id: string): boolean =>
+    (addresses.of(HOUSE_ID, id)?.verifiedAt ?? null) !== null
 
   return {
     page,
     find,
+    of,
+    isVerified,
     /** Of no more than `most`. */
     count: (state: State, most: number): number => identities.count(HOUSE_ID, state, most),
   }
 }
 
-export function operatorOf(
-  row: Pick<IdentityRow, 'id' | 'email' | 'traits' | 'state' | 'createdAt'>,
-): Operator {
-  const { id, email, state, createdAt } = row
-  const { display_name: name = '' }: { display_name?: string } = JSON.parse(row.traits)
-  return { id, email, name, state, createdAt }
-}
+type OperatorRow = Pick<IdentityRow, 'id' | 'email' | 'traits' | 'state' | 'createdAt'>

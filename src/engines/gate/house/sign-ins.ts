@@ -3,6 +3,7 @@ import type { Actor, Audit } from '../../../platform/audit/index.ts'
 import { forbidden, notFound } from '../../../platform/errors.ts'
 import { HOUSE_ID } from '../../../platform/house.ts'
 import type { CredentialRemoval } from '../credential-removal.ts'
+import type { Completion } from '../flows/completion.ts'
 import type { Session, SessionDetail } from '../model/sessions.ts'
 import type { ChangePassword } from '../password-change.ts'
 import type { Hashing } from '../passwords/hashing.ts'
@@ -27,9 +28,11 @@ export function createHouseSignIns(parts: {
   hashing: Hashing
   setPassword: ChangePassword
   credentialRemoval: CredentialRemoval
+  completion: Pick<Completion, 'prove'>
   minLength: number
 }) {
-  const { db, audit, people, sessions, hashing, setPassword, credentialRemoval, minLength } = parts
+  const { db, audit, people, sessions, hashing, setPassword, credentialRemoval } = parts
+  const { completion, minLength } = parts
 
   const existing = (operatorId: string) => people.existing(HOUSE_ID, operatorId)
 
@@ -46,6 +49,9 @@ export function createHouseSignIns(parts: {
     const methods = [{ method, aal: 'aal1' as const }]
     return sessions.open(operator, { assuranceLevel: 'aal1', methods, ipAddress, userAgent })
   }
+
+  /** Within a commit: the operator has shown that mail to their address reaches them. */
+  const verify = (operatorId: string): void => completion.prove(existing(operatorId))
 
   /**
    * Ends all sessions but the one that is kept. Throws `invalid` for a password that breaks a rule.
@@ -95,7 +101,7 @@ export function createHouseSignIns(parts: {
   const record = (actor: Actor, action: string, operatorId: string) =>
     audit.record({ tenantId: HOUSE_ID, actor, action, object: `identity:${operatorId}` })
 
-  return { open, changePassword, list, end, endOthers, endAll, removeSecondFactor }
+  return { open, verify, changePassword, list, end, endOthers, endAll, removeSecondFactor }
 }
 
 const SYSTEM: Actor = { kind: 'system' }

@@ -1,5 +1,6 @@
 import type { Actor, Audit } from '../../../platform/audit/index.ts'
 import { HOUSE_ID } from '../../../platform/house.ts'
+import type { Credentials } from '../credentials.ts'
 import type { People } from '../people.ts'
 import { endSessions } from '../sessions.ts'
 import type { State } from '../store/identities.ts'
@@ -8,8 +9,13 @@ import type { Store } from '../store/index.ts'
 export type HouseStanding = ReturnType<typeof createHouseStanding>
 
 /** Whether operators may get in, as others decide it: each within the caller's commit. */
-export function createHouseStanding(parts: { store: Store; people: People; audit: Audit }) {
-  const { store, people, audit } = parts
+export function createHouseStanding(parts: {
+  store: Store
+  people: People
+  credentials: Credentials
+  audit: Audit
+}) {
+  const { store, people, credentials, audit } = parts
   const existing = (operatorId: string) => people.existing(HOUSE_ID, operatorId)
 
   /** Who is deactivated is out at once, and what that ends does not come back with them. */
@@ -19,9 +25,22 @@ export function createHouseStanding(parts: { store: Store; people: People; audit
   /** Everywhere, at once; they may sign in again. */
   function signOut(actor: Actor, operatorId: string) {
     endSessions(store, existing(operatorId))
-    const object = `identity:${operatorId}`
-    audit.record({ tenantId: HOUSE_ID, actor, action: 'sessions.revoked', object })
+    record(actor, 'sessions.revoked', operatorId)
   }
 
-  return { setState, signOut }
+  /**
+   * Removes every credential and session of an account, for one that a stranger may have made by
+   * the address of another.
+   */
+  function removeCredentials(actor: Actor, operatorId: string) {
+    const operator = existing(operatorId)
+    credentials.removeAll(operator)
+    endSessions(store, operator)
+    record(actor, 'identity.credentials_wiped', operatorId)
+  }
+
+  const record = (actor: Actor, action: string, operatorId: string) =>
+    audit.record({ tenantId: HOUSE_ID, actor, action, object: `identity:${operatorId}` })
+
+  return { setState, signOut, removeCredentials }
 }

@@ -1,5 +1,6 @@
 import type { MembershipRow } from '../../../../src/console/operators/store/memberships.ts'
 import type { Operator } from '../../../../src/engines/gate/house/roster.ts'
+import { Address } from '../../address.tsx'
 import { Confirm, DangerZone } from '../../confirm.tsx'
 import { type Column, DataTable } from '../../data-table.tsx'
 import { EmptyState } from '../../empty-state.tsx'
@@ -44,6 +45,7 @@ export const OperatorPage = (page: Subject) => {
       <Section id="about" title="About" isCard>
         <Facts
           facts={[
+            ['E-mail', <Address {...operator} limit={80} />],
             ['Id', <Id id={operator.id} what="operator id" />],
             ['Name', operator.name === '' ? 'none yet' : <Text text={operator.name} />],
             ['State', <StatusMark {...OPERATOR_MARKS[operator.state]} />],
@@ -116,7 +118,11 @@ const Access = (subject: Subject) => (
             ? 'Send them a link that signs in?'
             : 'Make a link that signs in as them?'
         }
-        consequence="Whoever opens it is signed in, but for a second factor where they have set one up. It is noted in the audit log."
+        consequence={
+          subject.operator.isVerified
+            ? 'Whoever opens it is signed in, but for a second factor where they have set one up. It is noted in the audit log.'
+            : `Whoever opens it is signed in. ${LOSES} It is noted in the audit log.`
+        }
         action={actionOn(subject, 'login-link')}
         isHarmless
       />
@@ -157,6 +163,14 @@ export const LoginLinkPage = (page: { base: string; operator: Operator; link: st
   </>
 )
 
+/** What a right, or a link, costs an account that may have been made by someone else. */
+const LOSES =
+  'The address is not verified: any password, two-factor authentication, social login, session and ' +
+  'invitation of the account is removed.'
+
+const lost = ({ operator, isMailed }: Subject): string =>
+  operator.isVerified ? '' : ` ${LOSES} ${isMailed ? 'Send' : 'Make'} a login link afterwards.`
+
 const actionOn = ({ base, operator }: Subject, verb: string) =>
   url(base, `${PATH}/${operator.id}/${verb}`)
 
@@ -169,8 +183,9 @@ const giving = (subject: Subject) => ({
         id="give"
         verb="Give admin right"
         question="Let them run the installation?"
-        consequence="They may suspend tenants, and give the right to others or take it from you."
+        consequence={`They may suspend tenants, and give the right to others or take it from you.${lost(subject)}`}
         action={actionOn(subject, 'give-admin')}
+        fields={{ email: subject.operator.email }}
       />
     ) : (
       <p class="hint">Not while they are deactivated.</p>
@@ -203,7 +218,9 @@ const end = (subject: Subject) =>
   subject.operator.state === 'inactive'
     ? {
         title: 'Reactivate them',
-        text: 'They sign in again by what they signed in by before, and run what they ran.',
+        text: subject.operator.isVerified
+          ? 'They sign in again by what they signed in by before, and run what they ran.'
+          : `They run what they ran.${lost(subject)}`,
         control: (
           <ActionButton action={actionOn(subject, 'reactivate')}>Reactivate operator</ActionButton>
         ),

@@ -1,5 +1,6 @@
 import type { MembershipRow } from '../../../../src/console/operators/store/memberships.ts'
 import type { Operator } from '../../../../src/engines/gate/house/roster.ts'
+import { Address } from '../../address.tsx'
 import type { Column } from '../../data-table.tsx'
 import { PageHead } from '../../page-head.tsx'
 import type { Pages } from '../../pager.tsx'
@@ -88,7 +89,7 @@ function sentenceOn({ active, admins }: Counts, most: number): string {
 }
 
 const columns = (now: number): Column<OperatorLine & { runs: readonly MembershipRow[] }>[] => [
-  { label: 'E-mail', isWide: true, cell: ({ email }) => <Text text={email} limit={60} /> },
+  { label: 'E-mail', isWide: true, cell: (operator) => <Address {...operator} limit={60} /> },
   {
     label: 'Name',
     cell: ({ name }) => (name === '' ? '–' : <Text text={name} limit={40} />),

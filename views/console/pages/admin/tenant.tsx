@@ -1,6 +1,7 @@
 import type { MemberRow } from '../../../../src/console/operators/store/memberships.ts'
 import type { Usage } from '../../../../src/platform/metering/index.ts'
 import type { Tenant } from '../../../../src/platform/tenants.ts'
+import { Address } from '../../address.tsx'
 import { Meter } from '../../charts/meter.tsx'
 import { Confirm, DangerZone } from '../../confirm.tsx'
 import { type Column, DataTable } from '../../data-table.tsx'
@@ -133,7 +134,7 @@ const enginesIn = ({ days }: Usage): [string, number][] =>
   ])
 
 const columns = (now: number): Column<MemberRow>[] => [
-  { label: 'E-mail', isWide: true, cell: ({ email }) => <Text text={email} limit={60} /> },
+  { label: 'E-mail', isWide: true, cell: (member) => <Address {...member} limit={60} /> },
   { label: 'Role', narrow: 'corner', cell: ({ role }) => role },
   { label: 'Since', align: 'right', cell: ({ createdAt }) => <Time at={createdAt} now={now} /> },
 ]

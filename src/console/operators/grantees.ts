@@ -1,0 +1,79 @@
+import type { HouseRoster, Operator } from '../../engines/gate/house/roster.ts'
+import type { HouseStanding } from '../../engines/gate/house/standing.ts'
+import type { Actor, Audit } from '../../platform/audit/index.ts'
+import { conflict, fail, notFound } from '../../platform/errors.ts'
+import type { OperatorStore } from './store/index.ts'
+import { createWithdrawal } from './withdrawal.ts'
+
+declare const mayReceive: unique symbol
+
+/**
+ * The id of an operator who may be given a right. Stores take no other, so that each grant has
+ * decided what becomes of an account whose address was never verified.
+ */
+export type Grantee = string & { readonly [mayReceive]: true }
+
+/** An operator as the one who grants has chosen them. */
+export type Chosen = Pick<Operator, 'id' | 'email'>
+
+export type Grantees = ReturnType<typeof createGrantees>
+
+/**
+ * Who may be given a right. People choose an operator by the e-mail address, and anyone can have
+ * made an account by the address of another: as long as it is not verified, its password, second
+ * factor and sessions may be a stranger's. All of this runs within the commit of the grant.
+ */
+export function createGrantees(parts: {
+  audit: Audit
+  store: OperatorStore
+  house: { roster: HouseRoster; standing: HouseStanding }
+}) {
+  const { store } = parts
+  const { roster, standing } = parts.house
+  const withdrawInvitations = createWithdrawal(parts)
+
+  /**
+   * Removes every way into an account that is not verified: credentials, sessions, login links,
+   * and invitations that were sent from it. For grants by those who can let its owner in again.
+   */
+  function secured(actor: Actor, chosen: Chosen): Grantee {
+    const { id, isVerified } = unchanged(chosen)
+    if (!isVerified) {
+      standing.removeCredentials(actor, id)
+      store.removeSignInLinks(id)
+      for (const { tenantId } of store.membershipsOf(id)) withdrawInvitations(actor, tenantId, id)
+    }
+    return id as Grantee
+  }
+
+  /**
+   * For grants by the owners of one tenant, who must not lock an operator of others out. Throws
+   * `conflict` for an account that is not verified.
+   */
+  function verified(chosen: Chosen): Grantee {
+    const { id, isVerified } = unchanged(chosen)
+    if (!isVerified) throw conflict(NOT_VERIFIED)
+    return id as Grantee
+  }
+
+  /**
+   * A stranger could give up the address of another for one of their own, which is verified, right
+   * before the grant. Throws `conflict`.
+   */
+  function unchanged({ id, email }: Chosen): Operator {
+    const operator = roster.find(id) ?? fail(notFound('operator not found'))
+    if (operator.email !== email) throw conflict(MOVED)
+    return operator
+  }
+
+  return { secured, verified }
+}
+
+/** An account that is made in the commit of the grant: no one else has been in it. */
+export const newcomer = ({ id }: { id: string }): Grantee => id as Grantee
+
+const MOVED = 'the account has another e-mail address by now; check who has it, then try again'
+
+const NOT_VERIFIED =
+  'role: this address is not verified, so the account may belong to someone else. Ask them to verify ' +
+  'it, or remove them and send a new invitation'

@@ -1,0 +1,223 @@
+import { describe, expect, test } from 'bun:test'
+import { HOUSE_ID } from '../../src/platform/house.ts'
+import { newVisitor } from '../support/visitor.ts'
+import { audited } from './console-world.ts'
+import {
+  bootUnverified,
+  EMAIL,
+  NO_WAYS,
+  type UnverifiedWorld,
+  WITH_MAIL,
+} from './unverified-world.ts'
+
+/** What the newest mail to an address says. */
+function mailTo({ app }: UnverifiedWorld, address: string): string {
+  const [mail] = app.mail.outbox.page('all', { recipient: address }, { limit: 1 }).mails
+  return app.mail.outbox.read('all', mail?.id ?? '')?.body?.text ?? ''
+}
+
+const mailedLink = (world: UnverifiedWorld, address: string): string =>
+  world.app.url + (/\/console\/\w+\/[\w-]+/.exec(mailTo(world, address))?.[0] ?? '')
+
+const pathTo = ({ app }: UnverifiedWorld, url: string) => app.url + new URL(url).pathname
+
+describe('a right that is given to an address that is not verified', () => {
+  const asOwner = ({ tenantId }: UnverifiedWorld) => ['--tenant', tenantId, '--role', 'owner']
+  const isAdmin = ({ app }: UnverifiedWorld) => audited(app, 'admin.added').length === 1
+
+  const GRANTS: [
+    string,
+    (world: UnverifiedWorld) => Promise<unknown>,
+    (w: UnverifiedWorld) => unknown,
+  ][] = [
+    ['operator create --admin', ({ operator }) => operator('create', '--admin'), isAdmin],
+    [
+      'operator create --tenant',
+      (world) => world.operator('create', ...asOwner(world)),
+      ({ roleOf }) => roleOf() === 'owner',
+    ],
+    [
+      'the page of an operator',
+      ({ send, admin, id }) => send(admin, `/console/admin/operators/${id}/give-admin`),
+      isAdmin,
+    ],
+    [
+      'operator reactivate',
+      async ({ operator }) => {
+        await operator('deactivate')
+        await operator('reactivate')
+      },
+      ({ app, id }) => app.operators.admins.existing(id).state === 'active',
+    ],
+    [
+      'the button that reactivates',
+      async ({ send, admin, id }) => {
+        await send(admin, `/console/admin/operators/${id}/deactivate`)
+        await send(admin, `/console/admin/operators/${id}/reactivate`)
+      },
+      ({ app, id }) => app.operators.admins.existing(id).state === 'active',
+    ],
+  ]
+
+  test.each(GRANTS)('by %s is out of reach of who made the account', async (_, grant, isGiven) => {
+    await using world = await bootUnverified()
+    const eve = await world.signIn()
+    expect(await eve.isIn()).toBe(true)
+
+    await grant(world)
+
+    expect(isGiven(world)).toBe(true)
+    expect([await eve.isIn(), world.waysIn()]).toEqual([false, NO_WAYS])
+    expect(await (await world.signIn()).isIn()).toBe(false)
+    expect([world.isVerified(), audited(world.app, 'identity.credentials_wiped')]).toMatchObject([
+      false,
+      [{ object: `identity:${world.id}` }],
+    ])
+  })
+
+  test('ends login links, and invitations that were sent from the account', async () => {
+    await using world = await bootUnverified()
+    const { app, id, operator } = world
+    const { id: own } = await app.tenant('Eve’s team')
+    await operator('create', '--tenant', own, '--role', 'owner')
+    const eve = { actor: { kind: 'operator', id }, id, name: 'Eve' } as const
+    await app.operators.invitations.invite(eve, own, { email: 'e2@example.com', role: 'owner' })
+    const link = await app.operators.links.issueSignIn({ kind: 'cli' }, id)
+
+    await operator('create', '--admin')
+
+    expect(app.operators.links.look(link)).toBeUndefined()
+    expect(app.operators.invitations.list(own)).toEqual([])
+  })
+
+  test('leaves a verified account as it is', async () => {
+    await using world = await bootUnverified()
+    await world.app.db.commit(() => world.app.gate.house.verify(world.id))
+    const eve = await world.signIn()
+    await world.operator('create', '--admin')
+    expect([await eve.isIn(), world.waysIn().password]).toEqual([true, true])
+  })
+
+  test('is not given by a page that still shows the address', async () => {
+    await using world = await bootUnverified()
+    const { send, admin, owner, id, app, tenantId, operator } = world
+    await operator('create', '--tenant', tenantId, '--role', 'viewer')
+    const page = await world.see(admin, `/console/admin/operators/${id}`)
+    expect(page).toContain(`name="email" value="${EMAIL}"`)
+    await app.db.commit(() => {
+      const eve = app.gate.people.existing(HOUSE_ID, id)
+      app.gate.people.change(eve, { kind: 'system' }, { traits: { email: 'eve@example.com' } })
+      app.gate.house.verify(id)
+    })
+    const shown = { email: EMAIL, role: 'owner' }
+    const path = `/console/admin/operators/${id}/give-admin`
+    expect((await send(admin, path, shown)).status).toBe(409)
+    expect((await send(owner, `/console/team/${id}`, shown)).status).toBe(422)
+    expect([audited(app, 'admin.added'), world.roleOf()]).toEqual([[], 'viewer'])
+  })
+})
+
+describe('an owner of a tenant', () => {
+  test('gives a member who is not verified no more rights, and is told why', async () => {
+    await using world = await bootUnverified()
+    const { send, owner, id, operator, tenantId } = world
+    await operator('create', '--tenant', tenantId, '--role', 'member')
+    const ways = world.waysIn()
+    const refused = await send(owner, `/console/team/${id}`, { email: EMAIL, role: 'owner' })
+    expect([refused.status, refused.body]).toEqual([
+      422,
+      expect.stringContaining('This address is not verified'),
+    ])
+    expect([world.roleOf(), world.waysIn()]).toEqual(['member', ways])
+    expect((await send(owner, `/console/team/${id}`, { role: 'viewer' })).status).toBe(303)
+    expect(world.roleOf()).toBe('viewer')
+  })
+})
+
+describe('a login link', () => {
+  test('that was printed leaves no other way in, and verifies nothing', async () => {
+    await using world = await bootUnverified()
+    const eve = await world.signIn()
+    const printed = (await world.operator('login-link', '--json')).json().url
+    const victim = newVisitor()
+    const page = await victim.press(await victim.visit(pathTo(world, printed)), 'Sign in')
+    expect(page.text).toContain('Set a new password.')
+    expect(await eve.isIn()).toBe(false)
+    expect(world.waysIn()).toEqual({ ...NO_WAYS, sessions: 1 })
+    expect(world.isVerified()).toBe(false)
+  })
+
+  test('that was mailed does the same, and verifies the address', async () => {
+    await using world = await bootUnverified({ env: WITH_MAIL })
+    const { send, admin, id } = world
+    const eve = await world.signIn()
+    await send(admin, `/console/admin/operators/${id}/login-link`)
+    const victim = newVisitor()
+    await victim.press(await victim.visit(mailedLink(world, EMAIL)), 'Sign in')
+    expect([await eve.isIn(), await world.isIn(victim)]).toEqual([false, true])
+    expect([world.waysIn(), world.isVerified()]).toEqual([{ ...NO_WAYS, sessions: 1 }, true])
+  })
+
+  test('that was mailed is void once the account has another address', async () => {
+    await using world = await bootUnverified({ env: WITH_MAIL })
+    const { app, send, admin, id } = world
+    await send(admin, `/console/admin/operators/${id}/login-link`)
+    await app.db.commit(() => {
+      const eve = app.gate.people.existing(HOUSE_ID, id)
+      app.gate.people.change(eve, { kind: 'system' }, { traits: { email: 'eve@example.com' } })
+    })
+    const link = mailedLink(world, EMAIL)
+    expect((await fetch(link, { method: 'POST', redirect: 'manual' })).status).toBe(409)
+    expect(world.isVerified()).toBe(false)
+  })
+})
+
+describe('an invitation', () => {
+  test('that an account accepts which is not verified leaves it to who accepts alone', async () => {
+    await using world = await bootUnverified()
+    const eve = await world.signIn()
+    const link = await world.app.operators.links.issueSignIn({ kind: 'cli' }, world.id)
+    const other = await world.signIn()
+    const { url } = await world.invite('somebody@example.com', 'owner')
+    const form = await other.visit(pathTo(world, url))
+    expect(form.text).toContain('Your address is not verified. Accepting removes the password')
+
+    const page = await other.press(form, 'Accept the invitation')
+
+    expect(page.text).toContain('Acting in Acme')
+    expect([await other.isIn(), await eve.isIn(), world.roleOf()]).toEqual([true, false, 'owner'])
+    expect(world.waysIn()).toEqual({ ...NO_WAYS, sessions: 1 })
+    expect(world.app.operators.links.look(link)).toBeUndefined()
+  })
+})
+
+describe('an address that is not verified', () => {
+  const PAGES: [string, 'admin' | 'owner', (world: UnverifiedWorld) => string][] = [
+    ['the list of operators', 'admin', () => '/console/admin/operators'],
+    ['an operator', 'admin', ({ id }) => `/console/admin/operators/${id}`],
+    ['a tenant', 'admin', ({ tenantId }) => `/console/admin/tenants/${tenantId}`],
+    ['the team', 'owner', () => '/console/team'],
+    ['a member', 'owner', ({ id }) => `/console/team/${id}`],
+  ]
+
+  test.each(PAGES)('is marked on the page of %s, until it is', async (_, by, pathIn) => {
+    await using world = await bootUnverified()
+    await world.operator('create', '--tenant', world.tenantId, '--role', 'viewer')
+    const page = () => world.see(world[by], pathIn(world))
+    expect(await page()).toContain('(not verified)')
+    await world.app.db.commit(() => world.app.gate.house.verify(world.id))
+    expect(await page()).not.toContain('(not verified)')
+  })
+
+  test('is verified from the account, by a code that goes there', async () => {
+    await using world = await bootUnverified({ env: WITH_MAIL })
+    const visitor = await world.signIn()
+    expect(visitor.page.text).toContain('(not verified)')
+    const form = await visitor.press(visitor.page, 'Verify e-mail')
+    const sent = await visitor.press(form, 'method=code', { email: EMAIL })
+    const [, code = ''] = /^ {4}(\d{6})$/m.exec(mailTo(world, EMAIL)) ?? []
+    await visitor.press(sent, 'method=code', { code })
+    const account = await visitor.visit(`${world.app.url}/console/account`)
+    expect([account.text.includes('not verified'), world.isVerified()]).toEqual([false, true])
+  })
+})
