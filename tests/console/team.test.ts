@@ -166,7 +166,7 @@ describe('an invitation', () => {
   })
 
   test.each([
-    [true, 'It is on its way by mail.'],
+    [true, 'on its way by mail'],
     [false, 'No mail goes out now'],
   ])('says what becomes of the link (by mail: %p)', (isMailed, words) => {
     const invitation = {
@@ -179,7 +179,9 @@ describe('an invitation', () => {
       isMailed,
     } as const
     const page = InvitedPage({ base: '', invitation, now: app.clock.now() })
-    expect(renderToString(page)).toContain(words)
+    const html = renderToString(page)
+    expect(html).toContain(words)
+    expect(html.includes(invitation.url)).toBe(!isMailed)
   })
 
   test('is no longer listed once it has ended', async () => {

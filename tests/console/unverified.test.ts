@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { HOUSE_ID } from '../../src/platform/house.ts'
+import { newOperator } from '../support/operator.ts'
 import { newVisitor } from '../support/visitor.ts'
 import { audited } from './console-world.ts'
 import {
@@ -188,6 +189,72 @@ describe('an invitation', () => {
     expect([await other.isIn(), await eve.isIn(), world.roleOf()]).toEqual([true, false, 'owner'])
     expect(world.waysIn()).toEqual({ ...NO_WAYS, sessions: 1 })
     expect(world.app.operators.links.look(link)).toBeUndefined()
+  })
+
+  test('that was mailed verifies the address of who accepts it', async () => {
+    await using world = await bootUnverified({ env: WITH_MAIL })
+    const owned = await world.signIn()
+    await world.send(world.owner, '/console/team/invite', { email: EMAIL, role: 'viewer' })
+    const form = await owned.visit(mailedLink(world, EMAIL))
+    expect(form.text).not.toContain('not verified')
+    await owned.press(form, 'Accept the invitation')
+    expect([world.isVerified(), world.waysIn().password, world.roleOf()]).toEqual([
+      true,
+      true,
+      'viewer',
+    ])
+  })
+
+  test('that was mailed verifies the address of a newcomer, and is shown to no one else', async () => {
+    await using world = await bootUnverified({ env: WITH_MAIL })
+    const email = 'new@example.com'
+    const send = () => world.send(world.owner, '/console/team/invite', { email, role: 'viewer' })
+    const invited = await send()
+    expect(invited.body).not.toContain('/console/invitation/')
+    // No second mail goes out so soon, and no link is shown in its place.
+    const again = await send()
+    expect([again.status, again.body]).toEqual([422, expect.not.stringContaining('/invitation/')])
+    const visitor = newVisitor()
+    const form = await visitor.visit(mailedLink(world, email))
+    const typed = { name: 'New', password: 'correct horse battery' }
+    await visitor.press(form, 'Create account and join', typed)
+    const { id = '' } = world.app.gate.house.find(email) ?? {}
+    expect([world.isVerified(id), world.roleOf(id)]).toEqual([true, 'viewer'])
+  })
+
+  test('looks the same before sign-in for an operator and a stranger', async () => {
+    await using world = await bootUnverified()
+    const { email: known } = await newOperator(world.app, { email: 'known@example.com' })
+    const seenBy = async (email: string) => {
+      const path = pathTo(world, (await world.invite(email)).url)
+      const visitor = newVisitor()
+      const form = await visitor.visit(path)
+      const pages = [form]
+      const wrong: Record<string, string>[] = [{ password: 'short' }, { name: 'x'.repeat(300) }]
+      for (const typed of wrong)
+        pages.push(await visitor.press(form, 'Create account and join', typed))
+      const token = path.split('/').at(-1) ?? ''
+      return pages.map(({ status, html }) => [
+        status,
+        html.replaceAll(token, 'TOKEN').replaceAll(email, 'EMAIL'),
+      ])
+    }
+    expect(await seenBy(known)).toEqual(await seenBy('strange@example.com'))
+  })
+
+  test('leads to the sign-in where its address has an account, and stays good', async () => {
+    await using world = await bootUnverified()
+    const { url } = await world.invite(EMAIL)
+    const visitor = newVisitor()
+    const form = await visitor.visit(pathTo(world, url))
+    const typed = { name: 'New', password: 'another horse battery' }
+    const login = await visitor.press(form, 'Create account and join', typed)
+    expect(new URL(login.url).pathname).toBe('/auth/self-service/login')
+    expect(login.text).not.toContain(EMAIL)
+    expect([world.roleOf(), world.app.operators.invitations.list(world.tenantId)]).toMatchObject([
+      undefined,
+      [{ email: EMAIL }],
+    ])
   })
 })
 

@@ -3,7 +3,7 @@ import type { House } from '../../engines/gate/house/index.ts'
 import type { Operator } from '../../engines/gate/house/roster.ts'
 import type { IdentityRow } from '../../engines/gate/store/identities.ts'
 import type { Actor } from '../../platform/audit/index.ts'
-import { fail, notFound } from '../../platform/errors.ts'
+import { AppError, fail, notFound } from '../../platform/errors.ts'
 import { checkedName, type Plan, type Tenants } from '../../platform/tenants.ts'
 import type { Admins } from './admins.ts'
 import { firstTenantName } from './first-name.ts'
@@ -101,7 +101,8 @@ export function createEntry(parts: {
   const join = (token: string, id: string, device: Device): Promise<Joined> =>
     db.commit(() => {
       let renewed: Joined['renewed']
-      const { tenantId } = invitations.accept(token, id, () => {
+      const { tenantId } = invitations.accept(token, id, (invitation) => {
+        if (isOfMailbox(invitation, id)) house.verify(id)
         const operator = existing(id)
         const grantee = grantees.secured({ kind: 'operator', id }, operator)
         if (!operator.isVerified) renewed = house.open({ id }, { method: 'link', ...device })
@@ -113,27 +114,36 @@ export function createEntry(parts: {
   /** Whether an account would lose its credentials by accepting an invitation. */
   const wouldSecure = (invitation: InvitationRow, id: string): boolean =>
     !existing(id).isVerified &&
+    !isOfMailbox(invitation, id) &&
     !memberships.of(id).some(({ tenantId }) => tenantId === invitation.tenantId)
+
+  /** Someone who is signed in to an account, and reads its mail, has made it themselves. */
+  const isOfMailbox = ({ isMailed, email }: InvitationRow, id: string): boolean =>
+    isMailed && existing(id).email === email
 
   const existing = (id: string): Operator =>
     house.roster.find(id) ?? fail(notFound('operator not found'))
 
   /**
-   * A newcomer accepts one, by the address that was invited. That it is theirs is not proven: the
-   * inviter has seen the link too, and could have taken an address of someone else.
+   * A newcomer accepts one, by the address that was invited. It is verified if the link went to the
+   * mailbox alone. Undefined where an account has the address: its owner signs in first.
    */
   async function joinAsNewcomer(
     token: string,
     { displayName, password }: Omit<Newcomer, 'email'>,
     device: Device,
-  ): Promise<string> {
-    const { email } =
+  ): Promise<string | undefined> {
+    const { email, isMailed: isVerified } =
       invitations.look(token) ?? fail(notFound('the invitation was used before, or is too old'))
-    let session = ''
-    await house.create(SYSTEM, { email, displayName, password, isVerified: false }, (operator) => {
-      invitations.accept(token, operator.id, () => newcomer(operator))
-      session = house.open(operator, { method: 'link', ...device }).token
-    })
+    let session: string | undefined
+    try {
+      await house.create(SYSTEM, { email, displayName, password, isVerified }, (operator) => {
+        invitations.accept(token, operator.id, () => newcomer(operator))
+        session = house.open(operator, { method: 'link', ...device }).token
+      })
+    } catch (error) {
+      if (!(error instanceof AppError && error.kind === 'conflict')) throw error
+    }
     return session
   }
 

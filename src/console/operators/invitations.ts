@@ -46,8 +46,9 @@ export function createInvitations(parts: {
   const { db, clock, audit, mail, store, tenants, memberships, pageOf } = parts
 
   /**
-   * With `url` the inviter can hand the link over. That is the only way where there is no server for
-   * mail, and to an address that has had enough of such mails: anybody can be typed in.
+   * Where mails go out, the link is for the mailbox alone, and using it verifies the address.
+   * Without a mail server the inviter hands `url` over, and using it proves nothing. Throws
+   * `conflict` for a member, and for an address that has had enough of such mails.
    */
   async function invite(
     inviter: { actor: Actor; id: string; name: string },
@@ -63,22 +64,27 @@ export function createInvitations(parts: {
       if (list(tenantId).filter((one) => one.email !== email).length >= MOST_OPEN)
         throw conflict(`email: ${MOST_OPEN} invitations are open already; revoke one first`)
       const now = clock.now()
+      const isMailed = mail.hasServer
+      const { allowed } = mail.allowance(null, email, now, KIND)
+      if (isMailed && !allowed)
+        throw conflict(
+          'email: this address was sent an invitation a short while ago; try again later',
+        )
       const row: InvitationRow = {
         id: newId(),
         tenantId,
         email,
         role: wanted.role,
         tokenHash: sha256(token),
-        isMailed: false,
+        isMailed,
         invitedBy: inviter.id,
         createdAt: now,
         expiresAt: now + INVITATION_MS,
       }
       store.putInvitation(row)
       record(inviter.actor, 'invitation.created', row, { role: row.role })
-      const { allowed } = mail.allowance(null, email, now, KIND)
       if (allowed) post(row, inviter.name, url)
-      return { ...present(row), url, isMailed: allowed && mail.hasServer }
+      return { ...present(row), url, isMailed }
     })
   }
 

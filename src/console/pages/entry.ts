@@ -122,19 +122,17 @@ export function entryPages(parts: {
     if (!invitation) return usedUp('invitation', INVITE_AGAIN)
     const { email, role, tenantId } = invitation
     const visitor = visitors.ifAny(request)
-    const path = `/console/invitation/${token}`
     const page = InvitationPage({
       ...of,
       base: frames.base(),
-      action: `${frames.base()}${path}`,
+      action: `${frames.base()}${invitationPath(token)}`,
       tenantName: tenants.find(tenantId).name,
       role,
       email,
       ...(visitor && {
         visitor: { email: visitor.email, isSecured: entry.wouldSecure(invitation, visitor.id) },
       }),
-      isKnown: house.find(email) !== undefined,
-      loginHref: `${frames.base()}/console/login?${new URLSearchParams({ to: path })}`,
+      loginHref: `${frames.base()}${loginPath(token)}`,
     })
     return frames.html(page, of.errors ? 422 : 200)
   }
@@ -155,8 +153,10 @@ export function entryPages(parts: {
       () => entry.joinAsNewcomer(token, { displayName, password }, deviceOf(request)),
       NAMES,
     )
-    if (value !== undefined) return frames.go('/console', [cookie.given(value)])
-    return invitationPage(token, request, { typed: { name: displayName }, errors })
+    if (errors) return invitationPage(token, request, { typed: { name: displayName }, errors })
+    return value === undefined
+      ? frames.go(loginPath(token))
+      : frames.go('/console', [cookie.given(value)])
   }
 
   const usedUp = (what: string, next: string): Response =>
@@ -245,6 +245,11 @@ export function entryPages(parts: {
 
 /** From the account to its first session, which are made one after the other. */
 const JUST_NOW_MS = 60_000
+
+const invitationPath = (token: string): string => `/console/invitation/${token}`
+
+const loginPath = (token: string): string =>
+  `/console/login?${new URLSearchParams({ to: invitationPath(token) })}`
 
 const THEMES = new Set(['light', 'dark', 'system'])
 

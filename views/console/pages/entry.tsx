@@ -98,7 +98,7 @@ export const LinkPage = ({ base, action }: { base: string; action: string }) => 
   </PlainFrame>
 )
 
-/** Somebody is asked to join a tenant. */
+/** Asks somebody to join a tenant: before sign-in, the same for every address. */
 export const InvitationPage = (
   page: EntryForm & {
     tenantName: string
@@ -106,8 +106,6 @@ export const InvitationPage = (
     email: string
     /** The operator who is signed in already, and whether accepting takes their credentials. */
     visitor?: { email: string; isSecured: boolean }
-    /** Whether somebody has an account by the address that was invited. */
-    isKnown: boolean
     loginHref: string
   },
 ) => (
@@ -132,20 +130,19 @@ export const InvitationPage = (
         </p>
         {page.visitor.isSecured && <p class="hint">{UNVERIFIED}</p>}
       </Form>
-    ) : page.isKnown ? (
-      <div class="actions">
-        <LinkButton weight="primary" href={page.loginHref}>
-          Sign in to accept
-        </LinkButton>
-      </div>
     ) : (
-      <Form
-        action={page.action}
-        errors={page.errors}
-        buttons={<Button weight="primary">Create account and join</Button>}
-      >
-        <AccountFields {...page} />
-      </Form>
+      <>
+        <Form
+          action={page.action}
+          errors={page.errors}
+          buttons={<Button weight="primary">Create account and join</Button>}
+        >
+          <AccountFields {...page} />
+        </Form>
+        <p class="hint">
+          Already have an account? <a href={page.loginHref}>Sign in to accept</a>
+        </p>
+      </>
     )}
   </PlainFrame>
 )

@@ -1,7 +1,7 @@
 import { asTyped, errorAt } from '../../../src/console/form.ts'
 import type { Invitation } from '../../../src/console/operators/invitations.ts'
 import type { Fields } from '../../../src/http/body.ts'
-import { Button } from '../form/button.tsx'
+import { Button, LinkButton } from '../form/button.tsx'
 import type { FormError } from '../form/error-summary.tsx'
 import { Field } from '../form/field.tsx'
 import { Form } from '../form/form.tsx'
@@ -45,7 +45,7 @@ export const InvitePage = (page: {
   </>
 )
 
-/** The only time that the link is shown. */
+/** Where no mail goes out, the only time that the link is shown. */
 export const InvitedPage = (page: {
   base: string
   invitation: Invitation & { url: string; isMailed: boolean }
@@ -66,17 +66,24 @@ export const InvitedPage = (page: {
           ),
         }}
       />
-      <SecretPanel
-        title="Link of the invitation"
-        what="link"
-        secret={link}
-        doneHref={url(page.base, '/console/team')}
-      >
-        {isMailed
-          ? 'It is on its way by mail. To hand it over yourself as well, copy it now: '
-          : 'No mail goes out now, so hand it over yourself. Copy it now: '}
-        this is the only time that it is shown, and whoever opens it first joins.
-      </SecretPanel>
+      {isMailed ? (
+        <>
+          <p>It is on its way by mail, to that mailbox alone.</p>
+          <div class="actions">
+            <LinkButton href={url(page.base, '/console/team')}>Go to the team</LinkButton>
+          </div>
+        </>
+      ) : (
+        <SecretPanel
+          title="Link of the invitation"
+          what="link"
+          secret={link}
+          doneHref={url(page.base, '/console/team')}
+        >
+          No mail goes out now, so hand it over yourself. Copy it now: this is the only time that it
+          is shown, and whoever opens it first joins.
+        </SecretPanel>
+      )}
     </>
   )
 }
