@@ -17,10 +17,16 @@ export function openShell({ cwd, env }: { cwd: string; env: Record<string, strin
   const reader = child.stdout.getReader()
   const decoder = new TextDecoder()
   let unread = ''
+  let last = Promise.resolve('')
   void run('curl() { command curl -sS "$@"; }')
 
-  /** What the command prints. Whatever it complains about, it does on the same line. */
-  async function run(command: string): Promise<string> {
+  /** What the command prints, errors included. A command waits for the one before it. */
+  function run(command: string): Promise<string> {
+    last = last.then(() => type(command))
+    return last
+  }
+
+  async function type(command: string): Promise<string> {
     child.stdin.write(`{ ${command}\n} 2>&1\nprintf '\\036'\n`)
     await child.stdin.flush()
     while (!unread.includes(END)) {
