@@ -60,7 +60,7 @@ export function createApp(
   const clientAddress = createClientAddress(config.server.trustedProxies)
   const web = { baseUrl, addressOf, pages: createFlowPages() }
   const gate = createGate(platform, { delivery, mail }, config, access, web, {
-    onOperator: (operator) => operators.entry.welcome(operator, config.metering.defaultPlan),
+    onOperator: (operator) => operators.entry.welcome(operator, config.console.signupPlan),
   })
   const operators = createOperators({
     ...platform,

@@ -22,7 +22,12 @@ describe('the executable, in a folder of its own, with an empty environment and 
     expect(server.err()).toContain(`curl ${server.url}/v1/clockwork/jobs`)
 
     const tenant = (await cli('tenant', 'create', '--name', 'Acme')).json()
-    expect(tenant).toEqual({ id: expect.any(String), name: 'Acme', plan: 'free', status: 'active' })
+    expect(tenant).toEqual({
+      id: expect.any(String),
+      name: 'Acme',
+      plan: 'unlimited',
+      status: 'active',
+    })
     const key = (await cli('key', 'create', '--tenant', tenant.id, '--engine', 'clockwork')).json()
     expect(key).toEqual({
       id: expect.any(String),

@@ -149,8 +149,8 @@ export const settings = {
     overagePer: setting(integer(1, 1_000_000_000), 10_000, 'How many requests that price buys.'),
     defaultPlan: setting(
       choice('free', 'metered', 'unlimited'),
-      'free',
-      'The plan of a tenant that is made without one.',
+      'unlimited',
+      'The plan of a tenant that you create without naming one.',
     ),
     defaultSpendCapCents: setting(
       integer(0, 1_000_000_000_000),
@@ -236,6 +236,11 @@ export const settings = {
       choice('closed', 'open'),
       'closed',
       'Whether strangers may make an account and a tenant.',
+    ),
+    signupPlan: setting(
+      choice('free', 'metered', 'unlimited'),
+      'free',
+      'The plan of a tenant that a stranger creates by signing up.',
     ),
   }),
 

@@ -149,7 +149,7 @@ describe('tenants and keys', () => {
     const gatehouse = cli(folder.path)
 
     const { out } = await gatehouse('tenant', 'create', '--name', 'Acme')
-    expect(out).toStartWith('Created tenant Acme (free).\n')
+    expect(out).toStartWith('Created tenant Acme (unlimited).\n')
     const id = out.trim().split('\n').at(-1) ?? ''
     expect((await gatehouse('key', 'list')).out).toBe('No key yet.\n')
     expect(

@@ -27,7 +27,7 @@ test('nothing has to be set', () => {
   expect(config.relay.retryDelaysMs).toHaveLength(10)
   expect(config.relay.idempotencyWindowMs).toBe(86_400_000)
   expect(config.passepartout.telegramApiRoot).toBe('https://api.telegram.org')
-  expect(config.console.signup).toBe('closed')
+  expect(config.console).toEqual({ signup: 'closed', signupPlan: 'free' })
   expect(config.metrics.enabled).toBe(false)
 })
 
@@ -36,7 +36,7 @@ test('a plan, a price and a cap are there from the start', () => {
     freeRequests: 3000,
     overagePriceCents: 300,
     overagePer: 10_000,
-    defaultPlan: 'free',
+    defaultPlan: 'unlimited',
     defaultSpendCapCents: 5000,
   })
 })
@@ -127,7 +127,8 @@ describe('a setting within its bounds is taken', () => {
     ['database.external_checkpoint', 'true', 'database.externalCheckpoint', true],
     ['outbound.allow', '["*.lan", "[fd00::7]:443"]', 'outbound.allow', ['*.lan', '[fd00::7]:443']],
     ['outbound.max_response', '"1KB"', 'outbound.maxResponseBytes', 1024],
-    ['metering.default_plan', '"unlimited"', 'metering.defaultPlan', 'unlimited'],
+    ['metering.default_plan', '"metered"', 'metering.defaultPlan', 'metered'],
+    ['console.signup_plan', '"unlimited"', 'console.signupPlan', 'unlimited'],
     ['metering.free_requests', '0', 'metering.freeRequests', 0],
     ['gate.session_lifetime', '"30d"', 'gate.sessionLifetimeMs', 2_592_000_000],
     ['gate.password.min_length', '12', 'gate.password.minLength', 12],
@@ -271,6 +272,7 @@ describe('a setting out of its bounds is refused, and the complaint says what is
     ['metering.overage_per', '0', 'expected an integer from 1 to 1000000000'],
     ['metering.overage_price_cents', '2.5', 'expected an integer from 0 to 1000000000'],
     ['metering.default_plan', '"gold"', 'expected "free", "metered" or "unlimited"'],
+    ['console.signup_plan', '"gold"', 'expected "free", "metered" or "unlimited"'],
     ['limits.requests_per_minute', '0', 'expected an integer from 1 to 10000000'],
     ['gate.webhook_delays', '[]', 'expected a list of 1 to 20, each a duration from 0s to 1h'],
     ['gate.password.min_length', '4', 'expected an integer from 8 to 128'],

@@ -6,7 +6,7 @@ import { newAccount, startOpenIdProvider, startPlainProviders } from '../support
 import { newVisitor } from '../support/visitor.ts'
 import { ACCOUNT, audited, type ServedApp, servedApp } from './console-world.ts'
 
-const OPEN = { 'console-signup': 'open', 'metering-default-plan': 'metered' }
+const OPEN = { 'console-signup': 'open' }
 
 /** Where sign-up is open, and somebody has set the installation up. */
 async function openApp(flags: Record<string, string> = OPEN) {
@@ -36,11 +36,11 @@ async function signUp(app: ServedApp, email: string, name?: string) {
 const tenantsOf = (app: ServedApp) => app.platform.tenants.list()
 
 describe('where sign-up is open', () => {
-  test('a stranger gets an account and a tenant of the default plan, and is asked what it is called', async () => {
+  test('a stranger gets an account and a tenant on the free plan, and is asked what it is called', async () => {
     await using app = await openApp()
     const { visitor, page } = await signUp(app, 'ada@example.com', 'Ada Berg')
     expect([page.status, new URL(page.url).pathname]).toEqual([200, '/console/welcome'])
-    expect(tenantsOf(app)).toMatchObject([{ name: 'Ada Berg’s team', plan: 'metered' }])
+    expect(tenantsOf(app)).toMatchObject([{ name: 'Ada Berg’s team', plan: 'free' }])
     const [{ id: tenantId } = { id: '' }] = tenantsOf(app)
     const [owner] = app.operators.memberships.list(tenantId)
     expect(owner).toMatchObject({ email: 'ada@example.com', role: 'owner' })
@@ -53,6 +53,16 @@ describe('where sign-up is open', () => {
     expect(tenantsOf(app)).toMatchObject([{ name: 'Berg Analytics' }])
     expect(audited(app, 'tenant.changed')).toMatchObject([{ actor_id: owner?.id }])
     expect((await visitor.visit(`${app.url}/console/admin/tenants`)).status).toBe(403)
+  })
+
+  test('the plan of a stranger’s tenant is a setting of its own, apart from what operators create', async () => {
+    await using app = await openApp({
+      ...OPEN,
+      'console-signup-plan': 'metered',
+      'metering-default-plan': 'free',
+    })
+    await signUp(app, 'ada@example.com', 'Ada')
+    expect(tenantsOf(app)).toMatchObject([{ plan: 'metered' }])
   })
 
   test('the name may stay as it is, and is asked for once', async () => {

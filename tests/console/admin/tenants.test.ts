@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { newOperator } from '../../support/operator.ts'
+import { countRequests } from '../../support/usage.ts'
 import { type AdminWorld, audited, bootAdmin, HOSTILE, isEscaped, textOf } from './admin-world.ts'
 
 const PATH = '/console/admin/tenants'
@@ -100,6 +101,21 @@ describe('a new tenant', () => {
     const made = world.app.platform.tenants.list().at(-1)
     expect(made).toMatchObject({ name: 'Fresh', plan: 'metered', status: 'active' })
     expect(lastAudited('tenant.created')).toMatchObject({ ...byAdmin(), tenant_id: made?.id ?? '' })
+  })
+
+  test('meets no limit on requests unless the operator picks a plan that has one', async () => {
+    const form = await world.open(`${PATH}/new`)
+    const [, plan = ''] = /value="(\w+)" checked/.exec(form.body) ?? []
+    await world.send(PATH, { name: 'Busy', plan })
+    const { platform, client } = world.app
+    const { id = '' } = platform.tenants.list().find(({ name }) => name === 'Busy') ?? {}
+    countRequests(world.app, id, 1_000_000)
+    const { key } = await platform.keys.issue(
+      { kind: 'system' },
+      { tenantId: id, engine: 'relay', environment: 'live' },
+    )
+    const event = { event_type: 'order.paid', payload: {} }
+    expect((await client(key).post('/v1/relay/messages', event)).status).toBe(202)
   })
 
   test.each([
