@@ -1,14 +1,14 @@
 /**
  * Makes what a release is handed out as: `bun run release [--target NAME]… [--out DIR] [--tag TAG]`.
- * An executable and an archive for each target, and their checksums, in place of those that an
- * earlier release left there. The same commit gives the same bytes. With a tag, it has to be the version's, the changelog has to have a dated section for it,
+ * An executable, an archive, the notices and the bill of materials for each target, and their
+ * checksums, in place of those that an earlier release left there. The same commit gives the same bytes. With a tag, it has to be the version's, the changelog has to have a dated section for it,
  * and that section is written beside as the text of the release.
  */
 import { statSync } from 'node:fs'
 import { basename, join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import manifest from '../package.json' with { type: 'json' }
-import { compile } from './build.ts'
+import { type Companions, compile } from './build.ts'
 import { writeArchive } from './release/archive.ts'
 import { checksums } from './release/checksums.ts'
 import { removeEarlier } from './release/earlier.ts'
@@ -47,6 +47,38 @@ async function tryOut(target: Target, executable: string) {
 
 const megabytes = (bytes: number) => `${(bytes / 1e6).toFixed(1)} MB`
 
+interface Making {
+  out: string
+  commit: { name: string; time: number }
+  executablePath: string
+}
+
+/** The files of a target. */
+async function makeTarget(target: Target, { out, commit, executablePath }: Making) {
+  const outfile = join(out, `gatehouse-${version}-${target.name}`)
+  const archive = `${outfile}.tar.gz`
+  const { name, time } = commit
+  const { compileFor, runtime: packageName } = target
+  const runtime = { target: compileFor, executablePath, packageName }
+  const companions = await compile({ outfile, commit: name, time, runtime })
+  const { format, bytes } = inspect(outfile, target, name)
+  const outcome = await tryOut(target, outfile)
+  await writeArchive({ root: ROOT, executable: outfile, companions, outfile: archive, time })
+  const sizes = `${megabytes(bytes)}, archive ${megabytes(statSync(archive).size)}`
+  console.log(`${basename(outfile)}: ${format}, ${sizes}; ${outcome}`)
+  return [outfile, archive, ...(await writeBeside(outfile, companions))]
+}
+
+/** Under the name of the executable, with an ending: `.THIRD-PARTY-NOTICES`, `.cdx.json`. */
+async function writeBeside(outfile: string, companions: Companions): Promise<string[]> {
+  const files = Object.entries(companions).map(([name, text]) => ({
+    file: `${outfile}.${name.replace(/^gatehouse\./, '')}`,
+    text,
+  }))
+  for (const { file, text } of files) await Bun.write(file, text)
+  return files.map(({ file }) => file)
+}
+
 async function release() {
   const { target: names, out: given, tag, 'allow-dirty': allowDirty } = options()
   const targets = chooseTargets(names)
@@ -58,18 +90,8 @@ async function release() {
   if (notes !== undefined) await Bun.write(join(out, 'NOTES.md'), notes)
 
   const files: string[] = []
-  for (const target of targets) {
-    const outfile = join(out, `gatehouse-${version}-${target.name}`)
-    const archive = `${outfile}.tar.gz`
-    const runtime = { target: target.compileFor, executablePath: runtimeOf(target) }
-    await compile({ outfile, commit: commit.name, runtime })
-    const { format, bytes } = inspect(outfile, target, commit.name)
-    const outcome = await tryOut(target, outfile)
-    await writeArchive({ root: ROOT, executable: outfile, outfile: archive, time: commit.time })
-    const sizes = `${megabytes(bytes)}, archive ${megabytes(statSync(archive).size)}`
-    console.log(`${basename(outfile)}: ${format}, ${sizes}; ${outcome}`)
-    files.push(outfile, archive)
-  }
+  for (const target of targets)
+    files.push(...(await makeTarget(target, { out, commit, executablePath: runtimeOf(target) })))
   await Bun.write(join(out, 'SHA256SUMS'), checksums(files))
   console.log(`release ${version} of ${commit.name} in ${out}`)
 }

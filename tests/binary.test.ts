@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, test } from 'bun:test'
-import { readdirSync, statSync } from 'node:fs'
-import { join } from 'node:path'
+import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { compile } from '../scripts/build.ts'
 import { BINARY, command, compileBinary, startServer, until } from './support/binary.ts'
 import { temporaryFolder } from './support/folder.ts'
 import { startMailServer } from './support/mail-server.ts'
@@ -173,6 +174,19 @@ describe('the executable, in a folder of its own, with an empty environment and 
     expect(code).toBe(0)
     expect(JSON.parse(out)).toMatchObject({ version: expect.any(String), bun: '1.4.5' })
   })
+
+  test('has the notices inside, and the same bytes whenever it is compiled from the same commit', async () => {
+    using folder = temporaryFolder()
+    const run = (...args: string[]) => command({ cwd: folder.path, args })
+    const outfile = join(folder.path, 'gatehouse')
+    const { commit } = (await run('version', '--json')).json()
+    const companions = await compile({ outfile, commit })
+
+    expect((await run('version', '--notices')).out).toBe(companions['THIRD-PARTY-NOTICES'])
+    for (const [name, text] of Object.entries(companions))
+      expect(await Bun.file(join(dirname(BINARY), name)).text()).toBe(text)
+    expect(Buffer.compare(readFileSync(outfile), readFileSync(BINARY))).toBe(0)
+  }, 60_000)
 
   test('serves pages, documents and assets from inside itself', async () => {
     using folder = temporaryFolder()

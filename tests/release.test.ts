@@ -121,7 +121,8 @@ describe('an archive', () => {
     const executable = join(folder, 'gatehouse-1.2.3-plan9')
     const outfile = `${executable}.tar.gz`
     await Bun.write(executable, 'not really')
-    await writeArchive({ root: ROOT, executable, outfile, time: 1_767_225_600 })
+    const companions = { 'THIRD-PARTY-NOTICES': 'notices', 'gatehouse.cdx.json': '{}' }
+    await writeArchive({ root: ROOT, executable, companions, outfile, time: 1_767_225_600 })
     const bytes = await Bun.file(outfile).bytes()
     const entries = extract()
     entries.end(Bun.gunzipSync(bytes))
@@ -134,10 +135,12 @@ describe('an archive', () => {
     return { bytes, files }
   }
 
-  test('has the executable, the unit where the pages say, and no folder but its own', async () => {
+  test('has the executable, notices, a bill of materials, the unit, and no folder but its own', async () => {
     using folder = temporaryFolder()
     const { files } = await archived(folder.path)
     expect(files.get('gatehouse')).toEqual({ mode: 0o755, text: 'not really' })
+    expect(files.get('THIRD-PARTY-NOTICES')).toEqual({ mode: 0o644, text: 'notices' })
+    expect(files.get('gatehouse.cdx.json')).toEqual({ mode: 0o644, text: '{}' })
     expect(files.get('docs/gatehouse.service')?.text).toBe(await read('docs/gatehouse.service'))
     const notOfRepository = [...files.keys()].filter((name) => /^[./]|\.\.|\\/.test(name))
     expect(notOfRepository).toEqual([])

@@ -13,6 +13,7 @@ export async function smoke(executable: string, version: string): Promise<void> 
   const cwd = mkdtempSync(join(tmpdir(), 'gatehouse-smoke-'))
   try {
     expectText(await run(executable, ['version'], cwd), `gatehouse ${version} (`)
+    expectText(await run(executable, ['version', '--notices'], cwd), 'Third-party notices of')
     expectText(await run(executable, ['config', 'check'], cwd), 'valid')
     await serveAndStop(executable, cwd)
   } finally {

@@ -1,0 +1,26 @@
+import { join } from 'node:path'
+
+declare const GATEHOUSE_NOTICES: string | undefined
+
+const checkout = join(import.meta.dir, '..', '..')
+
+/**
+ * The licences of everything that the executable contains, as text. It is part of the executable;
+ * in a checkout, the build is asked for it, which reads the installed packages.
+ */
+export async function readNotices(): Promise<string> {
+  if (typeof GATEHOUSE_NOTICES === 'string') return GATEHOUSE_NOTICES
+  const child = Bun.spawn([process.execPath, join('scripts', 'notices.ts')], {
+    cwd: checkout,
+    stdin: 'ignore',
+    stdout: 'pipe',
+    stderr: 'pipe',
+  })
+  const [out, err, code] = await Promise.all([
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+    child.exited,
+  ])
+  if (code !== 0) throw new Error(`The notices of this checkout cannot be read: ${err.trim()}`)
+  return out
+}

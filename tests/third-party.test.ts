@@ -1,0 +1,165 @@
+import { beforeAll, describe, expect, test } from 'bun:test'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join, relative } from 'node:path'
+import { Version } from '@cyclonedx/cyclonedx-library/Spec'
+import { JsonStrictValidator } from '@cyclonedx/cyclonedx-library/Validation'
+import lock from '../bun.lock'
+import manifest from '../package.json' with { type: 'json' }
+import { readContents } from '../scripts/build.ts'
+import type { Contents } from '../scripts/third-party/components.ts'
+import { allowedLicence, noticesOf } from '../scripts/third-party/licences.ts'
+import { noticesText } from '../scripts/third-party/notices.ts'
+import { ROOT } from '../scripts/third-party/packages.ts'
+import { sbomText } from '../scripts/third-party/sbom.ts'
+import { cli } from './support/cli.ts'
+import { temporaryFolder } from './support/folder.ts'
+
+/** What goes with the executable because of the software of others inside it. */
+
+let contents: Contents
+let notices: string
+beforeAll(async () => {
+  contents = await readContents()
+  notices = noticesText('1.2.3', contents.components)
+})
+
+const RUNTIME = `bun ${manifest.devDependencies.bun}`
+
+describe('the notices', () => {
+  test('have a section of each package that is compiled in, and of the runtime', () => {
+    const sections = [...notices.matchAll(/^={80}\n(.+)\n(?:.+\n)+?={80}$/gm)].map(
+      ([, title]) => title,
+    )
+    const direct = Object.entries(manifest.dependencies).map((entry) => entry.join(' '))
+    expect(sections).toEqual(contents.components.map(({ name, version }) => `${name} ${version}`))
+    expect(sections).toEqual(expect.arrayContaining([...direct, RUNTIME]))
+  })
+
+  test('have every line on copyright of the licence files of each package', () => {
+    const lost = contents.components.flatMap(({ name }) => {
+      const folder = join(ROOT, 'node_modules', name)
+      const files = readdirSync(folder).filter((file) => /licen[cs]e|notice|copying/i.test(file))
+      const lines = files.flatMap((file) => readFileSync(join(folder, file), 'utf8').split(/\r?\n/))
+      return lines.filter((line) => /copyright|©/i.test(line) && !notices.includes(line.trim()))
+    })
+    expect(lost).toEqual([])
+  })
+
+  test.each([
+    ['copied into a package', 'Copyright Mathias Bynens'],
+    ['bundled by a package', 'noble-hashes 2.4.0 | (c) Paul Miller'],
+    ['under a licence of its own within a package', 'Copyright (c) 2020 Evgeny Poberezkin'],
+    ['compiled into a WebAssembly module', 'Copyright (c) 2015 Andrew Gallant'],
+    ['linked into the runtime', 'GNU LIBRARY GENERAL PUBLIC LICENSE'],
+  ])('have code that is %s', (_, words) => {
+    expect(notices).toContain(words)
+  })
+
+  test('are printed from a checkout, too', async () => {
+    using folder = temporaryFolder()
+    const { code, out } = await cli(folder.path)('version', '--notices')
+    expect([code, out]).toEqual([0, noticesText(manifest.version, contents.components)])
+  })
+})
+
+describe('a package', () => {
+  test.each([
+    'MIT',
+    'BSD-0-Clause',
+    '(MIT OR GPL-3.0-only)',
+    'MIT AND ISC',
+    'GPL-2.0-only OR Apache-2.0',
+  ])('under %s may be compiled in', (licence) => {
+    expect(() => allowedLicence('some 1.0.0', licence)).not.toThrow()
+  })
+
+  test.each([
+    undefined,
+    'UNLICENSED',
+    'SEE LICENSE IN LICENSE.txt',
+    'GPL-3.0-only',
+    'MPL-2.0',
+    'MIT AND GPL-3.0-only',
+    '(GPL-3.0-only) AND (MIT OR ISC)',
+    '(GPL-3.0-only OR MIT OR ISC) AND GPL-3.0-only',
+  ])('under %p fails the build, and the message names it', (licence) => {
+    expect(() => allowedLicence('some 1.0.0', licence)).toThrow(
+      `some 1.0.0 is under ${licence ?? 'no stated licence'}, which is not on the list`,
+    )
+  })
+
+  test('without a licence file fails the build, and the message says where its text goes', async () => {
+    using folder = temporaryFolder()
+    await Bun.write(join(folder.path, 'README.md'), 'MIT')
+    const bare = {
+      name: '@some/package',
+      version: '1.0.0',
+      folder: relative(ROOT, folder.path),
+      modules: [],
+      integrity: '',
+      imports: [],
+    }
+    expect(() => noticesOf(bare)).toThrow(
+      '@some/package 1.0.0 has no licence file: put its text into licenses/@some/package@1.0.0/',
+    )
+    await Bun.write(join(folder.path, 'LICENSE'), 'Copyright (c) 2026 Some\n')
+    expect(noticesOf(bare)).toEqual(['Copyright (c) 2026 Some'])
+  })
+
+  test('is in the executable if the repository supplies its licence', () => {
+    const folders = [
+      ...new Bun.Glob('**/*@*.*.*').scanSync({ cwd: join(ROOT, 'licenses'), onlyFiles: false }),
+    ]
+    const compiled = contents.components.map(({ name, version }) => `${name}@${version}`)
+    expect(folders.length).toBeGreaterThan(3)
+    expect(folders.filter((folder) => !compiled.includes(folder))).toEqual([])
+  })
+})
+
+describe('the bill of materials', () => {
+  const subject = { version: '1.2.3', commit: 'abc', time: 1_767_225_600, sha256: 'a'.repeat(64) }
+  const bill = () => JSON.parse(sbomText(subject, contents))
+
+  test('is valid CycloneDX 1.7', async () => {
+    const validator = new JsonStrictValidator(Version.v1dot7)
+    expect(await validator.validate(sbomText(subject, contents))).toBeNull()
+  })
+
+  test('has the hash that bun.lock has of each package, and names the package by a URL', () => {
+    const locked = Object.values<unknown[]>(lock.packages).map(([id, , , integrity]) => [
+      id,
+      Buffer.from(`${integrity}`.slice('sha512-'.length), 'base64').toString('hex'),
+    ])
+    const known = new Map(locked as [string, string][])
+    for (const { purl, hashes } of bill().components) {
+      const id = purl.slice('pkg:npm/'.length).replace('%40', '@')
+      expect([id, hashes]).toEqual([id, [{ alg: 'SHA-512', content: known.get(id) }]])
+    }
+  })
+
+  test('leads from the executable to every component, and names none that is not there', () => {
+    const { metadata, components, dependencies } = bill()
+    const graph = new Map<string, string[]>(
+      dependencies.map(({ ref, dependsOn }: { ref: string; dependsOn: string[] }) => [
+        ref,
+        dependsOn,
+      ]),
+    )
+    const reached = new Set<string>([metadata.component['bom-ref']])
+    for (const ref of reached) for (const next of graph.get(ref) ?? []) reached.add(next)
+    const refs = components.map((one: { 'bom-ref': string }) => one['bom-ref'])
+    expect([...reached].sort()).toEqual([metadata.component['bom-ref'], ...refs].sort())
+    expect([...graph.keys()].sort()).toEqual([...reached].sort())
+  })
+
+  test('has the runtime and what is linked into it', () => {
+    const runtime = bill().components.at(-1)
+    expect(runtime).toMatchObject({ type: 'platform', name: 'bun' })
+    expect(runtime.components).toContainEqual(
+      expect.objectContaining({
+        name: 'JavaScriptCore',
+        licenses: [{ license: { name: 'LGPL-2' } }],
+      }),
+    )
+  })
+})
