@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { createHash } from 'node:crypto'
 import { readdirSync } from 'node:fs'
-import { join, normalize } from 'node:path'
+import { basename, join, normalize } from 'node:path'
 import { buffer } from 'node:stream/consumers'
 import { type Static, Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
@@ -266,10 +266,18 @@ describe('the workflows', () => {
     expect(writers('packages')).toEqual(['image'])
   })
 
-  test.each(['ci', 'release'])('%s calls scripts that exist and pins actions', async (name) => {
+  test('name each action by a commit, with its version beside it', async () => {
+    const names = readdirSync(join(ROOT, '.github/workflows'))
+    const texts = await Promise.all(names.map((name) => read(`.github/workflows/${name}`)))
+    const used = texts.join('\n').match(/\buses:.*/g) ?? []
+    const pinned = /^uses: [\w-]+\/[\w-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$/
+    expect(used.length).toBeGreaterThan(10)
+    expect(used.filter((line) => !pinned.test(line))).toEqual([])
+  })
+
+  test.each(['ci', 'release'])('%s calls scripts that exist', async (name) => {
     const { jobs } = await workflow(name)
     const steps = Object.values(jobs).flatMap((job) => job.steps)
-    for (const { uses } of steps) if (uses) expect(uses).toMatch(/^[\w-]+\/[\w-]+@v\d+$/)
     const runs = steps.map(({ run = '' }) => run).join('\n')
     for (const [, script = ''] of runs.matchAll(/bun run (\w+)/g))
       expect(Object.keys(manifest.scripts)).toContain(script)
@@ -278,7 +286,29 @@ describe('the workflows', () => {
   })
 })
 
-test('the image is built with the pinned Bun, and so is what CI runs', async () => {
-  expect(await read('Dockerfile')).toContain(`ARG BUN_VERSION=${PINNED}\n`)
+test('CI runs the pinned Bun, and the image is compiled with the one that bun.lock has', async () => {
   expect(await read('.ci/run')).toContain(`bun@${PINNED} `)
+  expect(await read('Dockerfile')).toContain('RUN node_modules/.bin/bun scripts/build.ts')
+})
+
+test('the image is built from images that are named by their digest', async () => {
+  const dockerfile = await read('Dockerfile')
+  const defaults = new Map(
+    [...dockerfile.matchAll(/^ARG (\w+)=(.+)$/gm)].map(([, name, value]) => [name, value]),
+  )
+  const images = [...dockerfile.matchAll(/^FROM (?:--platform=\S+ )?(\S+)/gm)].map(
+    ([, image = '']) => image.replace(/^\$\{(\w+)\}$/, (_, name) => defaults.get(name) ?? name),
+  )
+  expect(images.length).toBe(3)
+  for (const image of images) expect(image).toMatch(/^[\w./-]+:[\w.-]+@sha256:[0-9a-f]{64}$/)
+})
+
+test('the image has the licence, the notices and the bill of materials', async () => {
+  const [, copied = ''] =
+    /^COPY .*?((?:\/\$\{TARGETARCH\}\/\S+ ){2,})/m.exec(await read('Dockerfile')) ?? []
+  const names = copied
+    .trim()
+    .split(' ')
+    .map((path) => basename(path))
+  expect(names).toEqual(['LICENSE', 'THIRD-PARTY-NOTICES', 'gatehouse.cdx.json'])
 })
