@@ -112,10 +112,18 @@ function commitOfBuild(): string {
   return git.exitCode === 0 ? git.stdout.toString().trim() : 'unknown'
 }
 
-if (import.meta.main) {
+async function build() {
   const folder = join(ROOT, 'dist')
   const outfile = join(folder, 'gatehouse')
   const companions = await compile({ outfile, commit: commitOfBuild() })
   for (const [name, text] of Object.entries(companions)) await Bun.write(join(folder, name), text)
   console.log(`built ${outfile}`)
 }
+
+if (import.meta.main)
+  await build().catch((error) => {
+    // The bundler has many reasons, each with its place; ours is one sentence.
+    const plain = error instanceof Error && !(error instanceof AggregateError)
+    console.error(plain ? error.message : error)
+    process.exit(1)
+  })
