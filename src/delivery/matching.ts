@@ -4,7 +4,7 @@ import { invalid } from '../platform/errors.ts'
 export interface Filter {
   /** Types and patterns such as `user.*`; null stands for all. */
   eventTypes: readonly string[] | null
-  /** None stands for every message; with some, one that names none of them stays away. */
+  /** With some, a message that names channels has to name one of them; none stands for all. */
   channels: readonly string[]
 }
 
@@ -35,7 +35,8 @@ export function compileFilter({ eventTypes, channels }: Filter): CompiledFilter 
   const heard = new Set(channels)
   return (type, named) => {
     if (!hearsType(type)) return 'event_type'
-    return named.some((channel) => heard.has(channel)) ? 'matches' : 'channels'
+    const fits = named.length === 0 || named.some((channel) => heard.has(channel))
+    return fits ? 'matches' : 'channels'
   }
 }
 

@@ -67,8 +67,8 @@ describe('channels', () => {
     expect(verdict(['eu'], ['EU'])).toBe('channels')
   })
 
-  test('a message without channels does not reach a filter with some', () => {
-    expect(verdict(['eu'], [])).toBe('channels')
+  test('a filter with channels hears messages without any', () => {
+    expect(verdict(['eu'], [])).toBe('matches')
   })
 })
 
@@ -108,7 +108,8 @@ function toldInFull(patterns: string[] | null, heard: string[], type: string, na
     pattern === '*' ? /./ : new RegExp(`^${pattern.replaceAll('.', '\\.').replace('*', '.+')}$`),
   )
   if (!expressions.some((expression) => expression.test(type))) return 'event_type'
-  const fits = heard.length === 0 || heard.filter((channel) => named.includes(channel)).length > 0
+  const isRestricted = heard.length > 0 && named.length > 0
+  const fits = !isRestricted || heard.filter((channel) => named.includes(channel)).length > 0
   return fits ? 'matches' : 'channels'
 }
 

@@ -83,9 +83,7 @@ function reasonOf(
     case 'event_type':
       return `it listened to ${listed(filter?.eventTypes ?? [])}, not to ${type}`
     case 'channels':
-      return channels.length === 0
-        ? `it listened to the channels ${listed(filter?.channels ?? [])} only, and the message names none`
-        : `it listened to the channels ${listed(filter?.channels ?? [])}, the message names ${listed(channels)}`
+      return `it listened to the channels ${listed(filter?.channels ?? [])}, the message names ${listed(channels)}`
     case 'later':
       return 'the endpoint is younger than the message'
     case 'sandbox':

@@ -14,7 +14,7 @@ import {
   Url,
 } from '../../../http/schemas.ts'
 import { MOST_EVENT_TYPES } from '../limits.ts'
-import { Channels, EventType, Payload } from './fields.ts'
+import { channels, EventType, Payload } from './fields.ts'
 
 const EventTypes = t.Nullable(
   t.Array(t.String({ expected: 'a type like user.created or a pattern like user.*' }), {
@@ -31,7 +31,11 @@ export const NewEndpoint = lenient({
     t.String({ maxLength: 500, expected: 'a string of up to 500 characters' }),
   ),
   event_types: t.Optional(EventTypes),
-  channels: t.Optional(Channels),
+  channels: t.Optional(
+    channels(
+      'Leaves out messages that are restricted to other channels. Without any, the endpoint listens on all.',
+    ),
+  ),
   format: t.Optional(oneOf(FORMATS)),
   headers: t.Optional(
     t.Record(t.String(), t.String({ expected: 'a string' }), {

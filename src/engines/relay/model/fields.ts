@@ -6,9 +6,11 @@ export const EventType = t.String({
   expected: 'a dotted name like user.created',
   examples: ['user.created'],
 })
-export const Channels = t.Array(t.String({ expected: 'the name of a channel' }), {
-  maxItems: MOST_CHANNELS,
-  expected: `a list of up to ${MOST_CHANNELS} channels`,
-})
+export const channels = (description: string) =>
+  t.Array(t.String({ expected: 'the name of a channel' }), {
+    maxItems: MOST_CHANNELS,
+    expected: `a list of up to ${MOST_CHANNELS} channels`,
+    description,
+  })
 export const AnyObject = t.Record(t.String(), t.Unknown(), { expected: 'a JSON object' })
 export const Payload = t.Object({}, { additionalProperties: true, expected: 'a JSON object' })

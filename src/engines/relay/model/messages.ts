@@ -1,7 +1,7 @@
 import { t } from 'elysia'
 import { STATUSES } from '../../../http/delivery-log/model.ts'
 import { lenient, oneOf, Timestamp } from '../../../http/schemas.ts'
-import { AnyObject, Channels, EventType, Payload } from './fields.ts'
+import { AnyObject, channels, EventType, Payload } from './fields.ts'
 
 export const NewMessage = lenient({
   event_type: EventType,
@@ -9,7 +9,11 @@ export const NewMessage = lenient({
   idempotency_key: t.Optional(
     t.String({ minLength: 1, maxLength: 256, expected: 'a string of 1 to 256 characters' }),
   ),
-  channels: t.Optional(Channels),
+  channels: t.Optional(
+    channels(
+      'Delivers to endpoints that listen on one of these channels, or on all. Without any, to every endpoint subscribed to the type.',
+    ),
+  ),
 })
 export type NewMessage = typeof NewMessage.static
 

@@ -65,7 +65,7 @@ export const EndpointForm = (page: {
           label="Channels"
           isMono
           isRequired={false}
-          help="Left empty, messages of every channel and of none."
+          help="If empty, the endpoint listens on all channels. Messages without channels are always received."
         />
         <Select
           {...of('format')}

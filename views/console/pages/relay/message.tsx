@@ -64,7 +64,7 @@ export const MessagePage = (page: {
             ['Accepted', <Moment at={message.timestamp} now={now} />],
             [
               'Channels',
-              message.channels.length === 0 ? 'none' : <Text text={message.channels.join(', ')} />,
+              message.channels.length === 0 ? 'all' : <Text text={message.channels.join(', ')} />,
             ],
             ...(message.idempotency_key === null
               ? []

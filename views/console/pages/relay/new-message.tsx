@@ -51,7 +51,13 @@ export const NewMessagePage = (page: {
           rows={10}
           help="A JSON object. It is sent on as it is spelled here."
         />
-        <Field {...of('channels')} label="Channels" isMono isRequired={false} />
+        <Field
+          {...of('channels')}
+          label="Channels"
+          isMono
+          isRequired={false}
+          help="Delivers only to endpoints that listen on one of these channels. If empty, to every endpoint subscribed to the event type."
+        />
       </Form>
     </>
   )
