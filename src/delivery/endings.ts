@@ -44,7 +44,7 @@ export function createEndings(parts: {
     const endpoint = store.endpoints.ofTenant(row.tenantId, row.endpointId)
     const policy = policyOf(row.stream)
     const step = stepAfter(row, sent, policy)
-    const next = step.endedAt === null ? whereItStands(step, sent, endpoint, policy) : step
+    const next = step.endedAt === null ? whereItStands(step, sent, endpoint) : step
     store.line.move(row.seq, next)
     store.attempts.insert(attemptRow(row, sent, next))
     if (next.attempts > ATTEMPTS_KEPT) store.attempts.trim(row.seq, ATTEMPTS_KEPT)
@@ -69,7 +69,8 @@ export function createEndings(parts: {
 
   /**
    * Who turns away one message is well. A resend that fails counts for nothing: it is to leave
-   * the schedule alone, and so must not open the breaker.
+   * the schedule alone, and so must not open the breaker. Without a breaker no failure counts: what
+   * was held is let go as fast as from an endpoint that answers.
    */
   function judge(
     endpoint: EndpointRow,
@@ -81,7 +82,8 @@ export function createEndings(parts: {
     if (sent.refuses === 'all') return disable(tenantId, id, 'gone')
     if (sent.result === 'succeeded' || sent.refuses === 'message')
       return recovery.noteSuccess(tenantId, id)
-    if (sent.result === 'interrupted' || trigger === 'resend' || !breaker) return recovery.goOn(id)
+    if (sent.result === 'interrupted' || trigger === 'resend') return recovery.goOn(id)
+    if (!breaker) return recovery.noteSuccess(tenantId, id)
     const health = recovery.noteFailure(tenantId, id, breaker)
     const lastGoodAt = () => store.hours.lastSuccessBefore(id) ?? endpoint.createdAt
     if (isHopeless(health, clock.now(), lastGoodAt)) disable(tenantId, id, 'failing')
@@ -107,14 +109,9 @@ export function createEndings(parts: {
 }
 
 /** The endpoint was switched off, or deleted, while the attempt was under way. */
-function whereItStands(
-  step: Step,
-  { endedAt }: Sent,
-  endpoint: EndpointRow | undefined,
-  { whilePaused }: Policy,
-): Step {
+function whereItStands(step: Step, { endedAt }: Sent, endpoint: EndpointRow | undefined): Step {
   if (endpoint?.isActive) return step
-  return endpoint && whilePaused === 'held' ? { ...step, state: 'held' } : cancelled(step, endedAt)
+  return endpoint ? { ...step, state: 'held' } : cancelled(step, endedAt)
 }
 
 const durations = (durationMs: number): Partial<HourCounts> => ({

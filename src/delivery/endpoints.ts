@@ -12,12 +12,11 @@ import type { Format } from './formats.ts'
 import { ENDPOINTS_PER_STREAM } from './limits.ts'
 import { checkChannel, checkTypePattern } from './matching.ts'
 import type { Parking } from './parking.ts'
-import type { PolicyOf } from './policy.ts'
 import type { Recovery } from './recovery.ts'
 import { checkSecret, newSecret, rotate } from './signing-secrets.ts'
 import type { EndpointRow } from './store/endpoints.ts'
 import type { Store } from './store/index.ts'
-import type { Stream, StreamName } from './stream.ts'
+import type { Stream } from './stream.ts'
 
 const CANNOT_OPEN =
   'the secret and headers of this endpoint cannot be opened; rotate the secret, then set its headers again'
@@ -58,11 +57,9 @@ export function createEndpoints(parts: {
   directory: Directory
   recovery: Recovery
   parking: Parking
-  policyOf: PolicyOf
   brandName: string
 }) {
   const { db, clock, outbound, audit, store, directory, recovery, parking, brandName } = parts
-  const holds = (stream: StreamName) => parts.policyOf(stream).whilePaused === 'held'
 
   /** To be shown. */
   const get = (stream: Stream, id: string): Endpoint => directory.readable(existing(stream, id))
@@ -123,9 +120,8 @@ export function createEndpoints(parts: {
     stream: Stream,
     actor: Actor,
     id: string,
-    { held: asked = 'drain', ...fields }: EndpointChange,
+    { held = 'drain', ...fields }: EndpointChange,
   ): Promise<Endpoint> {
-    const held = holds(stream.name) ? asked : 'discard'
     const before = open(stream, id)
     check(fields)
     changed(before, fields)
@@ -161,10 +157,10 @@ export function createEndpoints(parts: {
   }
 
   /** What came in while the held ones were being discarded goes the same way. */
-  function switched({ tenantId, stream, id, isActive }: Endpoint, held: 'drain' | 'discard') {
+  function switched({ tenantId, id, isActive }: Endpoint, held: 'drain' | 'discard') {
     if (!isActive) return recovery.suspend(id)
     if (held === 'discard') parking.discardRest(tenantId, id)
-    if (holds(stream)) recovery.restart(tenantId, id)
+    recovery.restart(tenantId, id)
   }
 
   /** Gone at once for everybody; what was still to come for it is cancelled. */

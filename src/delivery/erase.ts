@@ -14,11 +14,12 @@ interface Erased {
 export function createErase({ store, clock }: { store: Store; clock: Clock }) {
   /**
    * Deletes, inside the caller's commit, messages about `about` with all that became of them,
-   * but for the types to keep. One stays until all its deliveries have ended.
+   * but for the types to keep. One stays while a delivery of it is on its way; what is held for an
+   * endpoint that takes nothing may be held for weeks, and goes.
    */
   return (tenantId: string, about: string, keptTypes: readonly string[], limit: number): Erased => {
-    const ended = store.messages.endedAbout(tenantId, about, keptTypes, limit)
-    const deleted = deleteMessages(store, ended, clock.now(), limit)
+    const resting = store.messages.restingAbout(tenantId, about, keptTypes, limit)
+    const deleted = deleteMessages(store, resting, clock.now(), limit)
     return { deleted, isComplete: !store.messages.isAnyAbout(tenantId, about, keptTypes) }
   }
 }

@@ -36,7 +36,7 @@ export function createDelivery(
   const wake = createWake(() => loops)
   const directory = createDirectory({ db, store, sealing })
   const recovery = createRecovery({ store, clock, wake })
-  const parking = createParking({ db, clock, store, log, policyOf })
+  const parking = createParking({ db, clock, store, log })
   const send = createSend({ outbound, clock, brandName })
   const endings = createEndings({
     store,
@@ -89,7 +89,6 @@ export function createDelivery(
       directory,
       recovery,
       parking,
-      policyOf,
       brandName,
     }),
     healthOf: recovery.healthOf,

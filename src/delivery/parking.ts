@@ -2,25 +2,18 @@ import type { Db } from '../db/open.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Log } from '../platform/log.ts'
 import { SLICE } from './limits.ts'
-import type { PolicyOf } from './policy.ts'
 import type { Store } from './store/index.ts'
 
 export type Parking = ReturnType<typeof createParking>
 
 /** Moves all deliveries of an endpoint, a slice a commit: there may be hundreds of thousands. */
-export function createParking(parts: {
-  db: Db
-  clock: Clock
-  store: Store
-  log: Log
-  policyOf: PolicyOf
-}) {
-  const { db, clock, store, log, policyOf } = parts
+export function createParking(parts: { db: Db; clock: Clock; store: Store; log: Log }) {
+  const { db, clock, store, log } = parts
   const { holding, hours } = store
 
   /**
-   * Holds or cancels, as the policy has it, what is still to come for an endpoint that is inactive.
-   * Where it does not get to the end, the loop does so with the rest as it comes due. Never rejects.
+   * Holds what is still to come for an endpoint that is inactive. Where it does not get to the
+   * end, the loop holds the rest as it comes due. Never rejects.
    */
   async function parkAll(tenantId: string, endpointId: string): Promise<void> {
     try {
@@ -30,12 +23,10 @@ export function createParking(parts: {
     }
   }
 
+  /** One that is deleted has its deliveries cancelled instead. */
   function parkSlice(tenantId: string, endpointId: string): number {
     const endpoint = store.endpoints.ofTenant(tenantId, endpointId)
-    if (!endpoint || endpoint.isActive) return 0
-    return policyOf(endpoint.stream).whilePaused === 'held'
-      ? holding.park(tenantId, endpointId, SLICE)
-      : cancelSlice(tenantId, endpointId, SLICE)
+    return endpoint && !endpoint.isActive ? holding.park(tenantId, endpointId, SLICE) : 0
   }
 
   /** Cancels what an endpoint that is inactive has missed. */

@@ -11,8 +11,6 @@ export interface Policy extends Schedule, Manner {
   firstDelayMs: number
   /** Null: however often an endpoint fails, it is called for the next delivery as for the first. */
   breaker: BreakerRules | null
-  /** What becomes of deliveries to an endpoint that is switched off. */
-  whilePaused: 'held' | 'cancelled'
 }
 
 /** Each engine that publishes has one. */
@@ -26,7 +24,7 @@ const GATE_TIMEOUT_MS = 10_000
 
 /**
  * Events of the relay are pressed on their receivers for days, with regard for how these are.
- * Those of gate are tried a few times in quick succession, and missed by whoever is not there.
+ * Those of gate are tried a few times in quick succession.
  */
 export function policiesOf({ relay, gate }: Pick<Config, 'relay' | 'gate'>, random: () => number) {
   const [firstDelayMs = 0, ...retryDelaysMs] = gate.webhookDelaysMs
@@ -39,7 +37,6 @@ export function policiesOf({ relay, gate }: Pick<Config, 'relay' | 'gate'>, rand
       timeoutMs: relay.timeoutMs,
       heedsReceiver: true,
       breaker: { breakerFailures: relay.breakerFailures },
-      whilePaused: 'held',
     },
     gate: {
       firstDelayMs,
@@ -49,7 +46,6 @@ export function policiesOf({ relay, gate }: Pick<Config, 'relay' | 'gate'>, rand
       timeoutMs: GATE_TIMEOUT_MS,
       heedsReceiver: false,
       breaker: null,
-      whilePaused: 'cancelled',
     },
   } satisfies Policies
 }

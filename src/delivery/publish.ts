@@ -73,11 +73,10 @@ export function createPublish(parts: {
     policy: Policy,
     now: number,
   ) {
-    const state = firstState(stream, to, policy)
+    const state = firstState(stream.tenantId, to, policy)
     const dueAt = now + policy.firstDelayMs
     if (state === 'ready') wake.ready()
     if (state === 'waiting') wake.waiting(dueAt)
-    if (state === 'cancelled') store.hours.add(to.id, now, { cancelled: 1 })
     store.deliveries.insert({
       id: newId(),
       tenantId: stream.tenantId,
@@ -90,17 +89,13 @@ export function createPublish(parts: {
       trigger: 'schedule',
       dueAt,
       createdAt: now,
-      endedAt: state === 'cancelled' ? now : null,
+      endedAt: null,
     })
   }
 
   /** Looked up for those that seem paused: what is held by mistake would wait for nobody. */
-  function firstState(
-    { tenantId }: Stream,
-    { id, isActive }: Subscriber,
-    { whilePaused, firstDelayMs }: Policy,
-  ) {
-    if (!isActive && !store.endpoints.isActive(tenantId, id)) return whilePaused
+  function firstState(tenantId: string, { id, isActive }: Subscriber, { firstDelayMs }: Policy) {
+    if (!isActive && !store.endpoints.isActive(tenantId, id)) return 'held'
     if (recovery.isHoldingBack(id)) return 'held'
     return firstDelayMs > 0 ? 'waiting' : 'ready'
   }

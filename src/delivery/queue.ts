@@ -64,8 +64,7 @@ export function createDeliveryQueue(parts: {
   const nextLane = (after: Lane | undefined) => store.line.nextLane(line, after)
 
   /**
-   * What an endpoint does not take now is held, or cancelled where its policy says so or there is
-   * none any more; what was asked for by hand goes through an open breaker all the same.
+   * What an endpoint does not take now is held, or cancelled where it is deleted; what was asked for by hand goes through an open breaker all the same.
    */
   function claim(lane: Lane, limit: number, lease: Lease): Attempt[] {
     const endpoint = usable(lane)
@@ -87,7 +86,6 @@ export function createDeliveryQueue(parts: {
     if (endpoint === undefined) return cancelSome(lane)
     if (endpoint === null) recovery.putOff(tenant, target)
     else if (store.endpoints.isActive(tenant, target)) return lookAgain()
-    else if (policyOf(endpoint.stream).whilePaused === 'cancelled') return cancelSome(lane)
     else recovery.suspend(target)
     return hold(slice(lane))
   }

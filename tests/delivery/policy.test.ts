@@ -25,12 +25,8 @@ describe('events of gate', () => {
     expect(policyOf({ 'gate-webhook-delays': '0s' })('gate.live').retryDelaysMs).toEqual([])
   })
 
-  test('stop for nobody, and do not wait for who is paused', () => {
-    expect(policyOf()('gate.live')).toMatchObject({
-      heedsReceiver: false,
-      breaker: null,
-      whilePaused: 'cancelled',
-    })
+  test('stop for nobody', () => {
+    expect(policyOf()('gate.live')).toMatchObject({ heedsReceiver: false, breaker: null })
   })
 })
 
@@ -49,7 +45,6 @@ test('events of the relay go by the settings of the relay', () => {
     timeoutMs: 3000,
     heedsReceiver: true,
     breaker: { breakerFailures: 2 },
-    whilePaused: 'held',
   })
 })
 

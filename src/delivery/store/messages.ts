@@ -115,14 +115,14 @@ export function createMessageStore({ orm, client }: Db) {
     eq(messages.about, $('about')),
     sql`not exists (select 1 from json_each(${$('kept')}) where value = ${messages.type})`,
   )
-  const endedAbout = orm
+  const restingAbout = orm
     .select(size)
     .from(messages)
     .where(
       and(
         about,
         sql`not exists (select 1 from deliveries d
-          where d.message_seq = ${messages.seq} and d.ended_at is null)`,
+          where d.message_seq = ${messages.seq} and d.ended_at is null and d.state <> 'held')`,
       ),
     )
     .orderBy(asc(messages.seq))
@@ -163,13 +163,14 @@ export function createMessageStore({ orm, client }: Db) {
     lastSeq: (): number => lastSeq.get()?.seq ?? 0,
     /** Of all tenants, oldest first. */
     expired: (before: number, limit: number): MessageSize[] => expired.all({ before, limit }),
-    /** Those about somebody with nothing still to come, oldest first, but for the types kept. */
-    endedAbout: (
+    /** Those about a person with every delivery ended or held, oldest first, but for the types kept. */
+    restingAbout: (
       tenantId: string,
       about: string,
       keptTypes: readonly string[],
       limit: number,
-    ): MessageSize[] => endedAbout.all({ tenantId, about, kept: JSON.stringify(keptTypes), limit }),
+    ): MessageSize[] =>
+      restingAbout.all({ tenantId, about, kept: JSON.stringify(keptTypes), limit }),
     /** Whether there is one about somebody that is not of a type kept. */
     isAnyAbout: (tenantId: string, about: string, keptTypes: readonly string[]): boolean =>
       anyAbout.get({ tenantId, about, kept: JSON.stringify(keptTypes) }) !== undefined,

@@ -15,7 +15,8 @@ export type Erasure = ReturnType<typeof createErasure>
 /**
  * Clears away what is left of a deleted person where it does not go with their row: access tokens,
  * mails, and events in the log of webhooks, save the one of the deletion, which names nobody. An
- * event that is still on its way is waited for: webhooks are to hear of everything once.
+ * event that is still on its way is waited for: webhooks are to hear of everything once. One that is
+ * held for a paused webhook is not.
  */
 export function createErasure(parts: {
   db: Db

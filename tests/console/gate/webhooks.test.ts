@@ -142,7 +142,9 @@ describe('the page of a webhook', () => {
     const { id } = await webhook(world.apiOfAcme)
     const [owner, member] = [await world.visitor('owner'), await world.visitor('member')]
     await member.send(`${PATH}/${id}/pause`)
-    expect((await member.open(`${PATH}/${id}`)).body).toContain('Paused: it is told nothing.')
+    expect((await member.open(`${PATH}/${id}`)).body).toContain(
+      'Paused. Events are held until you resume it.',
+    )
     await member.send(`${PATH}/${id}/resume`)
     expect((await member.open(`${PATH}/${id}`)).body).toContain('nothing has been sent yet')
     expect((await member.send(`${PATH}/${id}/delete`)).status).toBe(403)

@@ -251,49 +251,33 @@ test.each([
 })
 
 describe('a webhook that is paused', () => {
-  test('is told nothing, and the log shows what it missed as cancelled', async () => {
+  test('has its events held, and is sent each of them once it is resumed', async () => {
     await using world = await bootWebhooks()
     const { target } = world
-    await using other = startTarget()
     const webhook = await world.createWebhook(target.url)
-    await world.createWebhook(other.url)
     await world.change(webhook, { active: false })
-
-    const { id } = await world.createIdentity()
-    await world.toTheEnd()
-
-    expect(target.requests).toEqual([])
-    expect(eventsAt(other)).toMatchObject([{ data: { identity_id: id } }])
-    const [missed, ...more] = await world.listDeliveries({ endpoint_id: webhook.id })
-    expect(more).toEqual([])
-    expect(missed).toMatchObject({
-      event_type: 'identity.created',
-      status: 'cancelled',
-      attempts: 0,
-      next_attempt_at: null,
-      ended_at: '2026-03-01T12:00:30.000Z',
-    })
-    expect((await world.readDelivery(missed)).attempt_log).toEqual([])
-  })
-
-  test('hears after it is resumed of what is new alone', async () => {
-    await using world = await bootWebhooks()
-    const { target } = world
-    const webhook = await world.createWebhook(target.url, { active: false })
-    for (let n = 0; n < 3; n++) await world.createIdentity()
-
-    await world.change(webhook, { active: true })
+    const people: string[] = []
+    for (let n = 0; n < 3; n++) people.push((await world.createIdentity()).id)
     await leap(world.app, HOUR)
+
     expect(target.requests).toEqual([])
-    const { id } = await world.createIdentity()
+    for (const delivery of await world.listDeliveries())
+      expect(delivery).toMatchObject({
+        event_type: 'identity.created',
+        status: 'held',
+        held_reason: 'inactive',
+        attempts: 0,
+        ended_at: null,
+      })
+    await world.change(webhook, { active: true })
     await world.toTheEnd()
 
-    expect(eventsAt(target)).toMatchObject([{ data: { identity_id: id } }])
+    expect(eventsAt(target).map(({ data }) => data.identity_id)).toEqual(people)
     const statuses = (await world.listDeliveries()).map(({ status }) => status)
-    expect(statuses).toEqual(['succeeded', 'cancelled', 'cancelled', 'cancelled'])
+    expect(statuses).toEqual(['succeeded', 'succeeded', 'succeeded'])
   })
 
-  test('is not tried again at what failed before, neither then nor after', async () => {
+  test('goes on where it stood with what had failed before', async () => {
     await using world = await bootWebhooks()
     const { target } = world
     target.answers(answerWith(500))
@@ -302,14 +286,16 @@ describe('a webhook that is paused', () => {
     await world.rest()
 
     await world.change(webhook, { active: false })
-    expect(await world.theDelivery()).toMatchObject({ status: 'cancelled', attempts: 1 })
+    await leap(world.app, HOUR)
+    expect(await world.theDelivery()).toMatchObject({ status: 'held', attempts: 1 })
     await world.change(webhook, { active: true })
     await world.toTheEnd()
 
-    expect(target.requests).toHaveLength(1)
+    expect(await world.theDelivery()).toMatchObject({ status: 'failed', attempts: 3 })
+    expect(target.requests).toHaveLength(3)
   })
 
-  test('while an attempt is under way has what it takes, and no more attempts', async () => {
+  test('while an attempt is under way has what it takes, and what fails is held', async () => {
     await using world = await bootWebhooks()
     const { target } = world
     const held = holdAnswers(target)
@@ -325,26 +311,46 @@ describe('a webhook that is paused', () => {
 
     expect(target.requests).toHaveLength(2)
     const statuses = (await world.listDeliveries()).map(({ status }) => status)
-    expect(statuses.toSorted()).toEqual(['cancelled', 'succeeded'])
+    expect(statuses.toSorted()).toEqual(['held', 'succeeded'])
   })
 
-  test('can be sent what it missed by hand once it is back, and not before', async () => {
+  test('refuses a resend until it is resumed', async () => {
     await using world = await bootWebhooks()
     const { target, api } = world
-    const webhook = await world.createWebhook(target.url, { active: false })
-    const { id: person } = await world.createIdentity()
+    await world.createWebhook(target.url, { active: false })
+    await world.createIdentity()
     const { id } = await world.theDelivery()
 
     expect(await api.post(`${WEBHOOKS}/deliveries/${id}/resend`)).toMatchObject(
       refusal(409, 'not active'),
     )
-    await world.change(webhook, { active: true })
-    const resent = await world.resend({ id })
-    await world.rest()
+  })
 
-    expect(resent).toMatchObject({ id, run: 2, status: 'pending' })
-    expect(eventsAt(target)).toMatchObject([{ data: { identity_id: person } }])
-    expect(await world.theDelivery()).toMatchObject({ status: 'succeeded', attempts: 1 })
+  test('is never sent what was held about a person who is deleted, but the deletion', async () => {
+    await using world = await bootWebhooks()
+    const { target } = world
+    const webhook = await world.createWebhook(target.url, { active: false })
+    const { id } = await world.createIdentity()
+
+    expect((await world.api.delete(`${IDENTITIES}/${id}`)).status).toBe(204)
+    expect(await world.theDelivery()).toMatchObject({ event_type: 'identity.deleted' })
+    await world.change(webhook, { active: true })
+    await world.toTheEnd()
+
+    expect(typesAt(target)).toEqual(['identity.deleted'])
+  })
+
+  test('and then deleted has what was held cancelled', async () => {
+    await using world = await bootWebhooks()
+    const { target } = world
+    const webhook = await world.createWebhook(target.url, { active: false })
+    await world.createIdentity()
+
+    await world.remove(webhook)
+    await world.toTheEnd()
+
+    expect(await world.theDelivery()).toMatchObject({ status: 'cancelled', attempts: 0 })
+    expect(target.requests).toEqual([])
   })
 })
 

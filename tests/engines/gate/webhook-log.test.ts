@@ -77,8 +77,8 @@ describe('the log', () => {
       next_attempt_at: null,
       created_at: NOW,
     }
-    const [succeeded, failed, cancelled] = [of(well), of(ill), of(paused)]
-    expect(new Set([succeeded, failed, cancelled].map(({ message_id }) => message_id)).size).toBe(1)
+    const [succeeded, failed, held] = [of(well), of(ill), of(paused)]
+    expect(new Set([succeeded, failed, held].map(({ message_id }) => message_id)).size).toBe(1)
     expect(eventIn(world.target.requests[0] as never)).toMatchObject({
       event_id: succeeded.message_id,
       data: { identity_id: person.id },
@@ -97,12 +97,13 @@ describe('the log', () => {
       attempts: 3,
       ended_at: '2026-03-01T12:00:33.000Z',
     })
-    expect(cancelled).toEqual({
+    expect(held).toEqual({
       ...shared,
       endpoint_id: paused.id,
-      status: 'cancelled',
+      status: 'held',
+      held_reason: 'inactive',
       attempts: 0,
-      ended_at: NOW,
+      ended_at: null,
     })
   })
 
@@ -145,17 +146,17 @@ describe('the log', () => {
     for (let n = 0; n < 3; n++) await world.createIdentity()
     await world.toTheEnd()
 
-    expect(await tally(world)).toEqual({ succeeded: 3, failed: 3, cancelled: 3 })
+    expect(await tally(world)).toEqual({ succeeded: 3, failed: 3, held: 3 })
     for (const [status, webhook] of [
       ['succeeded', well],
       ['failed', ill],
-      ['cancelled', paused],
+      ['held', paused],
     ] as const) {
       expect(await tally(world, { status })).toEqual({ [status]: 3 })
       expect(await tally(world, { endpoint_id: webhook.id })).toEqual({ [status]: 3 })
       expect(await tally(world, { endpoint_id: webhook.id, status })).toEqual({ [status]: 3 })
     }
-    for (const status of ['pending', 'delivering', 'retrying', 'held'])
+    for (const status of ['pending', 'delivering', 'retrying', 'cancelled'])
       expect(await tally(world, { status })).toEqual({})
     expect(await tally(world, { endpoint_id: well.id, status: 'failed' })).toEqual({})
     expect(await tally(world, { endpoint_id: UNKNOWN_ID })).toEqual({})

@@ -13,7 +13,10 @@ export const Webhook = t.Object({
   id: t.String(),
   url: t.String(),
   events: t.Array(EventType),
-  active: t.Boolean({ description: 'A paused webhook is told nothing, then or later.' }),
+  active: t.Boolean({
+    description:
+      'False pauses delivery. Events are held meanwhile and sent when the webhook is resumed.',
+  }),
   created_at: Timestamp,
 })
 export type Webhook = typeof Webhook.static

@@ -19,8 +19,8 @@ export const crumbOf = (base: string, { id, url }: Webhook) => ({
 export const FLASHES = new Map(
   Object.entries({
     changed: flash.good('Saved.'),
-    paused: flash.good('Paused. It is told nothing, and is not told later.'),
-    resumed: flash.good('Resumed. It is told of what happens from now on.'),
+    paused: flash.good('Paused. Events are held until you resume it.'),
+    resumed: flash.good('Resumed. Held events are being sent.'),
     deleted: flash.good('Deleted. What was still to come for it is cancelled.'),
     resent: flash.good('Sent again.'),
   }),

@@ -46,13 +46,13 @@ const rotation = (page: WebhookView) => ({
 
 const pause = (page: WebhookView) => ({
   title: 'Pause it',
-  text: 'What happens meanwhile it is never told.',
+  text: 'Events are held until you resume it.',
   control: (
     <Confirm
       id="pause"
       verb="Pause webhook"
       question="Pause this webhook?"
-      consequence="It misses what happens until it is resumed, and is not told later."
+      consequence="Nothing is sent. Events are held until you resume the webhook."
       action={to(page, 'pause')}
       isHarmless
     />
@@ -61,7 +61,7 @@ const pause = (page: WebhookView) => ({
 
 const resumption = (page: WebhookView) => ({
   title: 'Resume it',
-  text: 'It is told of what happens from then on.',
+  text: 'Sends the events that were held during the pause, then new ones.',
   control: <ActionButton action={to(page, 'resume')}>Resume webhook</ActionButton>,
 })
 

@@ -101,7 +101,8 @@ export const WebhookPage = (page: WebhookView) => {
 }
 
 function stateOf({ active }: Webhook, latest: Delivery | undefined, now: number) {
-  if (!active) return { tone: 'quiet' as const, sentence: 'Paused: it is told nothing.' }
+  if (!active)
+    return { tone: 'quiet' as const, sentence: 'Paused. Events are held until you resume it.' }
   if (!latest) return { tone: 'good' as const, sentence: 'Active, and nothing has been sent yet.' }
   const { status, created_at: at } = latest
   return {
