@@ -1,4 +1,4 @@
-import { type Config, loadConfig } from '../../src/config/index.ts'
+import { type Config, loadConfig, type ProviderName } from '../../src/config/index.ts'
 
 /** The configuration of a fresh installation, with `flags` as on the command line; `env` has secrets. */
 export function testConfig(
@@ -9,6 +9,14 @@ export function testConfig(
   if (!loaded.ok) throw new Error(loaded.errors.map(({ message }) => message).join('; '))
   return loaded.config
 }
+
+/** Options for an installation that has a client at each of these providers; apple needs more. */
+export const withClients = (...providers: Exclude<ProviderName, 'apple'>[]) => ({
+  flags: Object.fromEntries(providers.map((name) => [`gate-providers-${name}-client-id`, 'x'])),
+  env: Object.fromEntries(
+    providers.map((name) => [`GATEHOUSE_GATE_PROVIDERS_${name.toUpperCase()}_CLIENT_SECRET`, 'x']),
+  ),
+})
 
 function missing(path: string): never {
   throw Object.assign(new Error(`no file ${path}`), { code: 'ENOENT' })

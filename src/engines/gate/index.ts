@@ -113,7 +113,7 @@ export function createGate(
     decisions,
     events: createAuthorizationMetrics(metrics),
   })
-  const signInMethods = createSignInMethods({ settings, tenants })
+  const signInMethods = createSignInMethods({ settings, tenants, offers: selfService.offers })
   const policies = createPolicySettings({ clock, settings, pdp })
   const webhooks = createWebhooks({ ...platform, delivery })
   const routes = createRoutes({

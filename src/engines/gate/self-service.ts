@@ -151,6 +151,7 @@ export function createSelfService(
     completion,
     callbackUrl,
     clientOf: createClientOf(web),
+    offers,
     verification: createVerification({ ...common, verifying }),
     recoveryMails: createRecoveryMails({ ...common, codes }),
   }

@@ -2,6 +2,7 @@ import { PROVIDERS, type ProviderName } from '../../config/index.ts'
 import { invalid, notFound } from '../../platform/errors.ts'
 import type { Caller } from '../../platform/keys.ts'
 import type { Tenants } from '../../platform/tenants.ts'
+import type { Offers } from './flows/offers.ts'
 import type {
   ProviderChange,
   ProviderSettings,
@@ -16,9 +17,11 @@ export type SignInMethods = ReturnType<typeof createSignInMethods>
 export function createSignInMethods({
   settings,
   tenants,
+  offers,
 }: {
   settings: TenantSettings
   tenants: Tenants
+  offers: Offers
 }) {
   const providers = ({ tenantId }: Caller): ProviderSettings =>
     presentProviders(settings.of(tenantId))
@@ -54,11 +57,14 @@ export function createSignInMethods({
     return { return_urls: next.returnUrls }
   }
 
-  /** For anybody: what a page offers to sign in with. Throws `not_found` for an unknown tenant. */
+  /**
+   * The providers that the flows of a tenant have buttons for, in the order of the contract; needs
+   * no caller. Throws `not_found` for an unknown tenant.
+   */
   function enabledProviders(tenantId: string): { providers: ProviderName[] } {
     if (!tenants.exists(tenantId)) throw notFound('tenant not found')
-    const { providers } = settings.of(tenantId)
-    return { providers: PROVIDERS.filter((name) => providers.includes(name)) }
+    const offered = offers.providers({ tenantId })
+    return { providers: PROVIDERS.filter((name) => offered.includes(name)) }
   }
 
   return {

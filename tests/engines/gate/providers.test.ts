@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { withClients } from '../../support/config.ts'
 import { besides, bootWebhooks, refusal, UNKNOWN_ID, type World } from './webhook-world.ts'
-import { SETTINGS } from './world.ts'
+import { type Json, SETTINGS } from './world.ts'
 
 const PROVIDERS = `${SETTINGS}/oidc-providers`
 const PUBLIC = '/public/gate/providers'
@@ -34,6 +35,12 @@ const off = (...names: string[]) => ({
 
 /** Asked by somebody without a key. */
 const offered = ({ app }: Pick<World, 'app'>, tenantId: string) => app.raw(`${PUBLIC}/${tenantId}`)
+
+/** The providers that a flow has buttons for. */
+const buttonsOf = async ({ api }: Pick<World, 'api'>, kind: string): Promise<string[]> =>
+  (await api.get(`/v1/gate/auth/${kind}`)).body.ui.nodes
+    .filter(({ group }: Json) => group === 'oidc')
+    .map(({ attributes }: Json) => attributes.value)
 
 describe('the list of providers', () => {
   test('has all 11, in the order of the contract, all off as it comes', async () => {
@@ -183,29 +190,32 @@ describe('a tenant', () => {
       else await next.put(PROVIDERS, on(name))
       expect(await next.get(PROVIDERS)).toEqual({ status: 200, body: listWith(...so) })
       expect(await world.read(PROVIDERS)).toEqual(listWith(...so))
-      expect((await next.get(`${PUBLIC}/${world.acme.id}`)).body).toEqual({ providers: so })
-      expect((await offered(world, world.acme.id)).body).toEqual({ providers: so })
     }
   })
 })
 
 describe('the public list of a tenant', () => {
-  test('needs no key and has the names of those that are on, in their order, and no more', async () => {
-    await using world = await bootWebhooks()
+  test('needs no key and has those that are on and have a client, as the flows do', async () => {
+    await using world = await bootWebhooks(withClients('twitch', 'google', 'discord', 'slack'))
     expect((await offered(world, world.acme.id)).body).toEqual({ providers: [] })
-    await world.api.put(PROVIDERS, on('twitch', 'google', 'discord'))
+    const isOn = on('twitch', 'google', 'discord', 'github', 'apple')
+    expect((await world.api.put(PROVIDERS, isOn)).body).toEqual(
+      listWith('twitch', 'google', 'discord', 'github', 'apple'),
+    )
 
     const answer = await offered(world, world.acme.id)
 
     expect(answer.status).toBe(200)
     expect(answer.headers.get('content-type')).toContain('application/json')
     expect(JSON.stringify(answer.body)).toBe('{"providers":["google","discord","twitch"]}')
+    for (const kind of ['login', 'registration'])
+      expect(await buttonsOf(world, kind)).toEqual(answer.body.providers)
     await world.api.put(PROVIDERS, off('google'))
     expect((await offered(world, world.acme.id)).body).toEqual({ providers: ['discord', 'twitch'] })
   })
 
   test('is its own, whichever environment its keys are for', async () => {
-    await using world = await bootWebhooks()
+    await using world = await bootWebhooks(withClients('github', 'spotify'))
     const other = await world.party()
     const test = world.speak((await world.acme.key('gate', 'test')).key)
     await test.api.put(PROVIDERS, on('github'))

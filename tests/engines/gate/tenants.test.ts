@@ -814,7 +814,7 @@ describe('a public route', () => {
     ).toMatchObject({ status: 200, body: { title: 'user' } })
   })
 
-  test('tells which providers a tenant has switched on, and nothing else of it', async () => {
+  test('tells which providers a tenant offers, and nothing else of it', async () => {
     await using own = await bootGate()
     await own.api.put(`${SETTINGS}/oidc-providers`, {
       providers: [{ provider: 'github', enabled: true }],

@@ -14,7 +14,10 @@ export const publicRoutes = ({ signInMethods }: { signInMethods: SignInMethods }
       '/providers/:tenant_id',
       ({ params }) => signInMethods.enabledProviders(params.tenant_id),
       {
-        detail: { summary: 'Read which providers a tenant offers' },
+        detail: {
+          summary: 'Read which providers a tenant offers',
+          description: 'Those that the tenant has on and the installation has a client for.',
+        },
         response: { 200: EnabledProviders, 404: PlainErrors[404] },
       },
     )

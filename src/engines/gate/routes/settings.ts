@@ -30,7 +30,11 @@ export function settingsRoutes(parts: {
     .use(access)
     .get('/oidc-providers', ({ caller }) => signInMethods.providers(caller), {
       scope: reads,
-      detail: { summary: 'Read which providers are on' },
+      detail: {
+        summary: 'Read which providers are on',
+        description:
+          'One that the installation has no client for may be on; flows and the public list leave it out.',
+      },
       response: { 200: ProviderSettings, ...refused },
     })
     .put('/oidc-providers', ({ caller, body }) => signInMethods.setProviders(caller, body), {

@@ -1,12 +1,13 @@
 import { createApp } from '../../../../src/app.ts'
-import { loadConfig, type ProviderName } from '../../../../src/config/index.ts'
+import type { ProviderName } from '../../../../src/config/index.ts'
 import type { Answer, TestApp } from '../../../support/app.ts'
+import { testConfig, withClients } from '../../../support/config.ts'
 import { SETTINGS } from '../world.ts'
 import { UNHURRIED } from './acts.ts'
 import { type FlowWorld, flowsOf } from './world.ts'
 
 /** The flows of the same tenant, by an instance that has clients at these providers. */
-export function offering(world: FlowWorld, ...providers: ProviderName[]) {
+export function offering(world: FlowWorld, ...providers: Parameters<typeof withClients>) {
   const { app: instance } = createApp(world.app.platform, configWith(providers))
 
   async function raw(path: string, init: RequestInit = {}): Promise<Answer> {
@@ -31,19 +32,7 @@ export function offering(world: FlowWorld, ...providers: ProviderName[]) {
   }
 }
 
-function configWith(providers: readonly ProviderName[]) {
-  const named = (form: (provider: string) => string) =>
-    Object.fromEntries(providers.map((provider) => [form(provider), 'x']))
-  const loaded = loadConfig({
-    flags: { ...UNHURRIED, ...named((name) => `gate-providers-${name}-client-id`) },
-    env: named((name) => `GATEHOUSE_GATE_PROVIDERS_${name.toUpperCase()}_CLIENT_SECRET`),
-    cwd: '/nowhere',
-    readFile: missing,
-  })
-  if (!loaded.ok) throw new Error(loaded.errors.map(({ message }) => message).join('; '))
-  return loaded.config
-}
-
-function missing(path: string): never {
-  throw Object.assign(new Error(`no file ${path}`), { code: 'ENOENT' })
+function configWith(providers: Parameters<typeof withClients>) {
+  const { flags, env } = withClients(...providers)
+  return testConfig({ ...UNHURRIED, ...flags }, env)
 }
