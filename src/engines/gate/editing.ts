@@ -3,7 +3,7 @@ import { invalid } from '../../platform/errors.ts'
 import type { Caller } from '../../platform/keys.ts'
 import { isJsonObject, type JsonObject } from './documents/json.ts'
 import { mergePatch } from './documents/merge-patch.ts'
-import { type Projection, patchIdentity } from './documents/projection.ts'
+import { type Projection, patchIdentity, setsState } from './documents/projection.ts'
 import type { Identities } from './identities.ts'
 import type { IdentityDetail } from './model/identities.ts'
 import type { Change, People } from './people.ts'
@@ -38,8 +38,11 @@ export function createEditing(parts: { db: Db; people: People; identities: Ident
   ): Promise<IdentityDetail> => edit(caller, id, change, identities.present)
 
   /** RFC 6902, all operations or none. */
-  const patch = (caller: Caller, id: string, operations: unknown): Promise<IdentityDetail> =>
-    changed(caller, id, (row) => changeTo(row, patchIdentity(projectionOf(row), operations)))
+  const patch = (caller: Caller, id: string, operations: unknown[]): Promise<IdentityDetail> =>
+    changed(caller, id, (row) => {
+      const { state, ...change } = changeTo(row, patchIdentity(projectionOf(row), operations))
+      return setsState(operations) ? { ...change, state } : change
+    })
 
   const setState = (caller: Caller, id: string, state: State): Promise<IdentityDetail> =>
     changed(caller, id, () => ({ state }))
@@ -71,7 +74,7 @@ function merged(row: IdentityRow, patch: JsonObject): JsonObject {
 function changeTo(
   { tenantId }: IdentityRow,
   { traits, metadata_public: metadataPublic = {}, state }: Projection,
-): Change {
+): Required<Change> {
   if (!isJsonObject(traits)) throw invalid('traits: required, a JSON object')
   checkMetadata(metadataPublic)
   if (state !== 'active' && state !== 'inactive')

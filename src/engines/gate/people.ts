@@ -15,6 +15,7 @@ import { schemaOf, type Traits } from './traits.ts'
 export interface Change {
   traits?: Traits
   metadataPublic?: JsonObject
+  /** Webhooks are told of it, also where it is the state that there was. */
   state?: State
 }
 
@@ -92,18 +93,20 @@ export function createPeople(parts: {
     return person
   }
 
-  /** What stays as it was is not written, and nobody is told of it. */
+  /** What stays as it was is neither written nor audited. */
   function change(row: IdentityRow, actor: Actor, change: Change): IdentityRow {
     const now = clock.now()
     const next = { ...row, ...columnsOf(change) }
     if (next.state !== row.state) Object.assign(next, switched(row, now))
     const fields = CHANGEABLE.filter((name) => next[name] !== row[name])
-    if (fields.length === 0) return row
-    next.updatedAt = now
-    if (next.email !== row.email) move(next, now)
-    store.identities.update(next)
-    if (next.tokenGeneration !== row.tokenGeneration) generations.forget()
-    tell(next, actor, fields, now)
+    if (fields.length > 0) {
+      next.updatedAt = now
+      if (next.email !== row.email) move(next, now)
+      store.identities.update(next)
+      if (next.tokenGeneration !== row.tokenGeneration) generations.forget()
+      record(next, actor, fields)
+    }
+    if (change.state) tellState(next, now)
     return next
   }
 
@@ -122,16 +125,23 @@ export function createPeople(parts: {
     store.addresses.put(newAddress({ tenantId, identityId: id, value: email, now }))
   }
 
-  function tell(row: IdentityRow, actor: Actor, fields: readonly Changeable[], now: number) {
-    const { tenantId, id, state } = row
-    const record = (action: string, detail: Record<string, unknown>) =>
-      audit.record({ tenantId, actor, action, object: `identity:${id}`, detail })
-    const others = fields.filter((name) => name !== 'state').map((name) => NAMES[name])
-    if (others.length > 0) record('identity.updated', { fields: [...new Set(others)] })
-    if (!fields.includes('state')) return
-    record('identity.state_changed', { state })
-    events(tenantId, { type: 'identity.state_changed', identityId: id, payload: { state } }, now)
+  function record(
+    { tenantId, id, state }: IdentityRow,
+    actor: Actor,
+    fields: readonly Changeable[],
+  ) {
+    const row = { tenantId, actor, object: `identity:${id}` }
+    const others = [...new Set(fields.map((name) => NAMES[name]))].filter(
+      (name) => name !== 'state',
+    )
+    if (others.length > 0)
+      audit.record({ ...row, action: 'identity.updated', detail: { fields: others } })
+    if (fields.includes('state'))
+      audit.record({ ...row, action: 'identity.state_changed', detail: { state } })
   }
+
+  const tellState = ({ tenantId, id, state }: IdentityRow, now: number) =>
+    events(tenantId, { type: 'identity.state_changed', identityId: id, payload: { state } }, now)
 
   function remove({ tenantId, id }: IdentityRow) {
     store.identities.remove(tenantId, id)

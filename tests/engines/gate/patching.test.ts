@@ -639,7 +639,7 @@ describe('a patch of the state', () => {
     ])
   })
 
-  test('there and back again is told to nobody', async () => {
+  test('there and back again ends no session, and webhooks are told the state', async () => {
     await using target = await startTarget()
     const other = await world.party()
     const person = await other.createIdentity()
@@ -653,7 +653,7 @@ describe('a patch of the state', () => {
     await rest(world.app)
 
     expect(answer.body).toEqual(person)
-    expect(told(target)).toEqual([])
+    expect(told(target)).toMatchObject([{ data: { payload: { state: 'active' } } }])
     expect(await other.whoami(token)).toMatchObject({ status: 200 })
   })
 })
@@ -711,19 +711,32 @@ describe('a patch', () => {
     ])
   })
 
-  test('that changes nothing leaves none, and is answered all the same', async () => {
+  test.each<[string, Json[]]>([
+    [
+      'sets what there is',
+      [
+        { op: 'test', path: '/metadata_public/a', value: 1 },
+        { op: 'replace', path: '/metadata_public/a', value: 1 },
+      ],
+    ],
+    ['tests the state', [{ op: 'test', path: '/state', value: 'active' }]],
+  ])('that %s changes nothing, tells no webhook, and answers 200', async (_, operations) => {
     const own = await bootPeople()
-    await using _ = own
-    const person = await own.createIdentity({ metadata_public: { a: 1 } })
+    await using __ = own
+    await using target = await startTarget()
+    const person = await own.createIdentity({
+      traits: { email: 'same@example.com', custom_data: { b: 1, a: 2 } },
+      metadata_public: { a: 1 },
+    })
+    await own.createWebhook(target.url)
     own.clock.jump(MINUTE)
 
-    const { status, body } = await own.patch(person, [
-      { op: 'test', path: '/metadata_public/a', value: 1 },
-      { op: 'replace', path: '/metadata_public/a', value: 1 },
-    ])
+    const { status, body } = await own.patch(person, operations)
+    await rest(own.app)
 
     expect({ status, body }).toEqual({ status: 200, body: person })
     expect(auditOf(own.app, `identity:${person.id}`)).toHaveLength(1)
+    expect(told(target)).toEqual([])
   })
 
   test('one of many at a time, each sees what those before it did', async () => {

@@ -74,7 +74,7 @@ describe.each(MOVES)('from %s to %s', (from, to) => {
     ])
   })
 
-  test('to stay is no move: nothing changes, nobody is told', async () => {
+  test('to stay is no move: nothing changes but that webhooks are told', async () => {
     await using target = await startTarget()
     const other = await world.party()
     const person = await other.createIdentity({ state: from })
@@ -85,11 +85,11 @@ describe.each(MOVES)('from %s to %s', (from, to) => {
     await rest(world.app)
 
     expect(await other.readIdentity(person)).toEqual(person)
-    expect(told(target)).toEqual([])
+    expect(told(target)).toMatchObject([{ data: { payload: { state: from } } }])
     expect(auditOf(world.app, `identity:${person.id}`)).toHaveLength(1)
   })
 
-  test('of several who ask for it at once, one moves them', async () => {
+  test('of several who ask for it at once, one moves them, and webhooks are told of each', async () => {
     await using target = await startTarget()
     const other = await world.party()
     const person = await other.createIdentity({ state: from })
@@ -99,7 +99,8 @@ describe.each(MOVES)('from %s to %s', (from, to) => {
     await rest(world.app)
 
     expect(moved.map(({ state }) => state)).toEqual(Array(5).fill(to))
-    expect(told(target)).toHaveLength(1)
+    expect(told(target)).toHaveLength(5)
+    expect(auditOf(world.app, `identity:${person.id}`)).toHaveLength(2)
   })
 })
 

@@ -1,5 +1,5 @@
 import { LARGEST_DOCUMENT } from '../limits.ts'
-import { type Json, MOST_LEVELS } from './json.ts'
+import { isJsonObject, type Json, MOST_LEVELS } from './json.ts'
 import { applyJsonPatch, type PatchRules } from './json-patch.ts'
 import { type Pointer, showPointer } from './pointer.ts'
 
@@ -24,6 +24,10 @@ const RULES: PatchRules = {
 /** RFC 6902 on an identity; throws `invalid`, naming the operation that is to blame. */
 export const patchIdentity = (projection: Projection, operations: unknown): Projection =>
   applyJsonPatch(projection, operations, RULES)
+
+/** Whether a patch that was carried out sets the state, be it to what it was before. */
+export const setsState = (operations: readonly unknown[]): boolean =>
+  operations.some((one) => isJsonObject(one) && one.op !== 'test' && one.path === '/state')
 
 /** Only the three parts can be patched, by exactly these names, and not the tenant. */
 function refusal([part = '', name]: Pointer): string | undefined {

@@ -109,7 +109,8 @@ export function identityRoutes(parts: {
         scope: 'identities:write',
         detail: {
           summary: 'Deactivate or reactivate an identity',
-          description: 'Deactivation ends all sessions and access tokens, for good.',
+          description:
+            'Deactivation ends all sessions and access tokens, for good. Webhooks are told of every request that succeeds.',
         },
         body: StateChange,
         response: { 200: IdentityDetail, ...badBody, ...refused, 404: Unknown },
