@@ -31,10 +31,8 @@ export function applyJsonPatch(
 }
 
 function requireList(operations: unknown, most: number): unknown[] {
-  if (Array.isArray(operations) && operations.length >= 1 && operations.length <= most) {
-    return operations
-  }
-  throw invalid(`body: expected an array of 1 to ${most} operations`)
+  if (Array.isArray(operations) && operations.length <= most) return operations
+  throw invalid(`body: expected an array of up to ${most} operations`)
 }
 
 function blame(index: number, sent: unknown, { message }: AppError): AppError {

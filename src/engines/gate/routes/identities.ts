@@ -83,7 +83,7 @@ export function identityRoutes(parts: {
         detail: {
           summary: 'Change an identity',
           description:
-            'JSON Patch (RFC 6902) on `traits`, `metadata_public` and `state`: all operations, or none.',
+            'JSON Patch (RFC 6902) on `traits`, `metadata_public` and `state`: all operations, or none. An empty one changes nothing.',
         },
         body: JsonPatch,
         response: { 200: IdentityDetail, ...badBody, ...refused, 404: Unknown, 409: Conflict },
