@@ -32,11 +32,13 @@ export function input(
   return {
     type: 'input',
     group,
-    attributes: { node_type: 'input', type: 'text', disabled: false, ...attributes },
+    attributes: { node_type: 'input', type: 'text', value: '', disabled: false, ...attributes },
     messages,
-    meta: label === undefined ? {} : { label: asMessage(label) },
+    meta: { label: label === undefined ? NO_LABEL : asMessage(label) },
   }
 }
+
+const NO_LABEL = says(0, '')
 
 const asMessage = (label: string | Message) =>
   typeof label === 'string' ? says(1070000, label) : label
@@ -44,15 +46,24 @@ const asMessage = (label: string | Message) =>
 export const text = (group: NodeGroup, id: string, message: Message, label?: string): Node => ({
   type: 'text',
   group,
-  attributes: { node_type: 'text', id, text: message },
+  attributes: { node_type: 'text', id, name: id, type: 'text', value: message.text, text: message },
   messages: [],
-  meta: label === undefined ? {} : { label: says(1050000, label) },
+  meta: { label: label === undefined ? NO_LABEL : says(1050000, label) },
 })
 
 export const picture = (src: string): Node => ({
   type: 'img',
   group: 'totp',
-  attributes: { node_type: 'img', id: 'totp_qr', src, width: 256, height: 256 },
+  attributes: {
+    node_type: 'img',
+    id: 'totp_qr',
+    name: 'totp_qr',
+    type: 'img',
+    value: src,
+    src,
+    width: 256,
+    height: 256,
+  },
   messages: [],
   meta: { label: says(1050005, 'QR code for your authenticator app') },
 })
@@ -60,9 +71,17 @@ export const picture = (src: string): Node => ({
 export const link = (href: string, title: string): Node => ({
   type: 'a',
   group: 'code',
-  attributes: { node_type: 'a', id: 'continue', href, title: says(1070000, title) },
+  attributes: {
+    node_type: 'a',
+    id: 'continue',
+    name: 'continue',
+    type: 'a',
+    value: href,
+    href,
+    title: says(1070000, title),
+  },
   messages: [],
-  meta: {},
+  meta: { label: NO_LABEL },
 })
 
 export const csrf = () =>
@@ -333,7 +352,7 @@ export function flowFixtures(origin = ''): Record<string, FlowPage> {
         input('default', { name: 'traits.nickname' }, 'What we may call you'),
         input(
           'default',
-          { name: 'traits.news', type: 'checkbox', value: true },
+          { name: 'traits.news', type: 'checkbox', value: 'true' },
           'Send me the news',
         ),
         password('new-password', 'Password', [

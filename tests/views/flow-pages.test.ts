@@ -151,8 +151,8 @@ describe('a flow is drawn', () => {
 
   test('with a tick that is sent as true, and is set where the value says so', async () => {
     const { one } = await drawn([
-      input('default', { name: 'traits.a', type: 'checkbox', value: true }),
-      input('default', { name: 'traits.b', type: 'checkbox', value: false }),
+      input('default', { name: 'traits.a', type: 'checkbox', value: 'true' }),
+      input('default', { name: 'traits.b', type: 'checkbox', value: '' }),
     ])
 
     const ticked = one('input', { name: 'traits.a' }).attributes

@@ -34,7 +34,7 @@ const Text = ({ node, words }: { node: TextNode; words: Words }) => {
   const secret = secretIn(text)
   return (
     <div class="text">
-      {node.meta.label && <p class="label">{node.meta.label.text}</p>}
+      {node.meta.label.text && <p class="label">{node.meta.label.text}</p>}
       {Array.isArray(secrets) && <Codes secrets={secrets} words={words} />}
       {secret && <Key secret={secret} />}
       {!Array.isArray(secrets) && !secret && <p>{text.text}</p>}
@@ -75,12 +75,12 @@ const Picture = ({ node: { attributes, meta } }: { node: ImageNode }) => (
     src={attributes.src}
     width={attributes.width}
     height={attributes.height}
-    alt={meta.label?.text ?? ''}
+    alt={meta.label.text}
   />
 )
 
 const Onward = ({ node: { attributes, meta } }: { node: LinkNode }) => (
   <a class="button primary" id={attributes.id} href={webAddress(attributes.href)}>
-    {meta.label?.text ?? attributes.title.text}
+    {meta.label.text || attributes.title.text}
   </a>
 )

@@ -36,7 +36,7 @@ const Tick = ({ node, isFocused }: Parameters<typeof Field>[0]) => (
       {...common(node, isFocused)}
       type="checkbox"
       value="true"
-      checked={node.attributes.value === true || node.attributes.value === 'true'}
+      checked={node.attributes.value === 'true'}
     />
     <label for={idOf(node)}>{labelOf(node)}</label>
     <Remarks id={remarksOf(node)} messages={node.messages} />

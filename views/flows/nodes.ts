@@ -26,18 +26,17 @@ export const isField = (node: Node): node is InputNode =>
 
 /** What stands in the field. A password is never shown again, whoever sends one. */
 export function textIn({ attributes: { type, value } }: InputNode): string {
-  if (type === 'password' || value === undefined) return ''
-  return String(value)
+  return type === 'password' ? '' : value
 }
 
 export const hasError = (node: Node): boolean => node.messages.some(({ type }) => type === 'error')
 
 /** What a person calls it. */
-export const labelOf = (node: InputNode): string => node.meta.label?.text ?? node.attributes.name
+export const labelOf = (node: InputNode): string => node.meta.label.text || node.attributes.name
 
 /** The name of the provider that a button is about, as people write it. */
 export function providerOf(node: InputNode): string {
-  const provider = node.meta.label?.context?.provider
+  const provider = node.meta.label.context?.provider
   return typeof provider === 'string' ? provider : textIn(node)
 }
 

@@ -33,7 +33,7 @@ const InputAttributes = t.Object({
   node_type: t.Literal('input'),
   name: t.String(),
   type: t.String({ examples: ['password'] }),
-  value: t.Optional(t.Union([t.String(), t.Boolean()])),
+  value: t.String({ description: 'Empty where nothing is filled in.' }),
   required: t.Optional(t.Boolean()),
   disabled: t.Boolean(),
   autocomplete: t.Optional(t.String()),
@@ -41,23 +41,29 @@ const InputAttributes = t.Object({
   maxlength: t.Optional(Type.Integer()),
 })
 
-const TextAttributes = t.Object({
-  node_type: t.Literal('text'),
+/** What clients read of every node, of one that is not an input as well. */
+const shown = <Type extends string>(type: Type, value: string) => ({
+  node_type: t.Literal(type),
   id: t.String(),
+  name: t.String({ description: 'The same as `id`.' }),
+  type: t.Literal(type),
+  value: t.String({ description: value }),
+})
+
+const TextAttributes = t.Object({
+  ...shown('text', 'The text of `text`.'),
   text: Message,
 })
 
 const ImageAttributes = t.Object({
-  node_type: t.Literal('img'),
-  id: t.String(),
+  ...shown('img', 'The same as `src`.'),
   src: t.String({ description: 'A PNG as a data URL.' }),
   width: Type.Integer(),
   height: Type.Integer(),
 })
 
 const LinkAttributes = t.Object({
-  node_type: t.Literal('a'),
-  id: t.String(),
+  ...shown('a', 'The same as `href`.'),
   href: t.String(),
   title: Message,
 })
@@ -79,7 +85,10 @@ export const Node = t.Object({
   group: oneOf(NODE_GROUPS),
   attributes: t.Union([InputAttributes, TextAttributes, ImageAttributes, LinkAttributes]),
   messages: t.Array(Message),
-  meta: t.Object({ label: t.Optional(Message) }),
+  meta: t.Object(
+    { label: Message },
+    { description: 'The text is empty on what people do not see.' },
+  ),
 })
 export type Node = typeof Node.static
 

@@ -102,7 +102,7 @@ export const bareNodes = ({ ui }: Json): Json[] =>
     group,
     attributes,
     messages,
-    label: meta.label?.id,
+    label: meta.label.id,
   }))
 
 /** What the webhooks of a tenant are told from now on. */

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { FLOW_KINDS } from '../../../../src/engines/gate/model/flows.ts'
-import { HOUR, ID, START } from '../people.ts'
+import { HOUR, ID, MINUTE, START } from '../people.ts'
 import type { Json } from '../world.ts'
 import { bareNodes, bootChecked, type Checked, saidIn } from './checked.ts'
 import { csrfOf, node, nodeNames, PASSWORD, pathOf, totpAt } from './world.ts'
@@ -101,10 +101,10 @@ describe('a flow as it begins', () => {
 
 const INPUT = { disabled: false, node_type: 'input' }
 
-const input = (group: string, label: number | undefined, attributes: Json): Json => ({
+const input = (group: string, label: number, attributes: Json): Json => ({
   type: 'input',
   group,
-  attributes: { ...attributes, ...INPUT },
+  attributes: { value: '', ...attributes, ...INPUT },
   messages: [],
   label,
 })
@@ -112,7 +112,10 @@ const input = (group: string, label: number | undefined, attributes: Json): Json
 const button = (group: string, name: string, value: string, label: number): Json =>
   input(group, label, { name, type: 'submit', value })
 
-const CSRF = input('default', undefined, {
+/** On what people do not see. */
+const NO_LABEL = 0
+
+const CSRF = input('default', NO_LABEL, {
   name: 'csrf_token',
   type: 'hidden',
   value: expect.stringMatching(/^[0-9a-f]{64}$/),
@@ -122,11 +125,10 @@ const CSRF = input('default', undefined, {
 const field = (group: string, label: number, name: string, type: string, more: Json = {}): Json =>
   input(group, label, { name, type, required: true, ...more })
 
-const hidden = (group: string, name: string, value: string, label?: number, more: Json = {}) =>
+const hidden = (group: string, name: string, value: string, label = NO_LABEL, more: Json = {}) =>
   input(group, label, { name, type: 'hidden', value, ...more })
 
 const IDENTIFIER = field('default', 1070002, 'identifier', 'text', {
-  value: '',
   autocomplete: 'username',
 })
 const OLD_PASSWORD = field('password', 1070001, 'password', 'password', {
@@ -173,6 +175,9 @@ const AUTHENTICATOR = [
     group: 'totp',
     attributes: {
       id: 'totp_qr',
+      name: 'totp_qr',
+      type: 'img',
+      value: expect.stringMatching(/^data:image/),
       src: expect.stringMatching(/^data:image\/png;base64,[\w+/]+=*$/),
       width: 256,
       height: 256,
@@ -186,6 +191,9 @@ const AUTHENTICATOR = [
     group: 'totp',
     attributes: {
       id: 'totp_secret_key',
+      name: 'totp_secret_key',
+      type: 'text',
+      value: expect.stringMatching(/^[A-Z2-7]{32}$/),
       text: expect.objectContaining({ id: 1050006 }),
       node_type: 'text',
     },
@@ -254,6 +262,66 @@ describe('the nodes of a flow', () => {
   })
 })
 
+test('every node of every kind of flow, in every state, has what clients read of it', async () => {
+  await using own = await bootChecked()
+  await own.security({ passwordless_enabled: true, mfa_enabled: true })
+  const seen = new Set<string>()
+  function look(kind: string, flow: Json): Json {
+    expect(flow.ui.nodes.length, kind).toBeGreaterThan(0)
+    for (const { type, group, attributes, meta } of flow.ui.nodes) {
+      seen.add(`${kind} ${flow.state}`).add(type)
+      expect({ group, ...attributes, label: meta.label }).toMatchObject({
+        group: expect.stringMatching(/./),
+        name: expect.stringMatching(/./),
+        type: expect.stringMatching(/./),
+        value: expect.any(String),
+        label: { text: expect.any(String) },
+      })
+    }
+    return flow
+  }
+  const headers = { 'x-return-to': RETURN_TO }
+  const begun = async (kind: string) => look(kind, await own.start(kind, headers))
+
+  /** Flows that mail a code: begun, asking for it, and over. */
+  async function byCode(kind: string, email: string, fields: Json) {
+    const flow = await begun(kind)
+    look(kind, await own.sendWell(flow, { method: 'code', ...fields }))
+    await own.sendWell(flow, { method: 'code', code: own.codeFor(email) })
+    look(kind, (await own.app.raw(pathOf(flow.ui.action))).body)
+    own.clock.jump(MINUTE)
+  }
+  await byCode('registration', 'one@example.com', { traits: { email: 'one@example.com' } })
+  await byCode('login', 'one@example.com', { identifier: 'one@example.com' })
+  await byCode('recovery', 'one@example.com', { email: 'one@example.com' })
+  const { id } = await own.createIdentity({ traits: { email: 'two@example.com' } })
+  expect(id).toBeString()
+  await byCode('verification', 'two@example.com', { email: 'two@example.com' })
+
+  const { session_token: mine } = await own.register('three@example.com')
+  const session = { 'x-session-token': mine }
+  const change = async (fields: Json) =>
+    look('settings', await own.sendWell(await own.settings(mine), fields, session))
+  look('settings', await own.settings(mine))
+  await own.enrol(mine)
+  const shown = await change({ lookup_secret_regenerate: 'true' })
+  look('settings', await own.sendWell(shown, { lookup_secret_confirm: 'true' }, session))
+  look('login', await own.start('login', session, '?aal=aal2'))
+  look('login', (await own.send(await begun('login'), { method: 'password' })).body)
+
+  expect([...seen].toSorted()).toEqual([
+    'a',
+    'img',
+    'input',
+    ...['choose_method', 'passed_challenge', 'sent_email'].map((state) => `login ${state}`),
+    ...['choose_method', 'passed_challenge', 'sent_email'].map((state) => `recovery ${state}`),
+    ...['choose_method', 'passed_challenge', 'sent_email'].map((state) => `registration ${state}`),
+    ...['show_form', 'success'].map((state) => `settings ${state}`),
+    'text',
+    ...['choose_method', 'passed_challenge', 'sent_email'].map((state) => `verification ${state}`),
+  ])
+})
+
 describe('a sign-in that somebody signed in is asked for', () => {
   test('again has the address in it, for nobody to change', async () => {
     await world.security({ passwordless_enabled: true, mfa_enabled: false })
@@ -281,7 +349,7 @@ describe('a sign-in that somebody signed in is asked for', () => {
     expect(flow).toMatchObject({ refresh: false, requested_aal: 'aal2', state: 'choose_method' })
     expect(saidIn(flow)).toEqual([1010004])
     const byApp = [
-      field('totp', 1010006, 'totp_code', 'text', { value: '', autocomplete: 'one-time-code' }),
+      field('totp', 1010006, 'totp_code', 'text', { autocomplete: 'one-time-code' }),
       button('totp', 'method', 'totp', 1010009),
     ]
     expect(bareNodes(flow)).toEqual([CSRF, ...byApp])
@@ -417,6 +485,9 @@ describe('a flow after a step', () => {
             group: 'code',
             attributes: {
               id: 'continue',
+              name: 'continue',
+              type: 'a',
+              value: RETURN_TO,
               href: RETURN_TO,
               title: expect.objectContaining({ id: 1070009 }),
               node_type: 'a',

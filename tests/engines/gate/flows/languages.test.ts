@@ -42,7 +42,7 @@ describe('a flow', () => {
     const english = await start(kind)
     const german = await start(kind, GERMAN)
     const texts = (flow: Json) =>
-      flow.ui.nodes.flatMap(({ meta }: Json) => (meta.label ? [meta.label.text] : []))
+      flow.ui.nodes.flatMap(({ meta }: Json) => (meta.label.text ? [meta.label.text] : []))
     expect(texts(german)).toHaveLength(texts(english).length)
     for (const [at, text] of texts(german).entries())
       expect(text, 'spoken in both languages').not.toBe(texts(english)[at])

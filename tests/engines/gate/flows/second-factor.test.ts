@@ -95,7 +95,7 @@ describe('an authenticator is set up', () => {
       'totp:method=totp',
       'lookup_secret:lookup_secret_regenerate=true',
     ])
-    expect(node(flow, 'totp_code').attributes).not.toHaveProperty('value')
+    expect(node(flow, 'totp_code').attributes.value).toBe('')
   })
 
   test('with a secret that stays within a flow, and is new in the next', async () => {
@@ -136,7 +136,7 @@ describe('an authenticator is set up', () => {
 
     const answer = await world.send(flow, totp(given(secretIn(flow))), withToken(session_token))
 
-    expect(node(answer.body, 'totp_code').attributes).not.toHaveProperty('value')
+    expect(node(answer.body, 'totp_code').attributes.value).toBe('')
     expect(answer).toMatchObject(complains(id, 'totp_code'))
     expect((await world.readIdentity(identity)).credentials).not.toHaveProperty('totp')
     expect((await sessionOf(world, session_token)).authenticator_assurance_level).toBe('aal1')

@@ -1,10 +1,19 @@
 import type { Message, Node, NodeGroup } from '../../model/flows.ts'
 
 type Attributes<Kind> = Extract<Node['attributes'], { node_type: Kind }>
-type Input = Omit<Attributes<'input'>, 'node_type' | 'disabled'>
+type Input = Omit<Attributes<'input'>, 'node_type' | 'disabled' | 'value'> & {
+  value?: string | undefined
+}
 
-export function input(group: NodeGroup, attributes: Input, label?: Message): Node {
-  return node('input', group, { ...attributes, disabled: false, node_type: 'input' }, label)
+/** The label of a node that people do not see. Clients read `meta.label.text` of every node. */
+const NO_LABEL: Message = { id: 0, text: '', type: 'info' }
+
+export function input(
+  group: NodeGroup,
+  { value = '', ...attributes }: Input,
+  label: Message = NO_LABEL,
+): Node {
+  return node('input', group, { ...attributes, value, disabled: false, node_type: 'input' }, label)
 }
 
 /** Something to type in, without which the form is not sent. */
@@ -21,9 +30,17 @@ export const hidden = (group: NodeGroup, name: string, value: string): Node =>
 export const csrfNode = (token: string): Node =>
   input('default', { name: 'csrf_token', type: 'hidden', value: token, required: true })
 
-/** Something to read. */
+/**
+ * Something to read. This, a picture and a link also have the name, type and value of an input:
+ * clients read these of every node.
+ */
 export const text = (group: NodeGroup, id: string, words: Message, label: Message): Node =>
-  node('text', group, { id, text: words, node_type: 'text' }, label)
+  node(
+    'text',
+    group,
+    { id, name: id, type: 'text', value: words.text, text: words, node_type: 'text' },
+    label,
+  )
 
 /** A square picture; `src` is a data URL, `size` in pixels. */
 export const picture = (
@@ -31,17 +48,20 @@ export const picture = (
   id: string,
   { src, size }: { src: string; size: number },
   label: Message,
-): Node => node('img', group, { id, src, width: size, height: size, node_type: 'img' }, label)
+): Node =>
+  node(
+    'img',
+    group,
+    { id, name: id, type: 'img', value: src, src, width: size, height: size, node_type: 'img' },
+    label,
+  )
 
 export const link = (group: NodeGroup, id: string, href: string, title: Message): Node =>
-  node('a', group, { id, href, title, node_type: 'a' }, title)
-
-/** A value where there is one, and not even the attribute where there is none. */
-export const prefilled = (value: string | undefined) => (value === undefined ? {} : { value })
+  node('a', group, { id, name: id, type: 'a', value: href, href, title, node_type: 'a' }, title)
 
 const node = (
   type: Node['type'],
   group: NodeGroup,
   attributes: Node['attributes'],
-  label?: Message,
-): Node => ({ type, group, attributes, messages: [], meta: label ? { label } : {} })
+  label: Message,
+): Node => ({ type, group, attributes, messages: [], meta: { label } })

@@ -1,5 +1,5 @@
 import type { Node } from '../../model/flows.ts'
-import { field, hidden, prefilled, submit } from './builders.ts'
+import { field, hidden, submit } from './builders.ts'
 import type { MessageId, Say } from './messages.ts'
 
 /**
@@ -20,7 +20,7 @@ export const codeEntry = (
       name: 'code',
       type: 'text',
       autocomplete: 'one-time-code',
-      ...prefilled(code),
+      value: code,
       ...checks,
     },
     say(label),

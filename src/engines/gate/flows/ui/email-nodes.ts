@@ -1,5 +1,5 @@
 import type { Message, Node, NodeGroup } from '../../model/flows.ts'
-import { field, prefilled, submit } from './builders.ts'
+import { field, submit } from './builders.ts'
 import type { Say } from './messages.ts'
 
 export interface Prefilled {
@@ -19,7 +19,7 @@ export const emailTrait = (
     {
       name: 'traits.email',
       ...(isHidden ? { type: 'hidden' } : { type: 'email', autocomplete: 'email' }),
-      ...prefilled(value),
+      value,
     },
     emailTitle(say),
   )
@@ -30,11 +30,7 @@ export const emailTitle = (say: Say): Message =>
 
 /** An address to send a code to. */
 export const emailNode = (say: Say, { value }: { value?: string } = {}): Node =>
-  field(
-    'code',
-    { name: 'email', type: 'email', autocomplete: 'email', ...prefilled(value) },
-    say(1070007),
-  )
+  field('code', { name: 'email', type: 'email', autocomplete: 'email', value }, say(1070007))
 
 /** Such an address, and the button for it. */
 export const askForEmail = (say: Say, email?: string): Node[] => [

@@ -5,7 +5,7 @@ import { emailTitle, type Prefilled } from './email-nodes.ts'
 import type { Say } from './messages.ts'
 
 /** Whom somebody signs in as. */
-export const identifierNode = (say: Say, { value = '', isHidden = false }: Prefilled = {}): Node =>
+export const identifierNode = (say: Say, { value, isHidden = false }: Prefilled = {}): Node =>
   field(
     'default',
     {
@@ -35,11 +35,7 @@ export const codeLoginSent = (say: Say, { identifier }: { identifier: string }):
 ]
 
 export const totpLogin = (say: Say): Node[] => [
-  field(
-    'totp',
-    { name: 'totp_code', type: 'text', value: '', autocomplete: 'one-time-code' },
-    say(1010006),
-  ),
+  field('totp', { name: 'totp_code', type: 'text', autocomplete: 'one-time-code' }, say(1010006)),
   submit('totp', 'method', 'totp', say(1010009)),
 ]
 

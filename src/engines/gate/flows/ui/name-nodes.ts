@@ -1,5 +1,5 @@
 import type { Node, NodeGroup } from '../../model/flows.ts'
-import { input, prefilled } from './builders.ts'
+import { input } from './builders.ts'
 import type { Say } from './messages.ts'
 
 /** What an operator wants to be called. */
@@ -7,7 +7,7 @@ export const displayNameTrait = (say: Say, value?: string, group: NodeGroup = 'd
   const name = 'traits.display_name'
   return input(
     group,
-    { name, type: 'text', autocomplete: 'name', ...prefilled(value) },
+    { name, type: 'text', autocomplete: 'name', value },
     say(1070002, { title: say(1900004).text, name }),
   )
 }

@@ -5,10 +5,13 @@ import { Node } from '../../../../../src/engines/gate/model/flows.ts'
 
 const say = ui.createSay('en')
 
-type Row = (string | number | undefined)[]
+type Row = (string | number)[]
+
+/** On what people do not see. */
+const NO_LABEL = 0
 
 const TABLE: [what: string, nodesIn: (say: ui.Say) => Node[], rows: Row[]][] = [
-  ['every flow', () => [ui.csrfNode('t')], [['default', 'csrf_token', 'hidden', undefined]]],
+  ['every flow', () => [ui.csrfNode('t')], [['default', 'csrf_token', 'hidden', NO_LABEL]]],
   [
     'login by password',
     (say) => [ui.identifierNode(say), ...ui.passwordLogin(say, { isRefresh: false })],
@@ -37,7 +40,7 @@ const TABLE: [what: string, nodesIn: (say: ui.Say) => Node[], rows: Row[]][] = [
     [
       ['default', 'identifier', 'hidden', 1070002],
       ['code', 'code', 'text', 1070013],
-      ['code', 'method', 'hidden', undefined],
+      ['code', 'method', 'hidden', NO_LABEL],
       ['code', 'method', 'submit', 1070009],
       ['code', 'resend', 'submit', 1070008],
     ],
@@ -86,7 +89,7 @@ const TABLE: [what: string, nodesIn: (say: ui.Say) => Node[], rows: Row[]][] = [
     [
       ['default', 'traits.email', 'hidden', 1070002],
       ['code', 'code', 'text', 1070012],
-      ['code', 'method', 'hidden', undefined],
+      ['code', 'method', 'hidden', NO_LABEL],
       ['code', 'method', 'submit', 1070009],
       ['code', 'resend', 'submit', 1070008],
     ],
@@ -109,7 +112,7 @@ const TABLE: [what: string, nodesIn: (say: ui.Say) => Node[], rows: Row[]][] = [
     (say) => ui.recoveryCodeSent(say, { email: 'a@b.c' }),
     [
       ['code', 'code', 'text', 1070010],
-      ['code', 'method', 'hidden', undefined],
+      ['code', 'method', 'hidden', NO_LABEL],
       ['code', 'method', 'submit', 1070009],
       ['code', 'email', 'submit', 1070008],
     ],
@@ -127,7 +130,7 @@ const TABLE: [what: string, nodesIn: (say: ui.Say) => Node[], rows: Row[]][] = [
     (say) => ui.verificationCodeSent(say, { email: 'a@b.c' }),
     [
       ['code', 'code', 'text', 1070011],
-      ['code', 'method', 'hidden', undefined],
+      ['code', 'method', 'hidden', NO_LABEL],
       ['code', 'method', 'submit', 1070009],
       ['code', 'email', 'submit', 1070008],
     ],
@@ -202,22 +205,24 @@ const TABLE: [what: string, nodesIn: (say: ui.Say) => Node[], rows: Row[]][] = [
   ],
 ]
 
-const rowOf = ({ type, group, attributes, meta }: Node): Row =>
-  attributes.node_type === 'input'
-    ? [group, attributes.name, attributes.type, meta.label?.id]
-    : [group, attributes.id, type, meta.label?.id]
+const rowOf = ({ group, attributes, meta }: Node): Row => [
+  group,
+  attributes.name,
+  attributes.type,
+  meta.label.id,
+]
 
 test.each(TABLE)('%s: the nodes in their order', (_, nodesIn, rows) => {
   expect(nodesIn(say).map(rowOf)).toEqual(rows)
 })
 
 test.each(TABLE)('%s: the same nodes in German, labelled in German', (_, nodesIn, rows) => {
-  const labels = nodesIn(say).map(({ meta }) => meta.label?.text)
+  const labels = nodesIn(say).map(({ meta }) => meta.label.text)
   const inGerman = nodesIn(ui.createSay('de'))
 
   expect(inGerman.map(rowOf)).toEqual(rows)
   for (const [index, { meta }] of inGerman.entries())
-    if (meta.label) expect(meta.label.text).not.toBe(labels[index] ?? '')
+    if (meta.label.text) expect(meta.label.text).not.toBe(labels[index])
 })
 
 test.each(TABLE)('%s: every node is what the schema of flows allows', (_, nodesIn) => {
