@@ -380,6 +380,56 @@ test(
 )
 
 test(
+  'without an app to go back to, a sign-in ends at the account',
+  async () => {
+    const account = newAccount({ email: 'kay@example.com' })
+    await using kay = await somebody()
+    const lands = async (words: string) => {
+      await kay.reads('Your Paper shop account')
+      await kay.isTold(words)
+    }
+    world.provider.signInAs(account)
+    await kay.page.goto((await world.start('registration')).hosted_url)
+    await kay.presses('Sign up with Google')
+    await kay.reads('google')
+    await kay.presses('Continue')
+    await lands('Your account is ready. You are signed in as kay@example.com.')
+    await kay.looks('signed-up-without-app')
+    const password = kay.section('Password')
+    await kay.types({ Password: PASSWORD }, password)
+    await kay.presses('Save', password)
+    await kay.isTold('Your changes are saved.')
+
+    await kay.page.goto(await wayToGoogle(await world.start('login')))
+    await kay.reads('google')
+    await kay.presses('Continue')
+    await lands('You are signed in as kay@example.com.')
+    await kay.looks('signed-in-without-app')
+    await kay.page.reload()
+    await lands('You are signed in as kay@example.com.')
+
+    await kay.page.goto((await world.start('login')).hosted_url)
+    await kay.types({ 'E-mail address': 'kay@example.com', Password: PASSWORD })
+    await kay.presses('Sign in with password')
+    await lands('You are signed in as kay@example.com.')
+  },
+  LONG,
+)
+
+/** Where a page of the tenant's own is told to send the browser. */
+// biome-ignore lint/suspicious/noExplicitAny: a flow
+async function wayToGoogle({ ui }: any): Promise<string> {
+  const csrf_token = ui.nodes[0].attributes.value
+  const answer = await fetch(ui.action, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ method: 'oidc', provider: 'google', csrf_token }),
+  })
+  expect(answer.status).toBe(422)
+  return (await answer.json()).redirect_browser_to
+}
+
+test(
   'without scripts, people sign up and in, and are asked for their authenticator',
   async () => {
     const email = 'hana@example.com'

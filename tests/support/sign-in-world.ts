@@ -49,6 +49,9 @@ export async function startSignInWorld() {
       credentials: { password: { config: { password } } },
     })
 
+  /** A flow of a tenant that says of no place where the browser goes afterwards. */
+  const start = (kind: string) => api('GET', `/auth/${kind}`)
+
   async function isConfirmed(email: string): Promise<boolean> {
     const { data } = await api('GET', `/identities?email=${email}`)
     return data[0].verifiable_addresses[0].verified
@@ -67,6 +70,7 @@ export async function startSignInWorld() {
     provider,
     mailTo,
     create,
+    start,
     isConfirmed,
     whoami,
     [Symbol.asyncDispose]: () => running.disposeAsync(),

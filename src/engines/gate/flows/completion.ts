@@ -36,7 +36,7 @@ export interface Completed {
   /** No session to be relied on yet. */
   owesSecondFactor: boolean
   continueWith: ContinueWith[]
-  /** Where a browser goes on; undefined for a page that says that all is done. */
+  /** Where a browser goes on; undefined for a program. */
   next: string | undefined
 }
 
@@ -132,16 +132,42 @@ export function createCompletion(parts: {
   const pendingOf = (flow: FlowRow, { id }: IdentityRow): PendingAccount | undefined =>
     flow.identityId === id ? keeper.internalOf(flow).pendingAccount : undefined
 
-  /** Who they are is beyond doubt: a browser goes on to what asked for it, or back to the app. */
-  function finished(flow: FlowRow, person: IdentityRow, so: SoFar, { wants }: Client): Completed {
+  /**
+   * Who they are is beyond doubt: a browser goes on to what asked for it, back to the app, or, with
+   * no app to go back to, to the person's account.
+   */
+  function finished(flow: FlowRow, person: IdentityRow, so: SoFar, client: Client): Completed {
     const of = { ...so, owesSecondFactor: false }
     const pending = pendingOf(flow, person)
     if (pending) linking.link(person, pending)
     const nextFlow = flow.nextFlowId === null ? undefined : store.flows.find(flow.nextFlowId)
     if (nextFlow) return ended(flow, person, { ...of, next: hostedUrl(nextFlow) })
-    if (wants === 'json' || flow.returnTo === null)
-      return ended(flow, person, { ...of, next: undefined })
-    return ended(flow, person, { ...of, next: handOver(flow, so.session.id) })
+    if (client.wants === 'json') return ended(flow, person, { ...of, next: undefined })
+    const next =
+      flow.returnTo === null
+        ? accountPage(flow, person, so.session.id, client)
+        : handOver(flow, so.session.id)
+    return ended(flow, person, { ...of, next })
+  }
+
+  /** The settings of whoever has just signed in, for this browser alone. It says whose they are. */
+  function accountPage(
+    { tenantId, kind, language }: FlowRow,
+    person: IdentityRow,
+    sessionId: string,
+    { browserHash }: Client,
+  ): string {
+    const id = kind === 'registration' ? 1900006 : 1900005
+    const settings = keeper.begin({
+      tenantId,
+      kind: 'settings',
+      language,
+      identityId: person.id,
+      sessionId,
+      browserHash,
+      notices: [{ id, context: { address: person.email } }],
+    })
+    return hostedUrl(settings)
   }
 
   /** The browser takes a code along that is good once, and never the token. */

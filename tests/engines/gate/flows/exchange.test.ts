@@ -280,16 +280,15 @@ describe('a browser comes back', () => {
     expect(await exchange(back)).toMatchObject({ status: 200 })
   })
 
-  test('to no app without X-Return-To: a page says that all is done, and no code is made', async () => {
+  test('to no app without X-Return-To, but to the account, and no code is made', async () => {
     const { identity } = await world.register(email)
     const flow = await world.start('login')
     const browser = newBrowser(world.app)
     const done = await browser.signIn(flow.hosted_url, email, PASSWORD)
-    expect(done.location).toBe(flow.hosted_url)
-    const notice = await browser.follow(done)
+    const account = await browser.follow(done)
 
-    expect(notice).toMatchObject({ status: 200, forms: [], links: [] })
-    expect(notice.text).toContain('You are signed in')
+    expect(account).toMatchObject({ status: 200, links: [] })
+    expect(account.text).toContain(`You are signed in as ${email}.`)
     const row = rowsOf(world.app, 'gate_flows').find(({ id }) => id === flow.id)
     expect(row).toMatchObject({ exchange_hash: null, exchange_expires_at: null })
     expect(await sessionsOf(identity)).toHaveLength(2)

@@ -205,7 +205,7 @@ describe('the way through pages', () => {
     expect(await sessionOf(world, body.session_token)).toMatchObject({ id: body.session.id })
   })
 
-  test('of a sign-in without an app ends on a page that says so', async () => {
+  test('of a sign-in without an app ends at the account', async () => {
     const { secret } = await enrolled(world, email)
     const browser = newBrowser(world.app)
     const { hosted_url } = await world.start('login')
@@ -214,8 +214,8 @@ describe('the way through pages', () => {
       await browser.press(asked, PRESS_TOTP, { totp_code: nextCode(world, secret) }),
     )
     expect(done.status).toBe(200)
-    expect(done.text).toContain('You are signed in')
-    expect(done.forms).toEqual([])
+    expect(done.text).toContain(`You are signed in as ${email}.`)
+    expect(done.forms).not.toEqual([])
   })
 })
 
@@ -225,6 +225,13 @@ const ACTING: Record<string, () => Promise<{ browser: Browser; url: string }>> =
     const { session_token } = await world.register(email)
     const { hosted_url: url } = await world.settings(session_token)
     return { browser: await opened(url), url }
+  },
+  'about settings, at the end of a sign-in': async () => {
+    await world.register(email)
+    const browser = newBrowser(world.app)
+    const { hosted_url } = await world.start('login')
+    const { location: url } = await browser.signIn(hosted_url, email, PASSWORD)
+    return { browser, url }
   },
   'for the second factor': async () => {
     await enrolled(world, email)

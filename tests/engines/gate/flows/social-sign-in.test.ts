@@ -13,7 +13,7 @@ import {
   sessionOf,
   withToken,
 } from './acts.ts'
-import { newBrowser } from './browser.ts'
+import { type Browser, newBrowser } from './browser.ts'
 import {
   bootSocial,
   named,
@@ -240,16 +240,30 @@ test('a session is of the browser that came back', async () => {
 })
 
 describe('a way back without an app to go back to', () => {
-  test.each(['login', 'registration'])('of a %s ends on a page that says so', async (kind) => {
+  const onPages = async (browser: Browser, flow: Json, account: Account) =>
+    press(browser, await browser.visit(flow.hosted_url), 'gitlab', account)
+  const byProgram = async (browser: Browser, flow: Json, account: Account) =>
+    arrive('gitlab', await visit(await leave(flow, 'gitlab'), 'gitlab', account), browser)
+
+  test.each([
+    ['login', 'on its page', onPages, 'You are signed in as'],
+    ['login', 'by a program', byProgram, 'You are signed in as'],
+    ['registration', 'on its page', onPages, 'Your account is ready.'],
+    ['registration', 'by a program', byProgram, 'Your account is ready.'],
+  ])('of a %s begun %s leads to the account, for that browser alone', async (...row) => {
+    const [kind, , comeBack, words] = row
     const browser = newBrowser(app)
-    const { hosted_url } = await world.start(kind)
+    const account = newAccount()
 
-    const page = await press(browser, await browser.visit(hosted_url), 'gitlab', newAccount())
-    const end = await browser.follow(page)
+    const back = await comeBack(browser, await world.start(kind), account)
+    const page = await browser.follow(back)
 
-    expect(page.location).toBe(hosted_url)
-    expect(end.status).toBe(200)
-    expect(end.forms).toEqual([])
+    expect(page).toMatchObject({ status: 200, html: expect.stringContaining(words) })
+    expect(page.text).toContain(`${account.email}`)
+    expect(await newBrowser(app).visit(back.location)).toMatchObject({ status: 403, forms: [] })
+    const typed = { password: 'seven green bicycles' }
+    const saved = await browser.follow(await browser.press(page, ['method', 'password'], typed))
+    expect(saved.text).toContain('Your changes are saved.')
   })
 })
 

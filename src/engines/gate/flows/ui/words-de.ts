@@ -74,6 +74,8 @@ export const german: Words = {
     1900003:
       '{provider} hat uns deine E-Mail-Adresse nicht genannt. Gib sie ein, dann bist du fertig.',
     1900004: 'Dein Name',
+    1900005: 'Du bist als {address} angemeldet.',
+    1900006: 'Dein Konto ist bereit. Du bist als {address} angemeldet.',
     1900002:
       'Deine Adresse bleibt, wie sie ist, bis du den Code eingibst, der an {address} ging. Dann ändert sie sich.',
 

@@ -73,6 +73,8 @@ export const english = {
     1900001: 'Sign in, and {provider} is connected to your account.',
     1900003: '{provider} has not told us your e-mail address. Enter it, and you are done.',
     1900004: 'Name',
+    1900005: 'You are signed in as {address}.',
+    1900006: 'Your account is ready. You are signed in as {address}.',
     1900002:
       'Your address stays as it is until you enter the code that was sent to {address}. Then it changes.',
 
