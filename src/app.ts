@@ -28,6 +28,7 @@ import { createBackups } from './platform/backup/index.ts'
 import { openHouse } from './platform/house.ts'
 import { createMail } from './platform/mail/index.ts'
 import type { Platform } from './platform/platform.ts'
+import { createStorageWatch } from './platform/storage-watch.ts'
 
 export type Gatehouse = ReturnType<typeof createApp>
 
@@ -42,6 +43,7 @@ export function createApp(
   { precompile = false, origins }: { precompile?: boolean; origins?: Origins } = {},
 ) {
   const { db, clock, log, metrics, metering, keys, tenants, instances, retention } = platform
+  const storageWatch = createStorageWatch(platform)
   const visits = createVisits({ clock, metering, perMinute: config.limits.requestsPerMinute })
   const { maxBodyBytes: maxBody } = config.server
   const access = createAccess({ keys, visits, maxBody })
@@ -71,6 +73,7 @@ export function createApp(
   })
   retention.add(operators.retention)
   const live = createLive(platform)
+  storageWatch.onLoss(live.end)
   const frames = createFrames({ baseUrl, nearnessOf: metering.nearnessOf })
   const sessionAccess = createSessionAccess({
     engine: 'clockwork',
@@ -147,6 +150,7 @@ export function createApp(
   async function start({ isPaused = false } = {}) {
     await openHouse({ db, clock })
     await instances.start()
+    storageWatch.start()
     if (!isPaused) await startWork()
     health.open()
   }
@@ -171,6 +175,7 @@ export function createApp(
       backups.stop(graceMs),
     ])
     retention.stop()
+    storageWatch.stop()
     await instances.stop()
     await db.drain()
   }

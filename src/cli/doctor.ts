@@ -11,6 +11,7 @@ import { type Inside, lookInside, withoutDatabase } from './doctor/inside.ts'
 import { mailServer } from './doctor/mail-server.ts'
 import { ownership, permissions } from './doctor/permissions.ts'
 import { findUnreachable, isForeign, type Unreachable } from './doctor/places.ts'
+import { readiness } from './doctor/readiness.ts'
 import { report } from './doctor/report.ts'
 import { secretFiles } from './doctor/secret-files.ts'
 
@@ -38,6 +39,7 @@ async function examine({ config, loaded, io }: Configured): Promise<Group[]> {
   const address = addressOf(config)
   const asked = address === undefined ? undefined : ask(address)
   const mail = examined('mail server', () => mailServer(config))
+  const server = readiness(config)
   const timeSync = examined('time sync', () => synchronisation(io.env))
   const unreachable = await findUnreachable(config)
   const isReachable = !unreachable.paths.has(config.dataDir)
@@ -61,7 +63,7 @@ async function examine({ config, loaded, io }: Configured): Promise<Group[]> {
     { title: 'Database', findings: inside.database ?? [] },
     { title: 'Backups', findings: inside.backups ?? [] },
     { title: 'Time', findings: [...(inside.clock ?? []), ...(await timeSync)] },
-    { title: 'Work', findings: inside.work ?? [] },
+    { title: 'Work', findings: [...(inside.work ?? []), ...(await server)] },
     {
       title: 'Network',
       findings: [...judged(await asked, config, inside), ...(await mail), ...(inside.mails ?? [])],

@@ -39,11 +39,16 @@ const LONGEST_GROUP_MS = 20
 /** Between tries for the write lock, so that reads go on while another process commits. */
 const LOCK_RETRY_MS = 2
 
+/** Throws where what is committed would not be found after a restart. */
+export type RequireFiles = (isStored?: boolean) => void
+
 /**
  * Group commit: all work queued in one turn of the event loop shares one
- * `BEGIN IMMEDIATE … COMMIT`, and so one sync of the disk.
+ * `BEGIN IMMEDIATE … COMMIT`, and so one sync of the disk. The files are looked at once the write
+ * lock is held, which a restore takes before it moves them, and again after the commit, so that nothing
+ * is acknowledged that went with them.
  */
-export function createCommit(client: Database) {
+export function createCommit(client: Database, requireFiles: RequireFiles = () => {}) {
   const begin = client.prepare('BEGIN IMMEDIATE')
   const end = client.prepare('COMMIT')
   const savepoint = client.prepare('SAVEPOINT work')
@@ -71,7 +76,7 @@ export function createCommit(client: Database) {
   function flush() {
     scheduled = false
     if (queue.length === 0) return
-    if (!takeWriteLock()) return
+    if (!takeWriteLock() || !areFilesInPlace()) return
     const group: Queued[] = []
     const outcomes = transact(group)
     settle(group, outcomes)
@@ -92,6 +97,17 @@ export function createCommit(client: Database) {
     } catch (error) {
       if (isBusy(error) && lockIsStillWorthWaitingFor()) retryLater()
       else giveUp(error)
+      return false
+    }
+  }
+
+  function areFilesInPlace(): boolean {
+    try {
+      requireFiles()
+      return true
+    } catch (error) {
+      client.run('ROLLBACK')
+      giveUp(error)
       return false
     }
   }
@@ -139,6 +155,7 @@ export function createCommit(client: Database) {
       do outcomes.push(attempt(next(group)))
       while (queue.length > 0 && performance.now() < until)
       end.run()
+      requireFiles(true)
     } catch (error) {
       failures++
       putOff = []

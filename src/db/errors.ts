@@ -1,11 +1,30 @@
 import { SQLiteError } from 'bun:sqlite'
 
 /**
- * The disk or the database cannot take a write now. Nothing of the work was kept, so the
- * caller may try again; callers over HTTP get a 503.
+ * The disk or the database cannot take a write now. Nothing of the work was kept (but see
+ * `DatabaseLostError`), so the caller may try again; callers over HTTP get a 503.
  */
 export class StorageError extends Error {
   override name = 'StorageError'
+}
+
+/**
+ * The files of the database are no longer where they were opened, so that a restart would not find
+ * what is written now. Reported once by the storage watch: background work that meets it adds no
+ * line of its own to the log.
+ */
+export class DatabaseLostError extends StorageError {
+  override name = 'DatabaseLostError'
+  /**
+   * The files were lost while the transaction was committed: it is in them, and comes back if they
+   * do. Nobody may be told that it was stored.
+   */
+  readonly isStored: boolean
+
+  constructor(message: string, { isStored }: { isStored: boolean }) {
+    super(message)
+    this.isStored = isStored
+  }
 }
 
 const SENTENCES: [prefix: string, sentence: string][] = [

@@ -45,6 +45,9 @@ export function openUnchanging(file: string): Database {
 /** What was written and is not in the database file itself yet. */
 export const logOf = (file: string): string => `${file}-wal`
 
+/** By which processes share the log; made anew from it where there is none. */
+export const indexOf = (file: string): string => `${file}-shm`
+
 /** Reads something: SQLite opens the file only then. */
 function opened(client: Database, waitMs: number): Database {
   try {

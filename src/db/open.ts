@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { drizzle } from 'drizzle-orm/bun-sqlite'
 import { BUSY_TIMEOUT_MS, createCommit } from './commit.ts'
 import { StorageError } from './errors.ts'
+import { createFileIdentity } from './file-identity.ts'
 import { logOf } from './look.ts'
 import { DATA_NAMES } from './names.ts'
 import { plannedOnce, preparedLate } from './statements.ts'
@@ -92,12 +93,17 @@ export function openDatabase(options: DatabaseOptions) {
   const client = plannedOnce(new Database(file, { create: true, strict: true }))
   for (const pragma of pragmas(options)) client.run(`PRAGMA ${pragma}`)
   keepFromOthers(file)
+  // SQLite opens the log with the first read.
+  client.run('SELECT 1 FROM sqlite_schema LIMIT 1')
+  const files = createFileIdentity(file)
   refuseMoved(client, options.dataDir)
   const close = options.externalCheckpoint ? closeLeavingLog(client) : () => closeWithLog(client)
-  const { commit, drain, failed, observe, afterCommit } = createCommit(client)
+  const { commit, drain, failed, observe, afterCommit } = createCommit(client, files.requireInPlace)
   const dataVersion = client.prepare<{ data_version: number }, []>('PRAGMA data_version')
   return {
     file,
+    /** Whether a restart would find the files that are open. */
+    files,
     client,
     orm: drizzle(preparedLate(client)),
     commit,
@@ -111,7 +117,7 @@ export function openDatabase(options: DatabaseOptions) {
 }
 
 /** Whether the open file is no longer the one by its name. */
-export function hasMoved(client: Database): boolean {
+function hasMoved(client: Database): boolean {
   // SQLite writes one number; Bun takes no buffer below eight bytes.
   const answer = new Int32Array(2)
   client.fileControl(constants.SQLITE_FCNTL_HAS_MOVED, answer)

@@ -1,5 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { Elysia, t } from 'elysia'
+import type { FileLoss } from '../db/file-identity.ts'
 import type { Db } from '../db/open.ts'
 import { notFound } from '../platform/errors.ts'
 import { installationOf, markOf } from '../platform/installation.ts'
@@ -16,6 +17,16 @@ const Alive = t.Object({
   ),
 })
 
+/** What `/readyz` says where the open database is no longer the one in the data directory. */
+const LOST: Record<FileLoss['reason'], string> = {
+  missing: 'database missing',
+  replaced: 'database replaced',
+  unreachable: 'database unreachable',
+}
+
+/** Answered without the database. */
+const WITHOUT_DATABASE = /^\/(?:healthz|readyz|metrics|assets\/.+)$/
+
 /** For load balancers, orchestrators and Prometheus: no credentials, no secrets. */
 export function createHealth(parts: { db: Db; metrics: Metrics; metricsEnabled: boolean }) {
   const { db, metrics, metricsEnabled } = parts
@@ -27,6 +38,8 @@ export function createHealth(parts: { db: Db; metrics: Metrics; metricsEnabled: 
 
   function readiness(): string {
     if (state !== 'ready') return state
+    const loss = db.files.loss()
+    if (loss) return LOST[loss.reason]
     try {
       ping.get()
       return state
@@ -35,7 +48,17 @@ export function createHealth(parts: { db: Db; metrics: Metrics; metricsEnabled: 
     }
   }
 
+  /**
+   * Reading goes on in files that were deleted, and would show what nobody finds any more. Looked at
+   * anew only where the last look has found it so, so that requests pay nothing for it.
+   */
+  function refuseWithoutDatabase({ url }: Request) {
+    if (!db.files.knownLoss() || WITHOUT_DATABASE.test(new URL(url).pathname)) return
+    db.files.requireInPlace()
+  }
+
   const routes = new Elysia({ name: 'health', tags: ['operations'] })
+    .onRequest(({ request }) => refuseWithoutDatabase(request))
     .get('/healthz', () => alive, {
       detail: { summary: 'Is the process alive?' },
       response: { 200: Alive },
@@ -47,7 +70,7 @@ export function createHealth(parts: { db: Db; metrics: Metrics; metricsEnabled: 
         return status(answer === 'ready' ? 200 : 503, { status: answer })
       },
       {
-        detail: { summary: 'Can it serve? 503 while it shuts down.' },
+        detail: { summary: 'Can it serve? 503 while it shuts down or its database is lost.' },
         response: { 200: Status, 503: Status },
       },
     )

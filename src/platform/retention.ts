@@ -1,3 +1,4 @@
+import { DatabaseLostError } from '../db/errors.ts'
 import type { Db } from '../db/open.ts'
 import { type Clock, sleep } from './clock.ts'
 import type { Log } from './log.ts'
@@ -34,6 +35,7 @@ export function createRetention(parts: { db: Db; clock: Clock; log: Log }) {
         await sleep(clock, BETWEEN_SLICES_MS)
       }
     } catch (error) {
+      if (error instanceof DatabaseLostError) return
       log.error('retention failed', { rule: name, error: String(error) })
     }
   }

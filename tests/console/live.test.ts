@@ -1,4 +1,7 @@
 import { describe, expect, test } from 'bun:test'
+import { renameSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { LOOK_MS } from '../../src/platform/storage-watch.ts'
 import { newOperator, type OperatorSession } from '../support/operator.ts'
 import { startTarget } from '../support/target.ts'
 import { servedApp } from './console-world.ts'
@@ -201,6 +204,18 @@ describe.each(['/console', '/console/deliveries'])('the stream of %s', (path) =>
 })
 
 describe('streams', () => {
+  test('end when the database is lost', async () => {
+    await using w = await world()
+    const listener = await w.watch('/console')
+    const dataDir = dirname(w.app.db.file)
+
+    renameSync(dataDir, `${dataDir}.away`)
+    await w.app.clock.advance(LOOK_MS)
+
+    await listener.end()
+    renameSync(`${dataDir}.away`, dataDir)
+  })
+
   test('are no more than eight of a session', async () => {
     await using here = await world()
     const href = streamIn(await here.page('/console'))

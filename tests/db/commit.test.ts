@@ -1,5 +1,6 @@
 import { Database } from 'bun:sqlite'
 import { expect, test } from 'bun:test'
+import { renameSync } from 'node:fs'
 import { StorageError } from '../../src/db/errors.ts'
 import { databaseFile, openDatabase } from '../../src/db/open.ts'
 import { temporaryFolder } from '../support/folder.ts'
@@ -203,6 +204,19 @@ test('the version is another one after a commit that failed, and the same after 
   await expect(commit(notes.write('y'.repeat(100_000)))).rejects.toBeInstanceOf(StorageError)
 
   expect(version()).not.toBe(after)
+})
+
+test('what is committed as the files are moved away is refused, and works again when they are back', async () => {
+  using notes = openNotes()
+  const { commit } = notes.db
+  const away = `${notes.folder}.away`
+  const lose = commit(() => renameSync(notes.folder, away))
+  const beside = commit(notes.write('beside'))
+  const refused = await Promise.allSettled([lose, beside, commit(notes.write('after'))])
+  renameSync(away, notes.folder)
+
+  expect(refused.map((one) => one.status)).toEqual(['rejected', 'rejected', 'rejected'])
+  expect(await commit(notes.write('again'))).toBe('again')
 })
 
 test('drain resolves when everything queued is on disk', async () => {

@@ -1,4 +1,7 @@
 import { describe, expect, test } from 'bun:test'
+import { renameSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { LOOK_MS } from '../../src/platform/storage-watch.ts'
 import { bootTestApp, type TestApp } from '../support/app.ts'
 import { until } from '../support/binary.ts'
 
@@ -16,6 +19,25 @@ test('alive but not ready while it drains', async () => {
 
   expect(await app.raw('/readyz')).toMatchObject({ status: 503, body: { status: 'draining' } })
   expect((await app.raw('/healthz')).status).toBe(200)
+})
+
+test('once the database was moved away, the log says so once and reading is refused as well, until it is back', async () => {
+  await using app = await bootTestApp()
+  const { api } = await app.tenant()
+  const dataDir = dirname(app.db.file)
+  const told = () => app.log.filter((line) => /database is (lost|back)/.test(line))
+  renameSync(dataDir, `${dataDir}.away`)
+  await app.clock.advance(3 * LOOK_MS)
+
+  expect(told()).toHaveLength(1)
+  const error = 'storage: gatehouse.db was moved or deleted while the server is running'
+  expect(await api.get('/v1/clockwork/jobs')).toMatchObject({ status: 503, body: { error } })
+  expect((await app.raw('/console/login')).status).toBe(503)
+  expect((await app.raw('/healthz')).status).toBe(200)
+  renameSync(`${dataDir}.away`, dataDir)
+  expect((await api.get('/v1/clockwork/jobs')).status).toBe(200)
+  await app.clock.advance(LOOK_MS)
+  expect(told()).toHaveLength(2)
 })
 
 test('metrics are off unless enabled', async () => {

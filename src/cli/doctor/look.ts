@@ -3,6 +3,7 @@ import { existsSync, statSync } from 'node:fs'
 import { drizzle } from 'drizzle-orm/bun-sqlite'
 import { createCommit } from '../../db/commit.ts'
 import { asStorageError, isBusy, messageOf, StorageError } from '../../db/errors.ts'
+import { createFileIdentity } from '../../db/file-identity.ts'
 import { logOf, openForReading, openUnchanging } from '../../db/look.ts'
 import { type Db, databaseFile } from '../../db/open.ts'
 
@@ -71,6 +72,7 @@ function dbOf(file: string, client: Database): Db {
   return {
     ...createCommit(client),
     file,
+    files: createFileIdentity(file),
     client,
     orm: drizzle(client),
     version: () => '',

@@ -147,13 +147,18 @@ export function createLive({ clock, log }: { clock: Clock; log: Log }) {
     cancelTurn = undefined
   }
 
-  /** At once: the pages come again, to whoever serves them then. */
-  function stop() {
-    isStopped = true
+  /** Ends all streams at once: the pages come again, to whoever serves them then. */
+  function end() {
     cancelTurn?.()
+    cancelTurn = undefined
     for (const { stream } of viewers()) stream.close()
     topics.clear()
   }
 
-  return { open, stop, count: () => viewers().length }
+  function stop() {
+    isStopped = true
+    end()
+  }
+
+  return { open, end, stop, count: () => viewers().length }
 }

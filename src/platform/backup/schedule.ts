@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { messageOf } from '../../db/errors.ts'
+import { DatabaseLostError, messageOf } from '../../db/errors.ts'
 import type { Db } from '../../db/open.ts'
 import type { Clock } from '../clock.ts'
 import { conflict, fail } from '../errors.ts'
@@ -93,6 +93,7 @@ export function createBackups(parts: {
       const row = await db.commit(() => claim(sizes))
       if (row) await make(row)
     } catch (error) {
+      if (error instanceof DatabaseLostError) return
       log.error('backups are held up', { error: messageOf(error) })
     }
   }

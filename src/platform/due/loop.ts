@@ -1,4 +1,4 @@
-import { StorageError } from '../../db/errors.ts'
+import { DatabaseLostError, StorageError } from '../../db/errors.ts'
 import type { Db } from '../../db/open.ts'
 import type { Clock } from '../clock.ts'
 import type { Instances } from '../instances.ts'
@@ -99,9 +99,16 @@ export function createDueLoop<Item extends Lane, Outcome>(parts: {
       return claimed
     } catch (error) {
       for (const item of claimed) capacity.leave(item)
+      if (error instanceof DatabaseLostError && error.isStored) giveBack(claimed, error)
       troubled('claim', error)
       return []
     }
+  }
+
+  /** Leases that came to be as the database was lost: ours, should it come back, and not begun. */
+  function giveBack(claimed: readonly Item[], error: unknown) {
+    for (const item of claimed)
+      unstored.push({ item, outcome: queue.broken(item, error), isLastWord: true })
   }
 
   async function reclaimLost() {
@@ -202,7 +209,7 @@ export function createDueLoop<Item extends Lane, Outcome>(parts: {
   /** Whatever it was, not at once again, and told once: the log may be on the same disk. */
   function troubled(what: string, error: unknown) {
     storageFails = true
-    if (inTrouble) return
+    if (inTrouble || error instanceof DatabaseLostError) return
     inTrouble = true
     log.error(`due loop could not ${what}`, { queue: queue.name, error: String(error) })
   }

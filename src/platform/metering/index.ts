@@ -1,4 +1,5 @@
 import type { Config } from '../../config/index.ts'
+import { DatabaseLostError } from '../../db/errors.ts'
 import type { Db } from '../../db/open.ts'
 import type { Audit } from '../audit/index.ts'
 import { type Clock, sleep } from '../clock.ts'
@@ -189,7 +190,10 @@ export function createMetering(parts: {
       return true
     } catch (error) {
       recorded.forget()
-      counts.putBack(batch, isWritten)
+      const isLost = error instanceof DatabaseLostError
+      // What comes back with the database must not be counted again.
+      if (!(isLost && error.isStored)) counts.putBack(batch, isWritten)
+      if (isLost) return false
       if (!isInTrouble) log.error('usage could not be stored', { error: String(error) })
       isInTrouble = true
       return false

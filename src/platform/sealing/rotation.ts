@@ -1,5 +1,5 @@
 import { BUSY_TIMEOUT_MS } from '../../db/commit.ts'
-import { type Db, hasMoved } from '../../db/open.ts'
+import type { Db } from '../../db/open.ts'
 import type { Actor, Audit } from '../audit/index.ts'
 import { type Clock, sleep } from '../clock.ts'
 import { SILENCE_MS } from '../instances.ts'
@@ -145,7 +145,6 @@ export function createRotation(parts: {
       record(actor, 'secrets.rotated', { from: from.id, to: to.id, resealed })
     })
     await db.commit(() => {
-      requireInPlace(db)
       const file = heldKeys()
       const isOurs = file.id === to.id && file.previous.length > 0
       if (isOurs && store.ids().join() === to.id) replaceKeyFile(dataDir, [to])
@@ -158,12 +157,6 @@ export function createRotation(parts: {
     audit.record({ tenantId: null, actor, action, object: `master_key:${detail.to}`, detail })
 
   return { rotate }
-}
-
-/** What was moved away, as by a restore, says nothing of which keys the one in its place needs. */
-function requireInPlace({ client }: Db) {
-  if (hasMoved(client))
-    throw new MasterKeyError('the database was replaced meanwhile: master.key stays as it is')
 }
 
 const isEmpty = (counts: Record<string, number>): boolean => Object.keys(counts).length === 0

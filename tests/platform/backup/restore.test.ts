@@ -329,7 +329,7 @@ test('a database that was moved away under a rotation takes no key out of the fi
 
   await expect(
     rotationOn(house.connect(), once(during), dataDir).rotate(ACTOR, watch),
-  ).rejects.toThrow('was replaced meanwhile')
+  ).rejects.toThrow('was moved or deleted')
 
   expect(house.held()).toEqual(held)
   expect(held).toHaveLength(2)

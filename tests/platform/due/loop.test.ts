@@ -1,4 +1,5 @@
 import { expect, test } from 'bun:test'
+import { existsSync, renameSync } from 'node:fs'
 import { StorageError } from '../../../src/db/errors.ts'
 import { openDatabase } from '../../../src/db/open.ts'
 import { createDueLoop, LONGEST_SLEEP_MS } from '../../../src/platform/due/loop.ts'
@@ -402,6 +403,30 @@ test('a claim that could not be committed takes up no room', async () => {
 
   await clock.advance(10_000)
   expect(count('ended')).toBe(6)
+})
+
+test('what was leased as the database was lost is not performed, and not kept for ever when it is back', async () => {
+  using folder = temporaryFolder()
+  const { clock, loop, add, count, performed, lines, queue } = createWorld(folder.path)
+  clock.settled = breathe
+  const away = `${folder.path}.away`
+  const { claim } = queue
+  queue.claim = (...args) => {
+    if (!existsSync(away)) renameSync(folder.path, away)
+    return claim(...args)
+  }
+  add(1)
+  loop.start()
+  await breathe()
+  queue.claim = claim
+  await clock.advance(5000)
+  expect(performed).toEqual([])
+
+  renameSync(away, folder.path)
+  await clock.advance(5000)
+  expect(performed).toEqual([])
+  expect(count('ended')).toBe(1)
+  expect(lines).toEqual([])
 })
 
 test('leases of a dead process are taken back; those of a living one are not', async () => {

@@ -1,4 +1,6 @@
 import { describe, expect, test } from 'bun:test'
+import { renameSync } from 'node:fs'
+import { dirname } from 'node:path'
 import { bootMetered, CREATING, NEXT_MONTH } from './world.ts'
 
 describe('of requests with a key', () => {
@@ -105,5 +107,17 @@ describe('of requests with a key', () => {
     client.run('PRAGMA query_only = OFF')
 
     expect((await world.usage()).requests).toBe(2)
+  })
+
+  test('what was stored as the database was lost is not stored again when it is back', async () => {
+    await using world = await bootMetered('unlimited')
+    const dataDir = dirname(world.db.file)
+    await world.clients.relay.get('/v1/relay/messages')
+    const moved = world.db.commit(() => renameSync(dataDir, `${dataDir}.away`))
+    await Promise.allSettled([moved, world.platform.metering.flush()])
+
+    renameSync(`${dataDir}.away`, dataDir)
+
+    expect((await world.usage()).requests).toBe(1)
   })
 })

@@ -1,0 +1,45 @@
+import { Type } from '@sinclair/typebox'
+import { Value } from '@sinclair/typebox/value'
+import type { Config } from '../../config/index.ts'
+import { localUrl } from '../../http/urls.ts'
+import { createBoundedFetch } from '../../platform/bounded-fetch.ts'
+import { systemClock } from '../../platform/clock.ts'
+import { type Finding, problem } from './finding.ts'
+
+const LONGEST_MS = 5000
+const LARGEST_BODY_BYTES = 64 * 1024
+
+const Answer = Type.Object({ status: Type.String() })
+
+/**
+ * What the server on the configured address says of its database. It alone knows that the files it
+ * has open are gone: whoever looks into the data directory sees none, or others.
+ */
+export async function readiness({ server }: Pick<Config, 'server'>): Promise<Finding[]> {
+  if (server.port === 0) return []
+  const url = localUrl(server)
+  const status = await statusAt(`${url}/readyz`)
+  if (!status?.startsWith('database ')) return []
+  return [
+    problem(
+      'server',
+      `the server at ${url} has lost its database (${status}): put the files back where they were, or ` +
+        'stop it, `gatehouse restore FILE` from the last backup, and start it again',
+    ),
+  ]
+}
+
+/** Undefined where no server answers, or another one. */
+async function statusAt(url: string): Promise<string | undefined> {
+  const fetchBounded = createBoundedFetch({
+    clock: systemClock,
+    timeoutMs: LONGEST_MS,
+    maxBodyBytes: LARGEST_BODY_BYTES,
+  })
+  try {
+    const body: unknown = await (await fetchBounded(url)).json()
+    return Value.Check(Answer, body) ? body.status : undefined
+  } catch {
+    return undefined
+  }
+}

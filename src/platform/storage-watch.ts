@@ -1,0 +1,49 @@
+import type { FileLoss } from '../db/file-identity.ts'
+import type { Db } from '../db/open.ts'
+import type { Clock } from './clock.ts'
+import type { Log } from './log.ts'
+
+/** Also with no traffic at all, a lost database is noticed within this time. */
+export const LOOK_MS = 2000
+
+/** What the log advises in each case. */
+const ADVICE: Record<FileLoss['reason'], string> = {
+  missing: 'put the original files back and it goes on; otherwise stop it and restore a backup',
+  replaced: 'put the original files back and it goes on; restart it to use the new ones',
+  unreachable: 'look at the mount and the permissions of the data directory',
+}
+
+/**
+ * Notices when the files of the open database are moved, deleted or replaced, and when they are
+ * back, and writes one line each into the log, whatever number of requests is refused in between.
+ */
+export function createStorageWatch({ db, clock, log }: { db: Db; clock: Clock; log: Log }) {
+  const listeners: (() => void)[] = []
+  let isLost = false
+  let cancel = () => {}
+
+  function look() {
+    const loss = db.files.loss()
+    if (loss && !isLost) report(loss)
+    if (!loss && isLost) log.info('the database is back: requests are served again')
+    isLost = loss !== undefined
+  }
+
+  function report({ path, reason }: FileLoss) {
+    const advice = ADVICE[reason]
+    log.error('the database is lost: requests answer 503', { file: path, is: reason, advice })
+    for (const listener of listeners) listener()
+  }
+
+  function start() {
+    look()
+    cancel = clock.after(LOOK_MS, start)
+  }
+
+  return {
+    start,
+    stop: () => cancel(),
+    /** Calls `listener` when the database has been lost. */
+    onLoss: (listener: () => void) => void listeners.push(listener),
+  }
+}
