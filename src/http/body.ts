@@ -1,5 +1,6 @@
 import { AppError, fail, invalid } from '../platform/errors.ts'
 import { isDeeperThan } from '../platform/json-text.ts'
+import { FIELDS_PROTOTYPE, makeQuotable } from './plain-data.ts'
 
 /** Levels of objects and lists in a body: no honest one comes near, and deep ones cost dearly. */
 const DEEPEST = 64
@@ -41,7 +42,7 @@ const MOST_FIELDS = 200
 
 function fieldsIn(params: URLSearchParams): Fields {
   if (params.size > MOST_FIELDS) throw invalid(`body: more than ${MOST_FIELDS} fields`)
-  const fields: Fields = Object.create(null)
+  const fields: Fields = Object.create(FIELDS_PROTOTYPE)
   for (const [name, value] of params) {
     const [first = '', ...rest] = name.split('.')
     if (rest.length === 0) put(fields, first, value)
@@ -66,7 +67,7 @@ function put(fields: Fields, name: string, value: string) {
 function objectIn(fields: Fields, name: string): Fields {
   const known = fields[name]
   if (typeof known === 'object' && known !== null && !Array.isArray(known)) return known as Fields
-  const made: Fields = Object.create(null)
+  const made: Fields = Object.create(FIELDS_PROTOTYPE)
   fields[name] = made
   return made
 }
@@ -77,7 +78,9 @@ export function parseJson(text: string): unknown {
   // Looked at before it is parsed, so that a million brackets take no time to refuse.
   if (isDeeperThan(text, DEEPEST)) throw invalid(`body: nested deeper than ${DEEPEST} levels`)
   const body = parse(text)
-  if (text.includes('\\u')) requireText(body)
+  const hasEscapes = text.includes('\\u')
+  if (hasEscapes) requireText(body)
+  if (hasEscapes || text.includes('toString')) makeQuotable(body)
   return body
 }
 

@@ -12,6 +12,7 @@ import type { ClientAddress } from './client-address.ts'
 import { errorBody, type Failure, failureOf, INTERNAL, statusOf } from './errors.ts'
 import type { HttpMetrics } from './http-metrics.ts'
 import type { PeerSource } from './peers.ts'
+import { asPlainAnswer } from './plain-data.ts'
 import { newRequestId } from './request-id.ts'
 import { SECURITY_HEADERS } from './security-headers.ts'
 import { asInvalid } from './validation.ts'
@@ -120,6 +121,7 @@ export function createKit(parts: {
       close(request, status, set.headers)
       observe({ request, route, path, set }, status)
     })
+    .mapResponse(({ responseValue }) => asPlainAnswer(responseValue) as Response)
     .onError(({ error, request, route, path, set }) => {
       const failure = explain(error, request.method, path)
       const requestId = `${set.headers['x-request-id']}`

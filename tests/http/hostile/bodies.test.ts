@@ -1,0 +1,114 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import type { Answer } from '../../support/app.ts'
+import { fitting, hostileBodies, NAMES } from './bodies.ts'
+import { bootHostileWorld, type HostileWorld, type Route } from './world.ts'
+
+let world: HostileWorld
+beforeAll(async () => {
+  world = await bootHostileWorld()
+})
+afterAll(() => world.end())
+
+const isBroken = ({ status }: Answer): boolean => status >= 500 && status !== 503
+
+const takesBody = ({ method }: Route): boolean => ['POST', 'PUT', 'PATCH'].includes(method)
+
+/** What flows and pages take has no schema that names it: fields, and objects by a dotted name. */
+const FORM = {
+  method: 'password',
+  identifier: 'ada@example.com',
+  traits: { email: 'ada@example.com' },
+}
+
+const FORMS = NAMES.flatMap((name) => [
+  `${name}=1`,
+  `${name}[]=1`,
+  `${name}.x=1&method=password`,
+  `method.${name}=1&identifier.${name}.x=1`,
+  `name=x&name.${name}=1&traits.${name}=1`,
+])
+
+/** The query of a flow that is there, for the routes that go on with one. */
+async function queryOf({ path }: Route): Promise<string> {
+  const kind = /auth\/(?:self-service\/(:kind)|(recovery|verification)\/submit)/.exec(path)
+  if (!kind) return ''
+  const start: Route = { method: 'GET', path: `/v1/gate/auth/${kind[2] ?? 'login'}` }
+  const { body } = await world.app.raw(start.path, { headers: await world.credentials(start) })
+  return `?flow=${body.id}`
+}
+
+/** All that is sent to a route, by its type; of a page one JSON body stands for all of them. */
+function bodiesFor(route: Route): [type: string, body: string][] {
+  const schema = world.operationOf(route)?.requestBody?.content?.['application/json']?.schema
+  const isForm = !schema || /self-service|submit/.test(route.path)
+  const isPage = isForm && !route.path.includes('auth')
+  const json = [...hostileBodies(isPage ? null : isForm ? FORM : fitting(schema))]
+  return [
+    ...json.map((body): [string, string] => ['application/json', body]),
+    ...(isForm ? FORMS : []).map((body): [string, string] => [URL_ENCODED, body]),
+  ]
+}
+
+const URL_ENCODED = 'application/x-www-form-urlencoded'
+
+test('no member of a body breaks a route, whatever it is called', async () => {
+  const { app, routes, pathTo, credentials } = world
+  const broken: unknown[] = []
+  // The pages last: their forms delete what the routes of the API act on.
+  const [pages, api] = [routes.filter(isOfConsole), routes.filter((route) => !isOfConsole(route))]
+  for (const route of [...api, ...pages].filter(takesBody)) {
+    const target = pathTo(route) + (await queryOf(route))
+    const headers = await credentials(route)
+    for (const [type, body] of bodiesFor(route)) {
+      const init = { method: route.method, body, headers: { ...headers, 'content-type': type } }
+      const answer = await app.raw(target, init)
+      if (isBroken(answer)) broken.push([route.method, route.path, body])
+    }
+    if (isOfConsole(route)) continue
+    for (const path of readsOf(route)) {
+      const answer = await app.raw(path, { headers })
+      if (isBroken(answer)) broken.push(['GET', path, `after ${route.method} ${route.path}`])
+    }
+  }
+
+  expect(broken).toEqual([])
+  expect(({} as Record<string, unknown>).x).toBeUndefined()
+}, 60_000)
+
+const isOfConsole = ({ path }: Route): boolean => path.startsWith('/console')
+
+/** Where that which was just sent may be read, should it have been stored. */
+const readsOf = ({ path }: Route): string[] =>
+  world.routes
+    .filter((other) => other.method === 'GET' && other.path === path)
+    .map((other) => world.pathTo(other))
+
+test('in free-form JSON they are data like any other, at any depth', async () => {
+  const { app, acme } = world
+  const data =
+    '{"constructor":{"name":"Promise"},"toString":1,"valueOf":[{"toString":{}}],"then":"x","toJSON":{}}'
+  const gate = app.client((await acme.key('gate')).key)
+  const headers = {
+    authorization: `Bearer ${(await acme.key('gate')).key}`,
+    'content-type': 'application/json',
+  }
+  const create = `{"schema_id":"user","traits":{"email":"data@example.com","custom_data":${data}},"metadata_public":${data}}`
+  const created = await app.raw('/v1/gate/identities', { method: 'POST', headers, body: create })
+  expect(created.status).toBe(201)
+
+  const path = `/v1/gate/identities/${created.body.id}`
+  expect((await gate.get(path)).body.traits.custom_data).toEqual(JSON.parse(data))
+  expect((await gate.get(`${path}/metadata`)).body).toEqual(JSON.parse(data))
+  const patched = await app.raw(`${path}/metadata`, { method: 'PATCH', headers, body: data })
+  expect([patched.status, patched.body]).toEqual([200, JSON.parse(data)])
+
+  const proto = await app.raw(`${path}/metadata`, {
+    method: 'PATCH',
+    headers,
+    body: '{"__proto__":{"role":"admin"}}',
+  })
+  expect([proto.status, proto.body]).toEqual([
+    400,
+    { error: 'metadata_public.__proto__: no member may have this name' },
+  ])
+})
