@@ -99,7 +99,12 @@ export function createApp(
     errorPage: createErrorPages(frames),
   })
 
-  const app = new Elysia({ normalize: false, precompile, handler: { standardHostname: false } })
+  const app = new Elysia({
+    normalize: false,
+    strictPath: true,
+    precompile,
+    handler: { standardHostname: false },
+  })
     .use(kit)
     .use(health.routes)
     .use(createConsole({ document, base: frames.base }))

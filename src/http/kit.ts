@@ -116,6 +116,7 @@ export function createKit(parts: {
       arrivals.set(request, performance.now())
       set.headers = { ...SECURITY_HEADERS, 'x-request-id': newRequestId() }
     })
+    .onTransform(({ params }) => emptyUndecodable(params))
     .onAfterHandle(({ request, route, path, set, responseValue }) => {
       const status = statusIn(responseValue, set.status)
       close(request, status, set.headers)
@@ -139,6 +140,11 @@ export function createKit(parts: {
       return errorPage?.(request, failure, requestId) ?? errorBody(path, failure, requestId)
     })
     .as('global')
+}
+
+/** The router turns a parameter that it cannot decode into null; as an empty one it names nothing. */
+function emptyUndecodable(params: Record<string, string | null> | undefined) {
+  for (const name in params) params[name] ??= ''
 }
 
 /** What the log and the metrics take of an exchange. */

@@ -1,7 +1,11 @@
 import type { AnyElysia } from 'elysia'
+import type { AppError } from '../platform/errors.ts'
 import type { Log } from '../platform/log.ts'
+import { errorBody, failureOf, statusOf } from './errors.ts'
 import { notePeer, passOnPeer } from './peers.ts'
+import { newRequestId } from './request-id.ts'
 import { SECURITY_HEADERS } from './security-headers.ts'
+import { byNumberOfSegments, flawIn, pathIn, type SentSegments } from './wire-flaws.ts'
 
 /** Bun closes connections that are idle for longer. */
 const IDLE_SECONDS = 30
@@ -16,8 +20,9 @@ export interface Listener {
 }
 
 /**
- * Serves the app. HEAD is answered as GET without its body. The size of bodies is the kit's
- * concern, which answers readably: Bun itself would cut the connection.
+ * Serves the app. HEAD is answered as GET without its body. A request that a proxy could read
+ * differently is refused. The size of bodies is the kit's concern, which answers readably: Bun itself
+ * would cut the connection.
  */
 export function serve(
   app: AnyElysia,
@@ -37,12 +42,18 @@ export function serve(
     development: false,
     // Without this, the line above would let a second server take the same port unnoticed.
     reusePort: false,
-    fetch: (request) => {
-      if (!HAS_HOST.test(request.url)) return badHost()
-      if (!notePeer(request, server)) return gone()
-      return request.method === 'HEAD' ? head(app, request) : app.fetch(request)
-    },
+    routes: byNumberOfSegments((request: Bun.BunRequest) => answerTo(request, request.params)),
+    fetch: (request) => answerTo(request, undefined),
   })
+
+  function answerTo(request: Request, segments: SentSegments): Response | Promise<Response> {
+    const flaw = flawIn(request, segments)
+    if (flaw) return refusal(request, flaw)
+    if (!notePeer(request, server)) return gone()
+    const answer = request.method === 'HEAD' ? head(app, request) : app.fetch(request)
+    return request.headers.has('transfer-encoding') ? lastOfConnection(answer) : answer
+  }
+
   app.server = server as never
 
   return {
@@ -56,10 +67,25 @@ export function serve(
   }
 }
 
-/** The router cuts the path out of the whole URL, so that a strange host would move it. */
-const HAS_HOST = /^https?:\/\/[\w.:[\]-]+\//
+/** A refusal in the error shape of the engine that the path belongs to. */
+function refusal({ url }: Request, flaw: AppError): Response {
+  const failure = failureOf(flaw)
+  const requestId = newRequestId()
+  const headers = { ...SECURITY_HEADERS, 'x-request-id': requestId, connection: 'close' }
+  const body = errorBody(pathIn(url), failure, requestId)
+  return Response.json(body, { status: statusOf(failure), headers })
+}
 
-const badHost = () => plain(400, 'Host: expected a host name')
+/**
+ * Closes the connection after the answer. Bun answers trailers behind a chunked body with a second
+ * response, which a proxy that keeps the connection would take for the answer to its next request.
+ */
+async function lastOfConnection(answer: Response | Promise<Response>): Promise<Response> {
+  const { body, status, headers } = await answer
+  const closing = new Headers(headers)
+  closing.set('connection', 'close')
+  return new Response(body, { status, headers: closing })
+}
 
 /** Nobody reads it: the connection ended before its request was looked at. */
 const gone = () => plain(400, 'the connection is gone')

@@ -1,0 +1,60 @@
+import { type AppError, invalid } from '../platform/errors.ts'
+
+/** More than any route has. */
+const MAX_SEGMENTS = 16
+
+/** The decoded segments of a path as it was sent; undefined if one is empty or there are too many. */
+export type SentSegments = Readonly<Record<string, string>> | undefined
+
+/**
+ * Routes for Bun, one for each number of segments, all with the same handler. Bun resolves dots and
+ * backslashes in a request's URL; only the parameters of its routes show the path as it was sent.
+ */
+export function byNumberOfSegments<Handler>(handler: Handler): Record<string, Handler> {
+  const names = Array.from({ length: MAX_SEGMENTS }, (_, index) => `:s${index}`)
+  const paths = names.map((_, index) => `/${names.slice(0, index + 1).join('/')}`)
+  return Object.fromEntries(['/', ...paths].map((path) => [path, handler]))
+}
+
+/** Why a request is refused before routing: a proxy could read it as a different request. */
+export function flawIn({ url, headers }: Request, segments: SentSegments): AppError | undefined {
+  if (!isHost(headers.get('host')))
+    return malformed('Host: expected one host name, with a port or without')
+  if (!isAsSent(url, segments))
+    return malformed(
+      `path: expected at most ${MAX_SEGMENTS} segments, none of them empty, . or .., and no backslash`,
+    )
+  if (headers.has('trailer'))
+    return malformed('Trailer: fields behind a body are not supported; send them as headers')
+  if (!isLength(headers.get('content-length')))
+    return malformed('Content-Length: expected one number')
+  return undefined
+}
+
+const malformed = (message: string) => invalid(message, 'invalid_request')
+
+const HOST = /^(?:[\w.-]{1,253}|\[[\da-f:.]+\])(?::\d*)?$/i
+
+/** Bun joins several headers with commas. */
+const isHost = (host: string | null): boolean =>
+  host !== null && HOST.test(host) && URL.canParse(`http://${host}`)
+
+function isAsSent(url: string, segments: SentSegments): boolean {
+  if (segments === undefined) return hasEmptySegment(pathIn(url))
+  for (const name in segments) if (!isPlain(segments[name] as string)) return false
+  return true
+}
+
+/** The router answers 404 to such a path. */
+const hasEmptySegment = (path: string): boolean =>
+  path.includes('//') || (path !== '/' && path.endsWith('/'))
+
+const isPlain = (segment: string): boolean =>
+  segment !== '.' && segment !== '..' && !segment.includes('\\')
+
+/** Bun lets two equal lengths through, as a list that no limit could be compared with. */
+const isLength = (length: string | null): boolean => length === null || /^\d+$/.test(length)
+
+/** The path of a request's URL, which begins with the path if the host is not valid. */
+export const pathIn = (url: string): string =>
+  /^(?:https?:\/\/[^/]*)?([^?#]*)/i.exec(url)?.[1] ?? ''
