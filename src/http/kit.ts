@@ -13,6 +13,7 @@ import { errorBody, type Failure, failureOf, INTERNAL, statusOf } from './errors
 import type { HttpMetrics } from './http-metrics.ts'
 import type { PeerSource } from './peers.ts'
 import { asPlainAnswer } from './plain-data.ts'
+import { createQueryNames, type QueryRoutes } from './query-names.ts'
 import { newRequestId } from './request-id.ts'
 import { SECURITY_HEADERS } from './security-headers.ts'
 import { asInvalid } from './validation.ts'
@@ -26,8 +27,8 @@ const TURNED_AWAY = new Set([402, 429, 503])
 
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
 
-/** The finished app: which methods a path has (fixed, or with parameters), and its server. */
-interface Routes {
+/** The finished app: its routes, which methods a path has (fixed, or with parameters), its server. */
+interface Routes extends QueryRoutes {
   server: PeerSource | null
   router: {
     static: Record<string, Record<string, unknown>>
@@ -53,6 +54,7 @@ export function createKit(parts: {
   const { log, metrics, clientAddress, visits, routes, errorPage } = parts
   const { challengeOn = () => 'Bearer' } = parts
   const arrivals = new WeakMap<Request, number>()
+  const requireQueryNames = createQueryNames(routes)
 
   function explain(error: unknown, method: string, path: string): Failure & { allow?: string } {
     if (error instanceof AppError) return failureOf(error)
@@ -117,6 +119,7 @@ export function createKit(parts: {
       set.headers = { ...SECURITY_HEADERS, 'x-request-id': newRequestId() }
     })
     .onTransform(({ params }) => emptyUndecodable(params))
+    .onBeforeHandle(({ request, route }) => requireQueryNames({ request, route }))
     .onAfterHandle(({ request, route, path, set, responseValue }) => {
       const status = statusIn(responseValue, set.status)
       close(request, status, set.headers)

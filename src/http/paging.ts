@@ -24,7 +24,7 @@ const Cursor = t.Optional(
   t.String({ description: '`next_cursor` of the page before; the first page without it.' }),
 )
 
-/** The query of a list that is read page by page; a parameter it does not name is ignored. */
+/** The query of a list that is read page by page. */
 export const pageQuery = <Filters extends TProperties>(filters: Filters) =>
   t.Object({ ...filters, limit: OptionalLimit, cursor: Cursor }, { additionalProperties: true })
 

@@ -7,7 +7,7 @@ const plain = (description: string) => t.Object({ error: t.String() }, { descrip
 
 /** Bodies of refusals on routes that answer errors with a sentence. */
 export const PlainErrors = {
-  400: plain('Invalid body; the sentence names the field and the rule.'),
+  400: plain('Invalid body or query; the sentence names the field and the rule.'),
   401: plain('Missing, malformed, unknown or revoked API key.'),
   402: plain(UNPAID),
   403: plain('Key of another engine, or without the scope.'),
@@ -46,9 +46,13 @@ export const refusalsIn = <Body extends TSchema>(
   errors: Record<400 | 401 | 402 | 403 | 413 | 415 | 429 | 503, Body>,
 ) => ({
   /** What any route may answer. */
-  refused: { 401: errors[401], 403: errors[403], 429: errors[429], 503: errors[503] },
-  /** What a route with a query may answer besides. */
-  badQuery: { 400: errors[400] },
+  refused: {
+    400: errors[400],
+    401: errors[401],
+    403: errors[403],
+    429: errors[429],
+    503: errors[503],
+  },
   /** What a route with a body may answer besides. */
   badBody: { 400: errors[400], 413: errors[413], 415: errors[415] },
   /** What a route that makes something new may answer besides. */

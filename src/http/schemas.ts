@@ -1,7 +1,10 @@
 import { type TProperties, type TUnsafe, Type } from '@sinclair/typebox'
 import { t } from 'elysia'
 
-/** A body may hold more than we take, such as an object as it was read; an answer may not. */
+/**
+ * A body may hold more than we take, such as an object as it was read; an answer may not. For a
+ * query, the kit refuses what the schema does not name.
+ */
 export const lenient = <P extends TProperties>(properties: P) =>
   t.Object(properties, { additionalProperties: true })
 

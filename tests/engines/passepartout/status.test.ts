@@ -248,11 +248,6 @@ describe('400', () => {
   ])('to the query %j', async (query, words) => {
     expectRefused(await acme.live.get(STATUS + query), 400, 'invalid_request', words)
   })
-
-  test('not to other parameters, which count for nothing', async () => {
-    const { nonce } = await acme.live.start()
-    expect((await acme.live.get(`${statusOf(nonce)}&_=1&__proto__=x&wait=0`)).body).toEqual(PENDING)
-  })
 })
 
 describe('401 and 403 come before whatever is asked', () => {

@@ -412,7 +412,7 @@ const LISTS = [
   ['event types', () => EVENT_TYPES],
 ] as const
 
-describe.each(LISTS)('the list of %s', (name, path) => {
+describe.each(LISTS)('the list of %s', (_, path) => {
   test.each(['0', '00', '-1', '1.5', '1.0', 'abc', '1e2', '', '%205', '0x10', '+5', 'NaN', '١'])(
     'refuses the limit %j',
     (limit) =>
@@ -441,11 +441,6 @@ describe.each(LISTS)('the list of %s', (name, path) => {
         'cursor: not one that this list gave out',
       ),
   )
-
-  test('ignores what it does not know', async () => {
-    expect(await relay.get(`${path()}?offset=5&sort=asc`)).toMatchObject({ status: 200 })
-    expect(name).toBeString()
-  })
 })
 
 describe('a cursor of one list', () => {

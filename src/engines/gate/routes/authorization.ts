@@ -7,7 +7,7 @@ import type { Decisions } from '../decisions.ts'
 import { Answer, Decision, Evaluated, Evaluation, Question } from '../model/authorization.ts'
 
 const { 404: Unknown } = CodedErrors
-const { refused, badQuery, badBody } = refusalsIn(CodedErrors)
+const { refused, badBody } = refusalsIn(CodedErrors)
 const scope = 'authorize'
 
 type Parts = { authorization: Authorization; decisions: Decisions; access: Access }
@@ -29,7 +29,7 @@ export const authorizationRoutes = ({ authorization, decisions, access }: Parts)
       scope,
       detail: { summary: 'List decisions', description: 'Newest first.' },
       query: pageQuery({ subject: t.Optional(t.String()) }),
-      response: { 200: PageOf(Decision), ...badQuery, ...refused },
+      response: { 200: PageOf(Decision), ...refused },
     })
     .get(
       '/decisions/:decision_id',

@@ -2,7 +2,7 @@ import { Elysia, t } from 'elysia'
 import type { Access } from '../../../http/access.ts'
 import type { Fields } from '../../../http/body.ts'
 import { PlainErrors, refusalsIn } from '../../../http/responses.ts'
-import { oneOf } from '../../../http/schemas.ts'
+import { lenient, oneOf } from '../../../http/schemas.ts'
 import { invalid } from '../../../platform/errors.ts'
 import type { Caller } from '../../../platform/keys.ts'
 import type { Flows } from '../flows/index.ts'
@@ -14,12 +14,12 @@ import { answerInJson, Refusal } from './flow-answers.ts'
 const { refused, badBody, spent } = refusalsIn(PlainErrors)
 const scope = 'flows'
 
-const Wishes = t.Object({
+const Wishes = lenient({
   aal: t.Optional(oneOf(ASSURANCE_LEVELS, { description: '`aal2` asks for the second factor.' })),
   refresh: t.Optional(oneOf(['true', 'false'], { description: 'Asks somebody signed in again.' })),
 })
 
-const Started = { 200: Flow, 400: PlainErrors[400], ...refused, ...spent }
+const Started = { 200: Flow, ...refused, ...spent }
 const Submitted = {
   200: t.Union([Flow, SignedIn]),
   422: t.Union([Flow, BrowserRoundTrip]),
@@ -32,7 +32,7 @@ const Submitted = {
   410: Refusal,
 }
 
-const InQuery = t.Object({
+const InQuery = lenient({
   flow: t.Optional(t.String({ description: 'The id of the flow, unless it is in the body.' })),
 })
 

@@ -19,7 +19,7 @@ import type { Sessions } from '../sessions.ts'
 import type { Verification } from '../verification.ts'
 
 const { 402: Unpaid, 404: Unknown, 409: Conflict, 429: TooMany } = PlainErrors
-const { refused, badQuery, badBody } = refusalsIn(PlainErrors)
+const { refused, badBody } = refusalsIn(PlainErrors)
 
 /** contract/gate, identity management; the list is added. */
 export function identityRoutes(parts: {
@@ -68,7 +68,7 @@ export function identityRoutes(parts: {
         search: t.Optional(t.String({ description: 'The beginning of an address.' })),
         state: t.Optional(State),
       }),
-      response: { 200: PageOf(IdentityDetail), ...badQuery, ...refused },
+      response: { 200: PageOf(IdentityDetail), ...refused },
     })
     .get('/:identity_id', ({ caller, params }) => identities.get(caller, params.identity_id), {
       scope: 'identities:read',
@@ -173,7 +173,7 @@ export function identityRoutes(parts: {
           description:
             '`password`, `totp` (and the recovery codes with it), `lookup_secret` or `oidc`, of which all accounts go. Sessions go on.',
         },
-        response: { 204: Empty, 400: PlainErrors[400], ...refused, 404: Unknown },
+        response: { 204: Empty, ...refused, 404: Unknown },
       },
     )
     .post(

@@ -21,7 +21,7 @@ import {
 import type { Webhooks } from '../webhooks.ts'
 
 const { 404: Unknown, 409: Conflict } = PlainErrors
-const { refused, badQuery, badBody, spent } = refusalsIn(PlainErrors)
+const { refused, badBody, spent } = refusalsIn(PlainErrors)
 const reads = 'settings:read'
 const writes = 'settings:write'
 
@@ -113,7 +113,7 @@ export function webhookRoutes({ webhooks, access }: { webhooks: Webhooks; access
           'Newest first. With `status` a page may be short, or empty, while `has_more` is true.',
       },
       query: pageQuery({ status: t.Optional(StatusFilter), endpoint_id: t.Optional(t.String()) }),
-      response: { 200: PageOf(Delivery), ...badQuery, ...refused },
+      response: { 200: PageOf(Delivery), ...refused },
     })
     .get('/deliveries/:delivery_id', ({ caller, params }) => log.get(caller, params.delivery_id), {
       scope: reads,

@@ -7,7 +7,7 @@ import { LoginQuestion, LoginStatus, NewLogin, StartedLogin } from '../model.ts'
 import type { Tokens } from '../tokens.ts'
 
 const { 402: Unpaid, 404: Unknown, 409: Conflict, 429: TooMany } = CodedErrors
-const { badBody, badQuery, refused } = refusalsIn(CodedErrors)
+const { badBody, refused } = refusalsIn(CodedErrors)
 
 const scope = 'passepartout'
 
@@ -46,7 +46,7 @@ export function loginRoutes(parts: { logins: Logins; tokens: Tokens; access: Acc
             'Once it is completed, each answer has the same token, until the nonce expires. 404 has code `login_denied`, `nonce_expired` or `not_found`: it will not complete any more.',
         },
         query: LoginQuestion,
-        response: { 200: LoginStatus, ...badQuery, ...refused, 404: Unknown },
+        response: { 200: LoginStatus, ...refused, 404: Unknown },
       },
     )
     .post(

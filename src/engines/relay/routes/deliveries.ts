@@ -7,7 +7,7 @@ import { CodedErrors, refusalsIn } from '../../../http/responses.ts'
 import { reads } from './scopes.ts'
 
 const { 404: Unknown, 409: Conflict } = CodedErrors
-const { badBody, badQuery, refused, spent } = refusalsIn(CodedErrors)
+const { badBody, refused, spent } = refusalsIn(CodedErrors)
 
 export function deliveryRoutes({
   deliveries,
@@ -29,7 +29,7 @@ export function deliveryRoutes({
         status: t.Optional(StatusFilter),
         endpoint_id: t.Optional(t.String()),
       }),
-      response: { 200: PageOf(Delivery), ...badQuery, ...refused },
+      response: { 200: PageOf(Delivery), ...refused },
     })
     .get('/:delivery_id', ({ caller, params }) => deliveries.get(caller, params.delivery_id), {
       scope: reads,

@@ -17,7 +17,7 @@ import {
 } from '../model/endpoints.ts'
 
 const { 404: Unknown, 409: Conflict } = CodedErrors
-const { badBody, badQuery, refused, spent } = refusalsIn(CodedErrors)
+const { badBody, refused, spent } = refusalsIn(CodedErrors)
 const scope = 'relay:endpoints'
 
 /** Who is told of events: design of the management API, which the contract leaves open. */
@@ -30,7 +30,7 @@ export function endpointRoutes(parts: { endpoints: RelayEndpoints; access: Acces
       scope,
       detail: { summary: 'List endpoints', description: 'Newest first.' },
       query: pageQuery({}),
-      response: { 200: PageOf(Endpoint), ...badQuery, ...refused },
+      response: { 200: PageOf(Endpoint), ...refused },
     })
     .post(
       '',
@@ -143,7 +143,7 @@ export function endpointRoutes(parts: { endpoints: RelayEndpoints; access: Acces
           { since: t.Optional(t.String()), until: t.Optional(t.String()) },
           { additionalProperties: true },
         ),
-        response: { 200: Stats, ...badQuery, ...refused, 404: Unknown },
+        response: { 200: Stats, ...refused, 404: Unknown },
       },
     )
 }

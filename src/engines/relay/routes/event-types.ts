@@ -7,7 +7,7 @@ import type { EventTypes } from '../event-types.ts'
 import { EventTypeDetail, EventTypeSeen } from '../model/event-types.ts'
 import { reads } from './scopes.ts'
 
-const { badQuery, refused } = refusalsIn(CodedErrors)
+const { refused } = refusalsIn(CodedErrors)
 
 export function eventTypeRoutes({
   eventTypes,
@@ -22,7 +22,7 @@ export function eventTypeRoutes({
       scope: reads,
       detail: { summary: 'List the event types seen', description: 'By name.' },
       query: pageQuery({}),
-      response: { 200: PageOf(EventTypeSeen), ...badQuery, ...refused },
+      response: { 200: PageOf(EventTypeSeen), ...refused },
     })
     .get(
       '/:name',

@@ -11,7 +11,7 @@ import { Message, MessageDetail, NewMessage } from '../model/messages.ts'
 import { reads } from './scopes.ts'
 
 const { 402: Unpaid, 404: Unknown } = CodedErrors
-const { badBody, badQuery, refused } = refusalsIn(CodedErrors)
+const { badBody, refused } = refusalsIn(CodedErrors)
 
 /** contract/passepartout-relay, event relay engine; single reads are added. */
 export function messageRoutes(parts: {
@@ -46,7 +46,7 @@ export function messageRoutes(parts: {
       scope: 'relay:read',
       detail: { summary: 'List events', description: 'Newest first.' },
       query: pageQuery({ event_type: t.Optional(t.String()) }),
-      response: { 200: PageOf(Message), ...badQuery, ...refused },
+      response: { 200: PageOf(Message), ...refused },
     })
     .get(
       '/:message_id',
@@ -70,7 +70,7 @@ export function messageRoutes(parts: {
         scope: reads,
         detail: { summary: 'List the deliveries of an event', description: 'Newest first.' },
         query: pageQuery({}),
-        response: { 200: PageOf(Delivery), ...badQuery, ...refused, 404: Unknown },
+        response: { 200: PageOf(Delivery), ...refused, 404: Unknown },
       },
     )
 }

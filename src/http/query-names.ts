@@ -1,0 +1,52 @@
+import { invalid } from '../platform/errors.ts'
+
+/** The routes of an app, as far as queries go. */
+export interface QueryRoutes {
+  routes: readonly { method: string; path: string; hooks: unknown }[]
+}
+
+/** Called by programs. A page ignores what it does not know, as links gather parameters on their way. */
+const OF_PROGRAMS = /^\/(?:v1|access|dashboard|public)\//
+
+/**
+ * Refuses a query that names a parameter which the route does not take, or one of them twice. A
+ * filter that is misspelt would otherwise list everything. To be called once the caller is known to
+ * be allowed in. `appOf` is asked once, at the first query.
+ */
+export function createQueryNames(appOf: () => QueryRoutes) {
+  let known: Map<string, ReadonlySet<string>> | undefined
+
+  return ({ request, route }: { request: Request; route: string }) => {
+    const { url, method } = request
+    const start = url.indexOf('?')
+    if (start === -1 || !OF_PROGRAMS.test(route)) return
+    known ??= namesOf(appOf())
+    requireKnown(new URLSearchParams(url.slice(start)), known.get(`${method} ${route}`) ?? NONE)
+  }
+}
+
+const NONE: ReadonlySet<string> = new Set()
+
+function namesOf({ routes }: QueryRoutes) {
+  return new Map(
+    routes.map(({ method, path, hooks }) => {
+      const { query } = hooks as { query?: { properties?: object } }
+      return [`${method} ${path}`, new Set(Object.keys(query?.properties ?? {}))]
+    }),
+  )
+}
+
+function requireKnown(query: URLSearchParams, known: ReadonlySet<string>) {
+  const seen = new Set<string>()
+  for (const name of query.keys()) {
+    if (!known.has(name)) throw refusal(name, `no such parameter; ${choiceOf(known)}`)
+    if (seen.has(name)) throw refusal(name, 'given twice; send it once')
+    seen.add(name)
+  }
+}
+
+const refusal = (name: string, rule: string) =>
+  invalid(`${name.slice(0, 100)}: ${rule}`, 'invalid_request')
+
+const choiceOf = (known: ReadonlySet<string>): string =>
+  known.size === 0 ? 'this route takes none' : `this route takes ${[...known].join(', ')}`
