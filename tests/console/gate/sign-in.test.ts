@@ -26,7 +26,7 @@ describe('the page on signing in', () => {
     expect(body).not.toContain('github-tenant')
   })
 
-  test('switches a provider on and off, and tells when it is not set up', async () => {
+  test('switches a provider on and off, and tells when it is not configured', async () => {
     await using world = await gateWorld()
     const member = await world.visitor('member')
     const answer = await member.send(`${PATH}/providers/github/on`, { back: 'list' })
@@ -36,7 +36,7 @@ describe('the page on signing in', () => {
       return body.providers.filter((one: { enabled: boolean }) => one.enabled)
     }
     expect(await enabled()).toEqual([{ provider: 'github', enabled: true }])
-    expect((await member.open(PATH)).body).toContain('On, but not set up: GitHub.')
+    expect((await member.open(PATH)).body).toContain('On, but not configured: GitHub.')
     expect(wayOn(await member.send(`${PATH}/providers/github/off`))).toEqual([
       303,
       `${PATH}/providers/github?done=off`,
@@ -57,7 +57,7 @@ describe('the page on signing in', () => {
     await member.send(`${PATH}/methods/second-factor/on`)
     const security = () => world.apiOfAcme.get('/v1/gate/settings/security')
     expect((await security()).body).toEqual({ passwordless_enabled: true, mfa_enabled: true })
-    expect((await member.open(PATH)).body).toContain('On, but not set up: Code by mail.')
+    expect((await member.open(PATH)).body).toContain('On, but not configured: Code by mail.')
     await member.send(`${PATH}/methods/second-factor/off`)
     expect((await security()).body).toEqual({ passwordless_enabled: true, mfa_enabled: false })
     expect(auditedBy(world, 'security.changed')).toHaveLength(3)

@@ -8,7 +8,7 @@ export const Switched = ({ isOn, trouble }: { isOn: boolean; trouble?: string | 
   return trouble === undefined ? (
     <StatusMark tone="good" word="on" />
   ) : (
-    <StatusMark tone="warn" word="not set up" />
+    <StatusMark tone="warn" word="not configured" />
   )
 }
 

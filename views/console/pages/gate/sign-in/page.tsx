@@ -64,7 +64,7 @@ function sentenceOn(page: SignInView): string {
   const troubles = [...broken.map(({ name }) => name), ...(lacksMail(page) ? ['Code by mail'] : [])]
   const sentence = `People sign in with ${ways.length === 1 ? ways[0] : listed(ways)}.`
   if (troubles.length === 0) return sentence
-  return `${sentence} On, but not set up: ${troubles.join(', ')}.`
+  return `${sentence} On, but not configured: ${troubles.join(', ')}.`
 }
 
 const listed = (ways: readonly string[]): string =>

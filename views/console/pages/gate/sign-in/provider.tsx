@@ -65,7 +65,7 @@ export const ProviderPage = (page: ProviderPageView) => {
       <Section id="state" title="As configured" isCard>
         <Facts
           facts={[
-            ['State', <Switched isOn={isOn} trouble={isSetUp ? undefined : 'not set up'} />],
+            ['State', <Switched isOn={isOn} trouble={isSetUp ? undefined : 'not configured'} />],
             ...page.needed.map(({ name, ...of }) => [name, <Setting {...of} />] as const),
             ['Asks for', <code>{page.scopes}</code>],
           ]}
@@ -80,10 +80,10 @@ function sentenceOn({ isOn, name }: ProviderPageView, isSetUp: boolean): string 
   if (!isOn)
     return isSetUp
       ? `Off: nobody signs in with ${name}.`
-      : 'Not set up: it can be switched on once the configuration is complete.'
+      : 'Not configured. Complete the configuration to switch it on.'
   return isSetUp
     ? `On: people sign in with ${name}.`
-    : 'On, but not set up: nobody is offered it until the configuration is complete.'
+    : 'On, but not configured: sign-in pages leave it out until the configuration is complete.'
 }
 
 const Setting = ({ isSet, value }: Omit<Needed, 'name'>) => {

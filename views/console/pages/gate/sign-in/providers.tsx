@@ -23,7 +23,7 @@ export const Providers = (page: SignInView) => {
           <summary>
             {counted(others.length, ready.length > 0 ? 'more provider' : 'provider')} to set up
           </summary>
-          <List {...page} caption="Not set up" rows={others} />
+          <List {...page} caption="Not configured" rows={others} />
         </details>
       )}
     </Section>
