@@ -1,4 +1,4 @@
-import { SESSION_COOKIE } from './operators/visitors.ts'
+import { SESSION_COOKIE } from './session-cookie.ts'
 
 /** Where operators act with a session, and no key is of use. */
 const OF_SESSIONS = /^\/(console|dashboard|setup)(\/|$)/

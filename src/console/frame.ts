@@ -5,7 +5,7 @@ import type { Crumb, FrameProps, Place, Theme } from '../../views/console/frame/
 import { PAGES, type PageKey } from '../../views/console/frame/navigation.ts'
 import type { Flash } from '../../views/console/toast.tsx'
 import { htmlPage } from '../../views/html.ts'
-import { cookieIn } from '../http/cookies.ts'
+import { preferenceIn } from '../http/cookies.ts'
 import { PAGE_CONTENT_POLICY } from '../http/security-headers.ts'
 import type { Environment } from '../platform/engines.ts'
 import type { Nearness } from '../platform/metering/index.ts'
@@ -88,13 +88,13 @@ export function createFrames(parts: {
 }
 
 export const themeOf = (request: Request): Theme => {
-  const theme = cookieIn(request, THEME_COOKIE)
+  const theme = preferenceIn(request, THEME_COOKIE)
   return theme === 'light' || theme === 'dark' ? theme : 'system'
 }
 
 /** Which data somebody looks at, until they choose the other. */
 export const environmentOf = (request: Request): Environment =>
-  cookieIn(request, ENVIRONMENT_COOKIE) === 'test' ? 'test' : 'live'
+  preferenceIn(request, ENVIRONMENT_COOKIE) === 'test' ? 'test' : 'live'
 
 export const INSTALLATION: Place = {
   id: 'installation',

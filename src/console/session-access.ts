@@ -6,6 +6,7 @@ import type { Caller } from '../platform/keys.ts'
 import type { Tenants } from '../platform/tenants.ts'
 import { may } from './operators/rights.ts'
 import { tenantPlaceOf, type Visitors } from './operators/visitors.ts'
+import { createSessionCookie } from './session-cookie.ts'
 
 /**
  * Routes of an engine for whoever has a session of the console: an operator who acts in a tenant
@@ -24,6 +25,7 @@ export function createSessionAccess(parts: {
 }) {
   const { engine, visitors, tenants, baseUrl, addressOf, startAging, maxBody } = parts
   const admitted = new WeakMap<Request, Admitted<Caller>>()
+  const cookie = createSessionCookie(parts)
 
   function open(request: Request, demand: Demand): Admitted<Caller> {
     const admission = { caller: callerOf(request, demand), bodyText: '' }
@@ -38,7 +40,7 @@ export function createSessionAccess(parts: {
   }
 
   function callerOf(request: Request, { effect }: Demand): Caller {
-    const visitor = visitors.of(request)
+    const visitor = visitors.of(request, cookie.dashboardTokenIn)
     requireSameOrigin(request, baseUrl())
     const { tenantId, role } = tenantPlaceOf(visitor)
     if (!may(role, effect)) throw forbidden(`a ${role} may not ${effect} anything here`)

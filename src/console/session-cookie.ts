@@ -1,18 +1,37 @@
-import { setCookie } from '../http/cookies.ts'
-import { SESSION_COOKIE } from './operators/visitors.ts'
+import { cookieBaseOf, cookieIn, createCookie, setCookie } from '../http/cookies.ts'
 
-/** By this one a browser is known again that has begun to sign in. */
-export const LOGIN_COOKIE = 'gatehouse_login'
+/** The name under which programs send a session to `/dashboard`. */
+export const SESSION_COOKIE = 'identity_session'
+const DASHBOARD = '/dashboard/clockwork'
 
-/** The cookie that keeps somebody signed in, and the one that ends it. */
+export type SessionCookie = ReturnType<typeof createSessionCookie>
+
+/**
+ * The cookies that keep an operator signed in. Over http there is one, `identity_session`. Over
+ * https the console keeps the session under a name that sibling domains cannot set, and
+ * `identity_session` goes along for the routes under `/dashboard` alone, where programs use it.
+ */
 export function createSessionCookie({ baseUrl }: { baseUrl: () => string }) {
-  const place = () => {
-    const { pathname, protocol } = new URL(baseUrl())
-    return { path: pathname.replace(/(.)\/$/, '$1'), isSecure: protocol === 'https:' }
+  const login = createCookie({ name: 'gatehouse_login', baseUrl })
+  const session = createCookie({ name: SESSION_COOKIE, baseUrl })
+
+  function withDashboard(own: string, value: string, attributes = ''): string[] {
+    const { base, isSecure } = cookieBaseOf(baseUrl())
+    if (!isSecure) return [own]
+    const place = { path: `${base}${DASHBOARD}`, isSecure }
+    return [own, `${setCookie(SESSION_COOKIE, value, place)}${attributes}`]
   }
+
   return {
-    begun: (state: string): string => setCookie(LOGIN_COOKIE, state, place()),
-    given: (token: string): string => setCookie(SESSION_COOKIE, token, place()),
-    taken: (): string => `${setCookie(SESSION_COOKIE, '', place())}; Max-Age=0`,
+    /** Ties a sign-in to the browser that began it. */
+    begun: login.set,
+    begunIn: login.in,
+    given: (token: string): string[] => withDashboard(session.set(token), token),
+    taken: (): string[] => withDashboard(session.end(), '', '; Max-Age=0'),
+    /** The session of a request to the console. */
+    tokenIn: session.in,
+    /** The session of a request to `/dashboard`; the console's own cookie comes first. */
+    dashboardTokenIn: (request: Request): string | undefined =>
+      session.in(request) ?? cookieIn(request, SESSION_COOKIE),
   }
 }

@@ -1,4 +1,4 @@
-/** The value of a cookie that a request brings; undefined without one. */
+/** The value of the cookie with exactly this name; undefined without one. */
 export function cookieIn(request: Request, name: string): string | undefined {
   for (const part of (request.headers.get('cookie') ?? '').split(';')) {
     const at = part.indexOf('=')
@@ -7,9 +7,68 @@ export function cookieIn(request: Request, name: string): string | undefined {
   return undefined
 }
 
-/** For a cookie that scripts cannot read, and that other sites only get sent along by links. */
+/** A `Set-Cookie` value: hidden from scripts, and sent by other sites only when a link is followed. */
 export const setCookie = (
   name: string,
   value: string,
   { path, isSecure }: { path: string; isSecure: boolean },
 ): string => `${name}=${value}; Path=${path}; HttpOnly; SameSite=Lax${isSecure ? '; Secure' : ''}`
+
+export type Cookie = ReturnType<typeof createCookie>
+
+/**
+ * A cookie of this installation. With https its name begins with `__Host-`, or with `__Secure-` if
+ * `base_url` has a path. Browsers take the former from this host alone, so no sibling domain can
+ * plant one. `path` narrows where it is sent, except for `__Host-`, which allows no path.
+ */
+export function createCookie(parts: { name: string; path?: string; baseUrl: () => string }) {
+  const { name, path = '', baseUrl } = parts
+
+  function attributes() {
+    const { base, isSecure } = cookieBaseOf(baseUrl())
+    const prefix = prefixFor(baseUrl())
+    return {
+      name: `${prefix}${name}`,
+      path: prefix === HOST_PREFIX ? '/' : `${base}${path}` || '/',
+      isSecure,
+    }
+  }
+
+  function set(value: string): string {
+    const { name: full, ...place } = attributes()
+    return setCookie(full, value, place)
+  }
+
+  return {
+    set,
+    /** Set for a year instead of until the browser is closed. */
+    keep: (value: string): string => `${set(value)}; Max-Age=31536000`,
+    end: (): string => `${set('')}; Max-Age=0`,
+    in: (request: Request) => cookieIn(request, attributes().name),
+  }
+}
+
+const HOST_PREFIX = '__Host-'
+const SECURE_PREFIX = '__Secure-'
+
+/**
+ * The prefix of cookie names. With it the names for http and https differ: browsers do not let http
+ * replace a `Secure` cookie, and a changed `base_url` would lock people out.
+ */
+function prefixFor(baseUrl: string): string {
+  const { base, isSecure } = cookieBaseOf(baseUrl)
+  if (!isSecure) return ''
+  return base === '' ? HOST_PREFIX : SECURE_PREFIX
+}
+
+/** The path of `base_url` without a slash at its end, and whether cookies need https. */
+export function cookieBaseOf(baseUrl: string): { base: string; isSecure: boolean } {
+  const { pathname, protocol } = new URL(baseUrl)
+  return { base: pathname.replace(/\/$/, ''), isSecure: protocol === 'https:' }
+}
+
+/** A choice of appearance, under whichever name it was set: a planted one does no harm. */
+export const preferenceIn = (request: Request, name: string): string | undefined =>
+  cookieIn(request, `${HOST_PREFIX}${name}`) ??
+  cookieIn(request, `${SECURE_PREFIX}${name}`) ??
+  cookieIn(request, name)

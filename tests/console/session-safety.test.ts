@@ -8,17 +8,75 @@ import { ACCOUNT, servedApp } from './console-world.ts'
 const UNKNOWN = '01890000-0000-7000-8000-000000000000'
 const SYSTEM = { kind: 'system' } as const
 
+const HTTP = 'http://example.com'
+const HTTPS = 'https://example.com'
+const BELOW = 'https://example.com/gate'
+
 describe('the cookie of a session', () => {
   test.each([
-    ['http://127.0.0.1:8420', 'Path=/; HttpOnly; SameSite=Lax'],
-    ['https://gate.example.com', 'Path=/; HttpOnly; SameSite=Lax; Secure'],
-    ['https://example.com/gate', 'Path=/gate; HttpOnly; SameSite=Lax; Secure'],
-    ['https://example.com/gate/', 'Path=/gate; HttpOnly; SameSite=Lax; Secure'],
-  ])('at %s is for this installation alone, and for no script', (baseUrl, attributes) => {
+    [HTTP, ['identity_session=token; Path=/; HttpOnly; SameSite=Lax']],
+    [
+      HTTPS,
+      [
+        '__Host-identity_session=token; Path=/; HttpOnly; SameSite=Lax; Secure',
+        'identity_session=token; Path=/dashboard/clockwork; HttpOnly; SameSite=Lax; Secure',
+      ],
+    ],
+    [
+      `${BELOW}/`,
+      [
+        '__Secure-identity_session=token; Path=/gate; HttpOnly; SameSite=Lax; Secure',
+        'identity_session=token; Path=/gate/dashboard/clockwork; HttpOnly; SameSite=Lax; Secure',
+      ],
+    ],
+  ])('at %s is for this installation alone, and for no script', (baseUrl, given) => {
     const cookie = createSessionCookie({ baseUrl: () => baseUrl })
-    expect(cookie.given('token')).toBe(`identity_session=token; ${attributes}`)
-    expect(cookie.begun('state')).toBe(`gatehouse_login=state; ${attributes}`)
-    expect(cookie.taken()).toBe(`identity_session=; ${attributes}; Max-Age=0`)
+    expect(cookie.given('token')).toEqual(given)
+    expect(cookie.taken()).toEqual(given.map((one) => `${one.replace('=token', '=')}; Max-Age=0`))
+    expect(cookie.begun('state')).toBe(
+      given[0]?.replace('identity_session=token', 'gatehouse_login=state') ?? '',
+    )
+  })
+
+  /** Without the scheme: browsers keep one jar for both. */
+  const jarAt = (baseUrl: string) =>
+    createSessionCookie({ baseUrl: () => baseUrl })
+      .given('token')
+      .map((one) => ({
+        name: one.split('=')[0],
+        path: /Path=([^;]+)/.exec(one)?.[1] ?? '',
+        isSecure: one.endsWith('; Secure'),
+      }))
+
+  test('can be replaced after a restart with another base_url, where browsers protect Secure ones', () => {
+    for (const before of [HTTPS, BELOW])
+      for (const after of [HTTP, `${HTTP}/gate`])
+        for (const fresh of jarAt(after)) {
+          // draft-ietf-httpbis-rfc6265bis, section 5.7: over http no cookie of this name and path is taken.
+          const inTheWay = jarAt(before).filter(
+            ({ name, path, isSecure }) =>
+              isSecure && name === fresh.name && `${fresh.path}/`.startsWith(`${path}/`),
+          )
+          expect(inTheWay).toEqual([])
+        }
+  })
+
+  test('over https is not what a sibling domain has planted, but programs send it by its name', async () => {
+    await using app = await bootTestApp({ flags: { 'server-base-url': HTTPS } })
+    const { id: tenantId } = await app.tenant()
+    const ada = await newOperator(app, { email: 'ada@example.com', roles: { [tenantId]: 'owner' } })
+    const token = await app.operators.links.issueSignIn(SYSTEM, ada.id)
+    const entered = await app.raw(`/console/link/${token}`, { method: 'POST' })
+    const [own = '', named = ''] = entered.headers.getSetCookie().map((one) => one.split(';')[0])
+    const eve = await (await newOperator(app, { email: 'eve@example.com' })).signIn()
+    const ask = (path: string, cookie: string) => app.raw(path, { headers: { cookie } })
+
+    const planted = `identity_session=${eve.token}`
+    expect((await ask('/console/account', planted)).status).toBe(401)
+    expect((await ask('/console/account', `${planted}; ${own}`)).body).toContain('ada@example.com')
+    // Eve belongs to no tenant, and would be refused.
+    expect((await ask('/dashboard/clockwork/jobs', `${planted}; ${own}`)).status).toBe(200)
+    expect((await ask('/dashboard/clockwork/jobs', named)).status).toBe(200)
   })
 
   test('is a new one at each sign-in, whatever somebody has planted before', async () => {

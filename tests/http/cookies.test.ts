@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { cookieIn, setCookie } from '../../src/http/cookies.ts'
+import { cookieIn, createCookie, preferenceIn, setCookie } from '../../src/http/cookies.ts'
 
 const bringing = (cookie?: string) =>
   new Request('http://localhost/', cookie === undefined ? {} : { headers: { cookie } })
@@ -61,5 +61,36 @@ describe('a cookie that is set', () => {
   test('comes back as it was set', () => {
     const [pair] = setCookie('browser', 'Abc09', { path: '/', isSecure: true }).split(';')
     expect(cookieIn(bringing(pair), 'browser')).toBe('Abc09')
+  })
+})
+
+describe('a cookie of this installation', () => {
+  const at = (baseUrl: string) =>
+    createCookie({ name: 'browser', path: '/auth', baseUrl: () => baseUrl })
+
+  test.each([
+    ['http://example.com', 'browser=abc; Path=/auth; HttpOnly; SameSite=Lax'],
+    ['http://example.com/id', 'browser=abc; Path=/id/auth; HttpOnly; SameSite=Lax'],
+    ['https://example.com', '__Host-browser=abc; Path=/; HttpOnly; SameSite=Lax; Secure'],
+    [
+      'https://example.com/id',
+      '__Secure-browser=abc; Path=/id/auth; HttpOnly; SameSite=Lax; Secure',
+    ],
+  ])('has at %s the name that keeps most others from setting it', (baseUrl, set) => {
+    const cookie = at(baseUrl)
+    expect(cookie.set('abc')).toBe(set)
+    expect(cookie.in(bringing(set.split(';')[0]))).toBe('abc')
+    expect(cookie.end()).toBe(`${set.replace('=abc', '=')}; Max-Age=0`)
+  })
+
+  test('is not read under the name of another scheme', () => {
+    expect(at('https://example.com').in(bringing('browser=a; __Secure-browser=b'))).toBeUndefined()
+    expect(at('https://example.com/id').in(bringing('browser=a'))).toBeUndefined()
+    expect(at('http://example.com').in(bringing('__Host-browser=a'))).toBeUndefined()
+  })
+
+  test('that is only a preference is read under each, the safest first', () => {
+    expect(preferenceIn(bringing('browser=a'), 'browser')).toBe('a')
+    expect(preferenceIn(bringing('browser=a; __Host-browser=b'), 'browser')).toBe('b')
   })
 })

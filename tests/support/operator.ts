@@ -1,7 +1,7 @@
 import { newcomer } from '../../src/console/operators/grantees.ts'
 import type { Role } from '../../src/console/operators/rights.ts'
 import { createOperatorStore } from '../../src/console/operators/store/index.ts'
-import { SESSION_COOKIE } from '../../src/console/operators/visitors.ts'
+import { SESSION_COOKIE } from '../../src/console/session-cookie.ts'
 import { createStore } from '../../src/engines/gate/store/index.ts'
 import { HOUSE_ID, openHouse } from '../../src/platform/house.ts'
 import type { TestApp } from './app.ts'

@@ -1,6 +1,6 @@
 import { newcomer } from '../../../src/console/operators/grantees.ts'
 import { createOperatorStore } from '../../../src/console/operators/store/index.ts'
-import { SESSION_COOKIE } from '../../../src/console/operators/visitors.ts'
+import { SESSION_COOKIE } from '../../../src/console/session-cookie.ts'
 import { HOUSE_ID } from '../../../src/platform/house.ts'
 import type { Engine } from '../engine.ts'
 

@@ -5,6 +5,7 @@ import type { Clock } from '../../platform/clock.ts'
 import type { Mail } from '../../platform/mail/index.ts'
 import type { RetentionRule } from '../../platform/retention.ts'
 import type { Tenants } from '../../platform/tenants.ts'
+import { createSessionCookie } from '../session-cookie.ts'
 import { createAdmins } from './admins.ts'
 import { createEntry } from './entry.ts'
 import { createGrantees } from './grantees.ts'
@@ -55,7 +56,12 @@ export function createOperators(parts: {
     memberships,
     invitations,
     places: createPlaces({ db, store }),
-    visitors: createVisitors({ sessions, store, rate: createSessionRate(parts) }),
+    visitors: createVisitors({
+      sessions,
+      store,
+      rate: createSessionRate(parts),
+      cookie: createSessionCookie(parts),
+    }),
     entry: createEntry({
       ...parts,
       house,

@@ -1,13 +1,11 @@
 import type { Sessions } from '../../engines/gate/sessions.ts'
-import { cookieIn } from '../../http/cookies.ts'
 import { AppError, forbidden, unauthenticated } from '../../platform/errors.ts'
 import { HOUSE_ID } from '../../platform/house.ts'
+import { SESSION_COOKIE, type SessionCookie } from '../session-cookie.ts'
 import type { Role } from './rights.ts'
 import type { SessionRate } from './session-rate.ts'
 import type { OperatorStore } from './store/index.ts'
 import type { MembershipRow } from './store/memberships.ts'
-
-export const SESSION_COOKIE = 'identity_session'
 
 /** Where an operator acts: in one tenant, or for the installation. */
 export type Place =
@@ -33,15 +31,16 @@ export function createVisitors(parts: {
   sessions: Sessions
   store: OperatorStore
   rate: SessionRate
+  cookie: SessionCookie
 }) {
-  const { sessions, store, rate } = parts
+  const { sessions, store, rate, cookie } = parts
 
   /**
    * Throws `unauthenticated` without a session, or with one that owes a second factor, and
-   * `rate_limited` for one that goes too fast.
+   * `rate_limited` for one that goes too fast. `tokenIn` finds the session's token.
    */
-  function of(request: Request): Visitor {
-    const token = cookieIn(request, SESSION_COOKIE)
+  function of(request: Request, tokenIn = cookie.tokenIn): Visitor {
+    const token = tokenIn(request)
     if (token === undefined)
       throw unauthenticated(`missing session: sign in to the console, which sets ${SESSION_COOKIE}`)
     const row = sessions.authenticated(token, HOUSE_ID)

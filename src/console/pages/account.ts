@@ -7,7 +7,6 @@ import {
 import type { House } from '../../engines/gate/house/index.ts'
 import type { Session } from '../../engines/gate/model/sessions.ts'
 import type { Fields } from '../../http/body.ts'
-import { cookieIn } from '../../http/cookies.ts'
 import type { Clock } from '../../platform/clock.ts'
 import { deviceOf } from '../../platform/device.ts'
 import type { Mail } from '../../platform/mail/index.ts'
@@ -15,7 +14,6 @@ import { flashOf } from '../flash.ts'
 import { typed } from '../form.ts'
 import type { Frames } from '../frame.ts'
 import type { ConsoleKit, OperatorVisit } from '../kit.ts'
-import { SESSION_COOKIE } from '../operators/visitors.ts'
 import { createSessionCookie } from '../session-cookie.ts'
 
 /** For who has just taken over an account that was not verified. */
@@ -67,7 +65,7 @@ export function accountPages(parts: {
     const page = await house.begin({
       kind: 'settings',
       returnTo: `${baseUrl()}/console/account`,
-      sessionToken: cookieIn(request, SESSION_COOKIE),
+      sessionToken: cookie.tokenIn(request),
     })
     const location = section === undefined ? page : `${page}#section-${section}`
     return new Response(null, { status: 303, headers: { location } })
@@ -83,7 +81,7 @@ export function accountPages(parts: {
   async function end({ visitor, actor }: Visit, sessionId: string): Promise<Response> {
     await house.sessions.end(actor, { operatorId: visitor.id, sessionId })
     return sessionId === visitor.sessionId
-      ? frames.go('/console/login', [cookie.taken()])
+      ? frames.go('/console/login', cookie.taken())
       : frames.go('/console/account?done=ended')
   }
 

@@ -9,7 +9,7 @@ import {
 import type { House } from '../../engines/gate/house/index.ts'
 import type { SessionDetail } from '../../engines/gate/model/sessions.ts'
 import type { Fields } from '../../http/body.ts'
-import { cookieIn, setCookie } from '../../http/cookies.ts'
+import { createCookie } from '../../http/cookies.ts'
 import { isSame, mintSecret } from '../../platform/crypto.ts'
 import { ENVIRONMENTS } from '../../platform/engines.ts'
 import { invalid } from '../../platform/errors.ts'
@@ -19,7 +19,7 @@ import { ENVIRONMENT_COOKIE, type Frames, THEME_COOKIE } from '../frame.ts'
 import type { ConsoleKit } from '../kit.ts'
 import type { Device } from '../operators/entry.ts'
 import type { Operators } from '../operators/index.ts'
-import { createSessionCookie, LOGIN_COOKIE } from '../session-cookie.ts'
+import { createSessionCookie } from '../session-cookie.ts'
 import { SECURED_PATH } from './account.ts'
 import { WELCOME_PATH } from './welcome.ts'
 
@@ -60,13 +60,13 @@ export function entryPages(parts: {
     { flow, code, state = '', to = '' }: Record<string, string | undefined>,
     request: Request,
   ) {
-    const begun = cookieIn(request, LOGIN_COOKIE)
+    const begun = cookie.begunIn(request)
     if (flow === undefined || code === undefined || begun === undefined || !isSame(begun, state))
       return frames.go('/console/login')
     const { token, session } = await house.exchange({ flow, code })
     const path = ownPath(to)
     const isNew = path === '/console' && isJustSignedUp(session)
-    return frames.go(isNew ? WELCOME_PATH : path, [cookie.given(token)])
+    return frames.go(isNew ? WELCOME_PATH : path, cookie.given(token))
   }
 
   /** Who has made an account just now owns what came with it, and nothing else yet. */
@@ -91,7 +91,7 @@ export function entryPages(parts: {
       () => entry.setUp(token, { ...newcomer, tenantName }, deviceOf(request)),
       NAMES,
     )
-    if (value !== undefined) return frames.go('/console/first-key', [cookie.given(value)])
+    if (value !== undefined) return frames.go('/console/first-key', cookie.given(value))
     const shown = { name: newcomer.displayName, email: newcomer.email, tenant: tenantName }
     const form = { base: frames.base(), action: `${frames.base()}/setup/${token}` }
     return frames.html(SetUpPage({ ...form, typed: shown, errors }), 422)
@@ -107,7 +107,7 @@ export function entryPages(parts: {
   async function signIn(token: string, request: Request): Promise<Response> {
     if (!links.look(token)?.operatorId) return usedUp('link', LINK_AGAIN)
     const { session, isSecured } = await entry.signIn(token, deviceOf(request))
-    return frames.go(isSecured ? SECURED_PATH : '/console/account', [cookie.given(session)])
+    return frames.go(isSecured ? SECURED_PATH : '/console/account', cookie.given(session))
   }
 
   function invitationPage(
@@ -144,9 +144,7 @@ export function entryPages(parts: {
       const { tenantId, renewed } = await entry.join(token, visitor.id, deviceOf(request))
       const sessionId = renewed?.session.id ?? visitor.sessionId
       await places.choose({ ...visitor, sessionId }, tenantId)
-      return renewed
-        ? frames.go(SECURED_PATH, [cookie.given(renewed.token)])
-        : frames.go('/console')
+      return renewed ? frames.go(SECURED_PATH, cookie.given(renewed.token)) : frames.go('/console')
     }
     const { displayName, password } = newcomerIn(fields)
     const { value, errors } = await submitted(
@@ -156,17 +154,14 @@ export function entryPages(parts: {
     if (errors) return invitationPage(token, request, { typed: { name: displayName }, errors })
     return value === undefined
       ? frames.go(loginPath(token))
-      : frames.go('/console', [cookie.given(value)])
+      : frames.go('/console', cookie.given(value))
   }
 
   const usedUp = (what: string, next: string): Response =>
     frames.html(UsedUpPage({ base: frames.base(), what, next }), 404)
 
   function remember(name: string, value: string, back: string): Response {
-    const path = new URL(baseUrl()).pathname
-    const isSecure = baseUrl().startsWith('https:')
-    const kept = `${setCookie(name, value, { path, isSecure })}; Max-Age=31536000`
-    return frames.go(ownPath(back), [kept])
+    return frames.go(ownPath(back), [createCookie({ name, baseUrl }).keep(value)])
   }
 
   return new Elysia({ name: 'entry pages', detail: { hide: true } })
@@ -200,7 +195,7 @@ export function entryPages(parts: {
       async ({ visitor, actor }) => {
         const { id: operatorId, sessionId } = visitor
         await house.sessions.end(actor, { operatorId, sessionId })
-        return frames.go('/console/login', [cookie.taken()])
+        return frames.go('/console/login', cookie.taken())
       },
       { operator: true },
     )

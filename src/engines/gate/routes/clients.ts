@@ -1,12 +1,10 @@
-import { cookieIn, setCookie } from '../../../http/cookies.ts'
+import { createCookie } from '../../../http/cookies.ts'
 import { preferredLanguage } from '../../../http/language.ts'
 import { isMinted, mintSecret } from '../../../platform/crypto.ts'
 import type { Client } from '../flows/client.ts'
 import { browserHashOf } from '../flows/flow.ts'
 import { LANGUAGES } from '../model/flows.ts'
 
-/** By this one a browser is known again, from one page of a flow to the next. */
-const COOKIE = 'gatehouse_browser'
 const LONGEST_USER_AGENT = 512
 
 export type ClientOf = ReturnType<typeof createClientOf>
@@ -17,6 +15,8 @@ export function createClientOf(parts: {
   baseUrl: () => string
 }) {
   const { addressOf, baseUrl } = parts
+  /** By this one a browser is known again, from one page of a flow to the next. */
+  const cookie = createCookie({ name: 'gatehouse_browser', path: '/auth', baseUrl })
 
   function clientOf(request: Request): { client: Client; cookie: string | undefined } {
     const { headers } = request
@@ -33,22 +33,14 @@ export function createClientOf(parts: {
       hasKey: false,
     }
     const isNew = known === undefined && browser !== undefined
-    return { client, cookie: isNew ? cookieOf(browser) : undefined }
+    return { client, cookie: isNew ? cookie.set(browser) : undefined }
   }
 
-  const cookieOf = (browser: string): string =>
-    setCookie(COOKIE, browser, cookiePlace(new URL(baseUrl())))
+  /** Nothing that another program has put there: a browser is told by what we gave it. */
+  function knownBrowser(request: Request): string | undefined {
+    const value = cookie.in(request)
+    return value !== undefined && isMinted(value) ? value : undefined
+  }
 
   return clientOf
-}
-
-const cookiePlace = ({ pathname, protocol }: URL) => ({
-  path: `${pathname.replace(/\/$/, '')}/auth`,
-  isSecure: protocol === 'https:',
-})
-
-/** Nothing that another program has put there: a browser is told by what we gave it. */
-function knownBrowser(request: Request): string | undefined {
-  const value = cookieIn(request, COOKIE)
-  return value !== undefined && isMinted(value) ? value : undefined
 }

@@ -431,12 +431,14 @@ describe('the cookie of a browser', () => {
     )
   })
 
-  test('goes over https alone where the server is reached by that', async () => {
+  test('is of this host alone where the server is reached by https', async () => {
     await using own = await bootUnhurried({
       flags: { 'server-base-url': 'https://id.example.com' },
     })
     expect(await cookieFor(own)).toEqual([
-      expect.stringMatching(/; Path=\/auth; HttpOnly; SameSite=Lax; Secure$/),
+      expect.stringMatching(
+        /^__Host-gatehouse_browser=\w+; Path=\/; HttpOnly; SameSite=Lax; Secure$/,
+      ),
     ])
   })
 
@@ -444,7 +446,9 @@ describe('the cookie of a browser', () => {
     const flags = { 'server-base-url': 'https://example.com/id' }
     await using own = await bootUnhurried({ flags })
     expect(await cookieFor(own)).toEqual([
-      expect.stringMatching(/; Path=\/id\/auth; HttpOnly; SameSite=Lax; Secure$/),
+      expect.stringMatching(
+        /^__Secure-gatehouse_browser=\w+; Path=\/id\/auth; HttpOnly; SameSite=Lax; Secure$/,
+      ),
     ])
   })
 

@@ -208,15 +208,18 @@ describe('a way that began on a page', () => {
 
     expect(page.headers.getSetCookie()).toEqual([
       expect.stringMatching(
-        /^gatehouse_browser=[0-9A-Za-z]{40,}; Path=\/auth; HttpOnly; SameSite=Lax; Secure$/,
+        /^__Host-gatehouse_browser=[0-9A-Za-z]{40,}; Path=\/; HttpOnly; SameSite=Lax; Secure$/,
       ),
     ])
   })
 
   test('is not tied to a cookie of somebody else’s choice', async () => {
-    const { arrival } = await fromPage()
+    const { arrival, browser } = await fromPage()
 
-    for (const cookie of ['gatehouse_browser=', 'gatehouse_browser=x', 'gatehouse_browser=null']) {
+    const name = '__Host-gatehouse_browser'
+    // The last one is what a sibling domain can plant: the right value, under a name without the prefix.
+    const planted = `gatehouse_browser=${browser.cookies.get(name)}`
+    for (const cookie of [`${name}=`, `${name}=x`, `${name}=null`, planted]) {
       const page = await newBrowser(app, { cookie }).visit(
         `${callbackOf('google')}?${arrival.params}`,
       )
