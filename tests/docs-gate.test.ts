@@ -158,8 +158,8 @@ describe('the hashes of docs/gate.md', () => {
         credentials: { password: { config: { hashed_password: hash } } },
       })
 
-      expect(await hashing.verify(PASSWORD, hash)).toBe(true)
-      expect(await hashing.verify(`${PASSWORD}.`, hash)).toBe(false)
+      expect(await hashing.verify({ tenantId: 'acme' }, PASSWORD, hash)).toBe(true)
+      expect(await hashing.verify({ tenantId: 'acme' }, `${PASSWORD}.`, hash)).toBe(false)
     })
   }
 })

@@ -8,7 +8,7 @@ import { hash, randomBytes } from 'node:crypto'
 import { availableParallelism } from 'node:os'
 import { randomUUIDv7 } from 'bun'
 import { openDatabase } from '../../src/db/open.ts'
-import { createLine } from '../../src/engines/gate/passwords/line.ts'
+import { createHashQueue } from '../../src/engines/gate/passwords/hash-queue.ts'
 import { START } from '../support/sign-ins.ts'
 
 const HOUR_MS = 3_600_000
@@ -42,7 +42,10 @@ const insertEvent = client.prepare(
   `INSERT INTO messages (id, tenant_id, stream, type, payload, about, accepted_at)
    VALUES (?, ?, 'gate.live', 'identity.login', ?, ?, ?)`,
 )
-const { run } = createLine({ atOnce: availableParallelism(), places: Number.POSITIVE_INFINITY })
+const { run } = createHashQueue({
+  workers: availableParallelism(),
+  places: Number.POSITIVE_INFINITY,
+})
 
 const unguessable = () => randomBytes(32).toString('base64url')
 
@@ -58,7 +61,9 @@ async function end(flow: string, { identifier, password }: Record<string, string
   if (findFlow.get(flow)?.completed_at !== null) throw new Error('no open flow')
   const person = findPerson.get(tenantId, identifier as string)
   const { hashed_password: stored } = JSON.parse(person?.config ?? '{}')
-  const isRight = await run(() => Bun.password.verify(password as string, stored))
+  const isRight = await run({ tenantId }, 'ordinary', () =>
+    Bun.password.verify(password as string, stored),
+  )
   if (!person || !isRight) throw new Error('not signed in')
   const id = randomUUIDv7()
   const token = `gat_st_${unguessable()}`

@@ -187,7 +187,7 @@ export const settings = {
       minLength: setting(integer(8, 128), 8, 'The fewest characters of a new password.'),
       memoryBytes: setting(size('8MB', '1GB'), '19MB', 'Memory for one hash (argon2id).'),
       iterations: setting(integer(1, 20), 2, 'Passes over that memory.'),
-      queue: setting(integer(0, 10_000), 50, 'Sign-ins that may wait for a processor.'),
+      queue: setting(integer(1, 10_000), 50, 'Sign-ins of a tenant that may wait for a processor.'),
     }),
     providers,
   }),

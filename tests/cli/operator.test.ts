@@ -129,7 +129,13 @@ describe('operator create', () => {
     ).json()
     const stored = createStore(app.db).credentials.find(HOUSE_ID, id, 'password')
     const { hashed_password: hash } = JSON.parse(stored?.config ?? '{}')
-    expect(await createHashing(testConfig().gate.password).verify(` ${PASSWORD} `, hash)).toBe(true)
+    expect(
+      await createHashing(testConfig().gate.password).verify(
+        { tenantId: HOUSE_ID },
+        ` ${PASSWORD} `,
+        hash,
+      ),
+    ).toBe(true)
   })
 
   describe('names the option and the rule', () => {

@@ -34,9 +34,12 @@ export function createNewCredential({ hashing }: { hashing: Hashing }) {
       return async () => holding(imported)
     }
     checkPasswordLength(password, `${AT}.password`)
-    return async () => holding(await hashing.hash(password, tenantId))
+    return async () => holding(await hashing.hash({ tenantId, client: API }, password))
   }
 }
+
+/** All that programs create counts as one client: half of the queue is left for people who sign in. */
+const API = 'api'
 
 const holding = (hash: string): Credential => ({
   type: 'password',

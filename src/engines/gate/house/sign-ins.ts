@@ -62,7 +62,7 @@ export function createHouseSignIns(parts: {
   ): Promise<void> {
     const { operatorId, password, keptSessionId } = of
     requireChosenPassword(password, { identifier: existing(operatorId).email, minLength })
-    const hash = await hashing.hash(password, HOUSE_ID)
+    const hash = await hashing.hash({ tenantId: HOUSE_ID, client: operatorId }, password)
     await db.commit(() => {
       setPassword(existing(operatorId), hash, keptSessionId)
       record(actor, 'identity.password_changed', operatorId)

@@ -38,7 +38,12 @@ export function readArgon2(text: string, bounds = PASSES): ImportedHash {
     ...[saltBytes, readHash(hash as string)].map(unpadded),
   ]
   const plain = `$${parts.join('$')}`
-  return { isHeavy: m * t > HEAVY_KIB, matches: (password) => Bun.password.verify(password, plain) }
+  const argon2Cost = m * t
+  return {
+    isHeavy: argon2Cost > HEAVY_KIB,
+    argon2Cost,
+    matches: (password) => Bun.password.verify(password, plain),
+  }
 }
 
 const EXPECTED = 'expected argon2 of version 19 as $argon2id$v=19$m=…,t=…,p=…$salt$hash'

@@ -3,14 +3,18 @@ import { availableParallelism } from 'node:os'
 import { readArgon2 } from './argon2.ts'
 import { unpadded } from './encoding.ts'
 import { parseHash } from './formats.ts'
-import { createLine } from './line.ts'
+import { type Asker, type Cost, createHashQueue } from './hash-queue.ts'
+import type { ImportedHash } from './imported-hash.ts'
 
 export type Hashing = ReturnType<typeof createHashing>
 
+/** With one alone, whatever takes long would keep all others waiting. */
+const FEWEST_WORKERS = 2
+
 /**
  * Passwords to hashes and back, at the cost that is configured. A hash keeps a core busy and
- * memory taken, so no more are at work than there are cores, and a bounded line waits; beyond
- * that everything here throws `unavailable`.
+ * memory taken, so no more are at work than there are cores, shared among tenants by a queue for
+ * each; beyond its places everything here throws `unavailable`.
  *
  * A password is the UTF-8 of what was typed, without any normalisation: hashes made elsewhere
  * were made over those bytes too.
@@ -19,52 +23,50 @@ export function createHashing({
   memoryBytes,
   iterations,
   queue,
-  atOnce = availableParallelism(),
+  workers = Math.max(FEWEST_WORKERS, availableParallelism()),
 }: {
   memoryBytes: number
   iterations: number
-  /** How many may wait for a core. */
+  /** How many of a tenant may wait for a core. */
   queue: number
-  atOnce?: number
+  workers?: number
 }) {
   const memoryCost = Math.floor(memoryBytes / 1024)
   const current = `$argon2id$v=19$m=${memoryCost},t=${iterations},p=1$`
   const nobody = `${current}${unpadded(randomBytes(32))}$${unpadded(randomBytes(32))}`
 
-  const line = createLine({ atOnce, places: queue })
-  /**
-   * Hashes made elsewhere may take seconds and a gigabyte. They wait here first, so that one at a
-   * time is in the line proper: else a few would take all cores, and the threads for names with them.
-   */
-  const heavyLine = createLine({ atOnce: 1, places: queue })
+  const { run } = createHashQueue({ workers, places: queue })
 
-  /**
-   * An argon2id hash in PHC form. The password must not be empty. `whose` has no more than half of
-   * the line, so that nobody who creates people by the hundred keeps others from signing in.
-   */
-  const hash = (password: string, whose?: string): Promise<string> =>
-    line.run(
-      () =>
-        Bun.password.hash(password, { algorithm: 'argon2id', memoryCost, timeCost: iterations }),
-      whose,
+  /** An argon2id hash in PHC form. The password must not be empty. */
+  const hash = (asker: Asker, password: string): Promise<string> =>
+    run(asker, 'ordinary', () =>
+      Bun.password.hash(password, { algorithm: 'argon2id', memoryCost, timeCost: iterations }),
     )
 
   /**
    * Whether it is the password that `stored` was made of. An empty one never is, whatever was
    * imported. Rejects when `stored` cannot be read, which parseHash would have refused.
    */
-  async function verify(password: string, stored: string, whose?: string): Promise<boolean> {
+  async function verify(asker: Asker, password: string, stored: string): Promise<boolean> {
     if (password === '') return false
-    const { isHeavy, matches } = read(stored)
-    const work = () => line.run(() => matches(password), whose)
-    return isHeavy && needsRehash(stored) ? heavyLine.run(work) : work()
+    const known = read(stored)
+    return run(asker, costOf(stored, known), () => known.matches(password))
+  }
+
+  /** Of another function than ours nothing tells how long it takes here. */
+  function costOf(stored: string, { isHeavy, argon2Cost }: ImportedHash): Cost {
+    const isOurs = !needsRehash(stored)
+    if (isOurs || (argon2Cost ?? Number.POSITIVE_INFINITY) <= memoryCost * iterations)
+      return 'ordinary'
+    return isHeavy ? 'heavy' : 'costly'
   }
 
   /**
    * The work of `verify` where there is nothing to verify, so that the time an answer takes does
    * not tell who has an account. Always false.
    */
-  const verifyNobody = (password: string): Promise<boolean> => verify(password, nobody)
+  const verifyNobody = (asker: Asker, password: string): Promise<boolean> =>
+    verify(asker, password, nobody)
 
   /**
    * Whether to hash anew once the password is known: whatever was not made at today's cost,

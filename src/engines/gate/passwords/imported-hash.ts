@@ -5,6 +5,8 @@ import { decodeBase64 } from './encoding.ts'
 export interface ImportedHash {
   /** It takes far more time or memory than usual: such are worked on one at a time. */
   isHeavy: boolean
+  /** Memory in KiB times passes, of argon2 alone. */
+  argon2Cost?: number
   /** Whether it is the hash of this password. Works beside the event loop. */
   matches(password: string): Promise<boolean>
 }

@@ -6,17 +6,25 @@ import { spyOn } from 'bun:test'
  */
 export function holdPasswords() {
   const real = Bun.password.verify
-  let open = () => {}
-  const opened = new Promise<void>((resolve) => {
-    open = resolve
-  })
+  const held: (() => void)[] = []
+  let isOpen = false
   const work = spyOn(Bun.password, 'verify').mockImplementation(async (...of) => {
-    await opened
+    if (!isOpen) await new Promise<void>((resolve) => void held.push(resolve))
     return real(...of)
   })
+
+  function open() {
+    isOpen = true
+    for (const go of held.splice(0)) go()
+  }
+
   return {
     begun: () => work.mock.calls.length,
-    release: () => open(),
+    /** The passwords that are looked at, in the order in which that began. */
+    passwords: () => work.mock.calls.map(([password]) => String(password)),
+    release: open,
+    /** Lets the one go that was begun first. */
+    releaseFirst: () => held.shift()?.(),
     [Symbol.dispose]: () => {
       open()
       work.mockRestore()

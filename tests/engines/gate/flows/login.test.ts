@@ -473,7 +473,9 @@ describe('a hash that was made elsewhere', () => {
 })
 
 describe('more passwords than can be looked at', () => {
-  const AT_ONCE = availableParallelism() + 1
+  const WORKERS = Math.max(2, availableParallelism())
+  /** With one that waits. */
+  const AT_ONCE = WORKERS + 1
 
   test('are refused, to come again soon, and count for nothing', async () => {
     const limit = AT_ONCE + 1
@@ -502,21 +504,41 @@ describe('more passwords than can be looked at', () => {
   })
 
   test('leave the flow as it was', async () => {
-    await using own = await bootChecked({ flags: { 'gate-password-queue': '0' } })
+    await using own = await bootChecked({ flags: { 'gate-password-queue': '1' } })
     await own.register('one@example.com')
-    const others = await Promise.all(
-      Array.from({ length: availableParallelism() }, () => own.start('login')),
-    )
+    const others = await Promise.all(Array.from({ length: AT_ONCE + 1 }, () => own.start('login')))
     const flow = await own.start('login')
     const login = { method: 'password', identifier: 'one@example.com', password: PASSWORD }
     using passwords = holdPasswords()
     const first = others.map((other) => own.send(other, login))
-    await untilIt(() => passwords.begun() === others.length)
+    expect((await Promise.race(first)).status).toBe(503)
     expect((await own.send(flow, login)).status).toBe(503)
     expect((await own.app.raw(pathOf(flow.ui.action))).body).toEqual(flow)
     passwords.release()
-    for (const { status } of await Promise.all(first)) expect(status).toBe(200)
+    const statuses = (await Promise.all(first)).map(({ status }) => status)
+    expect(statuses.toSorted()).toEqual([...Array(AT_ONCE).fill(200), 503])
     expect((await own.send(flow, login)).status).toBe(200)
+  })
+
+  test('of one tenant are refused there alone: who signs in with another has the next processor that is free', async () => {
+    await using own = await bootChecked({ flags: { 'gate-password-queue': '4' } })
+    const other = await flowParty(own.app)
+    await other.register('one@example.com')
+    using passwords = holdPasswords()
+    const attempts = Array.from({ length: WORKERS + 6 }, (_, n) =>
+      own.tryPassword(`nobody-${n}@example.com`, `attack ${n}`),
+    )
+    expect((await Promise.race(attempts)).status).toBe(503)
+    const signIn = other.tryPassword('one@example.com')
+    // Starts after the sign-in was taken in, and takes more turns than that.
+    for (let n = 0; n < 3; n++) await other.start('login')
+    passwords.releaseFirst()
+    await untilIt(() => passwords.begun() > WORKERS)
+
+    expect(passwords.passwords()[WORKERS]).toBe(PASSWORD)
+    passwords.release()
+    expect((await signIn).status).toBe(200)
+    await Promise.all(attempts)
   })
 })
 

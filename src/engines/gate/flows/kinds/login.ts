@@ -1,6 +1,7 @@
 import type { Db } from '../../../../db/open.ts'
 import type { Credentials } from '../../credentials.ts'
 import type { Hashing } from '../../passwords/hashing.ts'
+import type { Asker } from '../../passwords/index.ts'
 import type { SecondFactors } from '../../second-factor/index.ts'
 import type { Sessions } from '../../sessions.ts'
 import type { TenantSettings } from '../../settings.ts'
@@ -8,6 +9,7 @@ import type { RoundTrips } from '../../social/round-trips.ts'
 import type { FlowRow } from '../../store/flows.ts'
 import type { IdentityRow } from '../../store/identities.ts'
 import type { Store } from '../../store/index.ts'
+import { askerOf } from '../asker.ts'
 import type { Client } from '../client.ts'
 import type { CodeSteps } from '../code-steps.ts'
 import type { Completed, Completion } from '../completion.ts'
@@ -107,16 +109,17 @@ export function createLogin(parts: {
     const identifier = flow.isRefresh ? (personOf(flow)?.email ?? '') : identifierIn(input)
     const password = input.required('password')
     const email = emailOrNone(identifier)
+    const asker = askerOf(flow, client)
     return throttle.guarded({ ...flow, identifier: email ?? identifier }, client, async () => {
       const person =
         email === undefined ? undefined : store.identities.byEmail(flow.tenantId, email)
       const stored = person && credentials.passwordOf(person)
       if (!person || stored === undefined) {
-        await hashing.verifyNobody(password)
+        await hashing.verifyNobody(asker, password)
         throw complain(4000006)
       }
-      if (!(await hashing.verify(password, stored))) throw complain(4000006)
-      const renewed = await renewedHash(password, stored)
+      if (!(await hashing.verify(asker, password, stored))) throw complain(4000006)
+      const renewed = await renewedHash(asker, password, stored)
       return db.commit(() => {
         const current = store.identities.find(flow.tenantId, person.id)
         if (!current || credentials.passwordOf(current) !== stored) throw complain(4000006)
@@ -132,9 +135,13 @@ export function createLogin(parts: {
   }
 
   /** What was hashed elsewhere, or at another cost, is hashed anew while the password is known. */
-  const renewedHash = (password: string, stored: string): Promise<string | undefined> =>
+  const renewedHash = (
+    asker: Asker,
+    password: string,
+    stored: string,
+  ): Promise<string | undefined> =>
     hashing.needsRehash(stored)
-      ? hashing.hash(password).catch(() => undefined)
+      ? hashing.hash(asker, password).catch(() => undefined)
       : Promise.resolve(undefined)
 
   async function sendCode(flow: FlowRow, input: Submission, client: Client): Promise<Outcome> {

@@ -9,6 +9,7 @@ import type { SocialSignIn } from '../../social/sign-in.ts'
 import type { FlowRow } from '../../store/flows.ts'
 import type { Store } from '../../store/index.ts'
 import { schemaOf, type Traits } from '../../traits.ts'
+import { askerOf } from '../asker.ts'
 import type { Client } from '../client.ts'
 import type { CodeSteps } from '../code-steps.ts'
 import type { Codes } from '../codes.ts'
@@ -91,7 +92,7 @@ export function createRegistration(parts: {
     requireGoodPassword(password, traits.email, policy.minLength)
     throttle.counted(client)
     requireFree(flow, traits)
-    const hash = await hashing.hash(password, flow.tenantId)
+    const hash = await hashing.hash(askerOf(flow, client), password)
     return db.commit(() => {
       const current = keeper.open(flow.id)
       requireFree(flow, traits)

@@ -2,9 +2,11 @@ import type { Config } from '../../../../../config/index.ts'
 import type { Credentials } from '../../../credentials.ts'
 import type { ChangePassword } from '../../../password-change.ts'
 import type { Hashing } from '../../../passwords/hashing.ts'
+import type { Asker } from '../../../passwords/index.ts'
 import type { People } from '../../../people.ts'
 import { traitsOf } from '../../../present.ts'
 import { byThemselves } from '../../actor.ts'
+import { askerOf } from '../../asker.ts'
 import { complain } from '../../failure.ts'
 import { traitsIn } from '../../identifiers.ts'
 import { requireGoodPassword } from '../../new-password.ts'
@@ -63,8 +65,9 @@ export function createAccountSettings(parts: {
     // To be told that it is the same as before is as good as a guess that was right.
     const guess = { tenantId, identifier: `password of ${id}` }
     const hash = await throttle.guarded(guess, client, async () => {
-      await requireAnother(password, { tenantId, id })
-      return hashing.hash(password, tenantId)
+      const asker = askerOf({ tenantId }, client)
+      await requireAnother(asker, password, { tenantId, id })
+      return hashing.hash(asker, password)
     })
     return changes.change(wish, 'password', ({ flow, person }) => {
       setPassword(person, hash, session.id)
@@ -74,9 +77,13 @@ export function createAccountSettings(parts: {
     })
   }
 
-  async function requireAnother(password: string, person: { tenantId: string; id: string }) {
+  async function requireAnother(
+    asker: Asker,
+    password: string,
+    person: { tenantId: string; id: string },
+  ) {
     const stored = credentials.passwordOf(person)
-    if (stored !== undefined && (await hashing.verify(password, stored, person.tenantId)))
+    if (stored !== undefined && (await hashing.verify(asker, password, stored)))
       throw complain(4000039, { field: 'password' })
   }
 
