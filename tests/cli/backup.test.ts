@@ -178,7 +178,7 @@ describe('restore', () => {
     expect(out).toContain('`serve --paused` holds them')
   })
 
-  test('is refused while a server runs, and says which', async () => {
+  test('is refused while a server runs, and says which; a file that is none to restore is told before that', async () => {
     using home = await createHome()
     await home.apart('backup', '--to', 'a.tar.gz')
     {
@@ -197,6 +197,16 @@ describe('restore', () => {
       `gatehouse 1.0 runs on ${join(home.cwd, 'data')}: process 7 on other, ` +
         'since 2026-11-22T05:12:38.000Z. Stop it first; if it has died, that is certain at ',
     )
+
+    for (const [file, reason] of [
+      ['none.tar.gz', 'no such file'],
+      ['data', 'is a directory'],
+      ['data/gatehouse.db', 'is not a backup'],
+    ] as const)
+      expect(await home.gatehouse('restore', file)).toMatchObject({
+        code: 1,
+        err: expect.stringContaining(`${join(home.cwd, file)}: ${reason}`),
+      })
   }, 30_000)
 
   test('that was cut short lets no command make a fresh database', async () => {
