@@ -53,6 +53,7 @@ export function createSessionAccess(parts: {
       spendCapCents,
       engine,
       environment: null,
+      mayOnlyLook: !may(role, 'change'),
       actor: { kind: 'operator', id: visitor.id, ...(source !== undefined && { source }) },
     }
   }

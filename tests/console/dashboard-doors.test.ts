@@ -327,27 +327,38 @@ describe('who calls comes before what is sent', () => {
     ['of wrong fields', '{"name":5}', 'application/json'],
   ] as const
 
-  test('pages show no secret that a job sends to who may only look; routes answer as for keys', async () => {
+  test('viewers read jobs with secret headers masked, by routes as on pages; others read them whole', async () => {
     const headers = { Authorization: 'Bearer secret', 'X-Team': 'orders' }
     const { api } = acme
     const job = await api.post('/v1/clockwork/jobs', { ...world.job, headers })
     const delayed = await api.post('/v1/clockwork/delayed', { ...world.delayed, headers })
-    const seenBy = async (role: 'viewer' | 'member') => {
+    const ids: Record<string, string> = { jobs: job.body.id, delayed: delayed.body.id }
+    // Every route that answers with jobs, so that a new one is covered without being named here.
+    const routes = world.routes
+      .filter(({ method, path }) => method === 'GET' && !path.endsWith('/executions'))
+      .map(({ path }) => path.replace(':job_id', ids[path.split('/')[1] ?? ''] ?? ''))
+    expect(routes).toHaveLength(4)
+
+    for (const role of ROLES) {
       const session = await (await operatorIn({ [acme.id]: role })).signIn()
-      const paths = [`jobs/${job.body.id}`, `delayed/${delayed.body.id}`]
-      for (const path of ['jobs', 'delayed', ...paths])
-        expect((await session.api.get(`/dashboard/clockwork/${path}`)).body).toEqual(
-          (await api.get(`/v1/clockwork/${path}`)).body,
-        )
-      const read = paths.map((path) => session.api.get(`/console/${path}`))
-      return (await Promise.all(read)).map(({ body }) => JSON.stringify(body))
+      const byRoute = routes.map((path) => [`${BY_SESSION}${path}`, `${BY_KEY}${path}`] as const)
+      for (const [path, sameByKey] of byRoute) {
+        const seen = JSON.stringify((await session.api.get(path)).body)
+        const whole = JSON.stringify((await api.get(sameByKey)).body)
+        expect(whole).toContain('"Bearer secret"')
+        const masked = whole.replaceAll('"Bearer secret"', '"********"')
+        expect([role, path, seen]).toEqual([role, path, role === 'viewer' ? masked : whole])
+      }
+      for (const kind of ['jobs', 'delayed']) {
+        const page = String((await session.api.get(`/console/${kind}/${ids[kind]}`)).body)
+        expect([role, kind, page.includes('Bearer secret')]).toEqual([
+          role,
+          kind,
+          role !== 'viewer',
+        ])
+        expect(page).toContain('orders')
+      }
     }
-    for (const body of await seenBy('viewer')) {
-      expect(body).not.toContain('Bearer secret')
-      expect(body).toContain('********')
-      expect(body).toContain('orders')
-    }
-    for (const body of await seenBy('member')) expect(body).toContain('Bearer secret')
   })
 
   test.each(BAD)('401 and 403 come before a body that is %s', async (_, body, type) => {

@@ -15,6 +15,7 @@ import {
   PreviewRequest,
   RunAccepted,
 } from './model.ts'
+import { shownTo } from './shown-job.ts'
 
 const { 404: Unknown, 409: Conflict } = PlainErrors
 const { refused, badBody, spent } = refusalsIn(PlainErrors)
@@ -35,7 +36,7 @@ export function createRoutes(parts: {
 
   return new Elysia({ prefix, tags: ['clockwork'] })
     .use(access)
-    .get('/jobs', ({ caller }) => jobs.list(caller.tenantId), {
+    .get('/jobs', ({ caller }) => jobs.list(caller.tenantId).map((job) => shownTo(caller, job)), {
       scope,
       detail: { summary: 'List cron jobs', description: 'Newest first.' },
       response: { 200: t.Array(CronJob), ...refused },
@@ -60,14 +61,18 @@ export function createRoutes(parts: {
       body: PreviewRequest,
       response: { 200: Preview, ...badBody, ...refused },
     })
-    .get('/jobs/:job_id', ({ caller, params }) => jobs.get(caller.tenantId, params.job_id), {
-      scope,
-      detail: {
-        summary: 'Read a cron job',
-        description: 'With the number of slots skipped in the last 30 days.',
+    .get(
+      '/jobs/:job_id',
+      ({ caller, params }) => shownTo(caller, jobs.get(caller.tenantId, params.job_id)),
+      {
+        scope,
+        detail: {
+          summary: 'Read a cron job',
+          description: 'With the number of slots skipped in the last 30 days.',
+        },
+        response: { 200: CronJobDetail, ...refused, 404: Unknown },
       },
-      response: { 200: CronJobDetail, ...refused, 404: Unknown },
-    })
+    )
     .patch(
       '/jobs/:job_id',
       ({ caller, params, body }) => jobs.update(caller, params.job_id, body),
@@ -113,11 +118,15 @@ export function createRoutes(parts: {
         response: { 200: t.Array(Execution), ...refused, 404: Unknown },
       },
     )
-    .get('/delayed', ({ caller }) => delayed.list(caller.tenantId), {
-      scope,
-      detail: { summary: 'List delayed jobs', description: 'By the time they run.' },
-      response: { 200: t.Array(DelayedJob), ...refused },
-    })
+    .get(
+      '/delayed',
+      ({ caller }) => delayed.list(caller.tenantId).map((job) => shownTo(caller, job)),
+      {
+        scope,
+        detail: { summary: 'List delayed jobs', description: 'By the time they run.' },
+        response: { 200: t.Array(DelayedJob), ...refused },
+      },
+    )
     .post(
       '/delayed',
       async ({ caller, body, status }) => status(201, await delayed.create(caller, body)),
@@ -128,11 +137,15 @@ export function createRoutes(parts: {
         response: { 201: DelayedJob, ...badBody, ...refused, ...spent, 409: Conflict },
       },
     )
-    .get('/delayed/:job_id', ({ caller, params }) => delayed.get(caller.tenantId, params.job_id), {
-      scope,
-      detail: { summary: 'Read a delayed job' },
-      response: { 200: DelayedJob, ...refused, 404: Unknown },
-    })
+    .get(
+      '/delayed/:job_id',
+      ({ caller, params }) => shownTo(caller, delayed.get(caller.tenantId, params.job_id)),
+      {
+        scope,
+        detail: { summary: 'Read a delayed job' },
+        response: { 200: DelayedJob, ...refused, 404: Unknown },
+      },
+    )
     .delete(
       '/delayed/:job_id',
       ({ caller, params, status }) =>

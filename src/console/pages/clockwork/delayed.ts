@@ -3,12 +3,12 @@ import { DelayedFormPage } from '../../../../views/console/pages/clockwork/delay
 import { DelayedJobPage } from '../../../../views/console/pages/clockwork/delayed-job.tsx'
 import type { Flash } from '../../../../views/console/toast.tsx'
 import { parseRunAt } from '../../../engines/clockwork/run-at.ts'
+import { shownTo } from '../../../engines/clockwork/shown-job.ts'
 import type { Fields } from '../../../http/body.ts'
 import { submitted, typed } from '../../form.ts'
 import { may } from '../../operators/rights.ts'
 import { createDelayedList } from './delayed-list.ts'
 import { callIn, sent } from './fields.ts'
-import { shownTo } from './shown-job.ts'
 import {
   type ClockworkPageParts,
   createJobVisits,

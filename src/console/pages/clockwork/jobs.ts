@@ -1,12 +1,12 @@
 import { Elysia } from 'elysia'
 import { JobPage } from '../../../../views/console/pages/clockwork/job.tsx'
 import type { Flash } from '../../../../views/console/toast.tsx'
+import { shownTo } from '../../../engines/clockwork/shown-job.ts'
 import { submitted } from '../../form.ts'
 import { may } from '../../operators/rights.ts'
 import { gapsIn } from './gaps.ts'
 import { createJobForms } from './job-form.ts'
 import { createJobList } from './job-list.ts'
-import { shownTo } from './shown-job.ts'
 import { type ClockworkPageParts, createJobVisits, fieldsIn, type Visit } from './visit.ts'
 
 const NEXT_RUNS = 5
