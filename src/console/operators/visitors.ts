@@ -2,6 +2,7 @@ import type { Sessions } from '../../engines/gate/sessions.ts'
 import { AppError, forbidden, unauthenticated } from '../../platform/errors.ts'
 import { HOUSE_ID } from '../../platform/house.ts'
 import { SESSION_COOKIE, type SessionCookie } from '../session-cookie.ts'
+import { defaultPlaceOf } from './default-place.ts'
 import type { Role } from './rights.ts'
 import type { SessionRate } from './session-rate.ts'
 import type { OperatorStore } from './store/index.ts'
@@ -72,7 +73,7 @@ export function createVisitors(parts: {
 
   /**
    * As chosen, and nowhere once that is no longer theirs: what a page that was left open does must
-   * not happen in another tenant. Who has not chosen is in the first tenant, else in the installation.
+   * not happen in another tenant.
    */
   function placeOf(
     sessionId: string,
@@ -80,7 +81,8 @@ export function createVisitors(parts: {
     memberships: MembershipRow[],
   ): Place | undefined {
     const chosen = store.place(sessionId)
-    const tenantId = chosen ? chosen.tenantId : (memberships[0]?.tenantId ?? null)
+    const tenantId = chosen ? chosen.tenantId : defaultPlaceOf(memberships, isAdmin)
+    if (tenantId === undefined) return undefined
     if (tenantId === null) return isAdmin ? { kind: 'instance' } : undefined
     const membership = memberships.find((one) => one.tenantId === tenantId)
     if (!membership) return undefined

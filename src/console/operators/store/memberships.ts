@@ -21,6 +21,7 @@ export interface MembershipRow {
   tenantId: string
   tenantName: string
   role: Role
+  createdAt: number
 }
 
 /** Who belongs to which tenant. */
@@ -57,6 +58,7 @@ export function createMembershipStore({ orm }: Db) {
       tenantId: consoleMemberships.tenantId,
       tenantName: tenants.name,
       role: consoleMemberships.role,
+      createdAt: consoleMemberships.createdAt,
     })
     .from(consoleMemberships)
     .innerJoin(tenants, eq(tenants.id, consoleMemberships.tenantId))

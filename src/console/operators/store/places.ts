@@ -1,5 +1,6 @@
-import { eq, sql } from 'drizzle-orm'
+import { and, eq, isNull, sql } from 'drizzle-orm'
 import type { Db } from '../../../db/open.ts'
+import { gateSessions } from '../../../engines/gate/schema.ts'
 import { consolePlaces } from '../../schema.ts'
 
 type PlaceRow = typeof consolePlaces.$inferSelect
@@ -20,9 +21,22 @@ export function createPlaceStore({ orm }: Db) {
       set: { tenantId: sql`excluded.tenant_id` },
     })
     .prepare()
+  const settle = orm
+    .insert(consolePlaces)
+    .select(
+      orm
+        .select({ sessionId: gateSessions.id, tenantId: sql`${$('tenantId')}`.as('tenant_id') })
+        .from(gateSessions)
+        .where(and(eq(gateSessions.identityId, $('operatorId')), isNull(gateSessions.revokedAt))),
+    )
+    .onConflictDoNothing()
+    .prepare()
 
   return {
     place: (sessionId: string): PlaceRow | undefined => place.get({ sessionId }),
     putPlace: (row: PlaceRow) => void putPlace.run(row),
+    /** Puts the sessions of an operator that have no place yet into this one. */
+    settlePlaces: (operatorId: string, tenantId: string | null) =>
+      void settle.run({ operatorId, tenantId }),
   }
 }
