@@ -9,6 +9,7 @@ import { createLive } from './console/live/index.ts'
 import { createOperators } from './console/operators/index.ts'
 import { consolePages } from './console/pages/index.ts'
 import { createSandboxPages } from './console/sandbox-pages.ts'
+import { createScopes } from './console/scope.ts'
 import { createSessionAccess } from './console/session-access.ts'
 import { SESSION_COOKIE } from './console/session-cookie.ts'
 import { createDelivery } from './delivery/index.ts'
@@ -74,6 +75,7 @@ export function createApp(
   retention.add(operators.retention)
   const live = createLive(platform)
   storageWatch.onLoss(live.end)
+  const scopes = createScopes()
   const frames = createFrames({ baseUrl, nearnessOf: metering.nearnessOf })
   const sessionAccess = createSessionAccess({
     engine: 'clockwork',
@@ -96,7 +98,7 @@ export function createApp(
     visits,
     routes: () => app,
     challengeOn,
-    errorPage: createErrorPages(frames),
+    errorPage: createErrorPages({ frames, scopes }),
   })
 
   const app = new Elysia({
@@ -119,6 +121,7 @@ export function createApp(
         operators,
         frames,
         live,
+        scopes,
         baseUrl,
         addressOf,
         maxBody,

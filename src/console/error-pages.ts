@@ -1,11 +1,20 @@
 import { ErrorPage } from '../../views/console/pages/error.tsx'
 import { type Failure, statusOf } from '../http/errors.ts'
 import { type Frames, themeOf } from './frame.ts'
+import { createOutdatedPages } from './outdated-page.ts'
+import type { Scopes } from './scope.ts'
 
 /** What people are shown, rather than JSON, where something is refused or went wrong. */
-export const createErrorPages = ({ base, html }: Frames) =>
+export function createErrorPages(parts: { frames: Frames; scopes: Scopes }) {
+  const { base, html } = parts.frames
+  const outdatedPage = createOutdatedPages(parts)
+
   /** Undefined for whoever is no browser at a page of the console. */
-  function errorPage(request: Request, failure: Failure, requestId: string): Response | undefined {
+  return function errorPage(
+    request: Request,
+    failure: Failure,
+    requestId: string,
+  ): Response | undefined {
     const { pathname, search } = new URL(request.url)
     if (!isPage(pathname) || !request.headers.get('accept')?.includes('text/html')) return undefined
     const here = `${pathname}${search}`
@@ -14,6 +23,8 @@ export const createErrorPages = ({ base, html }: Frames) =>
         status: 303,
         headers: { location: `${base()}/console/login?${new URLSearchParams({ to: here })}` },
       })
+    const outdated = outdatedPage(request)
+    if (outdated) return outdated
     const status = statusOf(failure)
     const { kind } = failure
     const theme = themeOf(request)
@@ -21,6 +32,7 @@ export const createErrorPages = ({ base, html }: Frames) =>
     const page = ErrorPage({ base: base(), theme, status, kind, sentence, requestId })
     return html(page, status)
   }
+}
 
 /** Streams are no pages: one that is sent to sign in would come again and again. */
 const isPage = (path: string): boolean =>

@@ -20,6 +20,15 @@ export function ticked(fields: Fields, name: string): string[] {
   return Array.isArray(values) ? values.filter((value) => typeof value === 'string') : []
 }
 
+/** The fields of a form as it sent them, by the names that `readFields` takes apart. */
+export const pairsIn = (fields: Fields, prefix = ''): [name: string, value: string][] =>
+  Object.entries(fields).flatMap(([name, value]): [string, string][] => {
+    const whole = `${prefix}${name}`
+    if (typeof value === 'string') return [[whole, value]]
+    if (Array.isArray(value)) return value.map((one) => [`${whole}[]`, String(one)])
+    return typeof value === 'object' && value !== null ? pairsIn(value as Fields, `${whole}.`) : []
+  })
+
 /** What a person can put right in the form itself. */
 const CORRECTABLE: ReadonlySet<ErrorKind> = new Set<ErrorKind>(['invalid', 'conflict'])
 

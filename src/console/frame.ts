@@ -3,18 +3,18 @@ import type { BannerProps } from '../../views/console/banner.tsx'
 import { ConsoleFrame } from '../../views/console/frame/console-frame.tsx'
 import type { Crumb, FrameProps, Place, Theme } from '../../views/console/frame/model.ts'
 import { PAGES, type PageKey } from '../../views/console/frame/navigation.ts'
+import { inScope } from '../../views/console/scope.tsx'
 import type { Flash } from '../../views/console/toast.tsx'
 import { htmlPage } from '../../views/html.ts'
 import { preferenceIn } from '../http/cookies.ts'
 import { PAGE_CONTENT_POLICY } from '../http/security-headers.ts'
-import type { Environment } from '../platform/engines.ts'
 import type { Nearness } from '../platform/metering/index.ts'
 import { may } from './operators/rights.ts'
 import type { Visitor } from './operators/visitors.ts'
+import { environmentOf, scopeOf } from './scope.ts'
 import { usageBanner } from './usage-banner.ts'
 
 export const THEME_COOKIE = 'gatehouse_theme'
-export const ENVIRONMENT_COOKIE = 'gatehouse_environment'
 
 /** What one page has to say for itself. */
 interface PageContent {
@@ -61,7 +61,7 @@ export function createFrames(parts: {
       here: pathname + search,
       banners: bannersOf(visitor),
     }
-    return html(ConsoleFrame(frame), status)
+    return html(ConsoleFrame(frame), status, scopeOf(visitor, request))
   }
 
   function bannersOf({ place }: Visitor): BannerProps[] {
@@ -69,9 +69,12 @@ export function createFrames(parts: {
     return banner ? [banner] : []
   }
 
-  /** Of a page of its own, such as set-up, or of one around which there is a frame already. */
-  function html(drawn: VNode, status = 200): Response {
-    const { body, headers } = htmlPage(drawn, PAGE_CONTENT_POLICY)
+  /**
+   * Of a page of its own, such as set-up, or of one around which there is a frame already. Forms of a
+   * tenant need the `scope` that they act on.
+   */
+  function html(drawn: VNode, status = 200, scope?: string): Response {
+    const { body, headers } = htmlPage(inScope(drawn, scope), PAGE_CONTENT_POLICY)
     // With none at all, browsers would hide from us that our own forms come from us.
     headers.set('referrer-policy', 'same-origin')
     return new Response(body, { status, headers })
@@ -91,10 +94,6 @@ export const themeOf = (request: Request): Theme => {
   const theme = preferenceIn(request, THEME_COOKIE)
   return theme === 'light' || theme === 'dark' ? theme : 'system'
 }
-
-/** Which data somebody looks at, until they choose the other. */
-export const environmentOf = (request: Request): Environment =>
-  preferenceIn(request, ENVIRONMENT_COOKIE) === 'test' ? 'test' : 'live'
 
 export const INSTALLATION: Place = {
   id: 'installation',

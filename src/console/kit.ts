@@ -5,6 +5,7 @@ import type { Actor } from '../platform/audit/index.ts'
 import { forbidden } from '../platform/errors.ts'
 import { may, type Right } from './operators/rights.ts'
 import { tenantPlaceOf, type Visitor, type Visitors } from './operators/visitors.ts'
+import type { Scopes } from './scope.ts'
 
 /** What a page of a tenant asks of whoever opens it. */
 export type TenantVisit = {
@@ -21,14 +22,20 @@ export type ConsoleKit = ReturnType<typeof createConsoleKit>
  * visitor acts, with `instance` that of the installation, with `operator` anybody's who is signed in,
  * and with `stranger` everybody's. A form from a page of another site is refused, whoever's the
  * cookie is; who somebody is comes before what they have sent.
+ *
+ * Forms and scripts of a page that was opened for another tenant or environment than the session acts
+ * in now are refused, before any handler. Routes that act on neither do without: `instance`, where the
+ * session acts makes no difference; `stranger`; and, by its own declaration, `operator: 'unscoped'`.
+ * `stream` is `right` for streams, which tell their page themselves that it is outdated.
  */
 export function createConsoleKit(parts: {
   visitors: Visitors
+  scopes: Scopes
   baseUrl: () => string
   addressOf: (request: Request) => string | undefined
   maxBody: number
 }) {
-  const { visitors, baseUrl, addressOf, maxBody } = parts
+  const { visitors, scopes, baseUrl, addressOf, maxBody } = parts
 
   function operatorOf(request: Request): OperatorVisit {
     const visitor = visitors.of(request)
@@ -40,18 +47,27 @@ export function createConsoleKit(parts: {
     }
   }
 
-  function tenantVisitOf(request: Request, right: Right): TenantVisit {
+  /** What `admit` makes of whoever sends a page, or a form, that is not outdated. */
+  function scoped<V>(request: Request, body: unknown, admit: (visit: OperatorVisit) => V): V {
     const visit = operatorOf(request)
+    // Before their rights, which they may lack only where they are now.
+    scopes.refuseOther(request, visit.visitor, body)
+    const admitted = admit(visit)
+    scopes.requireNamed(request, visit.visitor, body)
+    return admitted
+  }
+
+  function tenantVisitOf(visit: OperatorVisit, right: Right): TenantVisit {
     const tenant = tenantPlaceOf(visit.visitor)
     if (!may(tenant.role, right)) throw forbidden(NEEDS[right])
     return { ...visit, tenant }
   }
 
+  /** Its pages act on no tenant: they are an admin's in any tab, wherever the session acts. */
   function instanceVisitOf(request: Request): OperatorVisit {
-    const visit = operatorOf(request)
-    if (visit.visitor.place?.kind !== 'instance')
-      throw forbidden('this is for whoever acts for the installation')
-    return visit
+    const { visitor, actor } = operatorOf(request)
+    if (!visitor.isAdmin) throw forbidden('this is for admins of the installation')
+    return { visitor: { ...visitor, place: { kind: 'instance' } }, actor }
   }
 
   const fields = (request: Request, check: () => unknown): Promise<Fields> | undefined => {
@@ -61,16 +77,20 @@ export function createConsoleKit(parts: {
 
   return new Elysia({ name: 'console kit' })
     .macro('right', (right: Right) => ({
-      parse: ({ request }) => fields(request, () => tenantVisitOf(request, right)),
-      resolve: ({ request }) => tenantVisitOf(request, right),
+      parse: ({ request }) => fields(request, () => operatorOf(request)),
+      resolve: ({ request, body }) => scoped(request, body, (visit) => tenantVisitOf(visit, right)),
+    }))
+    .macro('stream', (right: Right) => ({
+      resolve: ({ request }) => tenantVisitOf(operatorOf(request), right),
     }))
     .macro('instance', (_: true) => ({
       parse: ({ request }) => fields(request, () => instanceVisitOf(request)),
       resolve: ({ request }) => instanceVisitOf(request),
     }))
-    .macro('operator', (_: true) => ({
+    .macro('operator', (scope: true | 'unscoped') => ({
       parse: ({ request }) => fields(request, () => operatorOf(request)),
-      resolve: ({ request }) => operatorOf(request),
+      resolve: ({ request, body }) =>
+        scope === 'unscoped' ? operatorOf(request) : scoped(request, body, (visit) => visit),
     }))
     .macro('stranger', (_: true) => ({
       parse: ({ request }) => fields(request, () => requireSameOrigin(request, baseUrl())),

@@ -67,7 +67,7 @@ export function cookieBaseOf(baseUrl: string): { base: string; isSecure: boolean
   return { base: pathname.replace(/\/$/, ''), isSecure: protocol === 'https:' }
 }
 
-/** A choice of appearance, under whichever name it was set: a planted one does no harm. */
+/** A choice of what to see, under any of its names: pages send the one they show along, so a planted one does no harm. */
 export const preferenceIn = (request: Request, name: string): string | undefined =>
   cookieIn(request, `${HOST_PREFIX}${name}`) ??
   cookieIn(request, `${SECURE_PREFIX}${name}`) ??

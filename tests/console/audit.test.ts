@@ -342,7 +342,7 @@ describe('export', () => {
   test('keeps the filter that is on the page', async () => {
     const { body } = await page('/console/audit?action=key.&since=2026-03-01')
     expect(body).toContain(
-      'href="/console/audit/export?action=key.&amp;since=2026-03-01&amp;format=csv"',
+      'href="/console/audit/export?action=key.&amp;since=2026-03-01&amp;format=csv&amp;_scope=',
     )
   })
 })

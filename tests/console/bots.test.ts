@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Role } from '../../src/console/operators/rights.ts'
 import { startLogin } from '../engines/passepartout/walk.ts'
 import { bootWorld, type World } from '../engines/passepartout/world.ts'
+import { formBody } from '../support/form.ts'
 import { newOperator } from '../support/operator.ts'
 import { audited } from './console-world.ts'
 
@@ -25,7 +26,7 @@ async function operator(roles: Record<string, Role>, options: { isAdmin?: boolea
       app.raw(`/console/bots${path}`, {
         method: 'POST',
         headers: html,
-        body: new URLSearchParams(fields),
+        body: formBody(app, headers, fields),
       }),
   }
 }

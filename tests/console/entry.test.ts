@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test'
+import { formBody } from '../support/form.ts'
 import { newOperator } from '../support/operator.ts'
 import { newVisitor } from '../support/visitor.ts'
 import { ACCOUNT, audited, type ServedApp, servedApp } from './console-world.ts'
@@ -118,7 +119,9 @@ describe('set-up', () => {
       const found: number[] = []
       for (const role of ['owner', 'member', 'viewer'] as const) {
         const session = await (await newOperator(app, { roles: { [acme.id]: role } })).signIn()
-        found.push((await app.raw(path, { method, headers: session.headers })).status)
+        const { headers } = session
+        const body = method === 'POST' ? formBody(app, headers) : undefined
+        found.push((await app.raw(path, { method, headers, body })).status)
       }
       return found
     }

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import type { Role } from '../../src/console/operators/rights.ts'
 import { bootTestApp } from '../support/app.ts'
+import { formBody } from '../support/form.ts'
 import { newOperator } from '../support/operator.ts'
 
 const HOUR = 3_600_000
@@ -16,7 +17,7 @@ async function world() {
 
   const page = async (path = '/console/keys') => (await app.raw(path, { headers })).body as string
   const post = (path: string, fields: [string, string][]) =>
-    app.raw(path, { method: 'POST', headers, body: new URLSearchParams(fields) })
+    app.raw(path, { method: 'POST', headers, body: formBody(app, headers, fields) })
   const keys = () => app.platform.keys.list(acme.id)
 
   return { ...app, acme, signIn, headers, page, post, keys }
@@ -197,7 +198,7 @@ describe('revoking a key', () => {
 
     for (const path of ['', '/rotate', '/revoke']) {
       const method = path === '' ? 'GET' : 'POST'
-      const body = method === 'POST' ? new URLSearchParams({ grace: 'day' }) : undefined
+      const body = method === 'POST' ? formBody(app, app.headers, { grace: 'day' }) : undefined
       const answer = await app.raw(`/console/keys/${theirs?.id}${path}`, {
         method,
         headers: app.headers,

@@ -149,8 +149,33 @@ describe.each(['/console', '/console/deliveries'])('the stream of %s', (path) =>
       await here.turn()
       await listener.end()
       expect(listener.messages.at(-1)).toMatchObject({ event: 'over' })
+      expect(listener.text()).toContain('This page is outdated')
     }
     expect(app.live.count()).toBe(0)
+  })
+
+  test('shows a page nothing of another tenant, or other data, when it comes again after a switch', async () => {
+    await using here = await world()
+    const href = streamIn(await here.page(path))
+    await here.send('order.theirs', here.relay.other)
+    const scope = { 'hx-request': 'true', 'gatehouse-scope': `${here.acme.id}.live` }
+    const { cookie } = here.session
+    const switches = [
+      async () => ({ cookie: `${cookie}; gatehouse_environment=test` }),
+      async () => {
+        await here.session.actIn(here.other.id)
+        return {}
+      },
+    ]
+    for (const switched of switches) {
+      const listener = await here.stream(href, { ...scope, ...(await switched()) })
+      await listener.end()
+      const [notice, over, ...more] = listener.messages
+      expect(notice?.data).toContain('This page is outdated')
+      expect([over, more]).toMatchObject([{ event: 'over' }, []])
+      expect(listener.text()).not.toContain('order.theirs')
+    }
+    expect(here.app.live.count()).toBe(0)
   })
 
   test('ends at once when the server goes down, and the page may come again', async () => {

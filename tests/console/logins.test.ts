@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Role } from '../../src/console/operators/rights.ts'
 import { newId } from '../../src/platform/ids.ts'
 import { bootTestApp, type TestApp } from '../support/app.ts'
+import { formBody } from '../support/form.ts'
 import { newOperator } from '../support/operator.ts'
 import { audited } from './console-world.ts'
 
@@ -34,13 +35,13 @@ async function operator(
       app.raw(`/console/logins${path}`, {
         method: 'POST',
         headers,
-        body: new URLSearchParams(fields),
+        body: formBody(app, headers, fields),
       }),
     try: async () => {
       const answer = await app.raw('/console/bots/test/try', {
         method: 'POST',
         headers,
-        body: new URLSearchParams(),
+        body: formBody(app, headers),
       })
       return (answer.headers.get('location') ?? '').replace('/console/logins', '')
     },

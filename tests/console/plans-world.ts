@@ -1,4 +1,4 @@
-import { bootTestApp } from '../support/app.ts'
+import { type Answer, bootTestApp } from '../support/app.ts'
 import { newOperator } from '../support/operator.ts'
 import { startTarget } from '../support/target.ts'
 import { watchStatements } from './ran-statements.ts'
@@ -37,14 +37,16 @@ export async function plansWorld() {
     const environment = path.startsWith('/console/logins') ? 'test' : 'live'
     const cookie = `${session.cookie}; gatehouse_environment=${environment}`
     const headers = { cookie, accept: 'text/html' }
-    let status = 0
+    let answer: Answer | undefined
     const statements = await watch.during(async () => {
-      status = (await app.raw(placeOf(path), { headers })).status
+      answer = await app.raw(placeOf(path), { headers })
     })
-    return { path, status, statements }
+    return { path, status: answer?.status ?? 0, html: `${answer?.body}`, environment, statements }
   }
 
   return {
+    app,
+    tenantId: acme.id,
     client: app.db.client,
     /** Every page; streams are none. */
     pages: app.app.routes

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { formBody } from '../support/form.ts'
 import { newOperator } from '../support/operator.ts'
 import { type ServedApp, servedApp } from './console-world.ts'
 
@@ -56,7 +57,7 @@ beforeAll(async () => {
   routes = app.app.routes
     .filter(({ path }) => /^\/(console|setup)(\/|$)/.test(path))
     .map(({ method, path }) => `${method} ${path}`)
-    .filter((route) => route !== 'POST /console/place')
+    .filter((route) => !['POST /console/place', 'POST /console/resubmit'].includes(route))
 })
 
 afterAll(() => app[Symbol.asyncDispose]())
@@ -73,7 +74,7 @@ async function isLetIn(who: Who, route: string): Promise<boolean> {
   const answer = await app.raw(path.replaceAll(/:\w+/g, UNKNOWN), {
     method,
     headers: { accept: 'text/html', ...(cookie && { cookie }) },
-    ...(method === 'POST' && { body: new URLSearchParams() }),
+    ...(method === 'POST' && { body: formBody(app, cookie ? { cookie } : {}) }),
   })
   const location = answer.headers.get('location') ?? ''
   const isSentToSignIn = answer.status === 303 && location.includes('/console/login?')

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Role } from '../../src/console/operators/rights.ts'
 import { bootTestApp, type TestApp } from '../support/app.ts'
+import { formBody } from '../support/form.ts'
 import { newOperator } from '../support/operator.ts'
 import { audited } from './console-world.ts'
 
@@ -22,7 +23,7 @@ async function operator(roles: Record<string, Role>, options: { isAdmin?: boolea
       app.raw('/console/settings', {
         method: 'POST',
         headers,
-        body: new URLSearchParams(fields),
+        body: formBody(app, headers, fields),
       }),
   }
 }

@@ -3,6 +3,7 @@ import { renderToString } from 'preact-render-to-string'
 import type { Role } from '../../src/console/operators/rights.ts'
 import { InvitedPage } from '../../views/console/pages/team-invite.tsx'
 import { bootTestApp, type TestApp } from '../support/app.ts'
+import { formBody } from '../support/form.ts'
 import { newOperator } from '../support/operator.ts'
 import { audited } from './console-world.ts'
 
@@ -26,7 +27,7 @@ async function at(operator: Awaited<ReturnType<typeof newOperator>>) {
       app.raw(`/console/team${path}`, {
         method: 'POST',
         headers,
-        body: new URLSearchParams(fields),
+        body: formBody(app, headers, fields),
       }),
   }
 }

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import type { Plan } from '../../src/platform/tenants.ts'
 import { bootTestApp, type TestAppOptions } from '../support/app.ts'
+import { formBody } from '../support/form.ts'
 import { newOperator } from '../support/operator.ts'
 
 const PRICES = {
@@ -29,7 +30,7 @@ async function world(plan: Plan = 'metered', options: TestAppOptions = {}) {
     app.raw(path, {
       method: 'POST',
       headers: { ...by.headers, accept: 'text/html' },
-      body: new URLSearchParams(fields),
+      body: formBody(app, by.headers, fields),
     })
 
   /** Requests that count, on disk. */

@@ -35,7 +35,8 @@ export function newVisitor({ stopsBefore = 'nowhere' }: { stopsBefore?: string }
       keep(next.url, response.headers.getSetCookie())
       const location = response.headers.get('location')
       if (location === null) return seen(next.url, response)
-      next = { url: new URL(location, next.url).href }
+      // After 307 the browser sends the same form again.
+      next = { ...(response.status === 307 && next), url: new URL(location, next.url).href }
       if (next.url.startsWith(stopsBefore)) return seen(next.url, response)
     }
     throw new Error(`no end: ${steps.join(' ')}`)

@@ -66,5 +66,6 @@ const steady = (row: string | undefined): string | undefined =>
 
 const flashing = (row = ''): string => row.replace(/^<(li|tr)/, '<$1 class="changed"')
 
-const piece = (target: string, swap: string, html: string): string =>
+/** Says where in a page htmx puts a piece of it. */
+export const piece = (target: string, swap: string, html: string): string =>
   `<hx-partial hx-target="${target}" hx-swap="${swap}">${html}</hx-partial>`

@@ -1,8 +1,8 @@
-import { OVER } from '../../../views/console/pages/live-source.tsx'
 import type { Clock } from '../../platform/clock.ts'
 import { rateLimited, unavailable } from '../../platform/errors.ts'
 import type { Log } from '../../platform/log.ts'
 import { changesTo } from './changes.ts'
+import { tellOutdated } from './outdated.ts'
 import { type Look, type State, stateOf } from './part.ts'
 import { createStream, STREAM_HEADERS, type Stream } from './stream.ts'
 
@@ -113,7 +113,7 @@ export function createLive({ clock, log }: { clock: Clock; log: Log }) {
       const isBehind = clock.monotonic() - viewer.lastAt > MOST_BEHIND_MS
       if (!isBehind && viewer.mayLook()) continue
       // One that is behind may come again.
-      if (!isBehind) viewer.stream.say(OVER)
+      if (!isBehind) tellOutdated(viewer.stream)
       viewer.stream.close()
       leave(name, viewer)
     }

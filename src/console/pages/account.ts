@@ -93,13 +93,15 @@ export function accountPages(parts: {
 
   return new Elysia({ name: 'account pages', prefix: '/console/account', detail: { hide: true } })
     .use(kit)
-    .get('', ({ query, ...visit }) => show(visit, query.done), { operator: true })
+    .get('', ({ query, ...visit }) => show(visit, query.done), { operator: 'unscoped' })
     .post('/settings', (visit) => settings(visit, (visit.body ?? {}) as Fields), {
-      operator: true,
+      operator: 'unscoped',
     })
-    .post('/verify', () => verify(), { operator: true })
-    .post('/end-others', (visit) => endOthers(visit), { operator: true })
-    .post('/sessions/:id/end', ({ params, ...visit }) => end(visit, params.id), { operator: true })
+    .post('/end-others', (visit) => endOthers(visit), { operator: 'unscoped' })
+    .post('/sessions/:id/end', ({ params, ...visit }) => end(visit, params.id), {
+      operator: 'unscoped',
+    })
+    .post('/verify', () => verify(), { operator: 'unscoped' })
 }
 
 function lineOf(session: Session, ownId: string): SessionLine {

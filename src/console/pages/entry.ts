@@ -15,12 +15,15 @@ import { ENVIRONMENTS } from '../../platform/engines.ts'
 import { invalid } from '../../platform/errors.ts'
 import type { Tenants } from '../../platform/tenants.ts'
 import { asTyped, submitted, typed } from '../form.ts'
-import { ENVIRONMENT_COOKIE, type Frames, THEME_COOKIE } from '../frame.ts'
+import { type Frames, THEME_COOKIE } from '../frame.ts'
 import type { ConsoleKit } from '../kit.ts'
 import type { Device } from '../operators/entry.ts'
 import type { Operators } from '../operators/index.ts'
+import { ownPath } from '../own-path.ts'
+import { ENVIRONMENT_COOKIE } from '../scope.ts'
 import { createSessionCookie } from '../session-cookie.ts'
 import { SECURED_PATH } from './account.ts'
+import { resubmitPages } from './resubmit.ts'
 import { WELCOME_PATH } from './welcome.ts'
 
 /** What the engine calls a field, and what these forms do. */
@@ -44,6 +47,7 @@ export function entryPages(parts: {
   const { kit, frames, house, operators, tenants, baseUrl, deviceOf } = parts
   const { entry, links, invitations, memberships, visitors, places } = operators
   const cookie = createSessionCookie({ baseUrl })
+  const preference = (name: string, value: string) => createCookie({ name, baseUrl }).keep(value)
 
   /** Gate's page for people of the house; it brings them back to `/console/enter`. */
   async function login(to: string): Promise<Response> {
@@ -160,12 +164,12 @@ export function entryPages(parts: {
   const usedUp = (what: string, next: string): Response =>
     frames.html(UsedUpPage({ base: frames.base(), what, next }), 404)
 
-  function remember(name: string, value: string, back: string): Response {
-    return frames.go(ownPath(back), [createCookie({ name, baseUrl }).keep(value)])
-  }
+  const remember = (name: string, value: string, back: string): Response =>
+    frames.go(ownPath(back), [preference(name, value)])
 
   return new Elysia({ name: 'entry pages', detail: { hide: true } })
     .use(kit)
+    .use(resubmitPages({ ...parts, preference }))
     .get('/setup/:token', ({ params }) => setUpPage(params.token), { stranger: true })
     .post(
       '/setup/:token',
@@ -197,7 +201,7 @@ export function entryPages(parts: {
         await house.sessions.end(actor, { operatorId, sessionId })
         return frames.go('/console/login', cookie.taken())
       },
-      { operator: true },
+      { operator: 'unscoped' },
     )
     .post(
       '/console/place',
@@ -206,7 +210,7 @@ export function entryPages(parts: {
         await places.choose(visitor, place === 'installation' ? null : place)
         return frames.go('/console')
       },
-      { operator: true },
+      { operator: 'unscoped' },
     )
     .post(
       '/console/theme',
@@ -216,7 +220,7 @@ export function entryPages(parts: {
         if (!THEMES.has(theme)) throw invalid('theme: expected light, dark or system')
         return remember(THEME_COOKIE, theme, typed(fields, 'return_to'))
       },
-      { operator: true },
+      { operator: 'unscoped' },
     )
     .post(
       '/console/environment',
@@ -226,7 +230,7 @@ export function entryPages(parts: {
         if (!environment) throw invalid('environment: expected live or test')
         return remember(ENVIRONMENT_COOKIE, environment, typed(fields, 'return_to'))
       },
-      { operator: true },
+      { operator: 'unscoped' },
     )
 
   function newcomerIn(fields: Fields) {
@@ -253,13 +257,3 @@ const SET_UP_AGAIN =
 const LINK_AGAIN =
   'Whoever runs the server makes a new one: gatehouse operator login-link --email …'
 const INVITE_AGAIN = 'Ask whoever invited you for a new one.'
-
-/** A path of the console and nothing else: where somebody goes on is not for strangers to say. */
-const ownPath = (to: string): string =>
-  /^\/console(\/[\w./?=&%+-]*|\?[\w./?=&%+-]*)?$/.test(to) && !to.includes('//') && staysIn(to)
-    ? to
-    : '/console'
-
-/** Browsers go up for dots, however they are spelt, and beside us there may be another program. */
-const staysIn = (to: string): boolean =>
-  /^\/console(\/|$)/.test(new URL(to, 'http://localhost').pathname)

@@ -8,10 +8,10 @@ import { ENVIRONMENTS, type Environment } from '../../platform/engines.ts'
 import { AppError, type ErrorKind } from '../../platform/errors.ts'
 import type { Keys } from '../../platform/keys.ts'
 import type { CallerOf } from '../callers.ts'
-import { environmentOf } from '../frame.ts'
 import type { TenantVisit } from '../kit.ts'
 import type { Operators } from '../operators/index.ts'
 import { may } from '../operators/rights.ts'
+import { environmentOf } from '../scope.ts'
 
 /** What is asked for in fewer characters is too many things to be of use. */
 const SHORTEST_NAME = 3

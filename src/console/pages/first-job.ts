@@ -16,6 +16,7 @@ import type { ConsoleKit, TenantVisit } from '../kit.ts'
 import type { LiveAnswers } from '../live/answers.ts'
 import { type Part, stateIdOf } from '../live/part.ts'
 import { may } from '../operators/rights.ts'
+import { scopeOf } from '../scope.ts'
 
 const KEY_PATH = '/console/first-key'
 const JOB_PATH = '/console/first-job'
@@ -36,7 +37,7 @@ export function firstJobPages(parts: {
 }) {
   const { kit, frames, clock, keys, outbound, clockwork, liveAnswers, baseUrl } = parts
 
-  const keyPage = ({ request }: Visit): Response =>
+  const keyPage = ({ request, visitor }: Visit): Response =>
     frames.html(
       FirstKeyPage({
         base: frames.base(),
@@ -44,6 +45,8 @@ export function firstJobPages(parts: {
         action: url(frames.base(), KEY_PATH),
         laterHref: url(frames.base(), '/console'),
       }),
+      200,
+      scopeOf(visitor, request),
     )
 
   /** The answer to the form itself: nobody keeps the key, so no other page could show it. */
@@ -53,7 +56,7 @@ export function firstJobPages(parts: {
     return jobPage(visit, key)
   }
 
-  function jobPage({ request, tenant }: Visit, key?: string): Response {
+  function jobPage({ request, visitor, tenant }: Visit, key?: string): Response {
     const base = frames.base()
     const shown = arrivalIn(tenant.tenantId)
     const shownId = stateIdOf(partsOf(shown))
@@ -69,6 +72,8 @@ export function firstJobPages(parts: {
         againHref: url(base, JOB_PATH),
         keyHref: may(tenant.role, 'keys') ? url(base, KEY_PATH) : undefined,
       }),
+      200,
+      scopeOf(visitor, request),
     )
   }
 
@@ -111,5 +116,5 @@ export function firstJobPages(parts: {
     .get(KEY_PATH, keyPage, { right: 'keys' })
     .post(KEY_PATH, makeKey, { right: 'keys' })
     .get(JOB_PATH, (visit) => jobPage(visit), { right: 'read' })
-    .get(LIVE, live, { right: 'read' })
+    .get(LIVE, live, { stream: 'read' })
 }

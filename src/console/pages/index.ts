@@ -1,4 +1,4 @@
-import { Elysia } from 'elysia'
+import { type AnyElysia, Elysia } from 'elysia'
 import type { Config, Origins } from '../../config/index.ts'
 import type { Delivery } from '../../delivery/index.ts'
 import type { Clockwork } from '../../engines/clockwork/index.ts'
@@ -15,6 +15,7 @@ import { createLiveAnswers } from '../live/answers.ts'
 import type { Live } from '../live/index.ts'
 import type { Device } from '../operators/entry.ts'
 import type { Operators } from '../operators/index.ts'
+import type { Scopes } from '../scope.ts'
 import { accountPages } from './account.ts'
 import { configurationPage } from './admin/configuration.ts'
 import { healthPage } from './admin/health.ts'
@@ -41,7 +42,10 @@ import { teamPages } from './team.ts'
 import { usagePages } from './usage.ts'
 import { welcomePages } from './welcome.ts'
 
-/** Every page of the console. */
+/**
+ * Every page of the console. The types of its routes stay inside: nothing uses them, and those of all
+ * pages together go beyond what the compiler takes.
+ */
 export function consolePages(parts: {
   platform: Platform
   delivery: Delivery
@@ -52,6 +56,7 @@ export function consolePages(parts: {
   operators: Operators
   frames: Frames
   live: Live
+  scopes: Scopes
   baseUrl: () => string
   addressOf: (request: Request) => string | undefined
   maxBody: number
@@ -63,7 +68,7 @@ export function consolePages(parts: {
   origins: Origins | undefined
   backups: Backups
   mail: Mail
-}) {
+}): AnyElysia {
   const { platform, gate, operators, addressOf } = parts
   const kit = createConsoleKit({ ...parts, visitors: operators.visitors })
   const common = {
@@ -72,7 +77,7 @@ export function consolePages(parts: {
     kit,
     house: gate.house,
     callerOf: createCallers(platform),
-    liveAnswers: createLiveAnswers({ live: parts.live, visitors: operators.visitors }),
+    liveAnswers: createLiveAnswers({ ...parts, visitors: operators.visitors }),
   }
 
   const deviceOf = (request: Request): Device => ({

@@ -7,6 +7,7 @@ import type { Tenants } from '../../platform/tenants.ts'
 import { submitted, typed } from '../form.ts'
 import { type Frames, themeOf } from '../frame.ts'
 import type { ConsoleKit, TenantVisit } from '../kit.ts'
+import { scopeOf } from '../scope.ts'
 
 export const WELCOME_PATH = '/console/welcome'
 const NEXT_PATH = '/console/first-key'
@@ -16,7 +17,7 @@ export function welcomePages(parts: { kit: ConsoleKit; frames: Frames; tenants: 
   const { kit, frames, tenants } = parts
 
   const show = (
-    { request, tenant }: TenantVisit & { request: Request },
+    { request, visitor, tenant }: TenantVisit & { request: Request },
     of: { typedName?: string; errors?: readonly FormError[] } = {},
   ): Response =>
     frames.html(
@@ -29,6 +30,7 @@ export function welcomePages(parts: { kit: ConsoleKit; frames: Frames; tenants: 
         laterHref: url(frames.base(), '/console'),
       }),
       of.errors ? 422 : 200,
+      scopeOf(visitor, request),
     )
 
   async function rename(

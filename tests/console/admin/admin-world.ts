@@ -1,6 +1,7 @@
 import type { AnyElysia } from 'elysia'
 import { createFrames, type Frames } from '../../../src/console/frame.ts'
 import { type ConsoleKit, createConsoleKit } from '../../../src/console/kit.ts'
+import { createScopes } from '../../../src/console/scope.ts'
 import { type Answer, bootTestApp, type TestApp, type TestAppOptions } from '../../support/app.ts'
 import { newOperator } from '../../support/operator.ts'
 
@@ -38,7 +39,8 @@ export function alone(
 ) {
   const baseUrl = () => 'http://localhost'
   const { visitors } = app.operators
-  const kit = createConsoleKit({ visitors, baseUrl, addressOf: () => undefined, maxBody: 1000 })
+  const of = { visitors, scopes: createScopes(), baseUrl, addressOf: () => undefined }
+  const kit = createConsoleKit({ ...of, maxBody: 1000 })
   const frames = createFrames({ baseUrl, nearnessOf: app.platform.metering.nearnessOf })
   const pages = pagesOf({ kit, frames })
   return async (path: string, init: RequestInit = {}): Promise<Answer> => {

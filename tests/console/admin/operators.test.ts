@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { createLoginLinks } from '../../../src/console/operators/login-links.ts'
 import { operatorPages } from '../../../src/console/pages/admin/operators.ts'
 import { HOUSE_ID } from '../../../src/platform/house.ts'
+import { formBody } from '../../support/form.ts'
 import { newOperator } from '../../support/operator.ts'
 import {
   type AdminWorld,
@@ -112,7 +113,7 @@ describe('the account of an operator', () => {
     const invited = await world.app.raw('/console/team/invite', {
       method: 'POST',
       headers,
-      body: new URLSearchParams({ email: 'back@example.com', role: 'owner' }),
+      body: formBody(world.app, headers, { email: 'back@example.com', role: 'owner' }),
     })
     const [link = ''] = /\/console\/invitation\/[\w-]+/.exec(invited.body) ?? []
     expect((await world.app.raw(link)).status).toBe(200)

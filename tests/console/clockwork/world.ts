@@ -1,6 +1,7 @@
 import { expect } from 'bun:test'
 import type { Role } from '../../../src/console/operators/rights.ts'
 import { bootTestApp, type TestApp } from '../../support/app.ts'
+import { formBody } from '../../support/form.ts'
 import { newOperator } from '../../support/operator.ts'
 import { startTarget } from '../../support/target.ts'
 
@@ -32,7 +33,7 @@ export async function at(app: TestApp, options: Parameters<typeof newOperator>[1
     id: operator.id,
     see: (path: string) => app.raw(`/console${path}`, { headers }),
     send: (path: string, fields: Record<string, string> = {}) =>
-      app.raw(`/console${path}`, { method: 'POST', headers, body: new URLSearchParams(fields) }),
+      app.raw(`/console${path}`, { method: 'POST', headers, body: formBody(app, headers, fields) }),
   }
 }
 

@@ -1,5 +1,6 @@
 import type { Role } from '../../../src/console/operators/rights.ts'
 import { bootTestApp, type TestAppOptions } from '../../support/app.ts'
+import { formBody } from '../../support/form.ts'
 import { newOperator } from '../../support/operator.ts'
 
 /** What is hostile in a text that somebody else has given. */
@@ -31,7 +32,7 @@ export async function gateWorld(options: TestAppOptions = {}) {
       open: (path: string) => app.raw(path, { headers }),
       /** Pairs where a name comes more than once. */
       send: (path: string, fields: Record<string, string> | string[][] = {}) =>
-        app.raw(path, { method: 'POST', headers, body: new URLSearchParams(fields) }),
+        app.raw(path, { method: 'POST', headers, body: formBody(app, headers, fields) }),
     }
   }
 

@@ -1,4 +1,5 @@
 import { bootTestApp, type TestAppOptions } from '../../support/app.ts'
+import { formBody } from '../../support/form.ts'
 import { newOperator, type OperatorSession } from '../../support/operator.ts'
 import { startTarget } from '../../support/target.ts'
 
@@ -45,15 +46,10 @@ export async function bootRelayPages(options: TestAppOptions = {}) {
     fields: Record<string, string> = {},
     who: Who = 'owner',
     environment = 'live',
-  ) =>
-    app.raw(path, {
-      method: 'POST',
-      headers: {
-        cookie: cookieOf(sessions[who], environment),
-        'content-type': 'application/x-www-form-urlencoded',
-      },
-      body: new URLSearchParams(fields).toString(),
-    })
+  ) => {
+    const headers = { cookie: cookieOf(sessions[who], environment) }
+    return app.raw(path, { method: 'POST', headers, body: formBody(app, headers, fields) })
+  }
 
   async function endpoint(fields: Record<string, unknown> = {}, client = api): Promise<string> {
     const { body } = await client.post('/v1/relay/endpoints', { url: target.url, ...fields })

@@ -1,4 +1,5 @@
 import type { ComponentChildren } from 'preact'
+import { ScopedForm, useScopedHref } from '../scope.tsx'
 
 type Weight = 'primary' | 'plain' | 'danger' | 'destroy' | 'bare'
 
@@ -49,6 +50,15 @@ export const LinkButton = (link: Looks & { href: string }) => (
   </a>
 )
 
+/** Downloads a file of the tenant and environment that the page shows. */
+export const DownloadButton = ({
+  href,
+  ...link
+}: {
+  href: string
+  children: ComponentChildren
+}) => <LinkButton href={useScopedHref(href)} {...link} />
+
 /** One button that posts on its own, such as "Run now" beside a row. */
 export const ActionButton = (
   button: Looks & {
@@ -58,7 +68,7 @@ export const ActionButton = (
     of?: string
   },
 ) => (
-  <form class="inline" method="post" action={button.action}>
+  <ScopedForm class="inline" action={button.action}>
     {Object.entries(button.fields ?? {}).map(([name, value]) => (
       <input type="hidden" name={name} value={value} />
     ))}
@@ -66,5 +76,5 @@ export const ActionButton = (
       {button.children}
       {button.of !== undefined && <span class="unseen"> {button.of}</span>}
     </Button>
-  </form>
+  </ScopedForm>
 )

@@ -1,4 +1,5 @@
 import type { ComponentChildren } from 'preact'
+import { ScopedForm } from '../scope.tsx'
 import { ErrorSummary, type FormError } from './error-summary.tsx'
 
 /** Fields from top to bottom, and the buttons at their end. */
@@ -10,14 +11,14 @@ export const Form = (form: {
   buttons: ComponentChildren
   children: ComponentChildren
 }) => (
-  <form class="form" method={form.method ?? 'post'} action={form.action} novalidate>
+  <ScopedForm class="form" method={form.method} action={form.action} novalidate>
     <ErrorSummary errors={form.errors ?? []} />
     {Object.entries(form.hidden ?? {}).map(([name, value]) => (
       <input type="hidden" name={name} value={value} />
     ))}
     {form.children}
     <div class="actions">{form.buttons}</div>
-  </form>
+  </ScopedForm>
 )
 
 /** Fields that are one question together, side by side where there is room. */

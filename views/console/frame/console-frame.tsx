@@ -3,6 +3,7 @@ import { shorten } from '../text.tsx'
 import { Toasts } from '../toast.tsx'
 import { ConsoleDocument } from './document.tsx'
 import type { FrameProps } from './model.ts'
+import { OutdatedSlot } from './outdated.tsx'
 import { Palette } from './palette.tsx'
 import { Rail } from './rail.tsx'
 import { Topbar } from './topbar.tsx'
@@ -22,6 +23,7 @@ export const ConsoleFrame = (frame: FrameProps) => (
     <Rail {...frame} />
     <div class="stage">
       <Topbar {...frame} />
+      <OutdatedSlot />
       {frame.banners?.map((banner) => (
         <Banner {...banner} />
       ))}

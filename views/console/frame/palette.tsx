@@ -1,6 +1,7 @@
 import type { Environment } from '../../../src/platform/engines.ts'
 import { Icon } from '../icons.tsx'
 import { ShortId } from '../id.tsx'
+import { ScopedForm } from '../scope.tsx'
 import { Text } from '../text.tsx'
 import { url } from '../url.ts'
 import type { FrameProps } from './model.ts'
@@ -111,12 +112,12 @@ const Way = ({ base, to }: { base: string; to: Found }) =>
       <Words {...to} />
     </a>
   ) : (
-    <form method="post" action={url(base, FRAME_PATHS.environment)}>
+    <ScopedForm action={url(base, FRAME_PATHS.environment)}>
       <input type="hidden" name="return_to" value={to.href.slice(base.length)} />
       <button type="submit" class="item" name="environment" value={to.environment}>
         <Words {...to} />
       </button>
-    </form>
+    </ScopedForm>
   )
 
 const Words = ({ kind, name, id, environment }: Found) => (

@@ -2,6 +2,7 @@ import type { ComponentChildren } from 'preact'
 import { url } from '../url.ts'
 import { ConsoleDocument } from './document.tsx'
 import type { Theme } from './model.ts'
+import { OutdatedSlot } from './outdated.tsx'
 
 /** One card in the middle, for who is not in yet: set-up, links, invitations. */
 export const PlainFrame = (frame: {
@@ -32,6 +33,7 @@ export const PlainFrame = (frame: {
         <h1>{frame.title}</h1>
         {frame.intro && <p class="intro">{frame.intro}</p>}
       </header>
+      {frame.isLive && <OutdatedSlot />}
       {frame.children}
     </main>
   </ConsoleDocument>

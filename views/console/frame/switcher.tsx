@@ -1,4 +1,5 @@
 import { Icon } from '../icons.tsx'
+import { ScopedForm } from '../scope.tsx'
 import { Text } from '../text.tsx'
 import { url } from '../url.ts'
 import { PlaceEmblem } from './emblem.tsx'
@@ -19,11 +20,11 @@ export const Switcher = ({ base, place, places }: Parts) => (
       <Icon name="updown" />
     </summary>
     <div class="popup">
-      <form method="post" action={url(base, FRAME_PATHS.place)}>
+      <ScopedForm action={url(base, FRAME_PATHS.place)}>
         {places.map((other) => (
           <Choice place={other} isCurrent={other.id === place.id} />
         ))}
-      </form>
+      </ScopedForm>
     </div>
   </details>
 )
@@ -49,7 +50,7 @@ export const EnvironmentSwitch = ({
   here,
 }: Pick<FrameProps, 'base' | 'environment' | 'here'>) =>
   environment === undefined ? null : (
-    <form class="environment" method="post" action={url(base, FRAME_PATHS.environment)}>
+    <ScopedForm class="environment" action={url(base, FRAME_PATHS.environment)}>
       <input type="hidden" name="return_to" value={here} />
       <fieldset>
         <legend class="unseen">Data shown</legend>
@@ -59,5 +60,5 @@ export const EnvironmentSwitch = ({
           </button>
         ))}
       </fieldset>
-    </form>
+    </ScopedForm>
   )

@@ -1,4 +1,5 @@
 import { Icon } from '../icons.tsx'
+import { ScopedForm } from '../scope.tsx'
 import { Text } from '../text.tsx'
 import { url } from '../url.ts'
 import type { Crumb, FrameProps, Theme } from './model.ts'
@@ -54,7 +55,7 @@ const THEMES: readonly { theme: Theme; icon: 'system' | 'sun' | 'moon' }[] = [
 
 /** One button, which leads to the next theme. All three are there; the style sheet shows its turn. */
 const ThemeSwitch = ({ base, here }: Pick<FrameProps, 'base' | 'here'>) => (
-  <form class="theme" method="post" action={url(base, FRAME_PATHS.theme)}>
+  <ScopedForm class="theme" action={url(base, FRAME_PATHS.theme)}>
     <input type="hidden" name="return_to" value={here} />
     {THEMES.map(({ theme, icon }) => (
       <button
@@ -68,7 +69,7 @@ const ThemeSwitch = ({ base, here }: Pick<FrameProps, 'base' | 'here'>) => (
         <Icon name={icon} />
       </button>
     ))}
-  </form>
+  </ScopedForm>
 )
 
 const AccountMenu = ({ base, operator }: Pick<FrameProps, 'base' | 'operator'>) => (
@@ -97,12 +98,12 @@ const AccountMenu = ({ base, operator }: Pick<FrameProps, 'base' | 'operator'>) 
         <Icon name="configuration" />
         API reference
       </a>
-      <form method="post" action={url(base, FRAME_PATHS.signOut)}>
+      <ScopedForm action={url(base, FRAME_PATHS.signOut)}>
         <button type="submit" class="item">
           <Icon name="signOut" />
           Sign out
         </button>
-      </form>
+      </ScopedForm>
     </div>
   </details>
 )

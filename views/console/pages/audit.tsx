@@ -3,7 +3,7 @@ import type { LoggedEntry } from '../../../src/platform/audit/index.ts'
 import { DataTable } from '../data-table.tsx'
 import { EmptyState } from '../empty-state.tsx'
 import { FilterBar, type FilterInput } from '../filter-bar.tsx'
-import { LinkButton } from '../form/button.tsx'
+import { DownloadButton, LinkButton } from '../form/button.tsx'
 import { ErrorSummary, type FormError } from '../form/error-summary.tsx'
 import { PageHead } from '../page-head.tsx'
 import { FilterChips } from '../tabs.tsx'
@@ -67,8 +67,8 @@ export const AuditPage = (page: AuditShown) => {
         aside={
           !errors && (
             <>
-              <LinkButton href={file('csv')}>Export CSV</LinkButton>
-              <LinkButton href={file('ndjson')}>Export NDJSON</LinkButton>
+              <DownloadButton href={file('csv')}>Export CSV</DownloadButton>
+              <DownloadButton href={file('ndjson')}>Export NDJSON</DownloadButton>
             </>
           )
         }

@@ -1,5 +1,6 @@
 import type { Db } from '../../../db/open.ts'
 import { defaultPlaceOf } from '../default-place.ts'
+import type { Grantee } from '../grantees.ts'
 import type { Role } from '../rights.ts'
 import { createAdminStore } from './admins.ts'
 import { createInvitationStore } from './invitations.ts'
@@ -30,7 +31,7 @@ export function createOperatorStore(db: Db) {
     ...places,
     ...createInvitationStore(db),
     ...createLinkStore(db),
-    put(tenantId: string, operatorId: string, role: Role, now: number) {
+    put(tenantId: string, operatorId: Grantee, role: Role, now: number) {
       settle(operatorId)
       memberships.put(tenantId, operatorId, role, now)
     },

@@ -9,11 +9,12 @@ import { url } from '../../../../views/console/url.ts'
 import type { Clock } from '../../../platform/clock.ts'
 import type { Tenants } from '../../../platform/tenants.ts'
 import type { CallerOf } from '../../callers.ts'
-import { environmentOf, type Frames } from '../../frame.ts'
+import type { Frames } from '../../frame.ts'
 import { createInstanceHealth } from '../../instance-health.ts'
 import type { ConsoleKit, OperatorVisit, TenantVisit } from '../../kit.ts'
 import type { LiveAnswers } from '../../live/answers.ts'
 import { stateIdOf } from '../../live/part.ts'
+import { environmentOf } from '../../scope.ts'
 import { createOverview, type Seen } from './overview.ts'
 
 const LIVE = '/console/live/overview'
@@ -82,5 +83,5 @@ export function homePage(
   return new Elysia({ name: 'home page', detail: { hide: true } })
     .use(kit)
     .get('/console', home, { operator: true })
-    .get(LIVE, live, { right: 'read' })
+    .get(LIVE, live, { stream: 'read' })
 }

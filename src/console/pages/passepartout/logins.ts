@@ -16,9 +16,10 @@ import type { Clock } from '../../../platform/clock.ts'
 import type { Page } from '../../../platform/cursor.ts'
 import { AppError } from '../../../platform/errors.ts'
 import type { CallerOf } from '../../callers.ts'
-import { crumbTo, environmentOf, type Frames } from '../../frame.ts'
+import { crumbTo, type Frames } from '../../frame.ts'
 import type { ConsoleKit, TenantVisit } from '../../kit.ts'
 import { may } from '../../operators/rights.ts'
+import { environmentOf } from '../../scope.ts'
 
 const ON_A_PAGE = 50
 

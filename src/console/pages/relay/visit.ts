@@ -2,9 +2,9 @@ import { type ListPlace, placeIn } from '../../../../views/console/trail.ts'
 import type { Fields } from '../../../http/body.ts'
 import type { Caller } from '../../../platform/keys.ts'
 import type { CallerOf } from '../../callers.ts'
-import { environmentOf } from '../../frame.ts'
 import type { TenantVisit } from '../../kit.ts'
 import { may } from '../../operators/rights.ts'
+import { environmentOf } from '../../scope.ts'
 
 /** What a page of the relay finds: who asks, for which data, and what they may do with it. */
 export interface RelayVisit extends TenantVisit {

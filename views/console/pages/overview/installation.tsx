@@ -4,6 +4,7 @@ import { AllQuiet, Events } from '../../events.tsx'
 import { Button, LinkButton } from '../../form/button.tsx'
 import { FRAME_PATHS, PAGES } from '../../frame/navigation.ts'
 import { PageHead } from '../../page-head.tsx'
+import { ScopedForm } from '../../scope.tsx'
 import { Section } from '../../section.tsx'
 import { Text } from '../../text.tsx'
 import { Tiles } from '../../tiles.tsx'
@@ -100,11 +101,11 @@ export const InstallationTroubles = (page: {
       note="Shown to you because you run it."
       isCard
       aside={
-        <form method="post" action={url(page.base, FRAME_PATHS.place)}>
+        <ScopedForm action={url(page.base, FRAME_PATHS.place)}>
           <Button name="place" value="installation" isSmall>
             Go to the installation
           </Button>
-        </form>
+        </ScopedForm>
       }
     >
       <Events

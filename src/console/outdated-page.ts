@@ -1,0 +1,59 @@
+import { type Opened, OutdatedPage, type ScopeName } from '../../views/console/pages/outdated.tsx'
+import { url } from '../../views/console/url.ts'
+import type { Fields } from '../http/body.ts'
+import { pairsIn } from './form.ts'
+import { type Frames, themeOf } from './frame.ts'
+import { outdatedNotice } from './live/outdated.ts'
+import type { Visitor } from './operators/visitors.ts'
+import { RESUBMIT_PATH, THEN_FIELD } from './pages/resubmit.ts'
+import { environmentOf, type Scopes, tenantScopeIn } from './scope.ts'
+
+/** What people are shown where `scopes` refused a request: a page, or a notice within theirs. */
+export const createOutdatedPages =
+  ({ frames: { base, html }, scopes }: { frames: Frames; scopes: Scopes }) =>
+  (request: Request): Response | undefined => {
+    const refusal = scopes.refusalOf(request)
+    if (!refusal) return undefined
+    if (request.headers.has('hx-request'))
+      return new Response(outdatedNotice(), { status: 409, headers: BESIDE_THE_PAGE })
+    const { visitor, named, fields } = refusal
+    const opened = openedIn(visitor, named)
+    const page = OutdatedPage({
+      base: base(),
+      theme: themeOf(request),
+      opened,
+      acting: actingOf(visitor, request),
+      resubmission:
+        request.method === 'POST' && typeof opened === 'object'
+          ? { action: url(base(), RESUBMIT_PATH), fields: resubmitted(request, fields) }
+          : undefined,
+    })
+    return html(page, 409)
+  }
+
+/** For htmx: the notice says where it goes, and nothing else of the page or its address changes. */
+const BESIDE_THE_PAGE = {
+  'content-type': 'text/html; charset=utf-8',
+  'hx-reswap': 'none',
+  'hx-push-url': 'false',
+}
+
+/** Names are told to members alone: the tenant's id could be anybody's. */
+function openedIn({ memberships }: Visitor, named: string | undefined): Opened {
+  const scope = named === undefined ? undefined : tenantScopeIn(named)
+  if (!scope) return 'unknown'
+  const membership = memberships.find(({ tenantId }) => tenantId === scope.tenantId)
+  return membership ? { name: membership.tenantName, environment: scope.environment } : 'hidden'
+}
+
+function actingOf({ place }: Visitor, request: Request): ScopeName {
+  if (place?.kind === 'tenant') return { name: place.name, environment: environmentOf(request) }
+  return { name: place ? 'the installation' : 'no tenant' }
+}
+
+/** All that was entered, with the scope that it was entered for, and where it was sent. */
+function resubmitted({ url: address }: Request, fields: Fields): [string, string][] {
+  const { pathname, search } = new URL(address)
+  const entered = pairsIn(fields).filter(([name]) => name !== THEN_FIELD)
+  return [...entered, [THEN_FIELD, pathname + search]]
+}

@@ -1,0 +1,48 @@
+import { Elysia } from 'elysia'
+import { url } from '../../../views/console/url.ts'
+import type { Fields } from '../../http/body.ts'
+import { fail, invalid } from '../../platform/errors.ts'
+import { typed } from '../form.ts'
+import type { Frames } from '../frame.ts'
+import type { ConsoleKit } from '../kit.ts'
+import type { Operators } from '../operators/index.ts'
+import { ownPath } from '../own-path.ts'
+import { ENVIRONMENT_COOKIE, SCOPE_FIELD, tenantScopeIn } from '../scope.ts'
+
+export const RESUBMIT_PATH = '/console/resubmit'
+/** Where a form is to go after the switch. */
+export const THEN_FIELD = '_then'
+
+/**
+ * Switches to the tenant and environment that a form was opened for, as its sender has just confirmed,
+ * and has the browser send the same form there.
+ */
+export function resubmitPages(parts: {
+  kit: ConsoleKit
+  frames: Frames
+  operators: Pick<Operators, 'places'>
+  /** A cookie that keeps a choice of what to see. */
+  preference: (name: string, value: string) => string
+}) {
+  const { kit, frames, operators, preference } = parts
+
+  return new Elysia({ name: 'resubmit pages', detail: { hide: true } }).use(kit).post(
+    RESUBMIT_PATH,
+    async ({ visitor, body }) => {
+      const fields = body as Fields
+      const { tenantId, environment } =
+        tenantScopeIn(typed(fields, SCOPE_FIELD)) ??
+        fail(invalid(`${SCOPE_FIELD}: expected a tenant and an environment`))
+      await operators.places.choose(visitor, tenantId)
+      return new Response(null, {
+        // Unlike after 303, the browser keeps the method and the body.
+        status: 307,
+        headers: {
+          location: url(frames.base(), ownPath(typed(fields, THEN_FIELD))),
+          'set-cookie': preference(ENVIRONMENT_COOKIE, environment),
+        },
+      })
+    },
+    { operator: 'unscoped' },
+  )
+}

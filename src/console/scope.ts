@@ -1,0 +1,96 @@
+import type { Fields } from '../http/body.ts'
+import { preferenceIn } from '../http/cookies.ts'
+import { isSafe } from '../http/scoped.ts'
+import { ENVIRONMENTS, type Environment } from '../platform/engines.ts'
+import { conflict } from '../platform/errors.ts'
+import type { Visitor } from './operators/visitors.ts'
+
+export const ENVIRONMENT_COOKIE = 'gatehouse_environment'
+
+/** Names the scope of a form, or of a link to a download. No form has a field of its own like it. */
+export const SCOPE_FIELD = '_scope'
+/** The same for requests of scripts, which replace parts of a page. */
+export const SCOPE_HEADER = 'gatehouse-scope'
+
+/** A tenant, and which of its data. */
+export interface TenantScope {
+  tenantId: string
+  environment: Environment
+}
+
+export type Scopes = ReturnType<typeof createScopes>
+
+/** Why a request was refused: it names another scope than its session acts in, or none. */
+interface Refusal {
+  visitor: Visitor
+  /** As the request names it. */
+  named: string | undefined
+  /** Of a form. */
+  fields: Fields
+}
+
+/**
+ * What a page acts on: a tenant and an environment, as one word. Both belong to the session and the
+ * browser, which another tab can switch while the page stays open: so each page says for which scope
+ * it was drawn, and the answer to what it sends depends on it.
+ */
+export const scopeOf = ({ place }: Visitor, request: Request): string => {
+  if (place?.kind === 'tenant') return `${place.tenantId}.${environmentOf(request)}`
+  return place ? 'installation' : 'nowhere'
+}
+
+/** Reads what `scopeOf` wrote; undefined for anything but a tenant's. */
+export function tenantScopeIn(scope: string): TenantScope | undefined {
+  const [tenantId = '', named] = scope.split('.')
+  const environment = ENVIRONMENTS.find((one) => one === named)
+  return environment && { tenantId, environment }
+}
+
+/** Which data the browser shows: live until its user switches to test. */
+export const environmentOf = (request: Request): Environment =>
+  preferenceIn(request, ENVIRONMENT_COOKIE) === 'test' ? 'test' : 'live'
+
+/** Refuses what was meant for another scope than the session acts in now. */
+export function createScopes() {
+  const refusals = new WeakMap<Request, Refusal>()
+
+  function refuse(request: Request, refusal: Refusal, message: string): never {
+    refusals.set(request, refusal)
+    throw conflict(message)
+  }
+
+  /** Throws `conflict` for a request that names another scope. */
+  function refuseOther(request: Request, visitor: Visitor, body: unknown) {
+    const fields = fieldsOf(body)
+    const named = namedBy(request, fields)
+    if (named !== undefined && named !== scopeOf(visitor, request))
+      refuse(request, { visitor, named, fields }, OTHER)
+  }
+
+  /** Throws `conflict` for a form, and a request of a script, that names none; a link need not. */
+  function requireNamed(request: Request, visitor: Visitor, body: unknown) {
+    const fields = fieldsOf(body)
+    if (mustName(request) && namedBy(request, fields) === undefined)
+      refuse(request, { visitor, named: undefined, fields }, UNNAMED)
+  }
+
+  return { refuseOther, requireNamed, refusalOf: (request: Request) => refusals.get(request) }
+}
+
+/** Whether a page that comes back by itself names the scope in which the session acts now. */
+export const isOutdated = (request: Request, visitor: Visitor): boolean =>
+  (namedBy(request, {}) ?? scopeOf(visitor, request)) !== scopeOf(visitor, request)
+
+const fieldsOf = (body: unknown): Fields => (body ?? {}) as Fields
+
+function namedBy({ url, headers }: Request, { [SCOPE_FIELD]: field }: Fields): string | undefined {
+  if (typeof field === 'string') return field
+  return headers.get(SCOPE_HEADER) ?? new URL(url).searchParams.get(SCOPE_FIELD) ?? undefined
+}
+
+const mustName = ({ method, headers }: Request): boolean =>
+  !isSafe(method) || headers.has('hx-request')
+
+const OTHER =
+  'the page was opened for another tenant or environment than the session acts in now; nothing was changed: load the page again'
+const UNNAMED = `${SCOPE_FIELD}: expected the tenant and environment that the form was opened for; nothing was changed: load the page again`

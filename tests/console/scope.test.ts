@@ -1,0 +1,257 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { SCOPE_FIELD, SCOPE_HEADER } from '../../src/console/scope.ts'
+import { newOperator } from '../support/operator.ts'
+import { newVisitor } from '../support/visitor.ts'
+import { servedApp } from './console-world.ts'
+import { type PlansWorld, plansWorld } from './plans-world.ts'
+
+const UNKNOWN = '01890000-0000-7000-8000-000000000000'
+
+/** Routes that act on no tenant, as the pages of an account do. Every other one is scoped. */
+const UNSCOPED = [
+  /^\/setup\/:token$/,
+  /^\/console\/(login|enter|link\/:token|invitation\/:token)$/,
+  /^\/console\/(sign-out|place|theme|environment|resubmit)$/,
+  /^\/console\/account(\/|$)/,
+  /^\/console\/admin\//,
+  // Streams tell their page by themselves that it is outdated: live.test.ts.
+  /^\/console\/live\//,
+]
+const isScoped = (path: string) => !UNSCOPED.some((pattern) => pattern.test(path))
+
+let world: PlansWorld
+beforeAll(async () => {
+  world = await plansWorld()
+}, 60_000)
+afterAll(() => world[Symbol.asyncDispose]())
+
+/** As the app itself lists them, so that a new one is looked at without being named here. */
+const routesOf = (method: string) =>
+  world.app.app.routes
+    .filter((route) => route.method === method && /^\/(console|setup)(\/|$)/.test(route.path))
+    .map(({ path }) => path)
+
+/** What makes a page outdated that was opened in the live data of one tenant. */
+const SWITCHES = [
+  ['another tenant', { to: 'other', environment: 'live' }],
+  ['the other data of the tenant', { to: 'acme', environment: 'test' }],
+] as const
+
+/** A tab of an admin who owns two tenants, opened before they switched in another tab. */
+async function outdatedTab({ to, environment }: (typeof SWITCHES)[number][1]) {
+  const { app } = world
+  const tenants = { acme: await app.tenant('Acme'), other: await app.tenant('Other') }
+  const roles = { [tenants.acme.id]: 'owner', [tenants.other.id]: 'owner' } as const
+  const operator = await newOperator(app, { roles, isAdmin: true })
+
+  /** What the answer is, and how many rows were written for it. Each time by a session of its own. */
+  async function send(
+    path: string,
+    method: string,
+    by: { header?: string; field?: string; htmx?: boolean },
+  ) {
+    const session = await operator.signIn()
+    await session.actIn(tenants[to].id)
+    const before = written()
+    const { status, body, headers } = await app.raw(path.replaceAll(/:\w+/g, UNKNOWN), {
+      method,
+      headers: {
+        accept: 'text/html',
+        cookie: `${session.cookie}; gatehouse_environment=${environment}`,
+        ...(by.header && { [SCOPE_HEADER]: by.header }),
+        ...(by.htmx && { 'hx-request': 'true' }),
+      },
+      ...(method === 'POST' && {
+        body: new URLSearchParams(by.field ? { [SCOPE_FIELD]: by.field } : {}),
+      }),
+    })
+    return { status, body: `${body}`, headers, wrote: written() - before }
+  }
+
+  return { send, scope: `${tenants.acme.id}.live`, now: `${tenants[to].id}.${environment}` }
+}
+
+const written = () =>
+  world.client.query<{ n: number }, []>('SELECT total_changes() AS n').get()?.n ?? 0
+
+/** The routes of which something else than this is true. */
+async function routesUnlike(
+  method: string,
+  isRight: (path: string) => Promise<boolean>,
+): Promise<string[]> {
+  const wrong: string[] = []
+  for (const path of routesOf(method)) if (!(await isRight(path))) wrong.push(path)
+  return wrong
+}
+
+test('every page that is drawn says with each form, and to htmx, what it was opened for', async () => {
+  const patterns = routesOf('POST').map(
+    (path) => [path, new RegExp(`^${path.replaceAll(/:\w+/g, '[^/]+')}$`)] as const,
+  )
+  const routeOf = (action: string) => patterns.find(([, pattern]) => pattern.test(action))?.[0]
+  const wrong: string[] = []
+  const seen = new Set<string>()
+  for (const path of world.pages) {
+    const { status, html, environment } = await world.open(path)
+    if (status !== 200) continue
+    const isInstallation = path.startsWith('/console/admin/')
+    const scope = isInstallation ? 'installation' : `${world.tenantId}.${environment}`
+    const header = `hx-headers:inherited="{&quot;${SCOPE_HEADER}&quot;:&quot;${scope}&quot;}"`
+    if (html.includes('htmx.js') && !html.includes(header)) wrong.push(`${path}: to htmx`)
+    for (const [form] of html.matchAll(/<form [^>]*method="post".*?<\/form>/gs)) {
+      const isNamed = form.includes(`name="${SCOPE_FIELD}" value="${scope}"`)
+      // Of the form, of buttons that send it elsewhere, and of scripts.
+      for (const [, action = ''] of form.matchAll(/(?:action|hx-post)="([^"?#]*)/g)) {
+        const route = routeOf(action)
+        if (!route || (isScoped(route) && !isNamed)) wrong.push(`${path}: ${action}`)
+        seen.add(route ?? '')
+      }
+    }
+  }
+  expect(wrong).toEqual([])
+  expect([...seen].filter(isScoped).length).toBeGreaterThan(40)
+}, 60_000)
+
+describe.each(SWITCHES)('after a switch to %s', (_, to) => {
+  test('every route that writes refuses the form, and stores nothing', async () => {
+    const { send, scope } = await outdatedTab(to)
+    expect(routesOf('POST').filter(isScoped).length).toBeGreaterThan(60)
+    const wrong = await routesUnlike('POST', async (path) => {
+      const { status, body, wrote } = await send(path, 'POST', { field: scope })
+      const isRefused = status === 409 && body.includes('Nothing was changed') && wrote === 0
+      return isRefused === isScoped(path)
+    })
+    expect(wrong).toEqual([])
+  }, 60_000)
+
+  test('every page refuses to be put into one that is open, and tells that one', async () => {
+    const { send, scope } = await outdatedTab(to)
+    const wrong = await routesUnlike('GET', async (path) => {
+      const { status, body, headers } = await send(path, 'GET', { htmx: true, header: scope })
+      const isTold = body.includes('hx-target="#outdated"') && headers.get('hx-reswap') === 'none'
+      return (status === 409 && isTold) === isScoped(path)
+    })
+    expect(wrong).toEqual([])
+  }, 60_000)
+})
+
+test('a form, and a request of htmx, that does not say what it is for is refused by every route', async () => {
+  const { send, now } = await outdatedTab(SWITCHES[0][1])
+  const isRefused = async (path: string, method: string, header?: string) => {
+    const { status, headers, wrote } = await send(path, method, { htmx: true, header })
+    return status === 409 && headers.get('hx-reswap') === 'none' && wrote === 0
+  }
+  for (const method of ['POST', 'GET']) {
+    const wrong = await routesUnlike(method, async (path) => {
+      const isTakenNow = !(await isRefused(path, method, now))
+      return isTakenNow && (await isRefused(path, method)) === isScoped(path)
+    })
+    expect([method, wrong]).toEqual([method, []])
+  }
+}, 60_000)
+
+describe('a form that was refused', () => {
+  const SECRET = 'Bearer  of-acme'
+  const JOB = {
+    name: 'nightly <report>',
+    schedule: '0 3 * * *',
+    url: 'http://127.0.0.1/',
+    method: 'POST',
+    headers: `Authorization: ${SECRET}\nX-Team: "orders" & more`,
+    body: ' {"a": 1}\r\n',
+    is_active: 'true',
+  }
+
+  /** Somebody with two tabs, in the first of which the form for a job of Acme is open. */
+  async function withFormOpen({ isInBoth = true } = {}) {
+    const app = await servedApp()
+    const tenants = { acme: await app.tenant('Acme'), other: await app.tenant('Other') }
+    const operator = await newOperator(app, { roles: { [tenants.acme.id]: 'owner' } })
+    app.clock.jump(1)
+    if (isInBoth) await operator.setRole(tenants.other.id, 'owner')
+    const { token } = await operator.signIn()
+    const tab = newVisitor()
+    tab.plant(app.url, `identity_session=${token}; Path=/`)
+    const form = await tab.visit(`${app.url}/console/jobs/new`)
+    const scope = form.forms.find(({ action }) => action.endsWith('/jobs'))?.values[SCOPE_FIELD]
+    const submit = () =>
+      tab.visit(`${app.url}/console/jobs`, {
+        method: 'POST',
+        body: new URLSearchParams({ ...JOB, [SCOPE_FIELD]: scope ?? '' }),
+      })
+    const jobsOf = async (name: keyof typeof tenants) =>
+      (await tenants[name].api.get('/v1/clockwork/jobs')).body
+    const switchTo = (place: string) =>
+      tab.visit(`${app.url}/console/place`, {
+        method: 'POST',
+        body: new URLSearchParams({ place }),
+      })
+    return { app, ...tenants, operator, tab, submit, jobsOf, switchTo }
+  }
+
+  test('names both tenants, and is sent where it was opened once its sender switches back', async () => {
+    const { app, other, tab, submit, jobsOf, switchTo } = await withFormOpen()
+    await using _ = app
+    await switchTo(other.id)
+    const refused = await submit()
+    expect([refused.status, refused.text]).toEqual([
+      409,
+      expect.stringMatching(/You opened this page in Acme .live data.*You are now in Other .live/),
+    ])
+    expect([await jobsOf('acme'), await jobsOf('other')]).toEqual([[], []])
+
+    const made = await tab.press(refused, 'Switch back and submit')
+    expect([made.status, made.text]).toEqual([200, expect.stringContaining('Acting in Acme')])
+    expect(await jobsOf('other')).toEqual([])
+    const headers = { Authorization: SECRET, 'X-Team': '"orders" & more' }
+    expect(await jobsOf('acme')).toMatchObject([{ name: JOB.name, headers, is_active: true }])
+  })
+
+  test('is not sent to a tenant that its sender has left, of which nothing is told', async () => {
+    const { app, acme, other, operator, submit, jobsOf, switchTo } = await withFormOpen()
+    await using _ = app
+    await operator.leave(acme.id)
+    await switchTo(other.id)
+    const refused = await submit()
+    expect([refused.status, refused.text]).toEqual([
+      409,
+      expect.stringContaining('in a tenant that you don’t belong to'),
+    ])
+    expect(refused.text).not.toContain('Acme')
+    expect(refused.forms).toEqual([])
+    expect([await jobsOf('acme'), await jobsOf('other')]).toEqual([[], []])
+  })
+
+  test('keeps lists and names with dots, and switches the data back too', async () => {
+    const { app, acme, tab } = await withFormOpen()
+    await using _ = app
+    const environment = { environment: 'test', return_to: '/console/keys' }
+    const switched = { method: 'POST', body: new URLSearchParams(environment) }
+    await tab.visit(`${app.url}/console/environment`, switched)
+    const sent = [
+      ['engine', 'gate'],
+      ['environment', 'live'],
+      ['gate_scopes[]', 'identities'],
+      ['gate_scopes[]', 'sessions'],
+      ['a.b', ' 1 '],
+      [SCOPE_FIELD, `${acme.id}.live`],
+    ]
+    const body = new URLSearchParams(sent)
+    const refused = await tab.visit(`${app.url}/console/keys`, { method: 'POST', body })
+    const kept = [...refused.html.matchAll(/type="hidden" name="([^"]*)" value="([^"]*)"/g)]
+    expect(kept.map(([, ...pair]) => pair)).toEqual([...sent, ['_then', '/console/keys']])
+
+    await tab.press(refused, 'Switch back and submit')
+    expect(tab.cookie('gatehouse_environment')).toBe('live')
+  })
+})
+
+test('a download is refused once the session acts in another tenant', async () => {
+  const { send, scope, now } = await outdatedTab(SWITCHES[0][1])
+  const page = await world.open('/console/audit')
+  const link = `/console/audit/export?format=csv&${SCOPE_FIELD}=`
+  expect(page.html).toContain(`${link.replaceAll('&', '&amp;')}${world.tenantId}.live`)
+  const answers = [await send(link + scope, 'GET', {}), await send(link + now, 'GET', {})]
+  expect(answers.map(({ status }) => status)).toEqual([409, 200])
+  expect(answers[0]?.body).toContain('You opened this page in')
+})
