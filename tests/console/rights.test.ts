@@ -15,7 +15,7 @@ const RULES: [RegExp, readonly Who[]][] = [
   ],
   // Whoever is signed in, wherever they act.
   [
-    /^GET \/console(\/find)?$|^(GET|POST) \/console\/account\b|^POST \/console\/(theme|environment|sign-out)$/,
+    /^GET \/console(\/(find|joined))?$|^(GET|POST) \/console\/account\b|^POST \/console\/(theme|environment|sign-out)$/,
     ['owner', 'member', 'viewer', 'installation', 'nobody'],
   ],
   [/ \/console\/admin\//, ['installation']],

@@ -244,6 +244,48 @@ describe('a form that was refused', () => {
     await tab.press(refused, 'Switch back and submit')
     expect(tab.cookie('gatehouse_environment')).toBe('live')
   })
+
+  test.each(['without a switch before', 'after a switch'])(
+    'is taken where it was opened after an invitation was accepted elsewhere: %s',
+    async (how) => {
+      const { app, acme, other, operator, tab, submit, jobsOf, switchTo } = await withFormOpen({
+        isInBoth: false,
+      })
+      await using _ = app
+      if (how === 'after a switch') await switchTo(acme.id)
+      const { url } = await app.operators.invitations.invite(
+        { actor: { kind: 'system' }, id: 'inviter', name: 'Eve' },
+        other.id,
+        { email: operator.email, role: 'owner' },
+      )
+      const joined = await tab.press(await tab.visit(url), 'Accept the invitation')
+      expect(joined.text).toMatch(/You joined Other.*You are still in Acme/)
+
+      expect((await submit()).status).toBe(200)
+      expect([await jobsOf('acme'), await jobsOf('other')]).toMatchObject([[{}], []])
+      const there = await tab.press(joined, 'Switch to Other')
+      expect(there.text).toContain('Acting in Other')
+      expect((await submit()).status).toBe(409)
+      expect(await jobsOf('other')).toEqual([])
+    },
+  )
+})
+
+test('who acts nowhere is in the tenant whose invitation they accept', async () => {
+  await using app = await servedApp()
+  const [left, joined] = [await app.tenant('Left'), await app.tenant('Joined')]
+  const operator = await newOperator(app, { roles: { [left.id]: 'viewer' } })
+  const { token } = await operator.signIn()
+  await operator.leave(left.id)
+  const { url } = await app.operators.invitations.invite(
+    { actor: { kind: 'system' }, id: 'inviter', name: 'Ada' },
+    joined.id,
+    { email: operator.email, role: 'viewer' },
+  )
+  const tab = newVisitor()
+  tab.plant(app.url, `identity_session=${token}; Path=/`)
+  const page = await tab.press(await tab.visit(url), 'Accept the invitation')
+  expect([page.status, page.text]).toEqual([200, expect.stringContaining('Acting in Joined')])
 })
 
 test('a download is refused once the session acts in another tenant', async () => {

@@ -33,12 +33,15 @@ interface SignedIn {
   isSecured: boolean
 }
 
+/** A session just opened, with the token that only its browser gets. */
+export type OpenedSession = ReturnType<House['open']>
+
 /** Who accepted an invitation. */
 interface Joined {
   /** The tenant that they belong to now. */
   tenantId: string
   /** The only session of an account that was not verified. */
-  renewed: ReturnType<House['open']> | undefined
+  renewed: OpenedSession | undefined
 }
 
 export type Entry = ReturnType<typeof createEntry>

@@ -1,11 +1,13 @@
 import { Elysia } from 'elysia'
 import {
   InvitationPage,
+  JoinedPage,
   LinkPage,
   NotSetUpPage,
   SetUpPage,
   UsedUpPage,
 } from '../../../views/console/pages/entry.tsx'
+import { url } from '../../../views/console/url.ts'
 import type { House } from '../../engines/gate/house/index.ts'
 import type { SessionDetail } from '../../engines/gate/model/sessions.ts'
 import type { Fields } from '../../http/body.ts'
@@ -17,14 +19,17 @@ import type { Tenants } from '../../platform/tenants.ts'
 import { asTyped, submitted, typed } from '../form.ts'
 import { type Frames, THEME_COOKIE } from '../frame.ts'
 import type { ConsoleKit } from '../kit.ts'
-import type { Device } from '../operators/entry.ts'
+import type { Device, OpenedSession } from '../operators/entry.ts'
 import type { Operators } from '../operators/index.ts'
+import type { Visitor } from '../operators/visitors.ts'
 import { ownPath } from '../own-path.ts'
 import { ENVIRONMENT_COOKIE } from '../scope.ts'
 import { createSessionCookie } from '../session-cookie.ts'
 import { SECURED_PATH } from './account.ts'
 import { resubmitPages } from './resubmit.ts'
 import { WELCOME_PATH } from './welcome.ts'
+
+const JOINED_PATH = '/console/joined'
 
 /** What the engine calls a field, and what these forms do. */
 const NAMES = {
@@ -146,9 +151,7 @@ export function entryPages(parts: {
     const visitor = visitors.ifAny(request)
     if (visitor) {
       const { tenantId, renewed } = await entry.join(token, visitor.id, deviceOf(request))
-      const sessionId = renewed?.session.id ?? visitor.sessionId
-      await places.choose({ ...visitor, sessionId }, tenantId)
-      return renewed ? frames.go(SECURED_PATH, cookie.given(renewed.token)) : frames.go('/console')
+      return renewed ? renew(visitor, tenantId, renewed) : joined(visitor, tenantId)
     }
     const { displayName, password } = newcomerIn(fields)
     const { value, errors } = await submitted(
@@ -159,6 +162,34 @@ export function entryPages(parts: {
     return value === undefined
       ? frames.go(loginPath(token))
       : frames.go('/console', cookie.given(value))
+  }
+
+  /** The session that replaces all earlier ones acts where the visitor acted before. */
+  async function renew(visitor: Visitor, joinedId: string, { token, session }: OpenedSession) {
+    const { place } = visitor
+    const tenantId = place?.kind === 'instance' ? null : (place?.tenantId ?? joinedId)
+    await places.choose({ ...visitor, sessionId: session.id }, tenantId)
+    return frames.go(SECURED_PATH, cookie.given(token))
+  }
+
+  /** Places an operator who acts nowhere; all others stay where their tabs are, and may switch. */
+  async function joined(visitor: Visitor, tenantId: string): Promise<Response> {
+    if (visitor.place) return frames.go(url('', JOINED_PATH, { tenant: tenantId }))
+    await places.choose(visitor, tenantId)
+    return frames.go('/console')
+  }
+
+  function joinedPage({ memberships, place }: Visitor, tenantId: string | undefined): Response {
+    const tenant = memberships.find((one) => one.tenantId === tenantId)
+    const isThere = place?.kind === 'tenant' && place.tenantId === tenantId
+    if (!tenant || isThere) return frames.go('/console')
+    return frames.html(
+      JoinedPage({
+        base: frames.base(),
+        tenant: { id: tenant.tenantId, name: tenant.tenantName },
+        current: place?.kind === 'tenant' ? place.name : undefined,
+      }),
+    )
   }
 
   const usedUp = (what: string, next: string): Response =>
@@ -194,6 +225,7 @@ export function entryPages(parts: {
       ({ params, body, request }) => accept(params.token, body as Fields, request),
       { stranger: true },
     )
+    .get(JOINED_PATH, ({ visitor, query }) => joinedPage(visitor, query.tenant), { operator: true })
     .post(
       '/console/sign-out',
       async ({ visitor, actor }) => {

@@ -1,8 +1,9 @@
 import type { ComponentChildren } from 'preact'
-import { Button, LinkButton } from '../form/button.tsx'
+import { ActionButton, Button, LinkButton } from '../form/button.tsx'
 import type { FormError } from '../form/error-summary.tsx'
 import { Field } from '../form/field.tsx'
 import { Form } from '../form/form.tsx'
+import { FRAME_PATHS } from '../frame/navigation.ts'
 import { PlainFrame } from '../frame/plain-frame.tsx'
 import { Text } from '../text.tsx'
 import { url } from '../url.ts'
@@ -157,6 +158,42 @@ const ROLES: Readonly<Record<string, string>> = {
   member: 'As a member you run what is there; keys, team and bills are for owners.',
   viewer: 'As a viewer you see everything but keys, and change nothing.',
 }
+
+/** Who accepted an invitation decides whether to go there: other tabs have something open elsewhere. */
+export const JoinedPage = (page: {
+  base: string
+  tenant: { id: string; name: string }
+  /** The tenant that they are in; undefined for the installation. */
+  current: string | undefined
+}) => (
+  <PlainFrame
+    base={page.base}
+    windowTitle="Joined"
+    title={
+      <>
+        You joined <Text text={page.tenant.name} limit={64} />
+      </>
+    }
+    intro={
+      <>
+        You are still in{' '}
+        {page.current === undefined ? 'the installation' : <Text text={page.current} limit={64} />}.
+        Switching applies to all your open tabs.
+      </>
+    }
+  >
+    <div class="actions">
+      <ActionButton
+        weight="primary"
+        action={url(page.base, FRAME_PATHS.place)}
+        fields={{ place: page.tenant.id }}
+      >
+        Switch to <Text text={page.tenant.name} limit={32} />
+      </ActionButton>
+      <LinkButton href={url(page.base, '/console')}>Stay</LinkButton>
+    </div>
+  </PlainFrame>
+)
 
 /** A link that is no good any more, and what to do now. */
 export const UsedUpPage = (page: { base: string; what: string; next: ComponentChildren }) => (
