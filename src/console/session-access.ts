@@ -1,12 +1,21 @@
 import { requireSameOrigin } from '../http/same-origin.ts'
 import { type Admitted, createScoped, type Demand, type StartAging } from '../http/scoped.ts'
 import type { Engine } from '../platform/engines.ts'
-import { forbidden } from '../platform/errors.ts'
+import { conflict, forbidden } from '../platform/errors.ts'
 import type { Caller } from '../platform/keys.ts'
 import type { Tenants } from '../platform/tenants.ts'
 import { may } from './operators/rights.ts'
 import { tenantPlaceOf, type Visitors } from './operators/visitors.ts'
 import { createSessionCookie } from './session-cookie.ts'
+
+/** Names the tenant that a program means: its session acts where its operator last switched to. */
+const TENANT_HEADER = 'gatehouse-tenant'
+
+function requireMeant({ headers }: Request, tenantId: string) {
+  const meant = headers.get(TENANT_HEADER)
+  if (meant !== null && meant !== tenantId)
+    throw conflict('Gatehouse-Tenant: the session acts in another tenant; nothing was changed')
+}
 
 /**
  * Routes of an engine for whoever has a session of the console: an operator who acts in a tenant
@@ -43,6 +52,7 @@ export function createSessionAccess(parts: {
     const visitor = visitors.of(request, cookie.dashboardTokenIn)
     requireSameOrigin(request, baseUrl())
     const { tenantId, role } = tenantPlaceOf(visitor)
+    requireMeant(request, tenantId)
     if (!may(role, effect)) throw forbidden(`a ${role} may not ${effect} anything here`)
     const { status, plan, spend_cap_cents: spendCapCents } = tenants.find(tenantId)
     const source = addressOf(request)

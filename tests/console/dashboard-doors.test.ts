@@ -232,6 +232,20 @@ describe('every route answers 403', () => {
   })
 })
 
+test('a program that names a tenant gets 409 from every route while its session acts in another', async () => {
+  const session = await (await operatorIn({ [acme.id]: 'owner', [other.id]: 'owner' })).signIn()
+  await session.actIn(other.id)
+  for (const route of world.routes) {
+    const statusFor = async ({ id: meant }: Tenant) => {
+      const headers = { ...session.headers, 'gatehouse-tenant': meant }
+      const id = await world.jobFor(route, other)
+      return (await world.send(BY_SESSION, route, { headers, id })).status
+    }
+    const status = await statusFor(other)
+    expect([nameOf(route), status < 300, await statusFor(acme)]).toEqual([nameOf(route), true, 409])
+  }
+})
+
 /** What each role may call; a route that is not named here follows from its method. */
 const EVERYBODY: readonly Role[] = ROLES
 const CALLERS: Record<string, readonly Role[]> = {
