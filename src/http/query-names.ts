@@ -5,13 +5,16 @@ export interface QueryRoutes {
   routes: readonly { method: string; path: string; hooks: unknown }[]
 }
 
-/** Called by programs. A page ignores what it does not know, as links gather parameters on their way. */
-const OF_PROGRAMS = /^\/(?:v1|access|dashboard|public)\//
+/**
+ * Routes for programs. Pages ignore unknown parameters, because links gather some on their way.
+ * Telegram's webhook is left out: its handler checks the secret, which comes before anything else.
+ */
+const OF_PROGRAMS = /^\/(?:v1|access|dashboard|public)\/(?!passepartout\/telegram\/)/
 
 /**
- * Refuses a query that names a parameter which the route does not take, or one of them twice. A
- * filter that is misspelt would otherwise list everything. To be called once the caller is known to
- * be allowed in. `appOf` is asked once, at the first query.
+ * Refuses a query with a parameter that the route does not take, or with one given twice. Otherwise
+ * a misspelt filter would list everything. Call it after the credentials were checked. `appOf` is
+ * asked once, at the first query.
  */
 export function createQueryNames(appOf: () => QueryRoutes) {
   let known: Map<string, ReadonlySet<string>> | undefined
