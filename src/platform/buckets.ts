@@ -3,41 +3,47 @@ import { sha256 } from './crypto.ts'
 
 export type Buckets = ReturnType<typeof createBuckets>
 
-const SECOND = 1000
-const MINUTE = 60 * SECOND
+const MINUTE = 60_000
+const HOUR = 60 * MINUTE
+/** Parts of the window by which buckets are sorted. */
+const SLOTS = 60
+
+/** So many tokens, a whole number, at first and at most; as many flow in again each minute or hour. */
+type Rate = { perMinute: number } | { perHour: number }
 
 /**
- * A bucket of tokens for each key: `perMinute` of them, a whole number, at first and at most, and
- * as many flow in again each minute, evenly. In the memory of this process alone.
+ * A bucket of tokens for each key, refilled evenly at the given rate. In the memory of this process
+ * alone.
  *
- * Buckets that are full again are forgotten within a second. At `most` that are not, the fullest
+ * Buckets that are full again are forgotten within a sixtieth of the window. At `most` that are not, the fullest
  * are forgotten for a newcomer, which gives back the fewest tokens. An empty one is therefore the
  * last to go: to get rid of it takes `most` other keys that have been emptied as far within the
- * same minute. No newcomer is ever refused, so that nobody can shut others out with many keys.
+ * same window. No newcomer is ever refused, so that nobody can shut others out with many keys.
  */
 export function createBuckets({
   clock,
-  perMinute,
   most = 100_000,
   nameOf = sha256,
+  ...rate
 }: {
   clock: Clock
-  perMinute: number
   most?: number
   /** Else a digest: keys may be as long as a stranger likes, or parts of texts that would be kept. */
   nameOf?: (key: string) => string
-}) {
+} & Rate) {
+  const [tokens, windowMs] = 'perMinute' in rate ? [rate.perMinute, MINUTE] : [rate.perHour, HOUR]
+  const slotMs = windowMs / SLOTS
   /**
-   * Time is counted in ticks, of which `perMinute` make a millisecond. A token then takes 60,000
-   * of them at every rate, and whole numbers lose nothing in rounding.
+   * Time is counted in ticks, of which `tokens` make a millisecond. A token then takes as many of
+   * them as the window has milliseconds, and whole numbers lose nothing in rounding.
    */
-  const ticks = (ms: number) => ms * perMinute
-  const TOKEN = MINUTE
+  const ticks = (ms: number) => ms * tokens
+  const TOKEN = windowMs
 
   /** When a bucket will be full, in ticks: all there is to know of it. Full ones are not here. */
   const fullAt = new Map<string, number>()
-  /** The keys by the second in which they will be full: at most 62 of those. */
-  const bySecond = new Map<number, Set<string>>()
+  /** The keys by the slot in which they will be full: at most 62 of those. */
+  const bySlot = new Map<number, Set<string>>()
   let swept = 0
 
   /** Takes a token and returns 0; where there is none, the milliseconds until the next. */
@@ -50,8 +56,8 @@ export function createBuckets({
 
     const before = fullAt.get(name)
     if (before === undefined && fullAt.size >= most) forgetFullest()
-    // Of a busy key many tokens are taken within the same second, where it stays in its place.
-    if (before !== undefined && secondOf(before) === secondOf(emptied)) fullAt.set(name, emptied)
+    // Of a busy key many tokens are taken within the same slot, where it stays in its place.
+    if (before !== undefined && slotOf(before) === slotOf(emptied)) fullAt.set(name, emptied)
     else {
       forget(name)
       remember(name, emptied)
@@ -70,8 +76,8 @@ export function createBuckets({
     const now = sweptNow()
     const full = fullTime(nameOf(key), now)
     return {
-      left: Math.floor((ticks(now + MINUTE) - full) / TOKEN),
-      fullInMs: Math.ceil((full - ticks(now)) / perMinute),
+      left: Math.floor((ticks(now + windowMs) - full) / TOKEN),
+      fullInMs: Math.ceil((full - ticks(now)) / tokens),
     }
   }
 
@@ -86,23 +92,23 @@ export function createBuckets({
 
   function sweptNow(): number {
     const now = Math.floor(clock.monotonic())
-    forgetFull(Math.floor(now / SECOND))
+    forgetFull(Math.floor(now / slotMs))
     return now
   }
 
   const fullTime = (name: string, now: number) => Math.max(fullAt.get(name) ?? 0, ticks(now))
 
-  /** No bucket may be more than a minute from being full. */
+  /** No bucket may be more than a window from being full. */
   const waitFor = (emptied: number, now: number): number =>
-    Math.max(Math.ceil((emptied - ticks(now + MINUTE)) / perMinute), 0)
+    Math.max(Math.ceil((emptied - ticks(now + windowMs)) / tokens), 0)
 
-  const secondOf = (full: number): number => Math.ceil(full / ticks(SECOND))
+  const slotOf = (full: number): number => Math.ceil(full / ticks(slotMs))
 
   function remember(name: string, full: number) {
-    const second = secondOf(full)
-    const names = bySecond.get(second)
+    const slot = slotOf(full)
+    const names = bySlot.get(slot)
     if (names) names.add(name)
-    else bySecond.set(second, new Set([name]))
+    else bySlot.set(slot, new Set([name]))
     fullAt.set(name, full)
   }
 
@@ -110,25 +116,25 @@ export function createBuckets({
     const full = fullAt.get(name)
     if (full === undefined) return
     fullAt.delete(name)
-    const second = secondOf(full)
-    const names = bySecond.get(second)
+    const slot = slotOf(full)
+    const names = bySlot.get(slot)
     names?.delete(name)
-    if (names?.size === 0) bySecond.delete(second)
+    if (names?.size === 0) bySlot.delete(slot)
   }
 
-  function forgetFull(second: number) {
-    if (second === swept) return
-    swept = second
-    for (const [each, names] of bySecond) {
-      if (each > second) continue
+  function forgetFull(slot: number) {
+    if (slot === swept) return
+    swept = slot
+    for (const [each, names] of bySlot) {
+      if (each > slot) continue
       for (const name of names) fullAt.delete(name)
-      bySecond.delete(each)
+      bySlot.delete(each)
     }
   }
 
   /** A hundredth at a time: to find the first of a set from which many were deleted is slow. */
   function forgetFullest() {
-    const names = bySecond.get(Math.min(...bySecond.keys())) ?? []
+    const names = bySlot.get(Math.min(...bySlot.keys())) ?? []
     let left = Math.ceil(most / 100)
     for (const name of names) {
       if (left-- === 0) break
