@@ -20,6 +20,7 @@ import {
   recoveryCodes,
   withToken,
 } from './engines/gate/flows/acts.ts'
+import { newBrowser } from './engines/gate/flows/browser.ts'
 import { bootFlows, type FlowWorld, node, PASSWORD, totpAt } from './engines/gate/flows/world.ts'
 import { HOUR, type Json, SECOND } from './engines/gate/world.ts'
 import type { Answer } from './support/app.ts'
@@ -76,10 +77,30 @@ describe('the nodes of docs/sign-in.md', () => {
     'recovery, code sent': (world) => codeSent(world, 'recovery', { email: ADA }),
     verification: (world) => world.start('verification'),
     'verification, code sent': (world) => codeSent(world, 'verification', { email: ADA }),
-    'verification, done, with X-Return-To': async (world) => {
+    'recovery, verification, by a link': async (world) => {
       await someone(world)
+      await codeSent(world, 'recovery', { email: ADA })
+      const { body } = await world.read(world.linkFor(ADA))
+      node(body, 'code').attributes.value = ''
+      return body
+    },
+    'verification, mailbox shown': async (world) => {
+      await someone(world)
+      const browser = newBrowser(world.app)
+      const link = await browser.visit(world.linkFor(ADA))
+      const choice = await browser.follow(await browser.press(link, ['method', 'code']))
+      const nodes = choice.forms.flatMap(({ buttons }) =>
+        buttons.map(([name, value]) => ({
+          group: 'code',
+          attributes: { name, value, type: 'submit' },
+        })),
+      )
+      return { ui: { nodes } }
+    },
+    'verification, done, with X-Return-To': async (world) => {
+      const token = await someone(world)
       const sent = await codeSent(world, 'verification', { email: ADA })
-      return world.sendWell(sent, { method: 'code', code: world.codeFor(ADA) })
+      return world.sendWell(sent, { code: world.codeFor(ADA) }, withToken(token))
     },
     settings: async (world) => world.settings(await someone(world)),
     'settings, with an authenticator and codes': async (world) => {
@@ -167,12 +188,13 @@ describe('the bodies of docs/sign-in.md', () => {
   async function placeFor(world: FlowWorld, kind: string, wanted: Json): Promise<Place> {
     if (kind === 'settings') return settingsFor(world, wanted)
     if (wanted.totp_code || wanted.lookup_secret) return secondFactorFor(world)
-    if (kind !== 'registration') await someone(world)
+    const token = kind === 'registration' ? undefined : await someone(world)
     const about = { login: { identifier: ADA }, registration: { traits: { email: ADA } } }[kind]
     const fields = { identifier: ADA, email: ADA, password: PASSWORD }
     if (!wanted.code) return { flow: await world.start(kind), fields }
     const flow = await codeSent(world, kind, about ?? { email: ADA })
-    return { flow, fields: { code: world.codeFor(ADA) } }
+    const headers = kind === 'verification' && token ? { headers: withToken(token) } : {}
+    return { flow, fields: { code: world.codeFor(ADA) }, ...headers }
   }
 
   async function secondFactorFor(world: FlowWorld): Promise<Place> {
@@ -307,7 +329,14 @@ describe('the settings of providers that the docs show', async () => {
 test('docs/sign-in.md has every mail by its subject', () => {
   const letters = createLetters('en')
   const link = 'https://gatehouse.example.org/'
-  const about = { tenantName: 'Acme', code: '', link, lifetimeMs: 0, newAddress: ADA }
+  const about = {
+    tenantName: 'Acme',
+    code: '',
+    link,
+    lifetimeMs: 0,
+    linkLifetimeMs: 0,
+    newAddress: ADA,
+  }
   const written = Object.values(letters).map((write) => write({ ...about, isOn: true }).subject)
   const shown = page.table('Mail', 'Goes to', 'When').map(([subject]) => plain(subject))
   expect(shown.toSorted()).toEqual(written.toSorted())

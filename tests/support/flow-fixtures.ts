@@ -1,5 +1,6 @@
 import encodeQR from 'qr'
 import type { FlowPage, NoticePage } from '../../src/engines/gate/flows/pages.ts'
+import { english } from '../../src/engines/gate/flows/ui/words-en.ts'
 import type {
   Flow,
   FlowKind,
@@ -392,6 +393,27 @@ export function flowFixtures(origin = ''): Record<string, FlowPage> {
         submit('code', 'email', ADDRESS, 'Send another code'),
       ],
       messages: [says(1060003, `If ${ADDRESS} has an account, a code is on its way.`)],
+      flow: { state: 'sent_email', active: 'code' },
+    }),
+    'recovery-link': page({
+      kind: 'recovery',
+      nodes: [
+        csrf(),
+        input('code', { name: 'code', type: 'hidden', value: 'A'.repeat(43) }),
+        hiddenMethod(),
+        submit('code', 'method', 'code', 'Continue'),
+      ],
+      messages: [says(1900010, english.texts[1900010].replace('{address}', ADDRESS))],
+      flow: { state: 'sent_email', active: 'code' },
+    }),
+    'verification-choice': page({
+      kind: 'verification',
+      nodes: [
+        csrf(),
+        submit('code', 'confirm_by', 'sign_in', english.texts[1900008]),
+        submit('code', 'confirm_by', 'recovery', english.texts[1900009]),
+      ],
+      messages: [says(1900006, english.texts[1900006])],
       flow: { state: 'sent_email', active: 'code' },
     }),
     'verification-done': page({

@@ -73,9 +73,10 @@ const Buttons = ({ form, words }: { form: Form; words: Words }) => {
 /** Says that what is shown this once was written down. */
 const CONFIRMS = 'lookup_secret_confirm'
 
-function weightOf({ content, buttons, isAside }: Form, position: number) {
+function weightOf({ group, content, buttons, isAside }: Form, position: number) {
   if (isAside) return 'quiet'
-  const isFirst = position === 0 && content.some(isField)
+  // With a code that a link brought, the button is all there is.
+  const isFirst = position === 0 && (content.some(isField) || group === 'code')
   return isFirst || buttons[position]?.attributes.name === CONFIRMS ? 'primary' : 'secondary'
 }
 

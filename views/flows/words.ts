@@ -9,8 +9,10 @@ export type Topic =
   | 'sign_up'
   | 'enter_code'
   | 'recover'
+  | 'recover_by_link'
   | 'recovered'
   | 'verify'
+  | 'confirm'
   | 'verified'
   | 'settings'
 
@@ -58,8 +60,10 @@ const en: Words = {
     sign_up: 'Create your {tenant} account',
     enter_code: 'Enter the code from {tenant}',
     recover: 'Get back into {tenant}',
+    recover_by_link: 'Get back into {tenant}',
     recovered: 'Welcome back to {tenant}',
     verify: 'Confirm your address for {tenant}',
+    confirm: 'Confirm your address for {tenant}',
     verified: 'Address confirmed for {tenant}',
     settings: 'Your {tenant} account',
   },
@@ -158,8 +162,10 @@ const de: Words = {
     sign_up: 'Konto bei {tenant} anlegen',
     enter_code: 'Code von {tenant} eingeben',
     recover: 'Zurück zu {tenant}',
+    recover_by_link: 'Zurück zu {tenant}',
     recovered: 'Willkommen zurück bei {tenant}',
     verify: 'Adresse für {tenant} bestätigen',
+    confirm: 'Adresse für {tenant} bestätigen',
     verified: 'Adresse für {tenant} bestätigt',
     settings: 'Dein Konto bei {tenant}',
   },

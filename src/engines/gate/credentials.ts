@@ -15,6 +15,10 @@ export function createCredentials({ store, clock }: { store: Store; clock: Clock
     return row && (JSON.parse(row.config) as { hashed_password: string }).hashed_password
   }
 
+  /** Whether somebody could sign in otherwise than by a code from their mailbox. */
+  const hasWayIn = (person: Person): boolean =>
+    passwordOf(person) !== undefined || store.socialLinks.of(person.tenantId, person.id).length > 0
+
   const setPassword = (person: Person, hash: string) =>
     put(person, 'password', { hashed_password: hash })
 
@@ -31,5 +35,5 @@ export function createCredentials({ store, clock }: { store: Store; clock: Clock
     store.codes.removeOfIdentity(tenantId, id)
   }
 
-  return { passwordOf, setPassword, put, removeAll }
+  return { passwordOf, hasWayIn, setPassword, put, removeAll }
 }

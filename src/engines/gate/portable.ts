@@ -159,6 +159,7 @@ const CONFIGS = {
     after: OptionalCount,
     failures: Count,
     failedAt: OptionalTime,
+    byMailbox: Type.Optional(Kept({ failures: Count, failedAt: OptionalTime })),
   }),
   lookup_secret: Kept({
     codes: Type.Array(

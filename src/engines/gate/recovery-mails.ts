@@ -48,6 +48,7 @@ export function createRecoveryMails(parts: {
         person,
         kind: BY_HAND,
         expiresAt: flow.expiresAt,
+        link: 'this flow',
         letter: (letters, about) => letters.recovery(about),
       })
       audit.record({

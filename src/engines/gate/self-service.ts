@@ -3,10 +3,12 @@ import type { Mail } from '../../platform/mail/index.ts'
 import type { Platform } from '../../platform/platform.ts'
 import type { Credentials } from './credentials.ts'
 import type { Events } from './events.ts'
+import { createAddressProof } from './flows/address-proof.ts'
 import { createCodeSteps } from './flows/code-steps.ts'
 import { createCodes } from './flows/codes.ts'
 import { createCompletion } from './flows/completion.ts'
 import { createFlowKeeper } from './flows/flow.ts'
+import { createHolders } from './flows/holders.ts'
 import { createFlows } from './flows/index.ts'
 import { createLogin } from './flows/kinds/login.ts'
 import { createRecovery } from './flows/kinds/recovery.ts'
@@ -17,6 +19,7 @@ import { createNotify } from './flows/notices.ts'
 import { createOffers } from './flows/offers.ts'
 import type { Pages } from './flows/pages.ts'
 import { createPresentFlow } from './flows/present.ts'
+import { createRecovered } from './flows/recovered.ts'
 import { createSessionAccess } from './flows/session-access.ts'
 import { createThrottle } from './flows/throttle.ts'
 import { createSignInMetrics } from './metrics.ts'
@@ -87,13 +90,21 @@ export function createSelfService(
     perMinute: config.limits.signInsPerMinute,
     perIdentifierPerMinute: config.limits.signInsPerIdentifierPerMinute,
   })
-  const codes = createCodes({ ...common, urlOf, lifetimeMs: codeLifetimeMs })
+  const codes = createCodes({ ...common, throttle, urlOf, lifetimeMs: codeLifetimeMs })
   const codeSteps = createCodeSteps({ ...common, codes, throttle })
   const linking = createLinking(common)
-  const completion = createCompletion({ ...common, linking })
+  const proof = createAddressProof(common)
+  const completion = createCompletion({ ...common, linking, proof })
   const verifying = createVerifying({ ...common, codes })
   const roundTrips = createRoundTrips({ ...common, social, throttle, callbackUrl })
-  const socialSignIn = createSocialSignIn({ ...common, offers, linking, completion, verifying })
+  const socialSignIn = createSocialSignIn({
+    ...common,
+    offers,
+    linking,
+    completion,
+    proof,
+    verifying,
+  })
   const access = createSessionAccess(common)
   const notify = createNotify(common)
   const forms = {
@@ -101,6 +112,9 @@ export function createSelfService(
     codes,
     codeSteps,
     completion,
+    proof,
+    holders: createHolders(common),
+    recovered: createRecovered({ ...common, completion }),
     verifying,
     throttle,
     offers,
@@ -148,7 +162,7 @@ export function createSelfService(
   return {
     flows,
     pages,
-    completion,
+    proof,
     callbackUrl,
     clientOf: createClientOf(web),
     offers,

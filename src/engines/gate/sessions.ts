@@ -20,6 +20,9 @@ import type { SessionWithIdentity } from './store/sessions.ts'
 
 const PREFIX = 'gat_st_'
 
+/** Methods of those who have shown that they read the mails of the person. */
+const BY_MAILBOX: ReadonlySet<AuthenticationMethod['method']> = new Set(['code', 'code_recovery'])
+
 /** How somebody has just signed in, and with what device. */
 interface SignIn {
   assuranceLevel: AssuranceLevel
@@ -119,16 +122,29 @@ export function createSessions(parts: {
   function authenticated(token: string | undefined, tenantId?: string): SessionWithIdentity {
     if (token === undefined)
       throw unauthenticated('missing session token: send it as X-Session-Token')
+    return (
+      ofToken(token, tenantId) ??
+      fail(unauthenticated('the session token is not valid, or its session has ended'))
+    )
+  }
+
+  /** The same; undefined for a token that is not good. */
+  function ofToken(token = '', tenantId?: string): SessionWithIdentity | undefined {
     const row = isWellFormed(token) ? store.sessions.byToken(sha256(token)) : undefined
-    if (!row || !isAlive(row) || (tenantId !== undefined && row.tenant_id !== tenantId))
-      throw unauthenticated('the session token is not valid, or its session has ended')
-    return row
+    const isTheirs = tenantId === undefined || row?.tenant_id === tenantId
+    return row && isAlive(row) && isTheirs ? row : undefined
   }
 
   /** By its id; undefined once it has ended. */
   function alive(tenantId: string, id: string): SessionWithIdentity | undefined {
     const row = store.sessions.byId(tenantId, id)
     return row && isAlive(row) ? row : undefined
+  }
+
+  /** Whether it began with a code from a mail. */
+  function isByMailbox(tenantId: string, id: string): boolean {
+    const methods: AuthenticationMethod[] = JSON.parse(alive(tenantId, id)?.methods ?? '[]')
+    return methods.some(({ method }) => BY_MAILBOX.has(method))
   }
 
   const owes = (row: SessionWithIdentity): boolean =>
@@ -190,7 +206,9 @@ export function createSessions(parts: {
     reissue,
     whoami,
     authenticated,
+    ofToken,
     alive,
+    isByMailbox,
     owes,
     present,
     endAll,

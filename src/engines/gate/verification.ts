@@ -32,8 +32,8 @@ export function createVerification(parts: {
   const { db, clock, audit, store, people, mail, keeper, verifying, metering } = parts
 
   /**
-   * A new mail to somebody whose address is not proven; codes of earlier ones die. Its code is good
-   * for as long as the flow, so that the link in the mail is, too.
+   * A new mail to somebody whose address is not proven; codes of earlier ones die. Its code and its
+   * link are good for as long as the flow.
    */
   const resend = (caller: Caller, identityId: string): Promise<StartedFlow> =>
     db.commit(() => {
@@ -45,7 +45,13 @@ export function createVerification(parts: {
       if (person.state === 'inactive') throw invalid('the identity is inactive')
       metering.reserve(caller)
       requireAllowance(mail, address, RESENT, clock.now())
-      const flow = keeper.begin({ tenantId, kind: 'verification', language: 'en', identityId })
+      const flow = keeper.begin({
+        tenantId,
+        kind: 'verification',
+        language: 'en',
+        identityId,
+        internal: { holder: 'program' },
+      })
       verifying.ask(flow, person, { kind: RESENT, expiresAt: flow.expiresAt })
       audit.record({
         tenantId,

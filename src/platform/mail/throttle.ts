@@ -16,6 +16,11 @@ const LIMITS = [
 export const COUNTED_MS = Math.max(...LIMITS.map(({ withinMs }) => withinMs))
 const MOST = Math.max(...LIMITS.map(({ most }) => most))
 
+/** The same where everybody may ask. Beyond the hour's mails there is still one in a while. */
+const GAP = { most: 1, withinMs: MINUTE / 2 }
+const HOURLY = { most: 8, withinMs: 60 * MINUTE }
+const STEADY = { most: 1, withinMs: 7.5 * MINUTE }
+
 /** Of all kinds together: somebody else is at it, and nobody is told to wait. */
 const MOST_OF_ALL = 10
 
@@ -43,13 +48,31 @@ export function createThrottle(parts: { store: Store; hashOf: RecipientHash }) {
     return retryAfterMs > 0 ? { allowed: false, retryAfterMs } : { allowed: true }
   }
 
+  /**
+   * For mails that strangers can ask for as well as the owner of the address: eight an hour, and
+   * beyond these one whenever the newest is 7.5 minutes old. Whoever uses them up cannot keep the
+   * owner waiting for longer than that.
+   */
+  function sharedAllowance(
+    tenantId: string | null,
+    recipient: string,
+    now: number,
+    kind: string,
+  ): Allowance {
+    const of = { kind, since: now - COUNTED_MS, now }
+    const times = store.mails.recent(hashOf(tenantId, recipient), of, HOURLY.most)
+    const turnMs = Math.min(waitFor(HOURLY, times, now), waitFor(STEADY, times, now))
+    const retryAfterMs = Math.max(waitFor(GAP, times, now), turnMs)
+    return retryAfterMs > 0 ? { allowed: false, retryAfterMs } : { allowed: true }
+  }
+
   /** Whether so many mails went to an address within the hour that it is to be left alone. */
   function isPestered(tenantId: string | null, recipient: string, now: number): boolean {
     const within = { except: WITHHELD, since: now - COUNTED_MS, now }
     return store.mails.countSent(hashOf(tenantId, recipient), within, MOST_OF_ALL) >= MOST_OF_ALL
   }
 
-  return { allowance, isPestered }
+  return { allowance, sharedAllowance, isPestered }
 }
 
 function waitFor({ most, withinMs }: (typeof LIMITS)[number], times: number[], now: number) {

@@ -35,8 +35,10 @@ export function createCodeSteps(parts: {
    */
   async function sendToHolder(
     flow: FlowRow,
-    address: string,
-    letter: Sending['letter'],
+    {
+      address,
+      ...sending
+    }: Pick<Sending, 'address' | 'client' | 'link' | 'latestWorks' | 'letter'>,
   ): Promise<Stepped> {
     const sent = await db.commit(() => {
       const current = keeper.open(flow.id)
@@ -44,7 +46,7 @@ export function createCodeSteps(parts: {
       const isMeant = current.identityId === null || current.identityId === person?.id
       const isGood = person?.state === 'active' && isMeant
       const withheld = isGood ? undefined : 'nobody who could sign in has this address'
-      return codes.send(current, { address, person, withheld, letter })
+      return codes.send(current, { ...sending, address, person, withheld })
     })
     return { is: 'flow', flow: sent }
   }

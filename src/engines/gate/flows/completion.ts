@@ -11,6 +11,7 @@ import type { FlowRow } from '../store/flows.ts'
 import type { IdentityRow } from '../store/identities.ts'
 import type { Store } from '../store/index.ts'
 import { byThemselves } from './actor.ts'
+import type { AddressProof } from './address-proof.ts'
 import { type Client, deviceOf } from './client.ts'
 import { complain, FlowRefusal } from './failure.ts'
 import type { FlowKeeper, PendingAccount } from './flow.ts'
@@ -58,11 +59,13 @@ export function createCompletion(parts: {
   sessions: Sessions
   credentials: Credentials
   linking: Linking
+  proof: AddressProof
   events: Events
   /** The page of a flow. */
   hostedUrl: (flow: FlowRow) => string
 }) {
-  const { store, clock, audit, keeper, sessions, credentials, linking, events, hostedUrl } = parts
+  const { store, clock, audit, keeper, sessions, credentials, linking, proof } = parts
+  const { events, hostedUrl } = parts
 
   /** A sign-in of somebody known: a new session, or a stronger one. */
   function signIn(flow: FlowRow, person: IdentityRow, proof: Proof, client: Client): Completed {
@@ -141,6 +144,7 @@ export function createCompletion(parts: {
     const pending = pendingOf(flow, person)
     if (pending) linking.link(person, pending)
     const nextFlow = flow.nextFlowId === null ? undefined : store.flows.find(flow.nextFlowId)
+    if (nextFlow?.kind === 'verification') proof.resume(nextFlow, person)
     if (nextFlow) return ended(flow, person, { ...of, next: hostedUrl(nextFlow) })
     if (client.wants === 'json') return ended(flow, person, { ...of, next: undefined })
     const next =
@@ -157,7 +161,7 @@ export function createCompletion(parts: {
     sessionId: string,
     { browserHash }: Client,
   ): string {
-    const id = kind === 'registration' ? 1900006 : 1900005
+    const id = kind === 'registration' ? 1900013 : 1900012
     const settings = keeper.begin({
       tenantId,
       kind: 'settings',
@@ -206,8 +210,7 @@ export function createCompletion(parts: {
    * taken away, so that they cannot come back by it.
    */
   function proveByMailbox(person: IdentityRow): IdentityRow {
-    const address = store.addresses.of(person.tenantId, person.id)
-    if (!address || address.verifiedAt !== null) return person
+    if (proof.isProven(person)) return person
     credentials.removeAll(person)
     audit.record({
       tenantId: person.tenantId,
@@ -215,22 +218,12 @@ export function createCompletion(parts: {
       action: 'identity.credentials_wiped',
       object: `identity:${person.id}`,
     })
-    prove(person)
+    proof.prove(person)
     return sessions.endAll(person)
-  }
-
-  /** The address is theirs from now on. */
-  function prove(person: IdentityRow) {
-    const { tenantId, id } = person
-    const now = clock.now()
-    const address = store.addresses.of(tenantId, id)
-    if (!address || address.verifiedAt !== null) return
-    store.addresses.put({ ...address, status: 'completed', verifiedAt: now, updatedAt: now })
-    events(tenantId, { type: 'identity.email_verified', identityId: id, payload: {} }, now)
   }
 
   const sessionRow = ({ tenantId }: IdentityRow, { id }: SessionDetail) =>
     store.sessions.byId(tenantId, id) as NonNullable<ReturnType<typeof store.sessions.byId>>
 
-  return { signIn, signUp, prove, proveByMailbox }
+  return { signIn, signUp, proveByMailbox }
 }

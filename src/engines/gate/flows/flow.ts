@@ -37,6 +37,20 @@ export interface Internal {
   recoveryCodes?: string[]
   /** What is to stand instead of the address before, unless the person's sessions end first. */
   addressChange?: { address: string; instead: string; generation: number }
+  /** Whose the account is that is to be confirmed: the browser of its owner, or a program. */
+  holder?: Holder
+  /** Whose mailbox it is has been shown, and whether the account is theirs has not. */
+  mailbox?: Mailbox | undefined
+}
+
+/** SHA-256 of the cookie of a browser, or the program that the flow was handed to. */
+export type Holder = { browserHash: string } | 'program'
+
+/** A mailbox that somebody has shown to be theirs, and the person who has its address or wants it. */
+export interface Mailbox {
+  identityId: string
+  address: string
+  generation: number
 }
 
 /** Something that is said when the flow is looked at next. */
@@ -58,6 +72,9 @@ export type NewFlow = Pick<FlowRow, 'tenantId' | 'kind'> & {
       | 'nextFlowId'
       | 'browserHash'
       | 'address'
+      | 'state'
+      | 'active'
+      | 'expiresAt'
     >
   >
 
@@ -89,6 +106,24 @@ export function createFlowKeeper(parts: {
     if (parts) row.internal = sealed(row, parts)
     store.flows.insert(row)
     return row
+  }
+
+  /**
+   * One for the link of a mail, of which nobody knows but the mailbox: whoever has the first one can
+   * neither use up its tries nor send its code elsewhere.
+   */
+  function beginForLink(
+    row: FlowRow,
+    { address, expiresAt }: { address: string; expiresAt: number },
+  ): FlowRow {
+    const { tenantId, kind, language, identityId, returnTo } = row
+    const { holder, addressChange } = internalOf(row)
+    const internal = {
+      ...(addressChange && { addressChange }),
+      ...(holder && holder !== 'program' && { holder }),
+    }
+    const opened = { state: 'sent_email', active: 'code', address, expiresAt } as const
+    return begin({ tenantId, kind, language, identityId, returnTo, internal, ...opened })
   }
 
   /** A new one for the purpose of one that is over. */
@@ -148,7 +183,18 @@ export function createFlowKeeper(parts: {
   const csrfTokenOf = ({ id }: FlowRow, browserHash: string | null): string =>
     sealing.fingerprint(CSRF, browserHash === null ? id : `${id} ${browserHash}`)
 
-  return { begin, renew, save, open, isExpired, complete, noticesOf, internalOf, csrfTokenOf }
+  return {
+    begin,
+    beginForLink,
+    renew,
+    save,
+    open,
+    isExpired,
+    complete,
+    noticesOf,
+    internalOf,
+    csrfTokenOf,
+  }
 }
 
 /** Whether a browser is the one that a flow belongs to, or the flow belongs to none. */

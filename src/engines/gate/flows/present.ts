@@ -4,10 +4,17 @@ import type { Identity } from '../model/identities.ts'
 import type { FlowRow } from '../store/flows.ts'
 import type { Client } from './client.ts'
 import type { Complaint } from './failure.ts'
-import type { FlowKeeper } from './flow.ts'
+import type { FlowKeeper, Notice } from './flow.ts'
 import type { Kind } from './kinds/kind.ts'
 import type { Submission } from './submission.ts'
-import { createSay, csrfNode, type MessageId, type Say, withMessage } from './ui/index.ts'
+import {
+  createSay,
+  csrfNode,
+  isLinkSecret,
+  type MessageId,
+  type Say,
+  withMessage,
+} from './ui/index.ts'
 
 /** What is shown besides the flow as it is kept. */
 interface Showing {
@@ -33,6 +40,15 @@ export function createPresentFlow(parts: {
 }) {
   const { keeper, kinds, urlOf, requestUrl, identityOf } = parts
 
+  /** Besides its state, what is known of it and how it was opened count. */
+  function saidOf(row: FlowRow, code: string | undefined): Notice[] {
+    const { mailbox, addressChange } = row.kind === 'verification' ? keeper.internalOf(row) : {}
+    if (mailbox) return [{ id: addressChange ? 1900007 : 1900006 }]
+    const isByLink = row.state === 'sent_email' && code !== undefined && isLinkSecret(code)
+    const id = isByLink ? BY_LINK[row.kind] : undefined
+    return id === undefined ? standing(row) : [{ id, context: { address: row.address } }]
+  }
+
   return function present(row: FlowRow, showing: Showing): Flow {
     const { complaints = [], typed, continueWith, code, client } = showing
     const browserHash = client?.wants === 'page' ? client.browserHash : null
@@ -45,7 +61,7 @@ export function createPresentFlow(parts: {
       say,
     )
     const isRefused = isOver && complaints.length > 0
-    const said = isRefused ? [] : [...keeper.noticesOf(row), ...standing(row)]
+    const said = isRefused ? [] : [...keeper.noticesOf(row), ...saidOf(row, code)]
     const messages = [...complained.messages, ...said.map(({ id, context }) => say(id, context))]
     const url = urlOf(row.kind, { flow: row.id })
     const identity = row.kind === 'settings' ? identityOf(row) : undefined
@@ -76,6 +92,8 @@ export function createPresentFlow(parts: {
     }
   }
 }
+
+const BY_LINK: Partial<Record<FlowKind, MessageId>> = { recovery: 1900010, verification: 1900011 }
 
 /** All of them above the form, as the contract has it, and each beside its field where it has one. */
 function complainAbout(nodes: Node[], complaints: readonly Complaint[], say: Say) {

@@ -19,6 +19,7 @@ export function createThrottle(parts: {
   const { clock, perMinute, perIdentifierPerMinute } = parts
   const addresses = createBuckets({ clock, perMinute, most: MOST })
   const identifiers = createBuckets({ clock, perMinute: perIdentifierPerMinute, most: MOST })
+  const mails = createBuckets({ clock, perHour: MAILS_PER_HOUR, most: MOST })
 
   /** Throws when there have been too many tries; the try is then not made at all. */
   const guarded = <T>(who: Person, client: Client, attempt: () => Promise<T>): Promise<T> =>
@@ -46,11 +47,36 @@ export function createThrottle(parts: {
   const takeIfRoom = (client: Client): boolean =>
     ofAddress(client).every(({ from, key }) => from.take(key) === 0)
 
-  return { guarded, watched, spend, counted, takeIfRoom }
+  /**
+   * For mails that a client asks for: how long it has to wait for another one to the same address.
+   * A stranger runs into this before the owner of the address does.
+   */
+  const mailWait = (client: Client, letter: Letter): number =>
+    client.hasKey ? 0 : mails.peek(keyOf(client, letter))
+
+  /** For a mail that has been written down. */
+  const mailed = (client: Client, letter: Letter) => {
+    if (!client.hasKey) mails.take(keyOf(client, letter))
+  }
+
+  const keyOf = (client: Client, { tenantId, kind, address }: Letter): string =>
+    JSON.stringify([addressOf(client), tenantId, kind, address])
+
+  return { guarded, watched, spend, counted, takeIfRoom, mailWait, mailed }
 }
 
 /** Far more than are at it at once; each costs some 400 bytes. */
 const MOST = 20_000
+
+/** Of each kind, to one address of a person, asked for from one network. */
+const MAILS_PER_HOUR = 5
+
+/** A mail of a kind to an address. */
+interface Letter {
+  tenantId: string
+  kind: string
+  address: string
+}
 
 /** Somebody that a try is for, whether there is such a person or not. */
 interface Person {

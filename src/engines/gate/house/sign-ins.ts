@@ -3,7 +3,7 @@ import type { Actor, Audit } from '../../../platform/audit/index.ts'
 import { forbidden, notFound } from '../../../platform/errors.ts'
 import { HOUSE_ID } from '../../../platform/house.ts'
 import type { CredentialRemoval } from '../credential-removal.ts'
-import type { Completion } from '../flows/completion.ts'
+import type { AddressProof } from '../flows/address-proof.ts'
 import type { Session, SessionDetail } from '../model/sessions.ts'
 import type { ChangePassword } from '../password-change.ts'
 import type { Hashing } from '../passwords/hashing.ts'
@@ -28,11 +28,11 @@ export function createHouseSignIns(parts: {
   hashing: Hashing
   setPassword: ChangePassword
   credentialRemoval: CredentialRemoval
-  completion: Pick<Completion, 'prove'>
+  proof: Pick<AddressProof, 'prove'>
   minLength: number
 }) {
   const { db, audit, people, sessions, hashing, setPassword, credentialRemoval } = parts
-  const { completion, minLength } = parts
+  const { proof, minLength } = parts
 
   const existing = (operatorId: string) => people.existing(HOUSE_ID, operatorId)
 
@@ -51,7 +51,7 @@ export function createHouseSignIns(parts: {
   }
 
   /** Within a commit: the operator has shown that mail to their address reaches them. */
-  const verify = (operatorId: string): void => completion.prove(existing(operatorId))
+  const verify = (operatorId: string): void => proof.prove(existing(operatorId))
 
   /**
    * Ends all sessions but the one that is kept. Throws `invalid` for a password that breaks a rule.

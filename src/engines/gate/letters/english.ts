@@ -1,6 +1,9 @@
 import type { Wording } from './wording.ts'
 
-const bothWork = (lifetime: string) => `Code and link work once, for ${lifetime}.`
+const bothWork = (code: string, link: string) =>
+  code === link
+    ? `Code and link work once, for ${code}.`
+    : `The code works once, for ${code}, and the link once, for ${link}.`
 const codeWorks = (lifetime: string) => `The code works once, for ${lifetime}.`
 const yourAddress = (tenantName: string) =>
   `You get this mail because your account at ${tenantName} has this address.`
@@ -8,24 +11,24 @@ const yourAddress = (tenantName: string) =>
 export const english: Wording = {
   orOpen: 'Or open this address:',
 
-  verification: ({ tenantName, lifetime }) => ({
+  verification: ({ tenantName, lifetime, linkLifetime }) => ({
     subject: `Confirm your address for ${tenantName}`,
     heading: 'Confirm your e-mail address',
     paragraphs: [
       `Enter this code at ${tenantName}, or open the link below, to confirm that this address is yours.`,
     ],
     button: 'Confirm the address',
-    footer: `${bothWork(lifetime)} If you did not expect this mail, somebody else gave your address: ignore it, and do not confirm anything.`,
+    footer: `${bothWork(lifetime, linkLifetime)} If you did not expect this mail, somebody else gave your address: ignore it, and do not confirm anything.`,
   }),
 
-  recovery: ({ tenantName, lifetime }) => ({
+  recovery: ({ tenantName, lifetime, linkLifetime }) => ({
     subject: `Get back into your account at ${tenantName}`,
     heading: 'Get back into your account',
     paragraphs: [
       `Somebody, probably you, asked for a way back into your account at ${tenantName}. Enter this code there, or open the link below.`,
     ],
     button: 'Get back in',
-    footer: `${bothWork(lifetime)} If it was not you, ignore this mail: nothing has changed yet. Never pass the code on.`,
+    footer: `${bothWork(lifetime, linkLifetime)} If it was not you, ignore this mail: nothing has changed yet. Never pass the code or the link on.`,
   }),
 
   loginCode: ({ tenantName, lifetime }) => ({
@@ -46,14 +49,14 @@ export const english: Wording = {
     footer: `${codeWorks(lifetime)} If you did not want an account, somebody else gave your address: ignore this mail, do not confirm anything, and do not pass the code on.`,
   }),
 
-  emailChange: ({ tenantName, lifetime }) => ({
+  emailChange: ({ tenantName, lifetime, linkLifetime }) => ({
     subject: `Confirm your new address for ${tenantName}`,
     heading: 'Confirm your new e-mail address',
     paragraphs: [
       `Enter this code at ${tenantName}, or open the link below, and your account has this address from then on. Until you do, it keeps the old one.`,
     ],
     button: 'Confirm the new address',
-    footer: `${bothWork(lifetime)} If you did not expect this mail, somebody else gave your address: ignore it, and do not confirm anything.`,
+    footer: `${bothWork(lifetime, linkLifetime)} If you did not expect this mail, somebody else gave your address: ignore it, and do not confirm anything.`,
   }),
 
   emailChangeNotice: ({ tenantName, shownAddress }) => ({

@@ -1,7 +1,9 @@
 import type { Wording } from './wording.ts'
 
-const bothWork = (lifetime: string) =>
-  `Code und Link funktionieren einmal und gelten ${lifetime} lang.`
+const bothWork = (code: string, link: string) =>
+  code === link
+    ? `Code und Link funktionieren einmal und gelten ${code} lang.`
+    : `Der Code funktioniert einmal und gilt ${code} lang, der Link einmal und ${link} lang.`
 const codeWorks = (lifetime: string) => `Der Code funktioniert einmal und gilt ${lifetime} lang.`
 const yourAddress = (tenantName: string) =>
   `Du bekommst diese Mail, weil dein Konto bei ${tenantName} diese Adresse hat.`
@@ -10,24 +12,24 @@ const yourAddress = (tenantName: string) =>
 export const german: Wording = {
   orOpen: 'Oder öffne diese Adresse:',
 
-  verification: ({ tenantName, lifetime }) => ({
+  verification: ({ tenantName, lifetime, linkLifetime }) => ({
     subject: `Bestätige deine Adresse für ${tenantName}`,
     heading: 'Bestätige deine E-Mail-Adresse',
     paragraphs: [
       `Gib diesen Code bei ${tenantName} ein oder öffne den Link unten, um zu bestätigen, dass diese Adresse dir gehört.`,
     ],
     button: 'Adresse bestätigen',
-    footer: `${bothWork(lifetime)} Wenn du diese Mail nicht erwartet hast, hat jemand anders deine Adresse angegeben: Ignoriere sie und bestätige nichts.`,
+    footer: `${bothWork(lifetime, linkLifetime)} Wenn du diese Mail nicht erwartet hast, hat jemand anders deine Adresse angegeben: Ignoriere sie und bestätige nichts.`,
   }),
 
-  recovery: ({ tenantName, lifetime }) => ({
+  recovery: ({ tenantName, lifetime, linkLifetime }) => ({
     subject: `Zurück in dein Konto bei ${tenantName}`,
     heading: 'Zurück in dein Konto',
     paragraphs: [
       `Jemand, vermutlich du, möchte wieder in dein Konto bei ${tenantName}. Gib diesen Code dort ein oder öffne den Link unten.`,
     ],
     button: 'Zurück ins Konto',
-    footer: `${bothWork(lifetime)} Wenn du das nicht warst, ignoriere diese Mail: Noch hat sich nichts geändert. Gib den Code niemals weiter.`,
+    footer: `${bothWork(lifetime, linkLifetime)} Wenn du das nicht warst, ignoriere diese Mail: Noch hat sich nichts geändert. Gib Code und Link niemals weiter.`,
   }),
 
   loginCode: ({ tenantName, lifetime }) => ({
@@ -48,14 +50,14 @@ export const german: Wording = {
     footer: `${codeWorks(lifetime)} Wenn du kein Konto wolltest, hat jemand anders deine Adresse angegeben: Ignoriere diese Mail, bestätige nichts und gib den Code nicht weiter.`,
   }),
 
-  emailChange: ({ tenantName, lifetime }) => ({
+  emailChange: ({ tenantName, lifetime, linkLifetime }) => ({
     subject: `Bestätige deine neue Adresse für ${tenantName}`,
     heading: 'Bestätige deine neue E-Mail-Adresse',
     paragraphs: [
       `Gib diesen Code bei ${tenantName} ein oder öffne den Link unten, und dein Konto hat von da an diese Adresse. Bis dahin behält es die alte.`,
     ],
     button: 'Neue Adresse bestätigen',
-    footer: `${bothWork(lifetime)} Wenn du diese Mail nicht erwartet hast, hat jemand anders deine Adresse angegeben: Ignoriere sie und bestätige nichts.`,
+    footer: `${bothWork(lifetime, linkLifetime)} Wenn du diese Mail nicht erwartet hast, hat jemand anders deine Adresse angegeben: Ignoriere sie und bestätige nichts.`,
   }),
 
   emailChangeNotice: ({ tenantName, shownAddress }) => ({

@@ -24,6 +24,7 @@ interface WithCode extends WithTenant {
 interface WithLink extends WithCode {
   /** Leads to a page with the code filled in: what merely opens links confirms nothing. */
   link: string
+  linkLifetimeMs: number
 }
 
 const WORDINGS: Record<Language, Wording> = { en: english, de: german }
@@ -50,17 +51,22 @@ export function createLetters(language: Language) {
     lifetime: inWords(lifetimeMs, language),
   })
 
+  const timedWithLink = (about: WithLink) => ({
+    ...timed(about),
+    linkLifetime: inWords(about.linkLifetimeMs, language),
+  })
+
   return {
     /** Asks somebody to prove that the address is theirs. */
-    verification: (about: WithLink) => withLink(wording.verification(timed(about)), about),
+    verification: (about: WithLink) => withLink(wording.verification(timedWithLink(about)), about),
     /** A way back into an account. */
-    recovery: (about: WithLink) => withLink(wording.recovery(timed(about)), about),
+    recovery: (about: WithLink) => withLink(wording.recovery(timedWithLink(about)), about),
     /** Signs somebody in without a password. */
     loginCode: (about: WithCode) => withCode(wording.loginCode(timed(about)), about),
     /** Ends a registration without a password. */
     registrationCode: (about: WithCode) => withCode(wording.registrationCode(timed(about)), about),
     /** To the new address of somebody: asks for proof of it. */
-    emailChange: (about: WithLink) => withLink(wording.emailChange(timed(about)), about),
+    emailChange: (about: WithLink) => withLink(wording.emailChange(timedWithLink(about)), about),
     /** To the old address, while the new one is still to be proven. */
     emailChangeNotice: (about: WithTenant & { newAddress: string }) => {
       const { tenantName, newAddress } = about

@@ -17,15 +17,20 @@ interface Timed {
   lifetime: string
 }
 
+/** So is `linkLifetime`, which is that of the link. */
+interface TimedWithLink extends Timed {
+  linkLifetime: string
+}
+
 /** All letters in one language. None of the subjects says anything that is to be kept secret. */
 export interface Wording {
   /** Above a link that is spelled out. */
   orOpen: string
-  verification(about: Timed): SaidWithLink
-  recovery(about: Timed): SaidWithLink
+  verification(about: TimedWithLink): SaidWithLink
+  recovery(about: TimedWithLink): SaidWithLink
   loginCode(about: Timed): Said
   registrationCode(about: Timed): Said
-  emailChange(about: Timed): SaidWithLink
+  emailChange(about: TimedWithLink): SaidWithLink
   /** `shownAddress` is the new address, partly hidden. */
   emailChangeNotice(about: { tenantName: string; shownAddress: string }): Said
   passwordChanged(about: { tenantName: string }): Said

@@ -171,6 +171,9 @@ export const FlowSubmission = lenient({
   traits: any('`email`, and `custom_data`.'),
   email: any('An address to send a code to.'),
   code: any('The code from the mail.'),
+  confirm_by: any(
+    'Of a verification, where the code alone is not enough: `sign_in`, or `recovery`, which removes all credentials and sessions.',
+  ),
   resend: any('`code`: sends another one.'),
   provider: any('A provider to sign in with.'),
   link: any('A provider to connect.'),

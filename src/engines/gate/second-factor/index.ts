@@ -19,7 +19,14 @@ interface Totp {
   /** Wrong answers since the last right one, and the time of the latest. */
   failures: number
   failedAt: number | null
+  /** The same of those who came by the mailbox, whom those who know a password must not hold up. */
+  byMailbox?: Tally
 }
+
+type Tally = Pick<Totp, 'failures' | 'failedAt'>
+
+/** How whoever answers has shown the first factor: by the mailbox, or in any other way. */
+export type CameBy = 'mailbox' | 'other'
 
 interface RecoveryCode {
   /** HMAC, hexadecimal. */
@@ -33,6 +40,11 @@ const BLOCKED_MS = 15 * 60_000
 
 const { purpose: TOTP_KEPT, place: placeOf } = totpSecret
 const CODES_KEPT = 'gate recovery codes'
+
+const NO_FAILURES: Tally = { failures: 0, failedAt: null }
+
+const tallyOf = (totp: Totp | undefined, by: CameBy): Tally =>
+  (by === 'mailbox' ? totp?.byMailbox : totp) ?? NO_FAILURES
 
 /** What came of an answer. `blocked`: it was not even looked at. */
 export type Verdict = 'right' | 'wrong' | 'used' | 'blocked'
@@ -86,8 +98,8 @@ export function createSecondFactors(parts: {
   const removeCodes = ({ tenantId, id }: Person) =>
     store.credentials.remove(tenantId, id, 'lookup_secret')
 
-  const acceptTotp = (person: Person, typed: string): Verdict =>
-    counted(person, (totp) => {
+  const acceptTotp = (person: Person, typed: string, by: CameBy): Verdict =>
+    counted(person, by, (totp) => {
       const secret = sealing.open(TOTP_KEPT, placeOf(person), totp.secret)
       const step = matchTotp({ secret, code: typed, now: clock.now(), after: totp.after })
       if (step === undefined) return 'wrong'
@@ -95,8 +107,8 @@ export function createSecondFactors(parts: {
       return 'right'
     })
 
-  const acceptCode = (person: Person, typed: string): Verdict =>
-    counted(person, () => {
+  const acceptCode = (person: Person, typed: string, by: CameBy): Verdict =>
+    counted(person, by, () => {
       const codes = codesOf(person)
       const hash = hashOf(person, normaliseRecoveryCode(typed) ?? typed)
       const code = codes.find((one) => one.hash === hash)
@@ -108,21 +120,26 @@ export function createSecondFactors(parts: {
     })
 
   /** One count for both kinds of answers: who guesses may take either. */
-  function counted(person: Person, look: (totp: Totp) => Verdict): Verdict {
+  function counted(person: Person, by: CameBy, look: (totp: Totp) => Verdict): Verdict {
     const totp = totpOf(person)
     if (!totp) return 'wrong'
     const now = clock.now()
-    if (blockedMs(person) > 0) return 'blocked'
-    const isOver = totp.failedAt !== null && now - totp.failedAt >= BLOCKED_MS
+    if (blockedMs(person, by) > 0) return 'blocked'
+    const { failures, failedAt } = tallyOf(totp, by)
+    const isOver = failedAt !== null && now - failedAt >= BLOCKED_MS
     const verdict = look(totp)
-    const failures = verdict === 'right' ? 0 : (isOver ? 0 : totp.failures) + 1
-    putTotp(person, { ...totp, failures, failedAt: verdict === 'right' ? null : now })
+    const isRight = verdict === 'right'
+    const tally = {
+      failures: isRight ? 0 : (isOver ? 0 : failures) + 1,
+      failedAt: isRight ? null : now,
+    }
+    putTotp(person, { ...totp, ...(by === 'mailbox' ? { byMailbox: tally } : tally) })
     return verdict
   }
 
   /** How long answers are not looked at; 0 when they are. */
-  function blockedMs(person: Person): number {
-    const { failures = 0, failedAt = null } = totpOf(person) ?? {}
+  function blockedMs(person: Person, by: CameBy): number {
+    const { failures, failedAt } = tallyOf(totpOf(person), by)
     if (failures < MOST_FAILURES || failedAt === null) return 0
     return Math.max(failedAt + BLOCKED_MS - clock.now(), 0)
   }

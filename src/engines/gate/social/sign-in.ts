@@ -2,6 +2,7 @@ import type { AnyProvider } from '../../../config/index.ts'
 import type { Db } from '../../../db/open.ts'
 import type { Clock } from '../../../platform/clock.ts'
 import { mintSecret, sha256 } from '../../../platform/crypto.ts'
+import type { AddressProof } from '../flows/address-proof.ts'
 import type { Client } from '../flows/client.ts'
 import { type Completed, type Completion, EXCHANGE_MS } from '../flows/completion.ts'
 import { complain } from '../flows/failure.ts'
@@ -45,6 +46,7 @@ export function createSocialSignIn(parts: {
   offers: Offers
   linking: Linking
   completion: Completion
+  proof: AddressProof
   verifying: Verifying
   hostedUrl: (flow: FlowRow) => string
 }) {
@@ -58,6 +60,7 @@ export function createSocialSignIn(parts: {
     keeper,
     linking,
     completion,
+    proof,
     verifying,
     hostedUrl,
   } = parts
@@ -139,8 +142,10 @@ export function createSocialSignIn(parts: {
     const known = { ...account.traits, ...traits }
     const person = people.addByThemselves(flow.tenantId, known, 'oidc')
     linking.link(person, account)
-    if (isVerified) completion.prove(person)
-    const continueWith: ContinueWith[] = isVerified ? [] : verifying.askNewcomer(flow, person)
+    if (isVerified) proof.prove(person)
+    const continueWith: ContinueWith[] = isVerified
+      ? []
+      : verifying.askNewcomer(flow, person, client)
     const done = completion.signUp(flow, person, proofOf(account.provider), client)
     return { ...done, continueWith }
   }

@@ -12,6 +12,7 @@ import {
   FLOW_MS,
   fatesOf,
   flowIn,
+  LINK_MS,
   MAIL_GAP_MS,
   nextFlowIn,
   person,
@@ -21,7 +22,15 @@ import {
   whose,
   wrongCodes,
 } from './code-world.ts'
-import { bootFlows, type FlowWorld, flowParty, messageIds, node, nodeNames } from './world.ts'
+import {
+  bootFlows,
+  type FlowWorld,
+  flowParty,
+  messageIds,
+  node,
+  nodeNames,
+  PASSWORD,
+} from './world.ts'
 
 const NEW_PASSWORD = 'a new way to be let in'
 
@@ -140,9 +149,9 @@ describe('another address', () => {
     expect(mail).toMatchObject({
       kind: 'address_change',
       subject: 'Confirm your new address for Acme',
-      expiresAt: world.clock.now() + CODE_MS,
+      expiresAt: world.clock.now() + LINK_MS,
     })
-    expect(world.linkFor(to)).toBe(`${flow.ui.action}&code=${world.codeFor(to)}`)
+    expect(world.linkFor(to)).not.toContain(flow.id)
     const [notice] = world.sentTo(email)
     expect(notice).toMatchObject({
       kind: 'notice',
@@ -195,16 +204,26 @@ describe('another address', () => {
     expect(await whose(world, await recover(world, to))).toBe(identity.id)
   })
 
-  test('needs no session for that: whoever opens the link in the mail may have none', async () => {
-    const { to, flow, identity } = await moving()
+  test('takes a sign-in first where the link in the mail is opened in another browser', async () => {
+    const { email, to, identity } = await moving()
     const browser = newBrowser(world.app)
     const page = await browser.visit(world.linkFor(to))
-    expect(page.status).toBe(200)
-    expect(await emailOf(identity)).not.toBe(to)
 
-    const done = await browser.press(page, ['method', 'code'])
+    const asking = await browser.follow(await browser.press(page, ['method', 'code']))
+    expect(asking.forms.flatMap(({ buttons }) => buttons)).toEqual([['confirm_by', 'sign_in']])
+    expect(await emailOf(identity)).toBe(email)
+    // What is not offered is not taken either: the mailbox is not that of the account.
+    const taking = await browser.post(asking.forms[0]?.action ?? '', {
+      ...asking.forms[0]?.hidden,
+      confirm_by: 'recovery',
+    })
+    expect(taking.status).toBe(422)
+    const signIn = await browser.follow(await browser.press(asking, ['confirm_by', 'sign_in']))
+    expect(signIn.html).not.toContain(email)
+    const fields = { identifier: email, password: PASSWORD }
+    const done = await browser.press(signIn, ['method', 'password'], fields)
 
-    expect([done.status, done.location]).toEqual([303, flow.ui.action])
+    expect((await browser.follow(done)).text).toContain('your address is confirmed')
     expect(await emailOf(identity)).toBe(to)
   })
 
@@ -451,7 +470,7 @@ describe.each(TRIES)('a change that waits is over, and %s is of no use,', (_, at
 
   test('after the recovery of an account whose address was never proven', async () => {
     const email = newAddress()
-    const identity = await unproven(world, email)
+    const identity = await unproven(world, email, { password: PASSWORD })
     const { session_token: token } = await world.signIn(email)
     const to = newAddress()
     const { answer } = await wish(token, to)
@@ -630,14 +649,14 @@ describe('another code for a change', () => {
 describe('a verification', () => {
   test('of the old address does not move anybody', async () => {
     const email = newAddress()
-    const identity = await unproven(world, email)
+    const identity = await unproven(world, email, { password: PASSWORD })
     const { session_token: token } = await world.signIn(email)
     const to = newAddress()
     await wish(token, to)
     world.clock.jump(MAIL_GAP_MS)
     const flow = await asked(world, 'verification', email)
 
-    await world.send(flow, { code: world.codeFor(email) })
+    await world.send(flow, { code: world.codeFor(email) }, { 'x-session-token': token })
 
     expect(await world.readIdentity(identity)).toMatchObject({
       traits: { email },

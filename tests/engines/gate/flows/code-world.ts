@@ -11,6 +11,8 @@ export type Party = Flows & Pick<Gate, 'api' | 'readIdentity' | 'setState' | 'wh
 /** How long a code is good, and a flow. */
 export const CODE_MS = 15 * 60_000
 export const FLOW_MS = 60 * 60_000
+/** How long the link of a mail is good, at least. */
+export const LINK_MS = 30 * 60_000
 /** After it, an address may be written to again. */
 export const MAIL_GAP_MS = 30_000
 
@@ -21,12 +23,12 @@ export const bootCrowd = () => bootFlows({ flags: { 'limits-sign-ins-per-minute'
 export async function person(
   { api }: Pick<Party, 'api'>,
   email: string,
-  { isProven = true, password = PASSWORD as string | undefined, ...fields }: Json = {},
+  { isProven = true, password = PASSWORD as string | null, ...fields }: Json = {},
 ): Promise<Json> {
   const answer = await api.post(IDENTITIES, {
     schema_id: 'user',
     traits: { email },
-    ...(password !== undefined && { credentials: { password: { config: { password } } } }),
+    ...(password !== null && { credentials: { password: { config: { password } } } }),
     ...(isProven && { verifiable_addresses: [{ value: email, verified: true }] }),
     ...fields,
   })
@@ -34,9 +36,9 @@ export async function person(
   return answer.body
 }
 
-/** Somebody whose password is right for the one who made the account, and for nobody else yet. */
+/** Somebody whose address is not proven, and who has nothing yet to sign in with. */
 export const unproven = (party: Pick<Party, 'api'>, email: string, fields: Json = {}) =>
-  person(party, email, { isProven: false, ...fields })
+  person(party, email, { isProven: false, password: null, ...fields })
 
 /** The ways by which a form of recovery or verification comes in. */
 export const WAYS: [string, (world: FlowWorld, flow: Json, fields: Json) => Promise<Answer>][] = [

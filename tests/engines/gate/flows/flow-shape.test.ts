@@ -473,7 +473,7 @@ describe('a flow after a step', () => {
 
   test('of verification leads on to where the browser came from', async () => {
     await using own = await withCodes()
-    await own.register('one@example.com')
+    const { session_token: token } = await own.register('one@example.com')
     own.clock.jump(31_000)
     for (const [returnTo, nodes] of [
       [undefined, []],
@@ -500,9 +500,11 @@ describe('a flow after a step', () => {
     ] as const) {
       const email = returnTo === undefined ? 'one@example.com' : 'two@example.com'
       if (returnTo !== undefined) await own.createIdentity({ traits: { email } })
+      const headers: Record<string, string> =
+        returnTo === undefined ? { 'x-session-token': token } : {}
       const flow = await own.start('verification', returnTo ? { 'x-return-to': returnTo } : {})
       await own.sendWell(flow, { method: 'code', email })
-      const done = await own.sendWell(flow, { method: 'code', code: own.codeFor(email) })
+      const done = await own.sendWell(flow, { method: 'code', code: own.codeFor(email) }, headers)
       expect(done).toMatchObject({ id: flow.id, state: 'passed_challenge' })
       expect(done.ui.messages).toEqual([expect.objectContaining({ id: 1080002, type: 'success' })])
       expect(bareNodes(done)).toEqual([CSRF, ...nodes])

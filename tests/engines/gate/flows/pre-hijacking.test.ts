@@ -12,6 +12,7 @@ import {
   nextFlowIn,
   read,
   recover,
+  tokenIn,
   whose,
 } from './code-world.ts'
 import { bootSocial, startFakes, TRUSTED, UNTRUSTED } from './social-world.ts'
@@ -55,9 +56,11 @@ async function comeBack(provider: ProviderName, account: Account) {
 
 /** Mallory signs up as Vera; the mail about it goes to her, who pays no attention to it. */
 async function malloryTakes({ email }: Vera) {
-  const { session_token: token, identity } = await world.register(email, MALLORYS)
+  const body = await world.register(email, MALLORYS)
+  const { url } = nextFlowIn({ body }, 'show_verification_ui')
+  const { body: flow } = await read(world, { ui: { action: url } })
   world.clock.jump(MAIL_GAP_MS)
-  return { token: token as string, identity: identity as Json }
+  return { token: body.session_token as string, identity: body.identity as Json, flow }
 }
 
 const sessionsOf = async ({ id }: Json): Promise<Json[]> =>
@@ -83,6 +86,18 @@ const ARRIVALS: [string, (vera: Vera) => Promise<string>][] = [
     async (vera) => (await world.comeWith('github', vera, 'registration')).session_token,
   ],
 ]
+
+/** The same by pages: the mail is that of a sign-up in a browser. */
+async function malloryTakesInBrowser({ email }: Vera) {
+  const { browser, page } = await browserAt('registration')
+  const fields = { 'traits.email': email, password: MALLORYS }
+  await browser.press(page, ['method', 'password'], fields)
+  const { body } = await world.api.get(`/v1/gate/identities?email=${email}`)
+  return { browser, identity: body.data[0] as Json }
+}
+
+const addressOf = async (identity: Json): Promise<Json> =>
+  (await world.readIdentity(identity)).verifiable_addresses[0]
 
 /** That Vera has the account to herself: her session is good, and she can set a password. */
 async function expectHers(token: string, vera: Vera, identity: Json) {
@@ -124,10 +139,10 @@ describe('1. the account with a password, which a provider is merged with:', () 
 
   test('it is not merged unasked once its address is proven: its owner has to sign in', async () => {
     const vera = newVera()
-    const { identity } = await malloryTakes(vera)
-    // She confirmed what she never asked for.
-    const flow = await asked(world, 'verification', vera.email)
-    await world.sendWell(flow, { code: world.codeFor(vera.email) })
+    const { identity, flow } = await malloryTakes(vera)
+    // Mallory has brought her to confirm it, in the flow that was his.
+    const code = world.codeFor(vera.email)
+    await world.sendWell(flow, { code })
 
     const { browser, back } = await comeBack('google', vera)
 
@@ -136,6 +151,112 @@ describe('1. the account with a password, which a provider is merged with:', () 
     expect(asking.text).toContain('Sign in')
     expect(await world.accountsOf(identity)).toEqual([])
     expect(await sessionsOf(identity)).toHaveLength(1)
+  })
+})
+
+describe('1. the account with a password, whose mail Vera confirms though she never asked for it:', () => {
+  /** Hers to press, in a browser that Mallory has never had. */
+  async function veraOpens({ email }: Vera) {
+    const browser = newBrowser(world.app)
+    const page = await browser.visit(world.linkFor(email))
+    const choice = await browser.follow(await browser.press(page, ['method', 'code']))
+    return { browser, choice }
+  }
+
+  test.each([
+    ['by the link of a sign-up in a browser', malloryTakesInBrowser],
+    ['by the link of a sign-up by a program', malloryTakes],
+    [
+      'by the link that the tenant has sent again',
+      async (vera: Vera) => {
+        const { identity } = await malloryTakes(vera)
+        const path = `/v1/gate/identities/${identity.id}/resend-verification`
+        expect((await world.api.post(path)).status).toBe(202)
+        return { identity }
+      },
+    ],
+  ])('%s: nothing is proven before somebody signs in', async (_, take) => {
+    const vera = newVera()
+    const { identity } = await take(vera)
+
+    const { browser, choice } = await veraOpens(vera)
+
+    expect(choice.forms.flatMap(({ buttons }) => buttons)).toEqual([
+      ['confirm_by', 'sign_in'],
+      ['confirm_by', 'recovery'],
+    ])
+    expect(await addressOf(identity)).toMatchObject({ verified: false })
+    const signIn = await browser.follow(await browser.press(choice, ['confirm_by', 'sign_in']))
+    const wrong = await browser.press(signIn, ['method', 'password'], { password: VERAS })
+    expect(wrong.status).toBe(422)
+    expect(await addressOf(identity)).toMatchObject({ verified: false })
+    // Whoever knows the password has made the account, and only reads the mail elsewhere.
+    const done = await browser.press(signIn, ['method', 'password'], { password: MALLORYS })
+    expect((await browser.follow(done)).text).toContain('your address is confirmed')
+    expect(await addressOf(identity)).toMatchObject({ verified: true })
+  })
+
+  test('by taking it over: what Mallory had is gone in the same step, whatever his browser does', async () => {
+    const vera = newVera()
+    const { browser: mallorys, identity } = await malloryTakesInBrowser(vera)
+    const { session_token: token } = await world.signIn(vera.email, MALLORYS)
+
+    const { browser, choice } = await veraOpens(vera)
+    const choosing = choice.forms[0]?.action ?? ''
+    expect((await mallorys.visit(choosing)).status).toBe(403)
+    const settings = await browser.follow(await browser.press(choice, ['confirm_by', 'recovery']))
+
+    expect(await whose(world, token)).toBe(401)
+    expect(await credentialsOf(world, identity)).toEqual([])
+    expect(await addressOf(identity)).toMatchObject({ verified: true })
+    const fields = { password: VERAS }
+    expect((await browser.press(settings, ['method', 'password'], fields)).status).toBe(303)
+    expect((await world.tryPassword(vera.email, MALLORYS)).status).toBe(422)
+    expect((await world.tryPassword(vera.email, VERAS)).status).toBe(200)
+  })
+
+  test.each([
+    ['by a code in a flow of her own', 'asked'],
+    ['by the link, read by a program', 'linked'],
+  ])('%s: a program shows the session of the holder, or takes the account over', async (_, how) => {
+    const vera = newVera()
+    const { token, identity } = await malloryTakes(vera)
+    const own = how === 'asked' ? await asked(world, 'verification', vera.email) : undefined
+    const link = world.linkFor(vera.email)
+    const flow = own ?? (await read(world, { ui: { action: link } })).body
+    const code = own ? world.codeFor(vera.email) : new URL(link).searchParams.get('code')
+    const other = await world.register(newVera().email)
+
+    for (const shown of [{}, withToken(other.session_token), withToken('gat_st_no')] as Record<
+      string,
+      string
+    >[]) {
+      const refused = await world.send(flow, { code }, shown)
+      expect([refused.status, ...messageIds(refused.body)]).toContain(4900014)
+      expect(refused.status).toBe(422)
+    }
+    const refused = await world.submit('verification', { flow: flow.id, code })
+    expect(messageIds(refused.body)).toContain(4900014)
+    expect(await addressOf(identity)).toMatchObject({ verified: false })
+
+    const fields = { code, confirm_by: 'recovery' }
+    const done = await world.send(flow, fields)
+    expect(done).toMatchObject({ status: 200, body: { state: 'passed_challenge' } })
+    expect(await whose(world, token)).toBe(401)
+    expect((await world.tryPassword(vera.email, MALLORYS)).status).toBe(422)
+    await expectHers(tokenIn(done), vera, identity)
+  })
+
+  test('whoever signed up confirms with one press, in the same browser, and keeps the password', async () => {
+    const vera = newVera()
+    const { browser, identity } = await malloryTakesInBrowser(vera)
+
+    const page = await browser.visit(world.linkFor(vera.email))
+    const done = await browser.follow(await browser.press(page, ['method', 'code']))
+
+    expect(done.text).toContain('your address is confirmed')
+    expect(await addressOf(identity)).toMatchObject({ verified: true })
+    expect((await world.tryPassword(vera.email, MALLORYS)).status).toBe(200)
   })
 })
 

@@ -294,7 +294,7 @@ describe('a sign-in once more', () => {
     own.clock.jump(2 * HOUR)
     const proof = await own.start('verification')
     await own.sendWell(proof, { method: 'code', email: ADA })
-    await own.sendWell(proof, { method: 'code', code: own.codeFor(ADA) })
+    await own.sendWell(proof, { code: own.codeFor(ADA) }, withToken(session_token))
     own.clock.jump(31_000)
 
     const flow = await own.start('login', withToken(session_token), '?refresh=true')

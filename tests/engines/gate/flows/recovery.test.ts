@@ -6,7 +6,6 @@ import { newBrowser } from './browser.ts'
 import {
   asked,
   bootCrowd,
-  CODE_MS,
   complaintsIn,
   connect,
   credentialsOf,
@@ -14,6 +13,7 @@ import {
   factsOf,
   fatesOf,
   flowIn,
+  LINK_MS,
   MAIL_GAP_MS,
   makeRecoveryCodes,
   nextFlowIn,
@@ -327,19 +327,25 @@ describe('without a key', () => {
 })
 
 describe('the link in the mail', () => {
-  test('leads to the flow with the code filled in', async () => {
+  test('leads to a flow of its own with its secret filled in, which nobody types', async () => {
     const { email } = await somebody()
     const flow = await asked(world, 'recovery', email)
-    const code = world.codeFor(email)
 
-    const link = world.linkFor(email)
+    const link = new URL(world.linkFor(email))
 
-    expect(link).toBe(`${flow.ui.action}&code=${code}`)
-    const page = await world.open(link)
-    expect(page).toMatchObject({ status: 200 })
-    expect(page.body).toMatch(new RegExp(`<input[^>]*name="code"[^>]*value="${code}"`))
-    const shown = await read(world, flow, `&code=${code}`)
-    expect(node(shown.body, 'code').attributes.value).toBe(code)
+    const { flow: id, code: secret } = Object.fromEntries(link.searchParams)
+    expect(id).not.toBe(flow.id)
+    expect(secret).toMatch(/^\w{43}$/)
+    const page = await newBrowser(world.app).visit(link.href)
+    expect(page.forms).toMatchObject([{ hidden: { code: secret }, fields: {} }])
+    const action = link.href.replace(/&code=.*/, '')
+    const shown = await read(world, { ui: { action } }, `&code=${secret}`)
+    expect(nodeNames(shown.body)).toEqual([
+      `code:code=${secret}`,
+      'code:method=code',
+      'code:method=code',
+    ])
+    expect(messageIds(shown.body)).toEqual([1900010])
   })
 
   test('consumes nothing however often it is opened: it is the person who sends the form', async () => {
@@ -412,8 +418,9 @@ describe('on pages', () => {
     const { email, identity } = await somebody()
     const flow = await asked(world, 'recovery', email)
     const browser = newBrowser(world.app)
-    const page = await browser.visit(world.linkFor(email))
-    return { email, identity, flow, browser, page, code: world.codeFor(email) }
+    const code = world.codeFor(email)
+    const page = await browser.visit(`${flow.ui.action}&code=${code}`)
+    return { email, identity, flow, browser, page, code }
   }
 
   test('a form answers with a redirect, and the last one leads to the settings', async () => {
@@ -679,7 +686,7 @@ describe('whoever gets back in', () => {
 describe('an account whose address was never proven', () => {
   /** As somebody may have made it who has no business with the address. */
   async function prepared(own: FlowWorld, email: string) {
-    const identity = await unproven(own, email)
+    const identity = await unproven(own, email, { password: PASSWORD })
     const { session_token: token } = await own.signIn(email)
     await own.enrol(token)
     await makeRecoveryCodes(own, token)
@@ -896,8 +903,8 @@ test('the mail is in the language of whoever asks, and says how long the code is
   expect(sent.body.ui.messages[0].text).toContain('Wenn zu dieser Adresse ein Konto gehört')
   const [mail] = world.sentTo(email)
   expect(mail?.subject).toBe('Zurück in dein Konto bei Acme')
-  expect(mail?.body?.text).toContain('gelten 15 Minuten lang')
-  expect(mail?.expiresAt).toBe(world.clock.now() + CODE_MS)
+  expect(mail?.body?.text).toContain('gilt 15 Minuten lang, der Link einmal und 30 Minuten lang')
+  expect(mail?.expiresAt).toBe(world.clock.now() + LINK_MS)
 })
 
 test('a flow that the tenant begins in a language is written in it', async () => {

@@ -280,13 +280,14 @@ describe('an address that nobody vouches for', () => {
       const account = newAccount(fields)
       const email = account.email as string
 
-      const { identity } = await comeWith(provider, account)
+      const { identity, session_token } = await comeWith(provider, account)
 
       expect(isVerified(identity)).toBe(false)
-      const link = new URL(world.linkFor(email))
-      const flow = await read(world, link.href)
+      const link = world.linkFor(email)
+      const flow = await read(world, link)
       expect(flow).toMatchObject({ status: 200, body: { state: 'sent_email' } })
-      await sendWell(flow.body, { method: 'code', code: world.codeFor(email) })
+      const code = new URL(link).searchParams.get('code')
+      await sendWell(flow.body, { code }, { 'x-session-token': session_token })
       expect(isVerified(await readIdentity(identity))).toBe(true)
       expect(typesOf(identity)).toEqual(['identity.created', 'identity.email_verified'])
     },

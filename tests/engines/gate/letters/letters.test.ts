@@ -14,6 +14,7 @@ const ABOUT = {
   code: CODE,
   link: LINK,
   lifetimeMs: 15 * MINUTE,
+  linkLifetimeMs: 15 * MINUTE,
   newAddress: 'grace@example.net',
 }
 

@@ -17,6 +17,7 @@ const ABOUT = {
   code: '481516',
   link: 'https://gate.example.org/auth/self-service/recovery?flow=0197d6c2-2f6b-7d1c-9d3e-5a8e0c7f4b21&code=481516',
   lifetimeMs: 15 * 60_000,
+  linkLifetimeMs: 15 * 60_000,
   newAddress: 'grace@donaudampfschifffahrtselektrizitaetenhauptbetriebswerk.example',
 }
 

@@ -48,6 +48,7 @@ const TELLING: readonly [field: string, method: Method][] = [
   ['code', 'code'],
   ['resend', 'code'],
   ['email', 'code'],
+  ['confirm_by', 'code'],
   ['password', 'password'],
 ]
 

@@ -2,13 +2,14 @@ import type { Db } from '../../../../db/open.ts'
 import type { Credentials } from '../../credentials.ts'
 import type { Hashing } from '../../passwords/hashing.ts'
 import type { Asker } from '../../passwords/index.ts'
-import type { SecondFactors } from '../../second-factor/index.ts'
+import type { CameBy, SecondFactors } from '../../second-factor/index.ts'
 import type { Sessions } from '../../sessions.ts'
 import type { TenantSettings } from '../../settings.ts'
 import type { RoundTrips } from '../../social/round-trips.ts'
 import type { FlowRow } from '../../store/flows.ts'
 import type { IdentityRow } from '../../store/identities.ts'
 import type { Store } from '../../store/index.ts'
+import type { AddressProof } from '../address-proof.ts'
 import { askerOf } from '../asker.ts'
 import type { Client } from '../client.ts'
 import type { CodeSteps } from '../code-steps.ts'
@@ -40,6 +41,7 @@ export function createLogin(parts: {
   keeper: FlowKeeper
   codeSteps: CodeSteps
   completion: Completion
+  proof: AddressProof
   sessions: Sessions
   credentials: Credentials
   secondFactors: SecondFactors
@@ -49,7 +51,7 @@ export function createLogin(parts: {
   roundTrips: RoundTrips
 }): Kind {
   const { db, store, keeper, codeSteps, completion, credentials, secondFactors } = parts
-  const { sessions, hashing, throttle, offers, roundTrips } = parts
+  const { proof, sessions, hashing, throttle, offers, roundTrips } = parts
 
   function nodes(flow: FlowRow, say: Say) {
     if (flow.requestedAal === 'aal2') return secondFactorNodes(flow, say)
@@ -151,7 +153,11 @@ export function createLogin(parts: {
         ? addressIn(input, 'identifier')
         : (flow.address ?? addressIn(input, 'identifier'))
     throttle.counted(client)
-    return codeSteps.sendToHolder(flow, address, (letters, about) => letters.loginCode(about))
+    return codeSteps.sendToHolder(flow, {
+      address,
+      client,
+      letter: (letters, about) => letters.loginCode(about),
+    })
   }
 
   const byCode = (flow: FlowRow, input: Submission, client: Client): Promise<Completed> =>
@@ -167,7 +173,7 @@ export function createLogin(parts: {
   /** Whoever is signed in and has the mailbox as well has made the account themselves. */
   function proveAddress(flow: FlowRow, person: IdentityRow): IdentityRow {
     if (flow.sessionId === null) return completion.proveByMailbox(person)
-    completion.prove(person)
+    proof.prove(person)
     return person
   }
 
@@ -192,9 +198,10 @@ export function createLogin(parts: {
       const current = keeper.open(flow.id)
       const person = personOf(current)
       if (!person) return { is: undefined, verdict: 'wrong' as const, waitMs: 0 }
-      const verdict = accept(person, typed)
+      const by = cameBy(current)
+      const verdict = accept(person, typed, by)
       if (verdict !== 'right')
-        return { is: undefined, verdict, waitMs: secondFactors.blockedMs(person) }
+        return { is: undefined, verdict, waitMs: secondFactors.blockedMs(person, by) }
       return completion.signIn(current, person, { method, aal: 'aal2' }, client)
     })
     if (result.is === 'signed_in') return result
@@ -202,6 +209,9 @@ export function createLogin(parts: {
     if (result.verdict === 'blocked') throw tooSoon(result.waitMs, field)
     throw complain(COMPLAINTS[method][result.verdict], { field })
   }
+
+  const cameBy = ({ tenantId, sessionId }: FlowRow): CameBy =>
+    sessionId !== null && sessions.isByMailbox(tenantId, sessionId) ? 'mailbox' : 'other'
 
   return { nodes, submit }
 }

@@ -9,6 +9,7 @@ import type { SocialSignIn } from '../../social/sign-in.ts'
 import type { FlowRow } from '../../store/flows.ts'
 import type { Store } from '../../store/index.ts'
 import { schemaOf, type Traits } from '../../traits.ts'
+import type { AddressProof } from '../address-proof.ts'
 import { askerOf } from '../asker.ts'
 import type { Client } from '../client.ts'
 import type { CodeSteps } from '../code-steps.ts'
@@ -42,6 +43,7 @@ export function createRegistration(parts: {
   codes: Codes
   codeSteps: CodeSteps
   completion: Completion
+  proof: AddressProof
   credentials: Credentials
   hashing: Hashing
   throttle: Throttle
@@ -52,7 +54,8 @@ export function createRegistration(parts: {
   password: Config['gate']['password']
 }): Kind {
   const { db, store, people, keeper, codes, codeSteps, completion, credentials, hashing } = parts
-  const { throttle, offers, roundTrips, socialSignIn, verifying, password: policy } = parts
+  const { proof, throttle, offers, roundTrips, socialSignIn, verifying } = parts
+  const { password: policy } = parts
 
   function nodes(flow: FlowRow, say: Say) {
     if (flow.state === 'sent_email' && offers.byCode(flow))
@@ -98,7 +101,7 @@ export function createRegistration(parts: {
       requireFree(flow, traits)
       const person = people.addByThemselves(flow.tenantId, traits, 'password')
       credentials.setPassword(person, hash)
-      const continueWith = verifying.askNewcomer(current, person)
+      const continueWith = verifying.askNewcomer(current, person, client)
       const done = completion.signUp(current, person, { method: 'password', aal: 'aal1' }, client)
       return { ...done, continueWith }
     })
@@ -120,6 +123,7 @@ export function createRegistration(parts: {
       return codes.send(kept, {
         address: traits.email,
         person: undefined,
+        client,
         letter: (letters, about) => letters.registrationCode(about),
       })
     })
@@ -133,7 +137,7 @@ export function createRegistration(parts: {
       if (traits?.email !== address) return undefined
       requireFree(current, traits)
       const person = people.addByThemselves(flow.tenantId, traits, 'password')
-      completion.prove(person)
+      proof.prove(person)
       return completion.signUp(current, person, { method: 'code', aal: 'aal1' }, client)
     })
   }

@@ -1,23 +1,30 @@
 import type { Db } from '../../../../db/open.ts'
 import type { Clock } from '../../../../platform/clock.ts'
 import type { Mail } from '../../../../platform/mail/index.ts'
+import type { Credentials } from '../../credentials.ts'
 import type { ContinueWith } from '../../model/flows.ts'
-import type { People } from '../../people.ts'
-import { traitsOf } from '../../present.ts'
 import type { FlowRow } from '../../store/flows.ts'
 import type { IdentityRow } from '../../store/identities.ts'
 import type { Store } from '../../store/index.ts'
-import { byThemselves } from '../actor.ts'
+import type { AddressProof } from '../address-proof.ts'
 import type { Client } from '../client.ts'
 import type { CodeSteps } from '../code-steps.ts'
 import type { Codes, Sending } from '../codes.ts'
 import type { Completion } from '../completion.ts'
 import { complain } from '../failure.ts'
-import type { FlowKeeper } from '../flow.ts'
+import type { FlowKeeper, Mailbox } from '../flow.ts'
+import { type Holders, holderOf } from '../holders.ts'
 import { addressIn } from '../identifiers.ts'
+import type { Recovered } from '../recovered.ts'
 import type { Submission } from '../submission.ts'
 import type { Throttle } from '../throttle.ts'
-import { type Say, verificationCodeSent, verificationDone, verificationStart } from '../ui/index.ts'
+import {
+  confirmChoice,
+  type Say,
+  verificationCodeSent,
+  verificationDone,
+  verificationStart,
+} from '../ui/index.ts'
 import { type Kind, methodIn, type Outcome, type Stepped } from './kind.ts'
 
 /** Of the mail that comes with a new account. */
@@ -42,14 +49,16 @@ export function createVerifying(parts: {
   function ask(
     flow: FlowRow,
     person: IdentityRow,
-    special: Pick<Sending, 'kind' | 'expiresAt'> = {},
+    special: Pick<Sending, 'kind' | 'expiresAt' | 'client'> = {},
   ): FlowRow {
     const { tenantId, id, email } = person
     const address = store.addresses.of(tenantId, id)
-    store.codes.removeOfKind(tenantId, id, 'verification')
     const sent = codes.send(flow, {
       address: email,
       person,
+      link: 'own flow',
+      latestWorks: true,
+      replacesEarlier: true,
       ...special,
       letter: (letters, about) => letters.verification(about),
     })
@@ -58,7 +67,7 @@ export function createVerifying(parts: {
   }
 
   /** To whoever has just signed up, beside the sign-in; not if they have had mails enough. */
-  function askNewcomer(from: FlowRow, person: IdentityRow): ContinueWith[] {
+  function askNewcomer(from: FlowRow, person: IdentityRow, client: Client): ContinueWith[] {
     if (!mail.allowance(from.tenantId, person.email, clock.now(), WELCOME).allowed) return []
     const flow = keeper.begin({
       tenantId: from.tenantId,
@@ -66,12 +75,17 @@ export function createVerifying(parts: {
       language: from.language,
       identityId: person.id,
       returnTo: from.returnTo,
+      internal: { holder: holderOf(client) },
     })
     return [showVerification(ask(flow, person, { kind: WELCOME }))]
   }
 
   /** The person keeps their address until the code came back from the new one. */
-  function askForChange(from: FlowRow, person: IdentityRow, address: string): ContinueWith[] {
+  function askForChange(
+    from: FlowRow,
+    person: IdentityRow,
+    { address, client }: { address: string; client: Client },
+  ): ContinueWith[] {
     const { tenantId, id: identityId, email: instead, sessionGeneration: generation } = person
     store.flows.removeOfKind(tenantId, identityId, 'verification')
     const flow = keeper.begin({
@@ -80,18 +94,27 @@ export function createVerifying(parts: {
       language: from.language,
       identityId,
       returnTo: from.returnTo,
-      internal: { addressChange: { address, instead, generation } },
+      internal: {
+        addressChange: { address, instead, generation },
+        holder: holderOf(client),
+      },
     })
-    return [showVerification(sendForChange(flow, person, address))]
+    return [showVerification(sendForChange(flow, person, { address, client }))]
   }
 
   /** Whether somebody else has the address is for its owner alone to know. */
-  function sendForChange(flow: FlowRow, person: IdentityRow, address: string): FlowRow {
+  function sendForChange(
+    flow: FlowRow,
+    person: IdentityRow,
+    { address, client }: { address: string; client: Client },
+  ): FlowRow {
     const isTaken = store.identities.byEmail(flow.tenantId, address) !== undefined
     return codes.send(flow, {
       kind: CHANGE,
       address,
       person,
+      client,
+      link: 'own flow',
       withheld: isTaken ? 'somebody else has this address' : undefined,
       letter: (letters, about) => letters.emailChange(about),
     })
@@ -105,23 +128,34 @@ export function createVerifying(parts: {
   return { ask, askNewcomer, askForChange, sendForChange }
 }
 
-/** The form for the code: contract/gate, self-service flows. */
+/**
+ * The form for the code: contract/gate, self-service flows. The code shows whose the mailbox is, and
+ * not whose the account is: somebody else may have made it with that address. So it confirms nothing
+ * but for the holder of the account, or for whoever signs in to it next.
+ */
 export function createVerificationKind(parts: {
   db: Db
   store: Store
-  people: People
   keeper: FlowKeeper
   codes: Codes
   codeSteps: CodeSteps
   completion: Completion
+  credentials: Credentials
+  holders: Holders
+  proof: AddressProof
+  recovered: Recovered
   verifying: Verifying
   throttle: Throttle
+  hostedUrl: (flow: FlowRow) => string
 }): Kind {
-  const { db, store, people, keeper, codes, codeSteps, completion, verifying, throttle } = parts
+  const { db, store, keeper, codes, codeSteps, completion, credentials, holders } = parts
+  const { proof, recovered, verifying, throttle, hostedUrl } = parts
 
   function nodes(flow: FlowRow, say: Say, code?: string) {
     if (flow.state === 'passed_challenge')
       return verificationDone(say, { ...(flow.returnTo !== null && { continueTo: flow.returnTo }) })
+    const { mailbox, addressChange } = keeper.internalOf(flow)
+    if (mailbox) return confirmChoice(say, { mayRecover: addressChange === undefined })
     if (flow.state === 'sent_email')
       return verificationCodeSent(say, { email: flow.address ?? '', code })
     return verificationStart(say)
@@ -129,21 +163,28 @@ export function createVerificationKind(parts: {
 
   async function submit(flow: FlowRow, input: Submission, client: Client): Promise<Outcome> {
     methodIn(input, 'verification', ['code'])
-    return input.has('code') ? confirm(flow, input, client) : send(flow, input, client)
+    if (input.has('code')) return bringCode(flow, input, client)
+    return input.has('confirm_by')
+      ? choose(flow, confirmBy(input), client)
+      : send(flow, input, client)
   }
 
   async function send(flow: FlowRow, input: Submission, client: Client): Promise<Stepped> {
     const address = addressIn(input, 'email')
     throttle.counted(client)
     const sent = await db.commit(() => {
-      const current = keeper.open(flow.id)
-      if (keeper.internalOf(current).addressChange) return sendChangeAgain(current, address)
+      const current = withoutMailbox(keeper.open(flow.id))
+      if (keeper.internalOf(current).addressChange) return sendChangeAgain(current, address, client)
       const person = store.identities.byEmail(flow.tenantId, address)
-      const proven = person && store.addresses.of(flow.tenantId, person.id)?.verifiedAt !== null
-      if (person && !proven && person.state === 'active') return verifying.ask(current, person)
+      const proven = person && proof.isProven(person)
+      if (person && !proven && person.state === 'active')
+        return verifying.ask(current, person, { client })
       return codes.send(current, {
         address,
         person,
+        client,
+        link: 'own flow',
+        latestWorks: true,
         withheld: proven ? 'the address is verified already' : 'nobody here has this address',
         letter: (letters, about) => letters.verification(about),
       })
@@ -151,32 +192,103 @@ export function createVerificationKind(parts: {
     return { is: 'flow', flow: sent }
   }
 
+  /** What was shown of one mailbox says nothing of the next. */
+  function withoutMailbox(flow: FlowRow): FlowRow {
+    const { mailbox, ...internalParts } = keeper.internalOf(flow)
+    return mailbox === undefined ? flow : keeper.save(flow, { internalParts })
+  }
+
   /**
    * To the address that was asked for, and to no other: that takes a new change. What ends the
    * sessions of a person ends what was asked for in them.
    */
-  function sendChangeAgain(flow: FlowRow, address: string): FlowRow {
+  function sendChangeAgain(flow: FlowRow, address: string, client: Client): FlowRow {
     const { addressChange: change } = keeper.internalOf(flow)
     const person = flow.identityId && store.identities.find(flow.tenantId, flow.identityId)
     if (!person || !change || address !== change.address) throw complain(4070005)
     const { generation, instead } = change
     if (person.sessionGeneration !== generation || person.email !== instead) throw complain(4070005)
-    return verifying.sendForChange(flow, person, address)
+    return verifying.sendForChange(flow, person, { address, client })
   }
 
-  const confirm = (flow: FlowRow, input: Submission, client: Client): Promise<Stepped> =>
+  const bringCode = (flow: FlowRow, input: Submission, client: Client): Promise<Stepped> =>
     codeSteps.redeemOwn(flow, { input, client }, (current, person, { address }) => {
-      const owner = keeper.internalOf(current).addressChange ? moved(person, address) : person
-      if (owner.email === address) completion.prove(owner)
-      return { is: 'flow', flow: keeper.complete(current, { state: 'passed_challenge' }) }
+      const done = () => stepped(proof.confirm(current, person, address))
+      if (holders.isHolder(current, person, client)) return done()
+      const isMoving = keeper.internalOf(current).addressChange !== undefined
+      if (!isMoving && proof.isProven(person)) return done()
+      if (!isMoving && !credentials.hasWayIn(person)) {
+        completion.proveByMailbox(person)
+        return done()
+      }
+      const mailbox = mailboxOf(person, address)
+      if (input.has('confirm_by')) return chosen(current, mailbox, confirmBy(input), client)
+      // A program may try the code again with the token of a session: this undoes that it was used.
+      if (client.wants === 'json') throw complain(4900014)
+      const internalParts = { ...keeper.internalOf(current), mailbox }
+      return stepped(keeper.save(current, { browserHash: client.browserHash, internalParts }))
     })
 
-  /** The address was free when the code went out, which may be a while ago. */
-  function moved(person: IdentityRow, email: string): IdentityRow {
-    if (store.identities.byEmail(person.tenantId, email)) throw complain(4900010)
-    const traits = { ...traitsOf(person), email }
-    return people.change(person, byThemselves(person), { traits })
+  /** On a page, after the code: only the browser that has brought it gets here. */
+  async function choose(flow: FlowRow, by: ConfirmBy, client: Client): Promise<Stepped> {
+    throttle.counted(client)
+    return db.commit(() => {
+      const current = keeper.open(flow.id)
+      const { mailbox } = keeper.internalOf(current)
+      if (!mailbox) throw complain(4010006)
+      return chosen(current, mailbox, by, client)
+    })
+  }
+
+  function chosen(flow: FlowRow, mailbox: Mailbox, by: ConfirmBy, client: Client): Stepped {
+    const person = store.identities.find(flow.tenantId, mailbox.identityId)
+    if (person?.sessionGeneration !== mailbox.generation) throw complain(4070005)
+    if (by === 'sign_in') return signInFirst(flow, person, mailbox, client)
+    // The mailbox of an address that is still to be moved to says nothing of the account.
+    if (person.email !== mailbox.address) throw complain(4900014)
+    return recovered(flow, person, client)
+  }
+
+  /** The sign-in leads back here, and confirms the address by that. */
+  function signInFirst(
+    flow: FlowRow,
+    person: IdentityRow,
+    { address }: Mailbox,
+    client: Client,
+  ): Stepped {
+    if (client.wants === 'json') throw complain(4900014)
+    const { tenantId, language, returnTo, id: nextFlowId } = flow
+    const login = keeper.begin({
+      tenantId,
+      kind: 'login',
+      language,
+      returnTo,
+      nextFlowId,
+      browserHash: client.browserHash,
+      // Whoever has the mailbox of the new address need not learn the one before.
+      identityId: person.email === address ? person.id : null,
+      notices: [{ id: 1900005, context: { address } }],
+    })
+    return { is: 'flow', flow, next: hostedUrl(login) }
   }
 
   return { nodes, submit }
+}
+
+const stepped = (flow: FlowRow): Stepped => ({ is: 'flow', flow })
+
+const mailboxOf = (
+  { id: identityId, sessionGeneration: generation }: IdentityRow,
+  address: string,
+): Mailbox => ({ identityId, address, generation })
+
+/** How somebody who has shown a mailbox goes on, who has not shown that the account is theirs. */
+const WAYS_ON = ['sign_in', 'recovery'] as const
+type ConfirmBy = (typeof WAYS_ON)[number]
+
+function confirmBy(input: Submission): ConfirmBy {
+  const named = input.required('confirm_by')
+  const known = WAYS_ON.find((way) => way === named)
+  if (known === undefined) throw complain(4010006)
+  return known
 }

@@ -29,6 +29,13 @@ export const codeEntry = (
   submit('code', 'method', 'code', say(1070009)),
 ]
 
+/** What the link of a mail brought, which nobody types: one button sends it. */
+export const linkEntry = (say: Say, secret: string): Node[] => [
+  hidden('code', 'code', secret),
+  hidden('code', 'method', 'code'),
+  submit('code', 'method', 'code', say(1070009)),
+]
+
 /** Where the address travels along in a field of its own. */
 export const resendCode = (say: Say): Node => submit('code', 'resend', 'code', say(1070008))
 

@@ -1,4 +1,6 @@
 export {
+  confirmChoice,
+  isLinkSecret,
   recoveryCodeSent,
   recoveryStart,
   verificationCodeSent,

@@ -24,7 +24,7 @@ export const createSay =
     ...(context && { context: withinBounds(context) }),
   })
 
-const SUCCESSES: ReadonlySet<MessageId> = new Set([1050001, 1060001, 1080002, 1900005, 1900006])
+const SUCCESSES: ReadonlySet<MessageId> = new Set([1050001, 1060001, 1080002, 1900012, 1900013])
 
 function typeOf(id: MessageId): Message['type'] {
   if (id >= 4_000_000) return 'error'

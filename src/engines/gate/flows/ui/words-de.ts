@@ -48,7 +48,7 @@ export const german: Words = {
     // Recovery.
     1060001: 'Du bist wieder angemeldet. Bitte wähle jetzt ein neues Passwort.',
     1060003:
-      'Wenn zu dieser Adresse ein Konto gehört, ist ein Code dorthin unterwegs. Gib ihn hier ein.',
+      'Wenn zu dieser Adresse ein Konto gehört, haben wir dorthin eine Mail geschickt. Gib ihren Code hier ein oder öffne den Link in der neuesten Mail.',
 
     // What fields and buttons of several forms are called.
     1070001: 'Passwort',
@@ -68,16 +68,26 @@ export const german: Words = {
     // Verification.
     1080002: 'Danke, deine Adresse ist bestätigt.',
     1080003:
-      'Wenn diese Adresse noch bestätigt werden muss, ist ein Code dorthin unterwegs. Gib ihn hier ein.',
+      'Wenn diese Adresse noch bestätigt werden muss, haben wir dorthin eine Mail geschickt. Gib ihren Code hier ein oder öffne den Link in der neuesten Mail.',
 
     1900001: 'Melde dich an, dann wird {provider} mit deinem Konto verbunden.',
     1900003:
       '{provider} hat uns deine E-Mail-Adresse nicht genannt. Gib sie ein, dann bist du fertig.',
     1900004: 'Dein Name',
-    1900005: 'Du bist als {address} angemeldet.',
-    1900006: 'Dein Konto ist bereit. Du bist als {address} angemeldet.',
     1900002:
       'Deine Adresse bleibt, wie sie ist, bis du den Code eingibst, der an {address} ging. Dann ändert sie sich.',
+
+    1900005: 'Melde dich an, um {address} zu bestätigen.',
+    1900006:
+      'Melde dich an, um zu bestätigen, dass dieses Konto dir gehört. Nicht von dir angelegt oder Passwort vergessen? Übernimm das Konto: Das entfernt Passwort und andere Zugangsdaten und beendet alle Sitzungen.',
+    1900007: 'Melde dich bei deinem Konto an, um dessen neue Adresse zu bestätigen.',
+    1900008: 'Anmelden und bestätigen',
+    1900009: 'Konto übernehmen',
+    1900010:
+      'Mach weiter, um wieder in das Konto von {address} zu kommen. Alle anderen Sitzungen enden, und du kannst ein neues Passwort festlegen.',
+    1900011: 'Mach weiter, um {address} zu bestätigen.',
+    1900012: 'Du bist als {address} angemeldet.',
+    1900013: 'Dein Konto ist bereit. Du bist als {address} angemeldet.',
 
     // Fields.
     4000001: 'Das hat nicht geklappt: {reason}',
@@ -160,6 +170,7 @@ export const german: Words = {
       'Ohne das könntest du dich nicht mehr anmelden. Lege ein Passwort fest oder verbinde ein anderes Konto, dann kannst du es entfernen.',
     4900013:
       'Zu deinem Konto bei {provider} gibt es hier keines. Bitte die, die diesen Dienst betreiben, um eine Einladung.',
+    4900014: 'Melde dich zuerst bei diesem Konto an und gib den Code dann noch einmal ein.',
     4900012: 'Dieser Link ist unvollständig. Bitte kopiere ihn ganz aus der E-Mail.',
 
     5000001: 'Bei uns ist etwas schiefgegangen. Bitte versuche es gleich noch einmal.',

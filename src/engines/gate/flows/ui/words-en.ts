@@ -48,7 +48,8 @@ export const english = {
 
     // Recovery.
     1060001: 'You are signed in again. Please choose a new password now.',
-    1060003: 'If there is an account with this address, a code is on its way there. Enter it here.',
+    1060003:
+      'If there is an account with this address, we sent a mail there. Enter its code here, or open the link in the latest mail.',
 
     // What fields and buttons of several forms are called.
     1070001: 'Password',
@@ -68,15 +69,25 @@ export const english = {
     // Verification.
     1080002: 'Thank you, your address is confirmed.',
     1080003:
-      'If this address still has to be confirmed, a code is on its way there. Enter it here.',
+      'If this address still has to be confirmed, we sent a mail there. Enter its code here, or open the link in the latest mail.',
 
     1900001: 'Sign in, and {provider} is connected to your account.',
     1900003: '{provider} has not told us your e-mail address. Enter it, and you are done.',
     1900004: 'Name',
-    1900005: 'You are signed in as {address}.',
-    1900006: 'Your account is ready. You are signed in as {address}.',
     1900002:
       'Your address stays as it is until you enter the code that was sent to {address}. Then it changes.',
+
+    1900005: 'Sign in to confirm {address}.',
+    1900006:
+      'Sign in to confirm that this account is yours. Did not create it, or forgot the password? Take over the account: this removes its password and other credentials, and ends all sessions.',
+    1900007: 'Sign in to your account to confirm its new address.',
+    1900008: 'Sign in to confirm',
+    1900009: 'Take over the account',
+    1900010:
+      'Continue to get back into the account of {address}. All other sessions end, and you can set a new password.',
+    1900011: 'Continue to confirm {address}.',
+    1900012: 'You are signed in as {address}.',
+    1900013: 'Your account is ready. You are signed in as {address}.',
 
     // Fields.
     4000001: 'That did not work: {reason}',
@@ -146,6 +157,7 @@ export const english = {
       'You could not sign in without this. Set a password or connect another account, then remove it.',
     4900013:
       'There is no account here for yours at {provider}. Please ask those who run this service to invite you.',
+    4900014: 'Sign in to this account first, then enter the code again.',
     4900012: 'This link is incomplete. Please copy it from the mail as a whole.',
 
     5000001: 'Something went wrong on our side. Please try again in a moment.',

@@ -87,7 +87,7 @@ describe('a message', () => {
   test('tells of success in five messages, of what goes on below 4000000, of errors from there on', () => {
     const typesOf = (type: string) => IDS.filter((id) => inEnglish(id).type === type)
 
-    expect(typesOf('success').toSorted()).toEqual([1050001, 1060001, 1080002, 1900005, 1900006])
+    expect(typesOf('success').toSorted()).toEqual([1050001, 1060001, 1080002, 1900012, 1900013])
     expect(typesOf('info').every((id) => id < 2_000_000)).toBe(true)
     expect(typesOf('error')).toEqual(IDS.filter((id) => id >= 4_000_000))
   })

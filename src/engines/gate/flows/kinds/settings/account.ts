@@ -39,7 +39,10 @@ export function createAccountSettings(parts: {
       const traits = { ...traitsOf(person), ...wanted, email: person.email }
       people.change(person, byThemselves(person), { traits })
       if (wanted.email === person.email) return undefined
-      const asked = verifying.askForChange(flow, person, wanted.email)
+      const asked = verifying.askForChange(flow, person, {
+        address: wanted.email,
+        client: wish.client,
+      })
       // Where the account is so far: its owner may know nothing of it.
       notify(flow, person, (letters, about) =>
         letters.emailChangeNotice({ ...about, newAddress: wanted.email }),
