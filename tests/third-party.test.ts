@@ -7,10 +7,18 @@ import lock from '../bun.lock'
 import manifest from '../package.json' with { type: 'json' }
 import { readContents } from '../scripts/build.ts'
 import type { Contents } from '../scripts/third-party/components.ts'
-import { allowedLicence, noticesOf } from '../scripts/third-party/licences.ts'
+import {
+  allowedLicence,
+  identifiersIn,
+  noticesOf,
+  suppliedFor,
+  textOf,
+} from '../scripts/third-party/licences.ts'
 import { noticesText } from '../scripts/third-party/notices.ts'
 import { ROOT } from '../scripts/third-party/packages.ts'
+import { partsIn, runtimeStatement } from '../scripts/third-party/runtime.ts'
 import { sbomText } from '../scripts/third-party/sbom.ts'
+import { SUPPLIED } from '../scripts/third-party/supplied.ts'
 import { cli } from './support/cli.ts'
 import { temporaryFolder } from './support/folder.ts'
 
@@ -55,6 +63,28 @@ describe('the notices', () => {
     expect(notices).toContain(words)
   })
 
+  test('have the text of each licence that they only name, once', () => {
+    const texts = notices.slice(notices.indexOf(`\n${'-'.repeat(80)}\nApache-2.0\n`))
+    const embedded = contents.components.flatMap(({ embedded }) => embedded)
+    const named = embedded.flatMap(({ license = '' }) => identifiersIn(license))
+    for (const identifier of new Set([...named, 'LGPL-2.0-only', 'LGPL-2.1-only']))
+      expect([identifier, texts.split(textOf(identifier)).length]).toEqual([identifier, 2])
+    const bare = contents.components.filter(({ name }) => SUPPLIED[name]?.copyright)
+    for (const { licence, texts } of bare) expect(texts).toContain(licence)
+  })
+
+  test('have the crates that the WebAssembly module names, in these versions', () => {
+    const { embedded = [] } = SUPPLIED['@cedar-policy/cedar-wasm'] ?? {}
+    const crates = embedded.filter(({ name, version }) => version && name !== 'cedar-policy')
+    const modulePath = '@cedar-policy/cedar-wasm/web/cedar_wasm_bg.wasm'
+    const bytes = readFileSync(join(ROOT, 'node_modules', modulePath), 'latin1')
+    const named = [...bytes.matchAll(/([a-z][a-z0-9_-]+-\d+\.\d+\.\d+)\/src\//g)]
+    const found = new Set(named.map(([, crate]) => crate))
+    expect(crates.map(({ name, version }) => `${name}-${version}`).sort()).toEqual(
+      [...found].sort() as string[],
+    )
+  })
+
   test('are printed from a checkout, too', async () => {
     using folder = temporaryFolder()
     const { code, out } = await cli(folder.path)('version', '--notices')
@@ -88,7 +118,7 @@ describe('a package', () => {
     )
   })
 
-  test('without a licence file fails the build, and the message says where its text goes', async () => {
+  test('without a licence file fails the build, and the message says where its lines go', async () => {
     using folder = temporaryFolder()
     await Bun.write(join(folder.path, 'README.md'), 'MIT')
     const bare = {
@@ -100,19 +130,56 @@ describe('a package', () => {
       imports: [],
     }
     expect(() => noticesOf(bare)).toThrow(
-      '@some/package 1.0.0 has no licence file: put its text into licenses/@some/package@1.0.0/',
+      '@some/package 1.0.0 has no licence file: put its copyright lines into scripts/third-party/supplied.ts',
     )
     await Bun.write(join(folder.path, 'LICENSE'), 'Copyright (c) 2026 Some\n')
     expect(noticesOf(bare)).toEqual(['Copyright (c) 2026 Some'])
   })
 
-  test('is in the executable if the repository supplies its licence', () => {
-    const folders = [
-      ...new Bun.Glob('**/*@*.*.*').scanSync({ cwd: join(ROOT, 'licenses'), onlyFiles: false }),
-    ]
-    const compiled = contents.components.map(({ name, version }) => `${name}@${version}`)
-    expect(folders.length).toBeGreaterThan(3)
-    expect(folders.filter((folder) => !compiled.includes(folder))).toEqual([])
+  test.each(Object.keys(SUPPLIED))(
+    'that the repository supplies is compiled in, and another version fails the build: %s',
+    (name) => {
+      expect(() => suppliedFor({ name, version: '0.0.1' })).toThrow(`, and this is 0.0.1: look up`)
+      expect(contents.components.map((one) => one.name)).toContain(name)
+    },
+  )
+})
+
+describe('the licence page of the runtime', () => {
+  const pageOf = async (folder: string, version: string) => {
+    await Bun.write(join(folder, 'package.json'), JSON.stringify({ version }))
+    await Bun.write(join(folder, 'docs/project/license.mdx'), '---\ntitle: License\n---\n\nMIT\n')
+  }
+
+  test('fails the build where it is missing, or about another version', async () => {
+    using folder = temporaryFolder()
+    expect(() => runtimeStatement('1.0.0', folder.path)).toThrow('license.mdx is missing')
+    await pageOf(folder.path, '1.0.1')
+    expect(() => runtimeStatement('1.0.0', folder.path)).toThrow('is about Bun 1.0.1')
+    await pageOf(folder.path, '1.0.0')
+    expect(runtimeStatement('1.0.0', folder.path)).toBe('MIT')
+  })
+
+  const table = (...rows: string[]) =>
+    ['| Name | License |', '| --- | --- |', ...rows, ''].join('\n')
+  const page = (...rows: string[]) =>
+    `## Linked libraries\n\n${table(...rows)}\n## Polyfills\n\n${table('| [`url`](u) | MIT |')}`
+
+  test('lists the parts of the runtime, with the SPDX identifier where it means one', () => {
+    const rows = ['| A fork of [`a`](u) 7 | BSD 3-Clause |', '| [`b`](u) | [several](v) |']
+    expect(partsIn(page(...rows, '| [`c`](u) (on Windows) | MIT |'))).toEqual([
+      { name: 'a', license: 'BSD-3-Clause' },
+      { name: 'b', licenseName: 'several' },
+      { name: 'url', license: 'MIT' },
+    ])
+  })
+
+  test.each([
+    ['no table', page().replace('## Linked', '## Other'), 'no table "Linked libraries"'],
+    ['an empty table', page(), 'no table "Linked libraries"'],
+    ['a row without a link', page('| a | MIT |'), 'a row without a name or a licence: | a | MIT |'],
+  ])('fails the build with %s', (_, text, message) => {
+    expect(() => partsIn(text)).toThrow(message)
   })
 })
 

@@ -1,15 +1,8 @@
 /** What of others is in an executable: the packages of its bundle, and the runtime below them. */
-import manifest from '../../package.json' with { type: 'json' }
-import {
-  allowedLicence,
-  type Embedded,
-  embeddedIn,
-  noticesOf,
-  statedLicence,
-  suppliedFolder,
-  suppliedTexts,
-} from './licences.ts'
-import { bundledPackages, lockedPackage } from './packages.ts'
+import { allowedLicence, identifiersIn, noticesOf, statedLicence, suppliedFor } from './licences.ts'
+import { bundledPackages, lockedPackage, type Package } from './packages.ts'
+import { partsIn, runtimeStatement } from './runtime.ts'
+import type { Embedded } from './supplied.ts'
 
 export interface Component {
   name: string
@@ -24,6 +17,8 @@ export interface Component {
   embedded: Embedded[]
   /** Texts that go with every copy. */
   notices: string[]
+  /** SPDX identifiers of licences that go with every copy and are not among these texts. */
+  texts: string[]
   /** The components it imports, as package URLs. */
   imports: string[]
 }
@@ -50,15 +45,19 @@ export function contentsOf(metafile: Bun.BuildMetafile, runtime = nativeRuntime(
   const purlsOf = (folders: string[]) => folders.map((folder) => purls.get(folder) ?? folder)
   const libraries = packages.map((one): Component => {
     const { name, version, integrity } = one
+    const licence = statedLicence(one)
+    const { embedded = [] } = suppliedFor(one)
+    for (const part of embedded) allowedLicence(`${part.name} in ${name}`, part.license)
     return {
       name,
       version,
-      licence: statedLicence(one),
+      licence,
       purl: purlOf(one),
       integrity,
       kind: 'library',
-      embedded: embeddedIn(one),
+      embedded,
       notices: noticesOf(one),
+      texts: textsFor(one, licence, embedded),
       imports: purlsOf(one.imports),
     }
   })
@@ -66,21 +65,34 @@ export function contentsOf(metafile: Bun.BuildMetafile, runtime = nativeRuntime(
   return { components: [...libraries, platform], imports: [...purlsOf(imports), platform.purl] }
 }
 
-/** The runtime comes as a package without a licence file; the repository has what its makers state. */
+/** The licences that a component has no text of itself: its own at times, and those of its parts. */
+function textsFor(
+  one: Pick<Package, 'name' | 'version'>,
+  licence: string,
+  embedded: Embedded[],
+): string[] {
+  const { copyright, texts = [] } = suppliedFor(one)
+  const expressions = [copyright && licence, ...embedded.map(({ license }) => license)]
+  return [...texts, ...expressions.flatMap((expression = '') => identifiersIn(expression))]
+}
+
+/** The runtime comes as a package without a licence file; its makers state it elsewhere. */
 function runtimeComponent(packageName: string): Component {
   const { version, integrity } = lockedPackage(packageName)
   const bun = { name: 'bun', version }
-  const notices = suppliedTexts(bun)
-  if (version !== manifest.devDependencies.bun || notices.length === 0)
-    throw new Error(`bun ${version} has no licence text: put it into ${suppliedFolder(bun)}/`)
+  const statement = runtimeStatement(version)
+  const [, stated] = /^Bun itself is (\S+)-licensed/.exec(statement) ?? []
+  const licence = allowedLicence(`bun ${version}`, stated)
+  const embedded = [...(suppliedFor(bun).embedded ?? []), ...partsIn(statement)]
   return {
     ...bun,
-    licence: allowedLicence(`bun ${version}`, 'MIT'),
+    licence,
     purl: purlOf({ name: packageName, version }),
     integrity,
     kind: 'platform',
-    embedded: embeddedIn(bun),
-    notices,
+    embedded,
+    notices: [statement],
+    texts: textsFor(bun, licence, embedded),
     imports: [],
   }
 }

@@ -1,6 +1,8 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import spdx from 'spdx-license-list/full'
 import { type Package, ROOT } from './packages.ts'
+import { SUPPLIED, type Supplied } from './supplied.ts'
 
 /**
  * Licences that ask for no more than a notice. Anything else needs a decision: MPL-2.0, for one,
@@ -15,6 +17,8 @@ const ALLOWED = new Set([
   'ISC',
   'MIT',
   'MIT-0',
+  'Unicode-3.0',
+  'Unicode-DFS-2016',
   'Unlicense',
 ])
 
@@ -27,23 +31,35 @@ const SCRIPT = /\.[cm]?[jt]sx?$|\.css$/
 const COMMENT = /\/\*[\s\S]*?\*\/|(?:^[ \t]*\/\/.*(?:\n|$))+/gm
 const STATES_RIGHTS = /copyright|\(c\) [^=]|©|@licen[cs]e/i
 
-/** Software that a package has inside its own files, so that no lock file names it. */
-export interface Embedded {
-  name: string
-  version?: string
-  purl?: string
-  /** An SPDX expression. */
-  license?: string
-  /** What its licence is called, where no SPDX expression says the same. */
-  licenseName?: string
+const SUPPLIED_FILE = 'scripts/third-party/supplied.ts'
+
+const IDENTIFIERS = new Map(Object.keys(spdx).map((id) => [id.toLowerCase(), id]))
+
+/** The SPDX identifier that is meant by words such as "BSD 3-Clause". */
+export const identifierOf = (words: string): string | undefined =>
+  IDENTIFIERS.get(words.replaceAll(' ', '-').toLowerCase())
+
+/** The text that SPDX has of a licence. */
+export function textOf(identifier: string): string {
+  const text = spdx[identifier]?.licenseText
+  if (text === undefined) throw new Error(`spdx-license-list has no licence ${identifier}`)
+  return text.trim()
 }
 
-/**
- * Where the repository keeps the licence of a package that comes without one, and what the package
- * embeds: `licenses/NAME@VERSION`. A new version needs another look, so the old folder does not do.
- */
-export const suppliedFolder = ({ name, version }: Pick<Package, 'name' | 'version'>): string =>
-  join('licenses', `${name}@${version}`)
+/** The identifiers in an SPDX expression. */
+export const identifiersIn = (expression: string): string[] =>
+  (expression.match(/[\w.-]+/g) ?? []).filter((word) => word !== 'OR' && word !== 'AND')
+
+/** What the repository says about a package. Throws where it says it about another version. */
+export function suppliedFor({ name, version }: Pick<Package, 'name' | 'version'>): Supplied {
+  const supplied = SUPPLIED[name] ?? { version }
+  if (supplied.version !== version)
+    throw new Error(
+      `${SUPPLIED_FILE} is about ${name} ${supplied.version}, and this is ${version}: ` +
+        'look up all that it says there, then change the version.',
+    )
+  return supplied
+}
 
 /** The SPDX expression of a licence that a package states. Throws for one that is not allowed. */
 export function allowedLicence(name: string, stated: unknown): string {
@@ -74,29 +90,21 @@ export function statedLicence({ name, version, folder }: Package): string {
 }
 
 /**
- * All that has to go with copies of a package: its files on licences and rights, those that the
- * repository supplies, and comments in its bundled modules. Throws where there is no licence text.
+ * All that has to go with copies of a package: its files on licences and rights, or else its
+ * copyright lines, and comments in its bundled modules. Throws where it has neither file nor lines.
  */
 export function noticesOf(one: Package): string[] {
-  const supplied = suppliedTexts(one)
-  const files = textsIn(join(ROOT, one.folder), NOTICE_FILE)
-  if (supplied.length === 0 && !files.some(({ name }) => LICENCE_FILE.test(name)))
+  const { copyright } = suppliedFor(one)
+  const files = textsIn(join(ROOT, one.folder))
+  if (!copyright && !files.some(({ name }) => LICENCE_FILE.test(name)))
     throw new Error(
-      `${one.name} ${one.version} has no licence file: put its text into ${suppliedFolder(one)}/`,
+      `${one.name} ${one.version} has no licence file: put its copyright lines into ${SUPPLIED_FILE}`,
     )
-  const texts = [...files.map(({ text }) => text), ...supplied]
+  const texts = [...files.map(({ text }) => text), ...linesOf(copyright)]
   return [...texts, ...commentsOf(one, texts.join('\n'))]
 }
 
-/** The texts that the repository supplies for a package. */
-export const suppliedTexts = (of: Pick<Package, 'name' | 'version'>): string[] =>
-  textsIn(join(ROOT, suppliedFolder(of)), /^(?!embedded\.json$)/).map(({ text }) => text)
-
-/** What a package embeds, as the repository says. */
-export function embeddedIn(of: Pick<Package, 'name' | 'version'>): Embedded[] {
-  const file = join(ROOT, suppliedFolder(of), 'embedded.json')
-  return existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : []
-}
+const linesOf = (copyright: string[] = []) => (copyright.length > 0 ? [copyright.join('\n')] : [])
 
 /** Comments that state rights which the texts do not. */
 function commentsOf({ modules }: Package, texts: string): string[] {
@@ -111,9 +119,8 @@ function commentsOf({ modules }: Package, texts: string): string[] {
 const withoutMarks = (comment: string): string =>
   comment.replaceAll(/^[ \t]*(?:\/\*+!?|\*+\/|\*|\/\/[/!]*)[ \t]?|[ \t]*\*+\/$/gm, '').trim()
 
-function textsIn(folder: string, wanted: RegExp): { name: string; text: string }[] {
-  if (!existsSync(folder)) return []
-  const names = readdirSync(folder).filter((name) => wanted.test(name))
+function textsIn(folder: string): { name: string; text: string }[] {
+  const names = readdirSync(folder).filter((name) => NOTICE_FILE.test(name))
   return names.sort().map((name) => {
     const text = readFileSync(join(folder, name), 'utf8')
     return { name, text: text.replaceAll('\r\n', '\n').trim() }

@@ -1,5 +1,5 @@
 import type { Component, Contents } from './components.ts'
-import type { Embedded } from './licences.ts'
+import type { Embedded } from './supplied.ts'
 
 /** The executable that a bill of materials is about. */
 export interface Subject {
