@@ -38,7 +38,7 @@ export function createNewCredential({ hashing }: { hashing: Hashing }) {
   }
 }
 
-/** All that programs create counts as one client: half of the queue is left for people who sign in. */
+/** All that programs create counts as one client, so that people who sign in have their turn. */
 const API = 'api'
 
 const holding = (hash: string): Credential => ({

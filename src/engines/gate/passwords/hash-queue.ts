@@ -1,4 +1,5 @@
 import { unavailable } from '../../../platform/errors.ts'
+import { createWaitingList, type WaitingList } from './waiting-list.ts'
 
 /** Who wants a password hashed or checked. */
 export interface Asker {
@@ -17,12 +18,12 @@ interface Job {
   client: string | undefined
   cost: Cost
   begin: () => void
-  refuse: (error: Error) => void
+  refuse: () => void
 }
 
 interface Tenant {
   id: string
-  waiting: Job[]
+  waiting: WaitingList<Job>
   atWork: number
   costlyAtWork: number
   /** When a job of it ended last, or it came: orders tenants that have equally many at work. */
@@ -40,17 +41,14 @@ const FULL_QUEUES = 20
  * A costly job keeps its worker for long, so one worker never takes any; where there are more than
  * two, a tenant leaves one of the others to other tenants. Heavy ones are worked on one at a time.
  *
- * A tenant whose queue is full is refused with `unavailable`. Its costly jobs, and those of one
- * client, have half of the places. All queues together are bounded, too: the longest then loses the
- * job that came last.
+ * Where the queue of a tenant is full, the client with the most jobs in it is refused with
+ * `unavailable`. All queues together are bounded, too: the longest then loses its last job.
  */
 export function createHashQueue({ workers, places }: { workers: number; places: number }) {
   const tenants = new Map<string, Tenant>()
-  const share = Math.ceil(places / 2)
   const mostCostly = Math.max(1, workers - 1)
   const mostCostlyOfOne = Math.max(1, workers - 2)
   const atWork = { all: 0, costly: 0, heavy: 0 }
-  let waiting = 0
   let turns = 0
 
   /** Does `work` when it has a worker. Rejects with `unavailable` when it cannot wait for one. */
@@ -66,24 +64,35 @@ export function createHashQueue({ workers, places }: { workers: number; places: 
   async function enter({ tenantId, client }: Asker, cost: Cost): Promise<Tenant> {
     const tenant = tenants.get(tenantId) ?? newTenant(tenantId)
     if (atWork.all < workers && mayBegin(tenant, cost)) begin(tenant, cost)
-    else {
-      requirePlace(tenant, { client, cost })
-      waiting++
-      await new Promise<void>((begin, refuse) => {
-        tenants.set(tenantId, tenant)
-        tenant.waiting.push({ client, cost, begin, refuse })
-      })
-    }
+    else await wait(tenant, { client, cost })
     return tenant
   }
 
   const newTenant = (id: string): Tenant => ({
     id,
-    waiting: [],
+    waiting: createWaitingList(places),
     atWork: 0,
     costlyAtWork: 0,
     turn: ++turns,
   })
+
+  const wait = (tenant: Tenant, job: Pick<Job, 'client' | 'cost'>): Promise<void> =>
+    new Promise((begin, reject) => {
+      const refuse = () => reject(tooMany())
+      if (!hasRoom(tenant) || !tenant.waiting.add({ ...job, begin, refuse })) return refuse()
+      tenants.set(tenant.id, tenant)
+    })
+
+  /** Where all together are too many, the longest queue gives way to one that is shorter. */
+  function hasRoom({ waiting }: Tenant): boolean {
+    const all = [...tenants.values()]
+    const total = all.reduce((sum, tenant) => sum + tenant.waiting.length(), 0)
+    if (total < places * FULL_QUEUES) return true
+    const [longest] = all.sort((a, b) => b.waiting.length() - a.waiting.length())
+    if (!longest || longest.waiting.length() <= waiting.length() + 1) return false
+    longest.waiting.dropLast()
+    return true
+  }
 
   function mayBegin(tenant: Tenant, cost: Cost): boolean {
     if (cost === 'ordinary') return true
@@ -105,23 +114,6 @@ export function createHashQueue({ workers, places }: { workers: number; places: 
     if (cost === 'heavy') atWork.heavy += change
   }
 
-  function requirePlace(tenant: Tenant, { client, cost }: Pick<Job, 'client' | 'cost'>) {
-    const own = tenant.waiting
-    const ofClient = client === undefined ? [] : own.filter((job) => job.client === client)
-    const costly = cost === 'ordinary' ? [] : own.filter((job) => job.cost !== 'ordinary')
-    if (own.length >= places || ofClient.length >= share || costly.length >= share) throw tooMany()
-    if (waiting >= places * FULL_QUEUES) shortenLongest(own.length)
-  }
-
-  /** With none that is longer, the newcomer is the one to go. */
-  function shortenLongest(length: number) {
-    const [longest] = [...tenants.values()].sort((a, b) => b.waiting.length - a.waiting.length)
-    if (!longest || longest.waiting.length <= length) throw tooMany()
-    longest.waiting.pop()?.refuse(tooMany())
-    waiting--
-    forgetIfIdle(longest)
-  }
-
   /** While the next is chosen the job still counts for its tenant, which has just had its turn. */
   function leave(tenant: Tenant, cost: Cost) {
     count(tenant, cost, -1)
@@ -134,20 +126,17 @@ export function createHashQueue({ workers, places }: { workers: number; places: 
   /** What ends lets one job begin: a worker is never free while a job could have it. */
   function serveNext() {
     const [first] = [...tenants.values()].filter(hasRunnable).sort(byTurn)
-    if (!first) return
-    const index = first.waiting.findIndex(({ cost }) => mayBegin(first, cost))
-    const [job] = first.waiting.splice(index, 1)
-    if (!job) return
-    waiting--
+    const job = first?.waiting.take(({ cost }) => mayBegin(first, cost))
+    if (!first || !job) return
     begin(first, job.cost)
     job.begin()
   }
 
   const hasRunnable = (tenant: Tenant): boolean =>
-    tenant.waiting.some(({ cost }) => mayBegin(tenant, cost))
+    tenant.waiting.has(({ cost }) => mayBegin(tenant, cost))
 
   function forgetIfIdle({ id, atWork, waiting }: Tenant) {
-    if (atWork === 0 && waiting.length === 0) tenants.delete(id)
+    if (atWork === 0 && waiting.length() === 0) tenants.delete(id)
   }
 
   return { run, tenants: () => tenants.size }

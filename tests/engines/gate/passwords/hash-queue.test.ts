@@ -4,14 +4,14 @@ import { type Cost, createHashQueue } from '../../../../src/engines/gate/passwor
 type Sizes = Parameters<typeof createHashQueue>[0]
 
 /** A queue for work that ends when it is told to, and a record of what was begun. */
-function createWorld(sizes: Sizes) {
+function createWorld({ isOneTenant = false, ...sizes }: Sizes & { isOneTenant?: boolean }) {
   const queue = createHashQueue(sizes)
   const begun: string[] = []
   const ends = new Map<string, PromiseWithResolvers<string>>()
 
-  /** A name is its tenant and a number, as in `acme 1`. */
+  /** A name is its tenant and a number, as in `acme 1`, unless all are of one tenant. */
   function ask(name: string, { client, cost = 'ordinary' }: { client?: string; cost?: Cost } = {}) {
-    const tenantId = name.split(' ')[0] ?? ''
+    const tenantId = isOneTenant ? 'acme' : (name.split(' ')[0] ?? '')
     return queue.run({ tenantId, client }, cost, () => {
       begun.push(name)
       const end = Promise.withResolvers<string>()
@@ -96,20 +96,45 @@ describe('of one tenant', () => {
     expect(await last).toBe('a 2')
   })
 
-  test('neither one client nor costly jobs have more than half of its places', async () => {
-    const { begun, ask, refused, finishAll } = createWorld({ workers: 1, places: 4 })
-    const greedy = { client: '192.0.2.1' }
-    const costly = { cost: 'costly' } as const
-    const all = [ask('a 1', costly), ask('a 2', greedy), ask('a 3', greedy), ask('a 4', costly)]
-    await refused('a 5', greedy)
-    all.push(ask('a 6', { client: '192.0.2.2' }))
+  test('clients take turns, whatever each of them has waiting; a server that asks for many is each time another', async () => {
+    const { begun, ask, finishAll } = createWorld({ isOneTenant: true, workers: 1, places: 10 })
+    const [x, y] = [{ client: '192.0.2.1' }, { client: '192.0.2.2' }]
+    const all = [ask('x 1', x), ask('x 2', x), ask('x 3', x), ask('x 4', x)]
+    all.push(ask('y 1', y), ask('y 2', y), ask('server 1'), ask('server 2'))
+
     await finishAll()
-    all.push(ask('a 7'), ask('a 8', costly), ask('a 9', costly))
-    await refused('a 10', costly)
+
+    await Promise.all(all)
+    expect(begun).toEqual(['x 1', 'x 2', 'y 1', 'server 1', 'server 2', 'x 3', 'y 2', 'x 4'])
+  })
+
+  test('a client that has waited is served before others that come again and again', async () => {
+    const { begun, ask, finish } = createWorld({ isOneTenant: true, workers: 1, places: 10 })
+    const x = { client: '192.0.2.1' }
+    for (const name of ['x 1', 'x 2', 'x 3']) void ask(name, x)
+    await finish('x 1')
+    void ask('y 1', { client: '192.0.2.2' })
+    await finish('x 2')
+    expect(begun).toEqual(['x 1', 'x 2', 'x 3'])
+  })
+
+  test('one client alone has all places, and loses the last to one that has fewer', async () => {
+    const { begun, ask, refused, finishAll } = createWorld({
+      isOneTenant: true,
+      workers: 1,
+      places: 3,
+    })
+    const [x, y] = [{ client: '192.0.2.1' }, { client: '192.0.2.2' }]
+    const all = ['x 1', 'x 2', 'x 3'].map((name) => ask(name, x))
+    const last = ask('x 4', x).catch(({ kind }: { kind: string }) => kind)
+    await refused('x 5', x)
+    all.push(ask('y 1', y))
+    expect(await Promise.race([last, settle()])).toBe('unavailable')
+    await refused('y 2', y)
 
     await finishAll()
     await Promise.all(all)
-    expect(begun).toEqual(['a 1', 'a 2', 'a 3', 'a 4', 'a 6', 'a 7', 'a 8', 'a 9'])
+    expect(begun).toEqual(['x 1', 'x 2', 'y 1', 'x 3'])
   })
 })
 
