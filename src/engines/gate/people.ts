@@ -112,10 +112,17 @@ export function createPeople(parts: {
 
   /** What a deactivation ends does not come back when the person does. */
   const switched = (row: IdentityRow, now: number): Partial<IdentityRow> => ({
+    ...nextGeneration(row),
     stateChangedAt: now,
-    sessionGeneration: row.sessionGeneration + 1,
-    tokenGeneration: row.tokenGeneration + 1,
   })
+
+  /** Ends all sessions and access tokens, for an account that now is another person's. */
+  function endAccess(row: IdentityRow): IdentityRow {
+    const next = { ...row, ...nextGeneration(row) }
+    store.identities.update(next)
+    generations.forget()
+    return next
+  }
 
   /** A new address has still to be proven, and codes for the old one prove nothing. */
   function move({ tenantId, id, email }: IdentityRow, now: number) {
@@ -148,7 +155,7 @@ export function createPeople(parts: {
     generations.forget()
   }
 
-  return { existing, add, addByThemselves, change, remove }
+  return { existing, add, addByThemselves, change, endAccess, remove }
 }
 
 const NAMES = {
@@ -159,6 +166,12 @@ const NAMES = {
 } as const
 type Changeable = keyof typeof NAMES
 const CHANGEABLE = Object.keys(NAMES) as Changeable[]
+
+/** Sessions and access tokens count in the generation in which they began, and in no later one. */
+const nextGeneration = ({ sessionGeneration, tokenGeneration }: IdentityRow) => ({
+  sessionGeneration: sessionGeneration + 1,
+  tokenGeneration: tokenGeneration + 1,
+})
 
 const columnsOf = ({ traits, metadataPublic, state }: Change): Partial<IdentityRow> => ({
   ...(traits && { traits: JSON.stringify(traits), email: traits.email }),

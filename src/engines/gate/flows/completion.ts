@@ -5,6 +5,7 @@ import type { Credentials } from '../credentials.ts'
 import type { Events } from '../events.ts'
 import type { ContinueWith } from '../model/flows.ts'
 import type { AssuranceLevel, SessionDetail } from '../model/sessions.ts'
+import type { People } from '../people.ts'
 import type { Sessions } from '../sessions.ts'
 import type { Linking } from '../social/linking.ts'
 import type { FlowRow } from '../store/flows.ts'
@@ -55,6 +56,7 @@ export function createCompletion(parts: {
   store: Store
   clock: Clock
   audit: Audit
+  people: People
   keeper: FlowKeeper
   sessions: Sessions
   credentials: Credentials
@@ -64,8 +66,8 @@ export function createCompletion(parts: {
   /** The page of a flow. */
   hostedUrl: (flow: FlowRow) => string
 }) {
-  const { store, clock, audit, keeper, sessions, credentials, linking, proof } = parts
-  const { events, hostedUrl } = parts
+  const { store, clock, audit, people, keeper, sessions, credentials } = parts
+  const { linking, proof, events, hostedUrl } = parts
 
   /** A sign-in of somebody known: a new session, or a stronger one. */
   function signIn(flow: FlowRow, person: IdentityRow, proof: Proof, client: Client): Completed {
@@ -219,7 +221,7 @@ export function createCompletion(parts: {
       object: `identity:${person.id}`,
     })
     proof.prove(person)
-    return sessions.endAll(person)
+    return people.endAccess(person)
   }
 
   const sessionRow = ({ tenantId }: IdentityRow, { id }: SessionDetail) =>

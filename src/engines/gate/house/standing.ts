@@ -35,7 +35,7 @@ export function createHouseStanding(parts: {
   function removeCredentials(actor: Actor, operatorId: string) {
     const operator = existing(operatorId)
     credentials.removeAll(operator)
-    endSessions(store, operator)
+    people.endAccess(operator)
     record(actor, 'identity.credentials_wiped', operatorId)
   }
 

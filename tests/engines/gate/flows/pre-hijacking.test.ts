@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, test } from 'bun:test'
 import type { ProviderName } from '../../../../src/config/index.ts'
 import { type Account, newAccount } from '../../../support/social/index.ts'
-import type { Json } from '../world.ts'
+import { type Json, mintToken, TOKENS } from '../world.ts'
 import { nextCode, withToken } from './acts.ts'
 import { newBrowser } from './browser.ts'
 import {
@@ -307,6 +307,18 @@ describe.each(ARRIVALS)('2. the session that goes on, while Vera %s:', (_, arriv
 
     const late = await world.tryExchange(searchParams.get('flow'), searchParams.get('code'))
     expect(late).toMatchObject({ status: 400, body: { error: expect.stringMatching(/ended/) } })
+  })
+
+  test('so is every access token that the tenant made for Mallory', async () => {
+    const vera = newVera()
+    const { identity } = await malloryTakes(vera)
+    const { access_token } = await mintToken(world.app, world.key, { subject: identity.id })
+    const introspect = () => world.api.post(`${TOKENS}/introspect`, { access_token })
+    expect((await introspect()).body).toMatchObject({ active: true, subject: identity.id })
+
+    await arrive(vera)
+
+    expect((await introspect()).body).toEqual({ active: false })
   })
 
   test('so is the sign-in that lacks a second factor only', async () => {
