@@ -1,5 +1,6 @@
 import type { Database } from 'bun:sqlite'
 import { asStorageError, isBusy, StorageError } from './errors.ts'
+import { areWritesRefused, WriteRefused } from './no-writes.ts'
 
 /** Synchronous work only: an `await` inside would let the commit go without it. */
 type Work<T> = () => T extends PromiseLike<unknown> ? never : T
@@ -7,7 +8,8 @@ type Work<T> = () => T extends PromiseLike<unknown> ? never : T
 /**
  * Runs `work` inside the next transaction and resolves with its result once that
  * transaction is on disk. Work that throws is rolled back alone and rejects alone.
- * Rejects with `StorageError` when the disk cannot take the commit.
+ * Rejects with `StorageError` when the disk cannot take the commit, and with `WriteRefused` within
+ * `withoutWrites`.
  */
 export type Commit = <T>(work: Work<T>) => Promise<T>
 
@@ -63,6 +65,7 @@ export function createCommit(client: Database, requireFiles: RequireFiles = () =
 
   const commit: Commit = (work) =>
     new Promise((resolve, reject) => {
+      if (areWritesRefused()) return reject(new WriteRefused('no write may be made here'))
       queue.push({ work, resolve: resolve as (value: unknown) => void, reject })
       schedule()
     })

@@ -6,6 +6,7 @@ import {
   ValidationError,
 } from 'elysia'
 import { asStorageError, StorageError } from '../db/errors.ts'
+import { WriteRefused } from '../db/no-writes.ts'
 import { AppError, unavailable } from '../platform/errors.ts'
 import type { Log } from '../platform/log.ts'
 import type { ClientAddress } from './client-address.ts'
@@ -60,6 +61,7 @@ export function createKit(parts: {
     if (error instanceof AppError) return failureOf(error)
     if (error instanceof ParseError) return explain(error.cause, method, path)
     if (error instanceof NotFoundError) return noSuchRoute(method, path)
+    if (error instanceof WriteRefused) return HEAD_REFUSED
     const trouble = asStorageError(error)
     if (trouble instanceof StorageError)
       return failureOf(unavailable(`storage: ${trouble.message}`))
@@ -148,6 +150,14 @@ export function createKit(parts: {
 /** The router turns a parameter that it cannot decode into null; as an empty one it names nothing. */
 function emptyUndecodable(params: Record<string, string | null> | undefined) {
   for (const name in params) params[name] ??= ''
+}
+
+/** Where even to look has an effect, such as a sign-in that begins. */
+const HEAD_REFUSED: Failure & { allow: string } = {
+  kind: 'method_not_allowed',
+  code: 'method_not_allowed',
+  message: 'HEAD is not possible here; allowed: GET',
+  allow: 'GET',
 }
 
 /** What the log and the metrics take of an exchange. */

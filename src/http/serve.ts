@@ -1,4 +1,5 @@
 import type { AnyElysia } from 'elysia'
+import { withoutWrites } from '../db/no-writes.ts'
 import type { AppError } from '../platform/errors.ts'
 import type { Log } from '../platform/log.ts'
 import { errorBody, failureOf, statusOf } from './errors.ts'
@@ -20,9 +21,9 @@ export interface Listener {
 }
 
 /**
- * Serves the app. HEAD is answered as GET without its body. A request that a proxy could read
- * differently is refused. The size of bodies is the kit's concern, which answers readably: Bun itself
- * would cut the connection.
+ * Serves the app. HEAD is answered as GET without its body, and writes nothing. A request that a proxy
+ * could read differently is refused. The size of bodies is the kit's concern, which answers readably:
+ * Bun itself would cut the connection.
  */
 export function serve(
   app: AnyElysia,
@@ -93,12 +94,15 @@ const gone = () => plain(400, 'the connection is gone')
 const plain = (status: number, error: string) =>
   Response.json({ error }, { status, headers: SECURITY_HEADERS })
 
-/** RFC 9110, section 9.3.2: the header of the GET, and its length where it ever ends. */
+/**
+ * RFC 9110, section 9.3.2: the header of the GET, and its length where it ever ends. Programs that
+ * look at links send it unasked: what a GET would write is refused.
+ */
 async function head(app: AnyElysia, request: Request): Promise<Response> {
   const { url, headers, signal } = request
   const get = new Request(url, { headers, signal })
   passOnPeer(request, get)
-  const answer = await app.fetch(get)
+  const answer = await withoutWrites(() => app.fetch(get))
   if (answer.headers.get('content-type')?.startsWith('text/event-stream'))
     await answer.body?.cancel()
   else answer.headers.set('content-length', `${(await answer.arrayBuffer()).byteLength}`)

@@ -55,11 +55,12 @@ export function entryPages(parts: {
   const preference = (name: string, value: string) => createCookie({ name, baseUrl }).keep(value)
 
   /** Gate's page for people of the house; it brings them back to `/console/enter`. */
-  async function login(to: string): Promise<Response> {
+  async function login(to: string, request: Request): Promise<Response> {
     if (!operators.isSetUp()) return frames.html(NotSetUpPage({ base: frames.base() }), 503)
     const state = mintSecret()
     const returnTo = `${baseUrl()}/console/enter?${new URLSearchParams({ to: ownPath(to), state })}`
-    const page = await house.begin({ kind: 'login', returnTo })
+    const { ipAddress } = deviceOf(request)
+    const page = await house.begin({ kind: 'login', returnTo, ipAddress })
     const headers = { location: page, 'set-cookie': cookie.begun(state) }
     return new Response(null, { status: 303, headers })
   }
@@ -209,7 +210,9 @@ export function entryPages(parts: {
         stranger: true,
       },
     )
-    .get('/console/login', ({ query }) => login(query.to ?? ''), { stranger: true })
+    .get('/console/login', ({ query, request }) => login(query.to ?? '', request), {
+      stranger: true,
+    })
     .get('/console/enter', ({ query, request }) => enter(query, request), { stranger: true })
     .get('/console/link/:token', ({ params }) => linkPage(params.token), { stranger: true })
     .post('/console/link/:token', ({ params, request }) => signIn(params.token, request), {

@@ -105,7 +105,7 @@ export function createSelfService(
     proof,
     verifying,
   })
-  const access = createSessionAccess(common)
+  const access = createSessionAccess({ ...common, throttle })
   const notify = createNotify(common)
   const forms = {
     ...common,

@@ -24,7 +24,7 @@ import type { PresentFlow } from './present.ts'
 import { checkReturnTo } from './return-to.ts'
 import type { SessionAccess } from './session-access.ts'
 import { createSubmission } from './submission.ts'
-import type { Throttle } from './throttle.ts'
+import type { Origin, Throttle } from './throttle.ts'
 
 /** What a tenant asks for with a new flow. */
 interface FlowRequest {
@@ -33,6 +33,8 @@ interface FlowRequest {
   requestedAal?: 'aal1' | 'aal2' | undefined
   isRefresh?: boolean
   language: Language | undefined
+  /** Of a browser that anybody may have sent here; undefined for the server of a tenant. */
+  origin?: Origin
 }
 
 /** What came of a form, before it is decided how that is answered. */
@@ -81,6 +83,7 @@ export function createFlows(parts: {
       request.returnTo === undefined
         ? null
         : checkReturnTo(request.returnTo, settings.of(tenantId).returnUrls)
+    if (request.origin) throttle.admit(request.origin)
     metering.reserve(caller)
     const row = await db.commit(() =>
       keeper.begin({
@@ -141,14 +144,16 @@ export function createFlows(parts: {
   async function claimed(row: FlowRow, client: Client): Promise<FlowRow> {
     const { wants, browserHash } = client
     if (row.sessionId !== null && row.browserHash === null && wants === 'page')
-      return bound(row, browserHash)
+      return bound(row, client)
     if (row.sessionId !== null) access.requireOwner(row, client)
     else requireBrowser(row, browserHash)
-    return unexpired(row)
+    return unexpired(row, client)
   }
 
-  const bound = (row: FlowRow, browserHash: string | null): Promise<FlowRow> =>
-    db.commit(() => {
+  async function bound(row: FlowRow, client: Client): Promise<FlowRow> {
+    throttle.admit(client)
+    const { browserHash } = client
+    return db.commit(() => {
       const current = store.flows.find(row.id) ?? row
       if (current.browserHash !== null) return requireBrowser(current, browserHash)
       if (keeper.isExpired(current))
@@ -156,10 +161,12 @@ export function createFlows(parts: {
       if (current.completedAt !== null) throw new FlowRefusal('other_browser', 'the flow is over')
       return keeper.save(current, { browserHash })
     })
+  }
 
   /** Says where one can go on: every time at the same flow, until that has expired too. */
-  async function unexpired(row: FlowRow): Promise<FlowRow> {
+  async function unexpired(row: FlowRow, client: Client): Promise<FlowRow> {
     if (!keeper.isExpired(row)) return row
+    throttle.admit(client)
     const next = await db.commit(() => {
       const current = store.flows.find(row.id) ?? row
       const known = current.replacedBy === null ? undefined : store.flows.find(current.replacedBy)

@@ -7,6 +7,7 @@ import type { SessionWithIdentity } from '../store/sessions.ts'
 import type { Client } from './client.ts'
 import { FlowRefusal } from './failure.ts'
 import type { FlowKeeper, NewFlow } from './flow.ts'
+import type { Throttle } from './throttle.ts'
 
 /** How recent a sign-in has to be for what could lock its owner out. */
 const PRIVILEGED_MS = 60 * 60_000
@@ -22,9 +23,10 @@ export function createSessionAccess(parts: {
   clock: Clock
   keeper: FlowKeeper
   sessions: Sessions
+  throttle: Throttle
   hostedUrl: (flow: FlowRow) => string
 }) {
-  const { db, clock, keeper, sessions, hostedUrl } = parts
+  const { db, clock, keeper, sessions, throttle, hostedUrl } = parts
 
   /** The session of the flow, shown to be the client's. */
   async function require(flow: FlowRow, client: Client): Promise<SessionWithIdentity> {
@@ -86,10 +88,12 @@ export function createSessionAccess(parts: {
   /** The refusal says where the person can show what is missing, and comes back here from there. */
   async function leadingTo(
     { tenantId, identityId, language, id: nextFlowId, returnTo, sessionId }: FlowRow,
-    { wants, browserHash, sessionToken }: Client,
+    client: Client,
     what: 'session_aal2_required' | 'session_refresh_required',
     asked: Pick<NewFlow, 'isRefresh' | 'requestedAal'>,
   ): Promise<FlowRefusal> {
+    const { wants, browserHash, sessionToken } = client
+    throttle.admit(client)
     const acting = sessionToken === undefined ? sessionId : authenticated(sessionToken, tenantId).id
     const of = { tenantId, language, identityId, sessionId: acting, returnTo, ...asked }
     const onPages = wants === 'page' && { browserHash, nextFlowId }

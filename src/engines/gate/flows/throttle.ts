@@ -1,6 +1,7 @@
 import { addressKey } from '../../../platform/address-key.ts'
 import { type Buckets, createBuckets } from '../../../platform/buckets.ts'
 import type { Clock } from '../../../platform/clock.ts'
+import { rateLimited } from '../../../platform/errors.ts'
 import type { Client } from './client.ts'
 import { FlowFailure, tooSoon } from './failure.ts'
 
@@ -29,7 +30,7 @@ export function createThrottle(parts: {
   const watched = <T>(client: Client, attempt: () => Promise<T>): Promise<T> =>
     tried(ofAddress(client), attempt)
 
-  const ofAddress = (client: Client): Token[] =>
+  const ofAddress = (client: Origin): Token[] =>
     client.hasKey ? [] : [{ from: addresses, key: addressOf(client) }]
 
   const ofPerson = ({ tenantId, identifier }: Person): Token => ({
@@ -42,6 +43,13 @@ export function createThrottle(parts: {
 
   /** For what costs us, or others, something each time: counted whatever comes of it. */
   const counted = (client: Client) => takeAll(ofAddress(client))
+
+  /** The same where no form is shown again: throws `rate_limited`. */
+  const admit = (client: Origin) => {
+    const tokens = ofAddress(client)
+    const waitMs = Math.max(0, ...tokens.map(({ from, key }) => from.take(key)))
+    if (waitMs > 0) throw rateLimited('too many requests from this address', waitMs)
+  }
 
   /** For what costs a little and can be left out: false, and nothing taken, where there is no room. */
   const takeIfRoom = (client: Client): boolean =>
@@ -62,7 +70,7 @@ export function createThrottle(parts: {
   const keyOf = (client: Client, { tenantId, kind, address }: Letter): string =>
     JSON.stringify([addressOf(client), tenantId, kind, address])
 
-  return { guarded, watched, spend, counted, takeIfRoom, mailWait, mailed }
+  return { guarded, watched, spend, counted, admit, takeIfRoom, mailWait, mailed }
 }
 
 /** Far more than are at it at once; each costs some 400 bytes. */
@@ -78,6 +86,9 @@ interface Letter {
   address: string
 }
 
+/** Where a request comes from, as far as limits go. */
+export type Origin = Pick<Client, 'ipAddress' | 'hasKey'>
+
 /** Somebody that a try is for, whether there is such a person or not. */
 interface Person {
   tenantId: string
@@ -90,7 +101,7 @@ interface Token {
   key: string
 }
 
-const addressOf = ({ ipAddress }: Client): string => addressKey(ipAddress ?? undefined)
+const addressOf = ({ ipAddress }: Origin): string => addressKey(ipAddress ?? undefined)
 
 async function tried<T>(tokens: Token[], attempt: () => Promise<T>): Promise<T> {
   takeAll(tokens)

@@ -20,6 +20,8 @@ interface Beginning {
   sessionToken?: string
   requestedAal?: 'aal1' | 'aal2'
   isRefresh?: boolean
+  /** Of whoever asks without a session, who may not ask without end. */
+  ipAddress?: string | null
 }
 
 export type House = ReturnType<typeof createHouse>
@@ -36,9 +38,14 @@ export function createHouse(
   const { open, verify, changePassword, removeSecondFactor, ...sessions } =
     createHouseSignIns(parts)
 
-  /** The page on which somebody goes on. Throws `FlowRefusal`. */
-  async function begin({ kind, language, ...request }: Beginning): Promise<string> {
-    const flow = await flows.start(houseCaller(SYSTEM), kind, { ...request, language })
+  /** The page on which somebody goes on. Throws `FlowRefusal`, and `rate_limited` for strangers. */
+  async function begin({ kind, language, ipAddress, ...request }: Beginning): Promise<string> {
+    const origin = ipAddress === undefined ? undefined : { ipAddress, hasKey: false }
+    const flow = await flows.start(houseCaller(SYSTEM), kind, {
+      ...request,
+      language,
+      ...(origin && { origin }),
+    })
     return flow.hosted_url
   }
 

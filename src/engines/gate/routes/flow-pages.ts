@@ -134,7 +134,7 @@ export function createFlowPages(parts: {
     if (error instanceof FlowFailure) return later(notice(429, 'too_many_tries'), error)
     if (!(error instanceof FlowRefusal)) {
       const failure = error instanceof AppError ? failureOf(error) : STORAGE
-      const shown = notice(statusOf(failure), NOT_NOW.has(failure.code) ? 'not_now' : 'failed')
+      const shown = notice(statusOf(failure), noticeOn(failure))
       return PASSING.has(failure.kind) ? later(shown, failure) : shown
     }
     const { id, ways } = error
@@ -194,6 +194,11 @@ const NOT_NOW = new Set([
   'allowance_exhausted',
   'spend_cap_reached',
 ])
+
+function noticeOn({ code, kind }: Failure): NoticePage['notice'] {
+  if (NOT_NOW.has(code)) return 'not_now'
+  return kind === 'rate_limited' ? 'too_many_tries' : 'failed'
+}
 
 /** What waiting mends. */
 const PASSING = new Set<Failure['kind']>(['rate_limited', 'unavailable'])
