@@ -534,15 +534,14 @@ describe('what is of another tenant', () => {
         expect(status).toBe(200)
         expect(JSON.stringify(body), path).not.toContain(MARK)
       }
-    for (const query of [
-      `?email=${MARK}@example.com`,
-      `?search=${MARK}`,
-      '?state=active',
-      `?endpoint_id=${mine.webhook}`,
-      `?subject=${MARK}`,
+    for (const [path, query] of [
+      [IDENTITIES, `email=${MARK}@example.com`],
+      [IDENTITIES, `search=${MARK}`],
+      [IDENTITIES, 'state=active'],
+      [DECISIONS, `subject=${MARK}`],
+      [`${WEBHOOKS}/deliveries`, `endpoint_id=${mine.webhook}`],
     ])
-      for (const path of [IDENTITIES, DECISIONS, `${WEBHOOKS}/deliveries`])
-        expect((await other.api.get(path + query)).body.data, path + query).toEqual([])
+      expect((await other.api.get(`${path}?${query}`)).body.data, query).toEqual([])
   })
 
   test('has cursors that lead nobody else anywhere', async () => {
