@@ -3,6 +3,7 @@ import { createStore } from '../../src/engines/gate/store/index.ts'
 import { HOUSE_ID } from '../../src/platform/house.ts'
 import type { TestAppOptions } from '../support/app.ts'
 import { cli } from '../support/cli.ts'
+import { formBody } from '../support/form.ts'
 import { newOperator } from '../support/operator.ts'
 import { newVisitor } from '../support/visitor.ts'
 import { servedApp } from './console-world.ts'
@@ -61,8 +62,8 @@ export async function bootUnverified(options: TestAppOptions = {}) {
   async function send(by: typeof admin, path: string, fields: Record<string, string> = {}) {
     const session = await by.signIn()
     await session.actIn(by === admin ? null : tenantId)
-    const body = new URLSearchParams(fields)
-    return app.raw(path, { method: 'POST', headers: session.headers, body })
+    const { headers } = session
+    return app.raw(path, { method: 'POST', headers, body: formBody(app, headers, fields) })
   }
 
   async function see(by: typeof admin, path: string): Promise<string> {

@@ -1,3 +1,4 @@
+import { SCOPE_HEADER } from '../../../src/console/scope.ts'
 import type { ApiDocument, ApiOperation } from '../../../src/http/openapi.ts'
 import { serve } from '../../../src/http/serve.ts'
 import { ENGINES, type Engine } from '../../../src/platform/engines.ts'
@@ -44,8 +45,12 @@ export async function bootHostileWorld() {
       return { authorization: `Bearer ${keys.get(engine) ?? keys.get('gate')}` }
     if (area !== 'console' && area !== 'dashboard') return {}
     const session = await operator.signIn()
-    if (path.startsWith('/console/admin')) await session.actIn(null)
-    return session.headers
+    const isOfInstallation = path.startsWith('/console/admin')
+    await session.actIn(isOfInstallation ? null : acme.id)
+    return {
+      ...session.headers,
+      [SCOPE_HEADER]: isOfInstallation ? 'installation' : `${acme.id}.live`,
+    }
   }
 
   /** The path with something that is there in the place of each parameter, `of` aside. */
