@@ -16,7 +16,9 @@ export function createErrorPages(parts: { frames: Frames; scopes: Scopes }) {
     requestId: string,
   ): Response | undefined {
     const { pathname, search } = new URL(request.url)
-    if (!isPage(pathname) || !request.headers.get('accept')?.includes('text/html')) return undefined
+    const isForPage = request.headers.get('accept')?.includes('text/html') ?? false
+    if (isStream(pathname)) return isForPage ? outdatedPage(request) : undefined
+    if (!isForPage || !isPage(pathname)) return undefined
     const here = `${pathname}${search}`
     if (failure.kind === 'unauthenticated' && request.method === 'GET')
       return new Response(null, {
@@ -34,9 +36,10 @@ export function createErrorPages(parts: { frames: Frames; scopes: Scopes }) {
   }
 }
 
-/** Streams are no pages: one that is sent to sign in would come again and again. */
-const isPage = (path: string): boolean =>
-  /^\/(console|setup)(\/|$)/.test(path) && !path.startsWith('/console/live/')
+const isPage = (path: string): boolean => /^\/(console|setup)(\/|$)/.test(path)
+
+/** A stream that is sent to sign in, as a page is, would come again and again. */
+const isStream = (path: string): boolean => path.startsWith('/console/live/')
 
 /** To whoever is at a page nothing is said of keys, routes and methods: they pressed a button. */
 function sentenceOn({ method }: Request, { kind, message, retryAfterMs = 0 }: Failure): string {

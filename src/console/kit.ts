@@ -23,10 +23,9 @@ export type ConsoleKit = ReturnType<typeof createConsoleKit>
  * and with `stranger` everybody's. A form from a page of another site is refused, whoever's the
  * cookie is; who somebody is comes before what they have sent.
  *
- * Forms and scripts of a page that was opened for another tenant or environment than the session acts
- * in now are refused, before any handler. Routes that act on neither do without: `instance`, where the
- * session acts makes no difference; `stranger`; and, by its own declaration, `operator: 'unscoped'`.
- * `stream` is `right` for streams, which tell their page themselves that it is outdated.
+ * Forms, scripts and streams of a page that was opened for another scope than the session acts in now
+ * are refused before any handler. Routes that act on no scope do without: `stranger` and, by its own
+ * declaration, `operator: 'unscoped'`.
  */
 export function createConsoleKit(parts: {
   visitors: Visitors
@@ -47,9 +46,12 @@ export function createConsoleKit(parts: {
     }
   }
 
-  /** What `admit` makes of whoever sends a page, or a form, that is not outdated. */
-  function scoped<V>(request: Request, body: unknown, admit: (visit: OperatorVisit) => V): V {
-    const visit = operatorOf(request)
+  /** What `admit` makes of an operator who asks for a page, or sends a form, that is not outdated. */
+  function scoped<V>(
+    { request, body }: { request: Request; body: unknown },
+    visit: OperatorVisit,
+    admit: (visit: OperatorVisit) => V,
+  ): V {
     // Before their rights, which they may lack only where they are now.
     scopes.refuseOther(request, visit.visitor, body)
     const admitted = admit(visit)
@@ -63,11 +65,17 @@ export function createConsoleKit(parts: {
     return { ...visit, tenant }
   }
 
-  /** Its pages act on no tenant: they are an admin's in any tab, wherever the session acts. */
-  function instanceVisitOf(request: Request): OperatorVisit {
-    const { visitor, actor } = operatorOf(request)
-    if (!visitor.isAdmin) throw forbidden('this is for admins of the installation')
-    return { visitor: { ...visitor, place: { kind: 'instance' } }, actor }
+  /** Throws `forbidden` for all others, whatever they send and wherever they act. */
+  function adminOf(request: Request): OperatorVisit {
+    const visit = operatorOf(request)
+    if (!visit.visitor.isAdmin) throw forbidden('this is for admins of the installation')
+    return visit
+  }
+
+  function instanceVisitOf(visit: OperatorVisit): OperatorVisit {
+    if (visit.visitor.place?.kind !== 'instance')
+      throw forbidden('switch to the installation to open its pages')
+    return visit
   }
 
   const fields = (request: Request, check: () => unknown): Promise<Fields> | undefined => {
@@ -78,19 +86,19 @@ export function createConsoleKit(parts: {
   return new Elysia({ name: 'console kit' })
     .macro('right', (right: Right) => ({
       parse: ({ request }) => fields(request, () => operatorOf(request)),
-      resolve: ({ request, body }) => scoped(request, body, (visit) => tenantVisitOf(visit, right)),
-    }))
-    .macro('stream', (right: Right) => ({
-      resolve: ({ request }) => tenantVisitOf(operatorOf(request), right),
+      resolve: ({ request, body }) =>
+        scoped({ request, body }, operatorOf(request), (visit) => tenantVisitOf(visit, right)),
     }))
     .macro('instance', (_: true) => ({
-      parse: ({ request }) => fields(request, () => instanceVisitOf(request)),
-      resolve: ({ request }) => instanceVisitOf(request),
+      parse: ({ request }) => fields(request, () => adminOf(request)),
+      resolve: ({ request, body }) => scoped({ request, body }, adminOf(request), instanceVisitOf),
     }))
     .macro('operator', (scope: true | 'unscoped') => ({
       parse: ({ request }) => fields(request, () => operatorOf(request)),
       resolve: ({ request, body }) =>
-        scope === 'unscoped' ? operatorOf(request) : scoped(request, body, (visit) => visit),
+        scope === 'unscoped'
+          ? operatorOf(request)
+          : scoped({ request, body }, operatorOf(request), (visit) => visit),
     }))
     .macro('stranger', (_: true) => ({
       parse: ({ request }) => fields(request, () => requireSameOrigin(request, baseUrl())),

@@ -3,17 +3,18 @@ import { url } from '../../views/console/url.ts'
 import type { Fields } from '../http/body.ts'
 import { pairsIn } from './form.ts'
 import { type Frames, themeOf } from './frame.ts'
-import { outdatedNotice } from './live/outdated.ts'
+import { outdatedNotice, outdatedStream } from './live/outdated.ts'
 import type { Visitor } from './operators/visitors.ts'
 import { RESUBMIT_PATH, THEN_FIELD } from './pages/resubmit.ts'
-import { environmentOf, type Scopes, tenantScopeIn } from './scope.ts'
+import { environmentOf, type Scopes, scopeIn } from './scope.ts'
 
-/** What people are shown where `scopes` refused a request: a page, or a notice within theirs. */
+/** What people are shown where `scopes` refused a request: a page, or a notice within theirs. A stream ends with it. */
 export const createOutdatedPages =
   ({ frames: { base, html }, scopes }: { frames: Frames; scopes: Scopes }) =>
   (request: Request): Response | undefined => {
     const refusal = scopes.refusalOf(request)
     if (!refusal) return undefined
+    if (request.headers.get('accept')?.includes('text/event-stream')) return outdatedStream()
     if (request.headers.has('hx-request'))
       return new Response(outdatedNotice(), { status: 409, headers: BESIDE_THE_PAGE })
     const { visitor, named, fields } = refusal
@@ -39,17 +40,20 @@ const BESIDE_THE_PAGE = {
 }
 
 /** Names are told to members alone: the tenant's id could be anybody's. */
-function openedIn({ memberships }: Visitor, named: string | undefined): Opened {
-  const scope = named === undefined ? undefined : tenantScopeIn(named)
+function openedIn({ memberships, isAdmin }: Visitor, named: string | undefined): Opened {
+  const scope = named === undefined ? undefined : scopeIn(named)
   if (!scope) return 'unknown'
+  if (scope.tenantId === null) return isAdmin ? INSTALLATION : 'hidden'
   const membership = memberships.find(({ tenantId }) => tenantId === scope.tenantId)
   return membership ? { name: membership.tenantName, environment: scope.environment } : 'hidden'
 }
 
 function actingOf({ place }: Visitor, request: Request): ScopeName {
   if (place?.kind === 'tenant') return { name: place.name, environment: environmentOf(request) }
-  return { name: place ? 'the installation' : 'no tenant' }
+  return place ? INSTALLATION : { name: 'no tenant' }
 }
+
+const INSTALLATION: ScopeName = { name: 'the installation' }
 
 /** All that was entered, with the scope that it was entered for, and where it was sent. */
 function resubmitted({ url: address }: Request, fields: Fields): [string, string][] {

@@ -12,11 +12,12 @@ export const SCOPE_FIELD = '_scope'
 /** The same for requests of scripts, which replace parts of a page. */
 export const SCOPE_HEADER = 'gatehouse-scope'
 
-/** A tenant, and which of its data. */
-export interface TenantScope {
-  tenantId: string
-  environment: Environment
-}
+/** A tenant and which of its data, or the installation, which keeps no test data apart. */
+export type Scope =
+  | { tenantId: string; environment: Environment }
+  | { tenantId: null; environment?: undefined }
+
+const INSTALLATION = 'installation'
 
 export type Scopes = ReturnType<typeof createScopes>
 
@@ -30,17 +31,18 @@ interface Refusal {
 }
 
 /**
- * What a page acts on: a tenant and an environment, as one word. Both belong to the session and the
- * browser, which another tab can switch while the page stays open: so each page says for which scope
- * it was drawn, and the answer to what it sends depends on it.
+ * What a page acts on, as one word: a tenant and an environment, or the installation. This belongs to
+ * the session and the browser, which another tab can switch while the page stays open: so each page
+ * says for which scope it was drawn, and the answer to what it sends depends on it.
  */
 export const scopeOf = ({ place }: Visitor, request: Request): string => {
   if (place?.kind === 'tenant') return `${place.tenantId}.${environmentOf(request)}`
-  return place ? 'installation' : 'nowhere'
+  return place ? INSTALLATION : 'nowhere'
 }
 
-/** Reads what `scopeOf` wrote; undefined for anything but a tenant's. */
-export function tenantScopeIn(scope: string): TenantScope | undefined {
+/** Reads what `scopeOf` wrote; undefined for a scope that no session can switch to. */
+export function scopeIn(scope: string): Scope | undefined {
+  if (scope === INSTALLATION) return { tenantId: null }
   const [tenantId = '', named] = scope.split('.')
   const environment = ENVIRONMENTS.find((one) => one === named)
   return environment && { tenantId, environment }
@@ -76,10 +78,6 @@ export function createScopes() {
 
   return { refuseOther, requireNamed, refusalOf: (request: Request) => refusals.get(request) }
 }
-
-/** Whether a page that comes back by itself names the scope in which the session acts now. */
-export const isOutdated = (request: Request, visitor: Visitor): boolean =>
-  (namedBy(request, {}) ?? scopeOf(visitor, request)) !== scopeOf(visitor, request)
 
 const fieldsOf = (body: unknown): Fields => (body ?? {}) as Fields
 

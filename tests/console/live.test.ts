@@ -166,6 +166,11 @@ describe.each(['/console', '/console/deliveries'])('the stream of %s', (path) =>
         await here.session.actIn(here.other.id)
         return {}
       },
+      // Of an admin who switched to the installation, or was removed from the tenant.
+      async () => {
+        await here.session.actIn(null)
+        return {}
+      },
     ]
     for (const switched of switches) {
       const listener = await here.stream(href, { ...scope, ...(await switched()) })

@@ -7,15 +7,12 @@ import { type PlansWorld, plansWorld } from './plans-world.ts'
 
 const UNKNOWN = '01890000-0000-7000-8000-000000000000'
 
-/** Routes that act on no tenant, as the pages of an account do. Every other one is scoped. */
+/** Routes that act on no tenant and not for the installation, as the pages of an account do. Every other one is scoped. */
 const UNSCOPED = [
   /^\/setup\/:token$/,
   /^\/console\/(login|enter|link\/:token|invitation\/:token)$/,
   /^\/console\/(sign-out|place|theme|environment|resubmit)$/,
   /^\/console\/account(\/|$)/,
-  /^\/console\/admin\//,
-  // Streams tell their page by themselves that it is outdated: live.test.ts.
-  /^\/console\/live\//,
 ]
 const isScoped = (path: string) => !UNSCOPED.some((pattern) => pattern.test(path))
 
@@ -31,18 +28,29 @@ const routesOf = (method: string) =>
     .filter((route) => route.method === method && /^\/(console|setup)(\/|$)/.test(route.path))
     .map(({ path }) => path)
 
-/** What makes a page outdated that was opened in the live data of one tenant. */
-const SWITCHES = [
-  ['another tenant', { to: 'other', environment: 'live' }],
-  ['the other data of the tenant', { to: 'acme', environment: 'test' }],
-] as const
+type Opened = `${'acme' | 'other'}.${'live' | 'test'}` | 'installation'
+
+/** What makes a page outdated: where it was opened, and where the session acts after the switch. */
+const SWITCHES: [string, Opened, Opened][] = [
+  ['another tenant', 'acme.live', 'other.live'],
+  ['the other data of the tenant', 'acme.live', 'acme.test'],
+  ['the installation', 'acme.live', 'installation'],
+  ['a tenant from the installation', 'installation', 'acme.live'],
+]
 
 /** A tab of an admin who owns two tenants, opened before they switched in another tab. */
-async function outdatedTab({ to, environment }: (typeof SWITCHES)[number][1]) {
+async function outdatedTab(from: Opened, to: Opened) {
   const { app } = world
   const tenants = { acme: await app.tenant('Acme'), other: await app.tenant('Other') }
   const roles = { [tenants.acme.id]: 'owner', [tenants.other.id]: 'owner' } as const
   const operator = await newOperator(app, { roles, isAdmin: true })
+  const idOf = (opened: Opened) =>
+    opened === 'installation' ? null : tenants[opened.startsWith('acme') ? 'acme' : 'other'].id
+  const environmentOf = (opened: Opened) => (opened.endsWith('test') ? 'test' : 'live')
+  const scopeOf = (opened: Opened) => {
+    const id = idOf(opened)
+    return id === null ? opened : `${id}.${environmentOf(opened)}`
+  }
 
   /** What the answer is, and how many rows were written for it. Each time by a session of its own. */
   async function send(
@@ -51,13 +59,13 @@ async function outdatedTab({ to, environment }: (typeof SWITCHES)[number][1]) {
     by: { header?: string; field?: string; htmx?: boolean },
   ) {
     const session = await operator.signIn()
-    await session.actIn(tenants[to].id)
+    await session.actIn(idOf(to))
     const before = written()
     const { status, body, headers } = await app.raw(path.replaceAll(/:\w+/g, UNKNOWN), {
       method,
       headers: {
         accept: 'text/html',
-        cookie: `${session.cookie}; gatehouse_environment=${environment}`,
+        cookie: `${session.cookie}; gatehouse_environment=${environmentOf(to)}`,
         ...(by.header && { [SCOPE_HEADER]: by.header }),
         ...(by.htmx && { 'hx-request': 'true' }),
       },
@@ -68,7 +76,7 @@ async function outdatedTab({ to, environment }: (typeof SWITCHES)[number][1]) {
     return { status, body: `${body}`, headers, wrote: written() - before }
   }
 
-  return { send, scope: `${tenants.acme.id}.live`, now: `${tenants[to].id}.${environment}` }
+  return { send, scope: scopeOf(from), now: scopeOf(to) }
 }
 
 const written = () =>
@@ -112,9 +120,9 @@ test('every page that is drawn says with each form, and to htmx, what it was ope
   expect([...seen].filter(isScoped).length).toBeGreaterThan(40)
 }, 60_000)
 
-describe.each(SWITCHES)('after a switch to %s', (_, to) => {
+describe.each(SWITCHES)('after a switch to %s', (_, from, to) => {
   test('every route that writes refuses the form, and stores nothing', async () => {
-    const { send, scope } = await outdatedTab(to)
+    const { send, scope } = await outdatedTab(from, to)
     expect(routesOf('POST').filter(isScoped).length).toBeGreaterThan(60)
     const wrong = await routesUnlike('POST', async (path) => {
       const { status, body, wrote } = await send(path, 'POST', { field: scope })
@@ -125,7 +133,7 @@ describe.each(SWITCHES)('after a switch to %s', (_, to) => {
   }, 60_000)
 
   test('every page refuses to be put into one that is open, and tells that one', async () => {
-    const { send, scope } = await outdatedTab(to)
+    const { send, scope } = await outdatedTab(from, to)
     const wrong = await routesUnlike('GET', async (path) => {
       const { status, body, headers } = await send(path, 'GET', { htmx: true, header: scope })
       const isTold = body.includes('hx-target="#outdated"') && headers.get('hx-reswap') === 'none'
@@ -136,15 +144,19 @@ describe.each(SWITCHES)('after a switch to %s', (_, to) => {
 })
 
 test('a form, and a request of htmx, that does not say what it is for is refused by every route', async () => {
-  const { send, now } = await outdatedTab(SWITCHES[0][1])
-  const isRefused = async (path: string, method: string, header?: string) => {
-    const { status, headers, wrote } = await send(path, method, { htmx: true, header })
-    return status === 409 && headers.get('hx-reswap') === 'none' && wrote === 0
+  const tabs = {
+    tenant: await outdatedTab('acme.live', 'other.live'),
+    installation: await outdatedTab('acme.live', 'installation'),
   }
   for (const method of ['POST', 'GET']) {
     const wrong = await routesUnlike(method, async (path) => {
-      const isTakenNow = !(await isRefused(path, method, now))
-      return isTakenNow && (await isRefused(path, method)) === isScoped(path)
+      const { send, now } = tabs[path.startsWith('/console/admin/') ? 'installation' : 'tenant']
+      const isRefused = async (header?: string) => {
+        const { status, headers, wrote } = await send(path, method, { htmx: true, header })
+        return status === 409 && headers.get('hx-reswap') === 'none' && wrote === 0
+      }
+      const isTakenNow = !(await isRefused(now))
+      return isTakenNow && (await isRefused()) === isScoped(path)
     })
     expect([method, wrong]).toEqual([method, []])
   }
@@ -207,6 +219,32 @@ describe('a form that was refused', () => {
     expect(await jobsOf('acme')).toMatchObject([{ name: JOB.name, headers, is_active: true }])
   })
 
+  test('is sent to the installation where it was opened there, once its sender switches back', async () => {
+    await using app = await servedApp()
+    const acme = await app.tenant('Acme')
+    const operator = await newOperator(app, { isAdmin: true, roles: { [acme.id]: 'owner' } })
+    const session = await operator.signIn()
+    await session.actIn(null)
+    const tab = newVisitor()
+    tab.plant(app.url, `identity_session=${session.token}; Path=/`)
+    const form = await tab.visit(`${app.url}/console/admin/tenants/new`)
+    const { values } = form.forms.find(({ action }) => action.endsWith('/admin/tenants')) ?? {}
+    await session.actIn(acme.id)
+    const body = new URLSearchParams({ ...values, name: 'Of the installation', plan: 'free' })
+    const refused = await tab.visit(`${app.url}/console/admin/tenants`, { method: 'POST', body })
+    expect([refused.status, refused.text]).toEqual([
+      409,
+      expect.stringMatching(/You opened this page in the installation.*You are now in Acme .live/),
+    ])
+    expect(app.platform.tenants.list()).toHaveLength(1)
+
+    const made = await tab.press(refused, 'Switch back and submit')
+    expect([made.status, made.text]).toEqual([
+      200,
+      expect.stringMatching(/Acting in Installation.*Of the installation/),
+    ])
+  })
+
   test('is not sent to a tenant that its sender has left, of which nothing is told', async () => {
     const { app, acme, other, operator, submit, jobsOf, switchTo } = await withFormOpen()
     await using _ = app
@@ -215,7 +253,7 @@ describe('a form that was refused', () => {
     const refused = await submit()
     expect([refused.status, refused.text]).toEqual([
       409,
-      expect.stringContaining('in a tenant that you don’t belong to'),
+      expect.stringContaining('You don’t have access to where you opened this page'),
     ])
     expect(refused.text).not.toContain('Acme')
     expect(refused.forms).toEqual([])
@@ -289,7 +327,7 @@ test('who acts nowhere is in the tenant whose invitation they accept', async () 
 })
 
 test('a download is refused once the session acts in another tenant', async () => {
-  const { send, scope, now } = await outdatedTab(SWITCHES[0][1])
+  const { send, scope, now } = await outdatedTab('acme.live', 'other.live')
   const page = await world.open('/console/audit')
   const link = `/console/audit/export?format=csv&${SCOPE_FIELD}=`
   expect(page.html).toContain(`${link.replaceAll('&', '&amp;')}${world.tenantId}.live`)

@@ -13,6 +13,6 @@ export function formBody(
   const request = new Request('http://localhost/console', { headers })
   const visitor = operators.visitors.ifAny(request)
   const body = new URLSearchParams(fields)
-  if (visitor) body.set(SCOPE_FIELD, scopeOf(visitor, request))
+  if (visitor && !body.has(SCOPE_FIELD)) body.set(SCOPE_FIELD, scopeOf(visitor, request))
   return body
 }

@@ -1,9 +1,7 @@
 import { invalid } from '../../platform/errors.ts'
 import type { TenantVisit } from '../kit.ts'
 import type { Visitors } from '../operators/visitors.ts'
-import { isOutdated } from '../scope.ts'
 import type { Live } from './index.ts'
-import { outdatedStream } from './outdated.ts'
 import type { Look } from './part.ts'
 
 export type LiveAnswers = ReturnType<typeof createLiveAnswers>
@@ -20,8 +18,6 @@ export const createLiveAnswers =
   ): Response => {
     if (!request.headers.get('accept')?.includes('text/event-stream'))
       throw invalid('Accept: expected text/event-stream, as this never ends')
-    // A page comes again after its connection broke, with the scope that it was opened for.
-    if (isOutdated(request, visitor)) return outdatedStream()
     const { sessionId, id: operatorId } = visitor
     const { tenantId, role } = tenant
 

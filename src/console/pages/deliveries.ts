@@ -96,7 +96,7 @@ export function deliveryPages(parts: RelayParts) {
   return new Elysia({ name: 'delivery pages', detail: { hide: true } })
     .use(kit)
     .get(PATH, (visit) => list(visited(visit)), { right: 'read' })
-    .get(LIVE, (visit) => live(visited(visit)), { stream: 'read' })
+    .get(LIVE, (visit) => live(visited(visit)), { right: 'read' })
 }
 
 /** What is new comes to the first page; those in one state are found by a search. */

@@ -116,5 +116,5 @@ export function firstJobPages(parts: {
     .get(KEY_PATH, keyPage, { right: 'keys' })
     .post(KEY_PATH, makeKey, { right: 'keys' })
     .get(JOB_PATH, (visit) => jobPage(visit), { right: 'read' })
-    .get(LIVE, live, { stream: 'read' })
+    .get(LIVE, live, { right: 'read' })
 }

@@ -7,7 +7,7 @@ import type { Frames } from '../frame.ts'
 import type { ConsoleKit } from '../kit.ts'
 import type { Operators } from '../operators/index.ts'
 import { ownPath } from '../own-path.ts'
-import { ENVIRONMENT_COOKIE, SCOPE_FIELD, tenantScopeIn } from '../scope.ts'
+import { ENVIRONMENT_COOKIE, SCOPE_FIELD, scopeIn } from '../scope.ts'
 
 export const RESUBMIT_PATH = '/console/resubmit'
 /** Where a form is to go after the switch. */
@@ -31,15 +31,15 @@ export function resubmitPages(parts: {
     async ({ visitor, body }) => {
       const fields = body as Fields
       const { tenantId, environment } =
-        tenantScopeIn(typed(fields, SCOPE_FIELD)) ??
-        fail(invalid(`${SCOPE_FIELD}: expected a tenant and an environment`))
+        scopeIn(typed(fields, SCOPE_FIELD)) ??
+        fail(invalid(`${SCOPE_FIELD}: expected a tenant and an environment, or the installation`))
       await operators.places.choose(visitor, tenantId)
       return new Response(null, {
         // Unlike after 303, the browser keeps the method and the body.
         status: 307,
         headers: {
           location: url(frames.base(), ownPath(typed(fields, THEN_FIELD))),
-          'set-cookie': preference(ENVIRONMENT_COOKIE, environment),
+          ...(environment && { 'set-cookie': preference(ENVIRONMENT_COOKIE, environment) }),
         },
       })
     },

@@ -3,6 +3,7 @@ import { createFrames, type Frames } from '../../../src/console/frame.ts'
 import { type ConsoleKit, createConsoleKit } from '../../../src/console/kit.ts'
 import { createScopes } from '../../../src/console/scope.ts'
 import { type Answer, bootTestApp, type TestApp, type TestAppOptions } from '../../support/app.ts'
+import { formBody } from '../../support/form.ts'
 import { newOperator } from '../../support/operator.ts'
 
 export type AdminWorld = Awaited<ReturnType<typeof bootAdmin>>
@@ -18,12 +19,12 @@ export async function bootAdmin(options: TestAppOptions = {}) {
 
 /** Opens pages and sends their forms with a session, as a browser without scripts does. */
 export function browserOf(
-  app: Pick<TestApp, 'raw'>,
+  app: Pick<TestApp, 'raw' | 'operators'>,
   { headers }: { headers: Record<string, string> },
 ) {
   const open = (path: string): Promise<Answer> => app.raw(path, { headers })
   const send = (path: string, fields: Record<string, string> = {}): Promise<Answer> =>
-    app.raw(path, { method: 'POST', headers, body: new URLSearchParams(fields) })
+    app.raw(path, { method: 'POST', headers, body: formBody(app, headers, fields) })
 
   /** The page that the answer to a form leads to. */
   const follow = async (answer: Answer): Promise<Answer> =>
@@ -43,8 +44,10 @@ export function alone(
   const kit = createConsoleKit({ ...of, maxBody: 1000 })
   const frames = createFrames({ baseUrl, nearnessOf: app.platform.metering.nearnessOf })
   const pages = pagesOf({ kit, frames })
-  return async (path: string, init: RequestInit = {}): Promise<Answer> => {
-    const request = new Request(`http://localhost${path}`, { ...init, headers: session.headers })
+  return async (path: string, { method = 'GET' } = {}): Promise<Answer> => {
+    const { headers } = session
+    const body = method === 'POST' ? formBody(app, headers) : undefined
+    const request = new Request(`http://localhost${path}`, { method, headers, body })
     return read(await pages.handle(request))
   }
 }

@@ -12,7 +12,7 @@ export interface ScopeName {
   environment?: Environment
 }
 
-/** Where a page was opened: `hidden` in a tenant that its reader is not in, `unknown` if it does not say. */
+/** Where a page was opened: `hidden` if its reader has no access there, `unknown` if it does not say. */
 export type Opened = ScopeName | 'hidden' | 'unknown'
 
 /** Refuses what a page sent that was opened for another tenant or environment, and offers a way on. */
@@ -63,7 +63,7 @@ export const OutdatedPage = (page: {
 const TITLE = 'Nothing was changed'
 
 function OpenedIn({ opened }: { opened: Opened }) {
-  if (opened === 'hidden') return <>You opened this page in a tenant that you don’t belong to.</>
+  if (opened === 'hidden') return <>You don’t have access to where you opened this page.</>
   if (opened === 'unknown') return <>This page does not say which tenant it was opened in.</>
   return (
     <>

@@ -83,5 +83,5 @@ export function homePage(
   return new Elysia({ name: 'home page', detail: { hide: true } })
     .use(kit)
     .get('/console', home, { operator: true })
-    .get(LIVE, live, { stream: 'read' })
+    .get(LIVE, live, { right: 'read' })
 }
