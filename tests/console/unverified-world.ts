@@ -10,6 +10,7 @@ import { servedApp } from './console-world.ts'
 
 export const EMAIL = 'victim@example.com'
 const PASSWORD = 'correct horse battery'
+const TYPED = { identifier: EMAIL, password: PASSWORD }
 
 /** A mail server that takes nothing: mails are written down, and wait. */
 export const WITH_MAIL = {
@@ -50,8 +51,7 @@ export async function bootUnverified(options: TestAppOptions = {}) {
   async function signIn() {
     const visitor = newVisitor()
     const login = await visitor.visit(`${app.url}/console/account`)
-    const typed = { identifier: EMAIL, password: PASSWORD }
-    const page = await visitor.press(login, 'method=password', typed)
+    const page = await visitor.press(login, 'method=password', TYPED)
     return { ...visitor, page, isIn: () => isIn(visitor) }
   }
 
@@ -62,8 +62,8 @@ export async function bootUnverified(options: TestAppOptions = {}) {
   async function send(by: typeof admin, path: string, fields: Record<string, string> = {}) {
     const session = await by.signIn()
     await session.actIn(by === admin ? null : tenantId)
-    const { headers } = session
-    return app.raw(path, { method: 'POST', headers, body: formBody(app, headers, fields) })
+    const body = formBody(app, session.headers, fields)
+    return app.raw(path, { method: 'POST', headers: session.headers, body })
   }
 
   async function see(by: typeof admin, path: string): Promise<string> {
@@ -85,6 +85,8 @@ export async function bootUnverified(options: TestAppOptions = {}) {
   return {
     app,
     id,
+    /** What the account was made with. */
+    typed: TYPED,
     tenantId,
     admin,
     owner,

@@ -276,14 +276,18 @@ describe('an address that is not verified', () => {
     expect(await page()).not.toContain('(not verified)')
   })
 
-  test('is verified from the account, by a code that goes there', async () => {
+  test('is verified from the account, by a code that goes there and a sign-in', async () => {
     await using world = await bootUnverified({ env: WITH_MAIL })
     const visitor = await world.signIn()
     expect(visitor.page.text).toContain('(not verified)')
     const form = await visitor.press(visitor.page, 'Verify e-mail')
     const sent = await visitor.press(form, 'method=code', { email: EMAIL })
     const [, code = ''] = /^ {4}(\d{6})$/m.exec(mailTo(world, EMAIL)) ?? []
-    await visitor.press(sent, 'method=code', { code })
+    const login = await visitor.press(
+      await visitor.press(sent, 'method=code', { code }),
+      'Sign in to confirm',
+    )
+    await visitor.press(login, 'method=password', world.typed)
     const account = await visitor.visit(`${world.app.url}/console/account`)
     expect([account.text.includes('not verified'), world.isVerified()]).toEqual([false, true])
   })
