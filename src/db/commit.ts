@@ -1,5 +1,6 @@
 import type { Database } from 'bun:sqlite'
 import { asStorageError, isBusy, StorageError } from './errors.ts'
+import { createLanes } from './lanes.ts'
 import { areWritesRefused, WriteRefused } from './no-writes.ts'
 
 /** Synchronous work only: an `await` inside would let the commit go without it. */
@@ -12,6 +13,12 @@ type Work<T> = () => T extends PromiseLike<unknown> ? never : T
  * `withoutWrites`.
  */
 export type Commit = <T>(work: Work<T>) => Promise<T>
+
+/** The same in the lane of a tenant, which takes turns with all others. */
+export type CommitFor = <T>(tenantId: string, work: Work<T>) => Promise<T>
+
+/** The lane of what the program does by itself, for no tenant. */
+const OWN_LANE = ''
 
 /** Whoever counts. */
 export interface CommitObserver {
@@ -46,7 +53,8 @@ export type RequireFiles = (isStored?: boolean) => void
 
 /**
  * Group commit: all work queued in one turn of the event loop shares one
- * `BEGIN IMMEDIATE … COMMIT`, and so one sync of the disk. The files are looked at once the write
+ * `BEGIN IMMEDIATE … COMMIT`, and so one sync of the disk. What does not fit into it waits in lanes
+ * that take turns, one for each tenant. The files are looked at once the write
  * lock is held, which a restore takes before it moves them, and again after the commit, so that nothing
  * is acknowledged that went with them.
  */
@@ -56,29 +64,31 @@ export function createCommit(client: Database, requireFiles: RequireFiles = () =
   const savepoint = client.prepare('SAVEPOINT work')
   const release = client.prepare('RELEASE work')
   const undo = client.prepare('ROLLBACK TO work')
-  const queue: Queued[] = []
+  const queue = createLanes<Queued>()
   let scheduled = false
   let failures = 0
   let lockWaitSince: number | undefined
   let observer: CommitObserver | undefined
   let putOff: (() => void)[] = []
 
-  const commit: Commit = (work) =>
+  const commit: Commit = (work) => commitFor(OWN_LANE, work)
+
+  const commitFor: CommitFor = (tenantId, work) =>
     new Promise((resolve, reject) => {
       if (areWritesRefused()) return reject(new WriteRefused('no write may be made here'))
-      queue.push({ work, resolve: resolve as (value: unknown) => void, reject })
+      queue.add(tenantId, { work, resolve: resolve as (value: unknown) => void, reject })
       schedule()
     })
 
   function schedule() {
-    if (scheduled || queue.length === 0) return
+    if (scheduled || queue.size() === 0) return
     scheduled = true
     setImmediate(flush)
   }
 
   function flush() {
     scheduled = false
-    if (queue.length === 0) return
+    if (queue.size() === 0) return
     if (!takeWriteLock() || !areFilesInPlace()) return
     const group: Queued[] = []
     const outcomes = transact(group)
@@ -141,7 +151,7 @@ export function createCommit(client: Database, requireFiles: RequireFiles = () =
 
   function giveUp(error: unknown) {
     lockWaitSince = undefined
-    const group = queue.splice(0)
+    const group = queue.takeAll()
     settle(
       group,
       group.map(() => ({ error: asStorageError(error) })),
@@ -155,8 +165,12 @@ export function createCommit(client: Database, requireFiles: RequireFiles = () =
     const startedAt = performance.now()
     const until = startedAt + LONGEST_GROUP_MS
     try {
-      do outcomes.push(attempt(next(group)))
-      while (queue.length > 0 && performance.now() < until)
+      for (let now = startedAt; now < until && queue.size() > 0; ) {
+        outcomes.push(attempt(next(group)))
+        const endedAt = performance.now()
+        queue.charge(endedAt - now)
+        now = endedAt
+      }
       end.run()
       requireFiles(true)
     } catch (error) {
@@ -170,7 +184,7 @@ export function createCommit(client: Database, requireFiles: RequireFiles = () =
   }
 
   function next(group: Queued[]) {
-    const queued = queue.shift() as Queued
+    const queued = queue.take() as Queued
     group.push(queued)
     return queued.work
   }
@@ -194,7 +208,7 @@ export function createCommit(client: Database, requireFiles: RequireFiles = () =
 
   /** Resolves when everything queued so far has been settled. */
   async function drain() {
-    while (queue.length > 0) await commit(() => undefined).catch(ignoreStorageError)
+    while (queue.size() > 0) await commit(() => undefined).catch(ignoreStorageError)
   }
 
   /** How many transactions have failed: what was read within one of them was never so. */
@@ -211,7 +225,7 @@ export function createCommit(client: Database, requireFiles: RequireFiles = () =
    */
   const afterCommit = (tell: () => void) => void putOff.push(tell)
 
-  return { commit, drain, failed, observe, afterCommit }
+  return { commit, commitFor, drain, failed, observe, afterCommit }
 }
 
 function settle(group: Queued[], outcomes: Outcome[]) {

@@ -82,7 +82,8 @@ export function databaseExists(dataDir: string): boolean {
 
 /**
  * Opens, or creates, the database of a data directory. `orm` is Drizzle on the same
- * connection, for prepared statements; every write goes through `commit`.
+ * connection, for prepared statements; every write goes through `commit`, or
+ * `commitFor` where it is done for a tenant.
  */
 export function openDatabase(options: DatabaseOptions) {
   refuseHalfRestored(options.dataDir)
@@ -98,7 +99,10 @@ export function openDatabase(options: DatabaseOptions) {
   const files = createFileIdentity(file)
   refuseMoved(client, options.dataDir)
   const close = options.externalCheckpoint ? closeLeavingLog(client) : () => closeWithLog(client)
-  const { commit, drain, failed, observe, afterCommit } = createCommit(client, files.requireInPlace)
+  const { commit, commitFor, drain, failed, observe, afterCommit } = createCommit(
+    client,
+    files.requireInPlace,
+  )
   const dataVersion = client.prepare<{ data_version: number }, []>('PRAGMA data_version')
   return {
     file,
@@ -107,6 +111,7 @@ export function openDatabase(options: DatabaseOptions) {
     client,
     orm: drizzle(preparedLate(client)),
     commit,
+    commitFor,
     observe,
     afterCommit,
     drain,

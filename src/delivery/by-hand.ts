@@ -23,7 +23,7 @@ export function createByHand(parts: {
    * comes again should this fail; one that has ended starts over. The breaker does not stop it.
    */
   const resend = (stream: Stream, actor: Actor, id: string): Promise<DeliveryView> =>
-    db.commit(() => {
+    db.commitFor(stream.tenantId, () => {
       const delivery = existing(stream, id)
       requireActiveEndpoint(delivery)
       if (delivery.state === 'leased') store.deliveries.want(delivery.seq, 'resend')
@@ -38,7 +38,7 @@ export function createByHand(parts: {
    * not tried again.
    */
   const cancel = (stream: Stream, actor: Actor, id: string): Promise<DeliveryView> =>
-    db.commit(() => {
+    db.commitFor(stream.tenantId, () => {
       const delivery = existing(stream, id)
       if (delivery.endedAt !== null)
         throw conflict(`only what has not ended can be cancelled; this one is ${delivery.state}`)

@@ -93,7 +93,7 @@ export function createEndpoints(parts: {
     const headers = keepMasked(fields.headers ?? {}, {})
     const now = clock.now()
     const id = newId()
-    return db.commit(() => {
+    return db.commitFor(stream.tenantId, () => {
       if (store.endpoints.count(stream) >= ENDPOINTS_PER_STREAM)
         throw conflict(`limit reached: ${ENDPOINTS_PER_STREAM} endpoints`)
       const endpoint: Omit<Endpoint, 'seq'> = {
@@ -128,7 +128,7 @@ export function createEndpoints(parts: {
     const isBack = fields.isActive === true && !before.isActive
     // From here on nothing may be refused any more: what is discarded is gone.
     if (isBack && held === 'discard') await parking.discard(stream.tenantId, id)
-    const after = await db.commit(() => {
+    const after = await db.commitFor(stream.tenantId, () => {
       const now = open(stream, id)
       const next = changed(now, fields)
       store.endpoints.update(stream, directory.sealed(next))
@@ -165,14 +165,14 @@ export function createEndpoints(parts: {
 
   /** Gone at once for everybody; what was still to come for it is cancelled. */
   async function remove(stream: Stream, actor: Actor, id: string): Promise<void> {
-    await db.commit(() => {
+    await db.commitFor(stream.tenantId, () => {
       if (!store.endpoints.markDeleted(stream, id, clock.now()))
         throw notFound('endpoint not found')
       recovery.suspend(id)
       record(stream, actor, 'endpoint.deleted', id)
     })
     await parking.cancelAll(stream.tenantId, id)
-    await db.commit(() => store.endpoints.remove(stream.tenantId, id))
+    await db.commitFor(stream.tenantId, () => store.endpoints.remove(stream.tenantId, id))
   }
 
   /**
@@ -186,7 +186,7 @@ export function createEndpoints(parts: {
     { secret = newSecret(), graceMs }: { secret?: string | undefined; graceMs: number },
   ): Promise<Rotated> {
     checkSecret(secret)
-    return db.commit(() => {
+    return db.commitFor(stream.tenantId, () => {
       const endpoint = get(stream, id)
       const now = clock.now()
       const secrets = rotate(endpoint.secrets, secret, { now, graceMs })

@@ -17,7 +17,7 @@ export function createParking(parts: { db: Db; clock: Clock; store: Store; log: 
    */
   async function parkAll(tenantId: string, endpointId: string): Promise<void> {
     try {
-      await untilNoneIsLeft(() => parkSlice(tenantId, endpointId))
+      await untilNoneIsLeft(tenantId, () => parkSlice(tenantId, endpointId))
     } catch (error) {
       log.warn('not all deliveries are parked yet', { endpointId, error: String(error) })
     }
@@ -31,7 +31,7 @@ export function createParking(parts: { db: Db; clock: Clock; store: Store; log: 
 
   /** Cancels what an endpoint that is inactive has missed. */
   const discard = (tenantId: string, endpointId: string): Promise<void> =>
-    untilNoneIsLeft(() =>
+    untilNoneIsLeft(tenantId, () =>
       store.endpoints.isActive(tenantId, endpointId) ? 0 : cancelSlice(tenantId, endpointId, SLICE),
     )
 
@@ -43,7 +43,7 @@ export function createParking(parts: { db: Db; clock: Clock; store: Store; log: 
 
   /** Cancels whatever has not ended. */
   const cancelAll = (tenantId: string, endpointId: string): Promise<void> =>
-    untilNoneIsLeft(() => cancelSlice(tenantId, endpointId, SLICE))
+    untilNoneIsLeft(tenantId, () => cancelSlice(tenantId, endpointId, SLICE))
 
   /** Runs inside a commit; how many it took. */
   function cancelSlice(tenantId: string, endpointId: string, limit: number): number {
@@ -55,8 +55,8 @@ export function createParking(parts: { db: Db; clock: Clock; store: Store; log: 
     return cancelled
   }
 
-  async function untilNoneIsLeft(slice: () => number) {
-    while ((await db.commit(slice)) > 0);
+  async function untilNoneIsLeft(tenantId: string, slice: () => number) {
+    while ((await db.commitFor(tenantId, slice)) > 0);
   }
 
   return { parkAll, discard, discardRest, cancelAll, cancelSlice }

@@ -62,8 +62,8 @@ export function createReplay(parts: {
     if (request.dryRun) await eachSlice(run, (wanted) => count(run, wanted.length))
     else {
       requireActive(run)
-      await eachSlice(run, (wanted) => db.commit(() => sendAll(run, wanted)))
-      await db.commit(() => record(run, actor))
+      await eachSlice(run, (wanted) => db.commitFor(stream.tenantId, () => sendAll(run, wanted)))
+      await db.commitFor(stream.tenantId, () => record(run, actor))
     }
     return run.count
   }

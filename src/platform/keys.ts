@@ -105,7 +105,7 @@ export function createKeys(parts: { db: Db; clock: Clock; audit: Audit; prefix: 
 
   async function issue(actor: Actor, input: NewKey): Promise<IssuedKey> {
     const key = checkedKey(input)
-    return db.commit(() => {
+    return db.commitFor(key.tenantId, () => {
       if (key.tenantId === HOUSE_ID || !store.tenantExists(key.tenantId))
         throw notFound('tenant not found')
       imports.refuseUnfinished(key.tenantId)
@@ -211,12 +211,12 @@ export function createKeys(parts: { db: Db; clock: Clock; audit: Audit; prefix: 
     revokedAt === null && (expiresAt === null || clock.now() < expiresAt)
 
   /** Written at most once a minute a key, outside the caller's request. */
-  function noteUse({ id, lastUsedAt }: Pick<KeyRow, 'id' | 'lastUsedAt'>) {
+  function noteUse({ id, tenantId, lastUsedAt }: Pick<KeyRow, 'id' | 'tenantId' | 'lastUsedAt'>) {
     const now = clock.now()
     const last = Math.max(lastUsedAt ?? 0, touched.get(id) ?? 0)
     if (now - last < LAST_USED_PRECISION_MS) return
     touched.set(id, now)
-    db.commit(() => store.touch(id, now)).catch(() => touched.delete(id))
+    db.commitFor(tenantId, () => store.touch(id, now)).catch(() => touched.delete(id))
   }
 
   function insert({ tenantId, engine, environment, scopes }: Required<StoredKey>): IssuedKey {

@@ -115,6 +115,24 @@ test('work that takes long is spread over several transactions, and others have 
   other.close()
 })
 
+test('lanes take turns: the work of one tenant waits for neither many nor slow pieces of another', async () => {
+  using notes = openNotes()
+  const spin = (ms: number) => () => {
+    const until = performance.now() + ms
+    while (performance.now() < until);
+  }
+  const ended: string[] = []
+  const all = (tenant: string, count: number, ms: number) =>
+    Array.from({ length: count }, () =>
+      notes.db.commitFor(tenant, spin(ms)).then(() => ended.push(tenant)),
+    )
+
+  await Promise.all([...all('slow', 10, 15), ...all('many', 60, 1), ...all('few', 3, 1)])
+
+  expect(ended.slice(0, 15).filter((tenant) => tenant === 'few')).toHaveLength(3)
+  expect(ended.slice(0, 30)).toContain('many')
+})
+
 test('one piece of work that fails among slow ones rejects alone', async () => {
   using notes = openNotes()
   const spin = (ms: number) => {

@@ -58,7 +58,7 @@ export function createInvitations(parts: {
     const email = normaliseEmail(wanted.email, 'email')
     const token = mintSecret()
     const url = pageOf(token)
-    return db.commit(() => {
+    return db.commitFor(tenantId, () => {
       if (store.members(tenantId).some((member) => member.email === email))
         throw conflict('email: belongs to the team already')
       if (list(tenantId).filter((one) => one.email !== email).length >= MOST_OPEN)
@@ -119,7 +119,7 @@ export function createInvitations(parts: {
       .map(present)
 
   const revoke = (actor: Actor, tenantId: string, id: string): Promise<void> =>
-    db.commit(() => {
+    db.commitFor(tenantId, () => {
       const row = store.removeInvitation(tenantId, id) ?? fail(notFound('invitation not found'))
       record(actor, 'invitation.revoked', row)
     })

@@ -35,7 +35,7 @@ export function createMemberships(parts: {
    * rights to an account that is not verified.
    */
   const change = (actor: Actor, tenantId: string, chosen: Chosen, role: Role): Promise<void> =>
-    db.commit(() => {
+    db.commitFor(tenantId, () => {
       const { id: operatorId } = chosen
       const before = existing(tenantId, operatorId)
       if (before === role) return
@@ -46,7 +46,7 @@ export function createMemberships(parts: {
     })
 
   const remove = (actor: Actor, tenantId: string, operatorId: string): Promise<void> =>
-    db.commit(() => {
+    db.commitFor(tenantId, () => {
       if (existing(tenantId, operatorId) === 'owner') giveUpOwnership(actor, tenantId, operatorId)
       store.remove(tenantId, operatorId)
       record(actor, 'member.removed', tenantId, operatorId)

@@ -56,7 +56,7 @@ export function createCronJobs(parts: {
     const { tenantId } = caller
     const row = newRow(tenantId, input, clock.now())
     metering.reserve(caller)
-    await db.commit(() => {
+    await db.commitFor(tenantId, () => {
       const stored = store.counts.add(tenantId, { cronJobs: 1, bytes: sizeOf(row) })
       if (stored.cronJobs > JOBS_PER_TENANT)
         throw conflict(`limit reached: ${JOBS_PER_TENANT} cron jobs; delete one first`)
@@ -76,7 +76,7 @@ export function createCronJobs(parts: {
     const { tenantId } = caller
     checkRequest(outbound, change)
     if (change.schedule !== undefined) scheduleOf(change.schedule)
-    const saved = await db.commit(() => {
+    const saved = await db.commitFor(tenantId, () => {
       const old = existing(tenantId, id)
       const changed = changedRow(old, change, clock.now())
       if (keptRequest(old) !== keptRequest(changed))
@@ -95,7 +95,7 @@ export function createCronJobs(parts: {
   /** With all its executions; an attempt under way ends unrecorded. */
   function remove(caller: Caller, id: string): Promise<void> {
     const { tenantId } = caller
-    return db.commit(() => {
+    return db.commitFor(tenantId, () => {
       const bytes = store.cronJobs.remove(tenantId, id) ?? fail(notFound('job not found'))
       store.runs.drop(tenantId, id)
       store.executions.dropOfJob(tenantId, id)
@@ -109,7 +109,7 @@ export function createCronJobs(parts: {
   async function runNow(caller: Caller, id: string): Promise<RunAccepted> {
     const { tenantId } = caller
     const now = clock.now()
-    await db.commit(() => {
+    await db.commitFor(tenantId, () => {
       const { url } = existing(tenantId, id)
       metering.reserve(caller)
       if (store.runs.inFlight(tenantId, id) >= RUNS_IN_FLIGHT)

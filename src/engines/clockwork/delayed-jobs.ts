@@ -54,7 +54,7 @@ export function createDelayedJobs(parts: {
     checkRequest(outbound, input)
     metering.reserve(caller)
     const row = newRow(tenantId, input, runAt, now)
-    await db.commit(() => {
+    await db.commitFor(tenantId, () => {
       makeRoom(tenantId, store.counts.add(tenantId, { delayedJobs: 1, bytes: sizeOf(row) }))
       store.runs.insert({
         tenantId,
@@ -89,7 +89,7 @@ export function createDelayedJobs(parts: {
   /** Possible while the job is pending, which includes waiting for a retry. */
   function cancel(caller: Caller, id: string): Promise<void> {
     const { tenantId } = caller
-    return db.commit(() => {
+    return db.commitFor(tenantId, () => {
       const { status } = existing(tenantId, id)
       const step = { from: 'pending', to: 'cancelled', now: clock.now() } as const
       if (!closeDelayedJob(tenantId, id, step))

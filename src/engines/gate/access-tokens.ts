@@ -40,7 +40,7 @@ export function createAccessTokens(parts: {
     const { tenantId, keyId } = caller
     const environment = environmentOf(caller)
     const token = `gat_${environment}_at_${mintSecret()}`
-    return db.commit(() => {
+    return db.commitFor(tenantId, () => {
       const generation = generationOf(tenantId, subject)
       metering.reserve(caller)
       const now = clock.now()
@@ -99,7 +99,7 @@ export function createAccessTokens(parts: {
   /** RFC 7009: whether there was anything to revoke is not told. */
   async function revoke(caller: KeyCaller, token: string): Promise<void> {
     const hash = hashOf(token)
-    await db.commit(() => {
+    await db.commitFor(caller.tenantId, () => {
       const subject = store.accessTokens.revoke(ownerOf(caller), hash, clock.now())
       if (subject === undefined) return
       audit.record({

@@ -28,7 +28,7 @@ export function createCredentialRemoval(parts: {
 
   /** Idempotent. The recovery codes go with the authenticator. */
   async function remove(caller: Caller, identityId: string, type: string): Promise<void> {
-    await db.commit(() => {
+    await db.commitFor(caller.tenantId, () => {
       const person = people.existing(caller.tenantId, identityId)
       const known = TYPES.find((one) => one === type)
       if (!known) throw invalid(`type: expected one of ${TYPES.join(', ')}`)
@@ -39,7 +39,7 @@ export function createCredentialRemoval(parts: {
 
   /** One account elsewhere of several. Idempotent. */
   async function removeAccount(caller: Caller, identityId: string, name: string): Promise<void> {
-    await db.commit(() => {
+    await db.commitFor(caller.tenantId, () => {
       const { tenantId, id } = people.existing(caller.tenantId, identityId)
       const provider = PROVIDERS.find((one) => one === name) ?? fail(notFound('no such provider'))
       store.socialLinks.removeProvider(tenantId, id, provider)

@@ -35,7 +35,7 @@ export function createDecisions({ db, clock, store }: { db: Db; clock: Clock; st
       context: JSON.stringify(context),
       policies: JSON.stringify(policies.slice(0, MOST_POLICIES)),
     }
-    await db.commit(() => store.decisions.insert(row))
+    await db.commitFor(caller.tenantId, () => store.decisions.insert(row))
     return id
   }
 

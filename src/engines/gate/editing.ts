@@ -24,7 +24,7 @@ export function createEditing(parts: { db: Db; people: People; identities: Ident
     change: (row: IdentityRow) => Change,
     show: (row: IdentityRow) => Shown,
   ): Promise<Shown> {
-    const { shown } = await db.commit(() => {
+    const { shown } = await db.commitFor(caller.tenantId, () => {
       const row = people.existing(caller.tenantId, id)
       return { shown: show(people.change(row, caller.actor, change(row))) }
     })

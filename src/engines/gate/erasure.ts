@@ -38,7 +38,7 @@ export function createErasure(parts: {
   /** A slice at once; the rest comes with the clean-up that goes on. Never rejects. */
   async function begin(tenantId: string, identityId: string): Promise<void> {
     try {
-      await db.commit(() => erase(tenantId, identityId, SLICE))
+      await db.commitFor(tenantId, () => erase(tenantId, identityId, SLICE))
     } catch (error) {
       log.warn('erasure is put off', { tenantId, error: String(error) })
     }

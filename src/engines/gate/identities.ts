@@ -67,7 +67,7 @@ export function createIdentities(parts: {
     // Looked at again where it counts; a hash is too dear to be made for nothing.
     if (store.identities.byEmail(tenantId, traits.email)) throw emailTaken()
     const credential = await makeCredential()
-    return db.commit(() => {
+    return db.commitFor(tenantId, () => {
       const person = people.add({
         tenantId,
         schemaId: input.schema_id,
@@ -86,7 +86,7 @@ export function createIdentities(parts: {
   /** Gone at once for everybody; what others keep of the person is cleared away behind. */
   async function remove(caller: Caller, id: string): Promise<void> {
     const { tenantId } = caller
-    await db.commit(() => {
+    await db.commitFor(tenantId, () => {
       const person = people.existing(tenantId, id)
       const now = clock.now()
       people.remove(person)

@@ -35,7 +35,7 @@ export function createRecoveryMails(parts: {
    * address of the person alone: whoever orders it gets to see neither.
    */
   const send = (caller: Caller, identityId: string): Promise<void> =>
-    db.commit(() => {
+    db.commitFor(caller.tenantId, () => {
       const { tenantId } = caller
       const person = people.existing(tenantId, identityId)
       if (person.state === 'inactive') throw invalid('the identity is inactive')

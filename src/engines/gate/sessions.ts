@@ -180,7 +180,7 @@ export function createSessions(parts: {
   }
 
   const revokeAll = (caller: Caller, identityId: string): Promise<void> =>
-    db.commit(() => {
+    db.commitFor(caller.tenantId, () => {
       const row = people.existing(caller.tenantId, identityId)
       endAll(row)
       record(caller, 'sessions.revoked', `identity:${identityId}`)
@@ -188,7 +188,7 @@ export function createSessions(parts: {
 
   /** Idempotent while the session is remembered. */
   const revoke = (caller: Caller, id: string): Promise<void> =>
-    db.commit(() => {
+    db.commitFor(caller.tenantId, () => {
       const session = store.sessions.find(id) ?? fail(notFound('session not found'))
       if (session.tenantId !== caller.tenantId)
         throw forbidden('the session belongs to another tenant')

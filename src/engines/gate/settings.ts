@@ -52,7 +52,7 @@ export function createSettings(parts: {
     what: string,
     changes: (settings: Settings) => Partial<Settings>,
   ): Promise<Settings> =>
-    db.commit(() => {
+    db.commitFor(caller.tenantId, () => {
       const { tenantId } = caller
       const before = settingsIn(store.settings.find(tenantId))
       const next = { ...before, ...changes(before) }

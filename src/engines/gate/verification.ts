@@ -36,7 +36,7 @@ export function createVerification(parts: {
    * link are good for as long as the flow.
    */
   const resend = (caller: Caller, identityId: string): Promise<StartedFlow> =>
-    db.commit(() => {
+    db.commitFor(caller.tenantId, () => {
       const { tenantId } = caller
       const person = people.existing(tenantId, identityId)
       const address =

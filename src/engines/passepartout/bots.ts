@@ -81,7 +81,7 @@ export function createBots(parts: {
       throw invalid('token: required, as BotFather shows it')
     if (change.transport === 'webhook' && known?.isEnabled) ownership.requireReachable()
     const { identity, warnings } = await ownership.identify(change.token, known)
-    const { before, bot } = await db.commit(() => {
+    const { before, bot } = await db.commitFor(tenantId, () => {
       const before = store.bots.find(tenantId, environment) ?? fresh(tenantId, environment)
       if (identity) requireUnused(identity.platformBotId, before.id)
       const after = { ...before, ...onlyGiven(change), ...identified(before, change, identity) }
@@ -126,7 +126,7 @@ export function createBots(parts: {
     if (environment === 'live' && !found?.token)
       throw notConfigured('there is no live bot yet: set its token first')
     const warnings = found?.token ? await ownership.clearWay(found, apiOf(found), { takeOver }) : []
-    const bot = await db.commit(() => {
+    const bot = await db.commitFor(tenantId, () => {
       const before = store.bots.find(tenantId, environment) ?? fresh(tenantId, environment)
       if (!isSetUp(before))
         throw notConfigured('there is no live bot any more: set its token first')
@@ -147,7 +147,7 @@ export function createBots(parts: {
 
   async function retire(actor: Actor, owner: Owner, action: string, change: Partial<BotRow>) {
     requireTenant(owner.tenantId)
-    const { before, bot } = await db.commit(() => {
+    const { before, bot } = await db.commitFor(owner.tenantId, () => {
       const before = existing(owner)
       record(actor, action, before)
       return { before, bot: save(before.id, { ...before, ...change }) }

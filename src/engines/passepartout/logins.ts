@@ -65,7 +65,7 @@ export function createLogins(parts: {
     const id = newId()
     const now = clock.now()
     const expiresAt = now + parts.lifetimeMs
-    await db.commit(() =>
+    await db.commitFor(owner.tenantId, () =>
       store.attempts.insert({
         ...owner,
         id,

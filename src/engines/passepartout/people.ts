@@ -39,7 +39,7 @@ export function createPeople(parts: { db: Db; clock: Clock; audit: Audit; store:
    */
   async function remove(caller: Caller, id: string): Promise<void> {
     const { tenantId } = caller
-    await db.commit(() => {
+    await db.commitFor(tenantId, () => {
       read(caller, id)
       store.people.remove(tenantId, id)
       store.tokens.removeOf(tenantId, id)

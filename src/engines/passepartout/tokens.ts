@@ -52,7 +52,7 @@ export function createTokens(parts: {
   /** RFC 7009: whether there was anything to revoke is not told. */
   async function revoke(caller: Caller, token: string): Promise<void> {
     if (!isToken(token)) return
-    await db.commit(() => {
+    await db.commitFor(caller.tenantId, () => {
       const subject = store.tokens.revoke(ownerOf(caller), sha256(token), clock.now())
       if (subject === undefined) return
       audit.record({

@@ -49,7 +49,7 @@ export function createMessages(parts: {
   async function send(caller: Caller, input: NewMessage, payloadText: string): Promise<Receipt> {
     check(input, payloadText)
     const digest = input.idempotency_key === undefined ? '' : digestOf(input, payloadText)
-    return db.commit(() => acceptOnce(caller, input, payloadText, digest))
+    return db.commitFor(caller.tenantId, () => acceptOnce(caller, input, payloadText, digest))
   }
 
   /** Works of one commit follow one another: of two equal keys in flight the second finds the first. */

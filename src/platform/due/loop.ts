@@ -187,7 +187,7 @@ export function createDueLoop<Item extends Lane, Outcome>(parts: {
     const { item, outcome } = finished
     settling++
     try {
-      const dueAgain = await db.commit(() => queue.settle(item, outcome))
+      const dueAgain = await db.commitFor(item.tenant, () => queue.settle(item, outcome))
       if (dueAgain !== undefined) expect(dueAgain)
       recovered()
     } catch (error) {

@@ -111,6 +111,22 @@ describe('what is under way at once', () => {
   })
 })
 
+describe('what one tenant writes', () => {
+  test('is on disk while the messages of another, for many endpoints each, wait for their turn', async () => {
+    await using world = await bootRelay()
+    const other = await neighbour(world)
+    const create = () => world.createEndpoint('https://127.0.0.1:9/', { is_active: false })
+    await Promise.all(Array.from({ length: 200 }, create))
+    let flooded = 0
+    const flood = Array.from({ length: 100 }, () => world.send().then(() => flooded++))
+
+    await other.send()
+
+    expect(flooded).toBeLessThan(50)
+    await Promise.all(flood)
+  })
+})
+
 describe('a first attempt starts at once', () => {
   test('while retries take up all the room that there is for them', async () => {
     await using world = await bootRelay(NEVER_OPEN)

@@ -90,7 +90,9 @@ export function endpointPage(parts: RelayParts) {
         const result = await endpoints.test(caller, id, wanted, undefined)
         const { tenantId } = tenant
         const object = `endpoint:${id}`
-        await db.commit(() => audit.record({ tenantId, actor, action: 'endpoint.tested', object }))
+        await db.commitFor(tenantId, () =>
+          audit.record({ tenantId, actor, action: 'endpoint.tested', object }),
+        )
         return result
       },
       { event_type: 'event_type' },

@@ -77,7 +77,9 @@ export function messagePages(parts: RelayParts) {
       const { message } = await messages.send(caller, input, payloadText)
       const object = `message:${message.id}`
       const { tenantId } = tenant
-      await db.commit(() => audit.record({ tenantId, actor, action: 'message.sent', object }))
+      await db.commitFor(tenantId, () =>
+        audit.record({ tenantId, actor, action: 'message.sent', object }),
+      )
       return message
     }, FIELDS)
     return value

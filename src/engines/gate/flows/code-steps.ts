@@ -40,7 +40,7 @@ export function createCodeSteps(parts: {
       ...sending
     }: Pick<Sending, 'address' | 'client' | 'link' | 'latestWorks' | 'letter'>,
   ): Promise<Stepped> {
-    const sent = await db.commit(() => {
+    const sent = await db.commitFor(flow.tenantId, () => {
       const current = keeper.open(flow.id)
       const person = store.identities.byEmail(flow.tenantId, address)
       const isMeant = current.identityId === null || current.identityId === person?.id
@@ -70,7 +70,7 @@ export function createCodeSteps(parts: {
     typed: string,
     use: (flow: FlowRow, code: CodeRow) => T | undefined,
   ): Promise<T> {
-    const { used, verdict } = await db.commit(() => {
+    const { used, verdict } = await db.commitFor(flow.tenantId, () => {
       const checked = codes.check(keeper.open(flow.id), typed)
       if (checked.verdict !== 'right') return { verdict: checked.verdict, used: undefined }
       return { verdict: 'wrong' as const, used: use(checked.flow, checked.code) }

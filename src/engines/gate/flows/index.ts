@@ -85,7 +85,7 @@ export function createFlows(parts: {
         : checkReturnTo(request.returnTo, settings.of(tenantId).returnUrls)
     if (request.origin) throttle.admit(request.origin)
     metering.reserve(caller)
-    const row = await db.commit(() =>
+    const row = await db.commitFor(tenantId, () =>
       keeper.begin({
         tenantId,
         kind,
@@ -153,7 +153,7 @@ export function createFlows(parts: {
   async function bound(row: FlowRow, client: Client): Promise<FlowRow> {
     throttle.admit(client)
     const { browserHash } = client
-    return db.commit(() => {
+    return db.commitFor(row.tenantId, () => {
       const current = store.flows.find(row.id) ?? row
       if (current.browserHash !== null) return requireBrowser(current, browserHash)
       if (keeper.isExpired(current))
@@ -167,7 +167,7 @@ export function createFlows(parts: {
   async function unexpired(row: FlowRow, client: Client): Promise<FlowRow> {
     if (!keeper.isExpired(row)) return row
     throttle.admit(client)
-    const next = await db.commit(() => {
+    const next = await db.commitFor(row.tenantId, () => {
       const current = store.flows.find(row.id) ?? row
       const known = current.replacedBy === null ? undefined : store.flows.find(current.replacedBy)
       if (known && !keeper.isExpired(known)) return known
@@ -202,7 +202,7 @@ export function createFlows(parts: {
     if (!offers.flow({ tenantId: from.tenantId, kind })) throw NOT_FOUND
     metering.admit(from.tenantId)
     const { tenantId, language, returnTo } = from
-    const row = await db.commit(() =>
+    const row = await db.commitFor(tenantId, () =>
       keeper.begin({ tenantId, kind, language: client.language ?? language, returnTo }),
     )
     return row.id
@@ -248,7 +248,9 @@ export function createFlows(parts: {
     const { language } = client
     if (language === undefined || language === row.language || row.completedAt !== null) return row
     if (!throttle.takeIfRoom(client)) return { ...row, language }
-    return db.commit(() => keeper.save(store.flows.find(row.id) ?? row, { language }))
+    return db.commitFor(row.tenantId, () =>
+      keeper.save(store.flows.find(row.id) ?? row, { language }),
+    )
   }
 
   function answerTo(row: FlowRow, client: Client, outcome: Outcome): Answer {
@@ -289,7 +291,7 @@ export function createFlows(parts: {
     try {
       const arrived = async () => {
         const profile = await arrival()
-        return socialSignIn.arrive(flow.id, { provider, profile, isOwnBrowser }, client)
+        return socialSignIn.arrive(flow, { provider, profile, isOwnBrowser }, client)
       }
       return answerTo(flow, client, await signIns.counted(flow.kind, 'oidc', arrived))
     } catch (error) {
@@ -301,7 +303,7 @@ export function createFlows(parts: {
   /** What is wrong is said on the page of the flow, where the browser goes next. */
   async function putOff(row: FlowRow, { complaints, status }: FlowFailure): Promise<Answer> {
     const notices = complaints.map(({ id, context }: Complaint) => ({ id, context }))
-    const flow = await db.commit(() => {
+    const flow = await db.commitFor(row.tenantId, () => {
       const current = store.flows.find(row.id) ?? row
       const isOver = current.completedAt !== null || keeper.isExpired(current)
       return isOver
@@ -316,7 +318,7 @@ export function createFlows(parts: {
     caller: Caller,
     { flow: id, code }: { flow: string; code: string },
   ): Promise<SignedIn> {
-    return db.commit(() => {
+    return db.commitFor(caller.tenantId, () => {
       const row = store.flows.find(id)
       if (row?.tenantId !== caller.tenantId) throw notFound('flow not found')
       const { exchangeHash, exchangeExpiresAt, exchangeSessionId: sessionId } = row

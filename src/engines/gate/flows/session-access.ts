@@ -97,7 +97,9 @@ export function createSessionAccess(parts: {
     const acting = sessionToken === undefined ? sessionId : authenticated(sessionToken, tenantId).id
     const of = { tenantId, language, identityId, sessionId: acting, returnTo, ...asked }
     const onPages = wants === 'page' && { browserHash, nextFlowId }
-    const login = await db.commit(() => keeper.begin({ kind: 'login', ...of, ...onPages }))
+    const login = await db.commitFor(tenantId, () =>
+      keeper.begin({ kind: 'login', ...of, ...onPages }),
+    )
     return new FlowRefusal(what, WHAT[what], { redirect_browser_to: hostedUrl(login) })
   }
 

@@ -55,7 +55,7 @@ export function createHouseAccounts(parts: {
       HOUSE_ID,
       password === undefined ? undefined : { password: { config: { password } } },
     )()
-    return db.commit(() => {
+    return db.commitFor(HOUSE_ID, () => {
       const operator = people.add({
         tenantId: HOUSE_ID,
         schemaId: 'operator',

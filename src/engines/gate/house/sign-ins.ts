@@ -63,7 +63,7 @@ export function createHouseSignIns(parts: {
     const { operatorId, password, keptSessionId } = of
     requireChosenPassword(password, { identifier: existing(operatorId).email, minLength })
     const hash = await hashing.hash({ tenantId: HOUSE_ID, client: operatorId }, password)
-    await db.commit(() => {
+    await db.commitFor(HOUSE_ID, () => {
       setPassword(existing(operatorId), hash, keptSessionId)
       record(actor, 'identity.password_changed', operatorId)
     })
@@ -86,7 +86,7 @@ export function createHouseSignIns(parts: {
     actor: Actor,
     { operatorId, keptSessionId }: { operatorId: string; keptSessionId: string },
   ): Promise<void> =>
-    db.commit(() => {
+    db.commitFor(HOUSE_ID, () => {
       sessions.endOthers(existing(operatorId), keptSessionId)
       record(actor, 'sessions.revoked', operatorId)
     })

@@ -55,7 +55,7 @@ export function createRoundTrips(parts: {
     )
     const now = clock.now()
     const stateHash = sha256(state)
-    await db.commit(() => {
+    await db.commitFor(flow.tenantId, () => {
       keeper.open(flow.id)
       store.roundTrips.removeBeyond(flow.tenantId, flow.id, MOST_AT_ONCE - 1)
       store.roundTrips.insert({

@@ -67,11 +67,11 @@ export function createSocialSignIn(parts: {
 
   /** What comes of a way back from a provider, within one commit. */
   const arrive = (
-    flowId: string,
+    { id: flowId, tenantId }: Pick<FlowRow, 'id' | 'tenantId'>,
     { provider, profile, isOwnBrowser }: Arrival,
     client: Client,
   ): Promise<Outcome> =>
-    db.commit(() => {
+    db.commitFor(tenantId, () => {
       const flow = keeper.open(flowId)
       // It may have been switched off while the browser was away.
       if (!offers.providers(flow).includes(provider))

@@ -58,7 +58,9 @@ export function createSandbox(parts: {
     if (!found) return nowhere(language)
     const person = personCalled(name, found.attempt)
     requireChoice(choice)
-    const reactions = await db.commit(() => act(found, payload, choice, person))
+    const reactions = await db.commitFor(found.attempt.tenantId, () =>
+      act(found, payload, choice, person),
+    )
     for (const { happened } of reactions) if (happened) events.happened(happened)
     onMove(found.attempt.id)
     const reply = reactions.find((reaction) => reaction.reply)?.reply

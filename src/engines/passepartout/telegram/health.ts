@@ -48,7 +48,7 @@ export function createHealth(parts: {
   async function tell(health: BotRow['health'], trouble: string | null): Promise<boolean> {
     if (health === known.health && trouble === known.trouble) return true
     try {
-      await db.commit(() => store.bots.setHealth(bot, health, trouble))
+      await db.commitFor(bot.tenantId, () => store.bots.setHealth(bot, health, trouble))
     } catch {
       // Told of by whoever has something to store; the next round tries again.
       return false

@@ -23,7 +23,7 @@ export function createIntroduction(parts: {
     if (isKnown) return
     const { username, name } = await api.getMe(signal)
     if (username !== bot.username || name !== bot.name) {
-      await db.commit(() => store.bots.rename(bot, { username, name }))
+      await db.commitFor(bot.tenantId, () => store.bots.rename(bot, { username, name }))
       onChange()
     }
     isKnown = true

@@ -76,7 +76,9 @@ export function createPoller(parts: {
     if (taken.some(({ status }) => status === 'rejected')) return STORAGE_RETRY_MS
     const next = Math.max(...updates.map(({ id }) => id)) + 1
     try {
-      await db.commit(() => store.bots.advance(bot, { self, offset: next, now: clock.now() }))
+      await db.commitFor(bot.tenantId, () =>
+        store.bots.advance(bot, { self, offset: next, now: clock.now() }),
+      )
     } catch {
       return STORAGE_RETRY_MS
     }

@@ -49,7 +49,7 @@ export function createReceive(parts: {
   async function receive(bot: BotRow, { id, deed }: Update): Promise<void> {
     if (!deed) return
     try {
-      const reaction = await db.commit(() =>
+      const reaction = await db.commitFor(bot.tenantId, () =>
         store.updates.isNew(bot.id, id, clock.now()) ? conversation.hear(bot, deed) : null,
       )
       if (reaction) react(bot, deed, reaction)

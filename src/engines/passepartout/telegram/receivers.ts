@@ -88,7 +88,9 @@ export function createReceivers(parts: {
   async function begin(bot: BotRow) {
     const has =
       isOurs(bot) ||
-      (await db.commit(() => store.bots.lease(bot.id, instances.self, instances.alive())))
+      (await db.commitFor(bot.tenantId, () =>
+        store.bots.lease(bot.id, instances.self, instances.alive()),
+      ))
     if (!has || isStopped) return
     running.set(bot.id, { revision: bot.revision, receiver: receiverFor(bot) })
   }

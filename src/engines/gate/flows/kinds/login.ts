@@ -122,7 +122,7 @@ export function createLogin(parts: {
       }
       if (!(await hashing.verify(asker, password, stored))) throw complain(4000006)
       const renewed = await renewedHash(asker, password, stored)
-      return db.commit(() => {
+      return db.commitFor(flow.tenantId, () => {
         const current = store.identities.find(flow.tenantId, person.id)
         if (!current || credentials.passwordOf(current) !== stored) throw complain(4000006)
         if (renewed !== undefined) credentials.setPassword(current, renewed)
@@ -194,7 +194,7 @@ export function createLogin(parts: {
   ): Promise<Completed> {
     const accept = method === 'totp' ? secondFactors.acceptTotp : secondFactors.acceptCode
     // The verdict is returned, so that what it counted is kept.
-    const result = await db.commit(() => {
+    const result = await db.commitFor(flow.tenantId, () => {
       const current = keeper.open(flow.id)
       const person = personOf(current)
       if (!person) return { is: undefined, verdict: 'wrong' as const, waitMs: 0 }

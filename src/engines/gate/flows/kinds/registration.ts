@@ -96,7 +96,7 @@ export function createRegistration(parts: {
     throttle.counted(client)
     requireFree(flow, traits)
     const hash = await hashing.hash(askerOf(flow, client), password)
-    return db.commit(() => {
+    return db.commitFor(flow.tenantId, () => {
       const current = keeper.open(flow.id)
       requireFree(flow, traits)
       const person = people.addByThemselves(flow.tenantId, traits, 'password')
@@ -116,7 +116,7 @@ export function createRegistration(parts: {
     const isAgain = input.text('resend') !== undefined && flow.state === 'sent_email'
     const traits = (isAgain ? keeper.internalOf(flow).traits : undefined) ?? newcomerIn(input, flow)
     throttle.counted(client)
-    const sent = await db.commit(() => {
+    const sent = await db.commitFor(flow.tenantId, () => {
       const current = keeper.open(flow.id)
       requireFree(current, traits)
       const kept = keeper.save(current, { internalParts: { traits } })
@@ -157,7 +157,7 @@ export function createRegistration(parts: {
       return roundTrips.begin(flow, { provider, input, client })
     const traits = traitsIn(input, flow)
     throttle.counted(client)
-    return db.commit(() => {
+    return db.commitFor(flow.tenantId, () => {
       const current = keeper.open(flow.id)
       requireFree(current, traits)
       return socialSignIn.register(current, pendingAccount, { traits, isVerified: false }, client)

@@ -172,7 +172,7 @@ export function createVerificationKind(parts: {
   async function send(flow: FlowRow, input: Submission, client: Client): Promise<Stepped> {
     const address = addressIn(input, 'email')
     throttle.counted(client)
-    const sent = await db.commit(() => {
+    const sent = await db.commitFor(flow.tenantId, () => {
       const current = withoutMailbox(keeper.open(flow.id))
       if (keeper.internalOf(current).addressChange) return sendChangeAgain(current, address, client)
       const person = store.identities.byEmail(flow.tenantId, address)
@@ -232,7 +232,7 @@ export function createVerificationKind(parts: {
   /** On a page, after the code: only the browser that has brought it gets here. */
   async function choose(flow: FlowRow, by: ConfirmBy, client: Client): Promise<Stepped> {
     throttle.counted(client)
-    return db.commit(() => {
+    return db.commitFor(flow.tenantId, () => {
       const current = keeper.open(flow.id)
       const { mailbox } = keeper.internalOf(current)
       if (!mailbox) throw complain(4010006)

@@ -49,7 +49,7 @@ export function createChanges(parts: {
     method: Method,
     carryOut: (scene: Scene) => ContinueWith[] | undefined,
   ): Promise<Outcome> =>
-    db.commit(() => {
+    db.commitFor(wish.flow.tenantId, () => {
       const scene = sceneOf(wish)
       const continueWith = carryOut(scene)
       const flow = keeper.complete(scene.flow, { state: 'success', active: method })
@@ -64,7 +64,7 @@ export function createChanges(parts: {
 
   /** A step on the way: the flow stays as it is but for what is returned. */
   const step = (wish: Wish, carryOut: (scene: Scene) => FlowRow): Promise<Outcome> =>
-    db.commit(() => ({ is: 'flow' as const, flow: carryOut(sceneOf(wish)) }))
+    db.commitFor(wish.flow.tenantId, () => ({ is: 'flow' as const, flow: carryOut(sceneOf(wish)) }))
 
   /** Looked at again where it counts: between the form and here the session may have ended. */
   function sceneOf({ flow: { id }, session: { tenant_id: tenantId, id: sessionId } }: Wish): Scene {
