@@ -252,7 +252,7 @@ describe('a recovery whose mail is opened in another browser', () => {
     async () => {
       await atTheDesk.types({ 'Code from the e-mail': codeIn(await world.mailTo(EMAIL)) })
       await atTheDesk.presses('Continue')
-      await atTheDesk.isTold('This recovery is complete')
+      await atTheDesk.isTold('This code is not right, or no longer good.')
       await atTheDesk.looks('recovery-elsewhere')
       expect(await atTheDesk.reading()).not.toContain('You are signed in')
     },

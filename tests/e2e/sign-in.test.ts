@@ -62,17 +62,23 @@ describe('who signs up with a password', () => {
   )
 
   test(
-    'has the code filled in by the link of the mail, which confirms nothing by itself',
+    'opens the link of the mail on a phone, and signs in there to confirm the address',
     async () => {
       const mail = await world.mailTo(EMAIL)
       await using ada = await somebody({ look: NARROW_DARK })
       await ada.page.goto(linkIn(mail))
-      await ada.reads('Enter the code from Paper shop')
-      expect(await ada.field('Code from the e-mail').inputValue()).toBe(codeIn(mail))
-      expect(await world.isConfirmed(EMAIL)).toBe(false)
+      await ada.reads('Confirm your address for Paper shop')
       await ada.looks('confirm-by-link-narrow-dark')
 
       await ada.presses('Continue')
+      await ada.isTold('Sign in to confirm that this account is yours.')
+      await ada.looks('confirm-choice-narrow-dark')
+      expect(await world.isConfirmed(EMAIL)).toBe(false)
+      await ada.presses('Sign in to confirm')
+      await ada.isTold(`Sign in to confirm ${EMAIL}.`)
+      await ada.looks('confirm-sign-in-narrow-dark')
+      await ada.types({ Password: PASSWORD })
+      await ada.presses('Sign in with password')
       await ada.isTold('Thank you, your address is confirmed.')
       expect(await world.isConfirmed(EMAIL)).toBe(true)
       await ada.looks('confirmed-narrow-dark')
@@ -162,6 +168,10 @@ test(
 
     await bea.types({ 'Code from the e-mail': code })
     await bea.presses('Continue')
+    await bea.looks('confirm-choice')
+    await bea.presses('Sign in to confirm')
+    await bea.types({ Password: PASSWORD })
+    await bea.presses('Sign in with password')
     await bea.isTold('Thank you, your address is confirmed.')
     expect(await world.isConfirmed(email)).toBe(true)
   },
@@ -472,7 +482,7 @@ test(
     await ida.isSignedInAs(email)
     const { parsed: welcome } = await world.mailTo(email)
     expect(welcome.subject).toBe('Bestätige deine Adresse für Paper shop')
-    expect(welcome.text).toContain('Code und Link funktionieren einmal')
+    expect(welcome.text).toContain('Der Code funktioniert einmal und gilt 15 Minuten lang')
 
     await ida.follows('Account')
     await ida.reads('Dein Konto bei Paper shop')

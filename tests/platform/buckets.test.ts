@@ -5,7 +5,7 @@ import { createTestClock } from '../support/clock.ts'
 const SECOND = 1000
 const MINUTE = 60 * SECOND
 
-function setUp(options: { perMinute: number; most?: number }) {
+function setUp(options: ({ perMinute: number } | { perHour: number }) & { most?: number }) {
   const clock = createTestClock('2026-01-01T00:00:00Z')
   return { clock, ...createBuckets({ clock, ...options }) }
 }
@@ -40,6 +40,16 @@ test('where a token takes a part of a millisecond, nobody is told to come before
   expect(take('a')).toBe(1)
   await clock.advance(1)
   expect(take('a')).toBe(0)
+})
+
+test('tokens of an hour flow in evenly over it, and full buckets are forgotten', async () => {
+  const { clock, take, size } = setUp({ perHour: 5 })
+  expect(times(6, () => take('a'))).toEqual([0, 0, 0, 0, 0, 12 * MINUTE])
+
+  await clock.advance(12 * MINUTE)
+  expect([take('a'), take('a')]).toEqual([0, 12 * MINUTE])
+  await clock.advance(61 * MINUTE)
+  expect([take('b'), size()]).toEqual([0, 1])
 })
 
 test('no more tokens gather than there were at first', async () => {

@@ -102,7 +102,7 @@ describe('a day after its end', () => {
     expect(rows(world, 'access_tokens')).toEqual([0])
   })
 
-  test('a flow goes, with its codes', async () => {
+  test('a flow goes, with its codes, and so does that of the link in its mail', async () => {
     await using world = await bootGate()
     const { expires_at: end } = await startFlow(world)
     expect(rows(world, 'flows', 'codes')).toEqual([2, 2])
