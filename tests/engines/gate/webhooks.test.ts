@@ -129,7 +129,6 @@ describe('the list of webhooks', () => {
     const listed = await world.listWebhooks()
     expect(listed).toHaveLength(150)
     expect(new Set(listed.map(({ id }) => id))).toEqual(new Set(made.map(({ id }) => id)))
-    expect(await world.read(`${WEBHOOKS}?limit=1`)).toEqual({ webhooks: listed })
   })
 
   test('has those of the tenant alone, the same for its live and its test key', async () => {
