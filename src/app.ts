@@ -63,13 +63,15 @@ export function createApp(
   const clientAddress = createClientAddress(config.server.trustedProxies)
   const web = { baseUrl, addressOf, pages: createFlowPages() }
   const gate = createGate(platform, { delivery, mail }, config, access, web, {
-    onOperator: (operator) => operators.entry.welcome(operator, config.console.signupPlan),
+    onSignUp: (operator) => operators.signUp.welcome(operator),
+    onVerified: (operator) => operators.signUp.welcome(operator),
   })
   const operators = createOperators({
     ...platform,
     mail,
     gate,
     baseUrl,
+    signUp: { isOpen: config.console.signup === 'open', plan: config.console.signupPlan },
     perMinute: config.limits.requestsPerMinute,
   })
   retention.add(operators.retention)

@@ -3,14 +3,15 @@ import { HOUSE_ID } from '../../src/platform/house.ts'
 import { newOperator } from '../support/operator.ts'
 import { freePort } from '../support/port.ts'
 import { newAccount, startOpenIdProvider, startPlainProviders } from '../support/social/index.ts'
-import { newVisitor } from '../support/visitor.ts'
+import { newVisitor, type Seen, type Visitor } from '../support/visitor.ts'
 import { ACCOUNT, audited, type ServedApp, servedApp } from './console-world.ts'
+import { mailTo, WITH_MAIL } from './unverified-world.ts'
 
 const OPEN = { 'console-signup': 'open' }
 
 /** Where sign-up is open, and somebody has set the installation up. */
-async function openApp(flags: Record<string, string> = OPEN) {
-  const app = await servedApp({ flags })
+async function openApp(flags: Record<string, string> = OPEN, env: Record<string, string> = {}) {
+  const app = await servedApp({ flags, env })
   await newOperator(app, { isAdmin: true })
   return app
 }
@@ -34,6 +35,7 @@ async function signUp(app: ServedApp, email: string, name?: string) {
 }
 
 const tenantsOf = (app: ServedApp) => app.platform.tenants.list()
+const ownedBy = (app: ServedApp): string => tenantsOf(app)[0]?.id ?? ''
 
 describe('where sign-up is open', () => {
   test('a stranger gets an account and a tenant on the free plan, and is asked what it is called', async () => {
@@ -126,6 +128,56 @@ describe('where sign-up is open', () => {
     const answer = await visitor.visit(`${app.url}/console/place`, { method: 'POST', body })
     expect(answer.status).toBe(403)
     expect((await visitor.visit(`${app.url}/console`)).text).not.toContain('Acme')
+  })
+})
+
+describe('where sign-up is open and mail goes out', () => {
+  const VERA = 'vera@example.com'
+
+  /** Types the code of the newest mail into the page that asks for one. */
+  async function proveBy(app: ServedApp, visitor: Visitor, asking: Seen) {
+    const sent = await visitor.press(asking, 'method=code', { email: VERA })
+    const [, code = ''] = /^ {4}(\d{6})$/m.exec(mailTo({ app }, VERA)) ?? []
+    return visitor.press(sent, 'method=code', { code })
+  }
+
+  test('a stranger gets the tenant once the address is verified, and is asked what it is called', async () => {
+    await using app = await openApp(OPEN, WITH_MAIL)
+    const { visitor, page } = await signUp(app, VERA, 'Vera')
+    expect([new URL(page.url).pathname, page.text]).toEqual([
+      '/console',
+      expect.stringContaining(`Your tenant is created once ${VERA} is verified.`),
+    ])
+    expect([tenantsOf(app), (await visitor.visit(`${app.url}/console/keys`)).status]).toEqual([
+      [],
+      403,
+    ])
+
+    const asking = await visitor.press(page, 'Verify e-mail')
+    const shown = await proveBy(app, visitor, asking)
+    const login = await visitor.press(shown, 'Sign in to confirm')
+    const { password } = ACCOUNT
+    const done = await visitor.press(login, 'method=password', { identifier: VERA, password })
+    expect(tenantsOf(app)).toMatchObject([{ name: 'Vera’s team', plan: 'free' }])
+    const named = await visitor.follow(done, '/console/enter')
+    expect([new URL(named.url).pathname, app.operators.memberships.list(ownedBy(app))]).toEqual([
+      '/console/welcome',
+      [expect.objectContaining({ email: VERA, role: 'owner' })],
+    ])
+  })
+
+  test('who takes an account over gets a tenant that no one else has been in', async () => {
+    await using app = await openApp(OPEN, WITH_MAIL)
+    const mallory = await signUp(app, VERA)
+    expect(tenantsOf(app)).toEqual([])
+
+    const vera = newVisitor()
+    const login = await vera.visit(`${app.url}/console`)
+    await proveBy(app, vera, await vera.follow(login, '/recovery?from='))
+
+    expect(audited(app, 'tenant.created')).toHaveLength(1)
+    const late = await mallory.visitor.visit(`${app.url}/console`)
+    expect(new URL(late.url).pathname).toBe('/auth/self-service/login')
   })
 })
 

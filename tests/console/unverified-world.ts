@@ -1,7 +1,7 @@
 import { dirname } from 'node:path'
 import { createStore } from '../../src/engines/gate/store/index.ts'
 import { HOUSE_ID } from '../../src/platform/house.ts'
-import type { TestAppOptions } from '../support/app.ts'
+import type { TestApp, TestAppOptions } from '../support/app.ts'
 import { cli } from '../support/cli.ts'
 import { formBody } from '../support/form.ts'
 import { newOperator } from '../support/operator.ts'
@@ -16,6 +16,12 @@ const TYPED = { identifier: EMAIL, password: PASSWORD }
 export const WITH_MAIL = {
   GATEHOUSE_MAIL_SMTP_URL: 'smtp://127.0.0.1:9',
   GATEHOUSE_MAIL_FROM: 'gate@example.org',
+}
+
+/** What the newest mail to an address says. */
+export function mailTo({ app }: { app: TestApp }, address: string): string {
+  const [mail] = app.mail.outbox.page('all', { recipient: address }, { limit: 1 }).mails
+  return app.mail.outbox.read('all', mail?.id ?? '')?.body?.text ?? ''
 }
 
 export type UnverifiedWorld = Awaited<ReturnType<typeof bootUnverified>>

@@ -6,16 +6,11 @@ import { audited } from './console-world.ts'
 import {
   bootUnverified,
   EMAIL,
+  mailTo,
   NO_WAYS,
   type UnverifiedWorld,
   WITH_MAIL,
 } from './unverified-world.ts'
-
-/** What the newest mail to an address says. */
-function mailTo({ app }: UnverifiedWorld, address: string): string {
-  const [mail] = app.mail.outbox.page('all', { recipient: address }, { limit: 1 }).mails
-  return app.mail.outbox.read('all', mail?.id ?? '')?.body?.text ?? ''
-}
 
 const mailedLink = (world: UnverifiedWorld, address: string): string =>
   world.app.url + (/\/console\/\w+\/[\w-]+/.exec(mailTo(world, address))?.[0] ?? '')

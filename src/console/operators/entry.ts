@@ -1,12 +1,10 @@
 import type { Db } from '../../db/open.ts'
 import type { House } from '../../engines/gate/house/index.ts'
 import type { Operator } from '../../engines/gate/house/roster.ts'
-import type { IdentityRow } from '../../engines/gate/store/identities.ts'
 import type { Actor } from '../../platform/audit/index.ts'
 import { AppError, fail, notFound } from '../../platform/errors.ts'
-import { checkedName, type Plan, type Tenants } from '../../platform/tenants.ts'
+import { checkedName, type Tenants } from '../../platform/tenants.ts'
 import type { Admins } from './admins.ts'
-import { firstTenantName } from './first-name.ts'
 import { type Grantees, newcomer } from './grantees.ts'
 import type { Invitations } from './invitations.ts'
 import type { Links } from './links.ts'
@@ -150,15 +148,7 @@ export function createEntry(parts: {
     return session
   }
 
-  /** Within the commit of an open sign-up: a tenant of their own, which they may name later. */
-  function welcome({ id, email, traits }: IdentityRow, plan: Plan) {
-    const actor: Actor = { kind: 'operator', id }
-    const { display_name: name } = JSON.parse(traits) as { display_name?: string }
-    const tenant = tenants.add(actor, { name: firstTenantName({ name, email }), plan })
-    memberships.give(actor, tenant.id, newcomer({ id }), 'owner')
-  }
-
-  return { setUp, signIn, join, wouldSecure, joinAsNewcomer, welcome }
+  return { setUp, signIn, join, wouldSecure, joinAsNewcomer }
 }
 
 const SYSTEM: Actor = { kind: 'system' }

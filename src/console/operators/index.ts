@@ -15,6 +15,7 @@ import { createLoginLinks } from './login-links.ts'
 import { createMemberships } from './memberships.ts'
 import { createPlaces } from './places.ts'
 import { createSessionRate } from './session-rate.ts'
+import { createSignUp, type SignUpSettings } from './sign-up.ts'
 import { createOperatorStore, type OperatorStore } from './store/index.ts'
 import { createVisitors } from './visitors.ts'
 
@@ -30,6 +31,7 @@ export function createOperators(parts: {
   gate: Gate
   /** Without a slash at its end. */
   baseUrl: () => string
+  signUp: SignUpSettings
   /** Requests with one session. */
   perMinute: number
 }) {
@@ -71,6 +73,7 @@ export function createOperators(parts: {
       admins,
       grantees,
     }),
+    signUp: createSignUp({ ...parts, store, memberships, house }),
     retention: linkRetention(store),
   }
 }

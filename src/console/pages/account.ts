@@ -14,6 +14,7 @@ import { flashOf } from '../flash.ts'
 import { typed } from '../form.ts'
 import type { Frames } from '../frame.ts'
 import type { ConsoleKit, OperatorVisit } from '../kit.ts'
+import type { Operators } from '../operators/index.ts'
 import { createSessionCookie } from '../session-cookie.ts'
 
 /** For who has just taken over an account that was not verified. */
@@ -26,11 +27,12 @@ export function accountPages(parts: {
   kit: ConsoleKit
   frames: Frames
   house: House
+  operators: Pick<Operators, 'signUp'>
   mail: Pick<Mail, 'hasServer'>
   clock: Clock
   baseUrl: () => string
 }) {
-  const { kit, frames, house, mail, clock, baseUrl } = parts
+  const { kit, frames, house, operators, mail, clock, baseUrl } = parts
   const cookie = createSessionCookie({ baseUrl })
 
   function show({ request, visitor }: Visit, done = ''): Response {
@@ -72,8 +74,9 @@ export function accountPages(parts: {
   }
 
   /** Gate's own page, which mails a code to the address. */
-  async function verify(): Promise<Response> {
-    const returnTo = `${baseUrl()}/console/account`
+  async function verify({ visitor }: Visit): Promise<Response> {
+    const back = operators.signUp.isWaiting(visitor.id) ? '/console/enter' : '/console/account'
+    const returnTo = `${baseUrl()}${back}`
     const location = await house.begin({ kind: 'verification', returnTo })
     return new Response(null, { status: 303, headers: { location } })
   }
@@ -101,7 +104,7 @@ export function accountPages(parts: {
     .post('/sessions/:id/end', ({ params, ...visit }) => end(visit, params.id), {
       operator: 'unscoped',
     })
-    .post('/verify', () => verify(), { operator: 'unscoped' })
+    .post('/verify', (visit) => verify(visit), { operator: 'unscoped' })
 }
 
 function lineOf(session: Session, ownId: string): SessionLine {

@@ -9,9 +9,9 @@ import {
 } from '../../../views/console/pages/entry.tsx'
 import { url } from '../../../views/console/url.ts'
 import type { House } from '../../engines/gate/house/index.ts'
-import type { SessionDetail } from '../../engines/gate/model/sessions.ts'
 import type { Fields } from '../../http/body.ts'
 import { createCookie } from '../../http/cookies.ts'
+import type { Clock } from '../../platform/clock.ts'
 import { isSame, mintSecret } from '../../platform/crypto.ts'
 import { ENVIRONMENTS } from '../../platform/engines.ts'
 import { invalid } from '../../platform/errors.ts'
@@ -46,10 +46,11 @@ export function entryPages(parts: {
   house: House
   operators: Operators
   tenants: Tenants
+  clock: Clock
   baseUrl: () => string
   deviceOf: (request: Request) => Device
 }) {
-  const { kit, frames, house, operators, tenants, baseUrl, deviceOf } = parts
+  const { kit, frames, house, operators, tenants, clock, baseUrl, deviceOf } = parts
   const { entry, links, invitations, memberships, visitors, places } = operators
   const cookie = createSessionCookie({ baseUrl })
   const preference = (name: string, value: string) => createCookie({ name, baseUrl }).keep(value)
@@ -70,20 +71,29 @@ export function entryPages(parts: {
     { flow, code, state = '', to = '' }: Record<string, string | undefined>,
     request: Request,
   ) {
+    if (flow === undefined || code === undefined) return goOn(to, request)
     const begun = cookie.begunIn(request)
-    if (flow === undefined || code === undefined || begun === undefined || !isSame(begun, state))
-      return frames.go('/console/login')
+    if (begun === undefined || !isSame(begun, state)) return frames.go('/console/login')
     const { token, session } = await house.exchange({ flow, code })
-    const path = ownPath(to)
-    const isNew = path === '/console' && isJustSignedUp(session)
-    return frames.go(isNew ? WELCOME_PATH : path, cookie.given(token))
+    return frames.go(onwardFor(session.identity.id, to), cookie.given(token))
   }
 
-  /** Who has made an account just now owns what came with it, and nothing else yet. */
-  function isJustSignedUp({ issued_at: at, identity }: SessionDetail): boolean {
-    if (Date.parse(at) - Date.parse(identity.created_at) > JUST_NOW_MS) return false
-    const [own, ...others] = memberships.of(identity.id)
-    return own?.role === 'owner' && others.length === 0
+  /** From a page that signs nobody in, such as the one that verifies the address of a newcomer. */
+  function goOn(to: string, request: Request): Response {
+    const visitor = visitors.ifAny(request)
+    return frames.go(visitor ? onwardFor(visitor.id, to) : '/console/login')
+  }
+
+  const onwardFor = (operatorId: string, to: string): string => {
+    const path = ownPath(to)
+    return path === '/console' && hasNewTenant(operatorId) ? WELCOME_PATH : path
+  }
+
+  /** Who got a tenant just now owns that one, and nothing else yet. */
+  function hasNewTenant(operatorId: string): boolean {
+    const [own, ...others] = memberships.of(operatorId)
+    if (own?.role !== 'owner' || others.length > 0) return false
+    return clock.now() - Date.parse(tenants.find(own.tenantId).created_at) <= JUST_NOW_MS
   }
 
   function setUpPage(token: string): Response {
@@ -277,7 +287,7 @@ export function entryPages(parts: {
   }
 }
 
-/** From the account to its first session, which are made one after the other. */
+/** From the tenant to the page that it is named on, which is the next one. */
 const JUST_NOW_MS = 60_000
 
 const invitationPath = (token: string): string => `/console/invitation/${token}`

@@ -18,7 +18,7 @@ import { createAuthorizationMetrics } from './metrics.ts'
 import { createNewCredential } from './new-credential.ts'
 import { createPasswordChange } from './password-change.ts'
 import { createHashing } from './passwords/index.ts'
-import { createPeople } from './people.ts'
+import { createPeople, type OperatorHooks } from './people.ts'
 import { createPdp } from './policy/pdp.ts'
 import { createPolicySettings } from './policy-settings.ts'
 import { gateRetention } from './retention.ts'
@@ -28,7 +28,6 @@ import { createSelfService, type Web } from './self-service.ts'
 import { createSessions } from './sessions.ts'
 import { createSettings } from './settings.ts'
 import { createSignInMethods } from './sign-in-methods.ts'
-import type { IdentityRow } from './store/identities.ts'
 import { createStore } from './store/index.ts'
 import { createSubjectOf } from './subjects.ts'
 import { createTokenGenerations } from './token-generations.ts'
@@ -43,8 +42,7 @@ export function createGate(
   config: Pick<Config, 'gate' | 'limits' | 'retention' | 'mail' | 'console'>,
   access: Access,
   web: Web,
-  /** Told of whoever signs up at the console, within the commit. */
-  { onOperator }: { onOperator?: (operator: IdentityRow) => void } = {},
+  operatorHooks: OperatorHooks = {},
 ) {
   const { db, clock, log, audit, tenants, metrics, retention, resources } = platform
   const { sessionLifetimeMs, password } = config.gate
@@ -53,7 +51,7 @@ export function createGate(
   const events = createEvents({ delivery })
   const schemaUrl = (schemaId: string) => `${baseUrl()}/public/gate/schemas/${schemaId}`
   const generations = createTokenGenerations({ db, store })
-  const people = createPeople({ store, clock, audit, events, generations, onOperator })
+  const people = createPeople({ store, clock, audit, events, generations, operatorHooks })
   const erasure = createErasure({ db, store, delivery, mail, clock, log })
   const hashing = createHashing(password)
   const newCredential = createNewCredential({ hashing })

@@ -33,6 +33,14 @@ interface NewPerson {
   method: 'password' | 'oidc'
 }
 
+/** What happens to operators, told to the console within the commit of each. */
+export interface OperatorHooks {
+  /** A stranger has made an account. */
+  onSignUp?: (operator: IdentityRow) => void
+  /** An operator has shown that mail to the address reaches them. */
+  onVerified?: (operator: IdentityRow) => void
+}
+
 export type People = ReturnType<typeof createPeople>
 
 /** A person's row and whatever has to change along with it, all inside the caller's commit. */
@@ -42,10 +50,9 @@ export function createPeople(parts: {
   audit: Audit
   events: Events
   generations: TokenGenerations
-  /** Within the commit in which somebody makes an account for themselves at the console. */
-  onOperator?: (operator: IdentityRow) => void
+  operatorHooks?: OperatorHooks
 }) {
-  const { store, clock, audit, events, generations, onOperator } = parts
+  const { store, clock, audit, events, generations, operatorHooks = {} } = parts
 
   /** contract/gate, errors: 403 for a person of another tenant, 404 for one there is not. */
   function existing(tenantId: string, id: string): IdentityRow {
@@ -89,8 +96,19 @@ export function createPeople(parts: {
     })
     const actor: Actor = { kind: 'person', id: person.id }
     audit.record({ tenantId, actor, action: 'identity.created', object: `identity:${person.id}` })
-    if (tenantId === HOUSE_ID) onOperator?.(person)
+    if (tenantId === HOUSE_ID) operatorHooks.onSignUp?.(person)
     return person
+  }
+
+  /** The address of the person is theirs from now on. */
+  function prove(person: IdentityRow) {
+    const { tenantId, id } = person
+    const now = clock.now()
+    const address = store.addresses.of(tenantId, id)
+    if (!address || address.verifiedAt !== null) return
+    store.addresses.put({ ...address, status: 'completed', verifiedAt: now, updatedAt: now })
+    events(tenantId, { type: 'identity.email_verified', identityId: id, payload: {} }, now)
+    if (tenantId === HOUSE_ID) operatorHooks.onVerified?.(person)
   }
 
   /** What stays as it was is neither written nor audited. */
@@ -155,7 +173,7 @@ export function createPeople(parts: {
     generations.forget()
   }
 
-  return { existing, add, addByThemselves, change, endAccess, remove }
+  return { existing, add, addByThemselves, prove, change, endAccess, remove }
 }
 
 const NAMES = {

@@ -3,6 +3,7 @@ import {
   InstallationPage,
   InstallationTroubles,
   NowherePage,
+  UnverifiedPage,
 } from '../../../../views/console/pages/overview/installation.tsx'
 import { OverviewPage } from '../../../../views/console/pages/overview/page.tsx'
 import { url } from '../../../../views/console/url.ts'
@@ -14,6 +15,7 @@ import { createInstanceHealth } from '../../instance-health.ts'
 import type { ConsoleKit, OperatorVisit, TenantVisit } from '../../kit.ts'
 import type { LiveAnswers } from '../../live/answers.ts'
 import { stateIdOf } from '../../live/part.ts'
+import type { Operators } from '../../operators/index.ts'
 import { environmentOf } from '../../scope.ts'
 import { createOverview, type Seen } from './overview.ts'
 
@@ -27,12 +29,13 @@ export function homePage(
     callerOf: CallerOf
     clock: Clock
     tenants: Tenants
+    operators: Pick<Operators, 'signUp'>
     liveAnswers: LiveAnswers
     name: string
   } & Parameters<typeof createOverview>[0] &
     Parameters<typeof createInstanceHealth>[0],
 ) {
-  const { kit, frames, callerOf, clock, tenants, liveAnswers, name } = parts
+  const { kit, frames, callerOf, clock, tenants, operators, liveAnswers, name } = parts
   const overview = createOverview(parts)
   const health = createInstanceHealth(parts)
 
@@ -44,7 +47,9 @@ export function homePage(
     if (place?.kind === 'tenant') return ofTenant({ ...visit, tenant: place })
     const children = place
       ? InstallationPage({ base, name, health: health.look(), tenants: tenants.counts() })
-      : NowherePage({ base, hasOthers: memberships.length > 0 })
+      : operators.signUp.isWaiting(visitor.id)
+        ? UnverifiedPage({ base, email: visitor.email })
+        : NowherePage({ base, hasOthers: memberships.length > 0 })
     return frames.page({ ...common, children })
   }
 

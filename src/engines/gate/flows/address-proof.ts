@@ -1,5 +1,3 @@
-import type { Clock } from '../../../platform/clock.ts'
-import type { Events } from '../events.ts'
 import type { People } from '../people.ts'
 import { traitsOf } from '../present.ts'
 import type { FlowRow } from '../store/flows.ts'
@@ -16,31 +14,16 @@ export type AddressProof = ReturnType<typeof createAddressProof>
  * commit, and never for somebody who has shown the mailbox alone: whoever made the account may be
  * somebody else.
  */
-export function createAddressProof(parts: {
-  store: Store
-  clock: Clock
-  people: People
-  events: Events
-  keeper: FlowKeeper
-}) {
-  const { store, clock, people, events, keeper } = parts
+export function createAddressProof(parts: { store: Store; people: People; keeper: FlowKeeper }) {
+  const { store, people, keeper } = parts
 
   const isProven = ({ tenantId, id }: Pick<IdentityRow, 'tenantId' | 'id'>): boolean =>
     store.addresses.of(tenantId, id)?.verifiedAt !== null
 
-  /** The address of the person is theirs from now on. */
-  function prove({ tenantId, id }: IdentityRow) {
-    const now = clock.now()
-    const address = store.addresses.of(tenantId, id)
-    if (!address || address.verifiedAt !== null) return
-    store.addresses.put({ ...address, status: 'completed', verifiedAt: now, updatedAt: now })
-    events(tenantId, { type: 'identity.email_verified', identityId: id, payload: {} }, now)
-  }
-
   /** Ends a verification: the address is proven, and moved to first where that was asked for. */
   function confirm(flow: FlowRow, person: IdentityRow, address: string): FlowRow {
     const owner = keeper.internalOf(flow).addressChange ? moved(person, address) : person
-    if (owner.email === address) prove(owner)
+    if (owner.email === address) people.prove(owner)
     return keeper.complete(flow, { state: 'passed_challenge' })
   }
 
@@ -62,5 +45,5 @@ export function createAddressProof(parts: {
       confirm(flow, person, mailbox.address)
   }
 
-  return { isProven, prove, confirm, resume }
+  return { isProven, prove: people.prove, confirm, resume }
 }

@@ -72,7 +72,7 @@ describe('where sign-up is open', () => {
     const told: unknown[] = []
     await using world = await bootHouse({
       flags: OPEN,
-      onOperator: ({ id, tenantId, email }) =>
+      onSignUp: ({ id, tenantId, email }) =>
         told.push({ id, tenantId, email, isThere: world.people().some((one) => one.id === id) }),
     })
     const flow = await world.flowAt(await world.begin('registration'))
@@ -85,7 +85,7 @@ describe('where sign-up is open', () => {
   test('nobody becomes an operator where the console cannot take them', async () => {
     await using world = await bootHouse({
       flags: OPEN,
-      onOperator: () => {
+      onSignUp: () => {
         throw new Error('no tenant for them')
       },
     })
@@ -99,7 +99,7 @@ describe('where sign-up is open', () => {
     let told = 0
     await using world = await bootHouse({
       flags: OPEN,
-      onOperator: () => {
+      onSignUp: () => {
         told++
       },
     })

@@ -26,7 +26,7 @@ export interface HouseOptions {
   flags?: Record<string, string>
   /** Settings as variables, for those that are secrets. */
   env?: Record<string, string>
-  onOperator?: (operator: IdentityRow) => void
+  onSignUp?: (operator: IdentityRow) => void
 }
 
 export type HouseWorld = Awaited<ReturnType<typeof bootHouse>>
@@ -52,9 +52,9 @@ export async function bootHouse(options: HouseOptions = {}) {
   }
 }
 
-function worldOn(base: TestApp, { flags = {}, env = {}, onOperator }: HouseOptions) {
+function worldOn(base: TestApp, { flags = {}, env = {}, onSignUp }: HouseOptions) {
   const { platform, clock } = base
-  const gate = gateOn(base, configWith(flags, env), onOperator)
+  const gate = gateOn(base, configWith(flags, env), onSignUp)
   const raw = rawOf(gate)
   const app: TestApp = { ...base, raw, client: clientOf(raw) }
   const { house } = gate
@@ -138,7 +138,7 @@ function worldOn(base: TestApp, { flags = {}, env = {}, onOperator }: HouseOptio
 function gateOn(
   { platform, delivery, mail }: TestApp,
   config: Config,
-  onOperator: HouseOptions['onOperator'],
+  onSignUp: HouseOptions['onSignUp'],
 ) {
   const { clock, keys, log, metering, metrics } = platform
   const visits = createVisits({ clock, metering, perMinute: 6000 })
@@ -148,7 +148,7 @@ function gateOn(
     config,
     createAccess({ keys, visits, maxBody: config.server.maxBodyBytes }),
     { baseUrl: () => BASE, addressOf: () => undefined, pages: createFlowPages() },
-    { onOperator },
+    { onSignUp },
   )
   const clientAddress = () => undefined
   const parts = { log, metrics: createHttpMetrics(metrics), clientAddress, visits }

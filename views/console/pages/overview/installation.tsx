@@ -1,7 +1,7 @@
 import type { Health, Trouble } from '../../../../src/console/instance-health.ts'
 import type { TenantStatus } from '../../../../src/platform/tenants.ts'
 import { AllQuiet, Events } from '../../events.tsx'
-import { Button, LinkButton } from '../../form/button.tsx'
+import { ActionButton, Button, LinkButton } from '../../form/button.tsx'
 import { FRAME_PATHS, PAGES } from '../../frame/navigation.ts'
 import { PageHead } from '../../page-head.tsx'
 import { ScopedForm } from '../../scope.tsx'
@@ -131,5 +131,25 @@ export const NowherePage = ({ base, hasOthers }: { base: string; hasOthers: bool
       }}
     />
     <LinkButton href={url(base, '/console/account')}>Your account</LinkButton>
+  </>
+)
+
+/** For somebody who has signed up, and gets a tenant once the address is verified. */
+export const UnverifiedPage = ({ base, email }: { base: string; email: string }) => (
+  <>
+    <PageHead
+      title="Verify your e-mail"
+      state={{
+        tone: 'warn',
+        sentence: (
+          <>
+            Your tenant is created once <Text text={email} limit={64} /> is verified.
+          </>
+        ),
+      }}
+    />
+    <ActionButton weight="primary" action={url(base, '/console/account/verify')}>
+      Verify e-mail
+    </ActionButton>
   </>
 )

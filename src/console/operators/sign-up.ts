@@ -1,0 +1,54 @@
+import type { HouseRoster } from '../../engines/gate/house/roster.ts'
+import type { IdentityRow } from '../../engines/gate/store/identities.ts'
+import type { Actor } from '../../platform/audit/index.ts'
+import type { Mail } from '../../platform/mail/index.ts'
+import type { Plan, Tenants } from '../../platform/tenants.ts'
+import { firstTenantName } from './first-name.ts'
+import { newcomer } from './grantees.ts'
+import type { Memberships } from './memberships.ts'
+import type { OperatorStore } from './store/index.ts'
+
+/** Whether strangers may make an account and a tenant, and the plan of such a tenant. */
+export interface SignUpSettings {
+  isOpen: boolean
+  plan: Plan
+}
+
+export type SignUp = ReturnType<typeof createSignUp>
+
+/**
+ * The tenant that comes with an account that a stranger makes. Where mail goes out, it is created once
+ * the address is verified: the owner of the address may take the account over, and must find no
+ * tenant whose API keys, endpoints and members the stranger chose.
+ */
+export function createSignUp(parts: {
+  store: OperatorStore
+  memberships: Memberships
+  tenants: Pick<Tenants, 'add'>
+  mail: Pick<Mail, 'hasServer'>
+  house: { roster: HouseRoster }
+  signUp: SignUpSettings
+}) {
+  const { store, memberships, tenants, mail } = parts
+  const { roster } = parts.house
+  const { isOpen, plan } = parts.signUp
+
+  /** Within the commit of a sign-up, and of the proof of an address: the tenant, once it is due. */
+  function welcome({ id, email, traits }: IdentityRow) {
+    if (!isWithoutTenant(id) || needsProof(id)) return
+    const actor: Actor = { kind: 'operator', id }
+    const { display_name: name } = JSON.parse(traits) as { display_name?: string }
+    const tenant = tenants.add(actor, { name: firstTenantName({ name, email }), plan })
+    memberships.give(actor, tenant.id, newcomer({ id }), 'owner')
+  }
+
+  /** Whether an operator gets a tenant by verifying the address. */
+  const isWaiting = (id: string): boolean => isWithoutTenant(id) && needsProof(id)
+
+  const isWithoutTenant = (id: string): boolean =>
+    isOpen && !store.isAdmin(id) && memberships.of(id).length === 0
+
+  const needsProof = (id: string): boolean => mail.hasServer && !roster.isVerified(id)
+
+  return { welcome, isWaiting }
+}
