@@ -186,6 +186,23 @@ describe('an invitation', () => {
     expect(world.app.operators.links.look(link)).toBeUndefined()
   })
 
+  test('is accepted with no account that is not verified, where mail can verify it', async () => {
+    await using world = await bootUnverified({ env: WITH_MAIL })
+    const eve = await world.signIn()
+    const ways = world.waysIn()
+    const email = 'eve@example.com'
+    await world.send(world.owner, '/console/team/invite', { email, role: 'owner' })
+    const link = mailedLink(world, email)
+    const page = await eve.visit(link)
+    expect(page.text).toContain('Verify your address, then open the invitation again.')
+    expect(page.text).not.toContain('Accept the invitation')
+
+    const sent = await eve.visit(link, { method: 'POST' })
+
+    expect([sent.status, world.roleOf(), world.waysIn()]).toEqual([409, undefined, ways])
+    expect(world.app.operators.invitations.list(world.tenantId)).toMatchObject([{ email }])
+  })
+
   test('that was mailed verifies the address of who accepts it', async () => {
     await using world = await bootUnverified({ env: WITH_MAIL })
     const owned = await world.signIn()

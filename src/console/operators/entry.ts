@@ -2,7 +2,8 @@ import type { Db } from '../../db/open.ts'
 import type { House } from '../../engines/gate/house/index.ts'
 import type { Operator } from '../../engines/gate/house/roster.ts'
 import type { Actor } from '../../platform/audit/index.ts'
-import { AppError, fail, notFound } from '../../platform/errors.ts'
+import { AppError, conflict, fail, notFound } from '../../platform/errors.ts'
+import type { Mail } from '../../platform/mail/index.ts'
 import { checkedName, type Tenants } from '../../platform/tenants.ts'
 import type { Admins } from './admins.ts'
 import { type Grantees, newcomer } from './grantees.ts'
@@ -34,6 +35,12 @@ interface SignedIn {
 /** A session just opened, with the token that only its browser gets. */
 export type OpenedSession = ReturnType<House['open']>
 
+/**
+ * Why an account that is not verified cannot accept an invitation as it is: a mail can verify it
+ * first, or, without a mail server, every other way into it is removed.
+ */
+export type LackingProof = 'must verify' | 'loses credentials'
+
 /** Who accepted an invitation. */
 interface Joined {
   /** The tenant that they belong to now. */
@@ -54,8 +61,9 @@ export function createEntry(parts: {
   admins: Admins
   grantees: Grantees
   tenants: Tenants
+  mail: Pick<Mail, 'hasServer'>
 }) {
-  const { db, house, links, invitations, memberships, admins, grantees, tenants } = parts
+  const { db, house, links, invitations, memberships, admins, grantees, tenants, mail } = parts
 
   /** The first operator: owns the first tenant, and runs the installation. */
   async function setUp(
@@ -96,8 +104,9 @@ export function createEntry(parts: {
     })
 
   /**
-   * An operator accepts an invitation. An account that is not verified gets a new session, the only
-   * way into it that is left.
+   * An operator accepts an invitation. Throws `conflict` for an account that is not verified, where a
+   * mail can verify it. Without a mail server, such an account gets a new session, the only way into
+   * it that is left.
    */
   const join = (token: string, id: string, device: Device): Promise<Joined> =>
     db.commit(() => {
@@ -105,6 +114,7 @@ export function createEntry(parts: {
       const { tenantId } = invitations.accept(token, id, (invitation) => {
         if (isOfMailbox(invitation, id)) house.verify(id)
         const operator = existing(id)
+        if (mail.hasServer && !operator.isVerified) throw conflict(NOT_VERIFIED)
         const grantee = grantees.secured({ kind: 'operator', id }, operator)
         if (!operator.isVerified) renewed = house.open({ id }, { method: 'link', ...device })
         return grantee
@@ -112,11 +122,12 @@ export function createEntry(parts: {
       return { tenantId, renewed }
     })
 
-  /** Whether an account would lose its credentials by accepting an invitation. */
-  const wouldSecure = (invitation: InvitationRow, id: string): boolean =>
-    !existing(id).isVerified &&
-    !isOfMailbox(invitation, id) &&
-    !memberships.of(id).some(({ tenantId }) => tenantId === invitation.tenantId)
+  /** What an account lacks to accept an invitation as it is. */
+  function lackingFor(invitation: InvitationRow, id: string): LackingProof | undefined {
+    const isMember = memberships.of(id).some(({ tenantId }) => tenantId === invitation.tenantId)
+    if (existing(id).isVerified || isOfMailbox(invitation, id) || isMember) return undefined
+    return mail.hasServer ? 'must verify' : 'loses credentials'
+  }
 
   /** Someone who is signed in to an account, and reads its mail, has made it themselves. */
   const isOfMailbox = ({ isMailed, email }: InvitationRow, id: string): boolean =>
@@ -148,7 +159,9 @@ export function createEntry(parts: {
     return session
   }
 
-  return { setUp, signIn, join, wouldSecure, joinAsNewcomer }
+  return { setUp, signIn, join, lackingFor, joinAsNewcomer }
 }
+
+const NOT_VERIFIED = 'your address is not verified; verify it, then open the invitation again'
 
 const SYSTEM: Actor = { kind: 'system' }

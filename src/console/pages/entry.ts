@@ -150,7 +150,7 @@ export function entryPages(parts: {
       role,
       email,
       ...(visitor && {
-        visitor: { email: visitor.email, isSecured: entry.wouldSecure(invitation, visitor.id) },
+        visitor: { email: visitor.email, lacking: entry.lackingFor(invitation, visitor.id) },
       }),
       loginHref: `${frames.base()}${loginPath(token)}`,
     })

@@ -1,4 +1,5 @@
 import type { ComponentChildren } from 'preact'
+import type { LackingProof } from '../../../src/console/operators/entry.ts'
 import { ActionButton, Button, LinkButton } from '../form/button.tsx'
 import type { FormError } from '../form/error-summary.tsx'
 import { Field } from '../form/field.tsx'
@@ -99,14 +100,20 @@ export const LinkPage = ({ base, action }: { base: string; action: string }) => 
   </PlainFrame>
 )
 
+interface InvitedOperator {
+  email: string
+  /** Why the account cannot accept as it is. */
+  lacking: LackingProof | undefined
+}
+
 /** Asks somebody to join a tenant: before sign-in, the same for every address. */
 export const InvitationPage = (
   page: EntryForm & {
     tenantName: string
     role: string
     email: string
-    /** The operator who is signed in already, and whether accepting takes their credentials. */
-    visitor?: { email: string; isSecured: boolean }
+    /** The operator who is signed in already. */
+    visitor?: InvitedOperator
     loginHref: string
   },
 ) => (
@@ -121,16 +128,7 @@ export const InvitationPage = (
     intro={ROLES[page.role]}
   >
     {page.visitor ? (
-      <Form
-        action={page.action}
-        errors={page.errors}
-        buttons={<Button weight="primary">Accept the invitation</Button>}
-      >
-        <p class="hint">
-          You are signed in as <Text text={page.visitor.email} limit={80} />.
-        </p>
-        {page.visitor.isSecured && <p class="hint">{UNVERIFIED}</p>}
-      </Form>
+      <AcceptForm {...page} {...page.visitor} />
     ) : (
       <>
         <Form
@@ -148,10 +146,32 @@ export const InvitationPage = (
   </PlainFrame>
 )
 
-const UNVERIFIED =
-  'Your address is not verified. Accepting removes the password, two-factor authentication, social ' +
-  'logins and other sessions of your account, and you set a new password. To keep them, verify the ' +
-  'address in your account first.'
+/** For an operator who is signed in. */
+const AcceptForm = (form: EntryForm & InvitedOperator) => {
+  const mustVerify = form.lacking === 'must verify'
+  return (
+    <Form
+      action={mustVerify ? url(form.base, '/console/account/verify') : form.action}
+      errors={form.errors}
+      buttons={
+        <Button weight="primary">{mustVerify ? 'Verify e-mail' : 'Accept the invitation'}</Button>
+      }
+    >
+      <p class="hint">
+        You are signed in as <Text text={form.email} limit={80} />.
+      </p>
+      {form.lacking && <p class="hint">{LACKING[form.lacking]}</p>}
+    </Form>
+  )
+}
+
+const LACKING: Readonly<Record<LackingProof, string>> = {
+  'must verify':
+    'Your address is not verified. Verify your address, then open the invitation again.',
+  'loses credentials':
+    'Your address is not verified. Accepting removes the password, two-factor authentication, social ' +
+    'logins and other sessions of your account, and you set a new password.',
+}
 
 const ROLES: Readonly<Record<string, string>> = {
   owner: 'As an owner you may do everything, including keys, team and bills.',
