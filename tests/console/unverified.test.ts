@@ -154,6 +154,20 @@ describe('a login link', () => {
     expect([world.waysIn(), world.isVerified()]).toEqual([{ ...NO_WAYS, sessions: 1 }, true])
   })
 
+  test('that was printed is void once the account has another address', async () => {
+    await using world = await bootUnverified()
+    const { app, id, operator } = world
+    const printed = (await operator('login-link', '--json')).json().url
+    app.clock.jump(60_000)
+    await app.db.commit(() => {
+      const eve = app.gate.people.existing(HOUSE_ID, id)
+      app.gate.people.change(eve, { kind: 'system' }, { traits: { email: 'eve@example.com' } })
+    })
+    const victim = newVisitor()
+    const page = await victim.press(await victim.visit(pathTo(world, printed)), 'Sign in')
+    expect([page.status, await world.isIn(victim)]).toEqual([409, false])
+  })
+
   test('that was mailed is void once the account has another address', async () => {
     await using world = await bootUnverified({ env: WITH_MAIL })
     const { app, send, admin, id } = world

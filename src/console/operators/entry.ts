@@ -87,14 +87,15 @@ export function createEntry(parts: {
 
   /**
    * For an operator who has lost the way in. A link that was mailed verifies the address. An account
-   * that was not verified until now loses every other way into it.
+   * that was not verified until now loses every other way into it. Throws `conflict` where the account
+   * has got another address since: the link was made for the owner of the one before.
    */
   const signIn = (token: string, device: Device): Promise<SignedIn> =>
     db.commit(() => {
-      const { operatorId: id, mailedTo } = links.useSignIn(token)
+      const { operatorId: id, mailedTo, createdAt: at } = links.useSignIn(token)
       const { email, isVerified } = existing(id)
       const isMailed = mailedTo !== null
-      grantees.secured({ kind: 'operator', id }, { id, email: mailedTo ?? email })
+      grantees.secured({ kind: 'operator', id }, { id, email: mailedTo ?? email, at })
       if (isMailed) house.verify(id)
       const { token: session } = house.open(
         { id },

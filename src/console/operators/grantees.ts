@@ -14,7 +14,10 @@ declare const mayReceive: unique symbol
 export type Grantee = string & { readonly [mayReceive]: true }
 
 /** An operator as the one who grants has chosen them. */
-export type Chosen = Pick<Operator, 'id' | 'email'>
+export type Chosen = Pick<Operator, 'id' | 'email'> & {
+  /** When they did; undefined for just now. */
+  at?: number
+}
 
 export type Grantees = ReturnType<typeof createGrantees>
 
@@ -60,9 +63,9 @@ export function createGrantees(parts: {
    * A stranger could give up the address of another for one of their own, which is verified, right
    * before the grant. Throws `conflict`.
    */
-  function unchanged({ id, email }: Chosen): Operator {
+  function unchanged({ id, email, at = Number.POSITIVE_INFINITY }: Chosen): Operator {
     const operator = roster.find(id) ?? fail(notFound('operator not found'))
-    if (operator.email !== email) throw conflict(MOVED)
+    if (operator.email !== email || operator.emailSince > at) throw conflict(MOVED)
     return operator
   }
 

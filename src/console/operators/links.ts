@@ -67,11 +67,11 @@ export function createLinks(parts: { db: Db; clock: Clock; audit: Audit; store: 
   }
 
   /** Within the commit of what it lets somebody do. Throws `not_found` for one that is not good. */
-  function useSignIn(token: string): { operatorId: string; mailedTo: string | null } {
-    const { tokenHash, operatorId, mailedTo } = look(token) ?? fail(usedUp())
+  function useSignIn(token: string): LinkRow & { operatorId: string } {
+    const { tokenHash, operatorId, ...row } = look(token) ?? fail(usedUp())
     if (operatorId === null) throw usedUp()
     store.removeLink(tokenHash)
-    return { operatorId, mailedTo }
+    return { ...row, tokenHash, operatorId }
   }
 
   /**

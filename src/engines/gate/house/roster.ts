@@ -1,5 +1,6 @@
 import { HOUSE_ID } from '../../../platform/house.ts'
 import { foldEmail } from '../email.ts'
+import type { AddressRow } from '../store/addresses.ts'
 import type { IdentityRow, State } from '../store/identities.ts'
 import type { Store } from '../store/index.ts'
 
@@ -7,6 +8,8 @@ import type { Store } from '../store/index.ts'
 export interface Operator {
   id: string
   email: string
+  /** When the account got the address. */
+  emailSince: number
   /** Empty for who has not said one. */
   name: string
   /** Whether the operator has shown that mail to the address reaches them. */
@@ -49,11 +52,19 @@ export function createHouseRoster({ store: { identities, addresses } }: { store:
   /** The operator of a row that was read elsewhere. */
   function of({ id, email, traits, state, createdAt }: OperatorRow): Operator {
     const { display_name: name = '' }: { display_name?: string } = JSON.parse(traits)
-    return { id, email, name, isVerified: isVerified(id), state, createdAt }
+    const address = addresses.of(HOUSE_ID, id)
+    return {
+      id,
+      email,
+      emailSince: address?.createdAt ?? createdAt,
+      name,
+      isVerified: isProven(address),
+      state,
+      createdAt,
+    }
   }
 
-  const isVerified = (id: string): boolean =>
-    (addresses.of(HOUSE_ID, id)?.verifiedAt ?? null) !== null
+  const isVerified = (id: string): boolean => isProven(addresses.of(HOUSE_ID, id))
 
   return {
     page,
@@ -64,5 +75,8 @@ export function createHouseRoster({ store: { identities, addresses } }: { store:
     count: (state: State, most: number): number => identities.count(HOUSE_ID, state, most),
   }
 }
+
+const isProven = (address: AddressRow | undefined): boolean =>
+  (address?.verifiedAt ?? null) !== null
 
 type OperatorRow = Pick<IdentityRow, 'id' | 'email' | 'traits' | 'state' | 'createdAt'>
