@@ -17,6 +17,9 @@ function requireMeant({ headers }: Request, tenantId: string) {
     throw conflict('Gatehouse-Tenant: the session acts in another tenant; nothing was changed')
 }
 
+const SWITCHED =
+  'the session switched to another tenant before the whole request was received; nothing was changed'
+
 /**
  * Routes of an engine for whoever has a session of the console: an operator who acts in a tenant
  * that they belong to, as far as their role goes. Nothing that they do there is counted. The role,
@@ -42,10 +45,13 @@ export function createSessionAccess(parts: {
     return admission
   }
 
+  /** Throws `conflict` for a request that would act in another tenant than the one it was let in to. */
   function renew(request: Request, demand: Demand) {
     const caller = callerOf(request, demand)
     const admission = admitted.get(request)
-    if (admission) admission.caller = caller
+    if (!admission) return
+    if (caller.tenantId !== admission.caller.tenantId) throw conflict(SWITCHED)
+    admission.caller = caller
   }
 
   function callerOf(request: Request, { effect }: Demand): Caller {

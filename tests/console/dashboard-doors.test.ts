@@ -320,6 +320,32 @@ describe('what changes meanwhile counts at once', () => {
     expect(await create()).toMatchObject({ status: 201 })
   })
 
+  test('a switch, which moves no request that was received slowly to another tenant', async () => {
+    const session = await (await operatorIn({ [acme.id]: 'owner', [other.id]: 'owner' })).signIn()
+    const before = world.stored()
+    const send = async (place: Tenant) => {
+      await session.actIn(acme.id)
+      const { readable: body, writable } = new TransformStream<string, string>()
+      const writer = writable.getWriter()
+      const request = new Request(`http://localhost${BY_SESSION}/jobs`, {
+        method: 'POST',
+        headers: { ...session.headers, 'content-type': 'application/json' },
+        body: body.pipeThrough(new TextEncoderStream()),
+      })
+      const answer = world.app.app.handle(request)
+      await writer.write('{')
+      await session.actIn(place.id)
+      await world.app.clock.advance(1500)
+      await writer.write(JSON.stringify(world.job).slice(1))
+      await writer.close()
+      return (await answer).status
+    }
+
+    expect(await send(other)).toBe(409)
+    expect(world.stored()).toEqual(before)
+    expect(await send(acme)).toBe(201)
+  })
+
   test('the place, for the session in which it was chosen and no other', async () => {
     const operator = await operatorIn({ [acme.id]: 'owner', [other.id]: 'owner' })
     const [first, second] = [await operator.signIn(), await operator.signIn()]
