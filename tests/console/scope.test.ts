@@ -309,6 +309,35 @@ describe('a form that was refused', () => {
   )
 })
 
+test('an invitation is accepted by the account that its page showed, and by no other', async () => {
+  await using app = await servedApp()
+  const { id } = await app.tenant('Acme')
+  const [ada, bob] = [await newOperator(app), await newOperator(app)]
+  const { url } = await app.operators.invitations.invite(
+    { actor: { kind: 'system' }, id: 'inviter', name: 'Eve' },
+    id,
+    { email: ada.email, role: 'owner' },
+  )
+  const tab = newVisitor()
+  const signIn = async (operator: typeof ada) =>
+    tab.plant(app.url, `identity_session=${(await operator.signIn()).token}; Path=/`)
+  const asNewcomer = await tab.visit(url)
+  await signIn(ada)
+  const asAda = await tab.visit(url)
+  await signIn(bob)
+
+  const typed = { name: 'Ada', password: 'correct horse battery' }
+  for (const again of [
+    await tab.press(asNewcomer, 'Create account and join', typed),
+    await tab.press(asAda, 'Accept the invitation'),
+  ])
+    expect([again.status, again.text]).toEqual([422, expect.stringContaining(bob.email)])
+  expect(app.operators.memberships.list(id)).toEqual([])
+  await signIn(ada)
+  await tab.press(asAda, 'Accept the invitation')
+  expect(app.operators.memberships.list(id)).toMatchObject([{ id: ada.id }])
+})
+
 test('who acts nowhere is in the tenant whose invitation they accept', async () => {
   await using app = await servedApp()
   const [left, joined] = [await app.tenant('Left'), await app.tenant('Joined')]

@@ -211,7 +211,8 @@ describe('an invitation', () => {
     expect(page.text).toContain('Verify your address, then open the invitation again.')
     expect(page.text).not.toContain('Accept the invitation')
 
-    const sent = await eve.visit(link, { method: 'POST' })
+    const body = new URLSearchParams({ account: world.id })
+    const sent = await eve.visit(link, { method: 'POST', body })
 
     expect([sent.status, world.roleOf(), world.waysIn()]).toEqual([409, undefined, ways])
     expect(world.app.operators.invitations.list(world.tenantId)).toMatchObject([{ email }])

@@ -1,5 +1,6 @@
 import { Elysia } from 'elysia'
 import {
+  ACCOUNT_FIELD,
   InvitationPage,
   JoinedPage,
   LinkPage,
@@ -150,7 +151,11 @@ export function entryPages(parts: {
       role,
       email,
       ...(visitor && {
-        visitor: { email: visitor.email, lacking: entry.lackingFor(invitation, visitor.id) },
+        visitor: {
+          id: visitor.id,
+          email: visitor.email,
+          lacking: entry.lackingFor(invitation, visitor.id),
+        },
       }),
       loginHref: `${frames.base()}${loginPath(token)}`,
     })
@@ -160,6 +165,8 @@ export function entryPages(parts: {
   async function accept(token: string, fields: Fields, request: Request): Promise<Response> {
     if (!invitations.look(token)) return usedUp('invitation', INVITE_AGAIN)
     const visitor = visitors.ifAny(request)
+    if (typed(fields, ACCOUNT_FIELD) !== (visitor?.id ?? ''))
+      return invitationPage(token, request, { errors: [OTHER_ACCOUNT] })
     if (visitor) {
       const { tenantId, renewed } = await entry.join(token, visitor.id, deviceOf(request))
       return renewed ? renew(visitor, tenantId, renewed) : joined(visitor, tenantId)
@@ -294,6 +301,10 @@ const invitationPath = (token: string): string => `/console/invitation/${token}`
 
 const loginPath = (token: string): string =>
   `/console/login?${new URLSearchParams({ to: invitationPath(token) })}`
+
+const OTHER_ACCOUNT = {
+  message: 'You signed in or out in another tab. Check the account below, then try again.',
+}
 
 const THEMES = new Set(['light', 'dark', 'system'])
 

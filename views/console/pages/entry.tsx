@@ -101,10 +101,14 @@ export const LinkPage = ({ base, action }: { base: string; action: string }) => 
 )
 
 interface InvitedOperator {
+  id: string
   email: string
   /** Why the account cannot accept as it is. */
   lacking: LackingProof | undefined
 }
+
+/** Names the account that a page of an invitation showed: another tab may sign in with another one. */
+export const ACCOUNT_FIELD = 'account'
 
 /** Asks somebody to join a tenant: before sign-in, the same for every address. */
 export const InvitationPage = (
@@ -153,6 +157,7 @@ const AcceptForm = (form: EntryForm & InvitedOperator) => {
     <Form
       action={mustVerify ? url(form.base, '/console/account/verify') : form.action}
       errors={form.errors}
+      hidden={{ [ACCOUNT_FIELD]: form.id }}
       buttons={
         <Button weight="primary">{mustVerify ? 'Verify e-mail' : 'Accept the invitation'}</Button>
       }
