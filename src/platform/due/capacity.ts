@@ -7,6 +7,12 @@ export function createCapacity<Item extends Lane>(limits: DueLimits) {
   const perTarget = new Tally()
   const perLane = new Tally()
 
+  /** What even the last to come may have under way, where anything is free at all. */
+  const fewestOfTenant = Math.min(FEWEST_OF_TENANT, Math.ceil(limits.total / 16))
+
+  /** Into so many parts the room of a tenant is shared out; a tenant with one lane needs no more. */
+  const partsOfTenant = Math.min(MAX_PARTS_OF_TENANT, Math.ceil(limits.perTenant / limits.perLane))
+
   const room = () => limits.total - underWay.size
 
   /**
@@ -19,13 +25,13 @@ export function createCapacity<Item extends Lane>(limits: DueLimits) {
   /** Of what is free, one tenant never takes more than half, so that the next finds some. */
   const tenantRoom = ({ tenant }: Lane): number => {
     const used = perTenant.of(tenant)
-    return Math.min(limits.perTenant, fairShare(room() + used, 2, FEWEST_OF_TENANT)) - used
+    return Math.min(limits.perTenant, fairShare(room() + used, 2, fewestOfTenant)) - used
   }
 
-  /** Nor does one lane take more than an eighth of what its tenant could have. */
+  /** Nor does one lane take more than its part, an eighth at least, of what its tenant could have. */
   const laneRoom = (lane: Lane): number => {
     const used = perLane.of(nameOf(lane))
-    return Math.min(limits.perLane, fairShare(tenantRoom(lane) + used, 8, 1)) - used
+    return Math.min(limits.perLane, fairShare(tenantRoom(lane) + used, partsOfTenant, 1)) - used
   }
 
   const roomFor = (lane: Lane): number =>
@@ -50,8 +56,10 @@ export function createCapacity<Item extends Lane>(limits: DueLimits) {
   return { room, tenantRoom, roomFor, enter, leave, used: () => underWay.size }
 }
 
-/** What even the last to come may have under way, where anything is free at all. */
+/** Where much may be under way: less where that is little. */
 const FEWEST_OF_TENANT = 8
+
+const MAX_PARTS_OF_TENANT = 8
 
 const nameOf = ({ tenant, target }: Lane) => `${tenant} ${target}`
 

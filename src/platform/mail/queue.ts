@@ -16,7 +16,7 @@ interface Try extends Lane {
 }
 
 /** All mail goes to one server, which takes few connections from one client. */
-const LIMITS = { total: 8, perTenant: 4, perTarget: 8, perLane: 4 }
+const LIMITS = { total: 8, perTenant: 4, perTarget: 8, perLane: 4, isShared: true }
 const TARGET = 'smtp'
 /** The lane of the instance; before all tenants. */
 const INSTANCE = ''

@@ -25,7 +25,7 @@ type Outcome =
   | { failed: MessengerError }
 
 /** A messenger takes some thirty messages a second of a bot. */
-const LIMITS = { total: 64, perTenant: 16, perTarget: 8, perLane: 8 }
+const LIMITS = { total: 64, perTenant: 16, perTarget: 8, perLane: 8, isShared: true }
 /** Two calls of ten seconds are more than ever happen in one turn. */
 const LONGEST_MS = 20_000
 
