@@ -256,9 +256,15 @@ describe('a link that is good once', () => {
       return new URL(url).pathname
     }
     const path = await invite('new@example.com')
-    const people = await Promise.all([1, 2].map(async () => (await newOperator(app)).signIn()))
+    const people = await Promise.all(
+      [1, 2].map(async () => {
+        const operator = await newOperator(app)
+        const { headers } = await operator.signIn()
+        return { headers, body: new URLSearchParams({ account: operator.id }) }
+      }),
+    )
     const answers = await Promise.all(
-      people.map(({ headers }) => app.raw(path, { method: 'POST', headers })),
+      people.map((sent) => app.raw(path, { method: 'POST', ...sent })),
     )
     expect(answers.map(({ status }) => status).toSorted()).toEqual([303, 404])
     expect(app.operators.memberships.list(tenantId)).toHaveLength(1)
