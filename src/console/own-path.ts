@@ -1,8 +1,9 @@
-/** A path of the console and nothing else: where somebody goes on is not for strangers to say. */
-export const ownPath = (to: string): string =>
+/** A path of the console: `to` where it is one, as strangers may have written it, else the first page. */
+export const ownPath = (to: string): string => (isOwnPath(to) ? to : '/console')
+
+/** Whether an address is a path of the console, of the characters that its pages use, and nothing else. */
+export const isOwnPath = (to: string): boolean =>
   /^\/console(\/[\w./?=&%+-]*|\?[\w./?=&%+-]*)?$/.test(to) && !to.includes('//') && staysIn(to)
-    ? to
-    : '/console'
 
 /** Browsers go up for dots, however they are spelt, and beside us there may be another program. */
 const staysIn = (to: string): boolean =>

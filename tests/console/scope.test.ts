@@ -260,6 +260,20 @@ describe('a form that was refused', () => {
     expect([await jobsOf('acme'), await jobsOf('other')]).toEqual([[], []])
   })
 
+  test('switches nothing to be sent where the console has no page', async () => {
+    const { app, other, tab, submit, jobsOf } = await withFormOpen()
+    await using _ = app
+    for (const then of ['', '//example.com/', 'https://example.com/', '/console/%2e%2e/v1']) {
+      const fields = { [SCOPE_FIELD]: `${other.id}.test`, _then: then }
+      const body = new URLSearchParams(fields)
+      const refused = await tab.visit(`${app.url}/console/resubmit`, { method: 'POST', body })
+      expect([then, refused.status]).toEqual([then, 400])
+    }
+    expect(tab.cookie('gatehouse_environment')).toBeUndefined()
+    expect((await submit()).status).toBe(200)
+    expect(await jobsOf('acme')).toMatchObject([{ name: JOB.name }])
+  })
+
   test('keeps lists and names with dots, and switches the data back too', async () => {
     const { app, acme, tab } = await withFormOpen()
     await using _ = app

@@ -6,7 +6,7 @@ import { typed } from '../form.ts'
 import type { Frames } from '../frame.ts'
 import type { ConsoleKit } from '../kit.ts'
 import type { Operators } from '../operators/index.ts'
-import { ownPath } from '../own-path.ts'
+import { isOwnPath } from '../own-path.ts'
 import { ENVIRONMENT_COOKIE, SCOPE_FIELD, scopeIn } from '../scope.ts'
 
 export const RESUBMIT_PATH = '/console/resubmit'
@@ -33,12 +33,15 @@ export function resubmitPages(parts: {
       const { tenantId, environment } =
         scopeIn(typed(fields, SCOPE_FIELD)) ??
         fail(invalid(`${SCOPE_FIELD}: expected a tenant and an environment, or the installation`))
+      const then = typed(fields, THEN_FIELD)
+      // Before the switch, which is for nothing else than this form.
+      if (!isOwnPath(then)) throw invalid(`${THEN_FIELD}: expected a path of the console`)
       await operators.places.choose(visitor, tenantId)
       return new Response(null, {
         // Unlike after 303, the browser keeps the method and the body.
         status: 307,
         headers: {
-          location: url(frames.base(), ownPath(typed(fields, THEN_FIELD))),
+          location: url(frames.base(), then),
           ...(environment && { 'set-cookie': preference(ENVIRONMENT_COOKIE, environment) }),
         },
       })
