@@ -61,18 +61,18 @@ export function createScopes() {
     throw conflict(message)
   }
 
-  /** Throws `conflict` for a request that names another scope. */
+  /** Throws `conflict` for a request that names another scope, be it beside the right one. */
   function refuseOther(request: Request, visitor: Visitor, body: unknown) {
     const fields = fieldsOf(body)
-    const named = namedBy(request, fields)
-    if (named !== undefined && named !== scopeOf(visitor, request))
-      refuse(request, { visitor, named, fields }, OTHER)
+    const current = scopeOf(visitor, request)
+    const named = namesIn(request, fields).find((name) => name !== current)
+    if (named !== undefined) refuse(request, { visitor, named, fields }, OTHER)
   }
 
   /** Throws `conflict` for a form, and a request of a script, that names none; a link need not. */
   function requireNamed(request: Request, visitor: Visitor, body: unknown) {
     const fields = fieldsOf(body)
-    if (mustName(request) && namedBy(request, fields) === undefined)
+    if (mustName(request) && namesIn(request, fields).length === 0)
       refuse(request, { visitor, named: undefined, fields }, UNNAMED)
   }
 
@@ -81,10 +81,11 @@ export function createScopes() {
 
 const fieldsOf = (body: unknown): Fields => (body ?? {}) as Fields
 
-function namedBy({ url, headers }: Request, { [SCOPE_FIELD]: field }: Fields): string | undefined {
-  if (typeof field === 'string') return field
-  return headers.get(SCOPE_HEADER) ?? new URL(url).searchParams.get(SCOPE_FIELD) ?? undefined
-}
+/** Every scope that a request names. Anything but text is the name of none. */
+const namesIn = ({ url, headers }: Request, { [SCOPE_FIELD]: field }: Fields): string[] =>
+  [field, headers.get(SCOPE_HEADER), ...new URL(url).searchParams.getAll(SCOPE_FIELD)]
+    .filter((name) => name !== undefined && name !== null)
+    .map((name) => (typeof name === 'string' ? name : ''))
 
 const mustName = ({ method, headers }: Request): boolean =>
   !isSafe(method) || headers.has('hx-request')

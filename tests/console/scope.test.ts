@@ -162,6 +162,33 @@ test('a form, and a request of htmx, that does not say what it is for is refused
   }
 }, 60_000)
 
+test('a form that names another scope beside the one in which the session acts is refused', async () => {
+  const { app } = world
+  const [acme, other] = [await app.tenant('Acme'), await app.tenant('Other')]
+  const roles = { [acme.id]: 'owner', [other.id]: 'owner' } as const
+  const session = await (await newOperator(app, { roles })).signIn()
+  await session.actIn(acme.id)
+  const [right, wrong] = [`${acme.id}.live`, `${other.id}.live`]
+  const send = async (field: string, scope: string, { query = '', header = '' }) => {
+    const { status } = await app.raw(`/console/settings${query}`, {
+      method: 'POST',
+      headers: { ...session.headers, ...(header && { [SCOPE_HEADER]: header }) },
+      body: new URLSearchParams({ name: 'Renamed', [field]: scope }),
+    })
+    return status
+  }
+  const query = `?${SCOPE_FIELD}=`
+
+  expect(await send(SCOPE_FIELD, right, { query: query + right, header: right })).toBe(303)
+  expect(await send(SCOPE_FIELD, right, { header: wrong })).toBe(409)
+  expect(await send(SCOPE_FIELD, right, { query: query + wrong })).toBe(409)
+  expect(
+    await send(SCOPE_FIELD, right, { query: `${query}${right}&${SCOPE_FIELD}=${wrong}` }),
+  ).toBe(409)
+  expect(await send(`${SCOPE_FIELD}[]`, wrong, { header: right })).toBe(409)
+  expect(await send(`${SCOPE_FIELD}.x`, wrong, { header: right })).toBe(409)
+})
+
 describe('a form that was refused', () => {
   const SECRET = 'Bearer  of-acme'
   const JOB = {
