@@ -78,6 +78,22 @@ export const maskHeaders = (headers: Headers): Headers =>
     Object.entries(headers).map(([name, value]) => [name, isSensitive(name) ? MASK : value]),
   )
 
+/** Characters: a shorter part of a value could be anywhere in a text, and is hardly a secret. */
+const MIN_HIDDEN = 8
+
+/**
+ * Hides what a text repeats of sensitive values, as an answer does that shows its request: whole
+ * ones, and their parts, such as a token without its scheme, or one cookie of several.
+ */
+export function hideValues(headers: Headers, text: string): string {
+  const parts = Object.entries(headers)
+    .filter(([name]) => isSensitive(name))
+    .flatMap(([, value]) => [value, ...value.split(/[\s,;=]+/)])
+    .filter((part) => part.length >= MIN_HIDDEN && part !== MASK)
+    .toSorted((one, other) => other.length - one.length)
+  return parts.reduce((rest, part) => rest.replaceAll(part, MASK), text)
+}
+
 /**
  * `next` with each hidden value replaced by the stored one, so that a client can write back
  * what it has read. Throws `invalid` where nothing is stored that the mask could stand for.

@@ -6,6 +6,7 @@ import {
   type OperatorSession,
   sessionClient,
 } from '../support/operator.ts'
+import { startTarget } from '../support/target.ts'
 import {
   BY_KEY,
   BY_SESSION,
@@ -372,6 +373,32 @@ describe('who calls comes before what is sent', () => {
         ])
         expect(page).toContain('orders')
       }
+    }
+  })
+
+  test('viewers read no secret header in an answer that repeats it either', async () => {
+    await using own = await bootDashboard()
+    await using target = startTarget(
+      ({ headers }) => new Response(`sent: ${headers.get('authorization')}, or secret-123`),
+    )
+    const tenant = await own.app.tenant()
+    const { api } = tenant
+    const request = { url: target.url, headers: { Authorization: 'Bearer secret-123' } }
+    const job = await api.post('/v1/clockwork/jobs', { ...own.job, ...request })
+    const delayed = await api.post('/v1/clockwork/delayed', { ...own.delayed, ...request })
+    await api.post(`/v1/clockwork/jobs/${job.body.id}/run`)
+    await own.app.clock.advanceTo(Date.parse(own.delayed.run_at))
+    await own.app.clock.settled()
+
+    for (const role of ROLES) {
+      const operator = await newOperator(own.app, { roles: { [tenant.id]: role } })
+      const session = await operator.signIn()
+      for (const of of [`jobs/${job.body.id}`, `delayed/${delayed.body.id}`])
+        for (const path of [`${BY_SESSION}/${of}/executions`, `/console/${of}`]) {
+          const seen = JSON.stringify((await session.api.get(path)).body)
+          expect(seen).toContain('sent: ')
+          expect([role, path, seen.includes('secret-123')]).toEqual([role, path, role !== 'viewer'])
+        }
     }
   })
 

@@ -24,6 +24,7 @@ import type {
 import { presentCronJob, presentCronJobDetail, presentExecution } from './present.ts'
 import { checkRequest, hostOf } from './request.ts'
 import { scheduleOf } from './schedule/index.ts'
+import { executionShownTo } from './shown-job.ts'
 import type { CronJobRow } from './store/cron-jobs.ts'
 import type { Store } from './store/index.ts'
 import type { JobCounts } from './store/ledgers.ts'
@@ -130,9 +131,12 @@ export function createCronJobs(parts: {
     return { job_id: id, requested_at: isoTime(now) }
   }
 
-  function executions(tenantId: string, id: string): Execution[] {
-    existing(tenantId, id)
-    return store.executions.newest(tenantId, id, LISTED_EXECUTIONS).map(presentExecution)
+  function executions(caller: Caller, id: string): Execution[] {
+    const { tenantId } = caller
+    const job = presentCronJob(existing(tenantId, id))
+    return store.executions
+      .newest(tenantId, id, LISTED_EXECUTIONS)
+      .map((row) => executionShownTo(caller, job, presentExecution(row)))
   }
 
   const record = (caller: Caller, action: string, id: string, detail?: Record<string, unknown>) =>

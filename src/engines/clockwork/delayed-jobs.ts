@@ -12,6 +12,7 @@ import type { DelayedJob, Execution, NewDelayedJob } from './model.ts'
 import { presentDelayedJob, presentExecution } from './present.ts'
 import { checkRequest, hostOf } from './request.ts'
 import { parseRunAt } from './run-at.ts'
+import { executionShownTo } from './shown-job.ts'
 import type { DelayedJobRow } from './store/delayed-jobs.ts'
 import type { Store } from './store/index.ts'
 import type { JobCounts } from './store/ledgers.ts'
@@ -105,9 +106,12 @@ export function createDelayedJobs(parts: {
     })
   }
 
-  function executions(tenantId: string, id: string): Execution[] {
-    existing(tenantId, id)
-    return store.executions.newest(tenantId, id, ALL_EXECUTIONS).map(presentExecution)
+  function executions(caller: Caller, id: string): Execution[] {
+    const { tenantId } = caller
+    const job = presentDelayedJob(existing(tenantId, id))
+    return store.executions
+      .newest(tenantId, id, ALL_EXECUTIONS)
+      .map((row) => executionShownTo(caller, job, presentExecution(row)))
   }
 
   const existing = (tenantId: string, id: string): DelayedJobRow =>

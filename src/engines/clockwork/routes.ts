@@ -108,7 +108,7 @@ export function createRoutes(parts: {
     )
     .get(
       '/jobs/:job_id/executions',
-      ({ caller, params }) => jobs.executions(caller.tenantId, params.job_id),
+      ({ caller, params }) => jobs.executions(caller, params.job_id),
       {
         scope,
         detail: {
@@ -158,7 +158,7 @@ export function createRoutes(parts: {
     )
     .get(
       '/delayed/:job_id/executions',
-      ({ caller, params }) => delayed.executions(caller.tenantId, params.job_id),
+      ({ caller, params }) => delayed.executions(caller, params.job_id),
       {
         scope,
         detail: { summary: 'List executions of a delayed job', description: 'Newest first.' },

@@ -1,11 +1,25 @@
-import { maskHeaders } from '../../delivery/custom-headers.ts'
+import { hideValues, maskHeaders } from '../../delivery/custom-headers.ts'
 import type { Caller } from '../../platform/keys.ts'
+import type { Execution } from './model.ts'
+
+type Reader = Pick<Caller, 'mayOnlyLook'>
+type Headers = Record<string, string>
 
 /**
  * A job as its reader may see it. The values of secret headers are masked for a caller that may only
  * read, such as a viewer: with them, the viewer could call the target.
  */
-export const shownTo = <Job extends { headers: Record<string, string> }>(
-  { mayOnlyLook = false }: Pick<Caller, 'mayOnlyLook'>,
+export const shownTo = <Job extends { headers: Headers }>(
+  { mayOnlyLook = false }: Reader,
   job: Job,
 ): Job => (mayOnlyLook ? { ...job, headers: maskHeaders(job.headers) } : job)
+
+/** An execution as its reader may see it: what the target repeats of these values is masked too. */
+export const executionShownTo = (
+  { mayOnlyLook = false }: Reader,
+  { headers }: { headers: Headers },
+  execution: Execution,
+): Execution =>
+  mayOnlyLook && execution.response_body !== null
+    ? { ...execution, response_body: hideValues(headers, execution.response_body) }
+    : execution

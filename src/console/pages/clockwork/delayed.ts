@@ -61,12 +61,12 @@ export function delayedPages(parts: ClockworkPageParts) {
 
   function show(visit: Visit, id: string, refusal?: string): Response {
     const { tenantId, role } = visit.tenant
-    const job = shownTo(caller(visit), delayed.get(tenantId, id))
+    const job = delayed.get(tenantId, id)
     const children = DelayedJobPage({
       base: frames.base(),
       apiUrl: baseUrl(),
-      job,
-      ...attemptsOf(visit, id),
+      job: shownTo(caller(visit), job),
+      ...attemptsOf(visit, job),
       mayDelete: may(role, 'delete'),
       now: clock.now(),
     })

@@ -22,8 +22,9 @@ export function jobPages(parts: ClockworkPageParts) {
 
   function show(visit: Visit, id: string, refusal?: string): Response {
     const { tenantId, role } = visit.tenant
-    const job = shownTo(caller(visit), jobs.get(tenantId, id))
-    const runs = attemptsOf(visit, id)
+    const found = jobs.get(tenantId, id)
+    const job = shownTo(caller(visit), found)
+    const runs = attemptsOf(visit, found)
     const { description, next_runs: nextRuns } = preview({ schedule: job.schedule })
     const children = JobPage({
       base: frames.base(),

@@ -6,6 +6,7 @@ import { shorten } from '../../../../views/console/text.tsx'
 import type { Flash } from '../../../../views/console/toast.tsx'
 import { url } from '../../../../views/console/url.ts'
 import type { Clockwork } from '../../../engines/clockwork/index.ts'
+import { executionShownTo } from '../../../engines/clockwork/shown-job.ts'
 import type { Fields } from '../../../http/body.ts'
 import type { Audit } from '../../../platform/audit/index.ts'
 import type { Clock } from '../../../platform/clock.ts'
@@ -111,14 +112,15 @@ export function createJobVisits(
     })
 
   /** The attempts of a job, and in full the one that the address names, or else the newest. */
-  function attemptsOf(visit: Visit, id: string) {
+  function attemptsOf(visit: Visit, job: { id: string; headers: Record<string, string> }) {
     const { tenantId } = visit.tenant
-    const attempts = looks.attempts(tenantId, id)
+    const attempts = looks.attempts(tenantId, job.id)
     const asked = searchOf(visit).get('execution')
     const chosen = asked ?? attempts[0]?.id
-    const selected = chosen === undefined ? undefined : looks.attempt(tenantId, id, chosen)
-    if (chosen !== undefined && !selected) fail(notFound('execution not found'))
-    return { attempts, selected, here: href(`/${id}`, { execution: asked }) }
+    const found = chosen === undefined ? undefined : looks.attempt(tenantId, job.id, chosen)
+    if (chosen !== undefined && !found) fail(notFound('execution not found'))
+    const selected = found && executionShownTo(caller(visit), job, found)
+    return { attempts, selected, here: href(`/${job.id}`, { execution: asked }) }
   }
 
   return { caller, searchOf, href, go, listPage, formPage, jobPage, attemptsOf }
