@@ -59,7 +59,7 @@ export function createReplay(parts: {
     const endpoint = existing(stream, endpointId)
     const listensTo = compileFilter(endpoint)
     const run = { stream, endpoint, listensTo, request, startedAt: clock.now(), count: 0 }
-    if (request.dryRun) await eachSlice(run, (wanted) => count(run, wanted.length))
+    if (request.dryRun) await eachSlice(run, (wanted) => countInTurn(run, wanted))
     else {
       requireActive(run)
       await eachSlice(run, (wanted) => db.commitFor(stream.tenantId, () => sendAll(run, wanted)))
@@ -68,7 +68,7 @@ export function createReplay(parts: {
     return run.count
   }
 
-  async function eachSlice(run: Run, take: (wanted: MessageAddress[]) => Promise<void> | void) {
+  async function eachSlice(run: Run, take: (wanted: MessageAddress[]) => Promise<void>) {
     const { stream, request } = run
     const upTo = store.messages.placeAt(request.until)
     let after = store.messages.placeAt(request.since)
@@ -120,6 +120,12 @@ export function createReplay(parts: {
       createdAt: clock.now(),
       endedAt: null,
     })
+  }
+
+  /** What else there is to do goes on between two slices, as it does between two commits. */
+  async function countInTurn(run: Run, wanted: MessageAddress[]) {
+    count(run, wanted.length)
+    await new Promise((resolve) => setImmediate(resolve))
   }
 
   function count(run: Run, more: number) {

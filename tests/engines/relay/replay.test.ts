@@ -122,6 +122,25 @@ describe('which messages', () => {
 
   const dryRunOf = ({ dryRun }: World, endpoint: Json) => dryRun(endpoint, EVER)
 
+  test('are counted a slice at a time, and what else there is to do goes on in between', async () => {
+    await using world = await bootWorld()
+    const { app, createEndpoint, publish, dryRun } = world
+    const endpoint = await createEndpoint({ event_types: ['x'] })
+    copyMessage(app, await publish({ event_type: 'x' }), 1500)
+    let [turns, isOver] = [0, false]
+
+    const counted = dryRun(endpoint, { ...EVER, which: 'all' }).finally(() => {
+      isOver = true
+    })
+    while (!isOver) {
+      await new Promise((resolve) => setImmediate(resolve))
+      turns++
+    }
+
+    expect(await counted).toBe(1501)
+    expect(turns).toBeGreaterThan(4)
+  })
+
   test('of this tenant and environment, and to this endpoint alone', async () => {
     await using world = await bootWorld()
     const { app, acme, createEndpoint, target } = world
