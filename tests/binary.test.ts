@@ -255,10 +255,11 @@ describe('the executable, in a folder of its own, with an empty environment and 
     const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
     const body = JSON.stringify({
       name: 'n',
-      run_at: new Date(Date.now() + 50).toISOString(),
+      run_at: new Date(Date.now() + 2000).toISOString(),
       url: target.url,
     })
-    await fetch(`${server.url}/v1/clockwork/delayed`, { method: 'POST', headers, body })
+    const made = await fetch(`${server.url}/v1/clockwork/delayed`, { method: 'POST', headers, body })
+    expect(made.status).toBe(201)
     await until(() => target.requests.length === 1, server.out)
 
     const ended = server.terminate()
