@@ -258,7 +258,11 @@ describe('the executable, in a folder of its own, with an empty environment and 
       run_at: new Date(Date.now() + 2000).toISOString(),
       url: target.url,
     })
-    const made = await fetch(`${server.url}/v1/clockwork/delayed`, { method: 'POST', headers, body })
+    const made = await fetch(`${server.url}/v1/clockwork/delayed`, {
+      method: 'POST',
+      headers,
+      body,
+    })
     expect(made.status).toBe(201)
     await until(() => target.requests.length === 1, server.out)
 
