@@ -1,10 +1,10 @@
 import type { ComponentChildren } from 'preact'
 
-/** A page for people outside the console: in their language, kept out of search engines. */
+/** Layout of pages outside the console, in the reader's language and hidden from search engines. */
 export const Frame = (page: {
   language: string
   title: string
-  /** The style sheet beside that of the house, and the class of the body that it is about. */
+  /** A style sheet besides gatehouse.css, and the class of the body. */
   styles: { sheet: string; look: string }
   children: ComponentChildren
 }) => (

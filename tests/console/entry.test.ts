@@ -264,7 +264,7 @@ test('where somebody acts is chosen for one session, among what is theirs', asyn
   const other = await app.tenant('Other')
 
   const installation = await visitor.press(page, 'place=installation')
-  expect(installation.text).toContain('Acting in Installation')
+  expect(installation.text).toContain('Current tenant: Installation')
   const refused = await visitor.visit(`${app.url}/console/keys`)
   expect([refused.status, refused.text]).toEqual([403, expect.stringContaining('choose a tenant')])
   const body = new URLSearchParams({ place: other.id })

@@ -7,7 +7,7 @@ describe('what needs attention', () => {
     await using here = await bootHome()
     await job(here)
     const words = await here.words()
-    expect(words).toContain('All quiet.')
+    expect(words).toContain('No problems')
     expect(words).toContain('Everything runs')
   })
 
@@ -21,7 +21,7 @@ describe('what needs attention', () => {
     expect(mainOf(await here.html())).toContain(`href="/console/jobs/${body.id}"`)
     here.target.answers(() => new Response('ok'))
     await runOnce(here)
-    expect(await here.words()).toContain('All quiet.')
+    expect(await here.words()).toContain('No problems')
   })
 
   test('is an endpoint that fails, in the environment that is looked at', async () => {

@@ -273,7 +273,7 @@ describe('the picture of a day', () => {
     })
     const { body } = await of.owner.see()
     expect(body).toContain('Of the 3 sign-ins in 24 hours: 1 approved, 1 refused, 0 expired')
-    expect(body).toContain('Approved, 24 h, by the hour: 1 in all')
+    expect(body).toContain('Approved, 24 h, by the hour: 1 in total')
 
     app.clock.jump(6 * MINUTE)
     expect(tally().latest ?? {}).toMatchObject({ expired: 1, waiting: 0 })

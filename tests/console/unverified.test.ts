@@ -194,7 +194,7 @@ describe('an invitation', () => {
 
     const page = await other.press(form, 'Accept the invitation')
 
-    expect(page.text).toContain('Acting in Acme')
+    expect(page.text).toContain('Current tenant: Acme')
     expect([await other.isIn(), await eve.isIn(), world.roleOf()]).toEqual([true, false, 'owner'])
     expect(world.waysIn()).toEqual({ ...NO_WAYS, sessions: 1 })
     expect(world.app.operators.links.look(link)).toBeUndefined()

@@ -83,7 +83,7 @@ test(
     })
 
     await step('switches a provider on', async () => {
-      await ada.goesTo('Sign-in')
+      await ada.goesTo('Sign-in methods')
       await ada.presses('Switch on Google')
       await ada.isTold('People sign in with a password or Google.')
       await ada.looks('08-sign-in')
@@ -104,7 +104,7 @@ test(
     })
 
     await step('sends a message by the shown command and sees it delivered', async () => {
-      await ada.goesTo('Keys')
+      await ada.goesTo('API keys')
       await ada.follows('New key')
       await ada.reads('New key')
       await ada.chooses('Relay')
@@ -197,7 +197,15 @@ test(
     expect([seconds < TEN_MINUTES, steps]).toEqual([true, steps])
 
     await ada.changesTo(NARROW_DARK)
-    for (const entry of ['Overview', 'Jobs', 'Sign-in', 'Endpoints', 'Messages', 'Bots', 'Team']) {
+    for (const entry of [
+      'Overview',
+      'Jobs',
+      'Sign-in methods',
+      'Endpoints',
+      'Messages',
+      'Bots',
+      'Team',
+    ]) {
       await ada.goesTo(entry)
       await ada.looks(`again-${entry.toLowerCase()}`)
     }

@@ -87,7 +87,7 @@ describe('the page on health', () => {
     await backedUp(world, HOUR)
     const text = await healthOf(world)
     expect(text).toContain('All is well: nothing waits, and the last backup is good.')
-    expect(text).toContain('All quiet.')
+    expect(text).toContain('No problems')
     expect(text).toContain(`Version ${VERSION} Commit ${COMMIT}`)
     expect(text).toMatch(/Processes alive 1 /)
     expect(text).toMatch(

@@ -89,7 +89,7 @@ describe('a new job', () => {
     )
     for (const name of ['name', 'schedule', 'url', 'headers'])
       expect(body).toContain(`id="field-${name}-error"`)
-    expect(body).toContain('4 things are not right')
+    expect(body).toContain('Fix 4 problems')
     expect(body).toContain(
       'Schedule: day of month and day of week are both set. Put * in one of them.',
     )

@@ -455,7 +455,7 @@ test('sign-ins and newcomers of a day are counted, by the hour', async () => {
   await person(world.apiOfOther, 'eve@example.com')
   const { open } = await world.visitor('viewer')
   const label = 'New identities, 24 h, by the hour'
-  expect((await open(PATH)).body).toContain(`${label}: 2 in all`)
+  expect((await open(PATH)).body).toContain(`${label}: 2 in total`)
   world.clock.jump(25 * 3_600_000)
   expect(world.gate.history.frequency({ tenantId: world.acme.id }, 'identity.created')).toEqual({
     hours: Array(24).fill(0),

@@ -63,7 +63,7 @@ export const OutdatedPage = (page: {
 const TITLE = 'Nothing was changed'
 
 function OpenedIn({ opened }: { opened: Opened }) {
-  if (opened === 'hidden') return <>You don’t have access to where you opened this page.</>
+  if (opened === 'hidden') return <>You don't have access to where you opened this page.</>
   if (opened === 'unknown') return <>This page does not say which tenant it was opened in.</>
   return (
     <>

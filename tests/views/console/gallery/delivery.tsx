@@ -111,7 +111,7 @@ export const delivery = () =>
           />
         </Section>
       </Columns>
-      <Section id="timing" title="Where the time went" isCard>
+      <Section id="timing" title="Timing" isCard>
         <TimingBar timings={{ dns: 12, connect: 31, tls: 58, wait: 911, read: 8 }} />
       </Section>
       <Columns>
