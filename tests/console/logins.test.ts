@@ -149,7 +149,7 @@ describe('a sign-in', () => {
     expect(page.body).toContain('data:image/png;base64,')
     expect(page.body).toContain(`/sandbox/passepartout/${payloadOf(place)}`)
     expect(page.body).toContain(`<strong>${numberOf(of.tenantId, place)}</strong>`)
-    expect(page.body).toContain('Look again')
+    expect(page.body).toContain('Refresh')
 
     for (const link of ['', '?link=x', `?link=${payloadOf(await of.owner.try())}`]) {
       const { body } = await of.owner.see(`/${idOf(place)}${link}`)

@@ -31,7 +31,7 @@ describe('a session goes no faster than a key may', () => {
     const shown = await page(HTML)
     expect([shown.status, shown.headers.get('retry-after')]).toEqual([429, '20'])
     expect(shown.headers.get('content-type')).toStartWith('text/html')
-    expect(shown.body).toContain('Too fast')
+    expect(shown.body).toContain('Too many requests')
     expect(shown.body).toContain('Wait 20 seconds, then load the page again.')
 
     await app.clock.advance(MINUTE)
@@ -112,7 +112,7 @@ describe('without a session', () => {
       '-b "identity_session=$GATEHOUSE_SESSION"'.replaceAll('"', '&quot;'),
     )
     expect(bySession).toContain('Missing session, or one that has ended.')
-    for (const word of ['Bearer', 'API key', 'Key of']) expect(bySession).not.toContain(word)
+    for (const word of ['Bearer', 'API key', 'key.</p>']) expect(bySession).not.toContain(word)
     const [, byKey = ''] = /id="get-v1-clockwork-jobs"(.*?)<\/article>/s.exec(body) ?? []
     expect(byKey).toContain('Bearer $GATEHOUSE_KEY')
     expect(byKey).toContain('Missing, malformed, unknown or revoked API key.')

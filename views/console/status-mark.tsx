@@ -1,10 +1,11 @@
 import type { Tone } from './tone.ts'
+import { capitalized } from './words.ts'
 
 /** A state as icon, color and word. Capitalizes the word. */
 export const StatusMark = ({ tone, word }: { tone: Tone; word: string }) => (
   <span class={`state ${tone}`}>
     <StatusShape tone={tone} />
-    <span>{word.charAt(0).toUpperCase() + word.slice(1)}</span>
+    <span>{capitalized(word)}</span>
   </span>
 )
 

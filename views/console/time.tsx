@@ -59,7 +59,7 @@ export const utcMinute = (at: number): string =>
 export const Time = ({ at, now }: { at: number; now: number }) => (
   <time datetime={new Date(at).toISOString()} title={utc(at)}>
     <span data-relative>{relative(at, now)}</span>
-    <span class="unseen"> ({utc(at)})</span>
+    {Math.abs(at - now) < DAY && <span class="unseen"> ({utc(at)})</span>}
   </time>
 )
 

@@ -9,6 +9,9 @@ export const counted = (count: number, one: string, many = `${one}s`): string =>
 export const countedTo = (count: number, most: number): string =>
   count >= most ? `${numeral(most)} or more` : numeral(count)
 
+/** Text with a capital first letter. */
+export const capitalized = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1)
+
 /** Joins parts with commas and "and". */
 export const listed = (parts: readonly string[]): string =>
   parts.length < 2 ? (parts[0] ?? '') : `${parts.slice(0, -1).join(', ')} and ${parts.at(-1)}`

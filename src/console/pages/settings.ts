@@ -10,7 +10,7 @@ import type { Frames } from '../frame.ts'
 import type { ConsoleKit, TenantVisit } from '../kit.ts'
 import { may } from '../operators/rights.ts'
 
-/** What a tenant is called, and how programs reach it. */
+/** Settings of a tenant. */
 export function settingsPages(parts: {
   kit: ConsoleKit
   frames: Frames
@@ -49,7 +49,7 @@ export function settingsPages(parts: {
     fields: Fields,
   ): Promise<Response> {
     const { actor, tenant } = visit
-    if (tenant.role !== 'owner') throw forbidden('only owners rename a tenant')
+    if (tenant.role !== 'owner') throw forbidden('only owners can rename a tenant')
     const name = typed(fields, 'name')
     const { errors } = await submitted(() => tenants.change(actor, tenant.tenantId, { name }), {
       name: 'name',
@@ -65,4 +65,4 @@ export function settingsPages(parts: {
     .post('', (visit) => rename(visit, (visit.body ?? {}) as Fields), { right: 'read' })
 }
 
-const RENAMED = { tone: 'good', text: 'Renamed.' } as const
+const RENAMED = { tone: 'good', text: 'Tenant renamed.' } as const

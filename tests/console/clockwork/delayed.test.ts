@@ -95,7 +95,7 @@ describe('the list', () => {
     await tenant.send(`/delayed/${gone}/cancel`)
     const page = (await tenant.see('/delayed')).body
     expect(page).toContain('1 waits, the next')
-    expect(page).toContain('Coming runs: 1 until')
+    expect(page).toContain('Upcoming runs: 1 in the next')
     const namesIn = async (query: string) => {
       const { body } = await tenant.see(`/delayed?${query}`)
       return ['first', 'second'].filter((name) => listed(body).includes(`>${name}<`))

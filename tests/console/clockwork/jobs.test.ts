@@ -53,7 +53,7 @@ describe('who may do what', () => {
     const page = (await viewer.see(`/jobs/${id}`)).body
     for (const verb of ['Run now<', 'Pause job', 'Edit job', 'Delete job'])
       expect(page).not.toContain(verb)
-    for (const verb of ['New job', 'Run now'])
+    for (const verb of ['Create job', 'Run now'])
       expect((await viewer.see('/jobs')).body).not.toContain(verb)
   })
 })

@@ -84,7 +84,7 @@ describe('the list', () => {
     const { body } = await world.open(PAGE)
     expect(body).toContain('No endpoint yet.')
     expect(body).toContain('/v1/relay/endpoints')
-    expect((await world.open(PAGE, 'viewer')).body).not.toContain('New endpoint')
+    expect((await world.open(PAGE, 'viewer')).body).not.toContain('Create endpoint')
   })
 
   test('is read page by page', async () => {
@@ -349,7 +349,7 @@ describe('a replay', () => {
     await world.app.clock.settled()
     const begun = await progress()
     expect([begun.words.includes('1 of 3'), begun.looksAgain]).toEqual([true, true])
-    expect(begun.words).toContain('Look again')
+    expect(begun.words).toContain('Refresh')
     await world.app.clock.advance(3000)
     const done = await progress()
     expect([done.words.includes('All are sent3 of 3'), done.looksAgain]).toEqual([true, false])

@@ -58,7 +58,7 @@ export const overview = () =>
           {
             label: 'Sign-ins',
             value: '1,284',
-            compared: { text: '+6 % on last week', tone: 'good' },
+            compared: { text: '+6% vs. last week', tone: 'good' },
             picture: (
               <Sparkline values={wave(54, 30)} label="Sign-ins by hour, 24 h: most at 13:00" />
             ),
