@@ -99,7 +99,7 @@ test(
       await ada.reads('Endpoint created')
       await ada.examines('10-endpoint-secret')
       await ada.keepsTheSecret()
-      await ada.isTold('Active.')
+      await ada.isTold('Active')
       await ada.looks('11-endpoint')
     })
 

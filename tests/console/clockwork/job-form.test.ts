@@ -41,7 +41,7 @@ describe('a new job', () => {
     })
     await app.clock.advance(MINUTE)
     expect(target.requests.map(({ body }) => body)).toContain('one\ntwo')
-    expect((await tenant.see(path)).body).toContain('Runs every minute, next')
+    expect((await tenant.see(path)).body).toContain('Runs every minute, next run')
     await tenant.send(`${path}/delete`)
   })
 

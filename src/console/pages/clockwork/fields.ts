@@ -4,7 +4,7 @@ import type { Fields } from '../../../http/body.ts'
 import { fail, invalid } from '../../../platform/errors.ts'
 import { asTyped, submitted, typed } from '../../form.ts'
 
-/** What both kinds of job call, as a form says it. */
+/** Request of a job, from a form. */
 export interface CallInForm {
   name: string
   url: string
@@ -13,7 +13,7 @@ export interface CallInForm {
   body: string | null
 }
 
-/** The fields by their names, which are the same in the API, and as a page calls them. */
+/** Labels of the fields, by API name. */
 const LABELS: Readonly<Record<string, string>> = {
   name: 'Name',
   schedule: 'Schedule',
@@ -26,10 +26,10 @@ const LABELS: Readonly<Record<string, string>> = {
 
 const FIELDS = Object.fromEntries(Object.keys(LABELS).map((name) => [name, name]))
 
-/** Says whether something may be called, by throwing what is wrong with it. */
+/** Checks whether a URL is allowed; throws if not. */
 export type CheckCall = (call: { url?: string; headers?: Record<string, string> }) => void
 
-/** Throws `invalid`, naming the field, for what no job could have. */
+/** Reads the request of a job; throws `invalid` with the field's name. */
 export const callIn = (fields: Fields): CallInForm => ({
   name: nameIn(fields),
   url: typed(fields, 'url'),
@@ -38,10 +38,7 @@ export const callIn = (fields: Fields): CallInForm => ({
   body: bodyTextIn(fields) || null,
 })
 
-/**
- * What comes of a form. All of its fields are looked at before anything is done, so that what is wrong
- * with them is told at once: the engine stops at the first.
- */
+/** Submits a form. Checks all fields first, to report all errors together: the engine stops at the first. */
 export async function sent<T>(
   fields: Fields,
   {
@@ -50,7 +47,7 @@ export async function sent<T>(
     work,
   }: {
     checkCall: CheckCall
-    /** Of the fields that only this form has. */
+    /** Checks of fields that only this form has. */
     checks: readonly (() => unknown)[]
     work: () => Promise<T>
   },
@@ -65,13 +62,13 @@ export async function sent<T>(
   return errors.length > 0 ? { errors } : inSentences(await submitted(work, FIELDS))
 }
 
-/** What is wrong with each of some things. */
+/** Errors of several checks. */
 export async function problems(checks: readonly (() => unknown)[]): Promise<FormError[]> {
   const found = await Promise.all(checks.map((check) => submitted(async () => check(), FIELDS)))
   return found.flatMap((one) => inSentences(one).errors ?? [])
 }
 
-/** The API says what is wrong and what would be right in one line; a page has room for two sentences. */
+/** Turns API messages such as `a; b` into two sentences. */
 function inSentences<T extends { errors?: FormError[] | undefined }>(outcome: T): T {
   const errors = outcome.errors?.map((error) => ({
     ...error,
@@ -83,7 +80,7 @@ function inSentences<T extends { errors?: FormError[] | undefined }>(outcome: T)
   return errors ? { ...outcome, errors } : outcome
 }
 
-/** What is wrong is read at its field, and in a list above the form. */
+/** Adds the label of the field, for the list above the form. */
 function withLabel(label: string | undefined, message: string): string {
   if (label === undefined || message.startsWith(label)) return message
   return `${label}: ${message.charAt(0).toLowerCase()}${message.slice(1)}`
@@ -94,19 +91,19 @@ const LONGEST_NAME = 255
 function nameIn(fields: Fields): string {
   const name = typed(fields, 'name')
   if (name !== '' && name.length <= LONGEST_NAME) return name
-  throw invalid(`name: expected 1 to ${LONGEST_NAME} characters`)
+  throw invalid(`name: enter 1 to ${LONGEST_NAME} characters`)
 }
 
 const methodIn = (fields: Fields): Method =>
   METHODS.find((one) => one === typed(fields, 'method')) ??
   fail(invalid(`method: choose one of ${METHODS.join(', ')}`))
 
-/** Browsers end the lines of a form in two characters, whatever was typed. */
+/** Body from a form, with Unix line ends. */
 export const bodyTextIn = (fields: Fields): string => asUnix(asTyped(fields, 'body'))
 
 export const asUnix = (text: string): string => text.replaceAll('\r\n', '\n')
 
-/** Headers as people write them: a line each. */
+/** Headers as text, one per line. */
 export const headerLines = (headers: Readonly<Record<string, string>>): string =>
   Object.entries(headers)
     .map(([name, value]) => `${name}: ${value}`)
@@ -117,9 +114,9 @@ function headersIn(fields: Fields): Record<string, string> {
   for (const line of asUnix(asTyped(fields, 'headers')).split('\n')) {
     if (line.trim() === '') continue
     const colon = line.indexOf(':')
-    if (colon < 1) throw invalid('headers: expected a line for each, such as "X-Token: abc"')
+    if (colon < 1) throw invalid('headers: enter one header per line, such as "X-Token: abc"')
     const name = line.slice(0, colon).trim()
-    if (entries.has(name)) throw invalid(`headers: ${name.slice(0, 40)} is there twice`)
+    if (entries.has(name)) throw invalid(`headers: enter ${name.slice(0, 40)} only once`)
     entries.set(name, line.slice(colon + 1).trim())
   }
   return Object.fromEntries(entries)

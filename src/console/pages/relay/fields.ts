@@ -13,7 +13,7 @@ import { typed } from '../../form.ts'
 const LONGEST_DESCRIPTION = 500
 const FASTEST = 1000
 
-/** Names as people list them: by commas, blanks or lines. */
+/** Splits names at commas, spaces or lines. */
 export const namesIn = (body: Fields, field: string): string[] =>
   typed(body, field)
     .split(/[\s,]+/)
@@ -22,28 +22,30 @@ export const namesIn = (body: Fields, field: string): string[] =>
 export function channelsIn(body: Fields): string[] {
   const channels = namesIn(body, 'channels')
   if (channels.length > MOST_CHANNELS)
-    throw invalid(`channels: ${channels.length} of them, the most is ${MOST_CHANNELS}`)
+    throw invalid(`channels: at most ${MOST_CHANNELS} channels, you entered ${channels.length}`)
   return channels
 }
 
-/** An endpoint as its form has it; types that are left empty are all types. */
+/** Reads a new endpoint from a form. No event types means all. */
 export function newEndpointIn(body: Fields): NewEndpoint {
   const secret = typed(body, 'secret')
   return { ...endpointIn(body), ...(secret !== '' && { secret }) }
 }
 
-/** The same of one that there is; its secret has a form of its own. */
+/** Reads a change of an endpoint from a form, without the secret. */
 export const changeIn = (body: Fields): EndpointChange => endpointIn(body)
 
 function endpointIn(body: Fields): Omit<NewEndpoint, 'secret'> {
   const url = typed(body, 'url')
-  if (url === '') throw invalid('url: required, such as https://example.com/hook')
+  if (url === '') throw invalid('url: enter a URL, such as https://example.com/hook')
   const description = typed(body, 'description')
   if ([...description].length > LONGEST_DESCRIPTION)
-    throw invalid(`description: longer than ${LONGEST_DESCRIPTION} characters`)
+    throw invalid(`description: at most ${LONGEST_DESCRIPTION} characters`)
   const eventTypes = namesIn(body, 'event_types')
   if (eventTypes.length > MOST_EVENT_TYPES)
-    throw invalid(`event_types: ${eventTypes.length} of them, the most is ${MOST_EVENT_TYPES}`)
+    throw invalid(
+      `event_types: at most ${MOST_EVENT_TYPES} event types, you entered ${eventTypes.length}`,
+    )
   const format = FORMATS.find((one) => one === typed(body, 'format'))
   if (!format) throw invalid(`format: choose one of ${FORMATS.join(', ')}`)
   return {
@@ -56,7 +58,7 @@ function endpointIn(body: Fields): Omit<NewEndpoint, 'secret'> {
   }
 }
 
-/** One a line, as they go over the wire. */
+/** Reads headers, one per line. */
 function headersIn(body: Fields): Record<string, string> {
   const lines = typed(body, 'headers')
     .split('\n')
@@ -64,15 +66,15 @@ function headersIn(body: Fields): Record<string, string> {
     .filter(Boolean)
   const headers = lines.map((line) => {
     const colon = line.indexOf(':')
-    if (colon < 1) throw invalid('headers: each line is a name, a colon and a value')
+    if (colon < 1) throw invalid('headers: enter each header as Name: value')
     return [line.slice(0, colon).trim(), line.slice(colon + 1).trim()] as const
   })
   if (new Set(headers.map(([name]) => name.toLowerCase())).size < headers.length)
-    throw invalid('headers: one of them is there twice')
+    throw invalid('headers: enter each header only once')
   return Object.fromEntries(headers)
 }
 
-/** What the form of an endpoint holds before anybody has typed in it. */
+/** Initial fields of the form of an endpoint. */
 export const fieldsOf = (endpoint: Endpoint): Fields => ({
   url: endpoint.url,
   description: endpoint.description,
@@ -84,7 +86,7 @@ export const fieldsOf = (endpoint: Endpoint): Fields => ({
     .join('\n'),
 })
 
-/** Which past messages are meant, and how fast they go. */
+/** Reads the period, selection and rate of a replay. */
 export function replayIn(fields: Fields): ReplayRequest {
   const until = typed(fields, 'until')
   const which = typed(fields, 'which') || 'undelivered'
@@ -101,10 +103,10 @@ export function replayIn(fields: Fields): ReplayRequest {
 function rateIn(text: string): number {
   const rate = /^\d{1,4}$/.test(text) ? Number(text) : 0
   if (rate < 1 || rate > FASTEST)
-    throw invalid(`per_second: expected a whole number of 1 to ${FASTEST}`)
+    throw invalid(`per_second: enter a whole number from 1 to ${FASTEST}`)
   return rate
 }
 
-/** How many messages a replay that was just begun sends, as the address says it. */
+/** Number of messages of a replay that was just started, from the query string. */
 export const replayedIn = ({ replayed = '' }: Record<string, string | undefined>) =>
   /^\d{1,6}$/.test(replayed) ? Number(replayed) : undefined
