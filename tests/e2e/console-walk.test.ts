@@ -84,8 +84,8 @@ test(
 
     await step('switches a provider on', async () => {
       await ada.goesTo('Sign-in methods')
-      await ada.presses('Switch on Google')
-      await ada.isTold('People sign in with a password or Google.')
+      await ada.presses('Enable Google')
+      await ada.isTold('Users can sign in with a password or Google.')
       await ada.looks('08-sign-in')
     })
 

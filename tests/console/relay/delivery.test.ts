@@ -93,7 +93,7 @@ describe('an attempt', () => {
     const { body } = await resent(world, id, answer(500, 'away', 'envoy'))
     const words = wordsOf(body)
     expect(words).toContain('Outcome Before Status 503 After Status 500')
-    expect(words).toContain('server, received Was nginx Is envoy')
+    expect(words).toContain('server (received) Before nginx After envoy')
     expect(words).not.toContain('webhook-signature, sent')
     expect(body).toMatch(/<del>- {3}.*busy/)
     expect(body).toMatch(/<ins>\+ {3}.*away/)

@@ -64,8 +64,8 @@ describe('the list', () => {
 
     const page = await world.open(PAGE)
     expect(wordsOf(page.body)).toContain('1 active, 1 failing since 12:00 UTC, 1 paused')
-    expect(page.body).toContain('100 %')
-    expect(page.body).toContain('0.0 %')
+    expect(page.body).toContain('100%')
+    expect(page.body).toContain('0.0%')
     const rows = async (query: string) => {
       const { body } = await world.open(`${PAGE}?${query}`)
       return [good, failing, paused].filter((id) => body.includes(`row-${id}`))
@@ -290,7 +290,7 @@ describe('an endpoint', () => {
     const { status, body } = await world.post(`${PAGE}/${id}/rotate`, { grace: 'week' })
     const [secret = ''] = /whsec_[\w+/=]+/.exec(body) ?? []
     expect([status, secret.length > 30]).toEqual([200, true])
-    expect(wordsOf(body)).toContain('the old one expires 2026-')
+    expect(wordsOf(body)).toContain('The old secret expires 2026-')
     const page = await world.open(`${PAGE}/${id}`)
     expect(page.body).not.toContain(secret)
     expect(wordsOf(page.body)).toContain('Two active secrets; the old one expires 2026-')

@@ -25,7 +25,7 @@ describe('the event types that were seen', () => {
     expect(words).toMatch(
       /order\.paid Breaking change Messages 3 messages of order\.paid First seen 1 min ago .* Last seen now/,
     )
-    expect(words).toContain('1 type, 1 with a payload that broke its shape')
+    expect(words).toContain('1 event type, 1 with breaking changes')
     const detail = wordsOf((await world.open(`${PAGE}/order.paid`)).body)
     expect(detail).toContain('3 messages; last now')
     expect(detail).toContain('Payload changes')

@@ -1,10 +1,11 @@
 import type { Problem } from '../../../../../views/console/pages/gate/policies/editor.tsx'
 
 export const OVERTAKEN: Problem = {
-  message: 'The policies have changed since this form was opened; saving again replaces those.',
+  message:
+    'Someone else changed the policies after you opened this form. Save again to overwrite their changes.',
 }
 
-/** One of each line of a message, with the line of the text that it is about. */
+/** Splits a message into one error per line, each with its source line. */
 export const problemsIn = (message: string, text: string): Problem[] => {
   const lines = text.split('\n')
   return message.split('\n').map((one) => {

@@ -9,13 +9,13 @@ import type { GateParts } from '../parts.ts'
 import { FLASHES } from './flashes.ts'
 import { missingOf } from './needed.ts'
 
-/** What besides providers can be switched, and what the API calls it. */
+/** Switchable methods besides providers, with their API names. */
 const SWITCHES: ReadonlyMap<string, 'passwordless_enabled' | 'mfa_enabled'> = new Map([
   ['code', 'passwordless_enabled'],
   ['second-factor', 'mfa_enabled'],
 ] as const)
 
-/** All ways to sign in side by side, and where people may be sent afterwards. */
+/** Page of the sign-in methods and return URLs. */
 export function methodsPage({ frames, gate, config }: GateParts) {
   const { signInMethods } = gate
 
@@ -27,7 +27,7 @@ export function methodsPage({ frames, gate, config }: GateParts) {
     return frames.page({
       request,
       visitor,
-      title: 'Sign-in',
+      title: 'Sign-in methods',
       active: 'signIn',
       flash: FLASHES.get(query.done ?? ''),
       status: of.errors ? 422 : 200,
@@ -50,7 +50,7 @@ export function methodsPage({ frames, gate, config }: GateParts) {
   }
 
   async function turn(visit: Visit, enabled: boolean): Promise<Response> {
-    const name = SWITCHES.get(visit.params.id) ?? fail(notFound('no such way to sign in'))
+    const name = SWITCHES.get(visit.params.id) ?? fail(notFound('sign-in method not found'))
     await signInMethods.setSecurity(visit.caller, { [name]: enabled })
     return done(enabled ? 'on' : 'off')
   }
@@ -64,7 +64,8 @@ export function methodsPage({ frames, gate, config }: GateParts) {
   async function saved({ caller }: Visit, text: string) {
     const lines = text.split('\n').map((line) => line.trim())
     const urls = lines.filter((line) => line !== '')
-    if (urls.length > MOST_RETURN_URLS) throw invalid(`urls: at most ${MOST_RETURN_URLS} addresses`)
+    if (urls.length > MOST_RETURN_URLS)
+      throw invalid(`urls: enter at most ${MOST_RETURN_URLS} URLs`)
     try {
       return await signInMethods.setReturnUrls(caller, urls)
     } catch (error) {
@@ -77,7 +78,7 @@ export function methodsPage({ frames, gate, config }: GateParts) {
   return { show, turn, saveReturnUrls }
 }
 
-/** The API counts addresses from 0; people count lines, and those that are empty as well. */
+/** Converts an API error about a URL's index to the line number in the form. */
 function inItsLine(error: AppError, lines: readonly string[]): AppError {
   const [, index, rule] = /^return_urls\.(\d+): (.+)$/s.exec(error.message) ?? []
   if (index === undefined) return error

@@ -5,12 +5,12 @@ import { ticked, typed } from '../../../form.ts'
 
 export const FIELDS = { url: 'url', events: 'events' }
 
-/** What a form asks for; throws `invalid`, in the name of a field. */
+/** Reads a webhook from a form; throws `invalid` with the field's name. */
 export function wantedIn(body: Fields): { url: string; events: EventType[] } {
   const chosen = ticked(body, 'events')
   const events = EVENT_TYPES.filter((type) => chosen.includes(type))
-  if (events.length === 0) throw invalid('events: choose at least one')
+  if (events.length === 0) throw invalid('events: select at least one event')
   const url = typed(body, 'url')
-  if (url === '') throw invalid('url: expected an http or https URL')
+  if (url === '') throw invalid('url: enter an http or https URL')
   return { url, events }
 }
