@@ -23,6 +23,7 @@ import { createHealth } from './http/health.ts'
 import { createHttpMetrics } from './http/http-metrics.ts'
 import { createKit } from './http/kit.ts'
 import { createApiDocument } from './http/openapi.ts'
+import { createTurns } from './http/turns.ts'
 import { baseUrlOf } from './http/urls.ts'
 import { createVisits } from './http/visits.ts'
 import { createBackups } from './platform/backup/index.ts'
@@ -47,8 +48,9 @@ export function createApp(
   const storageWatch = createStorageWatch(platform)
   const visits = createVisits({ clock, metering, perMinute: config.limits.requestsPerMinute })
   const { maxBodyBytes: maxBody } = config.server
-  const access = createAccess({ keys, visits, maxBody })
-  const keyAccess = createKeyAccess({ keys, visits, maxBody })
+  const turns = createTurns()
+  const access = createAccess({ keys, visits, turns, addressOf, maxBody })
+  const keyAccess = createKeyAccess({ keys, visits, turns, maxBody })
   const health = createHealth({ db, metrics, metricsEnabled: config.metrics.enabled })
   retention.add(platform.audit.retention(config.retention.auditMs))
   retention.add(...metering.retention(config.retention.usageMs))
@@ -86,6 +88,7 @@ export function createApp(
     baseUrl,
     addressOf,
     startAging: visits.startAging,
+    turns,
     maxBody,
   })
   const passepartout = createPassepartout(platform, config, access, {
@@ -126,6 +129,7 @@ export function createApp(
         scopes,
         baseUrl,
         addressOf,
+        turns,
         maxBody,
         name: config.brand.name,
         config,
