@@ -1,6 +1,7 @@
+import type { Caller, KeyCaller, KeyHolder } from '../platform/caller.ts'
 import { ENGINE_SCOPES, ENGINES, type Engine, type EngineScope } from '../platform/engines.ts'
 import { fail, forbidden, unauthenticated } from '../platform/errors.ts'
-import type { Caller, KeyCaller, KeyHolder, Keys } from '../platform/keys.ts'
+import type { Keys } from '../platform/keys.ts'
 import { parseJson, readFields, readText } from './body.ts'
 import {
   type AnyOf,

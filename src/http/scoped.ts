@@ -1,6 +1,6 @@
 import { Elysia } from 'elysia'
+import type { Caller } from '../platform/caller.ts'
 import type { Engine, EngineScope } from '../platform/engines.ts'
-import type { Caller } from '../platform/keys.ts'
 import { parseJson, readText } from './body.ts'
 import { operatorLane, type Turns } from './turns.ts'
 

@@ -4,11 +4,11 @@ import { createDeliveryLog, type DeliveryLog } from '../../http/delivery-log/del
 import type { Rotated, Rotation, TestResult } from '../../http/delivery-log/model.ts'
 import { presentTest } from '../../http/delivery-log/present.ts'
 import { rotateSecret } from '../../http/delivery-log/rotation.ts'
+import type { Caller } from '../../platform/caller.ts'
 import { type Clock, isoTime } from '../../platform/clock.ts'
 import { createCursor } from '../../platform/cursor.ts'
 import { invalid } from '../../platform/errors.ts'
 import { newId } from '../../platform/ids.ts'
-import type { Caller } from '../../platform/keys.ts'
 import type { Metering } from '../../platform/metering/index.ts'
 import { EVENT_TYPES, type EventType, eventOf, webhookStream } from './events.ts'
 import type {
