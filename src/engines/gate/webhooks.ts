@@ -7,6 +7,7 @@ import { rotateSecret } from '../../http/delivery-log/rotation.ts'
 import type { Caller } from '../../platform/caller.ts'
 import { type Clock, isoTime } from '../../platform/clock.ts'
 import { createCursor } from '../../platform/cursor.ts'
+import { HOUR_MS } from '../../platform/durations.ts'
 import { invalid } from '../../platform/errors.ts'
 import { newId } from '../../platform/ids.ts'
 import type { Metering } from '../../platform/metering/index.ts'
@@ -21,7 +22,6 @@ import type {
 
 export type Webhooks = ReturnType<typeof createWebhooks>
 
-const HOUR_MS = 3_600_000
 const HOURS = 24
 
 /** Attempts of one hour, which is told by when it began. */
