@@ -89,6 +89,8 @@ describe('a look-up that brings nothing is a failure that says so', () => {
     ['ENOTFOUND', 'DNS lookup failed: no such host nope.example'],
     ['DNS_ENOTFOUND', 'DNS lookup failed: no such host nope.example'],
     ['EAI_AGAIN', 'DNS lookup failed: the name server gave no answer for nope.example'],
+    ['ETIMEOUT', 'DNS lookup failed: the name server gave no answer for nope.example'],
+    ['EREFUSED', 'DNS lookup failed: the name server gave no answer for nope.example'],
     ['EWHATEVER', 'DNS lookup failed: nope.example (EWHATEVER)'],
   ])('%s', async (code, message) => {
     const outbound = loopback({ resolve: failsWith(code) })
