@@ -14,6 +14,8 @@ export type Resolve = (host: string) => Promise<ResolvedAddress[]>
 
 const KEPT_MS = 30_000
 const MOST_KEPT = 1000
+/** A name server can give thousands, which would be kept. */
+const MAX_ADDRESSES = 100
 const LONGEST_LOOKUP_MS = 5000
 
 const lookUp: Resolve = async (host) => {
@@ -35,7 +37,7 @@ export function cachedResolve(clock: Clock, resolve: Resolve): Resolve {
   const kept = new Map<string, { until: number; answer: Promise<ResolvedAddress[]> }>()
 
   function ask(host: string) {
-    const answer = resolve(host)
+    const answer = resolve(host).then((addresses) => requireFew(addresses, host))
     kept.delete(host)
     kept.set(host, { until: clock.monotonic() + KEPT_MS, answer })
     dropOldest()
@@ -58,6 +60,11 @@ export function cachedResolve(clock: Clock, resolve: Resolve): Resolve {
     const known = kept.get(host)
     return known && known.until > clock.monotonic() ? known.answer : ask(host)
   }
+}
+
+function requireFew(addresses: ResolvedAddress[], host: string): ResolvedAddress[] {
+  if (addresses.length <= MAX_ADDRESSES) return addresses
+  throw failed(`${host} has more than ${MAX_ADDRESSES} addresses`)
 }
 
 /** Turns whatever a resolver does, also nothing, into addresses or a `CallFailure`. */

@@ -177,6 +177,19 @@ describe('what the system resolver says is kept for half a minute', () => {
     expect(calls()).toBe(2)
   })
 
+  test('unless there are more than a hundred addresses, which is a failure', async () => {
+    const { clock } = handClock()
+    const numbered = (count: number) => Array.from({ length: count }, (_, n) => v4(`8.8.8.${n}`))
+    const resolve = cachedResolve(clock, async (host) => numbered(Number.parseInt(host, 10)))
+
+    expect(await resolve('100.example')).toHaveLength(100)
+    const outbound = loopback({ resolve })
+    expect(failure(await outbound.send(get('http://101.example/')))).toMatchObject({
+      reason: 'dns',
+      message: 'DNS lookup failed: 101.example has more than 100 addresses',
+    })
+  })
+
   test('for the last thousand hosts', async () => {
     const { resolve, calls } = counting(async () => [v4('8.8.8.8')])
 
