@@ -20,25 +20,29 @@ export function createDeliveryMetrics(
   { metrics, clock, db: { afterCommit } }: { metrics: Metrics; clock: Clock; db: Db },
   store: Store,
 ): DeliveryEvents {
-  const attempts = metrics.counter('delivery_attempts_total', 'Ended attempts by result.')
+  const attempts = metrics.counter('delivery_attempts_total', 'Delivery attempts by result.')
   const byResult = {
     succeeded: attempts.with({ result: 'succeeded' }),
     failed: attempts.with({ result: 'failed' }),
     interrupted: attempts.with({ result: 'interrupted' }),
   }
   const duration = metrics
-    .histogram('delivery_attempt_duration_seconds', 'Time that attempts took.', DURATION_SECONDS)
+    .histogram(
+      'delivery_attempt_duration_seconds',
+      'Duration of delivery attempts.',
+      DURATION_SECONDS,
+    )
     .with({})
   const perLine = (read: (line: Line) => number) => () =>
     Object.entries(LINES).map(([name, line]) => ({ labels: { line: name }, value: read(line) }))
   metrics.gauge(
     'delivery_ready',
-    'Deliveries that are due and not under way, counted up to 10,000.',
+    'Due deliveries not started, up to 10,000.',
     perLine(store.line.standing),
   )
   metrics.gauge(
     'delivery_lag_seconds',
-    'Age of the oldest delivery that is due.',
+    'Age of the oldest due delivery not started.',
     perLine((line) => Math.max(clock.now() - oldest(store, line, clock.now()), 0) / 1000),
   )
 

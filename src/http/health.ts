@@ -100,7 +100,7 @@ export function createHealth(parts: { db: Db; metrics: Metrics; metricsEnabled: 
 
 /** What no engine counts: the program itself, and what it stands on. */
 function createOwnMetrics(metrics: Metrics, db: Db) {
-  metrics.gauge('build_info', 'Always 1; what is running is in the labels.', () => [
+  metrics.gauge('build_info', 'Always 1; the labels have the running version.', () => [
     { labels: { version: VERSION, commit: COMMIT }, value: 1 },
   ])
   createStorageMetrics(metrics, db)

@@ -23,16 +23,12 @@ const REFUSALS = [
 const KNOWN_METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
 
 export function createHttpMetrics(metrics: Metrics) {
-  const requests = metrics.counter('http_requests_total', 'Answered requests.')
-  const durations = metrics.histogram(
-    'http_request_duration_seconds',
-    'Time from the request to the answer.',
-    SECONDS,
-  )
+  const requests = metrics.counter('http_requests_total', 'HTTP requests.')
+  const durations = metrics.histogram('http_request_duration_seconds', 'Response time.', SECONDS)
 
   const refusals = metrics.counter(
     'refusals_total',
-    'Errors for a limit, a bill, or want of room, by their code; without pages and forms of flows.',
+    'Errors because of limits, billing or storage, by error code; without flow pages and forms.',
   )
 
   const byCode = new Map(REFUSALS.map((code) => [code, refusals.with({ code })]))

@@ -10,10 +10,7 @@ export interface AuthorizationEvents {
 }
 
 export function createAuthorizationMetrics(metrics: Metrics): AuthorizationEvents {
-  const decisions = metrics.counter(
-    'gate_decisions_total',
-    'Authorization questions answered, by their answer.',
-  )
+  const decisions = metrics.counter('gate_decisions_total', 'Authorization decisions by answer.')
   const allowed = decisions.with({ answer: 'allowed' })
   const denied = decisions.with({ answer: 'denied' })
   return { decided: (isAllowed) => (isAllowed ? allowed : denied).add() }
@@ -37,10 +34,7 @@ export interface SignInEvents {
 }
 
 export function createSignInMetrics(metrics: Metrics): SignInEvents {
-  const signIns = metrics.counter(
-    'gate_sign_ins_total',
-    'Tries to sign in, by method and by what came of them.',
-  )
+  const signIns = metrics.counter('gate_sign_ins_total', 'Sign-in attempts by method and outcome.')
   for (const method of METHODS) for (const outcome of OUTCOMES) signIns.with({ method, outcome })
 
   const ended = (method: string, outcome: SignInOutcome) => signIns.add({ method, outcome })

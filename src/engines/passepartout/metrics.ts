@@ -34,17 +34,17 @@ export function createLoginMetrics(
   metrics: Metrics,
   gauges: { receiving: () => number; waiting: () => number },
 ): LoginEvents {
-  const logins = metrics.counter('logins_total', 'Messenger sign-ins, by what happened.')
+  const logins = metrics.counter('logins_total', 'Messenger sign-ins by event.')
   const failures = metrics.counter(
     'messenger_failures_total',
-    'Calls to messengers that failed, by reason.',
+    'Failed calls to messengers by reason.',
   )
   for (const what of LOGIN_EVENTS) logins.with({ what })
   for (const reason of FAILURES) failures.with({ reason })
   metrics.gauge('bots_receiving', 'Bots whose messages this process receives.', () => [
     { value: gauges.receiving() },
   ])
-  metrics.gauge('logins_held', 'Questions for a status that wait for news.', () => [
+  metrics.gauge('logins_held', 'Status requests held until the sign-in changes.', () => [
     { value: gauges.waiting() },
   ])
   return {

@@ -10,9 +10,9 @@ export interface RelayEvents {
 }
 
 export function createRelayMetrics(metrics: Metrics, { afterCommit }: Db): RelayEvents {
-  const accepted = metrics.counter('relay_messages_total', 'Messages accepted, by environment.')
+  const accepted = metrics.counter('relay_messages_total', 'Accepted messages by environment.')
   const repeated = metrics
-    .counter('relay_repeats_total', 'Messages sent again by their key.')
+    .counter('relay_repeats_total', 'Messages repeated with a known idempotency key.')
     .with({})
   const byEnvironment = {
     live: accepted.with({ environment: 'live' }),

@@ -62,7 +62,7 @@ export function createMetering(parts: {
   const usage = createUsage({ store, clock, allowance, config, flush })
   const requests = metrics.counter(
     'requests_metered_total',
-    'Requests with a key that count for the month of their tenant.',
+    'Requests with a key that count toward the monthly allowance.',
   )
   const byEngine = new Map(ENGINES.map((engine) => [engine, requests.with({ engine })]))
   let cancelFlush: (() => void) | undefined

@@ -111,7 +111,7 @@ export function createMetrics() {
 
 const SCRAPE_ERRORS: Omit<Metric, 'lines'> = {
   name: 'scrape_errors_total',
-  help: 'Metrics that could not be read, and were left out of an answer.',
+  help: 'Metrics left out because they could not be read.',
   type: 'counter',
 }
 

@@ -9,15 +9,15 @@ const WATCHED_MS = 5 * 60_000
 
 /** What the operating system and the runtime say of this process. */
 export function createProcessMetrics(metrics: Metrics) {
-  metrics.gauge('process_resident_memory_bytes', 'Memory of this process that is in use.', () => [
+  metrics.gauge('process_resident_memory_bytes', 'Memory used by this process.', () => [
     { value: process.memoryUsage.rss() },
   ])
-  metrics.total('process_cpu_seconds_total', 'Processor time that this process has used.', () => {
+  metrics.total('process_cpu_seconds_total', 'CPU time used by this process.', () => {
     const { user, system } = process.cpuUsage()
     return [{ value: (user + system) / 1_000_000 }]
   })
   const startedAt = performance.timeOrigin / 1000
-  metrics.gauge('process_start_time_seconds', 'When this process began, in Unix time.', () => [
+  metrics.gauge('process_start_time_seconds', 'Start of this process, in Unix time.', () => [
     { value: startedAt },
   ])
   // Other systems do not tell.
@@ -27,7 +27,7 @@ export function createProcessMetrics(metrics: Metrics) {
     ])
   const lag = metrics.histogram(
     'event_loop_lag_seconds',
-    'How much later than due a timer fires: how long whatever comes has to wait.',
+    'Delay of timers, and so of everything that waits.',
     LAG_SECONDS,
   )
   return { watched: createSampler(lag.with({}).observe) }
