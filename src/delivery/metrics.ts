@@ -4,18 +4,18 @@ import type { Metrics } from '../platform/metrics/index.ts'
 import type { Store } from './store/index.ts'
 import { LINES, type Line } from './store/rows.ts'
 
-/** What happens to deliveries, for whoever counts. */
+/** Counts delivery attempts. */
 export interface DeliveryEvents {
-  /** Told inside the commit that settles it. */
+  /** Called inside the commit that settles the attempt. */
   attemptEnded(result: 'succeeded' | 'failed' | 'interrupted', durationMs: number): void
 }
 
-/** Endpoints that a scrape looks at. */
+/** Endpoints that a scrape reads at most. */
 const MOST_LANES = 500
 
 const DURATION_SECONDS = [0.05, 0.1, 0.3, 1, 3, 10, 30] as const
 
-/** How the dispatcher keeps up, for /metrics. */
+/** Metrics of deliveries. */
 export function createDeliveryMetrics(
   { metrics, clock, db: { afterCommit } }: { metrics: Metrics; clock: Clock; db: Db },
   store: Store,
@@ -55,7 +55,7 @@ export function createDeliveryMetrics(
   }
 }
 
-/** Each endpoint's line is in order: the oldest of all is first in one of them. */
+/** Time of the oldest due delivery. Each endpoint's deliveries are in order, so only the first of each is read. */
 function oldest({ line: store }: Store, line: Line, now: number): number {
   let first = now
   let lane = store.nextLane(line, undefined)

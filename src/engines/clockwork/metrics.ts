@@ -4,19 +4,19 @@ import type { Metrics } from '../../platform/metrics/index.ts'
 import type { Store } from './store/index.ts'
 import type { SkipReason } from './store/ledgers.ts'
 
-/** What happens to runs, for whoever counts: told inside the commit that stores it. */
+/** Counts what happens to runs. Called inside the commit that stores it. */
 export interface RunEvents {
   attemptEnded(status: 'success' | 'failed', latenessMs: number): void
   slotsSkipped(reason: SkipReason, count: number): void
   leaseReclaimed(): void
 }
 
-/** Hosts that a scrape looks at. */
+/** Hosts that a scrape reads at most. */
 const MOST_LANES = 500
 
 const LATENESS_SECONDS = [0.1, 0.5, 1, 5, 15, 60, 300, 3600] as const
 
-/** How the scheduler keeps up, for /metrics. */
+/** Metrics of the scheduler. */
 export function createClockworkMetrics(
   { metrics, clock, db: { afterCommit } }: { metrics: Metrics; clock: Clock; db: Db },
   { runs }: Pick<Store, 'runs'>,
@@ -56,7 +56,7 @@ export function createClockworkMetrics(
   }
 }
 
-/** Each lane is in order: the oldest of all is first in one of them. */
+/** Time of the oldest due run. Each lane is in order, so only the first run of each is read. */
 function oldest(runs: Store['runs'], now: number): number {
   let first = now
   let lane = runs.nextLane(undefined)

@@ -9,10 +9,10 @@ const LOGIN_EVENTS = [
   'turned_away',
 ] as const
 
-/** What becomes of a sign-in. */
+/** What happened to a sign-in. */
 export type LoginEvent = (typeof LOGIN_EVENTS)[number]
 
-/** The reasons of a `MessengerError`, and what broke on our side. */
+/** The reasons of a `MessengerError`, and `broken` for errors of Gatehouse. */
 const FAILURES = [
   'unauthorized',
   'forbidden',
@@ -23,10 +23,10 @@ const FAILURES = [
   'broken',
 ] as const
 
-/** Whoever counts. */
+/** Counts messenger sign-ins and failed calls. */
 export interface LoginEvents {
   happened(what: LoginEvent): void
-  /** A call to a messenger that came to nothing. */
+  /** A call to a messenger has failed. */
   callFailed(reason: string): void
 }
 

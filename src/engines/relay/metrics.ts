@@ -2,10 +2,10 @@ import type { Db } from '../../db/open.ts'
 import type { Environment } from '../../platform/engines.ts'
 import type { Metrics } from '../../platform/metrics/index.ts'
 
-/** What comes in, for whoever counts: told inside the commit that keeps it. */
+/** Counts accepted messages. Called inside the commit that stores them. */
 export interface RelayEvents {
   accepted(environment: Environment): void
-  /** A message whose idempotency key was known. */
+  /** A message came with a known idempotency key. */
   repeated(): void
 }
 

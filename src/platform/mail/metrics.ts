@@ -1,12 +1,12 @@
 import type { Metrics } from '../metrics/index.ts'
 import type { Store } from './store/index.ts'
 
-/** What happens to mails, for whoever counts. */
+/** Counts finished emails. */
 export interface MailEvents {
   ended(result: 'sent' | 'failed'): void
 }
 
-/** How mail gets through, for /metrics. */
+/** Metrics of emails. */
 export function createMailMetrics(metrics: Metrics, { line }: Store): MailEvents {
   const ended = metrics.counter('mails_total', 'Finished emails by result.')
   const byResult = {

@@ -4,7 +4,7 @@ import type { Metrics } from './index.ts'
 const LAG_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5] as const
 /** A block of the event loop that is longer than this is always noticed, a shorter one at times. */
 const SAMPLE_MS = 200
-/** Samples are taken for so long after a scrape: nobody pays for what nobody looks at. */
+/** Duration of sampling after a scrape: without scrapes it costs nothing. */
 const WATCHED_MS = 5 * 60_000
 
 /** What the operating system and the runtime say of this process. */
@@ -33,10 +33,10 @@ export function createProcessMetrics(metrics: Metrics) {
   return { watched: createSampler(lag.with({}).observe) }
 }
 
-/** Less the one that looks. */
+/** Open file descriptors, without the one that reads the directory. */
 const openFiles = () => readdirSync('/proc/self/fd').length - 1
 
-/** Returns what is to be called whenever somebody looks. */
+/** Returns a function to call at each scrape. */
 function createSampler(observe: (seconds: number) => void): () => void {
   let samplesLeft = 0
 
