@@ -15,7 +15,9 @@ import { SESSION_COOKIE } from './console/session-cookie.ts'
 import { createDelivery } from './delivery/index.ts'
 import { createClockwork } from './engines/clockwork/index.ts'
 import { createGate } from './engines/gate/index.ts'
+import { webhookPolicy } from './engines/gate/webhook-policy.ts'
 import { createPassepartout } from './engines/passepartout/index.ts'
+import { relayPolicy } from './engines/relay/delivery-policy.ts'
 import { createRelay } from './engines/relay/index.ts'
 import { createAccess, createKeyAccess } from './http/access.ts'
 import { createClientAddress } from './http/client-address.ts'
@@ -55,7 +57,10 @@ export function createApp(
   retention.add(platform.audit.retention(config.retention.auditMs))
   retention.add(...metering.retention(config.retention.usageMs))
   const clockwork = createClockwork(platform, config)
-  const delivery = createDelivery(platform, config)
+  const delivery = createDelivery(platform, config, {
+    relay: relayPolicy(config.relay, platform.random),
+    gate: webhookPolicy(config.gate, platform.random),
+  })
   const relay = createRelay(platform, delivery, config, access)
   const backups = createBackups({ ...platform, settings: config.backup })
   retention.add(backups.retention)
