@@ -74,6 +74,7 @@ export function createEntry(parts: {
   ): Promise<string> {
     checkedName(tenantName)
     if (!links.isForSetUp(token)) throw notFound('the link was used before, or is too old')
+    house.admit(device.ipAddress)
     let session = ''
     await house.create(SYSTEM, { ...account, isVerified: false }, (operator) => {
       links.useSetUp(token)
@@ -149,6 +150,7 @@ export function createEntry(parts: {
   ): Promise<string | undefined> {
     const { email, isMailed: isVerified } =
       invitations.look(token) ?? fail(notFound('the invitation was used before, or is too old'))
+    house.admit(device.ipAddress)
     let session: string | undefined
     try {
       await house.create(SYSTEM, { email, displayName, password, isVerified }, (operator) => {

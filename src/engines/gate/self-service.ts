@@ -166,6 +166,7 @@ export function createSelfService(
     callbackUrl,
     clientOf: createClientOf(web),
     offers,
+    throttle,
     verification: createVerification({ ...common, verifying }),
     recoveryMails: createRecoveryMails({ ...common, codes }),
   }
