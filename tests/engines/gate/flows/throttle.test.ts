@@ -147,6 +147,20 @@ describe('tries for one person', () => {
     expect(await statusOf(other, PASSWORD)).toBe(429)
   })
 
+  test('leave what somebody does in their settings alone, whatever is typed as an address', async () => {
+    await using world = await bootThrottled()
+    const { session_token, session } = await world.signIn(EMAIL)
+    const { id } = session.identity
+    for (const identifier of [`password of ${id}`, `addresses of ${id}`])
+      await wrongly(world, 10, { identifier, from: '192.0.2.9' })
+    const traits = { email: 'another@example.com' }
+    const addressChange = await world.change(session_token, { method: 'profile', traits })
+    expect(addressChange.status).toBe(200)
+    const password = 'an entirely different one'
+    const passwordChange = await world.change(session_token, { method: 'password', password })
+    expect(passwordChange.status).toBe(200)
+  })
+
   test('are no tries while something is missing from the form', async () => {
     await using world = await bootThrottled({ [PER_IDENTIFIER]: '1' })
     for (const fields of [
