@@ -22,6 +22,7 @@ import { createPresentFlow } from './flows/present.ts'
 import { createRecovered } from './flows/recovered.ts'
 import { createSessionAccess } from './flows/session-access.ts'
 import { createThrottle } from './flows/throttle.ts'
+import { createMailAllowance } from './mail-allowance.ts'
 import { createSignInMetrics } from './metrics.ts'
 import type { FlowKind } from './model/flows.ts'
 import type { ChangePassword } from './password-change.ts'
@@ -144,6 +145,7 @@ export function createSelfService(
     return person && presentIdentity(person, store.addresses.of(tenantId, person.id), schemaUrl)
   }
 
+  const mailAllowance = createMailAllowance(common)
   const flows = createFlows({
     ...forms,
     kinds,
@@ -167,8 +169,8 @@ export function createSelfService(
     clientOf: createClientOf(web),
     offers,
     throttle,
-    verification: createVerification({ ...common, verifying }),
-    recoveryMails: createRecoveryMails({ ...common, codes }),
+    verification: createVerification({ ...common, mailAllowance, verifying }),
+    recoveryMails: createRecoveryMails({ ...common, mailAllowance, codes }),
   }
 }
 
