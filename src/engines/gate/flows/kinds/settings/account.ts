@@ -55,7 +55,6 @@ export function createAccountSettings(parts: {
   async function requireLeaveToWrite(wish: Wish) {
     const { tenant_id: tenantId, identity_id: id } = wish.session
     await changes.requireFresh(wish)
-    throttle.counted(wish.client)
     throttle.spend({ tenantId, purpose: 'address change', identifier: id })
   }
 
