@@ -38,7 +38,7 @@ export function createRecoveryMails(parts: {
       if (person.state === 'inactive') throw invalid('the identity is inactive')
       metering.reserve(caller)
       mailAllowance.spend(caller, { value: person.email }, BY_HAND)
-      store.codes.removeOfKind(tenantId, identityId, 'recovery')
+      store.codes.removeOfKind(tenantId, identityId, { kind: 'recovery' })
       const flow = keeper.begin({ tenantId, kind: 'recovery', language: 'en' })
       codes.send(flow, {
         address: person.email,
