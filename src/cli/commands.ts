@@ -2,7 +2,7 @@ import { auditExport, auditList } from './audit.ts'
 import { backup, backupCheck } from './backup.ts'
 import { botDisable, botEnable, botList, botRemove, botSet } from './bot.ts'
 import type { Command } from './command.ts'
-import { completion } from './completion.ts'
+import { completionOf } from './completion.ts'
 import { configCheck, configInit, configShow } from './config.ts'
 import { doctor } from './doctor.ts'
 import { exportCommand } from './export.ts'
@@ -74,5 +74,5 @@ export const commands: readonly Command[] = [
   healthcheck,
   migrateStatus,
   version,
-  completion,
+  completionOf(() => commands),
 ]

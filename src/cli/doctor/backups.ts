@@ -2,13 +2,13 @@ import { existsSync } from 'node:fs'
 import type { Config } from '../../config/index.ts'
 import type { BackupRow, createBackupStore } from '../../platform/backup/index.ts'
 import { isoTime } from '../../platform/clock.ts'
+import { DAY_MS, WEEK_MS } from '../../platform/durations.ts'
 import { type Finding, ok, problem, warning } from './finding.ts'
 import { megabytes } from './words.ts'
 
 const check = 'backups'
-const WEEK_MS = 7 * 24 * 3_600_000
 /** The longest that one may be under way. */
-const LONGEST_MS = 24 * 3_600_000
+const LONGEST_MS = DAY_MS
 
 /** More than are under way at once. */
 const LOOKED_AT = 20

@@ -1,4 +1,4 @@
-import { newcomer } from '../../console/operators/grantees.ts'
+import { newcomer } from '../../console/operators/grantee.ts'
 import { outranks, ROLES, type Role } from '../../console/operators/rights.ts'
 import { normaliseEmail } from '../../engines/gate/email.ts'
 import { AppError, conflict, invalid, notFound } from '../../platform/errors.ts'

@@ -49,11 +49,13 @@ export function createBackups(parts: {
   const reach = createReach(clock)
   const retryMs = Math.min(everyMs, LONGEST_RETRY_MS)
   const store = createBackupStore(db)
-  const made = metrics.counter('backups_total', 'Backups of the schedule by result.')
+  const made = metrics.counter('backups_total', 'Scheduled backups by result.')
   const [succeeded, failed] = [made.with({ result: 'success' }), made.with({ result: 'failure' })]
-  metrics.gauge('backup_last_success_timestamp_seconds', 'End of the last good backup.', () => [
-    { value: Math.floor((store.latest(clock.now())?.endedAt ?? 0) / 1000) },
-  ])
+  metrics.gauge(
+    'backup_last_success_timestamp_seconds',
+    'Time of the last successful backup, in Unix time; 0 for never.',
+    () => [{ value: Math.floor((store.latest(clock.now())?.endedAt ?? 0) / 1000) }],
+  )
   let running = false
   let looking: Promise<void> | undefined
   const abort = new AbortController()

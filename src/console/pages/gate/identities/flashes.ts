@@ -1,7 +1,7 @@
 import { flash } from '../parts.ts'
 
 const SAID = {
-  created: flash.good('Created.'),
+  created: flash.good('User created.'),
   metadata: flash.good('Metadata saved.'),
   active: flash.good('User activated.'),
   inactive: flash.good('User deactivated. Their sessions and access tokens have ended.'),
@@ -12,7 +12,9 @@ const SAID = {
   kept: flash.warn(
     'The email is held in the outbox, because this installation has no mail server.',
   ),
-  enough: flash.warn('Not sent: too many emails to this address. Try again later.'),
+  enough: flash.warn(
+    'Not sent: too many emails to this address or from your team. Try again later.',
+  ),
 }
 
 /** Message about the last action on a user. */
