@@ -8,7 +8,7 @@ import { may, type Right } from './operators/rights.ts'
 import { tenantPlaceOf, type Visitor, type Visitors } from './operators/visitors.ts'
 import type { Scopes } from './scope.ts'
 
-/** What a page of a tenant asks of whoever opens it. */
+/** An authorized request to a page of a tenant. */
 export type TenantVisit = {
   visitor: Visitor
   tenant: ReturnType<typeof tenantPlaceOf>
@@ -116,12 +116,12 @@ export function createConsoleKit(parts: {
     }))
 }
 
-/** What somebody lacks, in words that say who has it. */
+/** Error texts for missing rights. */
 const NEEDS: Record<Right, string> = {
-  read: 'you have no part in this tenant',
-  change: 'viewers may look and change nothing; ask an owner for more',
-  delete: 'only owners may delete',
-  keys: 'only owners see and make keys',
-  team: 'only owners decide who belongs to the team',
-  billing: 'only owners see to plans and bills',
+  read: "you don't have access to this tenant",
+  change: "viewers can't make changes; ask an owner for a higher role",
+  delete: 'only owners can delete',
+  keys: 'only owners can manage API keys',
+  team: 'only owners can manage the team',
+  billing: 'only owners can manage plans and billing',
 }

@@ -13,7 +13,7 @@ const POLICY = [
   "frame-ancestors 'none'",
 ].join('; ')
 
-/** Draws the chat with the test bot. */
+/** Renders the chat with the test bot. */
 export const createSandboxPages = (): Pages => ({
   sandbox: (page) => {
     const { body, headers } = htmlPage(SandboxDocument({ page }), POLICY)

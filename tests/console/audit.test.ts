@@ -243,10 +243,7 @@ describe('pages', () => {
     'begin at no place that is none: %s',
     async (query) => {
       const { status, body } = await page(`/console/audit?${query}`)
-      expect([status, body.includes('expected the sequence number of an event')]).toEqual([
-        422,
-        true,
-      ])
+      expect([status, body.includes('expected the number of an entry')]).toEqual([422, true])
     },
   )
 })

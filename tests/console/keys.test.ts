@@ -79,7 +79,7 @@ describe('making a key', () => {
   })
 
   test.each([
-    ['nothing ticked', [], 'gate_scopes', 'Select at least one.'],
+    ['nothing ticked', [], 'gate_scopes', 'Tick at least one.'],
     [
       'a name that is none',
       [

@@ -107,7 +107,7 @@ test(
       await ada.goesTo('API keys')
       await ada.follows('Create key')
       await ada.reads('New API key')
-      await ada.chooses('Relay')
+      await ada.chooses('Webhooks')
       await ada.presses('Create key')
       await ada.reads('API key created')
       await ada.looks('12-relay-key')
@@ -131,7 +131,7 @@ test(
       await ada.goesTo('Bots')
       await ada.looks('17-bots')
       await ada.presses('Enable bot')
-      await ada.isTold('Enabled.')
+      await ada.isTold('Bot enabled.')
       await ada.presses('Start test login')
       await ada.reads('Test login')
       await ada.examines('18-login')
@@ -143,7 +143,7 @@ test(
       await chat.presses(number)
       await chat.reads('Approved')
       await chat.looks('20-approved')
-      await ada.isToldInTheEnd('Approved by Ada Lovelace.')
+      await ada.isToldInTheEnd('Approved by Ada Lovelace')
       await ada.looks('21-signed-in')
     })
 
@@ -153,7 +153,7 @@ test(
       await ada.reads('Invite a member')
       await ada.types({ Email: BEN.email })
       await ada.chooses('Viewer')
-      await ada.presses('Invite')
+      await ada.presses('Invite member')
       await ada.reads(/^Invitation (sent|created)$/)
       await ada.examines('22-invited')
       const link = await ada.copies(page.getByText('/console/invitation/'))
@@ -172,7 +172,7 @@ test(
       await ben.reads(TENANT)
       await ben.looks('25-viewer')
       const entries = await ben.entries()
-      expect(entries).not.toContain('Keys')
+      expect(entries).not.toContain('API keys')
       for (const entry of entries.slice(1)) {
         await ben.goesTo(entry)
         const offers = entry === 'Team' ? ['/console/team/leave'] : []
@@ -207,7 +207,7 @@ test(
       'Team',
     ]) {
       await ada.goesTo(entry)
-      await ada.looks(`again-${entry.toLowerCase()}`)
+      await ada.looks(`again-${entry.toLowerCase().replaceAll(' ', '-')}`)
     }
   },
   LONG,

@@ -11,7 +11,7 @@ import { createWithdrawal } from './withdrawal.ts'
 
 export type Memberships = ReturnType<typeof createMemberships>
 
-/** Who belongs to which tenant. A tenant that somebody owns keeps an owner. */
+/** Memberships in tenants. The last owner of a tenant can't leave or change role. */
 export function createMemberships(parts: {
   db: Db
   clock: Clock
@@ -58,14 +58,14 @@ export function createMemberships(parts: {
 
   function giveUpOwnership(actor: Actor, tenantId: string, operatorId: string) {
     if (!store.hasOtherOwner(tenantId, operatorId))
-      throw conflict('this is the only owner who can sign in; make somebody else an owner first')
+      throw conflict('this is the only owner who can sign in; add another owner first')
     withdrawInvitations(actor, tenantId, operatorId)
   }
 
-  /** In the order in which they came. */
+  /** Members of a tenant in the order of joining. */
   const list = (tenantId: string): MemberRow[] => store.members(tenantId)
 
-  /** Of one operator, by name of the tenant. */
+  /** Memberships of an operator, ordered by tenant name. */
   const of = (operatorId: string): MembershipRow[] => store.membershipsOf(operatorId)
 
   const record = (

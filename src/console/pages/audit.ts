@@ -109,7 +109,7 @@ const TYPES: Record<Format, string> = {
 function filterIn(tenantId: string, query: AuditQuery): AuditFilter {
   const [since, until] = [momentIn('since', query.since), momentIn('until', query.until)]
   if (since !== undefined && until !== undefined && until <= since)
-    throw invalid('until: must be after since')
+    throw invalid('until: a time after the one since which to look is expected')
   const { action, actor: actorId, object } = query
   return { tenantId, action, actorId, object, since, until }
 }
@@ -127,7 +127,7 @@ function momentIn(name: string, text: string | undefined): number | undefined {
 
 function placeIn(name: string, text: string | undefined): number | undefined {
   if (text === undefined) return undefined
-  if (!/^\d{1,15}$/.test(text)) throw invalid(`${name}: expected the sequence number of an event`)
+  if (!/^\d{1,15}$/.test(text)) throw invalid(`${name}: expected the number of an entry`)
   return Number(text)
 }
 

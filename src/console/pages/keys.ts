@@ -187,6 +187,6 @@ function wantedIn(body: Fields): Omit<NewKey, 'tenantId'> {
       ? known
       : ticked(body, scopesField(engine)).filter((scope) => known.includes(scope))
   const scopes = [...chosen, ...ownScopesIn(body)]
-  if (scopes.length === 0) throw invalid('scopes: select at least one')
+  if (scopes.length === 0) throw invalid('scopes: tick at least one')
   return { engine, scopes, ...(engine !== 'clockwork' && environment && { environment }) }
 }

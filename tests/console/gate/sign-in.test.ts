@@ -22,7 +22,7 @@ describe('the page on signing in', () => {
     await using world = await gateWorld()
     const { body } = await (await world.visitor('viewer')).open(PATH)
     expect(body.match(/Missing client_id, client_secret</g)).toHaveLength(10)
-    expect(body.match(/lacks client_id, team_id, key_id, private_key</g)).toHaveLength(1)
+    expect(body.match(/Missing client_id, team_id, key_id, private_key</g)).toHaveLength(1)
     expect(body).not.toContain('github-tenant')
   })
 
@@ -81,7 +81,7 @@ describe('the page on signing in', () => {
   test.each([
     ['https://a.example\r\n\r\njavascript:alert(1)', 'Line 3: expected an http or https URL.'],
     [`https://a.example\n${HOSTILE}`, 'Line 2: expected at most 500 characters.'],
-    [Array(101).fill('https://a.example').join('\n'), 'Enter at most 100 URLs.'],
+    [Array(101).fill('https://a.example').join('\n'), 'At most 100 addresses.'],
   ])('says which line is none, and keeps what was typed', async (urls, message) => {
     await using world = await gateWorld()
     const { send } = await world.visitor('member')

@@ -146,7 +146,7 @@ describe('the page of a webhook', () => {
       'Paused. Events are held until you resume it.',
     )
     await member.send(`${PATH}/${id}/resume`)
-    expect((await member.open(`${PATH}/${id}`)).body).toContain('nothing has been sent yet')
+    expect((await member.open(`${PATH}/${id}`)).body).toContain('no deliveries yet')
     expect((await member.send(`${PATH}/${id}/delete`)).status).toBe(403)
     const answer = await owner.send(`${PATH}/${id}/delete`)
     expect(wayOn(answer)).toEqual([303, `${PATH}?done=deleted`])

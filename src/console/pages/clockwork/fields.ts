@@ -91,7 +91,7 @@ const LONGEST_NAME = 255
 function nameIn(fields: Fields): string {
   const name = typed(fields, 'name')
   if (name !== '' && name.length <= LONGEST_NAME) return name
-  throw invalid(`name: enter 1 to ${LONGEST_NAME} characters`)
+  throw invalid(`name: expected 1 to ${LONGEST_NAME} characters`)
 }
 
 const methodIn = (fields: Fields): Method =>
@@ -114,9 +114,9 @@ function headersIn(fields: Fields): Record<string, string> {
   for (const line of asUnix(asTyped(fields, 'headers')).split('\n')) {
     if (line.trim() === '') continue
     const colon = line.indexOf(':')
-    if (colon < 1) throw invalid('headers: enter one header per line, such as "X-Token: abc"')
+    if (colon < 1) throw invalid('headers: expected a line for each, such as "X-Token: abc"')
     const name = line.slice(0, colon).trim()
-    if (entries.has(name)) throw invalid(`headers: enter ${name.slice(0, 40)} only once`)
+    if (entries.has(name)) throw invalid(`headers: ${name.slice(0, 40)} is there twice`)
     entries.set(name, line.slice(colon + 1).trim())
   }
   return Object.fromEntries(entries)

@@ -22,7 +22,7 @@ export const namesIn = (body: Fields, field: string): string[] =>
 export function channelsIn(body: Fields): string[] {
   const channels = namesIn(body, 'channels')
   if (channels.length > MOST_CHANNELS)
-    throw invalid(`channels: at most ${MOST_CHANNELS} channels, you entered ${channels.length}`)
+    throw invalid(`channels: ${channels.length} of them, the most is ${MOST_CHANNELS}`)
   return channels
 }
 
@@ -37,15 +37,13 @@ export const changeIn = (body: Fields): EndpointChange => endpointIn(body)
 
 function endpointIn(body: Fields): Omit<NewEndpoint, 'secret'> {
   const url = typed(body, 'url')
-  if (url === '') throw invalid('url: enter a URL, such as https://example.com/hook')
+  if (url === '') throw invalid('url: required, such as https://example.com/hook')
   const description = typed(body, 'description')
   if ([...description].length > LONGEST_DESCRIPTION)
-    throw invalid(`description: at most ${LONGEST_DESCRIPTION} characters`)
+    throw invalid(`description: longer than ${LONGEST_DESCRIPTION} characters`)
   const eventTypes = namesIn(body, 'event_types')
   if (eventTypes.length > MOST_EVENT_TYPES)
-    throw invalid(
-      `event_types: at most ${MOST_EVENT_TYPES} event types, you entered ${eventTypes.length}`,
-    )
+    throw invalid(`event_types: ${eventTypes.length} of them, the most is ${MOST_EVENT_TYPES}`)
   const format = FORMATS.find((one) => one === typed(body, 'format'))
   if (!format) throw invalid(`format: choose one of ${FORMATS.join(', ')}`)
   return {
@@ -66,11 +64,11 @@ function headersIn(body: Fields): Record<string, string> {
     .filter(Boolean)
   const headers = lines.map((line) => {
     const colon = line.indexOf(':')
-    if (colon < 1) throw invalid('headers: enter each header as Name: value')
+    if (colon < 1) throw invalid('headers: each line is a name, a colon and a value')
     return [line.slice(0, colon).trim(), line.slice(colon + 1).trim()] as const
   })
   if (new Set(headers.map(([name]) => name.toLowerCase())).size < headers.length)
-    throw invalid('headers: enter each header only once')
+    throw invalid('headers: one of them is there twice')
   return Object.fromEntries(headers)
 }
 
@@ -103,7 +101,7 @@ export function replayIn(fields: Fields): ReplayRequest {
 function rateIn(text: string): number {
   const rate = /^\d{1,4}$/.test(text) ? Number(text) : 0
   if (rate < 1 || rate > FASTEST)
-    throw invalid(`per_second: enter a whole number from 1 to ${FASTEST}`)
+    throw invalid(`per_second: expected a whole number of 1 to ${FASTEST}`)
   return rate
 }
 

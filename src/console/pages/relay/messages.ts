@@ -127,7 +127,7 @@ function messageIn(body: Fields): { input: NewMessage; payloadText: string } {
   const payloadText = typed(body, 'payload')
   const payload = parseJson(payloadText)
   if (typeof payload !== 'object' || payload === null || Array.isArray(payload))
-    throw invalid('payload: enter a JSON object, such as {"order": 42}')
+    throw invalid('payload: expected a JSON object, such as {"order": 42}')
   const input = { event_type: typed(body, 'event_type'), payload, channels: channelsIn(body) }
   return { input, payloadText }
 }

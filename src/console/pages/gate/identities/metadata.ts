@@ -4,7 +4,7 @@ import { type Fields, parseJson } from '../../../../http/body.ts'
 import { AppError, invalid } from '../../../../platform/errors.ts'
 import { asTyped } from '../../../form.ts'
 
-/** Reads metadata from a form; empty text is an empty object. Errors name the field. */
+/** An object, or nothing for an empty one; whatever is wrong with it is wrong with the field. */
 export function metadataIn(body: Fields): JsonObject {
   try {
     const metadata = parseJson(asTyped(body, 'metadata').trim()) ?? {}

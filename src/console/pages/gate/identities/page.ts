@@ -56,9 +56,7 @@ export function identityPage({ frames, gate, clock, operators }: GateParts) {
       async () => {
         const value = metadataIn(body)
         if (typed(body, 'seen') !== before.updated_at)
-          throw conflict(
-            'metadata: someone else changed it after you opened this form; save again to overwrite',
-          )
+          throw conflict('metadata: changed since this form was opened; saving again replaces that')
         const unchanged = { op: 'test', path, value: before.metadata_public }
         await editing.patch(caller, before.id, [unchanged, { op: 'replace', path, value }])
       },

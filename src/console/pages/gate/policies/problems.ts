@@ -5,7 +5,7 @@ export const OVERTAKEN: Problem = {
     'Someone else changed the policies after you opened this form. Save again to overwrite their changes.',
 }
 
-/** Splits a message into one error per line, each with its source line. */
+/** One of each line of a message, with the line of the text that it is about. */
 export const problemsIn = (message: string, text: string): Problem[] => {
   const lines = text.split('\n')
   return message.split('\n').map((one) => {

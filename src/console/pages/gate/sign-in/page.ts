@@ -64,8 +64,7 @@ export function methodsPage({ frames, gate, config }: GateParts) {
   async function saved({ caller }: Visit, text: string) {
     const lines = text.split('\n').map((line) => line.trim())
     const urls = lines.filter((line) => line !== '')
-    if (urls.length > MOST_RETURN_URLS)
-      throw invalid(`urls: enter at most ${MOST_RETURN_URLS} URLs`)
+    if (urls.length > MOST_RETURN_URLS) throw invalid(`urls: at most ${MOST_RETURN_URLS} addresses`)
     try {
       return await signInMethods.setReturnUrls(caller, urls)
     } catch (error) {
@@ -78,7 +77,7 @@ export function methodsPage({ frames, gate, config }: GateParts) {
   return { show, turn, saveReturnUrls }
 }
 
-/** Converts an API error about a URL's index to the line number in the form. */
+/** The API counts addresses from 0; people count lines, and those that are empty as well. */
 function inItsLine(error: AppError, lines: readonly string[]): AppError {
   const [, index, rule] = /^return_urls\.(\d+): (.+)$/s.exec(error.message) ?? []
   if (index === undefined) return error

@@ -9,8 +9,8 @@ export const FIELDS = { url: 'url', events: 'events' }
 export function wantedIn(body: Fields): { url: string; events: EventType[] } {
   const chosen = ticked(body, 'events')
   const events = EVENT_TYPES.filter((type) => chosen.includes(type))
-  if (events.length === 0) throw invalid('events: select at least one event')
+  if (events.length === 0) throw invalid('events: choose at least one')
   const url = typed(body, 'url')
-  if (url === '') throw invalid('url: enter an http or https URL')
+  if (url === '') throw invalid('url: expected an http or https URL')
   return { url, events }
 }

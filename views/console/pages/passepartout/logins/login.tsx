@@ -125,7 +125,7 @@ function sentenceOn(login: LoginRecord, user: PersonRecord | undefined, base: st
     case 'approved':
       return user ? (
         <>
-          Approved by <UserLink base={base} user={user} />.
+          Approved by <UserLink base={base} user={user} />
         </>
       ) : (
         'Approved by a user who has been deleted'
