@@ -88,7 +88,7 @@ describe('without a session', () => {
       body: new URLSearchParams({ engine: 'relay' }),
     })
     expect(status).toBe(401)
-    expect(body).toContain('nothing of what you sent was taken. Sign in')
+    expect(body).toContain('Your session has ended and nothing was saved. Sign in')
     for (const word of ['token', 'Bearer', 'API key', 'X-Session']) expect(body).not.toContain(word)
   })
 

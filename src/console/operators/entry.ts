@@ -125,23 +125,22 @@ export function createEntry(parts: {
       return { tenantId, renewed }
     })
 
-  /** What an account lacks to accept an invitation as it is. */
+  /** Why an account can't accept an invitation yet; undefined if it can. */
   function lackingFor(invitation: InvitationRow, id: string): LackingProof | undefined {
     const isMember = memberships.of(id).some(({ tenantId }) => tenantId === invitation.tenantId)
     if (existing(id).isVerified || isOfMailbox(invitation, id) || isMember) return undefined
     return mail.hasServer ? 'must verify' : 'loses credentials'
   }
 
-  /** Someone who is signed in to an account, and reads its mail, has made it themselves. */
+  /** Whether the invitation was only emailed to the account's own address, which verifies it. */
   const isOfMailbox = ({ isMailed, email }: InvitationRow, id: string): boolean =>
     isMailed && existing(id).email === email
 
   const existing = (id: string): Operator =>
     house.roster.find(id) ?? fail(notFound('operator not found'))
 
-  /**
-   * A newcomer accepts one, by the address that was invited. It is verified if the link went to the
-   * mailbox alone. Undefined where an account has the address: its owner signs in first.
+  /** Accepts an invitation with a new account of the invited address, which is verified if the link was only
+   * emailed. Undefined if the address already has an account, whose owner has to sign in first.
    */
   async function joinAsNewcomer(
     token: string,

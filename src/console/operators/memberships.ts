@@ -31,9 +31,8 @@ export function createMemberships(parts: {
     else record(actor, 'member.changed', tenantId, grantee, { role, before })
   }
 
-  /**
-   * Throws `not_found` for somebody who is no member, `conflict` for the last owner, and for more
-   * rights to an account that is not verified.
+  /** Changes a role. Throws `not_found` for non-members, and `conflict` for the last owner or for a higher
+   * role of an unverified account.
    */
   const change = (actor: Actor, tenantId: string, chosen: Chosen, role: Role): Promise<void> =>
     db.commitFor(tenantId, () => {

@@ -92,12 +92,12 @@ export function createVisitors(parts: {
   return { of, ifAny }
 }
 
-/** Throws `forbidden` for whoever acts for the installation, or belongs to no tenant. */
+/** Current tenant of an operator. Throws `forbidden` for the installation and without a tenant. */
 export function tenantPlaceOf({ place }: Visitor): Extract<Place, { kind: 'tenant' }> {
   if (place?.kind === 'tenant') return place
   throw forbidden(
     place
-      ? 'an admin account acts for the installation; choose a tenant to act in'
-      : 'you have no part in a tenant, or none any more in the one you chose: choose another',
+      ? 'switch to a tenant first; this session acts for the installation'
+      : "you don't have access to the selected tenant; select another one",
   )
 }

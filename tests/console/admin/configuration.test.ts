@@ -34,7 +34,7 @@ describe('the page on the configuration', () => {
     expect(text).toContain('settings are customized.')
     expect(text).toMatch(/\[log\].* level Value "debug" Source Environment GATEHOUSE_LOG_LEVEL/)
     expect(text).toMatch(/data_dir Value "\/srv\/<script>alert\(1\)<\/script>" Source File \S+:1/)
-    expect(text).toMatch(/\[mail\].* from Value "gate@example\.com" From flag --mail-from/)
+    expect(text).toMatch(/\[mail\].* from Value "gate@example\.com" Source Flag --mail-from/)
     expect(text).toMatch(/\[server\].* host Value "\S+" From default/)
     expect(isEscaped(page)).toBe(true)
   })

@@ -33,7 +33,7 @@ export function botPages(parts: {
   const botOf = ({ tenant }: TenantVisit, environment: Environment): Bot | undefined =>
     bots.list(tenant.tenantId).find((bot) => bot.environment === environment)
 
-  const hasSignedSomebodyIn = ({ tenant: { tenantId } }: TenantVisit, environment: Environment) =>
+  const hasUser = ({ tenant: { tenantId } }: TenantVisit, environment: Environment) =>
     records.list({ tenantId, environment }, { state: 'approved', limit: 1 }).data.length > 0
 
   const rightsOf = ({ tenant }: TenantVisit) => ({
@@ -73,7 +73,7 @@ export function botPages(parts: {
         environment,
         bot: botOf(visit, environment),
         rights: rightsOf(visit),
-        hasSignedSomebodyIn: hasSignedSomebodyIn(visit, environment),
+        hasUser: hasUser(visit, environment),
         now: clock.now(),
         ...(trial && { trial }),
       }),

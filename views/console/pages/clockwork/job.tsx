@@ -33,7 +33,7 @@ export interface JobPageProps {
   /** Number of skipped slots before each run, by slot. */
   gaps: ReadonlyMap<number, number>
   selected: Execution | undefined
-  /** Shows the runs as a list, too. */
+  /** Also shows the runs as a list. */
   isListed: boolean
   open: readonly OpenRun[]
   /** Address of this page. */

@@ -15,7 +15,7 @@ interface RunsProps {
   /** Number of skipped slots before each run, by slot. */
   gaps: ReadonlyMap<number, number>
   selected: Execution | undefined
-  /** Shows the runs as a list, too. */
+  /** Also shows the runs as a list. */
   isListed: boolean
   hrefOf: (query: { execution?: string | undefined; list?: string }) => string
   now: number

@@ -22,7 +22,7 @@ export interface BotView {
   bot: Bot | undefined
   rights: BotRights
   /** Whether a user has signed in with the bot. */
-  hasSignedSomebodyIn: boolean
+  hasUser: boolean
   now: number
   trial?: BotTrial
 }
@@ -34,7 +34,7 @@ export const BotPage = (page: BotView) => {
   const errorsOf = (form: BotTrial['form']) => (trial?.form === form ? trial.errors : undefined)
   const refusal = errorsOf('enable') ?? errorsOf('try')
   const remedy = remedyOf(bot)
-  const isUnderWay = rights.mayChange && !remedy && !(bot?.enabled && page.hasSignedSomebodyIn)
+  const isUnderWay = rights.mayChange && !remedy && !(bot?.enabled && page.hasUser)
   return (
     <>
       <PageHead

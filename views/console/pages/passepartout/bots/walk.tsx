@@ -74,7 +74,7 @@ const testSteps = (page: BotView): Step[] => [
   ...lastSteps(page),
 ]
 
-const lastSteps = ({ bot, hasSignedSomebodyIn }: BotView): Step[] => [
+const lastSteps = ({ bot, hasUser }: BotView): Step[] => [
   {
     title: 'Enable the bot',
     text: 'The bot then answers users who sign in.',
@@ -83,6 +83,6 @@ const lastSteps = ({ bot, hasSignedSomebodyIn }: BotView): Step[] => [
   {
     title: 'Start a test login',
     text: 'You get a link and a QR code. Open either one, approve the sign-in, and see the result here.',
-    isDone: bot?.enabled === true && hasSignedSomebodyIn,
+    isDone: bot?.enabled === true && hasUser,
   },
 ]
