@@ -120,7 +120,7 @@ describe('the ways in', () => {
     const page = () =>
       app.raw('/console/account', { headers: { cookie: `identity_session=${token}` } })
     const before = await page()
-    expect(rowOf(before, 'password')).toContain('Password Set up Since now')
+    expect(rowOf(before, 'password')).toContain('Password Set up Added now')
     expect(rowOf(before, 'totp')).toContain('Not set up')
     expect(rowOf(before, 'lookup_secret')).toBe('')
 

@@ -266,7 +266,10 @@ test('where somebody acts is chosen for one session, among what is theirs', asyn
   const installation = await visitor.press(page, 'place=installation')
   expect(installation.text).toContain('Current tenant: Installation')
   const refused = await visitor.visit(`${app.url}/console/keys`)
-  expect([refused.status, refused.text]).toEqual([403, expect.stringContaining('choose a tenant')])
+  expect([refused.status, refused.text]).toEqual([
+    403,
+    expect.stringContaining('Switch to a tenant first'),
+  ])
   const body = new URLSearchParams({ place: other.id })
   expect((await visitor.visit(`${app.url}/console/place`, { method: 'POST', body })).status).toBe(
     403,

@@ -73,7 +73,7 @@ describe('what comes next, and what happens', () => {
     const list = /<ol class="coming"[\s\S]*?<\/ol>/.exec(await here.html())?.[0] ?? ''
     const names = [...list.matchAll(/<a [^>]*>(.*?)<\/a>/g)].map(([, name]) => name)
     expect(names).toEqual(['Quarterly', 'Reminder', 'Nightly'])
-    expect(wordsOf(list)).toContain('every 15 minutes')
+    expect(wordsOf(list)).toContain('Every 15 minutes')
   })
 
   test('are things of every engine, the newest first', async () => {

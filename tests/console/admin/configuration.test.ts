@@ -35,7 +35,7 @@ describe('the page on the configuration', () => {
     expect(text).toMatch(/\[log\].* level Value "debug" Source Environment GATEHOUSE_LOG_LEVEL/)
     expect(text).toMatch(/data_dir Value "\/srv\/<script>alert\(1\)<\/script>" Source File \S+:1/)
     expect(text).toMatch(/\[mail\].* from Value "gate@example\.com" Source Flag --mail-from/)
-    expect(text).toMatch(/\[server\].* host Value "\S+" From default/)
+    expect(text).toMatch(/\[server\].* host Value "\S+" Source Default/)
     expect(isEscaped(page)).toBe(true)
   })
 

@@ -148,7 +148,7 @@ describe('the page of a tenant', () => {
     expect(text).toContain('Active on the free plan, 1 request this month')
     expect(text).toContain('Jobs (clockwork) 1')
     expect(text).toMatch(/member@shown.example Viewer/)
-    expect(text).toContain('Its pages open to its members alone')
+    expect(text).toContain('Only members can open its pages')
     expect(text).toContain('A tenant cannot be deleted')
   })
 

@@ -201,7 +201,7 @@ const wayColumns = (base: string, now: number): Column<WayLine>[] => [
   { label: 'Method', isWide: true, cell: ({ name }) => name },
   { label: 'Status', narrow: 'corner', cell: ({ mark }) => <StatusMark {...mark} /> },
   {
-    label: 'Since',
+    label: 'Added',
     align: 'right',
     cell: ({ since }) => (since === undefined ? '–' : <Time at={since} now={now} />),
   },

@@ -7,6 +7,7 @@ import { Id } from '../id.tsx'
 import { Text } from '../text.tsx'
 import { Time } from '../time.tsx'
 import { url } from '../url.ts'
+import { capitalized } from '../words.ts'
 import type { AuditShown } from './audit.tsx'
 
 /** Columns of the audit log. Targets and actors link to their pages. */
@@ -31,13 +32,20 @@ export const columns = (page: AuditShown): Column<LoggedEntry>[] => [
 /** Splits `passepartout:bot:0192…` into kind and ID. IDs that tenants choose may contain colons. */
 const OBJECT = /^((?:passepartout:)?\w+):(.+)$/s
 
+/** Kinds of targets whose names differ from the API. */
+const KINDS: Readonly<Record<string, string>> = {
+  identity: 'user',
+  key: 'API key',
+  'passepartout:user': 'messenger user',
+}
+
 const Thing = ({ entry, ...page }: AuditShown & { entry: LoggedEntry }) => {
   const [, kind = '', id] = OBJECT.exec(entry.object) ?? []
   if (id === undefined) return <Text text={entry.object} limit={48} />
   const href = entry.action.endsWith('.deleted') ? undefined : pageOf(page, kind, id)
   return (
     <>
-      {kind.replace('passepartout:', '').replaceAll('_', ' ')}{' '}
+      {KINDS[kind] ?? kind.replace('passepartout:', '').replaceAll('_', ' ')}{' '}
       <Name id={id} what={`${kind} ID`} href={href} />
     </>
   )
@@ -53,7 +61,7 @@ const WORDS: Record<LoggedEntry['actor']['kind'], string> = {
 
 const Who = ({ entry, ...page }: AuditShown & { entry: LoggedEntry }) => {
   const { kind, id } = entry.actor
-  if (id === undefined) return <>{WORDS[kind]}</>
+  if (id === undefined) return <>{capitalized(WORDS[kind])}</>
   const href = pageOf(page, kind === 'person' ? 'identity' : kind, id)
   const name = page.names.get(id)
   if (name !== undefined)

@@ -6,7 +6,7 @@ import { Icon } from '../../icons.tsx'
 import { IN_PLACE } from '../../in-place.ts'
 import { Section } from '../../section.tsx'
 import { StatusMark } from '../../status-mark.tsx'
-import { duration, Time, utc } from '../../time.tsx'
+import { duration, Time, utcMinute } from '../../time.tsx'
 import { amount, OUTCOMES, outcomeOf } from './words.tsx'
 
 interface RunsProps {
@@ -96,7 +96,7 @@ function stripOf({ attempts, gaps, selected, isListed, hrefOf }: RunsProps) {
     const href = hrefOf({ execution: attempt.id, ...(isListed && { list: 'all' }) })
     const isFirst = attempt.trigger === 'schedule' && attempt.attempt === 1
     const skipped = isFirst ? gaps.get(attempt.slotAt) : undefined
-    const when = utc(attempt.startedAt)
+    const when = utcMinute(attempt.startedAt)
     return [
       ...(skipped === undefined
         ? []

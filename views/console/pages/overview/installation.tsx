@@ -105,7 +105,7 @@ export const InstallationTroubles = (page: {
       aside={
         <ScopedForm action={url(page.base, FRAME_PATHS.place)}>
           <Button name="place" value="installation" isSmall>
-            Go to the installation
+            Switch to installation
           </Button>
         </ScopedForm>
       }

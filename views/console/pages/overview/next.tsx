@@ -4,6 +4,7 @@ import { LinkButton } from '../../form/button.tsx'
 import { PAGES } from '../../frame/navigation.ts'
 import { shorten } from '../../text.tsx'
 import { url } from '../../url.ts'
+import { capitalized } from '../../words.ts'
 
 const LONGEST_NAME = 48
 const MINUTE_MS = 60_000
@@ -45,7 +46,7 @@ export const Next = ({
         isEndless: (again.at(-1) ?? until) < until,
         name: shorten(name, LONGEST_NAME),
         href: url(base, `/console/${kind === 'cron' ? 'jobs' : 'delayed'}/${id}`),
-        note: words,
+        note: capitalized(words),
       }))}
     />
   )

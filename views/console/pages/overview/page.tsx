@@ -90,7 +90,7 @@ function stateOf({ base, isFresh, today, troubles }: Glance): {
     sentence:
       active === 0
         ? 'No problems'
-        : `No problems: no failures in ${counted(active, 'job')}, no failing endpoints.`,
+        : `No problems: no failures in ${counted(active, 'job')}, no failing endpoints`,
   }
 }
 

@@ -33,7 +33,7 @@ export const Editor = ({ base, policies, typed, problems = [] }: PoliciesView) =
         rows={Math.min(28, Math.max(12, text.split('\n').length + 1))}
         value={text}
         error={problems[0] && summaryOf(problems[0]).message}
-        help="At most 32 KB in total. Nothing is allowed unless a policy permits it. forbid overrides permit."
+        help="At most 32 KB in total. Nothing is allowed unless a policy permits it. A forbid policy overrides permit policies."
       />
     </Form>
   )

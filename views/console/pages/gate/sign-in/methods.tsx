@@ -45,7 +45,7 @@ const methodsOf = ({ hasCode, hasMail, hasSecondFactor }: SignInView): Method[] 
   {
     id: 'second-factor',
     name: 'Two-factor authentication',
-    text: 'Required for users who set up an authenticator app. If disabled, for no user.',
+    text: 'Required for users who set up an authenticator app. If disabled, sign-in never requires it.',
     isOn: hasSecondFactor,
     isSwitched: true,
   },
