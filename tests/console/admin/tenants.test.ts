@@ -149,7 +149,7 @@ describe('the page of a tenant', () => {
     expect(text).toContain('Jobs (clockwork) 1')
     expect(text).toMatch(/member@shown.example Viewer/)
     expect(text).toContain('Only members can open its pages')
-    expect(text).toContain('A tenant cannot be deleted')
+    expect(text).toContain("Tenants can't be deleted")
   })
 
   test('tells an admin who is a member how to get in', async () => {
