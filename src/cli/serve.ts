@@ -75,7 +75,7 @@ async function serveUntilStopped({ config, loaded, io, options }: Configured): P
   const stopSignal = nextSignal()
   log.info('listening', { url: listener.url, dataDir, version: VERSION })
   if (isPaused)
-    log.warn('paused: jobs, deliveries, mails and bots wait for a start without --paused')
+    log.warn('paused: no jobs, deliveries, mails or bots until a start without --paused')
   const hasTenant = platform.tenants.list().length > 0
   const steps = firstSteps({ io, config, port: listener.port, setUpToken, hasTenant })
   if (steps) io.err(steps)
@@ -125,7 +125,7 @@ function logFor({ log }: Config, io: Io): Log {
 
 /** Exits. The leases of unfinished work run out, and the next process takes it over. */
 function abandon(log: Log) {
-  log.error('gave up waiting for work under way')
+  log.error('stopped without waiting for work in progress')
   process.exit(EXIT.failure)
 }
 
