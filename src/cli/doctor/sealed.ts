@@ -29,7 +29,7 @@ export function sealedSecrets({ dataDir }: Pick<Config, 'dataDir'>, db: Db): Fin
     if (count > 0) counts.set(table, (counts.get(table) ?? 0) + count)
   }
   const scope = isTimeUp() ? ' (as far as read in 3 seconds)' : ''
-  if (counts.size === 0) return [ok(check, `all readable with master.key${scope}`)]
+  if (counts.size === 0) return [ok(check, `all sealed with a known key${scope}`)]
   const listed = [...counts].map(([table, count]) => `${table} ${count}`).join(', ')
   return [
     warning(
