@@ -3,11 +3,11 @@ import type { ParseArgsOptionDescriptor } from 'node:util'
 import type { Config, LoadResult } from '../config/index.ts'
 import { LINE_TRICKS } from '../platform/tricks.ts'
 
-/** How a command ends: the numbers that shells and service managers see. */
+/** Exit codes of commands. */
 export const EXIT = { ok: 0, failure: 1, usage: 2, config: 78 } as const
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT]
 
-/** The outside of the program, so that tests can stand in for it. */
+/** The environment of the program, which tests replace. */
 export interface Io {
   /** Resolves once the text is written; rejects if it can't be, unless the reader closed the pipe. */
   out: (text: string) => void | Promise<void>
@@ -41,7 +41,7 @@ export interface Option extends ParseArgsOptionDescriptor {
 export interface Invocation {
   io: Io
   loaded: LoadResult
-  /** Given options by name; lists for those that may be repeated. */
+  /** Given options by name; repeatable ones are lists. */
   options: Record<string, string | boolean | string[] | undefined>
   /** Words after the verb, in the order of `positionals`. */
   args: string[]
@@ -64,7 +64,7 @@ export interface Answer {
 type Outcome = Answer | ExitCode
 
 interface Described {
-  /** The words that call it: `tenant create`. */
+  /** The words of the command, such as `tenant create`. */
   name: string
   summary: string
   options?: Record<string, Option>

@@ -8,7 +8,7 @@ export function sentenceOf(error: unknown): string {
   return known instanceof Error && isSystemError(known) ? ofSystem(known) : messageOf(known)
 }
 
-/** By the system's names of errors. */
+/** Sentences by error code of the system. */
 const WORDS: Readonly<Record<string, string>> = {
   ENOSPC: 'the disk is full',
   EDQUOT: 'this account has used up its disk quota',

@@ -56,7 +56,7 @@ const NETWORK: Readonly<Record<string, string>> = {
 
 const IN_MEMORY = new Set(['tmpfs', 'ramfs'])
 const OVERLAYS = new Set(['overlay', 'aufs', 'fuse.fuse-overlayfs'])
-/** Directories of the host in a container or a machine that is a guest. */
+/** Types of host directories that are shared with a container or virtual machine. */
 const SHARED = new Set(['virtiofs', 'fakeowner', 'fuse.grpcfuse', 'fuse.osxfs', 'osxfs'])
 const NAMELESS_VOLUME = /\/volumes\/[0-9a-f]{64}\/_data$/
 
