@@ -33,7 +33,7 @@ import {
 } from './tenant.ts'
 import { version } from './version.ts'
 
-/** Every verb, in the order in which the help shows them. */
+/** All commands, in the order of the help. */
 export const commands: readonly Command[] = [
   serve,
   tenantCreate,

@@ -5,7 +5,7 @@ const SHELLS = ['bash', 'zsh', 'fish'] as const
 /** Prints a script that completes the verbs of `commands` and their options. */
 export const completionOf = (commands: () => readonly Command[]): Command => ({
   name: 'completion',
-  summary: 'Print a completion script: source <(gatehouse completion bash).',
+  summary: 'Print a shell completion script, as in: source <(gatehouse completion bash)',
   positionals: ['SHELL'],
   runBare: async ({ io, args }) => {
     await io.out(scripts[oneOf(SHELLS, 'SHELL', args[0])](commands()))
@@ -13,7 +13,7 @@ export const completionOf = (commands: () => readonly Command[]): Command => ({
   },
 })
 
-/** First words, and behind each of them its second words. */
+/** First words of commands, each with its second words. */
 function wordsOf(commands: readonly Command[]) {
   const groups = new Map<string, string[]>()
   for (const { name } of commands) {

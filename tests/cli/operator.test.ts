@@ -18,7 +18,7 @@ const ADA = ['--email', 'ada@example.com']
 const PASSWORD = 'seven green bicycles'
 const SECURED =
   'ada@example.com is not verified: any password, two-factor authentication, social login, session and invitation ' +
-  'of the account was removed.\nTo let them in: operator login-link --email ada@example.com\n'
+  'of the account was removed.\nTo sign them in: operator login-link --email ada@example.com\n'
 
 /** The command line on a data directory with one tenant. */
 async function startWorld() {
@@ -98,7 +98,7 @@ describe('operator create', () => {
     using world = await startWorld()
     const { out } = await world.create('--tenant', world.acme, '--role', 'viewer', '--admin')
     expect(out).toMatch(
-      /^Created operator ada@example.com \(not verified\), who runs the installation, Acme \(viewer\)\.\n[0-9a-f-]{36}\nTo let them in: operator login-link --email ada@example.com\n$/,
+      /^Created operator ada@example.com \(not verified\)\. Access: installation \(admin\), Acme \(viewer\)\.\n[0-9a-f-]{36}\nTo sign them in: operator login-link --email ada@example.com\n$/,
     )
   })
 
@@ -106,9 +106,7 @@ describe('operator create', () => {
     using folder = temporaryFolder()
     const { code, out } = await cli(folder.path)('operator', 'create', ...ADA)
     expect(code).toBe(0)
-    expect(out).toStartWith(
-      'Created operator ada@example.com (not verified), who runs nothing yet.\n',
-    )
+    expect(out).toStartWith('Created operator ada@example.com (not verified). Access: none yet.\n')
   })
 
   test('leaves rows of the command line in the log, of the tenant and of the house', async () => {
@@ -146,15 +144,21 @@ describe('operator create', () => {
       ['a name of two lines', [...ADA, '--name', 'a\nb'], '--name: expected one line', 1],
       ['no such tenant', [...ADA, '--tenant', of, '--role', 'owner'], '--tenant: tenant not', 1],
       ['the house', [...ADA, '--tenant', HOUSE_ID, '--role', 'owner'], '--tenant: tenant not', 1],
-      ['a tenant alone', [...ADA, '--tenant', of], '--tenant: needs a --role: owner', 2],
-      ['a role alone', [...ADA, '--role', 'owner'], '--role: needs the --tenant', 2],
+      ['a tenant alone', [...ADA, '--tenant', of], '--tenant: add --role, one of owner', 2],
+      ['a role alone', [...ADA, '--role', 'owner'], '--role: add --tenant', 2],
       [
         'another role',
         [...ADA, '--tenant', of, '--role', 'king'],
         '--role: expected one of owner, member, viewer',
         2,
       ],
-      ['no password', [...ADA, '--password-stdin'], '--password-stdin: nothing stands', 1, '\n'],
+      [
+        'no password',
+        [...ADA, '--password-stdin'],
+        '--password-stdin: standard input is empty',
+        1,
+        '\n',
+      ],
       ['two passwords', [...ADA, '--password-stdin'], '--password-stdin: expected one', 1, 'a\nb'],
       ['a short one', [...ADA, '--password-stdin'], '--password-stdin: at least', 1, 'abc'],
       ['a common one', [...ADA, '--password-stdin'], '--password-stdin: many', 1, 'password1234'],
@@ -173,7 +177,7 @@ describe('operator create', () => {
     const part = ['--tenant', HOUSE_ID, '--role', 'owner']
     const { code, err } = await cli(folder.path)('operator', 'create', ...ADA, ...part)
     expect(code).toBe(1)
-    expect(err).toContain('there is no data in')
+    expect(err).toContain('no data in')
     expect(existsSync(join(folder.path, 'data'))).toBe(false)
   })
 })
@@ -184,7 +188,7 @@ describe('operator create for somebody who is there', () => {
     await world.create()
     const { code, err } = await world.operator('create', '--email', 'ADA@example.com')
     expect(code).toBe(1)
-    expect(err).toStartWith('--email: an operator has this address; --tenant with --role')
+    expect(err).toStartWith('--email: an operator already has this address')
     expect(await world.list()).toHaveLength(1)
   })
 
@@ -195,8 +199,8 @@ describe('operator create for somebody who is there', () => {
 
     const { out } = await world.create(...part, '--name', 'Eva')
     expect(out).toBe(
-      'ada@example.com was an operator before, and now runs Acme (member).\n' +
-        'Nothing else has changed: --name would be for somebody new.\n' +
+      'Updated operator ada@example.com. Access: Acme (member).\n' +
+        'Ignored --name: only for new operators.\n' +
         SECURED,
     )
     const admin = (await world.create(...part, '--admin', '--json')).json()
@@ -212,7 +216,7 @@ describe('operator create for somebody who is there', () => {
     const { code, err } = await world.create(...all)
     expect({ code, err }).toEqual({
       code: 1,
-      err: '--email: an operator has this address, and all of that already\n',
+      err: '--email: this operator already has that access\n',
     })
     expect(world.audited()).toHaveLength(rows)
   })
@@ -221,7 +225,7 @@ describe('operator create for somebody who is there', () => {
     using world = await startWorld()
     const as = (role: string) => world.create('--tenant', world.acme, '--role', role)
     await as('viewer')
-    expect((await as('owner')).out).toContain('now runs Acme (owner).')
+    expect((await as('owner')).out).toContain('Access: Acme (owner).')
     expect(await as('member')).toMatchObject({
       code: 1,
       err: '--role: this is the only owner who can sign in; add another owner first\n',
@@ -238,14 +242,21 @@ describe('operator create for somebody who is there', () => {
 describe('operator list', () => {
   test('shows who runs what, in the order in which they came', async () => {
     using world = await startWorld()
-    expect((await world.operator('list')).out).toBe('No operator yet.\n')
+    expect((await world.operator('list')).out).toBe('No operators yet.\n')
     await world.create('--tenant', world.acme, '--role', 'owner', '--admin', '--name', 'Ada')
     await world.operator('create', '--email', 'ben@example.com')
     const rows = (await world.operator('list')).out.split('\n').map((line) => line.split(/ {2,}/))
     const ada = 'ada@example.com'
     expect(rows).toEqual([
-      ['ID', 'EMAIL', 'EMAIL STATUS', 'NAME', 'STATE', 'RUNS'],
-      [expect.any(String), ada, 'not verified', 'Ada', 'active', 'the installation, Acme (owner)'],
+      ['ID', 'EMAIL', 'EMAIL STATUS', 'NAME', 'STATE', 'ACCESS'],
+      [
+        expect.any(String),
+        ada,
+        'not verified',
+        'Ada',
+        'active',
+        'installation (admin), Acme (owner)',
+      ],
       [expect.any(String), 'ben@example.com', 'not verified', '-', 'active', '-'],
       [''],
     ])
@@ -260,11 +271,11 @@ describe('operator deactivate, reactivate, sign-out and take-admin', () => {
     const verb = async (name: string, ...more: string[]) =>
       (await world.operator(name, '--email', 'ADA@example.com', ...more)).out
     expect(await verb('deactivate')).toBe(
-      'ada@example.com (not verified) is deactivated, and signed out everywhere.\n',
+      'ada@example.com (not verified) is deactivated and signed out everywhere.\n',
     )
     expect(JSON.parse(await verb('deactivate', '--json'))).toMatchObject({ state: 'inactive' })
     expect(await verb('reactivate')).toBe(
-      `ada@example.com is active, and may sign in again.\n${SECURED}`,
+      `ada@example.com is active and can sign in again.\n${SECURED}`,
     )
     expect(await verb('sign-out')).toBe(
       'ada@example.com (not verified) is signed out everywhere.\n',
@@ -303,7 +314,7 @@ describe('operator deactivate, reactivate, sign-out and take-admin', () => {
       const { code, err } = await world.operator(name, ...ADA)
       expect({ code, err }).toEqual({
         code: 1,
-        err: '--email: no operator has this address; operator list shows all\n',
+        err: '--email: no operator has this address. See operator list\n',
       })
     },
   )
@@ -331,7 +342,7 @@ describe('operator login-link', () => {
     const url = expect.stringMatching(/^https:\/\/example\.com\/gate\/console\/link\/[\w-]{40,}$/)
     expect(json()).toEqual({ url })
     expect((await world.link(...AT)).out).toMatch(
-      /^https:\S+\/console\/link\/\S+\n\nGood once, for 10 minutes\.\nada@example\.com is not verified: using the link removes .*\n$/,
+      /^https:\S+\/console\/link\/\S+\n\nThe link works once, for 10 minutes\.\nada@example\.com is not verified: using the link removes .*\n$/,
     )
     expect(world.audited().map(({ action }) => action)).toEqual([
       'identity.created',
@@ -345,7 +356,7 @@ describe('operator login-link', () => {
     await world.create()
     const { out, err, json } = await world.link('--json')
     expect(json().url).toStartWith('http://127.0.0.1:8420/console/link/')
-    expect(err).toStartWith('If your browser reaches the server by another address')
+    expect(err).toStartWith('If your browser uses another address')
     expect(out).not.toContain('If your browser')
   })
 
@@ -381,13 +392,15 @@ describe('operator login-link', () => {
     const { people } = app.gate
     const ada = people.existing(HOUSE_ID, id)
     await app.db.commit(() => void people.change(ada, { kind: 'system' }, { state: 'inactive' }))
-    expect(await refused()).toBe('--email: their account is deactivated')
+    expect(await refused()).toBe(
+      '--email: this account is deactivated. Run operator reactivate first',
+    )
   })
 
   test('makes nothing where there is no data', async () => {
     using folder = temporaryFolder()
     const { code, err } = await cli(folder.path)('operator', 'login-link', ...ADA)
-    expect({ code, err }).toEqual({ code: 1, err: expect.stringContaining('there is no data in') })
+    expect({ code, err }).toEqual({ code: 1, err: expect.stringContaining('no data in') })
     expect(existsSync(join(folder.path, 'data'))).toBe(false)
   })
 })

@@ -10,22 +10,25 @@ import { EMAIL, present, runsOf, securedNote, wayIn } from './present.ts'
 
 export const operatorCreate: Command = {
   name: 'operator create',
-  summary: 'Let somebody use the console, or give an operator more to run.',
+  summary: 'Create an operator of the console, or give an operator more rights.',
   options: {
     email: EMAIL,
-    name: { type: 'string', value: 'NAME', help: 'What others call them.' },
-    tenant: { type: 'string', value: 'ID', help: 'A tenant that they help run, with --role.' },
-    role: { type: 'string', value: 'ROLE', help: `What they are there: ${ROLES.join(', ')}.` },
-    admin: { type: 'boolean', help: 'They run the installation: tenants, plans, backups.' },
+    name: { type: 'string', value: 'NAME', help: 'Display name.' },
+    tenant: { type: 'string', value: 'ID', help: 'A tenant to give them a role in. Needs --role.' },
+    role: { type: 'string', value: 'ROLE', help: `Role in the tenant: ${ROLES.join(', ')}.` },
+    admin: {
+      type: 'boolean',
+      help: 'Make them an admin of the installation: tenants, plans, backups.',
+    },
     'password-stdin': {
       type: 'boolean',
-      help: 'Read a password from standard input; without one they come in by operator login-link.',
+      help: 'Read a password from standard input. Without one, they sign in with operator login-link.',
     },
   },
   run: async ({ config, io, options }) => {
     const wanted = wantedIn(options)
     const password = options['password-stdin'] ? passwordIn(await io.in()) : undefined
-    // A tenant cannot be in a directory that is new: the wrong one was named.
+    // A new data directory has no tenants, so with --tenant it is the wrong one.
     const open = wanted.part ? withOffices : withNewOffices
     return open(config, async (offices) => {
       const { db, clock } = offices
@@ -42,11 +45,11 @@ interface Wanted {
   name: string
   part: { tenantId: string; role: Role } | undefined
   isAdmin: boolean
-  /** Options that are for somebody new alone. */
+  /** Given options that apply only to a new operator. */
   ofNewcomers: string[]
 }
 
-/** Looked at before anything is read or made. */
+/** Parses the options before anything is read or created. */
 function wantedIn(options: Invocation['options']): Wanted {
   const { email, name, admin } = options
   return {
@@ -60,15 +63,15 @@ function wantedIn(options: Invocation['options']): Wanted {
 
 function partIn({ tenant, role }: Invocation['options']): Wanted['part'] {
   if (tenant === undefined && role === undefined) return undefined
-  if (tenant === undefined) throw new UsageError('--role: needs the --tenant that it is for')
-  if (role === undefined) throw new UsageError(`--tenant: needs a --role: ${ROLES.join(', ')}`)
+  if (tenant === undefined) throw new UsageError('--role: add --tenant')
+  if (role === undefined) throw new UsageError(`--tenant: add --role, one of ${ROLES.join(', ')}`)
   return { tenantId: `${tenant}`, role: oneOf(ROLES, 'role', role) }
 }
 
-/** As `echo` and editors leave it; blanks are part of a password. */
+/** The password without a final line break; blanks are part of it. */
 function passwordIn(typed: string): string {
   const password = typed.replace(/\r?\n$/, '')
-  if (password === '') throw invalid('--password-stdin: nothing stands on standard input')
+  if (password === '') throw invalid('--password-stdin: standard input is empty')
   if (/[\r\n]/.test(password)) throw invalid('--password-stdin: expected one line')
   return password
 }
@@ -76,20 +79,20 @@ function passwordIn(typed: string): string {
 type Desk = ReturnType<typeof deskOf>
 type KnownOperator = NonNullable<ReturnType<Desk['accounts']['find']>>
 
-/** The offices that operators are made in. Throws `not_found` for a tenant that is not there. */
+/** The services that create operators. Throws `not_found` for an unknown tenant. */
 function deskOf({ db, actor, tenants, operators }: Offices, { part }: Wanted) {
   const office = operators()
   const place = part && { role: part.role, tenant: tenantOf(part.tenantId) }
 
   function tenantOf(id: string): Tenant {
     if (tenants.exists(id)) return tenants.find(id)
-    throw notFound('--tenant: tenant not found; tenant list shows all')
+    throw notFound('--tenant: tenant not found. See tenant list')
   }
 
   return { ...office, db, actor, place }
 }
 
-/** Nobody has shown yet that the mailbox is theirs. */
+/** Creates an operator with an unverified address. */
 async function create(
   { accounts, store, memberships, admins, actor, place }: Desk,
   { email, name, password, isAdmin }: Wanted & { password: string | undefined },
@@ -104,12 +107,12 @@ async function create(
   )
   const operator = present(store, accounts.roster.of(made))
   const text =
-    `Created operator ${made.email} (not verified), who runs ${runsOf(operator) || 'nothing yet'}.\n${made.id}\n` +
+    `Created operator ${made.email} (not verified). Access: ${runsOf(operator) || 'none yet'}.\n${made.id}\n` +
     wayIn(made.email)
   return { json: { ...operator, created: true }, text }
 }
 
-/** Throws `conflict` where there is nothing to give: whoever expects somebody new is told. */
+/** Gives an existing operator more rights. Throws `conflict` if there is nothing to give. */
 async function giveMore(
   { store, accounts, memberships, admins, grantees, db, actor, place }: Desk,
   known: KnownOperator,
@@ -123,8 +126,8 @@ async function giveMore(
   if (!isOtherRole && !isNewAdmin)
     throw conflict(
       place || isAdmin
-        ? '--email: an operator has this address, and all of that already'
-        : '--email: an operator has this address; --tenant with --role, or --admin, gives them more',
+        ? '--email: this operator already has that access'
+        : '--email: an operator already has this address. To give them more access, use --admin, or --tenant with --role',
     )
   if (isOtherRole && !isMore)
     await reworded(
@@ -141,13 +144,13 @@ async function giveMore(
   const operator = present(store, accounts.roster.of(known))
   const kept = ofNewcomers.map((option) => `--${option}`).join(' and ')
   const text =
-    `${email} was an operator before, and now runs ${runsOf(operator)}.` +
-    (kept && `\nNothing else has changed: ${kept} would be for somebody new.`) +
+    `Updated operator ${email}. Access: ${runsOf(operator)}.` +
+    (kept && `\nIgnored ${kept}: only for new operators.`) +
     (isGrant && !operator.email_verified ? `\n${securedNote(email)}` : '')
   return { json: { ...operator, created: false }, text }
 }
 
-/** By the name of what the office calls them. */
+/** Options by the service's name of the field. */
 const OPTIONS: Readonly<Record<string, string>> = {
   'traits.email': '--email',
   'traits.display_name': '--name',
@@ -157,7 +160,7 @@ const OPTIONS: Readonly<Record<string, string>> = {
 const byOption = (message: string): string =>
   message.replace(/^[a-z._]+(?=: )/, (field) => OPTIONS[field] ?? field)
 
-/** Whoever typed options is told of options. */
+/** Runs `work` and rewords the message of its error. */
 async function reworded<T>(words: (message: string) => string, work: () => Promise<T>): Promise<T> {
   try {
     return await work()

@@ -89,7 +89,7 @@ export function createLive({ clock, log }: { clock: Clock; log: Log }) {
         for (const viewer of topic.viewers) show(topic, viewer)
       } catch (error) {
         // Storage that cannot be read now may be read a second later.
-        log.warn('a page could not be kept up to date', { error: String(error) })
+        log.warn('live page update failed', { error: String(error) })
       }
     }
     if (topics.size > 0) cancelTurn ??= clock.after(LOOK_MS, turn)

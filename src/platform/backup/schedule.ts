@@ -96,7 +96,7 @@ export function createBackups(parts: {
       if (row) await make(row)
     } catch (error) {
       if (error instanceof DatabaseLostError) return
-      log.error('backups are held up', { error: messageOf(error) })
+      log.error('backup schedule failed', { error: messageOf(error) })
     }
   }
 
@@ -115,7 +115,7 @@ export function createBackups(parts: {
     const begun = begin(also)
     looking = begun
       .then(make)
-      .catch((error) => log.error('a backup was not made', { error: messageOf(error) }))
+      .catch((error) => log.error('backup could not be made', { error: messageOf(error) }))
       .finally(() => {
         looking = undefined
         if (running) cancelTimer = clock.after(sleepMs(), look)
