@@ -58,10 +58,10 @@ describe('who may do what', () => {
 })
 
 test('the page has id, plan, usage and commands, and says that nothing can be deleted', async () => {
-  const { id } = await app.tenant('Acme', 'metered')
+  const { id } = await app.tenant('Acme', 'Metered')
   const { see } = await operator({ [id]: 'viewer' })
   const { body } = await see()
-  for (const text of [id, 'metered', '/console/usage', '/v1/relay/messages', 'delete a tenant yet'])
+  for (const text of [id, 'Metered', '/console/usage', '/v1/relay/messages', 'delete a tenant yet'])
     expect(body).toContain(text)
   await app.platform.tenants.suspend({ kind: 'cli' }, id, 'billing')
   expect((await see()).body).toContain('Suspended because of an unpaid bill')

@@ -12,6 +12,7 @@ import { Text } from '../text.tsx'
 import { Time } from '../time.tsx'
 import type { Tone } from '../tone.ts'
 import { url } from '../url.ts'
+import { capitalized } from '../words.ts'
 
 const STATES: Record<TenantStatus, { tone: Tone; sentence: string }> = {
   active: { tone: 'good', sentence: 'Active' },
@@ -49,7 +50,7 @@ export const SettingsPage = (page: {
             [
               'Plan',
               <>
-                {tenant.plan} <a href={url(base, '/console/usage')}>Usage</a>
+                {capitalized(tenant.plan)} <a href={url(base, '/console/usage')}>Usage</a>
               </>,
             ],
             ['Created', <Time at={Date.parse(tenant.created_at)} now={now} />],

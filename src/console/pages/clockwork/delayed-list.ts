@@ -86,7 +86,7 @@ export function createDelayedList(
       mayChange: may(role, 'change'),
       now,
     })
-    return listPage(visit, 'Delayed', children)
+    return listPage(visit, 'Delayed jobs', children)
   }
 }
 

@@ -55,7 +55,7 @@ export const DeliveryFacts = (of: {
           ],
           ['Created', <Moment at={delivery.created_at} now={now} />],
           ['Attempts', delivery.attempts.toLocaleString('en')],
-          ['Run', String(delivery.run)],
+          ['Restarts', (delivery.run - 1).toLocaleString('en')],
           ...(of.isRefused
             ? [['Retry', 'Not possible while the endpoint is paused or disabled'] as const]
             : []),
