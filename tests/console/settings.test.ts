@@ -58,7 +58,7 @@ describe('who may do what', () => {
 })
 
 test('the page has id, plan, usage and commands, and says that nothing can be deleted', async () => {
-  const { id } = await app.tenant('Acme', 'Metered')
+  const { id } = await app.tenant('Acme', 'metered')
   const { see } = await operator({ [id]: 'viewer' })
   const { body } = await see()
   for (const text of [id, 'Metered', '/console/usage', '/v1/relay/messages', 'delete a tenant yet'])
