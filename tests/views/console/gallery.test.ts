@@ -113,7 +113,7 @@ test.each([wideDark, narrowLight])(
     await screenshot(page, `console-palette-${look.name}`)
     expect(await seriousFindings(page, { within: '#palette' })).toEqual([])
     await page.keyboard.press('Escape')
-    await page.click('text=Delete job >> nth=0')
+    await page.click('summary:has-text("Delete job")')
     await screenshot(page, `console-question-${look.name}`)
     expect(await seriousFindings(page, { within: 'dialog[open]' })).toEqual([])
     expect(await scrollsSideways(page)).toBe(false)
