@@ -45,7 +45,7 @@ export function createCodeSteps(parts: {
       const person = store.identities.byEmail(flow.tenantId, address)
       const isMeant = current.identityId === null || current.identityId === person?.id
       const isGood = person?.state === 'active' && isMeant
-      const withheld = isGood ? undefined : 'nobody who could sign in has this address'
+      const withheld = isGood ? undefined : 'no account that can sign in has this address'
       return codes.send(current, { ...sending, address, person, withheld })
     })
     return { is: 'flow', flow: sent }

@@ -115,7 +115,7 @@ export function createVerifying(parts: {
       person,
       client,
       link: 'own flow',
-      withheld: isTaken ? 'somebody else has this address' : undefined,
+      withheld: isTaken ? 'another account has this address' : undefined,
       letter: (letters, about) => letters.emailChange(about),
     })
   }
@@ -185,7 +185,7 @@ export function createVerificationKind(parts: {
         client,
         link: 'own flow',
         latestWorks: true,
-        withheld: proven ? 'the address is verified already' : 'nobody here has this address',
+        withheld: proven ? 'the address is already verified' : 'no account has this address',
         letter: (letters, about) => letters.verification(about),
       })
     })
