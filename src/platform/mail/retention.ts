@@ -12,7 +12,7 @@ export const mailRetention = (
     ? []
     : [
         {
-          name: 'mails that nobody sends',
+          name: 'unsent mails',
           deleteSlice: (now: number, limit: number) => mails.expire(EXPIRED, now, limit),
         },
       ]),
