@@ -70,7 +70,7 @@ const bot: PortableTable<BotRow> = {
   },
 }
 
-/** Who has signed in by messenger, and the bots that they did it with. */
+/** The users of a tenant, and its bots. */
 export const portable: Portable = {
   tables: [person, bot],
   leftOut: {
