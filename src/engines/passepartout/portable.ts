@@ -26,7 +26,7 @@ const person: PortableTable<PersonRow> = {
 }
 
 const asNew = (value: string | number | null) => ({
-  leftOut: 'found out anew by whoever receives its messages',
+  leftOut: 'determined again by the process that receives its messages',
   instead: () => value,
 })
 

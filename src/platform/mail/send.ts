@@ -6,7 +6,7 @@ import { domainOf, type MailServer, type Sender, secretsOf, transportOptions } f
 import type { LeasedMail } from './store/rows.ts'
 import { isFinal, reasonOf } from './trouble.ts'
 
-/** What came of a try: accepted, refused for good, or not now. */
+/** The result of an attempt: accepted, permanently refused, or to be retried. */
 export type Sent =
   | { result: 'accepted' }
   | { result: 'refused'; reason: string }
