@@ -129,7 +129,7 @@ describe('who signs up with a password', () => {
       await ada.starts('registration')
       await ada.types({ 'Email address': EMAIL, Password: PASSWORD })
       await ada.presses('Create account')
-      await ada.isTold('There is an account with this address already.')
+      await ada.isTold('An account with this email address already exists.')
       await ada.looks('sign-up-taken')
 
       await ada.follows('Sign in instead')
@@ -235,7 +235,7 @@ test(
     await dora.looks('settings-authenticator')
 
     const recovery = dora.section('Recovery codes')
-    await dora.presses('Generate new recovery codes', recovery)
+    await dora.presses('Generate recovery codes', recovery)
     await recovery.getByRole('listitem').first().waitFor()
     const codes = await recovery.getByRole('listitem').allTextContents()
     expect(codes).toHaveLength(10)
@@ -326,7 +326,7 @@ test(
     const password = fay.section('Password')
     await fay.types({ Password: email }, password)
     await fay.presses('Save', password)
-    await fay.isTold('This password is too much like your address.')
+    await fay.isTold('This password is too similar to your email address.')
     await fay.looks('settings-password-refused')
     await fay.types({ Password: NEW_PASSWORD }, password)
     await fay.presses('Save', password)

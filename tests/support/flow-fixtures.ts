@@ -211,7 +211,7 @@ export const newSettingsNodes = (): Node[] => [
     'Code from your authenticator app',
   ),
   submit('totp', 'method', 'totp', 'Save'),
-  submit('lookup_secret', 'lookup_secret_regenerate', 'true', 'Generate new recovery codes'),
+  submit('lookup_secret', 'lookup_secret_regenerate', 'true', 'Generate recovery codes'),
 ]
 
 export const CODES = [
@@ -255,7 +255,7 @@ export const keptSettingsNodes = (): Node[] => [
 const keptCodesNodes = (): Node[] => [
   csrf(),
   ...profileNodes([says(4000040, 'Enter a valid email address.', 'error')]),
-  submit('lookup_secret', 'lookup_secret_regenerate', 'true', 'Generate new recovery codes'),
+  submit('lookup_secret', 'lookup_secret_regenerate', 'true', 'Generate recovery codes'),
   submit('lookup_secret', 'lookup_secret_disable', 'true', 'Remove recovery codes'),
 ]
 

@@ -2,9 +2,10 @@ import type { Wording } from './wording.ts'
 
 const codeAndLinkExpire = (code: string, link: string) =>
   code === link
-    ? `Code und Link funktionieren einmal und sind ${code} gültig.`
-    : `Der Code ist ${code} gültig, der Link ${link}. Beide funktionieren einmal.`
-const codeExpires = (lifetime: string) => `Der Code funktioniert einmal und ist ${lifetime} gültig.`
+    ? `Code und Link sind ${code} gültig und nur einmal verwendbar.`
+    : `Der Code ist ${code} gültig, der Link ${link}. Beide sind nur einmal verwendbar.`
+const codeExpires = (lifetime: string) =>
+  `Der Code ist ${lifetime} gültig und nur einmal verwendbar.`
 const whyYouGotThis = (tenantName: string) =>
   `Du erhältst diese E-Mail, weil dein Konto bei ${tenantName} diese Adresse verwendet.`
 const IF_UNEXPECTED =

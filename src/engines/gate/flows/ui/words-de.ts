@@ -36,7 +36,7 @@ export const german: Words = {
     1050005: 'Scanne diesen QR-Code mit deiner Authenticator-App',
     1050006: '{secret}',
     1050007: 'Wiederherstellungscodes anzeigen',
-    1050008: 'Neue Wiederherstellungscodes erzeugen',
+    1050008: 'Wiederherstellungscodes erzeugen',
     1050009: '{secret}',
     1050010:
       'Speichere diese Wiederherstellungscodes jetzt. Sie werden nicht noch einmal angezeigt. Jeder Code funktioniert einmal.',

@@ -38,7 +38,7 @@ export const english = {
     1050005: 'Scan this QR code with your authenticator app',
     1050006: '{secret}',
     1050007: 'Show recovery codes',
-    1050008: 'Generate new recovery codes',
+    1050008: 'Generate recovery codes',
     1050009: '{secret}',
     1050010: "Save these recovery codes now. They won't be shown again. Each code works once.",
     1050011: "I've saved my recovery codes",
