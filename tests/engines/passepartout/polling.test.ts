@@ -94,7 +94,7 @@ describe('a bot is asked for its messages', () => {
     await until(() => Number(offsets().at(-1)) === FIRST + 15)
     expect(callsBy(world, acme.bot, 'answerCallbackQuery')).toEqual([])
     expect(callsBy(world, acme.bot, 'sendMessage')).toHaveLength(1)
-    expect(world.app.log.filter((line) => line.includes('could not be dealt with'))).toEqual([])
+    expect(world.app.log.filter((line) => line.includes('Telegram update failed'))).toEqual([])
   })
 })
 

@@ -258,7 +258,7 @@ describe('a question that could not be sent', () => {
     await called('sendMessage', 1)
     await expectNothingLeft()
     await expectNobody(world, login)
-    expect(world.app.log.some((line) => line.includes('was given up'))).toBe(true)
+    expect(world.app.log.some((line) => line.includes('sign-in message not delivered'))).toBe(true)
   })
 
   test('for a long time by one bot keeps no other waiting', async () => {
