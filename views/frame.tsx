@@ -1,10 +1,10 @@
 import type { ComponentChildren } from 'preact'
 
-/** Layout of pages outside the console, in the reader's language and hidden from search engines. */
+/** A page outside the console, in the user's language and hidden from search engines. */
 export const Frame = (page: {
   language: string
   title: string
-  /** A style sheet besides gatehouse.css, and the class of the body. */
+  /** The page's style sheet, in addition to the common one, and the class of its body. */
   styles: { sheet: string; look: string }
   children: ComponentChildren
 }) => (

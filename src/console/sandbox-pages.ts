@@ -2,7 +2,7 @@ import { htmlPage } from '../../views/html.ts'
 import { SandboxDocument } from '../../views/sandbox/page.tsx'
 import type { Pages } from '../engines/passepartout/sandbox/pages.ts'
 
-/** A form that is sent to the page itself, a style sheet, and no script. */
+/** Allows a form to the page itself and a style sheet, and no scripts. */
 const POLICY = [
   "default-src 'none'",
   "style-src 'self'",
