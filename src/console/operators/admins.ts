@@ -35,7 +35,7 @@ export function createAdmins(parts: {
   const give = (actor: Actor, chosen: Chosen): Promise<void> =>
     db.commit(() => {
       if (existing(chosen.id).state !== 'active')
-        throw conflict('this operator is deactivated; reactivate them first')
+        throw conflict('the account of this operator is deactivated. Reactivate it first')
       if (!store.isAdmin(chosen.id)) add(actor, grantees.secured(actor, chosen))
     })
 
@@ -59,7 +59,7 @@ export function createAdmins(parts: {
     db.commit(() => {
       existing(id)
       if (actor.kind === 'operator' && actor.id === id)
-        throw conflict("you can't deactivate your own account; ask another admin")
+        throw conflict('you cannot deactivate your own account. Ask another admin')
       refuseLast(id)
       store.removeSignInLinks(id)
       for (const { tenantId } of store.membershipsOf(id)) withdrawInvitations(actor, tenantId, id)
@@ -82,7 +82,10 @@ export function createAdmins(parts: {
     })
 
   function refuseLast(id: string) {
-    if (isLast(id)) throw conflict('this is the only admin; make another operator an admin first')
+    if (isLast(id))
+      throw conflict(
+        'this is the only admin of the installation. Make another operator an admin first',
+      )
   }
 
   /** Whether no other active operator is an admin. */

@@ -191,7 +191,7 @@ describe('the page of a tenant', () => {
       const fields = { name: 'Typed', plan: 'metered', spend_cap: cap }
       const answer = await world.send(`${PATH}/${id}/change`, fields)
       expect(answer.status).toBe(422)
-      expect(textOf(answer)).toContain('Enter an amount such as 20 or 20.50')
+      expect(textOf(answer)).toContain('Must be an amount such as 20 or 20.50')
       expect(answer.body).toContain('value="Typed"')
       expect(answer.body).toContain(`value="${cap}"`)
       expect(tenantOf(id)).toMatchObject({ name: 'Capped', spend_cap_cents: null })
