@@ -166,4 +166,6 @@ const present = ({ id, email, role, createdAt, expiresAt }: InvitationRow): Invi
 })
 
 const usedUp = () =>
-  new AppError('not_found', 'the invitation was used before, or is too old', 'link_used_up')
+  new AppError('not_found', 'the invitation was used before, or is too old', {
+    code: 'link_used_up',
+  })

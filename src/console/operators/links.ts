@@ -89,4 +89,4 @@ export function createLinks(parts: { db: Db; clock: Clock; audit: Audit; store: 
 }
 
 const usedUp = () =>
-  new AppError('not_found', 'the link was used before, or is too old', 'link_used_up')
+  new AppError('not_found', 'the link was used before, or is too old', { code: 'link_used_up' })

@@ -2,7 +2,7 @@ import type { Db } from '../../db/open.ts'
 import type { Audit } from '../../platform/audit/index.ts'
 import { type Clock, isoTime } from '../../platform/clock.ts'
 import { isMinted, mintSecret, sha256 } from '../../platform/crypto.ts'
-import { AppError, fail, forbidden, notFound, unauthenticated } from '../../platform/errors.ts'
+import { fail, forbidden, notFound, unauthenticated } from '../../platform/errors.ts'
 import { newId } from '../../platform/ids.ts'
 import type { Caller } from '../../platform/keys.ts'
 import { SESSIONS_KEPT } from './limits.ts'
@@ -106,15 +106,10 @@ export function createSessions(parts: {
   function whoami(token: string | undefined, caller: Caller | undefined): SessionDetail {
     const row = authenticated(token, caller?.tenantId)
     if (owes(row))
-      throw new AppError(
-        'forbidden',
-        'a second factor is still owed',
-        'session_aal2_required',
-        undefined,
-        {
-          id: 'session_aal2_required',
-        },
-      )
+      throw forbidden('the session needs a second factor', {
+        code: 'session_aal2_required',
+        detail: { id: 'session_aal2_required' },
+      })
     return present(row)
   }
 

@@ -5,7 +5,7 @@ import { addressKey } from '../../platform/address-key.ts'
 import type { Buckets } from '../../platform/buckets.ts'
 import { type Clock, isoTime } from '../../platform/clock.ts'
 import { sha256 } from '../../platform/crypto.ts'
-import { AppError, fail, invalid, rateLimited } from '../../platform/errors.ts'
+import { fail, invalid, notFound, rateLimited } from '../../platform/errors.ts'
 import { newId } from '../../platform/ids.ts'
 import type { Caller } from '../../platform/keys.ts'
 import type { Metering } from '../../platform/metering/index.ts'
@@ -150,7 +150,7 @@ interface BegunLogin {
 
 const newSecret = (): string => randomBytes(32).toString('base64url')
 
-const gone = (message: string, code: string) => new AppError('not_found', message, code)
+const gone = (message: string, code: string) => notFound(message, { code })
 const UNKNOWN = gone('no such sign-in', 'not_found')
 const EXPIRED = gone('the sign-in has expired', 'nonce_expired')
 const DENIED = gone('the person has denied the sign-in', 'login_denied')

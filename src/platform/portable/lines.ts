@@ -56,7 +56,9 @@ export function atLine<T>(number: number, work: () => T): T {
   } catch (error) {
     if (!(error instanceof AppError)) throw error
     const message = error.message.replaceAll(LINE_TRICKS, ' ').slice(0, LONGEST_MESSAGE)
-    throw new AppError(error.kind, `line ${number}: ${message.toWellFormed()}`, error.code)
+    throw new AppError(error.kind, `line ${number}: ${message.toWellFormed()}`, {
+      code: error.code,
+    })
   }
 }
 

@@ -83,6 +83,6 @@ export class FlowRefusal extends AppError {
     message: string,
     readonly ways: WaysOn = {},
   ) {
-    super(KINDS[id], message, id, undefined, { id, ...ways })
+    super(KINDS[id], message, { code: id, detail: { id, ...ways } })
   }
 }

@@ -110,7 +110,7 @@ export function createFlows(parts: {
     const session = sessions.authenticated(sessionToken, tenantId)
     const person = { tenantId, id: session.identity_id }
     if (kind === 'settings' && sessions.owes(session))
-      throw new FlowRefusal('session_aal2_required', 'a second factor is still owed')
+      throw new FlowRefusal('session_aal2_required', 'the session needs a second factor')
     if (requestedAal === 'aal2' && !secondFactors.isOwedBy(person))
       throw invalid('aal: the person has no second factor, or the tenant asks for none')
     return session
