@@ -25,9 +25,10 @@ export function archiveSource(io: Io, name: string): () => Readable {
 /** What is read from a pipe is gone for those who read on, so that its bytes are left alone. */
 function refuseOther(path: string) {
   const entry = statSync(path)
-  if (entry.isDirectory()) throw invalid(`${path}: is a directory; name the archive in it`)
+  if (entry.isDirectory())
+    throw invalid(`${path}: is a directory. Name the archive in it`, { rule: 'format' })
   if (entry.isFile() && !beginningOf(path).equals(GZIP))
-    throw invalid(`${path}: is not a backup, which is a .tar.gz archive`)
+    throw invalid(`${path}: is not a backup. A backup is a .tar.gz archive`, { rule: 'format' })
 }
 
 function beginningOf(path: string): Buffer {

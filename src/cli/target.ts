@@ -15,6 +15,9 @@ export function targetOf(
   const to = resolve(io.cwd, `${options.to}`)
   const isDirectory = statSync(to, { throwIfNoEntry: false })?.isDirectory()
   if (!isDirectory && `${options.to}`.endsWith('/'))
-    throw notFound(`--to: there is no directory ${to}; is it mounted?`)
+    throw notFound(`found no directory ${to}. Create it, or mount it`, {
+      field: '--to',
+      rule: 'unknown',
+    })
   return isDirectory ? join(to, name) : to
 }

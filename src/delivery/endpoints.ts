@@ -3,7 +3,7 @@ import type { Actor, Audit } from '../platform/audit/index.ts'
 import type { Clock } from '../platform/clock.ts'
 import { conflict, fail, invalid, notFound } from '../platform/errors.ts'
 import { newId } from '../platform/ids.ts'
-import { checkUrlField, type Outbound } from '../platform/outbound/index.ts'
+import type { Outbound } from '../platform/outbound/index.ts'
 import type { Scan } from '../platform/scan.ts'
 import { SealError } from '../platform/sealing/index.ts'
 import { checkCustomHeaders, keepMasked } from './custom-headers.ts'
@@ -223,8 +223,11 @@ export function createEndpoints(parts: {
   /** What the log of attempts shows is what was called: nothing that a parser would drop. */
   function checkUrl(url: string) {
     if (UNSEEN.test(url))
-      throw invalid('url: expected no blanks, control characters or backslashes')
-    checkUrlField(outbound, url)
+      throw invalid('must not contain spaces, control characters or backslashes', {
+        field: 'url',
+        rule: 'characters',
+      })
+    outbound.checkUrl(url)
   }
 
   function check({ url, eventTypes, channels, headers }: Partial<EndpointFields>) {

@@ -68,6 +68,8 @@ export type Rule =
   | 'not_allowed'
   /** Part of it is missing or has been altered. */
   | 'damaged'
+  /** No route of the server has this path. */
+  | 'unknown_route'
 
 /** One thing that is wrong with an input. */
 export interface FieldError {

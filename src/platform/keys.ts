@@ -287,17 +287,22 @@ function checkedKey({ tenantId, engine, environment, scopes }: NewKey): StoredKe
 function checkedEnvironment(engine: Engine, environment?: Environment): Environment | null {
   if (hasEnvironments(engine)) return environment ?? ENVIRONMENTS[0]
   if (environment === undefined) return null
-  throw invalid(`environment: ${engine} keys have none`)
+  throw invalid(`must not be set: ${engine} keys have no environment`, {
+    field: 'environment',
+    rule: 'not_allowed',
+  })
 }
 
 /** Besides its engine's scopes, a key may carry names of the tenant's own. */
 function checkedScopes(engine: Engine, scopes?: string[]): string[] {
   if (scopes === undefined) return [...ENGINE_SCOPES[engine]]
-  if (scopes.length === 0) throw invalid('scopes: expected at least one')
+  if (scopes.length === 0)
+    throw invalid('must name at least one scope', { field: 'scopes', rule: 'required' })
   const malformed = scopes.find((scope) => !SCOPE.test(scope))
   if (malformed !== undefined)
     throw invalid(
-      `scopes: ${JSON.stringify(malformed)} is not a scope name (lower-case letters, digits and _ . : -)`,
+      `must be lowercase letters, digits and _ . : -, unlike ${JSON.stringify(malformed)}`,
+      { field: 'scopes', rule: 'format' },
     )
   return [...new Set(scopes)]
 }

@@ -141,23 +141,56 @@ describe('operator create', () => {
   describe('names the option and the rule', () => {
     const of = '00000000-0000-7000-8000-000000000001'
     const cases: [string, string[], string, ExitCode, string?][] = [
-      ['no address', ['--email', 'ada'], '--email: expected an e-mail address', 1],
-      ['a long name', [...ADA, '--name', 'x'.repeat(201)], '--name: at most 200 characters', 1],
-      ['a name of two lines', [...ADA, '--name', 'a\nb'], '--name: expected one line', 1],
-      ['no such tenant', [...ADA, '--tenant', of, '--role', 'owner'], '--tenant: tenant not', 1],
-      ['the house', [...ADA, '--tenant', HOUSE_ID, '--role', 'owner'], '--tenant: tenant not', 1],
+      ['no address', ['--email', 'ada'], '--email: must be an email address', 1],
+      [
+        'a long name',
+        [...ADA, '--name', 'x'.repeat(201)],
+        '--name: must have at most 200 characters',
+        1,
+      ],
+      ['a name of two lines', [...ADA, '--name', 'a\nb'], '--name: must be one line', 1],
+      [
+        'no such tenant',
+        [...ADA, '--tenant', of, '--role', 'owner'],
+        '--tenant: is not the id of a tenant',
+        1,
+      ],
+      [
+        'the house',
+        [...ADA, '--tenant', HOUSE_ID, '--role', 'owner'],
+        '--tenant: is not the id of a tenant',
+        1,
+      ],
       ['a tenant alone', [...ADA, '--tenant', of], '--tenant: needs a --role: owner', 2],
       ['a role alone', [...ADA, '--role', 'owner'], '--role: needs the --tenant', 2],
       [
         'another role',
         [...ADA, '--tenant', of, '--role', 'king'],
-        '--role: expected one of owner, member, viewer',
+        '--role: must be one of owner, member, viewer',
         2,
       ],
-      ['no password', [...ADA, '--password-stdin'], '--password-stdin: nothing stands', 1, '\n'],
-      ['two passwords', [...ADA, '--password-stdin'], '--password-stdin: expected one', 1, 'a\nb'],
-      ['a short one', [...ADA, '--password-stdin'], '--password-stdin: at least', 1, 'abc'],
-      ['a common one', [...ADA, '--password-stdin'], '--password-stdin: many', 1, 'password1234'],
+      ['no password', [...ADA, '--password-stdin'], '--password-stdin: found no password', 1, '\n'],
+      [
+        'two passwords',
+        [...ADA, '--password-stdin'],
+        '--password-stdin: must be one line',
+        1,
+        'a\nb',
+      ],
+      [
+        'a short one',
+        [...ADA, '--password-stdin'],
+        '--password-stdin: must have at least',
+        1,
+        'abc',
+      ],
+      [
+        'a common one',
+        [...ADA, '--password-stdin'],
+        '--password-stdin: is too common',
+        1,
+        'password1234',
+      ],
     ]
     test.each(cases)('%s', async (_, argv, message, code, input = '') => {
       using world = await startWorld()
@@ -184,7 +217,9 @@ describe('operator create for somebody who is there', () => {
     await world.create()
     const { code, err } = await world.operator('create', '--email', 'ADA@example.com')
     expect(code).toBe(1)
-    expect(err).toStartWith('--email: an operator has this address; --tenant with --role')
+    expect(err).toStartWith(
+      '--email: is the address of an operator. To give them more, add --tenant with --role',
+    )
     expect(await world.list()).toHaveLength(1)
   })
 
@@ -212,7 +247,7 @@ describe('operator create for somebody who is there', () => {
     const { code, err } = await world.create(...all)
     expect({ code, err }).toEqual({
       code: 1,
-      err: '--email: an operator has this address, and all of that already\n',
+      err: '--email: is the address of an operator who has all of that\n',
     })
     expect(world.audited()).toHaveLength(rows)
   })
@@ -303,7 +338,7 @@ describe('operator deactivate, reactivate, sign-out and take-admin', () => {
       const { code, err } = await world.operator(name, ...ADA)
       expect({ code, err }).toEqual({
         code: 1,
-        err: '--email: no operator has this address; operator list shows all\n',
+        err: '--email: is not the address of an operator. To see all, run operator list\n',
       })
     },
   )
@@ -375,13 +410,13 @@ describe('operator login-link', () => {
       expect({ code, out }).toEqual({ code: 1, out: '' })
       return JSON.parse(err).error
     }
-    expect(await refused()).toStartWith('--email: no operator has this address')
+    expect(await refused()).toStartWith('--email: is not the address of an operator')
 
     const { id } = (await operator('create', ...ADA)).json()
     const { people } = app.gate
     const ada = people.existing(HOUSE_ID, id)
     await app.db.commit(() => void people.change(ada, { kind: 'system' }, { state: 'inactive' }))
-    expect(await refused()).toBe('--email: their account is deactivated')
+    expect(await refused()).toBe('--email: belongs to a deactivated account. Reactivate it first')
   })
 
   test('makes nothing where there is no data', async () => {

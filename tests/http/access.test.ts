@@ -170,7 +170,7 @@ test('routes that answer with a sentence go on to do so', async () => {
 
   expect(await send('POST', '/v1/clockwork/events', '{"payload":1}')).toEqual({
     status: 400,
-    body: { error: 'type: required, a string' },
+    body: { error: 'type: is required and must be a string' },
   })
 })
 

@@ -67,12 +67,14 @@ describe('a new key', () => {
     await expect(keys.issue(CLI, { tenantId: 'nobody', engine: 'gate' })).rejects.toThrow(
       'tenant not found',
     )
-    await expect(acme.key('gate', 'live', [])).rejects.toThrow('scopes: expected at least one')
+    await expect(acme.key('gate', 'live', [])).rejects.toThrow(
+      'scopes: must name at least one scope',
+    )
     await expect(acme.key('gate', 'live', ['Has Space'])).rejects.toThrow(
-      '"Has Space" is not a scope name',
+      'must be lowercase letters, digits and _ . : -, unlike "Has Space"',
     )
     await expect(acme.key('clockwork', 'live')).rejects.toThrow(
-      'environment: clockwork keys have none',
+      'environment: must not be set: clockwork keys',
     )
   })
 

@@ -1,7 +1,7 @@
 import { newcomer } from '../../console/operators/grantees.ts'
 import { outranks, ROLES, type Role } from '../../console/operators/rights.ts'
 import { normaliseEmail } from '../../engines/gate/email.ts'
-import { AppError, conflict, invalid, notFound } from '../../platform/errors.ts'
+import { AppError, conflict, invalid, notFound, renamed } from '../../platform/errors.ts'
 import { openHouse } from '../../platform/house.ts'
 import type { Tenant } from '../../platform/tenants.ts'
 import { type Answer, type Command, type Invocation, oneOf, UsageError } from '../command.ts'
@@ -68,8 +68,13 @@ function partIn({ tenant, role }: Invocation['options']): Wanted['part'] {
 /** As `echo` and editors leave it; blanks are part of a password. */
 function passwordIn(typed: string): string {
   const password = typed.replace(/\r?\n$/, '')
-  if (password === '') throw invalid('--password-stdin: nothing stands on standard input')
-  if (/[\r\n]/.test(password)) throw invalid('--password-stdin: expected one line')
+  if (password === '')
+    throw invalid('found no password on standard input', {
+      field: '--password-stdin',
+      rule: 'required',
+    })
+  if (/[\r\n]/.test(password))
+    throw invalid('must be one line', { field: '--password-stdin', rule: 'format' })
   return password
 }
 
@@ -83,7 +88,10 @@ function deskOf({ db, actor, tenants, operators }: Offices, { part }: Wanted) {
 
   function tenantOf(id: string): Tenant {
     if (tenants.exists(id)) return tenants.find(id)
-    throw notFound('--tenant: tenant not found; tenant list shows all')
+    throw notFound('is not the id of a tenant. To see all, run tenant list', {
+      field: '--tenant',
+      rule: 'unknown',
+    })
   }
 
   return { ...office, db, actor, place }
@@ -123,12 +131,13 @@ async function giveMore(
   if (!isOtherRole && !isNewAdmin)
     throw conflict(
       place || isAdmin
-        ? '--email: an operator has this address, and all of that already'
-        : '--email: an operator has this address; --tenant with --role, or --admin, gives them more',
+        ? 'is the address of an operator who has all of that'
+        : 'is the address of an operator. To give them more, add --tenant with --role, or --admin',
+      { field: '--email', rule: 'taken' },
     )
   if (isOtherRole && !isMore)
     await reworded(
-      (message) => `--role: ${message}`,
+      () => '--role',
       () => memberships.change(actor, place.tenant.id, known, place.role),
     )
   const isGrant = isMore || isNewAdmin
@@ -147,21 +156,23 @@ async function giveMore(
   return { json: { ...operator, created: false }, text }
 }
 
-/** By the name of what the office calls them. */
+/** Options by the names that the API has for their fields. */
 const OPTIONS: Readonly<Record<string, string>> = {
   'traits.email': '--email',
   'traits.display_name': '--name',
   password: '--password-stdin',
 }
 
-const byOption = (message: string): string =>
-  message.replace(/^[a-z._]+(?=: )/, (field) => OPTIONS[field] ?? field)
+const byOption = (field: string | undefined) => OPTIONS[field ?? ''] ?? field
 
-/** Whoever typed options is told of options. */
-async function reworded<T>(words: (message: string) => string, work: () => Promise<T>): Promise<T> {
+/** Errors name the options that were typed, not the fields that they fill. */
+async function reworded<T>(
+  optionOf: (field: string | undefined) => string | undefined,
+  work: () => Promise<T>,
+): Promise<T> {
   try {
     return await work()
   } catch (error) {
-    throw error instanceof AppError ? new AppError(error.kind, words(error.message)) : error
+    throw error instanceof AppError ? renamed(error, optionOf) : error
   }
 }

@@ -60,16 +60,20 @@ export function createInvitations(parts: {
     const url = pageOf(token)
     return db.commitFor(tenantId, () => {
       if (store.members(tenantId).some((member) => member.email === email))
-        throw conflict('email: belongs to the team already')
+        throw conflict('is already on the team', { field: 'email', rule: 'taken' })
       if (list(tenantId).filter((one) => one.email !== email).length >= MOST_OPEN)
-        throw conflict(`email: ${MOST_OPEN} invitations are open already; revoke one first`)
+        throw conflict(`cannot be invited: ${MOST_OPEN} invitations are open. Revoke one first`, {
+          field: 'email',
+          rule: 'limit',
+        })
       const now = clock.now()
       const isMailed = mail.hasServer
       const { allowed } = mail.allowance(null, email, now, KIND)
       if (isMailed && !allowed)
-        throw conflict(
-          'email: this address was sent an invitation a short while ago; try again later',
-        )
+        throw conflict('was sent an invitation recently. Try again later', {
+          field: 'email',
+          rule: 'limit',
+        })
       const row: InvitationRow = {
         id: newId(),
         tenantId,

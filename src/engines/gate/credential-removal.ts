@@ -31,7 +31,8 @@ export function createCredentialRemoval(parts: {
     await db.commitFor(caller.tenantId, () => {
       const person = people.existing(caller.tenantId, identityId)
       const known = TYPES.find((one) => one === type)
-      if (!known) throw invalid(`type: expected one of ${TYPES.join(', ')}`)
+      if (!known)
+        throw invalid(`must be one of ${TYPES.join(', ')}`, { field: 'type', rule: 'choice' })
       take(person, known)
       record(caller, identityId, { type })
     })

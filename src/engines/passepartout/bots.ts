@@ -78,7 +78,7 @@ export function createBots(parts: {
     if (environment === 'test') requireNothingOfTelegram(change)
     const known = store.bots.find(tenantId, environment)
     if (environment === 'live' && !known?.token && change.token === undefined)
-      throw invalid('token: required, as BotFather shows it')
+      throw invalid('is required, as BotFather shows it', { field: 'token', rule: 'required' })
     if (change.transport === 'webhook' && known?.isEnabled) ownership.requireReachable()
     const { identity, warnings } = await ownership.identify(change.token, known)
     const { before, bot } = await db.commitFor(tenantId, () => {

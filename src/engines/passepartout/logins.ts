@@ -157,7 +157,7 @@ const DENIED = gone('the person has denied the sign-in', 'login_denied')
 
 function checkedClient(client: Client | undefined): Client | undefined {
   if (client?.ip !== undefined && !isAddress(client.ip))
-    throw invalid('client.ip: expected an IP address')
+    throw invalid('must be an IP address', { field: 'client.ip', rule: 'format' })
   return client
 }
 

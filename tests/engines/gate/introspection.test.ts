@@ -130,13 +130,13 @@ describe('what cannot be a token', () => {
     for (const action of ['introspect', 'revoke']) {
       const path = `${TOKENS}/${action}`
       for (const [body, words] of [
-        [{}, 'access_token: required, an access token'],
-        [{ token: UNKNOWN }, 'access_token: required, an access token'],
-        [{ access_token: null }, 'access_token: expected an access token'],
-        [{ access_token: 5 }, 'access_token: expected an access token'],
-        [{ access_token: [UNKNOWN] }, 'access_token: expected an access token'],
-        [[], 'body: expected a JSON object'],
-        [null, 'body: expected a JSON object'],
+        [{}, 'access_token: is required and must be an access token'],
+        [{ token: UNKNOWN }, 'access_token: is required and must be an access token'],
+        [{ access_token: null }, 'access_token: must be an access token'],
+        [{ access_token: 5 }, 'access_token: must be an access token'],
+        [{ access_token: [UNKNOWN] }, 'access_token: must be an access token'],
+        [[], 'body: must be a JSON object'],
+        [null, 'body: must be a JSON object'],
       ] as const)
         expect(await world.api.post(path, body)).toMatchObject(coded(400, 'invalid_payload', words))
     }

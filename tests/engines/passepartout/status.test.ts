@@ -219,7 +219,7 @@ describe('404', () => {
 
 describe('400', () => {
   const NONCE = 'nonce: '
-  const WAIT = 'wait: expected a whole number of 0 to 25'
+  const WAIT = 'wait: must be a whole number of 0 to 25'
   const known = `nonce=${'A'.repeat(43)}`
 
   test.each([

@@ -67,7 +67,7 @@ describe('of a file that changes after its check, nothing is stored that was not
     const evil = lines.toSpliced(lines.indexOf(before), 0, foreign)
 
     await expect(importInto(home, fileOf(evil))).rejects.toThrow(
-      'belongs to something that is not there',
+      'line 5: credential: belongs to a row that does not exist',
     )
     await expect(importSwapped(lines, evil)).rejects.toThrow('was changed while it was read')
     expect(stored('gate_credentials')).toEqual([])

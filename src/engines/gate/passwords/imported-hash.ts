@@ -18,15 +18,16 @@ export type Bounds = readonly [least: number, most: number]
 const HASH_BYTES: Bounds = [16, 128]
 const SALT_BYTES: Bounds = [4, 128]
 
-/** Names the field and what is expected there. The hash itself must not get into an answer. */
-export function refuse(reason: string): never {
-  throw invalid(`credentials.password.config.hashed_password: ${reason}`)
+/** Throws `invalid` for the hash. `problem` must not quote it: it would get into an answer. */
+export function refuse(problem: string): never {
+  throw invalid(problem, { field: 'credentials.password.config.hashed_password', rule: 'format' })
 }
 
 /** A number spelled as all tools do, without signs and leading zeros. */
 export function within(what: string, text: string, [least, most]: Bounds): number {
   const value = /^(?:0|[1-9]\d{0,14})$/.test(text) ? Number(text) : Number.NaN
-  if (!(value >= least && value <= most)) refuse(`${what}: expected a number ${range(least, most)}`)
+  if (!(value >= least && value <= most))
+    refuse(`must have a number ${range(least, most)} as ${what}`)
   return value
 }
 
@@ -35,7 +36,8 @@ export const readHash = (text: string): Buffer => readBytes('hash', text, HASH_B
 export const readSalt = (text: string): Buffer => readBytes('salt', text, SALT_BYTES)
 
 function readBytes(what: string, text: string, bounds: Bounds): Buffer {
-  const bytes = decodeBase64(text) ?? refuse(`the ${what} is not base64, or has been cut off`)
+  const bytes =
+    decodeBase64(text) ?? refuse(`must have a ${what} in base64; it may have been cut off`)
   return ofLength(what, bytes, bounds)
 }
 
@@ -45,7 +47,7 @@ export const readTextSalt = (text: string): Buffer =>
 
 function ofLength(what: string, bytes: Buffer, [least, most]: Bounds): Buffer {
   if (bytes.length >= least && bytes.length <= most) return bytes
-  return refuse(`the ${what} has ${bytes.length} bytes, expected ${least} to ${most}`)
+  return refuse(`must have a ${what} of ${least} to ${most} bytes, not ${bytes.length}`)
 }
 
 const range = (least: number, most: number) =>

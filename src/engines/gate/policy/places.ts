@@ -1,5 +1,5 @@
 /** Where in a text, for people: both begin with 1, and a column is one visible character or so. */
-interface Place {
+export interface Place {
   line: number
   column: number
 }

@@ -1,4 +1,5 @@
-import { at, placeOf } from './places.ts'
+import type { FieldError } from '../../../platform/errors.ts'
+import { placeOf } from './places.ts'
 
 /** Of any kind, the braces of `when` being one: conditions have no more levels either. */
 const MOST_OPEN = 100
@@ -6,12 +7,15 @@ const MOST_TOKENS = 8192
 const MOST_BACKSLASHES = 1024
 const MOST_POLICIES = 250
 
+/** Something wrong with the text of policies. */
+export type Mistake = Omit<FieldError, 'field'>
+
 /**
  * What is wrong with a text before the engine sees it. Its parser takes a time that grows with
  * the square of the open brackets and of the mistakes in escapes, and with every word and sign
  * far more than this walk does, which knows no more of the language than how to tell these.
  */
-export function flawOfText(text: string): string | undefined {
+export function flawOfText(text: string): Mistake | undefined {
   const open: string[] = []
   let [tokens, statements, backslashes] = [0, 0, 0]
   for (const { start, token } of tokensOf(text)) {
@@ -20,15 +24,17 @@ export function flawOfText(text: string): string | undefined {
     if (token.startsWith('"')) backslashes += token.split('\\').length - 1
     else follow(open, token)
     const flaw = flawOfCounts({ open: open.length, tokens, backslashes })
-    if (flaw !== undefined) return `${at(placeOf(text.slice(0, start)))}: ${flaw}`
-    if (statements > MOST_POLICIES) return `more than ${MOST_POLICIES} policies`
+    if (flaw !== undefined)
+      return { rule: 'limit', problem: flaw, at: placeOf(text.slice(0, start)) }
+    if (statements > MOST_POLICIES)
+      return { rule: 'too_many', problem: `must be at most ${MOST_POLICIES} policies` }
   }
   return undefined
 }
 
 function flawOfCounts(counts: { open: number; tokens: number; backslashes: number }) {
   if (counts.open > MOST_OPEN) return `more than ${MOST_OPEN} brackets are open here`
-  if (counts.tokens > MOST_TOKENS) return `more than ${MOST_TOKENS} words and signs`
+  if (counts.tokens > MOST_TOKENS) return `more than ${MOST_TOKENS} words and symbols`
   if (counts.backslashes > MOST_BACKSLASHES) return `more than ${MOST_BACKSLASHES} backslashes`
   return undefined
 }
