@@ -52,7 +52,9 @@ export const backup: Command = {
   run: (invocation) => {
     const { config, options } = invocation
     if (!databaseExists(config.dataDir))
-      throw notFound(`there is no data in ${config.dataDir}; --data-dir names another place`)
+      throw notFound(
+        `there is no data in ${config.dataDir}. To use another directory, set --data-dir`,
+      )
     return options.to === STANDARD_STREAM ? toStream(invocation) : toFile(invocation)
   },
 }

@@ -66,7 +66,7 @@ function aboutIdentity(snapshot: Snapshot, tenantId: string, id: string) {
  * and holds up nobody.
  */
 function aboutMessengerPerson(snapshot: Snapshot, tenantId: string, id: string) {
-  const data = passepartoutData(snapshot, tenantId, id) ?? fail(notFound('no such person'))
+  const data = passepartoutData(snapshot, tenantId, id) ?? fail(notFound('user not found'))
   const object = `passepartout:user:${id}`
   const signIns = data.sign_ins.map((attempt) => `passepartout:login:${attempt.id}`)
   return {

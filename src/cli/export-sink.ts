@@ -34,7 +34,7 @@ function outputSink({ out, outStream }: Output): Sink {
     const taken = out(held)
     held = ''
     await taken
-    if (outStream.errored) throw conflict('nobody reads the output any more')
+    if (outStream.errored) throw conflict('the reader of the output has gone away')
   }
 
   async function write(text: string) {

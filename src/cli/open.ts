@@ -36,7 +36,9 @@ export function openConfigured({ dataDir, database }: Config): Db {
   } catch (error) {
     if (error instanceof StorageError || isSystemError(error)) throw error
     const where = isReadOnly(dataDir) ? ' (its file system is read-only)' : ''
-    throw new StorageError(`${databaseFile(dataDir)}: ${sentenceOf(error)}${where}`)
+    throw new StorageError(`${databaseFile(dataDir)}: ${sentenceOf(error)}${where}`, {
+      cause: error,
+    })
   }
 }
 
@@ -110,7 +112,7 @@ export async function withOffices<T>(config: Config, work: Work<T>): Promise<T> 
 
 function refuseNoData({ dataDir }: Config) {
   if (!databaseExists(dataDir))
-    throw notFound(`there is no data in ${dataDir}; --data-dir names another place`)
+    throw notFound(`there is no data in ${dataDir}. To use another directory, set --data-dir`)
 }
 
 /**

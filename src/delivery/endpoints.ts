@@ -19,7 +19,7 @@ import type { Store } from './store/index.ts'
 import type { Stream } from './stream.ts'
 
 const CANNOT_OPEN =
-  'the secret and headers of this endpoint cannot be opened; rotate the secret, then set its headers again'
+  'the secret and headers of this endpoint cannot be decrypted. Rotate the secret, then set the headers again'
 
 /** What can be said of an endpoint; a new one needs no more than its URL. */
 export interface EndpointFields {
@@ -95,7 +95,7 @@ export function createEndpoints(parts: {
     const id = newId()
     return db.commitFor(stream.tenantId, () => {
       if (store.endpoints.count(stream) >= ENDPOINTS_PER_STREAM)
-        throw conflict(`limit reached: ${ENDPOINTS_PER_STREAM} endpoints`)
+        throw conflict(`limit reached: ${ENDPOINTS_PER_STREAM} endpoints; delete one first`)
       const endpoint: Omit<Endpoint, 'seq'> = {
         ...NEW,
         ...fields,

@@ -64,7 +64,7 @@ export function createKit(parts: {
     if (error instanceof WriteRefused) return HEAD_REFUSED
     const trouble = asStorageError(error)
     if (trouble instanceof StorageError)
-      return failureOf(unavailable(`storage: ${trouble.message}`))
+      return failureOf(unavailable(trouble.message, { within: 'storage' }))
     if (error instanceof ValidationError && error.type !== 'response')
       return failureOf(asInvalid(error))
     return INTERNAL

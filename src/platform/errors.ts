@@ -92,7 +92,7 @@ export type ErrorOptions = Broken & {
   retryAfterMs?: number | undefined
   /** Members of a plain body besides its sentence. */
   detail?: Readonly<Record<string, unknown>> | undefined
-  /** Which part of a larger input holds the field, such as `line 12`. */
+  /** What the sentence is about as a whole: a part of the input such as `line 12`, or `storage`. */
   within?: string | undefined
 }
 
@@ -142,30 +142,21 @@ function sentence({ field, at, problem }: FieldError, within: string | undefined
   return [within, field, place, problem].filter(Boolean).join(': ')
 }
 
-/** What an error constructor takes besides its sentence; a string is the code. */
-type Options = ErrorOptions | string | undefined
-
-const optionsOf = (options: Options): ErrorOptions =>
-  typeof options === 'string' ? { code: options } : (options ?? {})
-
-export const invalid = (problem: string, options?: Options) =>
-  new AppError('invalid', problem, optionsOf(options))
+/** An input that cannot be accepted: always with the rule that it breaks. */
+export const invalid = (problem: string, options: ErrorOptions & { rule: Rule }) =>
+  new AppError('invalid', problem, options)
 export const unauthenticated = (problem: string, options?: ErrorOptions) =>
   new AppError('unauthenticated', problem, options)
 export const forbidden = (problem: string, options?: ErrorOptions) =>
   new AppError('forbidden', problem, options)
 export const notFound = (problem: string, options?: ErrorOptions) =>
   new AppError('not_found', problem, options)
-export const conflict = (problem: string, options?: Options) =>
-  new AppError('conflict', problem, optionsOf(options))
+export const conflict = (problem: string, options?: ErrorOptions) =>
+  new AppError('conflict', problem, options)
 export const unavailable = (problem: string, options?: ErrorOptions) =>
   new AppError('unavailable', problem, options)
-export const rateLimited = (problem: string, options?: ErrorOptions | number) =>
-  new AppError(
-    'rate_limited',
-    problem,
-    typeof options === 'number' ? { retryAfterMs: options } : options,
-  )
+export const rateLimited = (problem: string, options?: ErrorOptions) =>
+  new AppError('rate_limited', problem, options)
 
 /**
  * The same error about other fields, for a caller whose own input has other names: `rename` gets

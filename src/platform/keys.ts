@@ -123,7 +123,7 @@ export function createKeys(parts: { db: Db; clock: Clock; audit: Audit; prefix: 
     return db.commit(() => {
       const old = existing(id)
       if (!isValid(old)) throw conflict('the key is revoked or expired')
-      if (old.replacedBy) throw conflict(`the key has been rotated already, to ${old.replacedBy}`)
+      if (old.replacedBy) throw conflict(`the key has already been rotated, to ${old.replacedBy}`)
       const issued = insert({ ...old, scopes: JSON.parse(old.scopes) })
       store.supersede(id, issued.id, clock.now() + graceMs)
       forget()

@@ -294,7 +294,7 @@ describe('audit export', () => {
     const { code, err } = await world.cli('audit', 'export', '--to', file)
 
     expect(code).toBe(1)
-    expect(err).toBe(`${file} is there already, and nothing replaces it\n`)
+    expect(err).toBe(`${file} already exists and is not overwritten\n`)
     expect(readFileSync(file, 'utf8')).toBe('mine')
   })
 

@@ -410,7 +410,7 @@ describe('a bot that is in use by another tenant', () => {
     expect(await world.set(bot.token, other)).toMatchObject({
       code: 1,
       out: '',
-      err: expect.stringContaining('in use elsewhere on this server'),
+      err: expect.stringContaining('used elsewhere on this server'),
     })
     expect(await world.list()).toMatchObject([{ tenant_id: world.acme }])
 

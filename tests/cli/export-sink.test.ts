@@ -63,7 +63,7 @@ test('of two that write the same file at once, one is refused', async () => {
   {
     using sink = openSink(io, file)
     writeFileSync(file, 'of the other one')
-    await expect(sink.end()).rejects.toThrow('is there already, and nothing replaces it')
+    await expect(sink.end()).rejects.toThrow('already exists and is not overwritten')
   }
   expect(readFileSync(file, 'utf8')).toBe('of the other one')
   expect(readdirSync(folder.path)).toEqual(['log'])
@@ -114,6 +114,6 @@ test('an audit log that its reader has not read to the end is not said to be exp
   expect(await outcome(script, { DATA: folder.path })).toMatchObject({
     code: 1,
     out: '1\n',
-    err: 'nobody reads the output any more\n',
+    err: 'the reader of the output has gone away\n',
   })
 })

@@ -54,7 +54,7 @@ describe('a tenant', () => {
     ).toEqual([])
     expect(await elsewhere('import', 'acme.ndjson')).toMatchObject({
       code: 1,
-      err: expect.stringContaining('is here already'),
+      err: expect.stringContaining('already exists'),
     })
   })
 
@@ -129,7 +129,7 @@ describe('a tenant', () => {
 
     expect(await gatehouse('export', '--tenant', id, '--to', 'taken')).toMatchObject({
       code: 1,
-      err: expect.stringContaining('is there already, and nothing replaces it'),
+      err: expect.stringContaining('already exists and is not overwritten'),
     })
     expect(readFileSync(join(folder.path, 'taken'), 'utf8')).toBe('mine')
     expect(readdirSync(folder.path).toSorted()).toEqual(['data', 'taken'])
@@ -161,7 +161,7 @@ describe('a tenant', () => {
       [['export'], 2, '--tenant is required'],
       [['export', '--tenant', 'x'], 1, 'tenant not found'],
       [['export', '--tenant', id, '--identity', 'x'], 1, 'identity not found'],
-      [['export', '--tenant', id, '--person', 'x'], 1, 'no such person'],
+      [['export', '--tenant', id, '--person', 'x'], 1, 'user not found'],
       [
         ['export', '--tenant', id, '--identity', 'x', '--person', 'y'],
         2,

@@ -259,7 +259,7 @@ describe('operator create for somebody who is there', () => {
     expect((await as('owner')).out).toContain('now runs Acme (owner).')
     expect(await as('member')).toMatchObject({
       code: 1,
-      err: '--role: this is the only owner who can sign in; make somebody else an owner first\n',
+      err: '--role: this is the only owner who can sign in. Add another owner first\n',
     })
     expect(world.audited().map(({ action }) => action)).toEqual([
       'identity.created',
@@ -326,7 +326,7 @@ describe('operator deactivate, reactivate, sign-out and take-admin', () => {
     const { code, err } = await world.operator(name, ...ADA)
     expect({ code, err }).toEqual({
       code: 1,
-      err: '--email: nobody else runs the installation; give somebody else the right first\n',
+      err: '--email: this is the only admin of the installation. Make another operator an admin first\n',
     })
     expect(await world.list()).toMatchObject([{ state: 'active', admin: true }])
   })

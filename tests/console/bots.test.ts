@@ -248,7 +248,7 @@ test('another tenant’s bot is neither shown nor touched', async () => {
   const { username } = botsOf(tenantId).live ?? {}
   expect((await owner.see()).body).not.toContain(`@${username}`)
   const stolen = await owner.send('/live/token', { token: bot.token })
-  expect([stolen.status, stolen.body]).toEqual([422, expect.stringContaining('in use elsewhere')])
+  expect([stolen.status, stolen.body]).toEqual([422, expect.stringContaining('used elsewhere')])
   expect(botsOf(tenantId).live).toMatchObject({ enabled: true, username })
 })
 

@@ -287,7 +287,7 @@ describe('a role', () => {
     const refused = await owner.send(`/${owner.id}`, { role: 'viewer' })
     expect(refused.status).toBe(422)
     expect(refused.body).toContain('id="field-role-error"')
-    expect(refused.body).toContain('make somebody else an owner first')
+    expect(refused.body).toContain('Add another owner first')
     await person('owner')
     expect((await owner.send(`/${owner.id}`, { role: 'viewer' })).status).toBe(303)
     expect(rolesIn(tenantId)).toContainEqual([owner.id, 'viewer'])

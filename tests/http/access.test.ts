@@ -23,9 +23,13 @@ const routes = (access: Access) =>
       scope: 'relay:read',
       query: t.Object({ of: t.Numeric() }, { additionalProperties: true }),
     })
-    .get('/v1/relay/own-code', () => Promise.reject(invalid('no', 'of_my_own')), {
-      scope: 'relay:read',
-    })
+    .get(
+      '/v1/relay/own-code',
+      () => Promise.reject(invalid('no', { rule: 'format', code: 'of_my_own' })),
+      {
+        scope: 'relay:read',
+      },
+    )
     .get('/v1/relay/conflict', () => Promise.reject(conflict('no')), { scope: 'relay:read' })
     .post('/v1/clockwork/events', ({ body }) => body, { scope: 'clockwork', body: Event })
     .post('/v1/gate/form', ({ body }) => body, {

@@ -159,7 +159,7 @@ describe('rotation', () => {
     const refusals = await Promise.allSettled(ids.map((id) => keys.rotate(CLI, id, 0)))
     expect(refusals).toMatchObject([
       { reason: { message: 'the key is revoked or expired' } },
-      { reason: { message: `the key has been rotated already, to ${successor.id}` } },
+      { reason: { message: `the key has already been rotated, to ${successor.id}` } },
       { reason: { message: 'the key is revoked or expired' } },
       { reason: { message: 'key not found' } },
     ])

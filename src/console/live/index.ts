@@ -83,13 +83,13 @@ export function createLive({ clock, log }: { clock: Clock; log: Log }) {
 
   function requireRoom({ sessionId, operatorId }: Pick<Wanted, 'sessionId' | 'operatorId'>) {
     const all = viewers()
-    if (isStopped) throw unavailable('the server is going down')
+    if (isStopped) throw unavailable('the server is shutting down')
     if (all.length >= MOST_STREAMS)
-      throw unavailable(`${MOST_STREAMS} pages are kept up to date already`)
+      throw unavailable(`the server already has ${MOST_STREAMS} live pages`)
     if (all.filter((one) => one.sessionId === sessionId).length >= MOST_OF_A_SESSION)
-      throw rateLimited(`${MOST_OF_A_SESSION} pages of this session are kept up to date already`)
+      throw rateLimited(`this session already has ${MOST_OF_A_SESSION} live pages`)
     if (all.filter((one) => one.operatorId === operatorId).length >= MOST_OF_A_PERSON)
-      throw rateLimited(`${MOST_OF_A_PERSON} pages of yours are kept up to date already`)
+      throw rateLimited(`you already have ${MOST_OF_A_PERSON} live pages`)
   }
 
   function turn() {

@@ -170,6 +170,6 @@ const present = ({ id, email, role, createdAt, expiresAt }: InvitationRow): Invi
 })
 
 const usedUp = () =>
-  new AppError('not_found', 'the invitation was used before, or is too old', {
+  new AppError('not_found', 'the invitation was used or has expired', {
     code: 'link_used_up',
   })

@@ -115,7 +115,9 @@ function checkTarget({ name, url }: Pick<CronJobRow, 'name' | 'url'>) {
 
 function refuseOversize({ bytes }: JobCounts) {
   if (bytes > JOB_BYTES_PER_TENANT)
-    throw invalid(`jobs come to more than ${JOB_BYTES_PER_TENANT} bytes`)
+    throw invalid(`jobs must be at most ${JOB_BYTES_PER_TENANT} bytes in total`, {
+      rule: 'too_large',
+    })
 }
 
 /** Jobs that are still to be carried out. */

@@ -4,7 +4,7 @@ import type { Audit } from '../../platform/audit/index.ts'
 import { type Clock, isoTime } from '../../platform/clock.ts'
 import { isMinted, mintSecret, sha256 } from '../../platform/crypto.ts'
 import type { Environment } from '../../platform/engines.ts'
-import { forbidden, invalid } from '../../platform/errors.ts'
+import { forbidden, invalid, type Rule } from '../../platform/errors.ts'
 import type { KeyCaller, Keys } from '../../platform/keys.ts'
 import type { Metering } from '../../platform/metering/index.ts'
 import { USUAL_TTL } from './limits.ts'
@@ -81,7 +81,7 @@ export function createAccessTokens(parts: {
   function introspect(caller: KeyCaller, token: string): Introspection {
     const row = store.accessTokens.find(ownerOf(caller), hashOf(token))
     if (!row || !isGood(caller.tenantId, row)) return { active: false }
-    if (clock.now() >= row.expires_at) throw invalidToken('the access token has expired')
+    if (clock.now() >= row.expires_at) throw invalidToken('has expired', 'expired')
     return {
       active: true,
       subject: row.subject,
@@ -124,11 +124,13 @@ const ownerOf = (caller: KeyCaller): TokenOwner => ({
 
 function hashOf(token: string): string {
   const secret = TOKEN.exec(token)?.[1]
-  if (secret === undefined || !isMinted(secret)) throw invalidToken('this is not an access token')
+  if (secret === undefined || !isMinted(secret))
+    throw invalidToken('must be an access token', 'format')
   return sha256(token)
 }
 
-const invalidToken = (message: string) => invalid(message, 'invalid_token')
+const invalidToken = (problem: string, rule: Rule) =>
+  invalid(problem, { field: 'access_token', rule, code: 'invalid_token' })
 
 /** All of the key's scopes unless fewer are asked for; never more. */
 function narrowed({ scopes }: KeyCaller, wanted: string[] | undefined): string[] {

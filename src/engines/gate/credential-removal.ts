@@ -42,7 +42,7 @@ export function createCredentialRemoval(parts: {
   async function removeAccount(caller: Caller, identityId: string, name: string): Promise<void> {
     await db.commitFor(caller.tenantId, () => {
       const { tenantId, id } = people.existing(caller.tenantId, identityId)
-      const provider = PROVIDERS.find((one) => one === name) ?? fail(notFound('no such provider'))
+      const provider = PROVIDERS.find((one) => one === name) ?? fail(notFound('provider not found'))
       store.socialLinks.removeProvider(tenantId, id, provider)
       record(caller, identityId, { type: 'oidc', provider })
     })

@@ -18,4 +18,4 @@ export function requireAllowance(
 }
 
 const tooMany = (retryAfterMs: number) =>
-  rateLimited('too many mails to this address; try again later', retryAfterMs)
+  rateLimited('too many emails to this address; try again later', { retryAfterMs })

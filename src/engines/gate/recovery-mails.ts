@@ -38,7 +38,8 @@ export function createRecoveryMails(parts: {
     db.commitFor(caller.tenantId, () => {
       const { tenantId } = caller
       const person = people.existing(tenantId, identityId)
-      if (person.state === 'inactive') throw invalid('the identity is inactive')
+      if (person.state === 'inactive')
+        throw invalid('the identity is inactive', { rule: 'not_allowed' })
       metering.reserve(caller)
       requireAllowance(mail, { tenantId, value: person.email }, BY_HAND, clock.now())
       store.codes.removeOfKind(tenantId, identityId, 'recovery')

@@ -119,7 +119,7 @@ export function createSessions(parts: {
       throw unauthenticated('missing session token: send it as X-Session-Token')
     return (
       ofToken(token, tenantId) ??
-      fail(unauthenticated('the session token is not valid, or its session has ended'))
+      fail(unauthenticated('the session token is invalid, or its session has ended'))
     )
   }
 

@@ -97,7 +97,8 @@ export function createLogins(parts: {
   function requireFewStarts({ tenantId, environment }: Caller, ip: string | undefined) {
     if (ip === undefined || environment === 'test') return
     const waitMs = starts.take(`${tenantId} ${addressKey(ip)}`)
-    if (waitMs > 0) throw rateLimited('too many sign-ins were started for this address', waitMs)
+    if (waitMs > 0)
+      throw rateLimited('too many sign-ins for this IP address', { retryAfterMs: waitMs })
   }
 
   /** With `waitMs` the answer is held until there is news, or for so long. */
@@ -151,7 +152,7 @@ interface BegunLogin {
 const newSecret = (): string => randomBytes(32).toString('base64url')
 
 const gone = (message: string, code: string) => notFound(message, { code })
-const UNKNOWN = gone('no such sign-in', 'not_found')
+const UNKNOWN = gone('sign-in not found', 'not_found')
 const EXPIRED = gone('the sign-in has expired', 'nonce_expired')
 const DENIED = gone('the person has denied the sign-in', 'login_denied')
 

@@ -387,7 +387,7 @@ describe('of several faults the first of this order is answered', () => {
     const spelled = (fields: Json) => JSON.stringify({ subject: 's', ...wrong, ...fields })
 
     expect(await submit(app, `{${'x'.repeat(2_000_000)}`, 'text/plain')).toMatchObject(
-      coded(413, 'payload_too_large', 'body: larger than'),
+      coded(413, 'payload_too_large', 'body: must be at most'),
     )
     expect(await submit(app, '{', 'text/plain')).toMatchObject(
       coded(415, 'unsupported_media_type', 'application/json'),

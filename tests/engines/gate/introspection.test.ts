@@ -113,7 +113,7 @@ describe('what cannot be a token', () => {
   test.each(malformed)('and %s answers 400, asked about or revoked', async (_, change) => {
     await using world = await bootGate()
     const token = await mint(world)
-    const refused = coded(400, 'invalid_token', 'not an access token')
+    const refused = coded(400, 'invalid_token', 'must be an access token')
 
     expect(await introspect(world, change(token))).toMatchObject(refused)
     expect(await revoke(world, change(token))).toMatchObject(refused)
@@ -152,7 +152,7 @@ describe('a token ends', () => {
     expect(await isActive(world, token)).toBe(true)
     world.clock.jump(1)
     expect(await introspect(world, token)).toMatchObject(
-      coded(400, 'invalid_token', 'the access token has expired'),
+      coded(400, 'invalid_token', 'access_token: has expired'),
     )
   })
 

@@ -299,7 +299,7 @@ describe('whoami', () => {
       expect(await ask(key)).toMatchObject({ status: 200 })
     expect(await ask(other.key)).toMatchObject({
       status: 401,
-      body: { error: 'the session token is not valid, or its session has ended' },
+      body: { error: 'the session token is invalid, or its session has ended' },
     })
   })
 

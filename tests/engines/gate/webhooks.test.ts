@@ -701,7 +701,7 @@ describe('a test event', () => {
     const fifth = await api.post(path, {})
     await advanceWaiting(app, 10 * SECOND)
 
-    expect(fifth).toMatchObject(refusal(429, '4 tests are under way'))
+    expect(fifth).toMatchObject(refusal(429, '4 tests are running'))
     expect(fifth.headers.get('retry-after')).toBe('1')
     for (const { body } of await Promise.all(tests))
       expect(body).toMatchObject({

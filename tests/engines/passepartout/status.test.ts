@@ -181,7 +181,7 @@ describe('404', () => {
   ])('not_found to a nonce %s', async (_, nonce) => {
     for (const api of [acme.live, acme.test])
       for (const wait of [undefined, 0, 25])
-        expectRefused(await api.status(nonce, wait), 404, 'not_found', 'no such sign-in')
+        expectRefused(await api.status(nonce, wait), 404, 'not_found', 'sign-in not found')
   })
 
   test('not_found to a nonce with anything before or behind it', async () => {
@@ -209,7 +209,7 @@ describe('404', () => {
     const check = async () => {
       for (const nonce of [pending, completed, denied.nonce])
         for (const api of [mine.live, other.live, other.test])
-          expectRefused(await api.status(nonce, 25), 404, 'not_found', 'no such sign-in')
+          expectRefused(await api.status(nonce, 25), 404, 'not_found', 'sign-in not found')
     }
     await check()
     await own.clock.advance(LIFETIME)

@@ -329,10 +329,10 @@ describe('what belongs to others is not touched', () => {
 
   test('a tenant that is here already is refused', async () => {
     await importInto(home, fileOf(lines))
-    await expect(importInto(home, fileOf(lines))).rejects.toThrow('is here already')
+    await expect(importInto(home, fileOf(lines))).rejects.toThrow('already exists')
     const own = await home.tenant('Own')
     const mine = exportOf(home, own.id)
-    await expect(importInto(home, fileOf(mine))).rejects.toThrow('is here already')
+    await expect(importInto(home, fileOf(mine))).rejects.toThrow('already exists')
   })
 
   test.each(['api_key', 'identity', 'cron_job'])(

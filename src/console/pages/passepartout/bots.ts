@@ -174,7 +174,7 @@ const asked = (
 })
 
 const environmentIn = ({ params }: Pick<Asked, 'params'>): Environment =>
-  ENVIRONMENTS.find((one) => one === params.environment) ?? fail(notFound('no such bot'))
+  ENVIRONMENTS.find((one) => one === params.environment) ?? fail(notFound('bot not found'))
 
 function oneOf<const Value extends string>(
   fields: Fields,

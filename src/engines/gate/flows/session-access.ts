@@ -61,7 +61,7 @@ export function createSessionAccess(parts: {
     if (!isTheirs)
       throw new FlowRefusal(
         'security_identity_mismatch',
-        'the session belongs to somebody else than the flow',
+        'the session belongs to a different identity than the flow',
       )
     return row
   }

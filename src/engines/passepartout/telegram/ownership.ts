@@ -79,5 +79,5 @@ function refuse(error: unknown): never {
   if (!(error instanceof MessengerError)) throw error
   if (error.reason === 'unauthorized')
     throw invalid('is not the token of a Telegram bot', { field: 'token', rule: 'unknown' })
-  throw conflict(`Telegram: ${error.message}`, { code: 'messenger_unavailable' })
+  throw conflict(error.message, { within: 'Telegram', code: 'messenger_unavailable' })
 }

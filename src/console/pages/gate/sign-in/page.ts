@@ -50,7 +50,7 @@ export function methodsPage({ frames, gate, config }: GateParts) {
   }
 
   async function turn(visit: Visit, enabled: boolean): Promise<Response> {
-    const name = SWITCHES.get(visit.params.id) ?? fail(notFound('no such way to sign in'))
+    const name = SWITCHES.get(visit.params.id) ?? fail(notFound('sign-in method not found'))
     await signInMethods.setSecurity(visit.caller, { [name]: enabled })
     return done(enabled ? 'on' : 'off')
   }
