@@ -15,7 +15,9 @@ import { SESSION_COOKIE } from './console/session-cookie.ts'
 import { createDelivery } from './delivery/index.ts'
 import { createClockwork } from './engines/clockwork/index.ts'
 import { createGate } from './engines/gate/index.ts'
+import { webhookPolicy } from './engines/gate/webhook-policy.ts'
 import { createPassepartout } from './engines/passepartout/index.ts'
+import { relayPolicy } from './engines/relay/delivery-policy.ts'
 import { createRelay } from './engines/relay/index.ts'
 import { createAccess, createKeyAccess } from './http/access.ts'
 import { createClientAddress } from './http/client-address.ts'
@@ -23,6 +25,7 @@ import { createHealth } from './http/health.ts'
 import { createHttpMetrics } from './http/http-metrics.ts'
 import { createKit } from './http/kit.ts'
 import { createApiDocument } from './http/openapi.ts'
+import { createTurns } from './http/turns.ts'
 import { baseUrlOf } from './http/urls.ts'
 import { createVisits } from './http/visits.ts'
 import { createBackups } from './platform/backup/index.ts'
@@ -47,13 +50,17 @@ export function createApp(
   const storageWatch = createStorageWatch(platform)
   const visits = createVisits({ clock, metering, perMinute: config.limits.requestsPerMinute })
   const { maxBodyBytes: maxBody } = config.server
-  const access = createAccess({ keys, visits, maxBody })
-  const keyAccess = createKeyAccess({ keys, visits, maxBody })
+  const turns = createTurns()
+  const access = createAccess({ keys, visits, turns, addressOf, maxBody })
+  const keyAccess = createKeyAccess({ keys, visits, turns, maxBody })
   const health = createHealth({ db, metrics, metricsEnabled: config.metrics.enabled })
   retention.add(platform.audit.retention(config.retention.auditMs))
   retention.add(...metering.retention(config.retention.usageMs))
   const clockwork = createClockwork(platform, config)
-  const delivery = createDelivery(platform, config)
+  const delivery = createDelivery(platform, config, {
+    relay: relayPolicy(config.relay, platform.random),
+    gate: webhookPolicy(config.gate, platform.random),
+  })
   const relay = createRelay(platform, delivery, config, access)
   const backups = createBackups({ ...platform, settings: config.backup })
   retention.add(backups.retention)
@@ -86,6 +93,7 @@ export function createApp(
     baseUrl,
     addressOf,
     startAging: visits.startAging,
+    turns,
     maxBody,
   })
   const passepartout = createPassepartout(platform, config, access, {
@@ -126,6 +134,7 @@ export function createApp(
         scopes,
         baseUrl,
         addressOf,
+        turns,
         maxBody,
         name: config.brand.name,
         config,

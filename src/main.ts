@@ -6,7 +6,7 @@ import { sentenceOf } from './cli/sentences.ts'
 import { StorageError } from './db/errors.ts'
 import { isCompiled } from './platform/version.ts'
 
-/** What to type: the bare name where the shell finds it, else the whole path. */
+/** The command to type: the bare name if it is on the `PATH`, else the whole path. */
 function programName(): string {
   const { execPath, env } = process
   if (!isCompiled) return `${cameByNpx(env.PATH) ? 'npx -y bun@1.4.5' : 'bun'} src/main.ts`
@@ -14,15 +14,15 @@ function programName(): string {
   return isOnPath ? basename(execPath) : execPath
 }
 
-/** Then Bun is in npm's cache alone, and the next shell will not find it. */
+/** Whether npx runs Bun, which is then not on the `PATH` of other shells. */
 const cameByNpx = (path = '') => path.includes('/_npx/')
 
 const LAST_OUTPUT_MS = 2000
 
-/** A reader that has gone or a full disk behind a log must not bring down what serves. */
+/** A closed pipe or a full disk behind the log must not stop the server. */
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {})
 
-/** A reader that has gone, as `head` does, has had what it wanted. */
+/** Writes to standard output. A reader that closes the pipe early, such as `head`, is no error. */
 const print = (text: string) =>
   new Promise<void>((resolve, reject) =>
     process.stdout.write(text, (error?: NodeJS.ErrnoException | null) => {
@@ -31,14 +31,14 @@ const print = (text: string) =>
     }),
   )
 
-/** By its number: the stream is made for those alone who read it. */
+/** Checked by descriptor, because `process.stdin` opens the stream. */
 const isInTerminal = isatty(0)
 
 const code = await run(process.argv.slice(2), {
   out: print,
   err: (text) => void process.stderr.write(text),
   in: () => {
-    if (isInTerminal) process.stderr.write('Reading from the terminal; Ctrl-D ends it.\n')
+    if (isInTerminal) process.stderr.write('Reading from the terminal. Press Ctrl-D to end.\n')
     return Bun.stdin.text()
   },
   outStream: process.stdout,
@@ -54,5 +54,5 @@ const code = await run(process.argv.slice(2), {
   return EXIT.failure
 })
 process.exitCode = code
-// Whatever still hangs, such as output that nobody takes, has had its time.
+// Don't wait longer for work that still hangs, such as output that is not read.
 setTimeout(() => process.exit(code), LAST_OUTPUT_MS).unref()

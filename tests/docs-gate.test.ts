@@ -150,7 +150,7 @@ describe('the hashes of docs/gate.md', () => {
   const { memoryBytes, iterations, queue } = testConfig().gate.password
   const hashing = createHashing({ memoryBytes, iterations, queue })
 
-  for (const [format, by, example] of page.table('Format', 'As written by')) {
+  for (const [format, by, example] of page.table('Format', 'Written by')) {
     test(`of ${format} by ${by} are taken, and are of the password it names`, async () => {
       await using world = await bootGate()
       const hash = plain(example)
@@ -170,26 +170,26 @@ test('the table of docs/gate.md says what introspection answers', async () => {
   const mint = async (fields: Json = {}, by = key) =>
     (await mintToken(app, by, fields)).access_token
   const answers = new Map<string, () => Promise<string>>([
-    ['is good', () => mint()],
+    ['valid', () => mint()],
     [
-      'has expired',
+      'expired',
       async () => {
         const token = await mint({ ttl_seconds: 1 })
         await app.clock.advance(1000)
         return token
       },
     ],
-    ['is none: another shape, or mistyped', async () => `${(await mint()).slice(0, -1)}-`],
+    ['malformed or mistyped', async () => `${(await mint()).slice(0, -1)}-`],
     // One of another installation: well-formed, and never seen here.
     [
-      'is unknown',
+      'unknown',
       async () => {
         await using elsewhere = await bootGate()
         return (await mintToken(elsewhere.app, elsewhere.key)).access_token
       },
     ],
     [
-      'was revoked',
+      'revoked',
       async () => {
         const token = await mint()
         expect((await api.post(`${TOKENS}/revoke`, { access_token: token })).status).toBe(204)
@@ -197,7 +197,7 @@ test('the table of docs/gate.md says what introspection answers', async () => {
       },
     ],
     [
-      'was made with a key that was revoked, or has ended',
+      'its key was revoked or has expired',
       async () => {
         const other = await acme.key('gate', 'live')
         const token = await mint({}, other.key)
@@ -206,7 +206,7 @@ test('the table of docs/gate.md says what introspection answers', async () => {
       },
     ],
     [
-      'is for a person who was deactivated, also when active again',
+      'its user was deactivated, even if active again',
       async () => {
         const person = await createIdentity()
         const token = await mint({ subject: person.id })
@@ -216,7 +216,7 @@ test('the table of docs/gate.md says what introspection answers', async () => {
       },
     ],
     [
-      'is for a person who was deleted',
+      'its user was deleted',
       async () => {
         const person = await createIdentity()
         const token = await mint({ subject: person.id })
@@ -224,11 +224,11 @@ test('the table of docs/gate.md says what introspection answers', async () => {
         return token
       },
     ],
-    ['is of the other environment', async () => mint({}, (await acme.key('gate', 'test')).key)],
-    ['is of another tenant', async () => mint({}, (await bootParty(app)).key)],
+    ['of the other environment', async () => mint({}, (await acme.key('gate', 'test')).key)],
+    ['of another tenant', async () => mint({}, (await bootParty(app)).key)],
   ])
 
-  const rows = page.table('The token', 'Answer')
+  const rows = page.table('Token', 'Response')
   expect(rows.map(([token]) => token)).toEqual([...answers.keys()])
   for (const [kind, said] of rows) {
     const token = await answers.get(kind as string)?.()
@@ -292,9 +292,9 @@ describe('the policies of docs/gate.md', () => {
     const ada = await createIdentity({ traits: { email }, metadata_public: metadata })
     const other = await createIdentity()
     const uidOf = (cell = '') => plain(cell).replace('<id>', ada.id).replace('<name>', 'editor')
-    const rows = page.table('Entity', 'Is', 'In', 'Attributes')
-    const resources = rows.flatMap(([entity, is = '']) => {
-      const resource = /`([a-z-]+(?::[a-z-]+)*:\w+)`/.exec(is)?.[1]
+    const rows = page.table('Entity', 'Represents', 'In', 'Attributes')
+    const resources = rows.flatMap(([entity, represents = '']) => {
+      const resource = /`([a-z-]+(?::[a-z-]+)*:\w+)`/.exec(represents)?.[1]
       return resource === undefined ? [] : [{ uid: uidOf(entity), resource }]
     })
 
@@ -491,7 +491,7 @@ describe('the tables of docs/gate.md', () => {
   })
 
   test('have every scope', () => {
-    const shown = page.table('Scope', 'For').map(([scope]) => plain(scope))
+    const shown = page.table('Scope', 'Allows').map(([scope]) => plain(scope))
     expect(shown.toSorted()).toEqual([...ENGINE_SCOPES.gate].toSorted())
   })
 
@@ -502,8 +502,8 @@ describe('the tables of docs/gate.md', () => {
 
   test('have the schedule of a fresh installation', () => {
     const seconds = page
-      .table('Attempt', 'After the failure of the one before')
-      .map(([, wait = '']) => (wait === 'at once' ? 0 : Number(wait.replace(' s', ''))))
+      .table('Attempt', 'Delay after the previous failure')
+      .map(([, wait = '']) => (wait === 'none' ? 0 : Number(wait.replace(' s', ''))))
     expect(seconds.map((s) => s * 1000)).toEqual([...testConfig().gate.webhookDelaysMs])
   })
 

@@ -161,10 +161,10 @@ describe('docs/metering.md', () => {
   test('has the allowance and the rate of a fresh installation', () => {
     const { metering, limits } = testConfig()
     expect(text).toContain(
-      `\`[metering] free_requests\`, ${metering.freeRequests.toLocaleString('en')} unless changed`,
+      `\`[metering] free_requests\` (default ${metering.freeRequests.toLocaleString('en')})`,
     )
     expect(text).toContain(
-      `\`[limits] requests_per_minute\`, ${limits.requestsPerMinute.toLocaleString('en')} unless`,
+      `\`[limits] requests_per_minute\` (default ${limits.requestsPerMinute.toLocaleString('en')})`,
     )
   })
 })

@@ -130,7 +130,7 @@ describe('the tables of docs/passepartout.md', () => {
         ),
       )
 
-    const shown = page.table('Route', 'Takes').map(([route]) => plain(route))
+    const shown = page.table('Route', 'Request').map(([route]) => plain(route))
     expect(shown.toSorted()).toEqual(routes.toSorted())
   })
 
@@ -198,13 +198,13 @@ describe('the tables of docs/passepartout.md', () => {
     expect(shown.toSorted()).toEqual(given.toSorted())
     const [body, query] = answers.map((answer) => answer.body.error.message)
     const [example, another] = page.table('Status', 'Code').map(([, , when]) => when)
-    expect(example).toBe(`the body: \`${body}\``)
-    expect(another).toBe(`the query: \`${query}\``)
+    expect(example).toBe(`invalid body: \`${body}\``)
+    expect(another).toBe(`invalid, unknown or repeated query parameter: \`${query}\``)
   })
 
   test('have every status of a bot and no other', () => {
     const { enumValues } = passepartoutBots.health
-    const shown = page.table('Status', 'It is').map(([status]) => plain(status))
+    const shown = page.table('Status', 'Meaning').map(([status]) => plain(status))
     expect(shown.toSorted()).toEqual(['not_configured', 'disabled', ...enumValues].toSorted())
   })
 
@@ -227,9 +227,9 @@ describe('the tables of docs/passepartout.md', () => {
       ] as const
     ).map((kind) => english.reply(kind, { app, until: at }))
 
-    const [, ...shown] = page.table('When', 'It says').map(([, says]) => says)
+    const [, ...shown] = page.table('Situation', 'Message').map(([, says]) => says)
     expect(shown).toEqual([...endings, ...replies].map((text) => `“${text.replaceAll('\n', ' ')}”`))
-    expect(page.table('When', 'It says')[0]?.[1]).toContain('“Sign in to Acme?”')
+    expect(page.table('Situation', 'Message')[0]?.[1]).toContain('“Sign in to Acme?”')
     expect(
       english.prompt({ app, label: null, device: null, address: null, askedAt: at, match: true }),
     ).toStartWith('Sign in to Acme?')
@@ -239,20 +239,20 @@ describe('the tables of docs/passepartout.md', () => {
     const minutes = (ms: number) => `${ms / 60_000} minutes`
     const shown = (words: string) => said('Limits', words)
 
-    expect(shown('collecting after an approval')).toStartWith(`${COLLECT_MS / 1000} seconds`)
-    expect(shown('`wait`')).toStartWith(`${LONGEST_WAIT} seconds`)
+    expect(shown('collection after approval')).toBe(`at least ${COLLECT_MS / 1000} seconds`)
+    expect(shown('`wait`')).toBe(`at most ${LONGEST_WAIT} seconds`)
     expect(shown('`poll_interval`')).toBe(`${POLL_INTERVAL} seconds`)
-    expect(shown('pause after a no or a wrong number')).toStartWith(minutes(COOL_DOWN_MS))
-    expect(shown('opened and not approved')).toStartWith(
+    expect(shown('pause after a denial or wrong number')).toStartWith(minutes(COOL_DOWN_MS))
+    expect(shown('opened but not approved')).toStartWith(
       `${MOST_UNAPPROVED} in ${minutes(UNAPPROVED_WINDOW_MS)}`,
     )
-    expect(shown('the question of one attempt')).toContain(`${MOST_PROMPTS} times`)
-    expect(shown('answers to other messages')).toBe(
-      `${REPLIES_PER_CHAT} a minute in a chat, ${REPLIES_PER_BOT} a minute of a bot`,
+    expect(shown('prompts per attempt')).toStartWith(`${MOST_PROMPTS},`)
+    expect(shown('replies to other messages')).toBe(
+      `${REPLIES_PER_CHAT} a minute in a chat, ${REPLIES_PER_BOT} a minute per bot`,
     )
     expect(shown('`client.user_agent`')).toBe(`${LONGEST_USER_AGENT} characters`)
     expect(shown('`client.label`')).toBe(`${LONGEST_LABEL} characters`)
-    expect(said('What is kept how long', 'the numbers of messages from Telegram')).toStartWith(
+    expect(said('Retention', 'numbers of Telegram messages')).toStartWith(
       `${UPDATES_KEPT_MS / 3_600_000} hours`,
     )
   })
@@ -265,15 +265,15 @@ describe('the tables of docs/passepartout.md', () => {
       expect(text).toContain(`(\`${name}\`)`)
       return Number.parseInt(text, 10)
     }
-    const kept = (words: string, name: string) => setting('What is kept how long', words, name)
+    const kept = (words: string, name: string) => setting('Retention', words, name)
 
     expect({
-      nonce: setting('Limits', 'an attempt', '[passepartout] nonce_lifetime') * minute,
-      token: setting('Limits', 'an access token', '[passepartout] token_lifetime') * hour,
-      starts: setting('Limits', 'starts for one', '[limits] login_starts_per_minute'),
+      nonce: setting('Limits', 'attempt', '[passepartout] nonce_lifetime') * minute,
+      token: setting('Limits', 'access token', '[passepartout] token_lifetime') * hour,
+      starts: setting('Limits', 'starts per', '[limits] login_starts_per_minute'),
       logins: kept('attempts, with', '[retention] logins') * day,
-      expired: kept('tokens, as a hash', '[retention] expired') * day,
-      audit: kept('[who did what]', '[retention] audit') * day,
+      expired: kept('token hashes', '[retention] expired') * day,
+      audit: kept('[audit log]', '[retention] audit') * day,
     }).toEqual({
       nonce: passepartout.nonceLifetimeMs,
       token: passepartout.tokenLifetimeMs,

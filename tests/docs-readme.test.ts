@@ -18,7 +18,7 @@ const KEY = /svc_[a-z]+_(\w*…|\w{43})/g
 test.skipIf(!HAS_SHELL)(
   'the walk of the README prints what it says, and meets no limit on requests',
   async () => {
-    await using app = await servedApp({ start: new Date().toISOString() })
+    await using app = await servedApp({ start: '2026-03-01T12:00:00.000Z' })
     await using target = startTarget(() => new Response('thanks'))
     const cwd = dirname(app.db.file)
     await using shell = openShell({ cwd, env: { GATEHOUSE_DATA_DIR: cwd } })
@@ -28,6 +28,8 @@ test.skipIf(!HAS_SHELL)(
       text
         .replaceAll('http://127.0.0.1:8420', app.url)
         .replaceAll('127.0.0.1:9000', new URL(target.url).host)
+        // By the clock that the test turns.
+        .replaceAll("'+30 sec'", `@${app.clock.now() / 1000 + 30}`)
     const masked = (text: string) => text.replaceAll(KEY, '…').replaceAll(/(?<="\w+_ms":)\d+/g, '…')
 
     let key = ''

@@ -193,7 +193,7 @@ describe.skipIf(!CAN_TYPE)('with a provider switched on', () => {
       const home = await come(newVisitor())
       expect([home.url, home.status]).toEqual([`${app.url}/`, 200])
       expect(home.text).toContain(`Hello ${account.email}`)
-      expect(home.text).not.toMatch(/confirm your address/i)
+      expect(home.text).not.toMatch(/verify your address/i)
 
       const mallory = newVisitor({ stopsBefore: `${app.url}/back` })
       github.signInAs(newAccount())
@@ -211,7 +211,7 @@ describe.skipIf(!CAN_TYPE)('with a provider switched on', () => {
       const email = `linus-of-${app.url.split(':').at(-1)}@example.com`
       const known = await linus.press(form, 'provider=github', { 'traits.email': email })
       expect(known.text).toContain(`Hello ${email}`)
-      expect(known.text).toMatch(/confirm your address/i)
+      expect(known.text).toMatch(/verify your address/i)
     }, 60_000)
 
   test('the app of docs/sign-in.md with forms of its own connects accounts, and disconnects them', async () => {

@@ -77,14 +77,14 @@ describe('the nodes of docs/sign-in.md', () => {
     'recovery, code sent': (world) => codeSent(world, 'recovery', { email: ADA }),
     verification: (world) => world.start('verification'),
     'verification, code sent': (world) => codeSent(world, 'verification', { email: ADA }),
-    'recovery, verification, by a link': async (world) => {
+    'recovery or verification, by link': async (world) => {
       await someone(world)
       await codeSent(world, 'recovery', { email: ADA })
       const { body } = await world.read(world.linkFor(ADA))
       node(body, 'code').attributes.value = ''
       return body
     },
-    'verification, mailbox shown': async (world) => {
+    'verification, sign-in required': async (world) => {
       await someone(world)
       const browser = newBrowser(world.app)
       const link = await browser.visit(world.linkFor(ADA))
@@ -103,12 +103,12 @@ describe('the nodes of docs/sign-in.md', () => {
       return world.sendWell(sent, { code: world.codeFor(ADA) }, withToken(token))
     },
     settings: async (world) => world.settings(await someone(world)),
-    'settings, with an authenticator and codes': async (world) => {
+    'settings, with authenticator app and recovery codes': async (world) => {
       const { token } = await enrolled(world)
       await recoveryCodes(world, token)
       return world.settings(token)
     },
-    'settings, codes made': async (world) => {
+    'settings, new recovery codes': async (world) => {
       const { token } = await enrolled(world)
       const flow = await world.settings(token)
       const make = { method: 'lookup_secret', lookup_secret_regenerate: true }
@@ -148,7 +148,7 @@ describe('the nodes of docs/sign-in.md', () => {
 
   test('are of the types that can be drawn', () => {
     const known = Node.properties.type as unknown as { enum: string[] }
-    const shown = page.table('`type`', 'Draw').map(([type]) => plain(type))
+    const shown = page.table('`type`', 'Render as').map(([type]) => plain(type))
     expect(shown.toSorted()).toEqual([...known.enum].toSorted())
   })
 })
@@ -156,20 +156,20 @@ describe('the nodes of docs/sign-in.md', () => {
 describe('the bodies of docs/sign-in.md', () => {
   const answers: Record<string, Json> = {
     'a session': { session_token: expect.any(String), session: { active: true } },
-    'the session, of level aal2': { session: { authenticator_assurance_level: 'aal2' } },
+    'the session, with aal2': { session: { authenticator_assurance_level: 'aal2' } },
     'the flow, code sent': { state: 'sent_email' },
     'the flow, done': { state: expect.stringMatching(/^(passed_challenge|success)$/) },
-    'the flow, with the codes': { state: 'show_form' },
+    'the flow, with recovery codes': { state: 'show_form' },
   }
 
-  for (const [flow = '', body = '', answer = ''] of page.table('Flow', 'Body', 'Answer')) {
+  for (const [flow = '', body = '', answer = ''] of page.table('Flow', 'Body', 'Response')) {
     test(`${flow} ${plain(body)} is answered with ${plain(answer)}`, async () => {
       await using world = await bootAll()
       const wanted = JSON.parse(plain(body))
       const { fields, ...sending } = await placeFor(world, flow, wanted)
       const said = await world.send(sending.flow, filledIn(wanted, fields), sending.headers)
       expect(said).toMatchObject({ status: 200, body: answers[plain(answer)] })
-      if (answer === 'the flow, with the codes')
+      if (answer === 'the flow, with recovery codes')
         expect(node(said.body, 'lookup_secret_codes')).toBeDefined()
     })
   }
@@ -345,7 +345,7 @@ test('docs/sign-in.md has every mail by its subject', () => {
 test('the states of mails in docs/sign-in.md are those that a mail can be in', async () => {
   const source = await Bun.file('src/platform/schema.ts').text()
   const states = /enum: \[('kept'.*)\]/.exec(source)?.[1]?.match(/\w+/g) ?? []
-  const shown = page.table('`state`', 'It').map(([state]) => plain(state))
+  const shown = page.table('`state`', 'Meaning').map(([state]) => plain(state))
   expect(shown.toSorted()).toEqual(states.filter((state) => state !== 'leased').toSorted())
 })
 
@@ -357,7 +357,7 @@ test('the limits of docs/sign-in.md are those of a fresh installation', () => {
     HOUR / 4,
     24 * HOUR,
   ])
-  expect(shown).toContain('an hour (`[gate] flow_lifetime`)')
+  expect(shown).toContain('1 hour (`[gate] flow_lifetime`)')
   expect(shown).toContain('15 minutes (`[gate] code_lifetime`)')
   expect(shown).toContain('24 h (`[gate] session_lifetime`)')
   const { signInsPerMinute, signInsPerIdentifierPerMinute } = limits

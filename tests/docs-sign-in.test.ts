@@ -66,12 +66,12 @@ for (const language of ['ts', 'python']) {
 
         const home = await signUp(ada, url)
         expect([home.url, isSignedIn(home)]).toEqual([`${url}/`, true])
-        expect(home.text).toContain('confirm your address')
+        expect(home.text).toContain('verify your address')
         const filledIn = await ada.visit(world.linkFor(ADA))
         const proven = await ada.press(filledIn, 'method=code')
         const backHome = await ada.follow(proven, `${url}/back`)
         expect([backHome.url, isSignedIn(backHome)]).toEqual([`${url}/`, true])
-        expect(backHome.text).not.toContain('confirm your address')
+        expect(backHome.text).not.toContain('verify your address')
 
         const token = ada.cookie('session')
         const out = await ada.press(backHome, 'Sign out')
@@ -222,7 +222,7 @@ describe('the app with forms of its own', () => {
       expect([tried.status, tried.text.includes('This code is not right')]).toEqual([422, true])
       const home = await ada.press(tried, 'method=code', { code })
       expect([home.url, isSignedIn(home)]).toEqual([`${url}/`, true])
-      expect(home.text).not.toContain('Confirm your address')
+      expect(home.text).not.toContain('Verify your address')
 
       const token = ada.cookie('session')
       expect(isSignedIn(await ada.press(home, 'Sign out'))).toBe(false)

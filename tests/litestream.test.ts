@@ -40,7 +40,7 @@ describe('docs/examples/litestream.yml', async () => {
     const page = await read('docs/litestream.md')
     expect(page).toContain(`path: ${db?.path}\n`)
     expect(page).toContain('`master.key` is not in the replica')
-    expect(page).toContain('Never over a file that is there')
+    expect(page).toContain('Never restore over an existing file')
   })
 
   test('is what compose restores from, at the place of the image', async () => {

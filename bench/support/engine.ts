@@ -1,7 +1,7 @@
 import { createApp } from '../../src/app.ts'
 import { loadConfig } from '../../src/config/index.ts'
+import { type KeyCaller, keyActor } from '../../src/platform/caller.ts'
 import { systemClock } from '../../src/platform/clock.ts'
-import { type KeyCaller, keyActor } from '../../src/platform/keys.ts'
 import { createLog } from '../../src/platform/log.ts'
 import { createOutbound } from '../../src/platform/outbound/index.ts'
 import { createPlatform } from '../../src/platform/platform.ts'

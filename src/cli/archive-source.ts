@@ -4,13 +4,12 @@ import type { Readable } from 'node:stream'
 import { invalid } from '../platform/errors.ts'
 import { type Io, STANDARD_STREAM, UsageError } from './command.ts'
 
-/** How everything begins that gzip has made. */
+/** The first bytes of every gzip file. */
 const GZIP = Buffer.from([0x1f, 0x8b])
 
 /**
- * The bytes of a file, or with `-` those on standard input, once they are asked for. A file that is
- * missing, cannot be read or is no archive is refused at once, before the caller looks at anything
- * else.
+ * Opens a file, or standard input for `-`. A file that is missing, unreadable or not an archive is
+ * refused immediately, before the caller does anything else.
  */
 export function archiveSource(io: Io, name: string): () => Readable {
   if (name !== STANDARD_STREAM) {
@@ -18,17 +17,20 @@ export function archiveSource(io: Io, name: string): () => Readable {
     refuseOther(path)
     return () => createReadStream(path, { highWaterMark: 256 * 1024 })
   }
-  if (io.isInTerminal) throw new UsageError('- reads standard input, and that is a terminal')
+  if (io.isInTerminal)
+    throw new UsageError(
+      '- reads standard input, which is a terminal here. Pipe the archive in, or name a file',
+    )
   return io.inStream
 }
 
-/** What is read from a pipe is gone for those who read on, so that its bytes are left alone. */
+/** Refuses directories and files that are not gzip. Pipes are not read, since their bytes would be lost. */
 function refuseOther(path: string) {
   const entry = statSync(path)
   if (entry.isDirectory())
-    throw invalid(`${path}: is a directory. Name the archive in it`, { rule: 'format' })
+    throw invalid(`${path} is a directory. Name the archive in it`, { rule: 'format' })
   if (entry.isFile() && !beginningOf(path).equals(GZIP))
-    throw invalid(`${path}: is not a backup. A backup is a .tar.gz archive`, { rule: 'format' })
+    throw invalid(`${path} is not a backup. A backup is a .tar.gz archive`, { rule: 'format' })
 }
 
 function beginningOf(path: string): Buffer {

@@ -25,27 +25,31 @@ const DEFAULT_LIMIT = 50
 const MOST = 10_000
 
 const filters: Record<string, Option> = {
-  tenant: { type: 'string', value: 'ID', help: 'Only of this tenant.' },
+  tenant: { type: 'string', value: 'ID', help: 'Only entries of this tenant.' },
   action: {
     type: 'string',
     value: 'PREFIX',
-    help: 'Only actions that begin so: key., tenant.suspended.',
+    help: 'Only actions that start with this, such as key. or tenant.suspended.',
   },
-  actor: { type: 'string', value: 'ID', help: 'Only by this key, operator or person.' },
-  object: { type: 'string', value: 'TEXT', help: 'Only on objects with this in their name or id.' },
-  since: { type: 'string', value: 'TIME', help: 'Only from then on: 2026-01-31T12:00:00Z.' },
-  until: { type: 'string', value: 'TIME', help: 'Only before then.' },
+  actor: { type: 'string', value: 'ID', help: 'Only by this API key, operator or user.' },
+  object: { type: 'string', value: 'TEXT', help: 'Only objects with this in their name or id.' },
+  since: {
+    type: 'string',
+    value: 'TIME',
+    help: 'Only from this time on, such as 2026-01-31T12:00:00Z.',
+  },
+  until: { type: 'string', value: 'TIME', help: 'Only before this time.' },
 }
 
 export const auditList: Command = {
   name: 'audit list',
-  summary: 'Show who did what, newest first.',
+  summary: 'Show the audit log, newest first.',
   options: {
     ...filters,
     limit: {
       type: 'string',
       value: 'N',
-      help: `How many at most; ${DEFAULT_LIMIT} if absent, up to ${MOST}.`,
+      help: `Maximum number of entries, up to ${MOST}. Default: ${DEFAULT_LIMIT}.`,
     },
   },
   run: ({ config, options }) => {
@@ -60,7 +64,7 @@ export const auditList: Command = {
         before = page.next
       } while (before !== undefined && entries.length < limit)
       const rows = entries.map(row)
-      const text = rows.length === 0 ? 'No entry.' : table([HEAD, ...rows])
+      const text = rows.length === 0 ? 'No entries.' : table([HEAD, ...rows])
       return { json: { entries: entries.map(shownEntry) }, text }
     })
   },
@@ -74,12 +78,12 @@ export const auditExport: Command = {
     format: {
       type: 'string',
       value: 'FORMAT',
-      help: 'ndjson (the default), an object a line, or csv.',
+      help: 'ndjson (one object per line, the default) or csv.',
     },
     to: {
       type: 'string',
       value: 'FILE',
-      help: 'A new file, for its owner alone, or a directory; standard output for - or if absent.',
+      help: 'A new file, readable only by its owner, or a directory. Default: standard output (-).',
     },
   },
   run: (invocation) => {
@@ -90,7 +94,7 @@ export const auditExport: Command = {
   },
 }
 
-/** What is reported goes beside standard output where that holds the log, and nothing else. */
+/** Exports the log; where standard output is the log, the report goes to standard error. */
 async function exported(
   invocation: Configured,
   filter: AuditFilter,
@@ -113,7 +117,7 @@ async function exported(
   return EXIT.ok
 }
 
-/** A slice at a time, and the next one once that is taken: the log may be larger than memory. */
+/** Writes one slice at a time and returns the number of entries: the log may exceed memory. */
 async function write(sink: Sink, slices: Iterable<LoggedEntry[]>, format: Format): Promise<number> {
   await sink.write(headOf(format))
   let count = 0

@@ -37,31 +37,29 @@ import { targetOf } from './target.ts'
 
 export const backup: Command = {
   name: 'backup',
-  summary: 'Back up database and master key into one file, beside a running server or without one.',
+  summary: 'Back up the database and master key to one file, with or without a running server.',
   options: {
     to: {
       type: 'string',
       value: 'FILE',
-      help: 'A file, a directory, or - for standard output; the configured directory if absent.',
+      help: 'A file, a directory, or - for standard output. Default: the configured directory.',
     },
     'without-key': {
       type: 'boolean',
-      help: 'Leave out master.key; keep it elsewhere, or secrets in the backup stay sealed.',
+      help: 'Leave out master.key. Keep it elsewhere: without it, secrets in the backup are lost.',
     },
   },
   run: (invocation) => {
     const { config, options } = invocation
     if (!databaseExists(config.dataDir))
-      throw notFound(
-        `there is no data in ${config.dataDir}. To use another directory, set --data-dir`,
-      )
+      throw notFound(`no data in ${config.dataDir}. Use --data-dir for another directory`)
     return options.to === STANDARD_STREAM ? toStream(invocation) : toFile(invocation)
   },
 }
 
 export const backupCheck: Command = {
   name: 'backup check',
-  summary: 'Check that a backup is whole and could be restored, without restoring it.',
+  summary: 'Check that a backup is complete and can be restored, without restoring it.',
   positionals: ['FILE'],
   run: async ({ io, args }) => {
     const progress = createProgress(io, 'Checking', 'bytes')
@@ -95,20 +93,24 @@ async function toFile(invocation: Configured): Promise<Answer> {
     master_key: hasKey,
     duration_ms: Math.round(systemClock.monotonic() - begunAt),
   }
-  const key = hasKey ? 'With the master key: guard it like one.' : 'Without the master key.'
+  const key = hasKey
+    ? 'It contains the master key: keep it secret.'
+    : 'It does not contain the master key.'
   return { json, text: `${file}\n${bytes.toLocaleString('en')} bytes. ${key}` }
 }
 
 async function toStream(invocation: Configured) {
   const { options, config, io } = invocation
-  if (options.json) throw new UsageError('backup: --to - leaves no room for --json')
-  if (io.isOutTerminal) throw new UsageError('backup: --to - writes no archive to a terminal')
+  if (options.json)
+    throw new UsageError('backup: --to - and --json both use standard output. Use one of them')
+  if (io.isOutTerminal)
+    throw new UsageError('backup: --to - does not write to a terminal. Pipe it, or name a file')
   const workIn = directoryFor(config)
   await make(invocation, { stream: standardOutput(io), workIn })
   return EXIT.ok
 }
 
-/** Done with a piece only once its reader has it: the program ends soon after the last. */
+/** Standard output as a stream that waits until each chunk is taken, because the program ends soon after. */
 const standardOutput = ({ outStream }: Io) =>
   new Writable({ write: (chunk, _, done) => void outStream.write(chunk, done) })
 
@@ -129,7 +131,7 @@ function make(
   }).finally(progress.end)
 }
 
-/** A directory gets a file that is named after the time. */
+/** The file to write; in a directory, it is named after the time. */
 function fileFor(invocation: Configured): string {
   const name = archiveName(systemClock.now())
   return targetOf(invocation, name) ?? join(directoryFor(invocation.config), name)
@@ -139,8 +141,7 @@ const directoryFor = ({ backup, dataDir }: Config): string =>
   backup.directory ?? ownDirectory(dataDir)
 
 /**
- * For the console and `doctor`. The schedule has written it down already, and knows better how to
- * open its database.
+ * Records the backup for the console and `doctor`, unless the schedule has already.
  */
 const record = (config: Config, file: string, { createdAt, bytes }: Backup) =>
   noteIfPossible(config, {
@@ -170,8 +171,8 @@ function checked({ created_at, app_version, installation, database, master_key }
   const text = table([
     ['made', created_at],
     ['by', `gatehouse ${app_version}`],
-    ['database', `${database.bytes.toLocaleString('en')} bytes, sound`],
-    ['master key', master_key ? `${master_key.id}, fits` : 'not in it'],
+    ['database', `${database.bytes.toLocaleString('en')} bytes, intact`],
+    ['master key', master_key ? `${master_key.id}, matches` : 'not included'],
   ])
   return { json, text }
 }

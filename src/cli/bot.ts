@@ -13,33 +13,38 @@ import {
 import { withOffices } from './open.ts'
 
 const WHOSE: Record<string, Option> = {
-  tenant: { type: 'string', value: 'ID', help: 'The tenant whose bot it is.', required: true },
+  tenant: {
+    type: 'string',
+    value: 'ID',
+    help: 'The tenant that the bot belongs to.',
+    required: true,
+  },
   env: {
     type: 'string',
     value: 'ENV',
-    help: 'live, a Telegram bot, or test, the one of the sandbox.',
+    help: 'live for a Telegram bot, test for the sandbox bot.',
     required: true,
   },
 }
 
 export const botSet: Command = {
   name: 'bot set',
-  summary: 'Set up the bot that people sign in with, or change it.',
+  summary: 'Set up or change the bot for sign-in.',
   options: {
     ...WHOSE,
     'token-stdin': {
       type: 'boolean',
-      help: 'Read the token that BotFather gave from standard input.',
+      help: 'Read the token from BotFather from standard input.',
     },
     match: {
       type: 'string',
       value: 'WHEN',
-      help: 'When people pick a number: required is always, optional (the default) is where the app tells of the client.',
+      help: 'When users pick a number: required (always) or optional (only if the app sends client details, the default).',
     },
     transport: {
       type: 'string',
       value: 'HOW',
-      help: 'polling (the default) works anywhere; with webhook Telegram calls [server] base_url.',
+      help: 'polling (the default) works anywhere. With webhook, Telegram calls [server] base_url.',
     },
   },
   run: async ({ config, io, options }) => {
@@ -50,7 +55,7 @@ export const botSet: Command = {
       transport: wordIn(options, 'transport', ['polling', 'webhook']),
     }
     if (Object.values(change).every((value) => value === undefined))
-      throw new UsageError('bot set: nothing to set; --token-stdin reads the token')
+      throw new UsageError('bot set: nothing to set. Use --token-stdin, --match or --transport')
     return withOffices(config, async ({ bots, actor }) => {
       const outcome = await (await bots()).set(actor, owner, change)
       return told(outcome, `Set ${nameOf(outcome.bot)}.`)
@@ -60,12 +65,12 @@ export const botSet: Command = {
 
 export const botEnable: Command = {
   name: 'bot enable',
-  summary: 'Let people sign in with the bot.',
+  summary: 'Enable sign-in with the bot.',
   options: {
     ...WHOSE,
     'take-over': {
       type: 'boolean',
-      help: 'Take its messages away from another system that receives them by a webhook.',
+      help: 'Take over its messages from another system that receives them by webhook.',
     },
   },
   run: ({ config, options }) => {
@@ -80,27 +85,27 @@ export const botEnable: Command = {
 
 export const botDisable: Command = {
   name: 'bot disable',
-  summary: 'Let nobody sign in with the bot for now.',
+  summary: 'Disable sign-in with the bot.',
   options: WHOSE,
   run: (given) => changed(given, 'disable', 'Disabled'),
 }
 
 export const botRemove: Command = {
   name: 'bot remove',
-  summary: 'Forget the token of the bot; people stay who they are.',
+  summary: 'Delete the token of the bot. Users are kept.',
   options: WHOSE,
   run: (given) => changed(given, 'remove', 'Removed'),
 }
 
 export const botList: Command = {
   name: 'bot list',
-  summary: 'List the bots, and how they do.',
-  options: { tenant: { type: 'string', value: 'ID', help: 'Only those of this tenant.' } },
+  summary: 'List bots and their problems.',
+  options: { tenant: { type: 'string', value: 'ID', help: 'Only bots of this tenant.' } },
   run: ({ config, options }) =>
     withOffices(config, async ({ bots }) => {
       const list = (await bots()).list(options.tenant as string | undefined)
       const head = ['TENANT', 'ENV', 'BOT', 'STATUS', 'MATCH', 'TRANSPORT', 'TROUBLE']
-      const text = list.length === 0 ? 'No bot yet.' : table([head, ...list.map(row)])
+      const text = list.length === 0 ? 'No bots yet.' : table([head, ...list.map(row)])
       return { json: { bots: list }, text }
     }),
 }

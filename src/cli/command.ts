@@ -3,37 +3,37 @@ import type { ParseArgsOptionDescriptor } from 'node:util'
 import type { Config, LoadResult } from '../config/index.ts'
 import { LINE_TRICKS } from '../platform/tricks.ts'
 
-/** How a command ends: the numbers that shells and service managers see. */
+/** Exit codes of commands. */
 export const EXIT = { ok: 0, failure: 1, usage: 2, config: 78 } as const
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT]
 
-/** The outside of the program, so that tests can stand in for it. */
+/** The environment of the program, which tests replace. */
 export interface Io {
-  /** Done once it was taken; fails where it cannot be, unless nobody reads it any more. */
+  /** Resolves once the text is written; rejects if it can't be, unless the reader closed the pipe. */
   out: (text: string) => void | Promise<void>
   err: (text: string) => void
-  /** All of standard input: for secrets, which have no place on a command line. */
+  /** All of standard input: for secrets, which don't belong on a command line. */
   in: () => Promise<string>
-  /** Standard output for what is no text, such as an archive. */
+  /** Standard output for binary data such as an archive. */
   outStream: Writable
-  /** The same of standard input; not touched before it is asked for. */
+  /** Opens standard input for binary data; it stays closed until this is called. */
   inStream: () => Readable
   isOutTerminal: boolean
   isInTerminal: boolean
-  /** Whether standard error is a terminal, where somebody watches. */
+  /** Whether standard error is a terminal. */
   isWatched: boolean
   env: Readonly<Record<string, string | undefined>>
   cwd: string
-  /** What a person types to run this program. */
+  /** The command that runs this program, for messages. */
   program: string
 }
 
-/** In the place of a file: standard input, or standard output. */
+/** Names standard input or standard output in place of a file. */
 export const STANDARD_STREAM = '-'
 
 export interface Option extends ParseArgsOptionDescriptor {
   help: string
-  /** Stands for the value in the help text. */
+  /** Placeholder for the value in the help text. */
   value?: string
   required?: boolean
 }
@@ -41,55 +41,55 @@ export interface Option extends ParseArgsOptionDescriptor {
 export interface Invocation {
   io: Io
   loaded: LoadResult
-  /** Given options by name; lists for those that may be repeated. */
+  /** Given options by name; repeatable ones are lists. */
   options: Record<string, string | boolean | string[] | undefined>
-  /** What stood behind the verb, in the order of `positionals`. */
+  /** Words after the verb, in the order of `positionals`. */
   args: string[]
 }
 
-/** An invocation whose configuration is valid, so that there is one. */
+/** An invocation with a valid configuration. */
 export interface Configured extends Invocation {
   config: Config
 }
 
-/** One object for `--json`, and the same for people. */
+/** A result as one object for `--json` and as text for people. */
 export interface Answer {
   json: object
   text: string
-  /** For commands whose finding is the answer, such as `doctor`. */
+  /** Exit code; 0 by default. Commands such as `doctor` report their finding with it. */
   exit?: ExitCode
 }
 
-/** A number when the command has said all there is to say. */
+/** An exit code if the command has already printed its output. */
 type Outcome = Answer | ExitCode
 
 interface Described {
-  /** The words that call it: `tenant create`. */
+  /** The words of the command, such as `tenant create`. */
   name: string
   summary: string
   options?: Record<string, Option>
-  /** Names of what has to stand behind the verb; in brackets, what may. */
+  /** Names of the words after the verb; optional ones in brackets. */
   positionals?: readonly string[]
 }
 
-/** Runs only under a valid configuration. */
+/** A command that needs a valid configuration. */
 export interface ConfiguredCommand extends Described {
   run: (invocation: Configured) => Outcome | Promise<Outcome>
 }
 
-/** Runs whatever the configuration says: it is asked about, or has no part in it. */
+/** A command that runs with any configuration, even an invalid one. */
 export interface BareCommand extends Described {
   runBare: (invocation: Invocation) => Outcome | Promise<Outcome>
 }
 
 export type Command = ConfiguredCommand | BareCommand
 
-/** The command line was not understood: exit 2 and a pointer to `--help`. */
+/** The command line is wrong: exit code 2 and a pointer to `--help`. */
 export class UsageError extends Error {
   override name = 'UsageError'
 }
 
-/** The value of an option that is one of a few words. */
+/** The value of an option that accepts only `words`. Throws `UsageError` for any other. */
 export function oneOf<const T extends string>(
   words: readonly T[],
   option: string,
@@ -101,8 +101,8 @@ export function oneOf<const T extends string>(
 }
 
 /**
- * Lines of a table, columns padded to their widest cell. Whatever a cell holds, it stays in its
- * line and gives a terminal no orders.
+ * Lines of a table, with columns padded to their widest cell. Control characters become blanks, so a
+ * cell can't break its line or send commands to a terminal.
  */
 export function table(cells: readonly (readonly string[])[]): string {
   const rows = cells.map((row) => row.map((cell) => cell.replaceAll(LINE_TRICKS, ' ')))

@@ -2,7 +2,7 @@ import { auditExport, auditList } from './audit.ts'
 import { backup, backupCheck } from './backup.ts'
 import { botDisable, botEnable, botList, botRemove, botSet } from './bot.ts'
 import type { Command } from './command.ts'
-import { completion } from './completion.ts'
+import { completionOf } from './completion.ts'
 import { configCheck, configInit, configShow } from './config.ts'
 import { doctor } from './doctor.ts'
 import { exportCommand } from './export.ts'
@@ -33,7 +33,7 @@ import {
 } from './tenant.ts'
 import { version } from './version.ts'
 
-/** Every verb, in the order in which the help shows them. */
+/** All commands, in the order of the help. */
 export const commands: readonly Command[] = [
   serve,
   tenantCreate,
@@ -74,5 +74,5 @@ export const commands: readonly Command[] = [
   healthcheck,
   migrateStatus,
   version,
-  completion,
+  completionOf(() => commands),
 ]

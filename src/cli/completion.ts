@@ -1,20 +1,20 @@
 import { type Command, EXIT, oneOf } from './command.ts'
-import { commands } from './commands.ts'
 
 const SHELLS = ['bash', 'zsh', 'fish'] as const
 
-export const completion: Command = {
+/** Prints a script that completes the verbs of `commands` and their options. */
+export const completionOf = (commands: () => readonly Command[]): Command => ({
   name: 'completion',
-  summary: 'Print a completion script: source <(gatehouse completion bash).',
+  summary: 'Print a shell completion script, as in: source <(gatehouse completion bash)',
   positionals: ['SHELL'],
   runBare: async ({ io, args }) => {
-    await io.out(scripts[oneOf(SHELLS, 'SHELL', args[0])]())
+    await io.out(scripts[oneOf(SHELLS, 'SHELL', args[0])](commands()))
     return EXIT.ok
   },
-}
+})
 
-/** First words, and behind each of them its second words. */
-function words() {
+/** First words of commands, each with its second words. */
+function wordsOf(commands: readonly Command[]) {
   const groups = new Map<string, string[]>()
   for (const { name } of commands) {
     const [first = '', second] = name.split(' ')
@@ -23,24 +23,19 @@ function words() {
   return groups
 }
 
-const optionsOf = (name: string): string[] =>
-  [
-    'config',
-    'json',
-    'help',
-    ...Object.keys(commands.find((c) => c.name === name)?.options ?? {}),
-  ].map((option) => `--${option}`)
+const optionsOf = ({ options = {} }: Command): string[] =>
+  ['config', 'json', 'help', ...Object.keys(options)].map((option) => `--${option}`)
 
-const bash = () => `_gatehouse() {
+const bash = (commands: readonly Command[]) => `_gatehouse() {
   local word="\${COMP_WORDS[COMP_CWORD]}"
   case "\${COMP_WORDS[1]} \${COMP_WORDS[2]}" in
-${commands.map(({ name }) => `    "${name}"${name.includes(' ') ? '' : '*'}) local options="${optionsOf(name).join(' ')}" ;;`).join('\n')}
+${commands.map((command) => `    "${command.name}"${command.name.includes(' ') ? '' : '*'}) local options="${optionsOf(command).join(' ')}" ;;`).join('\n')}
   esac
   if [[ "$word" == -* ]]; then COMPREPLY=($(compgen -W "$options" -- "$word"))
-  elif [[ $COMP_CWORD == 1 ]]; then COMPREPLY=($(compgen -W "${[...words().keys()].join(' ')}" -- "$word"))
+  elif [[ $COMP_CWORD == 1 ]]; then COMPREPLY=($(compgen -W "${[...wordsOf(commands).keys()].join(' ')}" -- "$word"))
   elif [[ $COMP_CWORD == 2 ]]; then
     case "\${COMP_WORDS[1]}" in
-${[...words()]
+${[...wordsOf(commands)]
   .filter(([, seconds]) => seconds.length > 0)
   .map(
     ([first, seconds]) =>
@@ -53,14 +48,14 @@ ${[...words()]
 complete -F _gatehouse gatehouse
 `
 
-const zsh = () => `#compdef gatehouse
+const zsh = (commands: readonly Command[]) => `#compdef gatehouse
 autoload -U +X bashcompinit && bashcompinit
-${bash()}`
+${bash(commands)}`
 
-const fish = () =>
+const fish = (commands: readonly Command[]) =>
   [
     'complete -c gatehouse -f',
-    ...[...words()].flatMap(([first, seconds]) => [
+    ...[...wordsOf(commands)].flatMap(([first, seconds]) => [
       `complete -c gatehouse -n __fish_use_subcommand -a ${first}`,
       ...seconds.map(
         (second) =>

@@ -5,7 +5,7 @@ import { type Command, EXIT, UsageError } from './command.ts'
 
 export const configCheck: Command = {
   name: 'config check',
-  summary: 'Check the configuration: every error at once, with its place.',
+  summary: 'Check the configuration and list all errors.',
   runBare: ({ loaded }) => {
     const errors = loaded.ok ? [] : loaded.errors
     const { ok, file, warnings } = loaded
@@ -13,7 +13,7 @@ export const configCheck: Command = {
       json: { ok, file: file ?? null, errors, warnings },
       text: [
         formatErrors(errors).trimEnd(),
-        warnings.length > 0 ? `Worth a look:\n${formatErrors(warnings).trimEnd()}` : '',
+        warnings.length > 0 ? `Warnings:\n${formatErrors(warnings).trimEnd()}` : '',
         ok ? `The configuration is valid${file ? ` (${file})` : ''}.` : '',
       ]
         .filter(Boolean)
@@ -25,7 +25,7 @@ export const configCheck: Command = {
 
 export const configShow: Command = {
   name: 'config show',
-  summary: 'Show every setting in force and where it comes from; secrets are hidden.',
+  summary: 'Show every setting, its value and where it comes from. Secrets are hidden.',
   runBare: ({ loaded }) => {
     if (!loaded.ok)
       return {
@@ -40,7 +40,7 @@ export const configShow: Command = {
 
 export const configInit: Command = {
   name: 'config init',
-  summary: 'Write a commented configuration file with every setting and its default.',
+  summary: 'Write a configuration file with every setting and its default, commented out.',
   positionals: ['[FILE]'],
   runBare: ({ io, args }) => {
     const file = resolve(io.cwd, args[0] ?? 'gatehouse.toml')
@@ -48,7 +48,7 @@ export const configInit: Command = {
       writeFileSync(file, renderExample(), { flag: 'wx', mode: 0o600 })
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code === 'EEXIST')
-        throw new UsageError(`${file}: exists already`)
+        throw new UsageError(`${file} already exists`)
       throw error
     }
     return { json: { file }, text: `Wrote ${file}.` }

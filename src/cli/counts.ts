@@ -1,4 +1,4 @@
-/** Of each kind that there is, how many. */
+/** One line for each kind with a count above 0. */
 export const countLines = (counts: Record<string, number>): string[] =>
   Object.entries(counts)
     .filter(([, count]) => count > 0)

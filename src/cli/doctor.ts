@@ -17,7 +17,7 @@ import { secretFiles } from './doctor/secret-files.ts'
 
 export const doctor: Command = {
   name: 'doctor',
-  summary: 'Look for what is wrong with this installation, and say what to do.',
+  summary: 'Check this installation for problems and show how to fix them.',
   run: async (invocation) => {
     const groups = await examine(invocation)
     const findings = groups.flatMap((group) => group.findings)
@@ -31,9 +31,8 @@ export const doctor: Command = {
 }
 
 /**
- * Looks, and leaves what is there as it is; for a moment it puts a small file beside it, to see
- * whether the disk takes one. Answers over the network are waited for while the disk is looked at,
- * so that all of it takes little longer than the slowest of them.
+ * Runs all checks. Changes nothing, except for a small file that is written and removed to test the
+ * disk. Network checks run while the disk is checked, so all of it takes little longer than the slowest.
  */
 async function examine({ config, loaded, io }: Configured): Promise<Group[]> {
   const address = addressOf(config)
@@ -80,8 +79,8 @@ async function dataDirectory(
     return [
       warning(
         'data directory',
-        `${dataDir} is not there, and will be made at the first start: if there is one elsewhere, ` +
-          'name it by --data-dir, or its configuration by --config',
+        `${dataDir} does not exist. The first start creates it. If your data is elsewhere, ` +
+          'use --data-dir, or --config for its configuration',
       ),
     ]
   const found = await Promise.all([

@@ -12,7 +12,7 @@ import { openSink } from './export-sink.ts'
 import type { Offices } from './open.ts'
 import { targetOf } from './target.ts'
 
-/** All that is kept about one person, as one JSON object. */
+/** Exports everything stored about one user as one JSON object. */
 export async function exportPerson(
   invocation: Configured,
   offices: Offices,
@@ -42,7 +42,7 @@ export async function exportPerson(
       warnings,
       duration_ms: Math.round(clock.monotonic() - begunAt),
     },
-    text: `Exported what is kept about ${object}.`,
+    text: `Exported the data about ${object}.`,
   })
 }
 
@@ -56,14 +56,14 @@ function aboutIdentity(snapshot: Snapshot, tenantId: string, id: string) {
       mails: mailsAbout(snapshot, tenantId, id, data.identity.traits.email),
       webhook_deliveries: deliveriesAbout(snapshot, tenantId, id),
       audit: auditOf(snapshot, tenantId, { id, objects: [object, `subject:${id}`] }),
-      note: 'Sign-in by messenger has accounts of its own: export those with --person.',
+      note: 'Messenger logins are separate accounts: export them with --person.',
     },
   }
 }
 
 /**
- * No index leads from a person to their sign-ins: all that are kept are read for it, which is rare
- * and holds up nobody.
+ * No index leads from a user to their sign-ins, so this reads all stored ones. It is rare and blocks no
+ * other work.
  */
 function aboutMessengerPerson(snapshot: Snapshot, tenantId: string, id: string) {
   const data = passepartoutData(snapshot, tenantId, id) ?? fail(notFound('user not found'))

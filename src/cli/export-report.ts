@@ -3,7 +3,7 @@ import { type Answer, type Configured, EXIT, type ExitCode } from './command.ts'
 import type { Sink } from './export-sink.ts'
 import type { Offices } from './open.ts'
 
-/** Before anything is handed out. A disk that takes no writes must not keep somebody from leaving. */
+/** Records an export before it starts. On a disk that takes no writes, it only warns. */
 export async function note(
   { db, audit, actor }: Offices,
   warn: (text: string) => void,
@@ -13,13 +13,13 @@ export async function note(
     await db.commit(() => audit.record({ ...entry, actor }))
   } catch (error) {
     if (!(error instanceof StorageError)) throw error
-    warn(`This is not in the audit log: ${error.message}.`)
+    warn(`This export is not in the audit log: ${error.message}.`)
   }
 }
 
 export type Warner = ReturnType<typeof createWarner>
 
-/** People are told at once; a program gets all of it in its one report. */
+/** Prints each warning immediately, or collects them for the report with `--json`. */
 export function createWarner({ io, options }: Configured) {
   const warnings: string[] = []
   function warn(text: string) {
@@ -29,7 +29,7 @@ export function createWarner({ io, options }: Configured) {
   return { warn, warnings }
 }
 
-/** The answer, on standard error where standard output is the data. */
+/** The report, on standard error where standard output is the data. */
 export function reported(
   { io, options }: Configured,
   sink: Sink,

@@ -9,7 +9,7 @@ import { VERSION } from '../platform/version.ts'
 import type { Io } from './command.ts'
 import { onInterrupt } from './interrupted.ts'
 
-/** Where an export goes; whatever was not ended is taken away again. */
+/** The target of an export. Disposing one that was not ended removes what was written. */
 export interface Sink extends Disposable {
   /** For the report. */
   target: { file?: string }
@@ -19,14 +19,14 @@ export interface Sink extends Disposable {
 
 type Output = Pick<Io, 'out' | 'outStream'>
 
-/** A file that is not there yet; standard output if none is named. */
+/** Opens a new file, or standard output if `file` is undefined. */
 export const openSink = (io: Output, file: string | undefined): Sink =>
   file === undefined ? outputSink(io) : fileSink(file)
 
-/** So that few lines are one write, and many do not pile up. */
+/** Bytes per write. */
 const CHUNK = 64 * 1024
 
-/** Waits for whoever reads: else all that they have not read yet would be in memory. */
+/** Writes to standard output and waits for its reader, so that unread data does not fill the memory. */
 function outputSink({ out, outStream }: Output): Sink {
   let held = ''
 
@@ -34,7 +34,7 @@ function outputSink({ out, outStream }: Output): Sink {
     const taken = out(held)
     held = ''
     await taken
-    if (outStream.errored) throw conflict('the reader of the output has gone away')
+    if (outStream.errored) throw conflict('the output was closed before the end')
   }
 
   async function write(text: string) {
@@ -46,8 +46,8 @@ function outputSink({ out, outStream }: Output): Sink {
 }
 
 /**
- * A file that has its name once all of it is on disk, and none before: half a log looks like a whole
- * one. What a killed process has left goes with the next export to that directory.
+ * Writes a file that gets its name only when it is complete on disk. The next export to that directory
+ * removes what a killed process has left.
  */
 function fileSink(file: string): Sink {
   refuseTaken(file)
@@ -62,14 +62,14 @@ function fileSink(file: string): Sink {
   let held = ''
   let isOpen = true
 
-  /** A disk that is nearly full takes a part, and refuses the rest. */
+  /** Writes in a loop, because a nearly full disk takes only a part. */
   function flush() {
     const bytes = Buffer.from(held)
     held = ''
     for (let at = 0; at < bytes.length; ) at += writeSync(descriptor, bytes, at)
   }
 
-  /** Rests between chunks, or nobody could interrupt it. */
+  /** Yields between chunks, so that signals can arrive. */
   async function write(text: string) {
     held += text
     if (held.length < CHUNK) return

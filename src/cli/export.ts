@@ -15,29 +15,29 @@ import { targetOf } from './target.ts'
 
 export const exportCommand: Command = {
   name: 'export',
-  summary: 'Write a tenant as NDJSON to move it elsewhere, or what is kept about one person.',
+  summary: 'Export a tenant as NDJSON, or all data about one user as JSON.',
   options: {
     tenant: { type: 'string', value: 'ID', help: 'The tenant.', required: true },
     identity: {
       type: 'string',
       value: 'ID',
-      help: 'Only what is kept about this identity, as one JSON object.',
+      help: 'Export only the data about this identity, as one JSON object.',
     },
     person: {
       type: 'string',
       value: 'ID',
-      help: 'The same about somebody who signs in by messenger.',
+      help: 'The same for a user who signs in by messenger.',
     },
     to: {
       type: 'string',
       value: 'FILE',
-      help: 'A new file, for you alone to read, or a directory; standard output for - or if absent.',
+      help: 'A new file, readable only by you, or a directory. Default: standard output (-).',
     },
   },
   run: async (invocation) => {
     const { config, options } = invocation
     if (options.identity !== undefined && options.person !== undefined)
-      throw new UsageError('export: either --identity or --person')
+      throw new UsageError('export: use either --identity or --person, not both')
     const isOfPerson = options.identity !== undefined || options.person !== undefined
     const warner = createWarner(invocation)
     const write = isOfPerson ? exportPerson : exportTenant
@@ -63,14 +63,16 @@ async function exportTenant(
   const begunAt = clock.monotonic()
   const file = targetOf(invocation, `gatehouse-${id}-${stampOf(clock.now())}.ndjson`)
   if (file === undefined && io.isOutTerminal)
-    throw new UsageError('export: secrets do not belong on a terminal; --to names a file for them')
+    throw new UsageError(
+      'export: the output has secrets and is not shown on a terminal. Use --to FILE',
+    )
   using sink = openSink(io, file)
   await note(offices, warn, {
     tenantId: id,
     action: 'tenant.exported',
     object: `tenant:${id}`,
   })
-  warn('The export holds secrets in clear: keep it as you keep passwords, and delete it soon.')
+  warn('The export contains unencrypted secrets: protect it like passwords, and delete it soon.')
   const { counts, leftOut } = await writeTenant(invocation, offices, { id, sink })
   await sink.end()
   const running = leftOut.running_delayed_jobs ?? 0
@@ -86,7 +88,7 @@ async function exportTenant(
     text: [
       `Exported tenant ${name.replaceAll(LINE_TRICKS, ' ')} (${id}).`,
       ...countLines(counts),
-      ...(running > 0 ? [`${running} delayed jobs are under way and stay behind.`] : []),
+      ...(running > 0 ? [`${running} delayed jobs are running and are not exported.`] : []),
     ].join('\n'),
   })
 }

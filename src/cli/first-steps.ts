@@ -7,27 +7,27 @@ import type { Io } from './command.ts'
 interface Circumstances {
   io: Io
   config: Config
-  /** The one in use. */
+  /** The port in use. */
   port: number
   uid?: number | undefined
-  /** Undefined once somebody has set up the installation. */
+  /** Undefined once the installation is set up. */
   setUpToken: string | undefined
   hasTenant: boolean
 }
 
 /**
- * What a newcomer needs to see: from nothing into the console, or to the first job. Nothing once
- * somebody has been there.
+ * Instructions for a new installation: how to open the console, or to create the first job. Empty once
+ * it is set up and has a tenant.
  */
 export function firstSteps({ setUpToken, hasTenant, ...where }: Circumstances): string {
   if (setUpToken === undefined && hasTenant) return ''
   const { config, port } = where
   const url = localUrl({ ...config.server, port })
   const parts = [
-    `Gatehouse runs at ${url} and keeps its data in ${config.dataDir}.`,
+    `Gatehouse is running at ${url}. Its data is in ${config.dataDir}.`,
     ...(setUpToken === undefined ? [] : [byBrowser(setUpToken, where)]),
     byCommand(url, hasTenant, where),
-    ...(hasTenant ? [] : [`All routes: ${url}/reference`]),
+    ...(hasTenant ? [] : [`API reference: ${url}/reference`]),
   ]
   return `\n${parts.join('\n\n')}\n`
 }
@@ -36,16 +36,16 @@ function byBrowser(token: string, { config, port }: Pick<Circumstances, 'config'
   const server = { ...config.server, port }
   const note = addressNote(server)
   return (
-    'Nobody has set up the console yet. Open this in a browser: it is good once, ' +
+    'To set up the console, open this link in a browser. It works once, ' +
     `for ${SET_UP_MS / 60_000} minutes.\n\n` +
     `  ${baseUrlOf(server)}/setup/${token}${note && `\n\n${note}`}`
   )
 }
 
-/** Links lead where the server is reached from itself, as long as nobody has said from where else. */
+/** A note that links use the local address as long as `base_url` is not set; empty if it is. */
 export const addressNote = (server: Config['server']): string =>
   server.baseUrl === undefined
-    ? `If your browser reaches the server by another address, put that in the place of\n${baseUrlOf(server)}; [server] base_url names it for good.`
+    ? `If your browser uses another address, replace\n${baseUrlOf(server)} with it. To change it permanently, set [server] base_url.`
     : ''
 
 function byCommand(
@@ -70,12 +70,12 @@ ${command('key create')} --engine clockwork --tenant <the id it shows>
     -d '{"name":"hello","schedule":"* * * * *","url":"https://example.com/hook"}'`
 }
 
-/** As a shell takes it for one word. */
+/** A path quoted for a shell. */
 const quoted = (path: string) =>
   /^[\w./-]+$/.test(path) ? path : `'${path.replaceAll("'", `'\\''`)}'`
 
-/** Whoever reads this in the log of a service is logged in as somebody else; root may do it all. */
+/** Which account to use: in a service's log, the reader is a different one. Root needs none. */
 const asAccount = ({ isWatched }: Io, uid: number | undefined) =>
   isWatched || !uid
     ? ''
-    : `\n(as uid ${uid}, the account of this server: with sudo -u '#${uid}', or in its container)`
+    : `\n(as the server's account, uid ${uid}: with sudo -u '#${uid}', or in its container)`

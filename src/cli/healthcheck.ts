@@ -6,7 +6,7 @@ const TIMEOUT_MS = 5000
 
 export const healthcheck: Command = {
   name: 'healthcheck',
-  summary: 'Ask the running server whether it is ready; for containers and monitors.',
+  summary: 'Check whether the server is ready, for containers and monitors.',
   run: async ({ config }) => {
     const url = `${localUrl(config.server)}/readyz`
     const status = await statusOf(url)
@@ -19,7 +19,7 @@ export const healthcheck: Command = {
   },
 }
 
-/** node:http and not fetch: a proxy in the environment has no part in this. */
+/** The status of a GET, or null without an answer. Uses node:http, because fetch would use a proxy. */
 const statusOf = (url: string): Promise<number | null> =>
   new Promise((resolve) => {
     const request = get(url, { timeout: TIMEOUT_MS, agent: false }, (response) => {

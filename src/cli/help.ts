@@ -2,24 +2,24 @@ import { settingFlags } from '../config/index.ts'
 import { type Command, type Option, table } from './command.ts'
 import { commands } from './commands.ts'
 
-/** Options that every command takes. */
+/** Options of every command. */
 export const COMMON_OPTIONS: Record<string, Option> = {
-  config: { type: 'string', value: 'FILE', help: 'Read settings from this file.' },
-  json: { type: 'boolean', help: 'Answer with one JSON object on standard output.' },
+  config: { type: 'string', value: 'FILE', help: 'Read settings from FILE.' },
+  json: { type: 'boolean', help: 'Print one JSON object.' },
   help: { type: 'boolean', short: 'h', help: 'Show this help.' },
 }
 
 export const overview = (program: string): string =>
-  `Gatehouse: identity, scheduler, messenger login and event relay in one executable.
+  `Gatehouse: users and sign-in, scheduled jobs, messenger login and webhooks in one executable.
 
 Usage: ${program} [command] [options]
 
 Commands:
 ${indented(commands.map((command) => [synopsis(command), command.summary]))}
 
-Every command takes --config FILE, --json and --help. Without a command it serves.
-Any setting can also be given as an option (${program} serve --help lists them)
-or as an environment variable (GATEHOUSE_SERVER_PORT for [server] port).
+All commands accept --config FILE, --json and --help. The default command is serve.
+Every setting also has an environment variable (GATEHOUSE_SERVER_PORT for [server] port)
+and, unless it is a secret, an option (see ${program} serve --help).
 `
 
 export const helpOf = (command: Command, program: string): string =>
@@ -30,7 +30,7 @@ Usage: ${program} ${synopsis(command)} [options]
 Options:
 ${indented(Object.entries({ ...command.options, ...COMMON_OPTIONS }).map(optionRow))}
 
-Settings, each also in the file and in the environment:
+Settings, also available in the configuration file and the environment:
 ${indented(settingFlags.map(({ name, help }) => [`--${name}`, help]))}
 `
 
@@ -39,7 +39,7 @@ const synopsis = ({ name, positionals = [] }: Command) =>
 
 const optionRow = ([name, { value, help, required, multiple }]: [string, Option]) => [
   `--${name}${value ? ` ${value}` : ''}`,
-  `${help}${required ? ' Required.' : ''}${multiple ? ' May be repeated.' : ''}`,
+  `${help}${required ? ' Required.' : ''}${multiple ? ' Repeatable.' : ''}`,
 ]
 
 const indented = (rows: readonly (readonly string[])[]) => table(rows).replaceAll(/^/gm, '  ')

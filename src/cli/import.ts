@@ -12,13 +12,13 @@ import { createProgress } from './progress.ts'
 
 export const importCommand: Command = {
   name: 'import',
-  summary: 'Bring a tenant from a file that export has written, also beside a running server.',
+  summary: 'Import a tenant from an export file, with or without a running server.',
   positionals: ['[FILE]'],
   options: {
     abandon: {
       type: 'string',
       value: 'TENANT_ID',
-      help: 'Instead: delete what there is of a tenant whose import was cut short.',
+      help: 'Delete the data of an interrupted import instead.',
     },
   },
   run: (invocation) => {
@@ -26,7 +26,7 @@ export const importCommand: Command = {
     if (options.abandon === undefined && args.length === 0)
       throw new UsageError('import: FILE is missing')
     if (options.abandon !== undefined && args.length > 0)
-      throw new UsageError('import: either FILE or --abandon')
+      throw new UsageError('import: use either FILE or --abandon, not both')
     return options.abandon === undefined ? bring(invocation) : takeBack(invocation)
   },
 }
@@ -62,7 +62,7 @@ const takeBack = ({ config, options }: Configured): Promise<Answer> =>
         deleted: counts,
         duration_ms: Math.round(clock.monotonic() - begunAt),
       },
-      text: [`Took back the import of tenant ${tenantId}. Deleted:`, ...countLines(counts)].join(
+      text: [`Abandoned the import of tenant ${tenantId}. Deleted:`, ...countLines(counts)].join(
         '\n',
       ),
     }
@@ -101,14 +101,11 @@ function told(
     text: [
       `Imported tenant ${tenant}.`,
       ...countLines(counts),
-      ...sentence(
-        alreadyThere,
-        'of its lines were there already, from before the import was cut short.',
-      ),
-      ...sentence(leftOut.recovery_codes, 'of its people need new recovery codes.'),
-      ...sentence(told.overdue_delayed_jobs, 'of its delayed jobs are overdue and run at once.'),
+      ...sentence(alreadyThere, 'lines had already been imported before an interruption.'),
+      ...sentence(leftOut.recovery_codes, 'users need new recovery codes.'),
+      ...sentence(told.overdue_delayed_jobs, 'delayed jobs are overdue and run immediately.'),
       ...(hasOtherPrefix
-        ? [`Its keys begin with ${prefix}: they work once [brand] prefix says so.`]
+        ? [`Its API keys start with ${prefix}. They work once you set [brand] prefix to that.`]
         : []),
     ].join('\n'),
   }

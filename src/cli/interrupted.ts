@@ -2,13 +2,12 @@ import { constants } from 'node:os'
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
-/** What shells expect of a program that a signal has ended: 130 after Ctrl-C. */
+/** Added to the signal's number, as shells expect: 130 after Ctrl-C. */
 const SIGNAL_EXIT = 128
 
 /**
- * Runs `clean` when somebody ends the program before the returned function is called, then exits
- * as a signal would have it: what is half done must not stay behind. Synchronous work is ended
- * before a signal is heard.
+ * Runs `clean` if a signal ends the program before the returned function is called, then exits with the
+ * signal's exit code. Signals arrive only between pieces of synchronous work.
  */
 export function onInterrupt(clean: () => void): () => void {
   const end = (signal: NodeJS.Signals) => {

@@ -6,9 +6,14 @@ import { withOffices } from './open.ts'
 
 export const keyCreate: Command = {
   name: 'key create',
-  summary: 'Create an API key; it is shown this once.',
+  summary: 'Create an API key. It is shown only once.',
   options: {
-    tenant: { type: 'string', value: 'ID', help: 'The tenant it speaks for.', required: true },
+    tenant: {
+      type: 'string',
+      value: 'ID',
+      help: 'The tenant that the key belongs to.',
+      required: true,
+    },
     engine: {
       type: 'string',
       value: 'ENGINE',
@@ -18,13 +23,13 @@ export const keyCreate: Command = {
     env: {
       type: 'string',
       value: 'ENV',
-      help: 'live (the default) or test; clockwork keys have none.',
+      help: 'live (the default) or test. Clockwork keys have none.',
     },
     scope: {
       type: 'string',
       value: 'SCOPE',
       multiple: true,
-      help: 'Grant only this; all of the engine if absent.',
+      help: 'A scope to grant. Default: all scopes of the engine.',
     },
   },
   run: ({ config, options }) => {
@@ -41,22 +46,26 @@ export const keyCreate: Command = {
 export const keyList: Command = {
   name: 'key list',
   summary: 'List API keys, without their secrets.',
-  options: { tenant: { type: 'string', value: 'ID', help: 'Only those of this tenant.' } },
+  options: { tenant: { type: 'string', value: 'ID', help: 'Only keys of this tenant.' } },
   run: ({ config, options }) =>
     withOffices(config, ({ keys }) => {
       const list = keys.list(options.tenant as string | undefined)
       const head = ['ID', 'TENANT', 'ENGINE', 'ENV', 'SECRET', 'STATE', 'LAST USED']
-      const text = list.length === 0 ? 'No key yet.' : table([head, ...list.map(row)])
+      const text = list.length === 0 ? 'No keys yet.' : table([head, ...list.map(row)])
       return { json: { keys: list }, text }
     }),
 }
 
 export const keyRotate: Command = {
   name: 'key rotate',
-  summary: 'Replace a key by a new one; the old one works on for a while.',
+  summary: 'Replace a key. The old one keeps working for a grace period.',
   positionals: ['ID'],
   options: {
-    grace: { type: 'string', value: 'TIME', help: 'How long the old key works on; 24h if absent.' },
+    grace: {
+      type: 'string',
+      value: 'TIME',
+      help: 'How long the old key keeps working. Default: 24h.',
+    },
   },
   run: ({ config, options, args }) => {
     const graceMs = grace(`${options.grace ?? '24h'}`)
@@ -68,7 +77,7 @@ export const keyRotate: Command = {
 
 export const keyRevoke: Command = {
   name: 'key revoke',
-  summary: 'End a key at once.',
+  summary: 'Revoke a key immediately.',
   positionals: ['ID'],
   run: ({ config, args }) =>
     withOffices(config, async ({ keys, actor }) => {
@@ -85,7 +94,7 @@ function grace(text: string): number {
 
 const issued = (key: IssuedKey): Answer => ({
   json: key,
-  text: `${key.key}\n\nKeep it now: it is not shown again. Key id ${key.id}, scopes ${key.scopes.join(' ')}.`,
+  text: `${key.key}\n\nCopy it now: it is not shown again. Key id ${key.id}, scopes ${key.scopes.join(' ')}.`,
 })
 
 const row = (key: ApiKey): string[] => [

@@ -2,7 +2,7 @@ import { type LoadInput, type LoadResult, loadConfig } from '../config/index.ts'
 import { messageOf } from '../db/errors.ts'
 import { parseAllowList } from '../platform/outbound/index.ts'
 
-/** Loads the configuration and holds it against what only the parts that use it know. */
+/** Loads the configuration and also checks what only the modules that use it can check. */
 export function loadChecked(input: LoadInput): LoadResult {
   const loaded = loadConfig(input)
   if (!loaded.ok) return loaded

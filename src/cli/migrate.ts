@@ -7,7 +7,7 @@ import { openConfigured } from './open.ts'
 
 export const migrateStatus: Command = {
   name: 'migrate status',
-  summary: 'Show which schema migrations the database has and which are to come.',
+  summary: 'Show applied and pending database migrations.',
   run: ({ config }) => {
     if (!databaseExists(config.dataDir))
       return answer(

@@ -52,8 +52,8 @@ function isReadOnly(dataDir: string): boolean {
 }
 
 /**
- * Brings the schema up to date; a database with data is copied first. Refuses beside a server that
- * may know nothing of the new one.
+ * Migrates the database and returns the ids of the migrations applied; a database with data is copied
+ * first. Refuses while another server runs, which may not know the new schema.
  */
 export function migrateConfigured({ dataDir }: Config, db: Db): string[] {
   const now = systemClock.now()
@@ -70,20 +70,20 @@ export interface Offices {
   tenants: ReturnType<typeof createTenants>
   keys: ReturnType<typeof createKeys>
   usage: ReturnType<typeof createUsageOffice>
-  /** Opened when asked for: it takes the master key. */
+  /** Opened on demand: it needs the master key. */
   sealing: () => Promise<Sealing>
-  /** Opened when asked for: it takes the master key. */
+  /** Opened on demand: it needs the master key. */
   bots: () => Promise<Bots>
-  /** The database as it is now, however long it takes to read. */
+  /** A consistent view of the database as it is now. */
   snapshot: () => Snapshot
-  /** Opened when asked for: it prepares statements that other commands have no use for. */
+  /** Opened on demand: it prepares statements that other commands don't need. */
   operators: () => OperatorOffice
   actor: Actor
 }
 
 type OperatorOffice = ReturnType<typeof createOperatorOffice>
 
-/** People at the console: their accounts, what they run, and links that let them in. */
+/** Operators of the console: their accounts, roles and sign-in links. */
 function createOperatorOffice(
   parts: Parameters<typeof createHouseOffice>[0],
   config: Parameters<typeof createHouseOffice>[1],
@@ -102,8 +102,8 @@ function createOperatorOffice(
 }
 
 /**
- * For commands that act on a data directory that is there, beside a running server or
- * without one. Nothing is made in a folder where somebody merely looks.
+ * Runs `work` on an existing data directory, with or without a running server. Throws `not_found` where
+ * there is no data, so that a read never creates any.
  */
 export async function withOffices<T>(config: Config, work: Work<T>): Promise<T> {
   refuseNoData(config)
@@ -112,12 +112,12 @@ export async function withOffices<T>(config: Config, work: Work<T>): Promise<T> 
 
 function refuseNoData({ dataDir }: Config) {
   if (!databaseExists(dataDir))
-    throw notFound(`there is no data in ${dataDir}. To use another directory, set --data-dir`)
+    throw notFound(`no data in ${dataDir}. Use --data-dir for another directory`)
 }
 
 /**
- * The same for what has to work where nothing can be written, such as taking the data away from a
- * disk that has failed: every commit fails there.
+ * Like `withOffices`, but also works on a read-only disk, such as one that has failed. There, every
+ * commit fails.
  */
 export async function withReadableOffices<T>(
   config: Config,
@@ -129,9 +129,8 @@ export async function withReadableOffices<T>(
   const { db, isWithoutLog } = lookAtDatabase(config.dataDir)
   try {
     refuseUnmigrated(db)
-    if (isWithoutLog)
-      warn('The log of the database cannot be opened: the last writes are not seen.')
-    // Nobody writes here, and SQLite has been told so.
+    if (isWithoutLog) warn('The write-ahead log cannot be opened: the last writes are missing.')
+    // The disk is read-only, so the database itself is a snapshot.
     const { client, orm } = db
     const snapshot = () => ({ client, orm, [Symbol.dispose]: () => {} })
     return await work({ ...officesOn(config, db), snapshot })
@@ -143,8 +142,8 @@ export async function withReadableOffices<T>(
 type Work<T> = (offices: Offices) => T | Promise<T>
 
 /**
- * The same, but sets up a directory that is new. One with data is not migrated here: a server
- * of an older version may be running on it.
+ * Like `withOffices`, but creates a new data directory if there is none. Existing data is not migrated
+ * here: a server of an older version may be running on it.
  */
 export async function withNewOffices<T>(config: Config, work: Work<T>): Promise<T> {
   const db = openConfigured(config)
@@ -161,7 +160,7 @@ export async function withNewOffices<T>(config: Config, work: Work<T>): Promise<
 function refuseUnmigrated({ client }: Db) {
   const { applied, pending } = migrationStatus(client, migrations)
   if (applied.length > 0 && pending.length > 0)
-    throw new SchemaError('the database has to be migrated first: start `serve` once')
+    throw new SchemaError('the database needs a migration first: start `serve` once')
 }
 
 function officesOn(config: Config, db: Db): Offices {
@@ -190,14 +189,14 @@ function officesOn(config: Config, db: Db): Offices {
 }
 
 interface Note {
-  /** Somebody has written it down already, and nothing has to be opened. */
+  /** Whether the note exists already, so that nothing has to be opened. */
   isThere?: () => boolean
   write: (db: Db, audit: Audit) => Promise<void>
 }
 
 /**
- * Writes down what has been done. A disk that takes no line more, or a database of another version,
- * is no reason to say that it failed.
+ * Records something that has been done. A full disk or a database of another version is ignored, since
+ * the work itself succeeded.
  */
 export async function noteIfPossible(config: Config, { isThere = () => false, write }: Note) {
   try {
@@ -213,11 +212,11 @@ export async function noteIfPossible(config: Config, { isThere = () => false, wr
   }
 }
 
-/** Of the disk or the database, and no mistake of ours. */
+/** Whether an error comes from the disk or the database rather than from a bug. */
 const isTroubleBelow = (error: unknown): boolean =>
   error instanceof StorageError || error instanceof SQLiteError || isSystemError(error)
 
-/** The account by its number: its name follows the environment, which anybody can set. */
+/** The account by its number, because its name depends on the environment, which is easily changed. */
 export const cliActor = (): Actor => ({
   kind: 'cli',
   source: `uid ${process.getuid?.() ?? 'unknown'}@${hostname()}`,

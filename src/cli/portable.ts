@@ -9,9 +9,8 @@ import type { Portable } from '../platform/portable/table.ts'
 import { keysPortable, tenantPortable } from '../platform/portable/tenant.ts'
 
 /**
- * All that moves with a tenant, in the order in which it is brought: what rows belong to before
- * them. Bots and jobs act as soon as they are stored, suspended tenant or not: all that they could
- * need is there by then. Keys come last.
+ * Everything that moves with a tenant, in import order: rows come after the rows they refer to. Bots and
+ * jobs act as soon as they are stored, even in a suspended tenant, so they come late. Keys come last.
  */
 export const PORTABLE: readonly Portable[] = [
   tenantPortable,
@@ -26,5 +25,5 @@ export const PORTABLE: readonly Portable[] = [
 
 export const PORTABLE_TABLES = PORTABLE.flatMap(({ tables }) => tables)
 
-/** Migrations that this executable knows, the last one being that of its own data. */
+/** Ids of the migrations that this executable knows; the last one is its own schema. */
 export const SCHEMAS = migrations.map(({ id }) => id)

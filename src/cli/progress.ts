@@ -2,20 +2,20 @@ import { systemClock } from '../platform/clock.ts'
 import type { Io } from './command.ts'
 
 export interface Progress {
-  /** What was done so far, of how much where that is known. */
+  /** Shows how much is done, and of what total if it is known. */
   step: (done: number, total?: number) => void
-  /** Clears the line: what came of it is for the answer to say. */
+  /** Clears the line. */
   end: () => void
 }
 
-/** Of the screen, so that a fast loop does not spend its time on drawing. */
+/** The shortest time between two redraws, so that a fast loop does not spend its time on them. */
 const REDRAW_MS = 100
 const BAR_CELLS = 24
 const CLEAR = '\r\u001b[K'
 
 /**
- * A line on the terminal that moves while long work goes on. Nothing where nobody watches: a log
- * or a pipe gets the answer alone. `unit` is what is counted, such as `lines`.
+ * A progress line on the terminal. Does nothing where standard error is a log or a pipe. `unit` is what
+ * is counted, such as `lines`.
  */
 export function createProgress(
   { err, isWatched }: Pick<Io, 'err' | 'isWatched'>,

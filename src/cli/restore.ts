@@ -12,7 +12,7 @@ import { createProgress } from './progress.ts'
 
 export const restore: Command = {
   name: 'restore',
-  summary: 'Put a backup in the place of the data; the server must be stopped, old data is kept.',
+  summary: 'Restore a backup. Stop the server first; the current data is kept.',
   positionals: ['FILE'],
   run: async ({ config, io, args }) => {
     const progress = createProgress(io, 'Restoring', 'bytes')
@@ -32,8 +32,7 @@ export const restore: Command = {
 }
 
 /**
- * In the log of what came back, which knows nothing of it otherwise. Whatever trouble there is, the
- * next start tells it.
+ * Records the restore in the restored audit log. Errors are ignored here: the next start reports them.
  */
 const record = (config: Config, { manifest }: Restored) =>
   noteIfPossible(config, {
@@ -57,7 +56,9 @@ function answer(dataDir: string, { manifest, previous, overdue }: Restored): Ans
     },
     text: [
       `Restored ${dataDir} as it was at ${created_at}, backed up by gatehouse ${app_version}.`,
-      ...(previous ? [`What was there before is in ${previous}; remove it once all is well.`] : []),
+      ...(previous
+        ? [`The previous data is in ${previous}. Delete it when everything works.`]
+        : []),
       ...due(overdue),
     ].join('\n'),
   }
@@ -66,8 +67,7 @@ function answer(dataDir: string, { manifest, previous, overdue }: Restored): Ans
 function due({ runs, deliveries, mails }: Overdue): string[] {
   if (runs + deliveries + mails === 0) return ['Nothing is overdue.']
   return [
-    `Overdue by now: clockwork runs: ${runs}, deliveries: ${deliveries}, mails: ${mails}.`,
-    'They go out at the next `serve`, some of them for the second time; `serve --paused` holds them',
-    'while you look.',
+    `Overdue: clockwork runs: ${runs}, deliveries: ${deliveries}, mails: ${mails}.`,
+    'The next `serve` sends them, some for the second time. `serve --paused` holds them while you check.',
   ]
 }

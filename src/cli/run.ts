@@ -18,7 +18,7 @@ import { COMMON_OPTIONS, helpOf, overview } from './help.ts'
 import { loadChecked } from './load.ts'
 import { sentenceOf } from './sentences.ts'
 
-/** Runs what the command line asks for and says with which code to exit. */
+/** Runs the command in `argv` and returns its exit code. */
 export async function run(argv: readonly string[], io: Io): Promise<ExitCode> {
   const json = argv.includes('--json')
   try {
@@ -51,15 +51,15 @@ const asksForHelp = (argv: readonly string[]) =>
 
 interface Found {
   command: Command
-  /** What is left of the words. */
+  /** The words without the command's name. */
   rest: string[]
-  /** Whether somebody has written its name. */
+  /** Whether the command line names the command. */
   isNamed: boolean
 }
 
 /**
- * The longest name that the words begin with, behind options that every command takes; no words, or
- * only options, mean `serve`.
+ * The command with the longest name that the words start with, after common options. Without a command,
+ * `serve`.
  */
 function findCommand(argv: readonly string[]): Found {
   const start = commonOptionsAtStart(argv)
@@ -74,7 +74,7 @@ function findCommand(argv: readonly string[]): Found {
   throw new UsageError(unknownCommand(first, second))
 }
 
-/** How many words they take, with their values. */
+/** How many words the common options at the start take, with their values. */
 function commonOptionsAtStart(argv: readonly string[]): number {
   let count = 0
   for (;;) {
@@ -99,8 +99,8 @@ function unknownCommand(first: string, second: string): string {
 }
 
 /**
- * Word by word: over a whole name, a verb that means the opposite would count as close to another,
- * as long as their first words agree.
+ * The command most like the words, compared word by word: compared as a whole, a verb with the opposite
+ * meaning would count as close.
  */
 function nearestCommand(first: string, second: string, names: string[]): string | undefined {
   const group = nearest(
@@ -131,7 +131,7 @@ function parse(command: Command, rest: string[]) {
   }
 }
 
-/** What every command takes, settings included. */
+/** Options of every command, settings included. */
 const COMMON: Readonly<Record<string, ParseArgsOptionDescriptor>> = {
   ...Object.fromEntries(settingFlags.map(({ name }) => [name, { type: 'string' }] as const)),
   ...COMMON_OPTIONS,
@@ -142,7 +142,7 @@ const optionsOf = ({ options }: Command): Record<string, ParseArgsOptionDescript
   ...options,
 })
 
-/** Node's message goes on with advice that does not fit here. */
+/** The first sentence of Node's message; its advice does not apply here. */
 function explain({ message }: Error, known: string[]): string {
   const unknown = /^Unknown option '--?([^']+)'/.exec(message)?.[1]
   if (unknown === undefined) return message.split('. ')[0] ?? message
@@ -163,10 +163,10 @@ function requireAll(
   if (args.length < required.length)
     throw new UsageError(`${name}: ${required[args.length]} is missing`)
   if (args.length > positionals.length)
-    throw new UsageError(`${name}: unexpected ${args[positionals.length]}`)
+    throw new UsageError(`${name}: unexpected argument ${args[positionals.length]}`)
 }
 
-/** All that is wrong with the configuration is told at once, on standard error. */
+/** Runs a command; an invalid configuration is exit code 78 with all errors on standard error. */
 async function configured(
   command: Command,
   given: Pick<Invocation, 'io' | 'options' | 'args'>,
@@ -180,7 +180,7 @@ async function configured(
   return print(io, json, await command.run({ ...given, loaded, config: loaded.config }))
 }
 
-/** Done once it was taken: what nobody could write, such as a new key, is not said to be done. */
+/** Resolves once the output is written, so that a result that could not be shown is not a success. */
 async function print(io: Io, json: boolean, outcome: Answer | ExitCode): Promise<ExitCode> {
   if (typeof outcome === 'number') return outcome
   await io.out(json ? `${JSON.stringify(outcome.json)}\n` : `${outcome.text}\n`)
@@ -194,13 +194,13 @@ function flagsAmong(options: Invocation['options']): Record<string, string> {
   )
 }
 
-/** With `--json` the complaint is an object too: on standard error, so that output stays clean. */
+/** Prints an error on standard error, with `--json` as an object. */
 function complain(io: Io, json: boolean, code: ExitCode, message: string): ExitCode {
   io.err(json ? `${JSON.stringify({ error: message })}\n` : `${message}\n`)
   return code
 }
 
-/** What the operator can mend: said in a sentence. All else is a bug and shows its trace. */
+/** Whether the operator can fix the error, which is then one sentence. Anything else is a bug. */
 const isExpected = (error: unknown): error is Error =>
   error instanceof AppError ||
   error instanceof SchemaError ||

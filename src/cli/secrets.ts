@@ -11,7 +11,7 @@ import { type Answer, type Command, EXIT, type Io, table } from './command.ts'
 import { type Offices, withOffices } from './open.ts'
 import { createProgress } from './progress.ts'
 
-/** Every column with sealed texts. What is not listed cannot be opened after a rotation. */
+/** Every column with sealed values. One that is not listed can't be opened after a rotation. */
 export const sealedColumns: readonly SealedColumn[] = [
   fingerprintKey,
   mailBody,
@@ -22,7 +22,7 @@ export const sealedColumns: readonly SealedColumn[] = [
 
 export const secretsRotate: Command = {
   name: 'secrets rotate',
-  summary: 'Make a new master key and seal everything with it, also beside running servers.',
+  summary: 'Replace the master key and re-encrypt all secrets, with or without running servers.',
   run: ({ config, io }) =>
     withOffices(config, async (offices) => {
       const { db, clock, audit, actor } = offices
@@ -34,10 +34,10 @@ export const secretsRotate: Command = {
     }),
 }
 
-/** Of each table: enough to see what they are. */
+/** How many rows of each table are listed. */
 const MOST_NAMED = 20
 
-/** For what a finished rotation has left, there are none, and no earlier key to look with. */
+/** Rows that could not be opened, by table; empty after a finished rotation. */
 function closedRows({ db }: Offices, dataDir: string): Map<string, ClosedRow[]> {
   const to = readMasterKey(dataDir)
   if (!to || to.previous.length === 0) return new Map()
@@ -49,8 +49,8 @@ function closedRows({ db }: Offices, dataDir: string): Map<string, ClosedRow[]> 
 type Watch = Parameters<ReturnType<typeof createRotation>['rotate']>[1]
 
 async function watched<T>(io: Io, work: (watch: Watch) => Promise<T>): Promise<T> {
-  const sealing = createProgress(io, 'Sealing anew:', 'secrets')
-  const waiting = createProgress(io, 'Waiting until every server knows the new key:', 'seconds')
+  const sealing = createProgress(io, 'Re-encrypting:', 'secrets')
+  const waiting = createProgress(io, 'Waiting for servers to load the new key:', 'seconds')
   let done = 0
   try {
     return await work({
@@ -77,15 +77,15 @@ function told(
     return {
       json,
       text:
-        `Replaced master key ${from} by ${to}; ${total} secrets sealed anew.\n` +
-        'Back up master.key: a copy of the database from now on needs the new one.',
+        `Replaced master key ${from} with ${to} and re-encrypted ${total} secrets.\n` +
+        'Back up master.key: new copies of the database need the new key.',
     }
   return {
     json: { ...json, unopenable, unopenable_rows: shown(rows) },
     text:
-      `Not finished: some secrets cannot be opened, so the old key ${from} stays beside ${to}.\n` +
+      `Not finished: some secrets cannot be opened, so the old key ${from} is kept beside ${to}.\n` +
       `${closed.map(([name, count]) => `${name}: ${count}\n${listed(rows.get(name))}`).join('')}` +
-      `${total} others were sealed anew. Set or delete what cannot be opened, then run this again.`,
+      `Re-encrypted the other ${total}. Replace or delete the secrets above, then run this again.`,
     exit: EXIT.failure,
   }
 }
@@ -98,7 +98,7 @@ const shown = (rows: Map<string, ClosedRow[]>) =>
     ]),
   )
 
-/** A line for each, with its tenant; those beyond the first few are only counted. */
+/** One line per row, with its tenant. */
 const listed = (rows: readonly ClosedRow[] = []): string =>
   rows.length === 0
     ? ''

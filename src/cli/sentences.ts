@@ -2,21 +2,21 @@ import { statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { asStorageError, isSystemError, messageOf } from '../db/errors.ts'
 
-/** Whatever went wrong, as people say it: the system's words, the way round that people use. */
+/** An error as a sentence for people; system errors name the path first. */
 export function sentenceOf(error: unknown): string {
   const known = asStorageError(error)
   return known instanceof Error && isSystemError(known) ? ofSystem(known) : messageOf(known)
 }
 
-/** By the system's names of errors. */
+/** Sentences by error code of the system. */
 const WORDS: Readonly<Record<string, string>> = {
   ENOSPC: 'the disk is full',
-  EDQUOT: 'the disk quota of this account is used up',
+  EDQUOT: 'this account has used up its disk quota',
   EROFS: 'the file system is read-only',
   EIO: 'the disk reports an input or output error',
 }
 
-/** It says `ENOENT: no such file or directory, open 'x.toml'`, and leaves out where it knows none. */
+/** Matches `ENOENT: no such file or directory, open 'x.toml'`; the path may be missing. */
 const FROM_SYSTEM = /^E[A-Z0-9]+: (.+?), \w+(?: '(.+)')?$/
 
 function ofSystem({ message, code = '' }: NodeJS.ErrnoException): string {
@@ -31,12 +31,12 @@ function denied(path: string): string {
   const owner = ownerOf(path)
   if (self === undefined || !owner) return `${path}: permission denied`
   return owner.uid === self || owner.uid === 0
-    ? `${path}: permission denied; run this as root, have root make it for uid ${self}, or name another place`
-    : `${path}: permission denied; ${owner.path} belongs to uid ${owner.uid} and this is uid ${self}: ` +
-        `run this as that account, sudo -u '#${owner.uid}'`
+    ? `${path}: permission denied. Run this as root, have root create it for uid ${self}, or choose another path`
+    : `${path}: permission denied. ${owner.path} belongs to uid ${owner.uid}, you are uid ${self}: ` +
+        `run this as that account, with sudo -u '#${owner.uid}'`
 }
 
-/** Of the path itself, or of the first directory above it that can be seen. */
+/** The owner of a path, or of the first visible directory above it. */
 function ownerOf(path: string): { path: string; uid: number } | undefined {
   try {
     return { path, uid: statSync(path).uid }
@@ -45,7 +45,7 @@ function ownerOf(path: string): { path: string; uid: number } | undefined {
   }
 }
 
-/** Why nobody can listen there; undefined where the system has said it well enough. */
+/** Why listening failed and what to do; undefined if the original error already says so. */
 export function sentenceOnListening(
   error: unknown,
   { host, port }: { host: string; port: number },
@@ -54,12 +54,12 @@ export function sentenceOnListening(
   if (!isSystemError(error) || code === 'EADDRINUSE') return undefined
   if (code === 'EACCES')
     return (
-      `port ${port} on ${host}: permission denied; set [server] port to one from 1024 on, with a ` +
-      'reverse proxy before it, or give this account CAP_NET_BIND_SERVICE'
+      `port ${port} on ${host}: permission denied. Set [server] port to 1024 or higher behind a reverse ` +
+      'proxy, or give this account CAP_NET_BIND_SERVICE'
     )
-  // Of a name that leads nowhere the system says anything.
+  // For a name that does not resolve, the system's code varies.
   return (
-    `cannot listen on port ${port} of ${host} (${sentenceOf(error)}): set [server] host to an address ` +
-    'of this machine, 127.0.0.1 for itself alone or 0.0.0.0 for all'
+    `cannot listen on port ${port} of ${host} (${sentenceOf(error)}). Set [server] host to an address of ` +
+    'this machine: 127.0.0.1 for local access only, or 0.0.0.0 for all networks'
   )
 }

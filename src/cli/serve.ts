@@ -18,20 +18,20 @@ import { firstSteps } from './first-steps.ts'
 import { migrateConfigured, openConfigured } from './open.ts'
 import { sentenceOnListening } from './sentences.ts'
 
-/** What is under way at SIGTERM has this long to end by itself. */
+/** How long calls in progress at SIGTERM may take to finish. */
 const GRACE_MS = 25_000
-/** And this long more once it has been cut short, before the process gives up on it. */
+/** How long the process then waits for calls that it cut off. */
 const LAST_WORDS_MS = 3000
-/** Counts of requests get this long: somebody else may be writing, or the disk be full. */
+/** How long storing request counts may take: another process may be writing, or the disk be full. */
 const USAGE_GRACE_MS = 8000
 
 export const serve: Command = {
   name: 'serve',
-  summary: 'Serve the API and run due work; the default.',
+  summary: 'Start the server. This is the default command.',
   options: {
     paused: {
       type: 'boolean',
-      help: 'Fire, deliver and send nothing: to look at a restored backup.',
+      help: 'Answer requests, but run no jobs, deliveries, mails or bots, to check a restored backup.',
     },
   },
   run: serveUntilStopped,
@@ -75,7 +75,7 @@ async function serveUntilStopped({ config, loaded, io, options }: Configured): P
   const stopSignal = nextSignal()
   log.info('listening', { url: listener.url, dataDir, version: VERSION })
   if (isPaused)
-    log.warn('paused: jobs, deliveries, mails and bots wait for a start without --paused')
+    log.warn('paused: no jobs, deliveries, mails or bots until a start without --paused')
   const hasTenant = platform.tenants.list().length > 0
   const steps = firstSteps({ io, config, port: listener.port, setUpToken, hasTenant })
   if (steps) io.err(steps)
@@ -91,7 +91,7 @@ async function serveUntilStopped({ config, loaded, io, options }: Configured): P
   log.info('stopped')
   return lost > 0 ? EXIT.failure : EXIT.ok
 
-  /** New connections are answered until the last lease is given back. Tells what was not stored. */
+  /** Answers new connections until the last lease is released. Returns how many requests were not counted. */
   async function shutDown(): Promise<number> {
     await gatehouse.stop(GRACE_MS)
     await listener.stop()
@@ -110,7 +110,7 @@ function listening(begin: () => Listener, { server }: Config): Listener {
   }
 }
 
-/** For the link by which somebody becomes the first operator; undefined once somebody has. */
+/** The token of the setup link for the first operator; undefined once there is an admin. */
 async function setUpTokenIn({ db, clock, audit }: Platform): Promise<string | undefined> {
   const store = createOperatorStore(db)
   return store.hasAdmin() ? undefined : createLinks({ db, clock, audit, store }).issueSetUp()
@@ -118,14 +118,14 @@ async function setUpTokenIn({ db, clock, audit }: Platform): Promise<string | un
 
 function logFor({ log }: Config, io: Io): Log {
   const format = log.format === 'auto' ? (io.isOutTerminal ? 'text' : 'json') : log.format
-  // A disk that is full behind the log must not bring down what serves.
+  // A log that can't be written, as on a full disk, must not stop the server.
   const write = (line: string) => void Promise.resolve(io.out(`${line}\n`)).catch(() => {})
   return createLog({ level: log.level, format, now: systemClock.now, write })
 }
 
-/** The leases of what is left run out, and whoever runs next takes it over. */
+/** Exits. The leases of unfinished work run out, and the next process takes it over. */
 function abandon(log: Log) {
-  log.error('gave up waiting for work under way')
+  log.error('stopped without waiting for work in progress')
   process.exit(EXIT.failure)
 }
 
@@ -136,7 +136,7 @@ const nextSignal = (): Promise<NodeJS.Signals> =>
     for (const signal of SIGNALS) process.once(signal, resolve)
   })
 
-/** Somebody who asks twice does not want to wait. */
+/** Makes a second signal end the process immediately. */
 function exitOnSecondSignal() {
   for (const signal of SIGNALS) process.once(signal, () => process.exit(EXIT.failure))
 }

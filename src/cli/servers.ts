@@ -7,8 +7,8 @@ import type { Process } from '../platform/process.ts'
 import { instances } from '../platform/schema.ts'
 
 /**
- * Refuses while another server is alive on this database: on this host by its process, elsewhere by
- * its heartbeat alone.
+ * Throws `conflict` while another server runs on this database. On this host, its process counts,
+ * elsewhere only its heartbeat.
  */
 export function refuseBesideServer(db: Db, self: Process, now: number) {
   const server = serversOn(db).find(({ host, pid, heartbeatAt }) => {
@@ -20,13 +20,13 @@ export function refuseBesideServer(db: Db, self: Process, now: number) {
   const isHere = host === self.host
   const certainAt = isoTime(heartbeatAt + LONGEST_QUIET_MS)
   throw conflict(
-    `the database has to be migrated, and gatehouse ${version} runs on it: process ${pid} on ` +
+    `the database needs a migration, but gatehouse ${version} is running on it: process ${pid} on ` +
       `${host.split(' ')[0]}, since ${isoTime(startedAt)}. Stop it first` +
-      (isHere ? '' : `; if it has died, that is certain at ${certainAt}`),
+      (isHere ? '' : `. If it has crashed, try again after ${certainAt}`),
   )
 }
 
-/** By the columns that every version has had; none before the first migration. */
+/** Reads only columns that every version has had; empty before the first migration. */
 function serversOn({ client, orm }: Db) {
   const isMade = client.query("SELECT 1 FROM sqlite_schema WHERE name = 'instances'").get()
   if (!isMade) return []

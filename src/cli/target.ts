@@ -4,8 +4,8 @@ import { notFound } from '../platform/errors.ts'
 import { type Configured, STANDARD_STREAM } from './command.ts'
 
 /**
- * The file that `--to` asks for; undefined is standard output, for `-` and where nothing is said. A
- * directory gets a file of this name.
+ * The file that `--to` names, or `name` in the directory it names. Undefined is standard output, for `-`
+ * and without the option.
  */
 export function targetOf(
   { io, options }: Pick<Configured, 'io' | 'options'>,
@@ -15,7 +15,7 @@ export function targetOf(
   const to = resolve(io.cwd, `${options.to}`)
   const isDirectory = statSync(to, { throwIfNoEntry: false })?.isDirectory()
   if (!isDirectory && `${options.to}`.endsWith('/'))
-    throw notFound(`found no directory ${to}. Create it, or mount it`, {
+    throw notFound(`directory ${to} does not exist. Is it mounted?`, {
       field: '--to',
       rule: 'unknown',
     })

@@ -8,10 +8,14 @@ const plan = `one of ${PLANS.join(', ')}`
 
 export const tenantCreate: Command = {
   name: 'tenant create',
-  summary: 'Create a tenant: the owner of keys, jobs and everything else.',
+  summary: 'Create a tenant. API keys, jobs and all other data belong to one.',
   options: {
-    name: { type: 'string', value: 'NAME', help: 'What people call it.', required: true },
-    plan: { type: 'string', value: 'PLAN', help: `Plan: ${plan}. The default is in [metering].` },
+    name: { type: 'string', value: 'NAME', help: 'Display name.', required: true },
+    plan: {
+      type: 'string',
+      value: 'PLAN',
+      help: `Plan: ${plan}. Default: [metering] default_plan.`,
+    },
   },
   run: ({ config, options }) => {
     const plan = oneOf(PLANS, 'plan', options.plan ?? config.metering.defaultPlan)
@@ -24,20 +28,20 @@ export const tenantCreate: Command = {
 
 export const tenantList: Command = {
   name: 'tenant list',
-  summary: 'List the tenants.',
+  summary: 'List tenants.',
   run: ({ config }) =>
     withOffices(config, ({ tenants }) => {
       const list = tenants.list()
       const rows = list.map(({ id, name, plan, status }) => [id, name, plan, status])
       const text =
-        rows.length === 0 ? 'No tenant yet.' : table([['ID', 'NAME', 'PLAN', 'STATUS'], ...rows])
+        rows.length === 0 ? 'No tenants yet.' : table([['ID', 'NAME', 'PLAN', 'STATUS'], ...rows])
       return { json: { tenants: list }, text }
     }),
 }
 
 export const tenantShow: Command = {
   name: 'tenant show',
-  summary: 'Show one tenant.',
+  summary: 'Show a tenant.',
   positionals: ['ID'],
   run: ({ config, args }) =>
     withOffices(config, ({ tenants }) => shown(tenants.find(args[0] ?? ''))),
@@ -45,10 +49,14 @@ export const tenantShow: Command = {
 
 export const tenantUsage: Command = {
   name: 'tenant usage',
-  summary: 'Show what a tenant has used in a month, and in those before.',
+  summary: 'Show the usage of a tenant, by day and month.',
   positionals: ['ID'],
   options: {
-    month: { type: 'string', value: 'MONTH', help: 'As 2026-01; this one unless given.' },
+    month: {
+      type: 'string',
+      value: 'MONTH',
+      help: 'Month such as 2026-01. Default: the current month.',
+    },
   },
   run: ({ config, options, args }) =>
     withOffices(config, async ({ usage }) => {
@@ -93,7 +101,7 @@ const monthsTable = (months: UsageOfMonth[]): string =>
 
 export const tenantSet: Command = {
   name: 'tenant set',
-  summary: 'Change name, plan or spend cap of a tenant.',
+  summary: 'Change the name, plan or spend cap of a tenant.',
   positionals: ['ID'],
   options: {
     name: { type: 'string', value: 'NAME', help: 'New name.' },
@@ -101,12 +109,13 @@ export const tenantSet: Command = {
     'spend-cap-cents': {
       type: 'string',
       value: 'CENTS',
-      help: 'Most that a month may cost; none for the default cap.',
+      help: 'Monthly spend cap in cents, or none for the default cap.',
     },
   },
   run: ({ config, options, args }) => {
     const change = changeOf(options)
-    if (Object.keys(change).length === 0) throw new UsageError('tenant set: nothing to change')
+    if (Object.keys(change).length === 0)
+      throw new UsageError('tenant set: nothing to change. Use --name, --plan or --spend-cap-cents')
     return withOffices(config, async ({ tenants, actor }) =>
       shown(await tenants.change(actor, args[0] ?? '', change)),
     )
@@ -115,13 +124,13 @@ export const tenantSet: Command = {
 
 export const tenantSuspend: Command = {
   name: 'tenant suspend',
-  summary: 'Mark a tenant as suspended, for an open bill or an unpaid renewal.',
+  summary: 'Suspend a tenant for an unpaid bill or renewal.',
   positionals: ['ID'],
   options: {
     reason: {
       type: 'string',
       value: 'REASON',
-      help: `Why: ${SUSPEND_REASONS.join(' or ')}.`,
+      help: `Reason: ${SUSPEND_REASONS.join(' or ')}.`,
       required: true,
     },
   },
@@ -135,7 +144,7 @@ export const tenantSuspend: Command = {
 
 export const tenantResume: Command = {
   name: 'tenant resume',
-  summary: 'End the suspension of a tenant.',
+  summary: 'Resume a suspended tenant.',
   positionals: ['ID'],
   run: ({ config, args }) =>
     withOffices(config, async ({ tenants, actor }) =>

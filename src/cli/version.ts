@@ -6,7 +6,7 @@ export const version: Command = {
   name: 'version',
   summary: 'Show version, commit and platform.',
   options: {
-    notices: { type: 'boolean', help: 'Print the licences of the software inside instead.' },
+    notices: { type: 'boolean', help: 'Print the licenses of the bundled software instead.' },
   },
   runBare: ({ options }) => (options.notices === true ? notices() : numbers()),
 }

@@ -1,7 +1,7 @@
 import type { Setting, Settings, Table } from './setting.ts'
 import { settings } from './settings.ts'
 
-/** One setting and every name it goes by. */
+/** One setting with all of its names. */
 export interface Leaf {
   readonly setting: Setting
   /** In the program: `maxBodyBytes`. */
@@ -16,7 +16,7 @@ export interface Leaf {
   readonly option: string
 }
 
-/** A table of the file with what may stand in it, by the name it has there. */
+/** A table of the file with its settings and tables, by their names in the file. */
 export interface Section {
   readonly about: string
   readonly alike: boolean
@@ -35,7 +35,7 @@ export function leavesIn(section: Section): Leaf[] {
   )
 }
 
-/** `[server] port`, of a path that anybody may have written. */
+/** The label of a path, such as `[server] port`. Quotes words that are not bare TOML keys. */
 export function labelOf(path: readonly string[]): string {
   const words = path.map((word) => (/^[\w-]*$/.test(word) ? word : JSON.stringify(word)))
   const key = words.pop() ?? ''
@@ -55,7 +55,7 @@ function entryOf(path: string[], [name, node]: [string, Settings[string]]) {
 }
 
 function leafOf(name: string, path: string[], word: string, setting: Setting): Leaf {
-  // Shells take no variable with a dash in its name.
+  // Shells don't allow a dash in the name of a variable.
   const words = [...path, word].join('.').replaceAll(/[.-]/g, '_')
   return {
     setting,

@@ -6,11 +6,11 @@ import { readToml } from './toml-file.ts'
 const USUAL_PLACES = ['gatehouse.toml', '/etc/gatehouse/gatehouse.toml']
 
 export interface FileReading extends Reading {
-  /** The file that was found, or that should have been there. */
+  /** The file that was found, or that was named and is missing. */
   readonly file: string | undefined
 }
 
-/** The file that was named, which must exist, or else the first of the usual ones that does. */
+/** Reads the named file, which must exist, or else the first existing one of the usual files. */
 export function readConfigFile(
   flag: string | undefined,
   env: Environment,

@@ -6,7 +6,7 @@ const UNITS = [
   ['ms', 1],
 ] as const
 
-/** From the largest unit to the smallest, each at most once, so that a span has one reading. */
+/** Units from the largest to the smallest, each at most once. */
 const SPAN = /^(?:(\d+)d)?(?:(\d+)h)?(?:(\d+)m)?(?:(\d+)s)?(?:(\d+)ms)?$/
 
 /** Milliseconds of `250ms`, `90s`, `1h30m` or `30d`; undefined when the text is no duration. */

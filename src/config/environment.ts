@@ -5,7 +5,7 @@ import { type FileText, type ReadFile, valueIn } from './text-file.ts'
 
 export type Environment = Readonly<Record<string, string | undefined>>
 
-/** Names the configuration file, and is no setting itself. */
+/** The variable that names the configuration file. */
 export const FILE_VARIABLE = 'GATEHOUSE_CONFIG'
 
 const known = new Set([
@@ -13,7 +13,7 @@ const known = new Set([
   ...leaves.flatMap(({ variable }) => [variable, `${variable}_FILE`]),
 ])
 
-/** Every setting has a variable, and one with `_FILE` at its end that names a file with the value. */
+/** Reads the variable of every setting, or the one with `_FILE` at its end, which names a file with the value. */
 export function readEnvironment(env: Environment, readFile: ReadFile): Reading {
   const reading = emptyReading()
   for (const leaf of leaves) readVariable(reading, leaf, env, readFile)
@@ -40,7 +40,7 @@ function takeFile(reading: Reading, leaf: Leaf, file: FileText, at: string) {
 const takeText = (reading: Reading, leaf: Leaf, text: string, at: string) =>
   take(reading, leaf, leaf.setting.kind.fromText(text), { source: 'environment', at })
 
-/** Orchestrators put variables of their own beside ours: not worth refusing to start. */
+/** Unknown variables are only warnings, because orchestrators set some with the same prefix. */
 const isUnknown = (name: string) => name.startsWith('GATEHOUSE_') && !known.has(name)
 
 function unknown(name: string) {

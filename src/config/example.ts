@@ -4,14 +4,14 @@ import { toToml } from './show.ts'
 const WIDTH = 100
 
 const HEAD =
-  'The settings of Gatehouse, each with its default. None is required. Take away the # before ' +
-  'a setting to change it. Durations are written like 250ms, 90s or 1h30m, sizes like 64KB or ' +
-  '1MB. An empty text stands for nothing.\n\n' +
-  'The environment outranks this file: GATEHOUSE_SERVER_PORT sets port under [server], and ' +
-  'GATEHOUSE_SERVER_PORT_FILE names a file that holds it. Lists are separated by commas there. ' +
-  'A secret can stand in a file of its own here too, named by its key and _file.'
+  'All settings of Gatehouse with their defaults. None is required. To change a setting, remove ' +
+  'the # before it. Write durations as 250ms, 90s or 1h30m, sizes as 64KB or 1MB. "" means not ' +
+  'set.\n\n' +
+  'Environment variables override this file: GATEHOUSE_SERVER_PORT sets port under [server], and ' +
+  'GATEHOUSE_SERVER_PORT_FILE names a file with the value. Separate list items with commas there. ' +
+  'To keep a secret out of this file, add _file to its key and set the path of a file with the value.'
 
-/** The commented template: every setting with its default and what it is for. */
+/** The example configuration file: every setting commented out, with its description and default. */
 export const renderExample = (): string =>
   [comment(HEAD), ...blocksOf(catalogue)].join('\n\n').concat('\n')
 
@@ -23,7 +23,7 @@ function blocksOf(section: Section): string[] {
   return [...headOf(section), ...single, ...tables.flatMap(blocksOf)]
 }
 
-/** One table that speaks for its likes. */
+/** The first of several tables with the same settings, with the description of all. */
 const sample = (section: Section, { about }: Section): Section => ({ ...section, about })
 
 const headOf = ({ about, key }: Section): string[] =>
@@ -35,7 +35,7 @@ function settingLines({ setting, word }: Leaf): string {
   return `${comment(`${help} ${expected}${secret ? ' Secret.' : ''}`)}\n#${word} = ${toToml(written)}`
 }
 
-/** Prose as comment lines; an empty line parts its paragraphs. */
+/** Text as comment lines; an empty line separates paragraphs. */
 const comment = (text: string): string =>
   text
     .split('\n')

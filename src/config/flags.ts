@@ -5,17 +5,17 @@ import { emptyReading, type Reading, take } from './reading.ts'
 /** Options of the command line by their name without dashes: `{ 'server-port': '9000' }`. */
 export type Flags = Readonly<Record<string, string | undefined>>
 
-/** Secrets have none: what is written on a command line is visible to every user. */
+/** Options by name. Secrets have none, because every account can see command lines. */
 const byOption = new Map(
   leaves.filter(({ setting }) => !setting.secret).map((leaf) => [leaf.option, leaf]),
 )
 
-/** The options that set something: `data-dir`, `server-port` … */
+/** The options of all settings: `data-dir`, `server-port` … */
 export const settingFlags: readonly { name: string; help: string }[] = [...byOption].map(
   ([name, leaf]) => ({ name, help: leaf.setting.help }),
 )
 
-/** `config`, which names the file, is not read here. */
+/** Reads the settings among the options; ignores `config`, which names the file. */
 export function readFlags({ config: _, ...flags }: Flags): Reading {
   const reading = emptyReading()
   for (const [name, text] of Object.entries(flags)) {

@@ -1,7 +1,7 @@
 import { createPrivateKey } from 'node:crypto'
 import { text } from './kinds.ts'
 
-/** What ES256 signs with, in PEM. An environment that knows no line breaks has `\\n` for them. */
+/** A private key for ES256 in PEM. In environment variables, `\\n` stands for line breaks. */
 export const signingKey = text(
   'a private key on the curve P-256 in PEM',
   (written) => isSigningKey(withLineBreaks(written)),

@@ -1,28 +1,28 @@
 import { type Static, type TSchema, Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 
-/** A value as it stands in a TOML file; null where nothing is set. */
+/** A value as written in a TOML file; null if not set. */
 export type Written = string | number | boolean | null | readonly Written[]
 
-/** What came of reading a value, or what should have stood there. */
+/** The value that was read, or the problem with it. */
 export type Read<T> = { value: T } | { problem: string }
 
 /** A kind of value: how it is written, read and bounded. */
 export interface Kind<T> {
   /** Completes the sentence `expected …`. */
   readonly expected: string
-  /** Ends the name of such a setting in the program; the file states the unit in the value. */
+  /** Suffix of the setting's name in the program; in the file, the value has the unit. */
   readonly unit: '' | 'Ms' | 'Bytes'
   /** From a value of a TOML file. */
   read(raw: unknown): Read<T>
-  /** The text of a variable or an option as the TOML value it stands for. */
+  /** The TOML value for the text of a variable or option. */
   fromText(text: string): unknown
   write(value: T): Written
-  /** Places a relative path. */
+  /** Resolves a relative path. */
   resolve?(value: T, cwd: string): T
 }
 
-/** A kind whose values are `parse`d and then held against a schema with the bounds. */
+/** A kind that parses values with `parse` and checks them against a schema. */
 export function kindOf<S extends TSchema>(parts: {
   schema: S
   expected: string
@@ -40,7 +40,7 @@ export function kindOf<S extends TSchema>(parts: {
   return { expected, unit, read, fromText, write, resolve }
 }
 
-/** May be left unset, which is also written as the empty text. */
+/** A kind that may be unset, also written as an empty string. */
 export function optional<T>(kind: Kind<T>): Kind<T | undefined> {
   const { expected, unit, fromText, resolve } = kind
   return {
@@ -53,7 +53,7 @@ export function optional<T>(kind: Kind<T>): Kind<T | undefined> {
   }
 }
 
-/** A list; in a variable its items are separated by commas. */
+/** A list; in variables and options, items are separated by commas. */
 export function list<T>(item: Kind<T>, minItems: number, maxItems: number): Kind<readonly T[]> {
   const expected = `a list of ${minItems} to ${maxItems}, each ${item.expected}`
   const schema = Type.Array(Type.Unknown(), { minItems, maxItems })

@@ -16,7 +16,7 @@ export const integer = (minimum: number, maximum: number) =>
     write: (value) => value,
   })
 
-/** On or off. */
+/** True or false. */
 export const toggle = kindOf({
   schema: Type.Boolean(),
   expected: 'true or false',
@@ -34,7 +34,7 @@ export function choice<const T extends string>(...words: T[]): Kind<T> {
   })
 }
 
-/** Text that `accepts` lets pass, in the form that `tidy` gives it. */
+/** Text that `accepts` returns true for, normalized by `tidy`. */
 export const text = (
   expected: string,
   accepts: (written: string) => boolean,
@@ -47,14 +47,14 @@ export const text = (
     write: (value) => value,
   })
 
-/** Text that a pattern describes whole. */
+/** Text that matches a pattern. */
 export const word = (pattern: RegExp, expected: string) =>
   text(expected, (written) => pattern.test(written))
 
-/** No line breaks and nothing else that a terminal or a header would take for a command. */
+/** Text without control characters, which terminals and headers would interpret. */
 const oneLine = (length: number) => new RegExp(`^[^\\p{Cc}]{1,${length}}$`, 'u')
 
-/** One line of any text, such as identifiers and secrets that somebody else issued. */
+/** One line of any text, such as ids and secrets from a provider. */
 export const line = (length: number) => word(oneLine(length), `a line of 1 to ${length} characters`)
 
 /** A file or directory; a relative one starts at the working directory. */
@@ -63,7 +63,7 @@ export const path: Kind<string> = {
   resolve: (value, cwd) => resolve(cwd, value),
 }
 
-/** A span of time, between bounds that are written as the value is. */
+/** A duration in milliseconds, between bounds such as `1s` and `24h`. */
 export const duration = (shortest: string, longest: string) =>
   kindOf({
     schema: Type.Integer({
@@ -76,7 +76,7 @@ export const duration = (shortest: string, longest: string) =>
     write: formatDuration,
   })
 
-/** Ticks fall on whole multiples of their length, and schedules on whole minutes. */
+/** The length of a tick. It divides a minute or an hour, because schedules have whole minutes. */
 export const tick: Kind<number> = kindOf({
   schema: Type.Integer({ minimum: 100, maximum: HOUR }),
   expected: 'a duration from 100ms to 1h that divides a minute evenly, or an hour in whole minutes',
@@ -88,7 +88,7 @@ export const tick: Kind<number> = kindOf({
 const aligned = (ms: number | undefined) =>
   ms !== undefined && (MINUTE % ms === 0 || (ms % MINUTE === 0 && HOUR % ms === 0)) ? ms : undefined
 
-/** A number of bytes, between bounds that are written as the value is. */
+/** A number of bytes, between bounds such as `1KB` and `1MB`. */
 export const size = (smallest: string, largest: string) =>
   kindOf({
     schema: Type.Integer({

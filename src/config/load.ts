@@ -20,7 +20,7 @@ export interface LoadInput {
 /** Where each setting comes from, by its key in the file (`server.port`). */
 export type Origins = ReadonlyMap<string, Origin>
 
-/** The whole configuration, or all that is wrong with it. `file` is the one that was looked into. */
+/** The configuration, or all errors in it. `file` is the configuration file, if there is one. */
 export type LoadResult =
   | { ok: true; config: Config; origin: Origins; file?: string; warnings: ConfigError[] }
   | { ok: false; errors: ConfigError[]; file?: string; warnings: ConfigError[] }
@@ -28,8 +28,8 @@ export type LoadResult =
 const DEFAULT: Origin = { source: 'default', at: '' }
 
 /**
- * Gathers the settings: an option wins over a variable, a variable over the file, the file
- * over the default. What is overruled is checked all the same.
+ * Loads all settings. Options override variables, variables override the file, the file overrides
+ * defaults. Overridden values are checked as well.
  */
 export function loadConfig({ flags, env, cwd, readFile = readTextFile }: LoadInput): LoadResult {
   const read: ReadFile = (path) => readFile(resolve(cwd, path))
@@ -45,7 +45,7 @@ export function loadConfig({ flags, env, cwd, readFile = readTextFile }: LoadInp
   return errors.length > 0 ? { ok: false, errors, ...rest } : { ok: true, config, origin, ...rest }
 }
 
-/** The catalogue is made from the settings that `Config` is the type of. */
+/** The configuration from the given values and defaults. `Config` is the type of the catalogue. */
 const assemble = (given: ReadonlyMap<string, Given>, cwd: string) =>
   valuesOf(catalogue, (leaf) => {
     const found = given.get(leaf.key)
@@ -61,7 +61,7 @@ function valuesOf(section: Section, valueFor: (leaf: Leaf) => unknown): unknown 
   return Object.freeze(Object.fromEntries(values))
 }
 
-/** What was refused stands at its default here, and that proves nothing. */
+/** Conflicts between settings, except where one was refused and has its default here. */
 function conflicts(
   config: Config,
   origin: Origins,

@@ -1,6 +1,6 @@
 const LONGEST = 80
 
-/** The candidate most like `word`, when it is close enough to be what was meant. */
+/** The candidate most similar to `word`, if it is close enough to be a typo. */
 export function nearest(word: string, candidates: Iterable<string>): string | undefined {
   if (word.length > LONGEST) return undefined
   const ranked = [...candidates].map((candidate) => ({ candidate, edits: edits(word, candidate) }))
@@ -8,11 +8,11 @@ export function nearest(word: string, candidates: Iterable<string>): string | un
   return best && best.edits <= tolerance(word, best.candidate) ? best.candidate : undefined
 }
 
-/** A third of the letters may be wrong; in a short word one. */
+/** How many edits are allowed: a third of the letters, at least one. */
 const tolerance = (a: string, b: string) =>
   Math.max(1, Math.floor(Math.min(a.length, b.length) / 3))
 
-/** Inserted, missing, wrong and swapped letters between two words. */
+/** The number of inserted, missing, wrong and swapped letters between two words. */
 function edits(a: string, b: string): number {
   let before: number[] = []
   let last = Array.from({ length: b.length + 1 }, (_, column) => column)

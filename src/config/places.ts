@@ -1,7 +1,7 @@
 import { isIP } from 'node:net'
 import { text, word } from './kinds.ts'
 
-/** Where to listen. */
+/** An address or host name to listen on. */
 export const host = text(
   'an address or a host name',
   (written) => isIP(written) > 0 || /^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$/i.test(written),
@@ -10,28 +10,28 @@ export const host = text(
 /** `10.0.0.7`, `10.0.0.0/8`, `::1` or `fd00::/8`. */
 export const network = text('an address or a network such as 10.0.0.0/8', isNetwork)
 
-/** The front of a URL, to which paths are added: kept without the slash at its end. */
+/** The start of a URL, to which paths are added; stored without a trailing slash. */
 export const baseUrl = text(
   'an http or https URL without a query',
   (written) => isWebUrl(written) && !written.includes('?'),
   (written) => new URL(written).href.replace(/\/+$/, ''),
 )
 
-/** A whole URL, kept as it is written: an issuer is compared letter by letter. */
+/** A complete URL, stored as written, because issuers are compared exactly. */
 export const endpoint = text('an http or https URL', isWebUrl)
 
-/** Where mail is handed in. */
+/** The URL of a mail server. */
 export const smtpUrl = text('a URL such as smtp://user:password@host:587', isMailServer)
 
 const ADDRESS = '[^\\s\\p{Cc}<>@,;]+@[^\\s\\p{Cc}<>@,;]+'
 
-/** An address, with or without a name before it. */
+/** An email address, with or without a name. */
 export const mailbox = word(
   new RegExp(`^(?:${ADDRESS}|[^\\p{Cc}<>@,;]{0,100}<${ADDRESS}>)$`, 'u'),
   'an address such as Gatehouse <gatehouse@example.org>',
 )
 
-/** What the outbound client may reach beyond the public internet; that client reads it closely. */
+/** An entry of `[outbound] allow`. The outbound client checks it in detail. */
 export const allowed = word(
   /^[^\s\p{Cc}]{1,300}$/u,
   'a host name, *.suffix, address or network, with or without a port',
@@ -44,15 +44,15 @@ function isNetwork(text: string): boolean {
   return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= longest)
 }
 
-/** A user name in a URL would be sent to nobody and shown to everybody. */
+/** Whether a URL is http or https, without a fragment and a user name, which would be visible in pages. */
 function isWebUrl(text: string): boolean {
   const url = urlOf(text, /^https?:\/\//i)
   return url !== undefined && !url.username && !url.password && !text.includes('#')
 }
 
 /**
- * A path or a query would be a password with `/`, `?` or `#` in it, cut in two: such characters
- * are to be percent-encoded.
+ * Whether a URL names a mail server. A path or query is refused: it is part of a password in which `/`,
+ * `?` or `#` is not percent-encoded.
  */
 function isMailServer(text: string): boolean {
   const url = urlOf(text, /^smtps?:\/\//i)
@@ -68,7 +68,7 @@ const isDecodable = (text: string): boolean => {
   }
 }
 
-/** `URL` by itself forgives spaces, missing slashes and line breaks. */
+/** Parses a URL more strictly than `URL`, which accepts spaces, missing slashes and line breaks. */
 function urlOf(text: string, start: RegExp): URL | undefined {
   if (!start.test(text) || /[\s\p{Cc}\\]/u.test(text)) return undefined
   const url = URL.canParse(text) ? new URL(text) : undefined

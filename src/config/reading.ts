@@ -7,11 +7,11 @@ export interface Origin {
   readonly at: string
 }
 
-/** Something wrong, or worth a warning, in what was configured. */
+/** An error or warning about the configuration. */
 export interface ConfigError {
   /** The option, the variable, or file and line. */
   readonly at: string
-  /** The setting concerned, as a file would name it; none when a whole file could not be read. */
+  /** The key of the setting in the file; undefined if the whole file could not be read. */
   readonly key?: string
   readonly message: string
 }
@@ -21,7 +21,7 @@ export interface Given {
   readonly origin: Origin
 }
 
-/** What one source of settings has to say. */
+/** The settings of one source, with errors and warnings. */
 export interface Reading {
   readonly given: Map<string, Given>
   readonly errors: ConfigError[]
@@ -30,20 +30,20 @@ export interface Reading {
 
 export const emptyReading = (): Reading => ({ given: new Map(), errors: [], warnings: [] })
 
-/** Adds the value of a setting to a reading, or says why it is none. */
+/** Adds the value of a setting to a reading, or an error if it is invalid. */
 export function take({ given, errors }: Reading, leaf: Leaf, raw: unknown, origin: Origin) {
   const read = leaf.setting.kind.read(raw)
   if ('value' in read) given.set(leaf.key, { value: read.value, origin })
   else errors.push(problemWith(leaf, origin, read.problem))
 }
 
-/** In a file the place is a line, which needs the setting's name beside it. */
+/** An error about a setting. In a file, the message names the setting, because `at` is only a line. */
 export const problemWith = ({ key, label }: Leaf, { source, at }: Origin, problem: string) => ({
   at,
   key,
   message: source === 'file' ? `${label}: ${problem}` : problem,
 })
 
-/** One line a problem. */
+/** The errors as text, one per line. */
 export const formatErrors = (errors: readonly ConfigError[]): string =>
   errors.map(({ at, message }) => `${at}: ${message}\n`).join('')

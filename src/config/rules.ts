@@ -1,13 +1,13 @@
 import { ALL_PROVIDERS, type AnyProvider, type Config } from './settings.ts'
 
-/** A rule between settings that are sound by themselves. */
+/** A conflict between settings that are valid by themselves. */
 export interface Conflict {
-  /** The settings concerned, the one to complain about first. */
+  /** The settings in conflict; the error names the first one that was set. */
   readonly keys: readonly [string, ...string[]]
   readonly message: string
 }
 
-/** Every rule between settings that `config` breaks. */
+/** All conflicts in `config`. */
 export const conflictsIn = (config: Config): Conflict[] => [
   ...mailWithoutSender(config),
   ...codesThatOutliveTheirFlow(config),
@@ -17,7 +17,7 @@ export const conflictsIn = (config: Config): Conflict[] => [
 function mailWithoutSender({ mail }: Config): Conflict[] {
   if (mail.smtpUrl === undefined || mail.from !== undefined) return []
   return [
-    { keys: ['mail.smtp_url', 'mail.from'], message: 'set from as well, the sender of mails' },
+    { keys: ['mail.smtp_url', 'mail.from'], message: 'set from as well, the sender of all emails' },
   ]
 }
 
@@ -34,7 +34,7 @@ function unfitProvider({ gate }: Config, name: AnyProvider): Conflict[] {
   const [wanted, idle, message] =
     name === 'apple'
       ? [signing, secret, `set ${Object.keys(signing).join(', ')} instead`]
-      : [secret, signing, 'this is for apple alone']
+      : [secret, signing, 'only apple uses this']
   const misplaced = inVain(name, idle, message)
   return misplaced.length > 0 ? misplaced : half(name, { client_id: clientId, ...wanted })
 }
@@ -43,13 +43,13 @@ type Words = Readonly<Record<string, string | undefined>>
 
 const keyOf = (name: AnyProvider, word: string) => `gate.providers.${name}.${word}`
 
-/** Settings that this provider has no use for. */
+/** Settings that this provider does not use. */
 const inVain = (name: AnyProvider, words: Words, message: string): Conflict[] =>
   Object.keys(words)
     .filter((word) => words[word] !== undefined)
     .map((word) => ({ keys: [keyOf(name, word)], message }))
 
-/** Settings of which some are there and some are not. */
+/** A conflict if only some of the settings are set. */
 function half(name: AnyProvider, words: Words): Conflict[] {
   const [there = [], missing = []] = [true, false].map((isThere) =>
     Object.keys(words).filter((word) => (words[word] !== undefined) === isThere),

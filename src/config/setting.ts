@@ -1,13 +1,13 @@
 import { type Kind, optional, type Written } from './kind.ts'
 
-/** One thing that can be set: all that the loader, the example and `config show` know of it. */
+/** One setting, as the loader, the example file and `config show` use it. */
 export interface Setting<T = unknown> {
   readonly kind: Kind<T>
-  /** The default as a file would have it. */
+  /** The default as written in a file. */
   readonly written: Written
   readonly default: T
   readonly help: string
-  /** Never shown, never an option on the command line; may stand in a file of its own. */
+  /** Whether it is a secret: never shown, no command line option, can be read from a separate file. */
   readonly secret: boolean
 }
 
@@ -15,7 +15,7 @@ export interface Setting<T = unknown> {
 export interface Table<S extends Settings = Settings> {
   readonly about: string
   readonly settings: S
-  /** Its tables all hold the same settings, so the example shows the first. */
+  /** Whether all of its tables have the same settings, so that the example shows only the first. */
   readonly alike: boolean
 }
 
@@ -32,14 +32,14 @@ export type ValuesOf<S extends Settings> = {
       : never
 }
 
-/** Declares a setting. A default that its own kind refuses stops the program at once. */
+/** Declares a setting. Throws if its kind refuses the default. */
 export function setting<T>(kind: Kind<T>, written: Written, help: string): Setting<T> {
   const read = kind.read(written)
   if ('problem' in read) throw new TypeError(`${written}: ${read.problem}`)
   return { kind, written, default: read.value, help, secret: false }
 }
 
-/** Declares a setting that nobody has to make. */
+/** Declares a setting without a default. */
 export const unset = <T>(kind: Kind<T>, help: string) => setting(optional(kind), '', help)
 
 export const secret = <T>(kind: Kind<T>, help: string) => ({ ...unset(kind, help), secret: true })

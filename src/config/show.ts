@@ -6,7 +6,7 @@ import type { Config } from './settings.ts'
 /** One line of `config show`. */
 export interface SettingRow {
   key: string
-  /** As a file would have it; null where nothing is set. */
+  /** The value as written in a file; null if not set. */
   value: Written
   /** `default`, `file gatehouse.toml:12`, `environment GATEHOUSE_LOG_LEVEL`, `flag --server-port`. */
   origin: string
@@ -14,16 +14,16 @@ export interface SettingRow {
 
 const REDACTED = '[redacted]'
 
-/** Every setting in effect, in the order of the file, without the secrets. */
+/** All settings in the order of the file, with secrets redacted. */
 export function describeConfig(config: Config, origin: Origins): SettingRow[] {
   return rowsOf(catalogue, config, origin)
 }
 
-/** The rows as lines that are TOML, but for the secrets. */
+/** The rows as lines of TOML. */
 export const formatRows = (rows: readonly SettingRow[]): string =>
   rows.map(({ key, value, origin }) => `${key} = ${toToml(value)}  # ${origin}\n`).join('')
 
-/** A value in TOML. Its basic strings know all escapes of JSON. */
+/** A value in TOML, whose basic strings allow all escapes of JSON. */
 export function toToml(value: Written): string {
   if (value === null) return '""'
   return Array.isArray(value) ? `[${value.map(toToml).join(', ')}]` : JSON.stringify(value)
@@ -38,7 +38,7 @@ function rowsOf(section: Section, values: unknown, origin: Origins): SettingRow[
     })
 }
 
-/** All the providers that nobody set up would bury the rest. */
+/** Whether a table has a value that is not a default; unused providers are left out. */
 const isTouched = (section: Section, origin: Origins) =>
   leavesIn(section).some(({ key }) => origin.get(key)?.source !== 'default')
 

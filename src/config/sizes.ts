@@ -13,7 +13,7 @@ export function parseSize(text: string): number | undefined {
   return Number.isSafeInteger(bytes) ? bytes : undefined
 }
 
-/** In the largest unit that needs no fraction. */
+/** Bytes in the largest unit that needs no fraction: `64KB`, `1MB`. */
 export function formatSize(bytes: number): string {
   const [unit, length] = UNITS.find(([, length]) => bytes >= length && bytes % length === 0) ?? [
     'B',

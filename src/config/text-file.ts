@@ -1,13 +1,13 @@
 import { readFileSync } from 'node:fs'
 
-/** Reads a whole file of text, or throws the error of the system. */
+/** Reads a text file, or throws the system's error. */
 export type ReadFile = (path: string) => string
 
 export type FileText = { text: string } | { problem: string; isAbsent: boolean }
 
 const REASONS: Record<string, string> = {
-  ENOENT: 'there is no such file',
-  ENOTDIR: 'there is no such file',
+  ENOENT: 'no such file',
+  ENOTDIR: 'no such file',
   EISDIR: 'it is a directory',
   EACCES: 'permission denied',
   EPERM: 'permission denied',
@@ -18,7 +18,7 @@ const REASONS: Record<string, string> = {
 export const readTextFile: ReadFile = (path) =>
   new TextDecoder('utf-8', { fatal: true }).decode(readFileSync(path))
 
-/** The text of a file, or a sentence on why there is none. */
+/** The text of a file, or the reason why it can't be read. */
 export function textOf(path: string, readFile: ReadFile): FileText {
   try {
     return { text: readFile(path) }
@@ -33,8 +33,8 @@ export function textOf(path: string, readFile: ReadFile): FileText {
 }
 
 /**
- * The value that a file holds. Editors and `echo` end it with a line break; an empty file is
- * rather a mount that failed than a value.
+ * The value in a file, without a final line break. An empty file is a problem, because it is more likely
+ * a failed mount than a value.
  */
 export function valueIn(path: string, readFile: ReadFile): FileText {
   const file = textOf(path, readFile)

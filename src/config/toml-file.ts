@@ -8,7 +8,7 @@ import { indexLines } from './toml-lines.ts'
 type TomlTable = Readonly<Record<string, unknown>>
 type Path = readonly string[]
 
-/** Ends the key of a secret whose value stands in a file of its own. */
+/** Suffix of a secret's key that names a file with the value. */
 const IN_FILE = '_file'
 
 /** Reads the settings in `source`, the text of the configuration file called `name`. */
@@ -83,7 +83,7 @@ function unknown(section: Section, path: Path, value: unknown): string {
   return hint ? `${what}; did you mean ${hint}?` : what
 }
 
-/** A name like it in the same table, or the same name under another heading. */
+/** A similar name in the same table, or the same name in another table. */
 function hintFor(section: Section, key: string): string | undefined {
   const files = [...section.entries.keys()].filter((word) => secretInFile(section, word + IN_FILE))
   const like = nearest(key, [...section.entries.keys(), ...files.map((word) => word + IN_FILE)])
@@ -100,6 +100,6 @@ const isTable = (value: unknown): value is TomlTable =>
 
 const at = (name: string, line: number | undefined) => (line ? `${name}:${line}` : name)
 
-/** The first line of the parser's report: the rest quotes the file, secrets included. */
+/** The first line of the parser's error; the rest quotes the file, which may contain secrets. */
 const syntaxProblem = ({ message, column }: TomlError) =>
-  `${(message.split('\n')[0] ?? '').replace('Invalid TOML document', 'not TOML')} (column ${column})`
+  `${(message.split('\n')[0] ?? '').replace('Invalid TOML document', 'not valid TOML')} (column ${column})`

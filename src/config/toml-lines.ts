@@ -9,9 +9,9 @@ const STRING = /"""(?:\\[\s\S]|[^\\])*?"{3,5}|'''[\s\S]*?'{3,5}|"(?:\\.|[^"\\])*
 const SCALAR = /[^,\]}#\n]+/y
 
 /**
- * On which line each key of a TOML document first stands, which its parser does not tell.
- * The document must have been parsed: of a broken one only the lines before the damage are
- * found. Items of arrays go by their number, as text.
+ * Returns a lookup of the line on which a key of a TOML document first appears, which the parser does not
+ * report. In an invalid document, only lines before the error are found. Array items are named by their
+ * index, as text.
  */
 export function indexLines(source: string): (path: Path) => number | undefined {
   const scan = createScanner(source)
@@ -95,13 +95,13 @@ function scanKey(scan: Scanner): string[] {
   return parts
 }
 
-/** The parser knows the escapes. */
+/** A key without its quotes and escapes. */
 const unquote = (key: string) =>
   /^["']/.test(key) ? (Object.keys(parse(`${key} = 0`))[0] ?? key) : key
 
 type Scanner = ReturnType<typeof createScanner>
 
-/** Moves over a text pattern by pattern and counts its lines. */
+/** A scanner that consumes text pattern by pattern and counts lines. */
 function createScanner(source: string) {
   let at = 0
   let line = 1
@@ -114,7 +114,7 @@ function createScanner(source: string) {
     return found
   }
 
-  /** Whether `step` took anything: what cannot be read must not be tried for ever. */
+  /** Whether `step` consumed anything, so that loops end on text that can't be read. */
   function moved(step: () => void): boolean {
     const before = at
     step()

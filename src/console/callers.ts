@@ -1,5 +1,5 @@
+import type { Caller } from '../platform/caller.ts'
 import type { Engine, Environment } from '../platform/engines.ts'
-import type { Caller } from '../platform/keys.ts'
 import type { Tenants } from '../platform/tenants.ts'
 import type { TenantVisit } from './kit.ts'
 import { may } from './operators/rights.ts'

@@ -1,6 +1,7 @@
 import { Elysia } from 'elysia'
 import { type Fields, readFields } from '../http/body.ts'
 import { requireSameOrigin } from '../http/same-origin.ts'
+import { operatorLane, type Turns } from '../http/turns.ts'
 import type { Actor } from '../platform/audit/index.ts'
 import { forbidden } from '../platform/errors.ts'
 import { may, type Right } from './operators/rights.ts'
@@ -32,9 +33,10 @@ export function createConsoleKit(parts: {
   scopes: Scopes
   baseUrl: () => string
   addressOf: (request: Request) => string | undefined
+  turns: Turns
   maxBody: number
 }) {
-  const { visitors, scopes, baseUrl, addressOf, maxBody } = parts
+  const { visitors, scopes, baseUrl, addressOf, turns, maxBody } = parts
 
   function operatorOf(request: Request): OperatorVisit {
     const visitor = visitors.of(request)
@@ -44,6 +46,15 @@ export function createConsoleKit(parts: {
       visitor,
       actor: { kind: 'operator', id: visitor.id, ...(source !== undefined && { source }) },
     }
+  }
+
+  /** Who acts, once it is their turn: neither tenants nor other operators keep each other waiting. */
+  async function inTurn(request: Request): Promise<OperatorVisit> {
+    const visit = operatorOf(request)
+    const turn = turns.take(operatorLane(visit.visitor.id))
+    if (!turn) return visit
+    await turn
+    return operatorOf(request)
   }
 
   /** What `admit` makes of an operator who asks for a page, or sends a form, that is not outdated. */
@@ -66,8 +77,7 @@ export function createConsoleKit(parts: {
   }
 
   /** Throws `forbidden` for all others, whatever they send and wherever they act. */
-  function adminOf(request: Request): OperatorVisit {
-    const visit = operatorOf(request)
+  function requireAdmin(visit: OperatorVisit): OperatorVisit {
     if (!visit.visitor.isAdmin) throw forbidden('this is for admins of the installation')
     return visit
   }
@@ -86,19 +96,20 @@ export function createConsoleKit(parts: {
   return new Elysia({ name: 'console kit' })
     .macro('right', (right: Right) => ({
       parse: ({ request }) => fields(request, () => operatorOf(request)),
-      resolve: ({ request, body }) =>
-        scoped({ request, body }, operatorOf(request), (visit) => tenantVisitOf(visit, right)),
+      resolve: async ({ request, body }) =>
+        scoped({ request, body }, await inTurn(request), (visit) => tenantVisitOf(visit, right)),
     }))
     .macro('instance', (_: true) => ({
-      parse: ({ request }) => fields(request, () => adminOf(request)),
-      resolve: ({ request, body }) => scoped({ request, body }, adminOf(request), instanceVisitOf),
+      parse: ({ request }) => fields(request, () => requireAdmin(operatorOf(request))),
+      resolve: async ({ request, body }) =>
+        scoped({ request, body }, requireAdmin(await inTurn(request)), instanceVisitOf),
     }))
     .macro('operator', (scope: true | 'unscoped') => ({
       parse: ({ request }) => fields(request, () => operatorOf(request)),
-      resolve: ({ request, body }) =>
-        scope === 'unscoped'
-          ? operatorOf(request)
-          : scoped({ request, body }, operatorOf(request), (visit) => visit),
+      resolve: async ({ request, body }) => {
+        const visit = await inTurn(request)
+        return scope === 'unscoped' ? visit : scoped({ request, body }, visit, (same) => same)
+      },
     }))
     .macro('stranger', (_: true) => ({
       parse: ({ request }) => fields(request, () => requireSameOrigin(request, baseUrl())),

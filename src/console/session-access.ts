@@ -1,8 +1,9 @@
 import { requireSameOrigin } from '../http/same-origin.ts'
 import { type Admitted, createScoped, type Demand, type StartAging } from '../http/scoped.ts'
+import type { Turns } from '../http/turns.ts'
+import type { Caller } from '../platform/caller.ts'
 import type { Engine } from '../platform/engines.ts'
 import { conflict, forbidden } from '../platform/errors.ts'
-import type { Caller } from '../platform/keys.ts'
 import type { Tenants } from '../platform/tenants.ts'
 import { may } from './operators/rights.ts'
 import { tenantPlaceOf, type Visitors } from './operators/visitors.ts'
@@ -36,9 +37,10 @@ export function createSessionAccess(parts: {
   baseUrl: () => string
   addressOf: (request: Request) => string | undefined
   startAging: StartAging
+  turns: Turns
   maxBody: number
 }) {
-  const { engine, visitors, tenants, baseUrl, addressOf, startAging, maxBody } = parts
+  const { engine, visitors, tenants, baseUrl, addressOf, startAging, turns, maxBody } = parts
   const admitted = new WeakMap<Request, Admitted<Caller>>()
   const cookie = createSessionCookie(parts)
 
@@ -82,6 +84,7 @@ export function createSessionAccess(parts: {
     security: 'session',
     door: { known: (request) => admitted.get(request), open, renew },
     startAging,
+    turns,
     maxBody,
   })
 }

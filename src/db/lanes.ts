@@ -56,6 +56,5 @@ export function createLanes<Work>() {
     charge,
     takeAll,
     size: () => size,
-    waiting: (lane: string) => lanes.get(lane)?.length ?? 0,
   }
 }

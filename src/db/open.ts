@@ -7,7 +7,9 @@ import { StorageError } from './errors.ts'
 import { createFileIdentity } from './file-identity.ts'
 import { logOf } from './look.ts'
 import { DATA_NAMES } from './names.ts'
-import { plannedOnce, preparedLate } from './statements.ts'
+import { plannedOnce, prepareLate } from './statements.ts'
+
+prepareLate()
 
 export interface DatabaseOptions {
   dataDir: string
@@ -109,7 +111,7 @@ export function openDatabase(options: DatabaseOptions) {
     /** Whether a restart would find the files that are open. */
     files,
     client,
-    orm: drizzle(preparedLate(client)),
+    orm: drizzle(client),
     commit,
     commitFor,
     observe,

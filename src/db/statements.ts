@@ -1,4 +1,10 @@
-import type { Database, SQLQueryBindings, Statement } from 'bun:sqlite'
+import type { Database } from 'bun:sqlite'
+import {
+  SQLiteDeleteBase,
+  SQLiteInsertBase,
+  SQLiteSelectBase,
+  SQLiteUpdateBase,
+} from 'drizzle-orm/sqlite-core'
 
 /**
  * SQLite looks at bound values while it plans a statement that has an order or a limit, and plans
@@ -15,28 +21,33 @@ export function plannedOnce(client: Database): Database {
 const withoutBareParameters = (sql: string) =>
   sql.replace(/'[^']*'|"[^"]*"|\?/g, (part) => (part === '?' ? '+?' : part))
 
+type Prepared = Record<(typeof METHODS)[number], (values?: Record<string, unknown>) => unknown>
+
+/** All that a prepared statement of Drizzle is asked for. */
+const METHODS = ['run', 'all', 'get', 'values'] as const
+
 /**
- * The connection as Drizzle is to see it: what it prepares at the start is compiled by SQLite with
- * its first use. A command uses a few of some hundred statements, a small installation not many more.
+ * Statements that Drizzle prepares are written, and compiled by SQLite, with their first use. Stores
+ * prepare hundreds of them at the start; a command uses a few, a small installation not many more.
  */
-export const preparedLate = (client: Database): Database =>
-  Object.create(client, { prepare: { value: (sql: string) => lateStatement(client, sql) } })
-
-type Bound = SQLQueryBindings[]
-
-/** All of a statement that Drizzle asks for. */
-function lateStatement(
-  client: Database,
-  sql: string,
-): Pick<Statement<unknown, Bound>, 'run' | 'all' | 'values'> {
-  let prepared: Statement<unknown, Bound> | undefined
-  const statement = () => {
-    prepared ??= client.prepare<unknown, Bound>(sql)
-    return prepared
-  }
-  return {
-    run: (...values) => statement().run(...values),
-    all: (...values) => statement().all(...values),
-    values: (...values) => statement().values(...values),
+export function prepareLate() {
+  for (const { prototype } of [
+    SQLiteSelectBase,
+    SQLiteInsertBase,
+    SQLiteUpdateBase,
+    SQLiteDeleteBase,
+  ]) {
+    const prepare: () => Prepared = prototype.prepare
+    prototype.prepare = function (this: unknown) {
+      let prepared: Prepared | undefined
+      const methods = METHODS.map((method) => [
+        method,
+        (values?: Record<string, unknown>) => {
+          prepared ??= prepare.call(this)
+          return prepared[method](values)
+        },
+      ])
+      return Object.fromEntries(methods)
+    }
   }
 }

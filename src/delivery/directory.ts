@@ -2,7 +2,7 @@ import type { Db } from '../db/open.ts'
 import { createReadCache } from '../platform/read-cache.ts'
 import { SealError, type Sealing } from '../platform/sealing/index.ts'
 import type { Format } from './formats.ts'
-import { type CompiledFilter, compileFilter } from './matching.ts'
+import { type CompiledFilter, compileFilter, filterOf } from './matching.ts'
 import { endpointHeaders, endpointSecrets } from './sealed.ts'
 import type { SigningSecret } from './signing-secrets.ts'
 import type { EndpointRow } from './store/endpoints.ts'
@@ -97,13 +97,4 @@ const subscriberOf = (row: EndpointRow): Subscriber => ({
   isActive: row.isActive,
   format: row.format,
   verdict: compileFilter(filterOf(row)),
-})
-
-/** The filter in the columns of an endpoint, or of its past. */
-export const filterOf = ({
-  eventTypes,
-  channels,
-}: Pick<EndpointRow, 'eventTypes' | 'channels'>) => ({
-  eventTypes: eventTypes === null ? null : (JSON.parse(eventTypes) as string[]),
-  channels: JSON.parse(channels) as string[],
 })

@@ -1,3 +1,4 @@
+import { DAY_MS, HOUR_MS } from '../platform/durations.ts'
 import { FIRST_ATTEMPTS } from './limits.ts'
 import type { HealthRow } from './store/health.ts'
 
@@ -13,10 +14,10 @@ const FIRST_PAUSE_MS = 30_000
 export const LONGEST_PAUSE_MS = 600_000
 
 /** An endpoint is given up when nothing has succeeded for so long … */
-const GIVEN_UP_AFTER_MS = 5 * 86_400_000
+const GIVEN_UP_AFTER_MS = 5 * DAY_MS
 /** … and it was really tried: so many failures, over so long. */
 const GIVEN_UP_FAILURES = 20
-const GIVEN_UP_SPAN_MS = 12 * 3_600_000
+const GIVEN_UP_SPAN_MS = 12 * HOUR_MS
 
 export const HEALTHY: Health = {
   failures: 0,

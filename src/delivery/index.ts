@@ -8,7 +8,7 @@ import { createEndpoints } from './endpoints.ts'
 import { createErase } from './erase.ts'
 import { createDeliveryMetrics } from './metrics.ts'
 import { createParking } from './parking.ts'
-import { createPolicyOf, policiesOf } from './policy.ts'
+import { createPolicyOf, type Policies } from './policy.ts'
 import { createPublish } from './publish.ts'
 import { createDeliveryQueue } from './queue.ts'
 import { createRecovery } from './recovery.ts'
@@ -26,10 +26,10 @@ export type Delivery = ReturnType<typeof createDelivery>
 /** Events to the endpoints that want them, whichever engine they come from. */
 export function createDelivery(
   platform: Platform,
-  config: Pick<Config, 'relay' | 'gate' | 'retention' | 'brand'>,
+  config: Pick<Config, 'retention' | 'brand'>,
+  policies: Policies,
 ) {
   const { db, clock, log, outbound, audit, metrics, retention, instances, sealing } = platform
-  const policies = policiesOf(config, platform.random)
   const policyOf = createPolicyOf(policies)
   const brandName = config.brand.name
   const store = createStore(db)

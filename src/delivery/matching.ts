@@ -8,6 +8,18 @@ export interface Filter {
   channels: readonly string[]
 }
 
+/** The filter in the columns of an endpoint, which hold JSON. */
+export const filterOf = ({
+  eventTypes,
+  channels,
+}: {
+  eventTypes: string | null
+  channels: string
+}) => ({
+  eventTypes: eventTypes === null ? null : (JSON.parse(eventTypes) as string[]),
+  channels: JSON.parse(channels) as string[],
+})
+
 interface Addressed {
   type: string
   channels: readonly string[]

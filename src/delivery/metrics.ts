@@ -4,41 +4,45 @@ import type { Metrics } from '../platform/metrics/index.ts'
 import type { Store } from './store/index.ts'
 import { LINES, type Line } from './store/rows.ts'
 
-/** What happens to deliveries, for whoever counts. */
+/** Counts delivery attempts. */
 export interface DeliveryEvents {
-  /** Told inside the commit that settles it. */
+  /** Called inside the commit that settles the attempt. */
   attemptEnded(result: 'succeeded' | 'failed' | 'interrupted', durationMs: number): void
 }
 
-/** Endpoints that a scrape looks at. */
+/** Endpoints that a scrape reads at most. */
 const MOST_LANES = 500
 
 const DURATION_SECONDS = [0.05, 0.1, 0.3, 1, 3, 10, 30] as const
 
-/** How the dispatcher keeps up, for /metrics. */
+/** Metrics of deliveries. */
 export function createDeliveryMetrics(
   { metrics, clock, db: { afterCommit } }: { metrics: Metrics; clock: Clock; db: Db },
   store: Store,
 ): DeliveryEvents {
-  const attempts = metrics.counter('delivery_attempts_total', 'Ended attempts by result.')
+  const attempts = metrics.counter('delivery_attempts_total', 'Delivery attempts by result.')
   const byResult = {
     succeeded: attempts.with({ result: 'succeeded' }),
     failed: attempts.with({ result: 'failed' }),
     interrupted: attempts.with({ result: 'interrupted' }),
   }
   const duration = metrics
-    .histogram('delivery_attempt_duration_seconds', 'Time that attempts took.', DURATION_SECONDS)
+    .histogram(
+      'delivery_attempt_duration_seconds',
+      'Duration of delivery attempts.',
+      DURATION_SECONDS,
+    )
     .with({})
   const perLine = (read: (line: Line) => number) => () =>
     Object.entries(LINES).map(([name, line]) => ({ labels: { line: name }, value: read(line) }))
   metrics.gauge(
     'delivery_ready',
-    'Deliveries that are due and not under way, counted up to 10,000.',
+    'Due deliveries not started, up to 10,000.',
     perLine(store.line.standing),
   )
   metrics.gauge(
     'delivery_lag_seconds',
-    'Age of the oldest delivery that is due.',
+    'Age of the oldest due delivery not started.',
     perLine((line) => Math.max(clock.now() - oldest(store, line, clock.now()), 0) / 1000),
   )
 
@@ -51,7 +55,7 @@ export function createDeliveryMetrics(
   }
 }
 
-/** Each endpoint's line is in order: the oldest of all is first in one of them. */
+/** Time of the oldest due delivery. Each endpoint's deliveries are in order, so only the first of each is read. */
 function oldest({ line: store }: Store, line: Line, now: number): number {
   let first = now
   let lane = store.nextLane(line, undefined)

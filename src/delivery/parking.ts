@@ -19,7 +19,7 @@ export function createParking(parts: { db: Db; clock: Clock; store: Store; log: 
     try {
       await untilNoneIsLeft(tenantId, () => parkSlice(tenantId, endpointId))
     } catch (error) {
-      log.warn('not all deliveries are parked yet', { endpointId, error: String(error) })
+      log.warn('some deliveries are not on hold yet', { endpointId, error: String(error) })
     }
   }
 

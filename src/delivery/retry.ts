@@ -1,7 +1,7 @@
-const SECOND = 1000
+import { DAY_MS, SECOND_MS } from '../platform/durations.ts'
 
 /** A receiver cannot put its retries off further than this. */
-const LONGEST_WAIT_MS = 24 * 60 * 60 * SECOND
+const LONGEST_WAIT_MS = DAY_MS
 
 /**
  * When the try after number `attempt` is made, or undefined when the schedule is spent. Chance
@@ -41,7 +41,7 @@ export function retryAfterOf(
 }
 
 function waitOf(text: string, now: number): number | null {
-  if (/^\d+(\.\d+)?$/.test(text)) return Math.round(Number(text) * SECOND)
+  if (/^\d+(\.\d+)?$/.test(text)) return Math.round(Number(text) * SECOND_MS)
   const date = parseHttpDate(text, now)
   return date === null ? null : date - now
 }
@@ -66,7 +66,7 @@ function parseHttpDate(text: string, now: number): number | null {
   // A day or month that there is not comes out as another one. Second 60 is a leap second.
   const real = new Date(date).getUTCDate() === Number(day) && monthIndex !== -1
   if (!real || hour > 23 || minute > 59 || second > 60) return null
-  return date + ((hour * 60 + minute) * 60 + second) * SECOND
+  return date + ((hour * 60 + minute) * 60 + second) * SECOND_MS
 }
 
 /** The last year that ends so and lies no more than 50 years ahead. */

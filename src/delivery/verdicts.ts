@@ -1,6 +1,5 @@
-import { filterOf } from './directory.ts'
-import { type Filter, type Verdict, verdictOf } from './matching.ts'
-import type { EndpointRow } from './store/endpoints.ts'
+import { type Filter, filterOf, type Verdict, verdictOf } from './matching.ts'
+import type { EndpointSummary } from './store/endpoints.ts'
 import type { Store } from './store/index.ts'
 import type { MessageRow } from './store/messages.ts'
 import type { DeliveryView } from './store/rows.ts'
@@ -12,14 +11,8 @@ const MOST_FATES = 2000
 /** Why a message did or did not go to an endpoint; `delivery` has its own state. */
 type WhyNot = 'event_type' | 'channels' | 'later' | 'sandbox' | 'not_sent' | 'forgotten'
 
-/** What of an endpoint says whether a message was for it: nothing that is sealed. */
-export type Addressee = Pick<
-  EndpointRow,
-  'id' | 'url' | 'eventTypes' | 'channels' | 'isActive' | 'createdAt'
->
-
 /** What became of a message at one endpoint. */
-export type Fate = { endpointId: string; endpoint: Addressee | null } & (
+export type Fate = { endpointId: string; endpoint: EndpointSummary | null } & (
   | { delivery: DeliveryView; whyNot: null }
   /** `matchesNow`: with its present filter it would be for the endpoint, and a replay sends it. */
   | { delivery: null; whyNot: WhyNot; filter: Filter | null; matchesNow: boolean }
@@ -49,7 +42,7 @@ export function createVerdicts({ store }: { store: Store }) {
   }
 
   /** For an endpoint without a delivery of the message. */
-  function unreached(endpoint: Addressee, message: MessageRow, isSandbox: boolean): Fate {
+  function unreached(endpoint: EndpointSummary, message: MessageRow, isSandbox: boolean): Fate {
     const row = store.endpoints.filterAt(endpoint.id, message.seq)
     const filter = row ? filterOf(row) : null
     const whyNot = filter ? whyNotBy(filter, message, isSandbox) : withoutFilter(endpoint, message)
@@ -58,7 +51,7 @@ export function createVerdicts({ store }: { store: Store }) {
   }
 
   /** The endpoint is younger than the message, or has changed too often since to tell. */
-  const withoutFilter = ({ id, createdAt }: Addressee, { acceptedAt }: MessageRow): WhyNot =>
+  const withoutFilter = ({ id, createdAt }: EndpointSummary, { acceptedAt }: MessageRow): WhyNot =>
     createdAt <= acceptedAt && store.endpoints.hasForgotten(id) ? 'forgotten' : 'later'
 
   return { verdicts, unreached }

@@ -1,6 +1,7 @@
+import type { Caller, KeyCaller, KeyHolder } from '../platform/caller.ts'
 import { ENGINE_SCOPES, ENGINES, type Engine, type EngineScope } from '../platform/engines.ts'
 import { fail, forbidden, unauthenticated } from '../platform/errors.ts'
-import type { Caller, KeyCaller, KeyHolder, Keys } from '../platform/keys.ts'
+import type { Keys } from '../platform/keys.ts'
 import { parseJson, readFields, readText } from './body.ts'
 import {
   type AnyOf,
@@ -11,7 +12,7 @@ import {
   type Scoped,
   scopesOf,
 } from './scoped.ts'
-import { createTurns } from './turns.ts'
+import { addressLane, type Turns } from './turns.ts'
 import type { Visits } from './visits.ts'
 
 const BEARER = /^Bearer +([^\s]+) *$/i
@@ -20,10 +21,15 @@ export type Access = ReturnType<typeof createAccess>
 
 export type { RouteScope } from './scoped.ts'
 
-interface Parts {
+interface KeyParts {
   keys: Keys
   visits: Visits
+  turns: Turns
   maxBody: number
+}
+
+interface Parts extends KeyParts {
+  addressOf: (request: Request) => string | undefined
 }
 
 /**
@@ -34,15 +40,16 @@ interface Parts {
  * shown has to be a good one all the same. With `form` anybody may send one, as such or as JSON;
  * its `keyScope` is what a key must have that is shown besides.
  */
-export function createAccess({ keys, visits, maxBody }: Parts) {
+export function createAccess({ keys, visits, turns, addressOf, maxBody }: Parts) {
   const { verified, authenticate } = createHolders(keys)
   const { startAging } = visits
   const door = createKeyDoor({ keys, visits })
-  const formTurn = createTurns()
 
   /** The key is in the body, which therefore has to be read first, but nothing else of it counts. */
   async function admitByBody(request: Request, anyOf: AnyOf<EngineScope>) {
-    const body = parseJson(await readText(request, maxBody))
+    const text = await readText(request, maxBody)
+    await turnOfAddress(request)
+    const body = parseJson(text)
     const key = keyIn(body)
     if (key === undefined) return body
     const holder = verified(key)
@@ -62,10 +69,12 @@ export function createAccess({ keys, visits, maxBody }: Parts) {
     return visits.open(request, holder).caller
   }
 
+  const turnOfAddress = (request: Request) => turns.take(addressLane(addressOf(request)))
+
   const callerOfForm = (request: Request, scope: EngineScope | undefined) =>
     scope && callerIfAny(request, engineOf(scope), scope)
 
-  return createScoped({ name: 'access', security: 'apiKey', door, startAging, maxBody })
+  return createScoped({ name: 'access', security: 'apiKey', door, startAging, turns, maxBody })
     .macro('scopeOfBodyKey', (scope: RouteScope) => {
       const anyOf = scopesOf(scope)
       return {
@@ -77,7 +86,8 @@ export function createAccess({ keys, visits, maxBody }: Parts) {
     .macro('form', ({ keyScope }: { keyScope?: EngineScope }) => ({
       parse: ({ request }) => {
         const caller = callerOfForm(request, keyScope)
-        const reading = formTurn().then(() => readFields(request, maxBody))
+        const turn = caller ? turns.take(caller.tenantId) : turnOfAddress(request)
+        const reading = Promise.resolve(turn).then(() => readFields(request, maxBody))
         if (!caller || !keyScope) return reading
         const again = () => door.renew(request, { scopes: [keyScope], effect: 'change' })
         return readmitting(again, startAging, reading)
@@ -92,16 +102,17 @@ export function createAccess({ keys, visits, maxBody }: Parts) {
 }
 
 /** The same for routes that sessions have as well: their handlers see a caller of either kind. */
-export const createKeyAccess = ({ keys, visits, maxBody }: Parts): Scoped =>
+export const createKeyAccess = ({ keys, visits, turns, maxBody }: KeyParts): Scoped =>
   createScoped<Caller>({
     name: 'access by key',
     security: 'apiKey',
     door: createKeyDoor({ keys, visits }),
     startAging: visits.startAging,
+    turns,
     maxBody,
   })
 
-function createKeyDoor({ keys, visits }: Omit<Parts, 'maxBody'>): Door<KeyCaller> {
+function createKeyDoor({ keys, visits }: Pick<Parts, 'keys' | 'visits'>): Door<KeyCaller> {
   const { authenticate } = createHolders(keys)
 
   function authorized(request: Request, anyOf: AnyOf<EngineScope>): KeyHolder {

@@ -13,7 +13,7 @@ const Status = t.Object({ status: t.String() })
 const Alive = t.Object({
   status: t.String(),
   installation: t.Optional(
-    t.String({ description: 'The same for all processes on one data directory.' }),
+    t.String({ description: 'Same for all processes on one data directory.' }),
   ),
 })
 
@@ -60,7 +60,7 @@ export function createHealth(parts: { db: Db; metrics: Metrics; metricsEnabled: 
   const routes = new Elysia({ name: 'health', tags: ['operations'] })
     .onRequest(({ request }) => refuseWithoutDatabase(request))
     .get('/healthz', () => alive, {
-      detail: { summary: 'Is the process alive?' },
+      detail: { summary: 'Check that the process is alive' },
       response: { 200: Alive },
     })
     .get(
@@ -70,7 +70,9 @@ export function createHealth(parts: { db: Db; metrics: Metrics; metricsEnabled: 
         return status(answer === 'ready' ? 200 : 503, { status: answer })
       },
       {
-        detail: { summary: 'Can it serve? 503 while it shuts down or its database is lost.' },
+        detail: {
+          summary: 'Check that it can serve requests; 503 during shutdown or without a database',
+        },
         response: { 200: Status, 503: Status },
       },
     )
@@ -82,7 +84,7 @@ export function createHealth(parts: { db: Db; metrics: Metrics; metricsEnabled: 
         watch.watched()
         return metrics.render()
       },
-      { detail: { summary: 'Metrics in the text format of Prometheus' } },
+      { detail: { summary: 'Get metrics in the Prometheus text format' } },
     )
 
   /** From now on not ready, so that a load balancer sends new work elsewhere. */
@@ -100,7 +102,7 @@ export function createHealth(parts: { db: Db; metrics: Metrics; metricsEnabled: 
 
 /** What no engine counts: the program itself, and what it stands on. */
 function createOwnMetrics(metrics: Metrics, db: Db) {
-  metrics.gauge('build_info', 'Always 1; what is running is in the labels.', () => [
+  metrics.gauge('build_info', 'Always 1; the labels have the running version.', () => [
     { labels: { version: VERSION, commit: COMMIT }, value: 1 },
   ])
   createStorageMetrics(metrics, db)

@@ -1,7 +1,7 @@
 import type { Metrics } from '../platform/metrics/index.ts'
 
 export interface ObservedRequest {
-  /** The route's template, never the path as sent: paths are without number. */
+  /** The route's template, not the path as sent, of which there are too many. */
   route: string
   method: string
   status: number
@@ -11,7 +11,7 @@ export interface ObservedRequest {
 export type HttpMetrics = ReturnType<typeof createHttpMetrics>
 
 const SECONDS = [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5] as const
-/** Shown from the start, so that the first of each is seen to be one. */
+/** Shown from the start, so that `rate()` sees the first of each. */
 const REFUSALS = [
   'rate_limited',
   'allowance_exhausted',
@@ -23,16 +23,12 @@ const REFUSALS = [
 const KNOWN_METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
 
 export function createHttpMetrics(metrics: Metrics) {
-  const requests = metrics.counter('http_requests_total', 'Answered requests.')
-  const durations = metrics.histogram(
-    'http_request_duration_seconds',
-    'Time from the request to the answer.',
-    SECONDS,
-  )
+  const requests = metrics.counter('http_requests_total', 'HTTP requests.')
+  const durations = metrics.histogram('http_request_duration_seconds', 'Response time.', SECONDS)
 
   const refusals = metrics.counter(
     'refusals_total',
-    'Errors for a limit, a bill, or want of room, by their code; without pages and forms of flows.',
+    'Errors because of limits, billing or storage, by error code; without flow pages and forms.',
   )
 
   const byCode = new Map(REFUSALS.map((code) => [code, refusals.with({ code })]))
@@ -47,7 +43,7 @@ export function createHttpMetrics(metrics: Metrics) {
     }
   }
 
-  /** Routes, known methods and statuses are few; made-up methods are all one. */
+  /** Routes, known methods and statuses are few; unknown methods count as `other`. */
   function observe({ route, method, status, durationMs }: ObservedRequest) {
     const name = `${status} ${KNOWN_METHODS.has(method) ? method : 'other'} ${route}`
     const found = series.get(name) ?? seriesOf(route, method, status)

@@ -116,7 +116,7 @@ export function createKit(parts: {
     try {
       visits.close(request, status, headers)
     } catch (error) {
-      log.error('limits could not be told', { error: detail(error) })
+      log.error('rate limit headers failed', { error: detail(error) })
     }
   }
 

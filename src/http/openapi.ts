@@ -46,13 +46,13 @@ const TAGS = [
   {
     name: 'gate',
     description:
-      'People and their sessions, access tokens, authorization, and webhooks about them.',
+      'Users, sign-in, sessions, access tokens, authorization, and webhooks for their events.',
   },
-  { name: 'clockwork', description: 'HTTP jobs on a cron schedule or once at a time.' },
-  { name: 'passepartout', description: 'Sign-in through a messenger bot.' },
+  { name: 'clockwork', description: 'Scheduled HTTP requests: recurring (cron) and one-time.' },
+  { name: 'passepartout', description: 'Sign-in with a messenger bot.' },
   {
     name: 'relay',
-    description: 'Events sent once and delivered to every endpoint that is subscribed to them.',
+    description: 'Webhooks: events that you send once, delivered to every subscribed endpoint.',
   },
   { name: 'operations', description: 'For load balancers, orchestrators and Prometheus.' },
 ]
@@ -96,7 +96,7 @@ function describe(app: AnyElysia, baseUrl: string, sessionCookie: string): ApiDo
           type: 'apiKey',
           in: 'cookie',
           name: sessionCookie,
-          description: 'A session of the console, by an operator who acts in a tenant.',
+          description: 'Console session of an operator who acts in a tenant.',
         },
       },
     },
@@ -105,10 +105,10 @@ function describe(app: AnyElysia, baseUrl: string, sessionCookie: string): ApiDo
 
 /** Of a refusal to whoever has a session and no key. */
 const OF_SESSIONS: Readonly<Record<string, string>> = {
-  401: 'Missing session, or one that has ended.',
-  403: 'By who acts for the installation, or lacks the right; or from a page of another site.',
-  404: 'No such object in the tenant in which the session acts.',
-  429: 'Too many requests with this session, or the allowance of the month is spent; see `Retry-After`.',
+  401: 'Missing or invalid session.',
+  403: 'The session acts for the installation, the operator lacks the right, or the request comes from another site.',
+  404: 'No such object in the tenant of the session.',
+  429: 'Too many requests with this session, or the monthly allowance is used up. See `Retry-After`.',
 }
 
 /** Routes that are there for keys as well are declared once, in words for those. */

@@ -13,7 +13,7 @@ const Limit = queryNumber({
   schema: {
     minimum: 1,
     default: USUAL,
-    description: `Items on a page; more than ${MOST} count as ${MOST}.`,
+    description: `Items per page. Values above ${MOST} count as ${MOST}.`,
   },
 })
 
@@ -21,7 +21,7 @@ const Limit = queryNumber({
 const OptionalLimit = t.Optional(Limit) as unknown as typeof Limit
 
 const Cursor = t.Optional(
-  t.String({ description: '`next_cursor` of the page before; the first page without it.' }),
+  t.String({ description: '`next_cursor` of the previous page. Omit it for the first page.' }),
 )
 
 /** The query of a list that is read page by page. */

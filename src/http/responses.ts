@@ -1,22 +1,22 @@
 import { type TSchema, t } from 'elysia'
 
-const UNPAID = 'The account is suspended, or a renewal is unpaid; to try again does not help.'
-const TOO_MANY = 'Too many requests, or the allowance of the month is spent; see `Retry-After`.'
+const UNPAID = 'The account is suspended, or a renewal is unpaid. Do not retry.'
+const TOO_MANY = 'Too many requests, or the monthly allowance is used up. See `Retry-After`.'
 
 const plain = (description: string) => t.Object({ error: t.String() }, { description })
 
 /** Bodies of refusals on routes that answer errors with a sentence. */
 export const PlainErrors = {
-  400: plain('Invalid body or query; the sentence names the field and the rule.'),
+  400: plain('Invalid body or query. The error names the field and the rule.'),
   401: plain('Missing, malformed, unknown or revoked API key.'),
   402: plain(UNPAID),
-  403: plain('Key of another engine, or without the scope.'),
-  404: plain('No such object in the tenant of the key.'),
-  409: plain('Not possible in the present state, or a limit is reached.'),
-  413: plain('Body over the limit.'),
-  415: plain('Content type or coding other than plain JSON.'),
+  403: plain('API key of another engine, or missing scope.'),
+  404: plain('No such object in the tenant of the API key.'),
+  409: plain('Not possible in the current state, or a limit is reached.'),
+  413: plain('Body too large.'),
+  415: plain('The body is not JSON, or is compressed.'),
   429: plain(TOO_MANY),
-  503: plain('Nothing was done; try again after `Retry-After`.'),
+  503: plain('Nothing was stored. Retry after `Retry-After`.'),
 } as const
 
 const coded = (description: string) =>
@@ -28,17 +28,17 @@ const coded = (description: string) =>
 /** The same on routes whose errors carry a code and the request id. */
 export const CodedErrors = {
   400: coded(
-    'Code `invalid_payload` for the body, `invalid_request` for the query; the message names the field and the rule.',
+    'Code `invalid_payload` for the body, `invalid_request` for the query. The message names the field and the rule.',
   ),
   401: coded('Code `unauthenticated`: missing, malformed, unknown or revoked API key.'),
   402: coded(UNPAID),
-  403: coded('Code `forbidden`: key of another engine, or without the scope.'),
-  404: coded('Code `not_found`: no such object in the tenant of the key.'),
-  409: coded('Code `conflict`: not possible in the present state, or a limit is reached.'),
-  413: coded('Code `payload_too_large`: body over the limit.'),
-  415: coded('Code `unsupported_media_type`: content type or coding other than plain JSON.'),
+  403: coded('Code `forbidden`: API key of another engine, or missing scope.'),
+  404: coded('Code `not_found`: no such object in the tenant of the API key.'),
+  409: coded('Code `conflict`: not possible in the current state, or a limit is reached.'),
+  413: coded('Code `payload_too_large`: body too large.'),
+  415: coded('Code `unsupported_media_type`: the body is not JSON, or is compressed.'),
   429: coded(TOO_MANY),
-  503: coded('Code `unavailable`: nothing was done; try again after `Retry-After`.'),
+  503: coded('Code `unavailable`: nothing was stored. Retry after `Retry-After`.'),
 } as const
 
 /** The refusals that routes have in common, in the shape of these errors. */

@@ -1,7 +1,8 @@
 import { Elysia } from 'elysia'
+import type { Caller } from '../platform/caller.ts'
 import type { Engine, EngineScope } from '../platform/engines.ts'
-import type { Caller } from '../platform/keys.ts'
 import { parseJson, readText } from './body.ts'
+import { operatorLane, type Turns } from './turns.ts'
 
 /** The scope that a route asks for, or several of one engine of which any suffices. */
 export type RouteScope = EngineScope | { [E in Engine]: AnyOf<EngineScope<E>> }[Engine]
@@ -54,9 +55,10 @@ export function createScoped<C extends Caller>(parts: {
   security: string
   door: Door<C>
   startAging: StartAging
+  turns: Turns
   maxBody: number
 }) {
-  const { name, security, door, startAging, maxBody } = parts
+  const { name, security, door, startAging, turns, maxBody } = parts
 
   const admit = (request: Request, demand: Demand): Admitted<C> =>
     door.known(request) ?? door.open(request, demand)
@@ -70,6 +72,15 @@ export function createScoped<C extends Caller>(parts: {
     })
   }
 
+  async function inTurn(request: Request, demand: Demand): Promise<Admitted<C>> {
+    const admitted = admit(request, demand)
+    const turn = turns.take(laneOf(admitted.caller))
+    if (!turn) return admitted
+    await turn
+    door.renew(request, demand)
+    return admitted
+  }
+
   /** Routes with a body are checked while parsing, all others before validation. */
   function hooks(demandOf: (request: Request) => Demand) {
     return {
@@ -81,7 +92,7 @@ export function createScoped<C extends Caller>(parts: {
       transform: ({ request }: { request: Request }) => {
         admit(request, demandOf(request))
       },
-      resolve: ({ request }: { request: Request }) => admit(request, demandOf(request)),
+      resolve: async ({ request }: { request: Request }) => inTurn(request, demandOf(request)),
     }
   }
 
@@ -95,6 +106,9 @@ export function createScoped<C extends Caller>(parts: {
       return hooks(() => demand)
     })
 }
+
+const laneOf = ({ actor, tenantId }: Caller): string =>
+  actor.kind === 'operator' ? operatorLane(actor.id) : tenantId
 
 /**
  * A body may take its time, and must not carry its sender past a suspension or a revocation: the

@@ -37,7 +37,7 @@ export function serve(
     maxRequestBodySize: Number.MAX_SAFE_INTEGER,
     // What nobody has thought of: the details are for us alone.
     error: (error) => {
-      log.error('request broke', { error: error.stack ?? error.message })
+      log.error('request handling failed', { error: error.stack ?? error.message })
       return plain(500, 'something went wrong on our side')
     },
     development: false,

@@ -1,23 +1,61 @@
-/**
- * Lets one caller go on at each turn of the event loop, in the order in which they came. Forms that
- * come by the hundred at once are then taken in one by one, and what else is asked meanwhile is
- * answered in between.
- */
-export function createTurns(): () => Promise<void> {
-  const waiting: (() => void)[] = []
-  let isGoing = false
+import { createLanes } from '../db/lanes.ts'
+import { addressKey } from '../platform/address-key.ts'
 
-  function next() {
-    waiting.shift()?.()
-    isGoing = waiting.length > 0
-    if (isGoing) setImmediate(next)
+/** Milliseconds of one turn of the event loop in which requests are let through. */
+const TURN_MS = 10
+
+/** Microtasks from a request's turn to the end of a handler that awaits nothing, with some to spare. */
+const HANDLER_MICROTASKS = 32
+
+export type Turns = ReturnType<typeof createTurns>
+
+/**
+ * Requests take turns by lane, which is a tenant, an operator or a client address, so that a lane
+ * with many or slow requests keeps no other waiting. A request goes straight through while its turn
+ * of the event loop lasts. All further ones wait in their lanes, and the loop takes in new requests
+ * in between. A request that waits is one that the rate limit of its client has let in.
+ */
+export function createTurns() {
+  const queue = createLanes<() => void>()
+  let turnEndsAt: number | undefined
+
+  /** Resolves when it is the lane's turn. Undefined where the request may go on without waiting. */
+  function take(lane: string): Promise<void> | undefined {
+    const now = performance.now()
+    if (turnEndsAt === undefined) {
+      turnEndsAt = now + TURN_MS
+      setImmediate(next)
+    }
+    if (queue.size() === 0 && now < turnEndsAt) return undefined
+    return new Promise((go) => queue.add(lane, go))
   }
 
-  return () =>
-    new Promise((go) => {
-      waiting.push(go)
-      if (isGoing) return
-      isGoing = true
-      setImmediate(next)
-    })
+  async function next() {
+    const startedAt = performance.now()
+    turnEndsAt = startedAt + TURN_MS
+    for (let now = startedAt; now < turnEndsAt; ) {
+      const go = queue.take()
+      if (!go) break
+      go()
+      await handled()
+      const endedAt = performance.now()
+      queue.charge(endedAt - now)
+      now = endedAt
+    }
+    if (queue.size() > 0) setImmediate(next)
+    else turnEndsAt = undefined
+  }
+
+  return { take }
+}
+
+/** Operators have lanes of their own, so that a busy key of their tenant does not slow the console down. */
+export const operatorLane = (operatorId: string | undefined): string => `operator ${operatorId}`
+
+/** The lane of requests that show neither a key nor a session. */
+export const addressLane = (address: string | undefined): string => `address ${addressKey(address)}`
+
+/** Without leaving the turn of the event loop, so that commits of handlers stay one group. */
+async function handled() {
+  for (let n = 0; n < HANDLER_MICROTASKS; n++) await null
 }

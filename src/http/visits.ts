@@ -1,8 +1,9 @@
 import { createBuckets } from '../platform/buckets.ts'
+import type { Charge } from '../platform/caller.ts'
+import { type KeyCaller, type KeyHolder, keyActor } from '../platform/caller.ts'
 import type { Clock } from '../platform/clock.ts'
 import { rateLimited } from '../platform/errors.ts'
-import { type KeyCaller, type KeyHolder, keyActor } from '../platform/keys.ts'
-import type { Charge, Metering } from '../platform/metering/index.ts'
+import type { Metering } from '../platform/metering/index.ts'
 import { rateLimitHeaders } from './rate-limit.ts'
 
 export type Visits = ReturnType<typeof createVisits>

@@ -1,10 +1,9 @@
 import type { Clock } from './clock.ts'
 import { sha256 } from './crypto.ts'
+import { HOUR_MS, MINUTE_MS } from './durations.ts'
 
 export type Buckets = ReturnType<typeof createBuckets>
 
-const MINUTE = 60_000
-const HOUR = 60 * MINUTE
 /** Parts of the window by which buckets are sorted. */
 const SLOTS = 60
 
@@ -31,7 +30,8 @@ export function createBuckets({
   /** Else a digest: keys may be as long as a stranger likes, or parts of texts that would be kept. */
   nameOf?: (key: string) => string
 } & Rate) {
-  const [tokens, windowMs] = 'perMinute' in rate ? [rate.perMinute, MINUTE] : [rate.perHour, HOUR]
+  const [tokens, windowMs] =
+    'perMinute' in rate ? [rate.perMinute, MINUTE_MS] : [rate.perHour, HOUR_MS]
   const slotMs = windowMs / SLOTS
   /**
    * Time is counted in ticks, of which `tokens` make a millisecond. A token then takes as many of

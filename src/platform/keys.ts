@@ -1,5 +1,6 @@
 import type { Db } from '../db/open.ts'
 import type { Actor, Audit } from './audit/index.ts'
+import type { KeyHolder } from './caller.ts'
 import { type Clock, isoOrNull, isoTime } from './clock.ts'
 import { isMinted, mintSecret, sha256 } from './crypto.ts'
 import {
@@ -13,10 +14,8 @@ import { conflict, fail, invalid, notFound } from './errors.ts'
 import { HOUSE_ID } from './house.ts'
 import { newId } from './ids.ts'
 import { createKeyStore, type KeyRow, type KeyWithTenant } from './keys-store.ts'
-import type { Charge } from './metering/index.ts'
 import { createImportStore } from './portable/imports-store.ts'
 import { createReadCache } from './read-cache.ts'
-import type { Plan, TenantStatus } from './tenants.ts'
 
 /** A key as lists show it: never its secret. */
 export interface ApiKey {
@@ -44,33 +43,6 @@ export interface IssuedKey {
   engine: Engine
   environment: Environment | null
   scopes: string[]
-}
-
-/** Who a verified key speaks for, and what they have agreed to. */
-export interface KeyHolder {
-  keyId: string
-  tenantId: string
-  tenantStatus: TenantStatus
-  plan: Plan
-  spendCapCents: number | null
-  engine: Engine
-  environment: Environment | null
-  scopes: ReadonlySet<string>
-}
-
-/** Whose request it is: that of a program with a key, or of an operator at the console. */
-export interface Caller extends Omit<KeyHolder, 'keyId' | 'scopes'> {
-  /** As the audit log names them. */
-  readonly actor: Actor
-  /** What it takes of the tenant's month; absent where nothing is counted. */
-  readonly charge?: Charge
-  /** Somebody who may change nothing, to whom no secret is shown that would let them. */
-  readonly mayOnlyLook?: boolean
-}
-
-/** The holder of a key in one request. */
-export interface KeyCaller extends Caller, KeyHolder {
-  readonly charge: Charge
 }
 
 export interface NewKey {
@@ -253,9 +225,6 @@ export function createKeys(parts: { db: Db; clock: Clock; audit: Audit; prefix: 
 
   return { issue, rotate, revoke, list, newest, hasLive, find, isOf, isAlive, verify, forget }
 }
-
-/** Who acts when a key does: the key, whoever holds it. */
-export const keyActor = ({ keyId }: Pick<KeyHolder, 'keyId'>): Actor => ({ kind: 'key', id: keyId })
 
 const holderOf = (row: KeyWithTenant): KeyHolder => ({
   keyId: row.id,

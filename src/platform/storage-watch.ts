@@ -8,9 +8,9 @@ export const LOOK_MS = 2000
 
 /** What the log advises in each case. */
 const ADVICE: Record<FileLoss['reason'], string> = {
-  missing: 'put the original files back and it goes on; otherwise stop it and restore a backup',
-  replaced: 'put the original files back and it goes on; restart it to use the new ones',
-  unreachable: 'look at the mount and the permissions of the data directory',
+  missing: 'put the original files back, or stop the server and restore a backup',
+  replaced: 'put the original files back, or restart the server to use the new ones',
+  unreachable: 'check the mount and permissions of the data directory',
 }
 
 /**

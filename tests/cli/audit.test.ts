@@ -111,7 +111,11 @@ describe('audit list', () => {
   test('an empty log is said to be empty', async () => {
     using world = await startWorld()
 
-    expect(await world.cli('audit', 'list')).toMatchObject({ code: 0, out: 'No entry.\n', err: '' })
+    expect(await world.cli('audit', 'list')).toMatchObject({
+      code: 0,
+      out: 'No entries.\n',
+      err: '',
+    })
     expect(await world.listed()).toEqual([])
   })
 
@@ -282,7 +286,7 @@ describe('audit export', () => {
       )
     expect(await world.cli('audit', 'export', '--to', 'nowhere/')).toMatchObject({
       code: 1,
-      err: expect.stringContaining('found no directory'),
+      err: expect.stringContaining('does not exist. Is it mounted?'),
     })
   })
 

@@ -118,7 +118,7 @@ describe('the way of a bot', () => {
     const bot = world.botApi.bot()
     const hint = `Enable it with: bot enable --tenant ${world.acme} --env live\n`
 
-    expect((await world.cli('bot', 'list')).out).toBe('No bot yet.\n')
+    expect((await world.cli('bot', 'list')).out).toBe('No bots yet.\n')
     expect(await world.set(bot.token)).toMatchObject({
       code: 0,
       out: `Set @${bot.username}.\n${hint}`,
@@ -395,7 +395,7 @@ describe('is refused', () => {
     const { code, err } = await cli(folder.path)('bot', 'list')
 
     expect(code).toBe(1)
-    expect(err).toContain('there is no data in')
+    expect(err).toContain('no data in')
     expect(readdirSync(folder.path)).toEqual([])
   })
 })

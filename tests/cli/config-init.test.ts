@@ -10,7 +10,7 @@ test('a configuration is written once; a second time the command line was wrong'
   expect(await init(folder.path, 'a.toml')).toMatchObject({ code: 0, err: '' })
   const { code, err } = await init(folder.path, 'a.toml')
   expect(code).toBe(2)
-  expect(err).toContain(`${join(folder.path, 'a.toml')}: exists already`)
+  expect(err).toContain(`${join(folder.path, 'a.toml')} already exists`)
 })
 
 test('a place that cannot be written is told in a sentence', async () => {

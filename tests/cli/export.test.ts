@@ -32,7 +32,7 @@ describe('a tenant', () => {
       file,
       counts: expect.objectContaining({ tenant: 1, api_key: 1, identity: 0 }),
       left_out: { running_delayed_jobs: 0 },
-      warnings: [expect.stringContaining('secrets in clear')],
+      warnings: [expect.stringContaining('unencrypted secrets')],
       duration_ms: expect.any(Number),
     })
     expect(statSync(file).mode & 0o777).toBe(0o600)
@@ -73,7 +73,7 @@ describe('a tenant', () => {
     expect(JSON.parse(err)).toMatchObject({ tenant: id, left_out: {}, counts: { tenant: 1 } })
     const plain = await gatehouse('export', '--tenant', id, '--to', '-')
     expect(plain.out.split('\n')).toHaveLength(5)
-    expect(plain.err).toContain('secrets in clear')
+    expect(plain.err).toContain('unencrypted secrets')
     expect(plain.err).toContain('Exported tenant Acme')
     expect(existsSync(join(folder.path, '-'))).toBe(false)
   })
@@ -198,7 +198,7 @@ describe('a tenant', () => {
       '--brand-prefix',
       'new',
     )
-    expect(out).toContain('Its keys begin with svc')
+    expect(out).toContain('Its API keys start with svc')
   })
 })
 
@@ -221,7 +221,7 @@ describe('what is kept about one person', () => {
     const { code, out, err } = await cli(dir)('export', '--data-dir', dir, ...argv)
     expect({ code, err }).toEqual({
       code: 0,
-      err: expect.stringContaining('Exported what is kept'),
+      err: expect.stringContaining('Exported the data about'),
     })
     return { text: out, data: JSON.parse(out) }
   }

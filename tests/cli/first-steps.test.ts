@@ -35,7 +35,7 @@ const shown = ({ isWatched = true, flags, ...given }: Shown = {}) =>
 
 test('in the log of a service the first steps say as whom they are taken', () => {
   expect(shown({ isWatched: false, uid: 998 })).toContain(
-    "\n(as uid 998, the account of this server: with sudo -u '#998', or in its container)\n\n  gatehouse",
+    "\n(as the server's account, uid 998: with sudo -u '#998', or in its container)\n\n  gatehouse",
   )
 })
 
@@ -71,7 +71,9 @@ describe('what is to be typed next works as it is shown', () => {
 })
 describe('the link to set up', () => {
   test('stands alone in its line, with how long it is good', () => {
-    expect(shown()).toContain('good once, for 30 minutes.\n\n  http://127.0.0.1:8420/setup/TOKEN\n')
+    expect(shown()).toContain(
+      'works once, for 30 minutes.\n\n  http://127.0.0.1:8420/setup/TOKEN\n',
+    )
   })
 
   test('leads to the address that people use, with its path', () => {
@@ -82,7 +84,7 @@ describe('the link to set up', () => {
 
   test('says what to do elsewhere where nobody has named that address', () => {
     expect(shown({ flags: { 'server-host': '0.0.0.0' } })).toContain(
-      'by another address, put that in the place of\nhttp://127.0.0.1:8420; [server] base_url',
+      'uses another address, replace\nhttp://127.0.0.1:8420 with it. To change it permanently, set [server] base_url',
     )
   })
 

@@ -18,7 +18,7 @@ const ADA = ['--email', 'ada@example.com']
 const PASSWORD = 'seven green bicycles'
 const SECURED =
   'ada@example.com is not verified: any password, two-factor authentication, social login, session and invitation ' +
-  'of the account was removed.\nTo let them in: operator login-link --email ada@example.com\n'
+  'of the account was removed.\nTo sign them in: operator login-link --email ada@example.com\n'
 
 /** The command line on a data directory with one tenant. */
 async function startWorld() {
@@ -98,7 +98,7 @@ describe('operator create', () => {
     using world = await startWorld()
     const { out } = await world.create('--tenant', world.acme, '--role', 'viewer', '--admin')
     expect(out).toMatch(
-      /^Created operator ada@example.com \(not verified\), who runs the installation, Acme \(viewer\)\.\n[0-9a-f-]{36}\nTo let them in: operator login-link --email ada@example.com\n$/,
+      /^Created operator ada@example.com \(not verified\)\. Access: installation \(admin\), Acme \(viewer\)\.\n[0-9a-f-]{36}\nTo sign them in: operator login-link --email ada@example.com\n$/,
     )
   })
 
@@ -106,9 +106,7 @@ describe('operator create', () => {
     using folder = temporaryFolder()
     const { code, out } = await cli(folder.path)('operator', 'create', ...ADA)
     expect(code).toBe(0)
-    expect(out).toStartWith(
-      'Created operator ada@example.com (not verified), who runs nothing yet.\n',
-    )
+    expect(out).toStartWith('Created operator ada@example.com (not verified). Access: none yet.\n')
   })
 
   test('leaves rows of the command line in the log, of the tenant and of the house', async () => {
@@ -149,27 +147,23 @@ describe('operator create', () => {
         1,
       ],
       ['a name of two lines', [...ADA, '--name', 'a\nb'], '--name: must be one line', 1],
-      [
-        'no such tenant',
-        [...ADA, '--tenant', of, '--role', 'owner'],
-        '--tenant: is not the id of a tenant',
-        1,
-      ],
-      [
-        'the house',
-        [...ADA, '--tenant', HOUSE_ID, '--role', 'owner'],
-        '--tenant: is not the id of a tenant',
-        1,
-      ],
-      ['a tenant alone', [...ADA, '--tenant', of], '--tenant: needs a --role: owner', 2],
-      ['a role alone', [...ADA, '--role', 'owner'], '--role: needs the --tenant', 2],
+      ['no such tenant', [...ADA, '--tenant', of, '--role', 'owner'], '--tenant: tenant not', 1],
+      ['the house', [...ADA, '--tenant', HOUSE_ID, '--role', 'owner'], '--tenant: tenant not', 1],
+      ['a tenant alone', [...ADA, '--tenant', of], '--tenant: add --role, one of owner', 2],
+      ['a role alone', [...ADA, '--role', 'owner'], '--role: add --tenant', 2],
       [
         'another role',
         [...ADA, '--tenant', of, '--role', 'king'],
         '--role: must be one of owner, member, viewer',
         2,
       ],
-      ['no password', [...ADA, '--password-stdin'], '--password-stdin: found no password', 1, '\n'],
+      [
+        'no password',
+        [...ADA, '--password-stdin'],
+        '--password-stdin: standard input is empty',
+        1,
+        '\n',
+      ],
       [
         'two passwords',
         [...ADA, '--password-stdin'],
@@ -206,7 +200,7 @@ describe('operator create', () => {
     const part = ['--tenant', HOUSE_ID, '--role', 'owner']
     const { code, err } = await cli(folder.path)('operator', 'create', ...ADA, ...part)
     expect(code).toBe(1)
-    expect(err).toContain('there is no data in')
+    expect(err).toContain('no data in')
     expect(existsSync(join(folder.path, 'data'))).toBe(false)
   })
 })
@@ -217,9 +211,7 @@ describe('operator create for somebody who is there', () => {
     await world.create()
     const { code, err } = await world.operator('create', '--email', 'ADA@example.com')
     expect(code).toBe(1)
-    expect(err).toStartWith(
-      '--email: is the address of an operator. To give them more, add --tenant with --role',
-    )
+    expect(err).toStartWith('--email: an operator already has this address')
     expect(await world.list()).toHaveLength(1)
   })
 
@@ -230,8 +222,8 @@ describe('operator create for somebody who is there', () => {
 
     const { out } = await world.create(...part, '--name', 'Eva')
     expect(out).toBe(
-      'ada@example.com was an operator before, and now runs Acme (member).\n' +
-        'Nothing else has changed: --name would be for somebody new.\n' +
+      'Updated operator ada@example.com. Access: Acme (member).\n' +
+        'Ignored --name: only for new operators.\n' +
         SECURED,
     )
     const admin = (await world.create(...part, '--admin', '--json')).json()
@@ -247,7 +239,7 @@ describe('operator create for somebody who is there', () => {
     const { code, err } = await world.create(...all)
     expect({ code, err }).toEqual({
       code: 1,
-      err: '--email: is the address of an operator who has all of that\n',
+      err: '--email: this operator already has that access\n',
     })
     expect(world.audited()).toHaveLength(rows)
   })
@@ -256,7 +248,7 @@ describe('operator create for somebody who is there', () => {
     using world = await startWorld()
     const as = (role: string) => world.create('--tenant', world.acme, '--role', role)
     await as('viewer')
-    expect((await as('owner')).out).toContain('now runs Acme (owner).')
+    expect((await as('owner')).out).toContain('Access: Acme (owner).')
     expect(await as('member')).toMatchObject({
       code: 1,
       err: '--role: this is the only owner who can sign in. Add another owner first\n',
@@ -273,14 +265,21 @@ describe('operator create for somebody who is there', () => {
 describe('operator list', () => {
   test('shows who runs what, in the order in which they came', async () => {
     using world = await startWorld()
-    expect((await world.operator('list')).out).toBe('No operator yet.\n')
+    expect((await world.operator('list')).out).toBe('No operators yet.\n')
     await world.create('--tenant', world.acme, '--role', 'owner', '--admin', '--name', 'Ada')
     await world.operator('create', '--email', 'ben@example.com')
     const rows = (await world.operator('list')).out.split('\n').map((line) => line.split(/ {2,}/))
     const ada = 'ada@example.com'
     expect(rows).toEqual([
-      ['ID', 'EMAIL', 'EMAIL STATUS', 'NAME', 'STATE', 'RUNS'],
-      [expect.any(String), ada, 'not verified', 'Ada', 'active', 'the installation, Acme (owner)'],
+      ['ID', 'EMAIL', 'EMAIL STATUS', 'NAME', 'STATE', 'ACCESS'],
+      [
+        expect.any(String),
+        ada,
+        'not verified',
+        'Ada',
+        'active',
+        'installation (admin), Acme (owner)',
+      ],
       [expect.any(String), 'ben@example.com', 'not verified', '-', 'active', '-'],
       [''],
     ])
@@ -295,11 +294,11 @@ describe('operator deactivate, reactivate, sign-out and take-admin', () => {
     const verb = async (name: string, ...more: string[]) =>
       (await world.operator(name, '--email', 'ADA@example.com', ...more)).out
     expect(await verb('deactivate')).toBe(
-      'ada@example.com (not verified) is deactivated, and signed out everywhere.\n',
+      'ada@example.com (not verified) is deactivated and signed out everywhere.\n',
     )
     expect(JSON.parse(await verb('deactivate', '--json'))).toMatchObject({ state: 'inactive' })
     expect(await verb('reactivate')).toBe(
-      `ada@example.com is active, and may sign in again.\n${SECURED}`,
+      `ada@example.com is active and can sign in again.\n${SECURED}`,
     )
     expect(await verb('sign-out')).toBe(
       'ada@example.com (not verified) is signed out everywhere.\n',
@@ -338,7 +337,7 @@ describe('operator deactivate, reactivate, sign-out and take-admin', () => {
       const { code, err } = await world.operator(name, ...ADA)
       expect({ code, err }).toEqual({
         code: 1,
-        err: '--email: is not the address of an operator. To see all, run operator list\n',
+        err: '--email: no operator has this address. See operator list\n',
       })
     },
   )
@@ -366,7 +365,7 @@ describe('operator login-link', () => {
     const url = expect.stringMatching(/^https:\/\/example\.com\/gate\/console\/link\/[\w-]{40,}$/)
     expect(json()).toEqual({ url })
     expect((await world.link(...AT)).out).toMatch(
-      /^https:\S+\/console\/link\/\S+\n\nGood once, for 10 minutes\.\nada@example\.com is not verified: using the link removes .*\n$/,
+      /^https:\S+\/console\/link\/\S+\n\nThe link works once, for 10 minutes\.\nada@example\.com is not verified: using the link removes .*\n$/,
     )
     expect(world.audited().map(({ action }) => action)).toEqual([
       'identity.created',
@@ -380,7 +379,7 @@ describe('operator login-link', () => {
     await world.create()
     const { out, err, json } = await world.link('--json')
     expect(json().url).toStartWith('http://127.0.0.1:8420/console/link/')
-    expect(err).toStartWith('If your browser reaches the server by another address')
+    expect(err).toStartWith('If your browser uses another address')
     expect(out).not.toContain('If your browser')
   })
 
@@ -410,19 +409,21 @@ describe('operator login-link', () => {
       expect({ code, out }).toEqual({ code: 1, out: '' })
       return JSON.parse(err).error
     }
-    expect(await refused()).toStartWith('--email: is not the address of an operator')
+    expect(await refused()).toStartWith('--email: no operator has this address')
 
     const { id } = (await operator('create', ...ADA)).json()
     const { people } = app.gate
     const ada = people.existing(HOUSE_ID, id)
     await app.db.commit(() => void people.change(ada, { kind: 'system' }, { state: 'inactive' }))
-    expect(await refused()).toBe('--email: belongs to a deactivated account. Reactivate it first')
+    expect(await refused()).toBe(
+      '--email: this account is deactivated. Run operator reactivate first',
+    )
   })
 
   test('makes nothing where there is no data', async () => {
     using folder = temporaryFolder()
     const { code, err } = await cli(folder.path)('operator', 'login-link', ...ADA)
-    expect({ code, err }).toEqual({ code: 1, err: expect.stringContaining('there is no data in') })
+    expect({ code, err }).toEqual({ code: 1, err: expect.stringContaining('no data in') })
     expect(existsSync(join(folder.path, 'data'))).toBe(false)
   })
 })

@@ -54,7 +54,7 @@ describe.skipIf(!canMount)('on a file system that is read-only', () => {
     const { code, out, err } = await world.run('export', '--tenant', world.tenant)
     expect(code).toBe(0)
     expect(out).toContain('"Acme"')
-    expect(err).toContain('This is not in the audit log: the database is read-only.')
+    expect(err).toContain('This export is not in the audit log: the database is read-only.')
     expect(err).toContain('Exported tenant Acme')
     const to = await world.run('export', '--tenant', world.tenant, '--to', '.', '--json')
     expect(to.json()).toMatchObject({ counts: { tenant: 1, api_key: 1 } })

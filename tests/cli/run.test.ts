@@ -44,7 +44,7 @@ describe('a wrong command line exits 2 and says what would be right', () => {
     [['tenant'], 'must be one of tenant create'],
     [['tenant', 'create'], '--name is required'],
     [['tenant', 'show'], 'ID is missing'],
-    [['tenant', 'show', 'a', 'b'], 'unexpected b'],
+    [['tenant', 'show', 'a', 'b'], 'unexpected argument b'],
     [
       ['tenant', 'create', '--name', 'A', '--plan', 'gold'],
       '--plan: must be one of free, metered, unlimited',
@@ -154,7 +154,7 @@ describe('tenants and keys', () => {
     const { out } = await gatehouse('tenant', 'create', '--name', 'Acme')
     expect(out).toStartWith('Created tenant Acme (unlimited).\n')
     const id = out.trim().split('\n').at(-1) ?? ''
-    expect((await gatehouse('key', 'list')).out).toBe('No key yet.\n')
+    expect((await gatehouse('key', 'list')).out).toBe('No keys yet.\n')
     expect(
       (await gatehouse('key', 'create', '--tenant', id, '--engine', 'clockwork')).out,
     ).toContain('not shown again')
@@ -238,7 +238,7 @@ describe('configuration', () => {
     const before = readFileSync(file, 'utf8')
     expect(await gatehouse('config', 'init')).toMatchObject({
       code: 2,
-      err: expect.stringContaining('exists already'),
+      err: expect.stringContaining('already exists'),
     })
     expect(readFileSync(file, 'utf8')).toBe(before)
     expect((await gatehouse('config', 'init', 'other.toml')).code).toBe(0)
@@ -305,7 +305,7 @@ test('where nobody can listen, the address and the setting are named', async () 
     const { code, err } = await cli(folder.path)('serve', '--server-host', host)
     expect(code).toBe(1)
     expect(err).toContain(host)
-    expect(err).toContain('set [server] host')
+    expect(err).toContain('Set [server] host')
   }
 })
 
@@ -316,7 +316,7 @@ describe('doctor and migrate status', () => {
 
     expect(await gatehouse('doctor')).toMatchObject({
       code: 0,
-      out: expect.stringMatching(/data is not there, .*--data-dir.*--config[\s\S]*\n1 warning\n$/),
+      out: expect.stringMatching(/data does not exist.*--data-dir.*--config[\s\S]*\n1 warning\n$/),
     })
     expect((await gatehouse('migrate', 'status', '--json')).json()).toMatchObject({
       applied: [],
@@ -434,7 +434,7 @@ describe('the master key', () => {
 
     expect(await keyFinding(gatehouse)).toMatchObject({
       code: 0,
-      message: 'will be made at the next start',
+      message: 'none yet; the next start creates it',
     })
     expect(existsSync(file)).toBe(false)
     await startOnce(gatehouse)

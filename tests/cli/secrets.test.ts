@@ -33,9 +33,9 @@ test('secrets rotate tells ids and counts, shows progress where somebody watches
   expect([json.code, json.err, watched.code]).toEqual([0, '', 0])
   const said = JSON.parse(json.out)
   expect(said).toEqual({ from: ID, to: ID, resealed: {}, duration_ms: expect.any(Number) })
-  expect(watched.out).toContain(`Replaced master key ${said.from} by ${said.to}`)
+  expect(watched.out).toContain(`Replaced master key ${said.from} with ${said.to}`)
   expect(watched.out).toContain('Back up master.key')
-  expect(watched.err).toContain('Waiting until every server knows the new key: 10 seconds')
+  expect(watched.err).toContain('Waiting for servers to load the new key: 10 seconds')
   const key = readFileSync(file, 'utf8').trim().split(':')[1] as string
   for (const text of [json.out, watched.out, watched.err]) expect(text).not.toContain(key)
   const { out } = await cli(folder.path)('doctor')
@@ -54,7 +54,7 @@ test('secrets rotate exits with 1 and names the tables where something cannot be
   const said = JSON.parse(json.out)
   expect(said).toMatchObject({ resealed: {}, unopenable: { mails: 1 } })
   expect(text.out).toContain(
-    `some secrets cannot be opened, so the old key ${said.from} stays beside ${said.to}.`,
+    `some secrets cannot be opened, so the old key ${said.from} is kept beside ${said.to}.`,
   )
   expect(text.out).toContain('mails: 1\n  m1')
   expect(said.unopenable_rows).toEqual({ mails: [{ id: 'm1', tenant_id: null }] })
@@ -90,5 +90,5 @@ test('secrets rotate makes nothing where there is no data', async () => {
   const { code, err } = await cli(folder.path)('secrets', 'rotate')
 
   expect(code).toBe(1)
-  expect(err).toContain('there is no data in')
+  expect(err).toContain('no data in')
 })

@@ -25,13 +25,13 @@ describe('what the system says', () => {
     using folder = temporaryFolder()
     const path = join(folder.path, 'none', 'x')
     const denied = sentenceOf(system('EACCES', `permission denied, mkdir '${path}'`))
-    expect(denied).toStartWith(`${path}: permission denied; `)
-    expect(denied).toContain('or name another place')
+    expect(denied).toStartWith(`${path}: permission denied. `)
+    expect(denied).toContain('or choose another path')
     if (process.getuid?.() !== 0) return
     chownSync(folder.path, 4711, 4711)
     expect(sentenceOf(system('EACCES', `permission denied, stat '${path}'`))).toBe(
-      `${path}: permission denied; ${folder.path} belongs to uid 4711 and this is uid 0: ` +
-        "run this as that account, sudo -u '#4711'",
+      `${path}: permission denied. ${folder.path} belongs to uid 4711, you are uid 0: ` +
+        "run this as that account, with sudo -u '#4711'",
     )
   })
 
@@ -40,7 +40,9 @@ describe('what the system says', () => {
     const none = system('EADDRNOTAVAIL', 'address not available, listen')
     expect(sentenceOnListening(none, at)).toMatch(/192\.0\.2\.1 \(address not.*\[server\] host/)
     const denied = system('EACCES', 'permission denied')
-    expect(sentenceOnListening(denied, at)).toMatch(/^port 80 .*from 1024 on.*CAP_NET_BIND_SERVICE/)
+    expect(sentenceOnListening(denied, at)).toMatch(
+      /^port 80 .*1024 or higher.*CAP_NET_BIND_SERVICE/,
+    )
     expect(sentenceOnListening(system('EADDRINUSE', 'x'), at)).toBeUndefined()
     expect(sentenceOnListening(new TypeError('a mistake of ours'), at)).toBeUndefined()
   })

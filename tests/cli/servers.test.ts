@@ -44,7 +44,7 @@ test('serve migrates nothing beside a server that runs, and names it', async () 
   const { code, err } = await cli(data.path)('serve', '--server-port', '0')
 
   expect(code).toBe(1)
-  expect(err).toContain(`gatehouse 0.0.1 runs on it: process ${process.ppid} on `)
+  expect(err).toContain(`gatehouse 0.0.1 is running on it: process ${process.ppid} on `)
   expect(err).toContain('Stop it first')
   expect(pendingIn(data.db)).toHaveLength(1)
 })
@@ -53,7 +53,7 @@ test('of a server on another host the heartbeat tells, and until when', () => {
   using data = oldData()
   addServer(data.db, 'elsewhere', 1)
   expect(data.migrate).toThrow('process 1 on elsewhere')
-  expect(data.migrate).toThrow('if it has died, that is certain at')
+  expect(data.migrate).toThrow('If it has crashed, try again after')
 })
 
 test('servers that are dead, silent for long, or were this very process hold up nothing', async () => {

@@ -102,7 +102,7 @@ describe('a variable that ends in _FILE names a file with the value', () => {
 
   test('which must be there and hold something', () => {
     expect(errorsOf({ env })).toEqual([
-      'GATEHOUSE_SERVER_PORT_FILE: cannot read /run/port: there is no such file',
+      'GATEHOUSE_SERVER_PORT_FILE: cannot read /run/port: no such file',
     ])
     expect(errorsOf({ env, files: { '/run/port': '' } })).toEqual([
       'GATEHOUSE_SERVER_PORT_FILE: /run/port is empty',

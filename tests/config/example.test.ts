@@ -15,7 +15,7 @@ const rowsOf = (toml?: string) => {
   return describeConfig(result.config, result.origin)
 }
 
-/** To renew it: `bun src/main.ts config init > gatehouse.example.toml`. */
+/** To renew it: delete the file and run `bun src/main.ts config init gatehouse.example.toml`. */
 test('the example in the repository is up to date', () => {
   expect(committed).toBe(renderExample())
 })

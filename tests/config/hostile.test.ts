@@ -10,24 +10,24 @@ describe('a file that is not TOML is refused with its line', () => {
     [
       'a key twice',
       'a = 1\na = 2',
-      '2: not TOML: trying to redefine an already defined table or value (column 1)',
+      '2: not valid TOML: trying to redefine an already defined table or value (column 1)',
     ],
     [
       'a table twice',
       '[log]\n[brand]\n[log]',
-      '3: not TOML: trying to redefine an already defined table or value (column 2)',
+      '3: not valid TOML: trying to redefine an already defined table or value (column 2)',
     ],
     [
       'a NUL byte',
       '[log]\nlevel = "\u0000"',
-      '2: not TOML: control characters are not allowed in strings (column 10)',
+      '2: not valid TOML: control characters are not allowed in strings (column 10)',
     ],
     [
       'a number too large',
       'a = 99999999999999999999',
-      '1: not TOML: integer value cannot be represented losslessly (column 5)',
+      '1: not valid TOML: integer value cannot be represented losslessly (column 5)',
     ],
-    ['a text without an end', 'a = "x', '1: not TOML: unfinished string (column 5)'],
+    ['a text without an end', 'a = "x', '1: not valid TOML: unfinished string (column 5)'],
   ])('%s', (_, toml, complaint) => {
     expect(errorsOf({ toml })).toEqual([`gatehouse.toml:${complaint}`])
   })

@@ -49,13 +49,13 @@ describe('the file is the first of', () => {
 describe('a file that is named must be there', () => {
   test('by --config', () => {
     expect(errorsOf({ flags: { config: 'x.toml' }, toml: '' })).toEqual([
-      '--config: cannot read x.toml: there is no such file',
+      '--config: cannot read x.toml: no such file',
     ])
   })
 
   test('by GATEHOUSE_CONFIG', () => {
     expect(errorsOf({ env: { GATEHOUSE_CONFIG: '/x.toml' }, toml: '' })).toEqual([
-      'GATEHOUSE_CONFIG: cannot read /x.toml: there is no such file',
+      'GATEHOUSE_CONFIG: cannot read /x.toml: no such file',
     ])
   })
 
@@ -234,7 +234,7 @@ test('all errors are told at once, those of options and variables too', () => {
 
   expect(errorsOf({ toml, env, flags: { 'brand-prefix': 'A' } })).toEqual([
     '--brand-prefix: expected a lower-case letter and up to 15 letters or digits',
-    'GATEHOUSE_DATA_DIR_FILE: cannot read /nowhere: there is no such file',
+    'GATEHOUSE_DATA_DIR_FILE: cannot read /nowhere: no such file',
     'GATEHOUSE_METRICS_ENABLED: expected true or false',
     'gatehouse.toml:2: [server] port: expected an integer from 0 to 65535',
     'gatehouse.toml:3: [server] max_body: expected a size from 1KB to 100MB',
@@ -273,9 +273,7 @@ describe('a secret may stand in a file of its own', () => {
   const where = 'gatehouse.toml:3: [gate.providers.github] client_secret_file: '
 
   test('which must be there', () => {
-    expect(errorsOf({ toml })).toEqual([
-      `${where}cannot read secrets/github: there is no such file`,
-    ])
+    expect(errorsOf({ toml })).toEqual([`${where}cannot read secrets/github: no such file`])
   })
 
   test('which must hold something', () => {

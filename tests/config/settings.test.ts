@@ -67,7 +67,7 @@ test('half a provider for operators is refused, and so is what apple alone has',
   const half = '[gate.providers.github-tenant]\nclient_id = "a"'
   expect(errorsOf({ toml: half })).toEqual([expect.stringContaining('set client_secret as well')])
   const signed = '[gate.providers.google-tenant]\nteam_id = "a"'
-  expect(errorsOf({ toml: signed })).toEqual([expect.stringContaining('this is for apple alone')])
+  expect(errorsOf({ toml: signed })).toEqual([expect.stringContaining('only apple uses this')])
 })
 
 test('a configuration is frozen to the bottom', () => {
@@ -326,7 +326,7 @@ describe('settings that go together are set together', () => {
     [
       'mail has a sender',
       '[mail]\nsmtp_url = "smtp://mail"',
-      ['gatehouse.toml:2: [mail] smtp_url: set from as well, the sender of mails'],
+      ['gatehouse.toml:2: [mail] smtp_url: set from as well, the sender of all emails'],
     ],
     [
       'a client has a secret',
@@ -353,7 +353,7 @@ describe('settings that go together are set together', () => {
     [
       'nobody else signs',
       '[gate.providers.github]\nclient_id = "a"\nclient_secret = "b"\nteam_id = "c"',
-      ['gatehouse.toml:4: [gate.providers.github] team_id: this is for apple alone'],
+      ['gatehouse.toml:4: [gate.providers.github] team_id: only apple uses this'],
     ],
     [
       'a code does not outlive its flow',

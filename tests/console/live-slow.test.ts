@@ -17,6 +17,7 @@ function watched() {
       name: 'all',
       sessionId: 'session',
       operatorId: 'operator',
+      tenantId: 'tenant',
       mayLook,
       shownId: '',
       look: () => {
@@ -74,6 +75,7 @@ test('what cannot be read now does not end a stream', async () => {
       name: 'all',
       sessionId: 'session',
       operatorId: 'operator',
+      tenantId: 'tenant',
       mayLook: () => true,
       shownId: '',
       look: () => {

@@ -111,7 +111,7 @@ describe('without a session', () => {
     expect(bySession).toContain(
       '-b "identity_session=$GATEHOUSE_SESSION"'.replaceAll('"', '&quot;'),
     )
-    expect(bySession).toContain('Missing session, or one that has ended.')
+    expect(bySession).toContain('Missing or invalid session.')
     for (const word of ['Bearer', 'API key', 'Key of']) expect(bySession).not.toContain(word)
     const [, byKey = ''] = /id="get-v1-clockwork-jobs"(.*?)<\/article>/s.exec(body) ?? []
     expect(byKey).toContain('Bearer $GATEHOUSE_KEY')

@@ -1,9 +1,14 @@
 import { describe, expect, test } from 'bun:test'
-import { createPolicyOf, policiesOf } from '../../src/delivery/policy.ts'
+import { createPolicyOf } from '../../src/delivery/policy.ts'
+import { webhookPolicy } from '../../src/engines/gate/webhook-policy.ts'
+import { relayPolicy } from '../../src/engines/relay/delivery-policy.ts'
 import { testConfig } from '../support/config.ts'
 
-const policyOf = (flags: Record<string, string> = {}) =>
-  createPolicyOf(policiesOf(testConfig(flags), () => 0.5))
+function policyOf(flags: Record<string, string> = {}) {
+  const { relay, gate } = testConfig(flags)
+  const random = () => 0.5
+  return createPolicyOf({ relay: relayPolicy(relay, random), gate: webhookPolicy(gate, random) })
+}
 
 describe('events of gate', () => {
   test('are tried at once, a second later and two more', () => {
@@ -49,5 +54,5 @@ test('events of the relay go by the settings of the relay', () => {
 })
 
 test('an engine that publishes nothing has no policy', () => {
-  expect(() => policyOf()('clockwork.live')).toThrow('no policy')
+  expect(() => policyOf()('clockwork.live')).toThrow('no delivery policy')
 })

@@ -227,7 +227,7 @@ describe('in the sandbox', () => {
       await grace.presses('Sign out')
       await grace.reads('Welcome')
       await grace.page.goto(`${world.sandbox.url}/sign-in`)
-      await grace.reads('Too late')
+      await grace.reads('Sign-in expired')
     },
     LONG,
   )
@@ -244,7 +244,7 @@ describe('in the sandbox', () => {
       await ada.presses(await otherThan(await ada.number(), chat), chat)
       await ada.reads('Denied', chat)
       await ada.page.bringToFront()
-      await ada.isTold('You said no, or tapped another number.')
+      await ada.isTold('You denied the sign-in or tapped a different number.')
       await holds(ada.page, 'denied-narrow-dark')
 
       await ada.presses('Try again')
@@ -314,7 +314,9 @@ describe('with Telegram', () => {
 
     const victim = await fetch(`${live.url}/sign-in`, { redirect: 'manual' })
     expect([victim.status, victim.headers.get('set-cookie')]).toEqual([200, null])
-    expect(await (await fetch(`${live.url}/sign-in/news`)).json()).toEqual({ status: 'not_found' })
+    expect(await (await fetch(`${live.url}/sign-in/status`)).json()).toEqual({
+      status: 'not_found',
+    })
     const own = await fetch(`${live.url}/sign-in`, { headers: { cookie }, redirect: 'manual' })
     expect([own.status, own.headers.get('location')]).toEqual([303, '/'])
   })

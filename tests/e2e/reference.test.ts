@@ -69,7 +69,7 @@ test('what is inside an object is shown too, and the curl has what is required o
     `-d '{"schema_id":"user","traits":{"email":"ada@example.com"}}'`,
   )
 
-  await page.click('nav a:has-text("Switch providers on or off")')
+  await page.click('nav a:has-text("Enable or disable social login providers")')
   expect(await page.locator('article:target code:text-is("providers[].enabled")').count()).toBe(1)
 }, 30_000)
 

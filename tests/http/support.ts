@@ -3,6 +3,7 @@ import { type Access, createAccess } from '../../src/http/access.ts'
 import { createClientAddress } from '../../src/http/client-address.ts'
 import { createHttpMetrics } from '../../src/http/http-metrics.ts'
 import { createKit } from '../../src/http/kit.ts'
+import { createTurns } from '../../src/http/turns.ts'
 import { createVisits } from '../../src/http/visits.ts'
 import type { Engine } from '../../src/platform/engines.ts'
 import { createMetrics } from '../../src/platform/metrics/index.ts'
@@ -13,7 +14,13 @@ export async function bootRoutes(routesOf: (access: Access) => AnyElysia) {
   const { platform, clock, tenant, stop } = await bootTestApp()
   const { keys, metering } = platform
   const visits = createVisits({ clock, metering, perMinute: 6000 })
-  const access = createAccess({ keys, visits, maxBody: 1000 })
+  const access = createAccess({
+    keys,
+    visits,
+    turns: createTurns(),
+    addressOf: () => undefined,
+    maxBody: 1000,
+  })
   const kit = createKit({
     log: platform.log,
     metrics: createHttpMetrics(createMetrics()),

@@ -85,7 +85,7 @@ test.skipIf(!canMount)(
     }
     expect(await house.problems()).toEqual([
       expect.stringMatching(/^disk: only \S+ MB free/),
-      'writing: the disk is full: make room, no restart is needed',
+      'writing: the disk is full: free some space. No restart needed',
     ])
     const elsewhere = join(house.cwd, 'elsewhere.tar.gz')
     await house.done('backup', '--to', elsewhere)

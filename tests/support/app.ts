@@ -1,7 +1,4 @@
-import { join } from 'node:path'
-import { migrations } from '../../drizzle/index.ts'
 import { createApp } from '../../src/app.ts'
-import { migrate } from '../../src/db/migrate.ts'
 import { openDatabase } from '../../src/db/open.ts'
 import type { Engine, Environment } from '../../src/platform/engines.ts'
 import { createLog } from '../../src/platform/log.ts'
@@ -13,6 +10,7 @@ import type { Plan } from '../../src/platform/tenants.ts'
 import { createTestClock, type TestClock } from './clock.ts'
 import { testConfig } from './config.ts'
 import { temporaryFolder } from './folder.ts'
+import { addMigratedDatabase } from './template.ts'
 
 export interface TestAppOptions {
   /** Networks and names that jobs may call; loopback unless given. */
@@ -55,13 +53,8 @@ export async function bootTestApp(options: TestAppOptions = {}) {
     now: clock.now,
     write: (line) => lines.push(line),
   })
+  addMigratedDatabase(folder.path)
   const db = openDatabase({ dataDir: folder.path, synchronous: 'full' })
-  migrate(db.client, {
-    migrations,
-    backupDir: join(folder.path, 'backups'),
-    appVersion: 'test',
-    now: 0,
-  })
   const outbound =
     options.outbound?.(clock) ??
     createOutbound({

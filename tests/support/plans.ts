@@ -1,4 +1,9 @@
-import { drizzle } from 'drizzle-orm/bun-sqlite'
+import {
+  SQLiteDeleteBase,
+  SQLiteInsertBase,
+  SQLiteSelectBase,
+  SQLiteUpdateBase,
+} from 'drizzle-orm/sqlite-core'
 import type { Db } from '../../src/db/open.ts'
 import { bootTestApp, type TestApp } from './app.ts'
 
@@ -19,19 +24,32 @@ export async function plansOf(...createStores: ((db: Db) => unknown)[]) {
   return { plans, planWith }
 }
 
-/** Also those that are compiled with their first use otherwise. */
+/** Also those that are written and compiled with their first use otherwise. */
 function statementsOf({ db }: TestApp, createStores: ((db: Db) => unknown)[]): string[] {
   const { client } = db
-  const prepare = client.prepare
   const statements: string[] = []
+  const compile = client.prepare
   client.prepare = (statement: string) => {
     statements.push(statement)
-    return prepare.call(client, statement) as never
+    return compile.call(client, statement) as never
   }
-  for (const createStore of createStores) createStore({ ...db, orm: drizzle(client) })
-  client.prepare = prepare
+  const undo = BUILDERS.map(({ prototype }) => {
+    const { prepare } = prototype
+    prototype.prepare = function (this: { toSQL(): { sql: string } }) {
+      statements.push(this.toSQL().sql)
+      return prepare.call(this)
+    }
+    return () => {
+      prototype.prepare = prepare
+    }
+  })
+  for (const createStore of createStores) createStore(db)
+  for (const back of undo) back()
+  client.prepare = compile
   return statements
 }
+
+const BUILDERS = [SQLiteSelectBase, SQLiteInsertBase, SQLiteUpdateBase, SQLiteDeleteBase]
 
 function planOf({ db }: TestApp, statement: string): string[] {
   const explain = db.client.prepare(`explain query plan ${statement}`)

@@ -1,4 +1,4 @@
-import { newcomer } from '../../../src/console/operators/grantees.ts'
+import { newcomer } from '../../../src/console/operators/grantee.ts'
 import { createOperatorStore } from '../../../src/console/operators/store/index.ts'
 import { SESSION_COOKIE } from '../../../src/console/session-cookie.ts'
 import { HOUSE_ID } from '../../../src/platform/house.ts'

@@ -2,22 +2,22 @@ import { existsSync } from 'node:fs'
 import type { Config } from '../../config/index.ts'
 import type { BackupRow, createBackupStore } from '../../platform/backup/index.ts'
 import { isoTime } from '../../platform/clock.ts'
+import { DAY_MS, WEEK_MS } from '../../platform/durations.ts'
 import { type Finding, ok, problem, warning } from './finding.ts'
 import { megabytes } from './words.ts'
 
 const check = 'backups'
-const WEEK_MS = 7 * 24 * 3_600_000
-/** The longest that one may be under way. */
-const LONGEST_MS = 24 * 3_600_000
+/** The longest that a backup may take. */
+const LONGEST_MS = DAY_MS
 
-/** More than are under way at once. */
+/** How many recent backups are read: more than can run at the same time. */
 const LOOKED_AT = 20
 
 type BackupStore = ReturnType<typeof createBackupStore>
 
-const HOW = 'gatehouse backup, and [backup] enabled = true for one a day'
+const HOW = 'run gatehouse backup, or set [backup] enabled = true for one a day'
 
-/** Whether there is something to restore if this disk dies tonight. */
+/** Whether there is a recent backup. */
 export function backupFindings(
   store: Pick<BackupStore, 'list' | 'latest'>,
   madeAt: number,
@@ -35,7 +35,7 @@ export function backupFindings(
 const missing = (directory: string | undefined, unreachable: ReadonlySet<string>): Finding[] =>
   directory === undefined || unreachable.has(directory) || existsSync(directory)
     ? []
-    : [problem(check, `${directory} is not there: mount or make it`)]
+    : [problem(check, `${directory} does not exist: mount or create it`)]
 
 export function judgeBackups(
   {
@@ -50,21 +50,26 @@ export function judgeBackups(
     ({ endedAt, startedAt }) => endedAt !== null || now - startedAt > LONGEST_MS,
   )
   if (last?.endedAt === null)
-    return [problem(check, `the one of ${isoTime(last.startedAt)} was cut short: gatehouse backup`)]
+    return [
+      problem(
+        check,
+        `the backup of ${isoTime(last.startedAt)} was interrupted: run gatehouse backup`,
+      ),
+    ]
   if (last?.error)
-    return [problem(check, `the last one failed, ${isoTime(last.startedAt)}: ${last.error}`)]
+    return [problem(check, `the last backup failed at ${isoTime(last.startedAt)}: ${last.error}`)]
   const longest = enabled ? 2 * everyMs : WEEK_MS
   const since = good?.endedAt ?? good?.startedAt
-  const remedy = enabled ? 'does the server run? See its log, and gatehouse backup' : HOW
+  const remedy = enabled ? 'is the server running? Check its log, or run gatehouse backup' : HOW
   if (now - (since ?? madeAt) > longest)
     return [
       warning(
         check,
         since === undefined
-          ? `there is none: ${remedy}`
-          : `the last one is of ${isoTime(since)}: ${remedy}`,
+          ? `none: ${remedy}`
+          : `the last backup is of ${isoTime(since)}: ${remedy}`,
       ),
     ]
-  if (!good) return [ok(check, enabled ? 'the first is to come' : `none yet: ${HOW}`)]
+  if (!good) return [ok(check, enabled ? 'none yet; the first is scheduled' : `none yet: ${HOW}`)]
   return [ok(check, `${good.file}, ${isoTime(since ?? madeAt)}, ${megabytes(good.bytes ?? 0)}`)]
 }

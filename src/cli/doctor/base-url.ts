@@ -12,25 +12,24 @@ const LONGEST_MS = 5000
 const MOST_SKEW_MS = 30_000
 const LARGEST_BODY_BYTES = 64 * 1024
 
-/** What came of asking an address whether Gatehouse is there. */
+/** The outcome of requesting `/healthz` from an address. */
 export type Asked = { url: string } & (
   | { is: 'gatehouse'; skewMs: number; installation: string | undefined }
   | { is: 'other'; reason: string }
 )
 
 export interface AskOptions {
-  /** Roots trusted beside the usual ones, PEM. */
+  /** Additional trusted root certificates, PEM. */
   ca?: string[]
   timeoutMs?: number
 }
 
-/** The address people use, else the one listened on; nobody knows the port that 0 gave. */
+/** The public address, or else the one listened on; undefined if the port is chosen at start. */
 export const addressOf = ({ server }: Pick<Config, 'server'>): string | undefined =>
   server.baseUrl ?? (server.port === 0 ? undefined : localUrl(server))
 
 /**
- * Asks `/healthz` there, whose answer tells Gatehouse from other servers, and one installation from
- * another. Never throws.
+ * Requests `/healthz`, whose response identifies Gatehouse and the installation. Never throws.
  */
 export async function ask(
   url: string,
@@ -70,23 +69,23 @@ function aliveIn(text: string): Static<typeof Alive> | undefined {
 }
 
 function reasonIn(status: number, headers: Headers, text: string): string {
-  if (status >= 500) return `answers ${status}: the proxy there does not reach the server`
-  if (status === 404) return 'answers 404: another server, or a path that the proxy cuts off'
-  if (status !== 200) return `answers ${status}: another server, or a proxy that asks for a login`
+  if (status >= 500) return `answers ${status}: the proxy does not reach the server`
+  if (status === 404) return 'answers 404: another server, or the proxy removes a path'
+  if (status !== 200) return `answers ${status}: another server, or the proxy requires a sign-in`
   const isPage = /html/i.test(headers.get('content-type') ?? '') || /^\s*</.test(text)
-  return isPage ? 'answers with a page: another server is there' : 'answers, but not as Gatehouse'
+  return isPage ? 'answers with a page: it is another server' : 'answers, but not as Gatehouse'
 }
 
 function reasonFor(error: unknown): string {
   const message = messageOf(error)
   if (!(error instanceof FetchFailure)) return message
-  if (error.reason === 'redirect') return `${message}: write the address it leads to`
+  if (error.reason === 'redirect') return `${message}: use the address it redirects to`
   if (/ENOTFOUND|EAI_AGAIN/.test(message)) return `${message}: the name is not in DNS`
   if (isAboutCertificate(message)) return `${message}: the certificate is not trusted`
   return message
 }
 
-/** Beyond the time that the call itself took. */
+/** The clock difference in milliseconds, apart from the time that the call took. */
 export function skewOf(date: string | null, sentAt: number, receivedAt: number): number {
   const there = date === null ? Number.NaN : Date.parse(date)
   if (Number.isNaN(there) || (there >= sentAt - 1000 && there <= receivedAt)) return 0
@@ -95,13 +94,13 @@ export function skewOf(date: string | null, sentAt: number, receivedAt: number):
 
 export interface Circumstances {
   isServerAlive: boolean
-  /** Whether somebody has set it, or it is the address listened on. */
+  /** Whether `base_url` is set; if not, the address is the one listened on. */
   isBaseUrl: boolean
-  /** What the answer of this installation says of itself, where that is known. */
+  /** The installation mark that `/healthz` should show, if known. */
   mark: string | undefined
 }
 
-/** Without a server nobody answers anywhere, and nothing follows from it. */
+/** Judges the outcome. Without a running server, no answer is fine. */
 export function judgeAsked(
   asked: Asked,
   { isServerAlive, isBaseUrl, mark }: Circumstances,
@@ -109,16 +108,17 @@ export function judgeAsked(
   const check = 'base_url'
   const { url } = asked
   if (asked.is === 'gatehouse' && mark && asked.installation && asked.installation !== mark)
-    return [warning(check, `${url} leads to another installation of Gatehouse, with other data`)]
+    return [warning(check, `${url} is another Gatehouse installation, with other data`)]
   if (asked.is === 'gatehouse')
     return [ok(check, `${url} answers as Gatehouse`), ...judgeServerTime(asked.skewMs)]
-  if (!isServerAlive) return [ok(check, `${url} not judged, as no server runs: ${asked.reason}`)]
+  if (!isServerAlive)
+    return [ok(check, `${url} not checked, because no server is running: ${asked.reason}`)]
   return [
     isBaseUrl
-      ? warning(check, `${url} does not lead here: ${asked.reason}`)
+      ? warning(check, `${url} does not reach this server: ${asked.reason}`)
       : warning(
           check,
-          `a server runs, but not at ${url}: ${asked.reason}; does it have another configuration?`,
+          `a server is running, but not at ${url}: ${asked.reason}. Does it use another configuration?`,
         ),
   ]
 }
@@ -128,7 +128,7 @@ const judgeServerTime = (skewMs: number): Finding[] =>
     ? [
         warning(
           'clock',
-          `base_url is ${Math.round(skewMs / 1000)} s away from this machine: set both by NTP`,
+          `the clock at base_url differs by ${Math.round(skewMs / 1000)} s from this machine: use NTP on both`,
         ),
       ]
     : []

@@ -5,20 +5,20 @@ import { type Finding, ok, problem, warning } from './finding.ts'
 const check = 'clock'
 const MOST_SKEW_MS = 60_000
 
-/** A clock that was once ahead makes due work wait until it gets there again. */
+/** Whether the clock is behind the last write: if it was ahead then, due work waits until that time. */
 export const judgeClock = (now: number, lastWriteAt: number): Finding =>
   lastWriteAt > now + MOST_SKEW_MS
     ? problem(
         check,
-        `this machine is at ${isoTime(now)}, behind the last write to the database, ` +
-          `${isoTime(lastWriteAt)}: set its clock; if it is right, due work waits until that time`,
+        `this machine's time, ${isoTime(now)}, is before the last write to the database, ` +
+          `${isoTime(lastWriteAt)}: correct the clock. If it is correct, due work waits until that time`,
       )
     : ok(check, isoTime(now))
 
 const SYNCHRONIZED = '/run/systemd/timesync/synchronized'
 const LONGEST_QUESTION_MS = 2000
 
-/** Whether something keeps the clock right. Where nobody can tell, nothing is wrong. */
+/** Whether the clock is synchronized; ok where that is unknown. */
 export async function synchronisation(
   env: Readonly<Record<string, string | undefined>>,
 ): Promise<Finding[]> {
@@ -27,10 +27,10 @@ export async function synchronisation(
 }
 
 export function judgeSynchronisation(answer: string | undefined): Finding {
-  if (answer === 'yes') return ok('time sync', 'synchronised')
+  if (answer === 'yes') return ok('time sync', 'synchronized')
   return answer === 'no'
-    ? warning('time sync', 'the clock is not synchronised: timedatectl set-ntp true')
-    : ok('time sync', 'cannot tell')
+    ? warning('time sync', 'the clock is not synchronized: run timedatectl set-ntp true')
+    : ok('time sync', 'unknown')
 }
 
 async function answerOfTimedatectl(path: string | undefined): Promise<string | undefined> {

@@ -9,14 +9,14 @@ export const configuration = ({ file, warnings }: Invocation['loaded']): Finding
   ...warnings.map(({ at, message }) => warning('configuration', `${at}: ${message}`)),
 ]
 
-/** Outbound calls check certificates whatever this says; other programs do not. */
+/** Warns of a variable that turns off certificate checks in other programs, not in outbound calls. */
 export const environment = (env: Invocation['io']['env']): Finding =>
   env.NODE_TLS_REJECT_UNAUTHORIZED === '0'
     ? warning(
         'environment',
-        'NODE_TLS_REJECT_UNAUTHORIZED=0 is set; jobs check certificates all the same',
+        'NODE_TLS_REJECT_UNAUTHORIZED=0 is set, but jobs still check certificates',
       )
-    : ok('environment', 'nothing in the way')
+    : ok('environment', 'no conflicts')
 
 const LOOPBACK = new Set(['127.0.0.1', '::1', 'localhost'])
 
@@ -27,15 +27,18 @@ export function exposure({ server }: Config): Finding {
   if (isPublic && LOOPBACK.has(server.host) && server.trustedProxies.length === 0)
     return warning(
       'network',
-      `base_url is public and ${server.host} is not: name the reverse proxy in server.trusted_proxies`,
+      `base_url is public, but the server listens on ${server.host}: name the reverse proxy in [server] trusted_proxies`,
     )
   if (!LOOPBACK.has(server.host) && server.baseUrl?.startsWith('http:'))
-    return warning('network', 'base_url is plain http on an open address: keys travel readable')
+    return warning(
+      'network',
+      'base_url is http on an open address: API keys travel unencrypted. Use https behind a proxy',
+    )
   if (name !== undefined && server.baseUrl?.startsWith('http:') && isOnTheInternet(name))
     return warning(
       'network',
-      `base_url is plain http on ${name}: passwords and keys travel readable; ` +
-        'have a proxy do TLS and write https',
+      `base_url is http on ${name}: passwords and API keys travel unencrypted. ` +
+        'Use a proxy with TLS, and https in base_url',
     )
   return ok('network', `${server.host}:${server.port}`)
 }
@@ -55,22 +58,22 @@ HOME.addAddress('::1', 'ipv6')
 
 const HOME_NAMES = /(^|\.)(localhost|local|lan|home|internal|test|home\.arpa)$/
 
-/** A name at home may well go without TLS. */
+/** Whether a host is on the public internet; private hosts may go without TLS. */
 function isOnTheInternet(name: string): boolean {
   const version = isIP(name)
   if (version !== 0) return !HOME.check(name, version === 6 ? 'ipv6' : 'ipv4')
   return name.includes('.') && !HOME_NAMES.test(name)
 }
 
-/** Half of a provider is refused with the configuration; this is what a whole one needs besides. */
+/** Warns if social login is configured without `base_url`, which its callbacks need. */
 export function providers({ gate, server }: Config): Finding[] {
   const inUse = ALL_PROVIDERS.filter((name) => gate.providers[name].clientId !== undefined)
   if (inUse.length === 0 || server.baseUrl !== undefined) return []
   return [
     warning(
       'providers',
-      `${named(inUse)} send people back to server.base_url, which is not set: ` +
-        'set it to the address that is registered there',
+      `${named(inUse)} redirect users to [server] base_url, which is not set: ` +
+        'set it to the address you registered with them',
     ),
   ]
 }

@@ -7,30 +7,30 @@ import { adviceOn, type Finding, ok, problem, RESTORE, warning } from './finding
 import type { Looked } from './look.ts'
 import { MB, megabytes } from './words.ts'
 
-/** Some seconds of reading on a slow disk. */
+/** The largest file that is checked: seconds of reading on a slow disk. */
 const LARGEST_CHECKED_BYTES = 512 * MB
 const LARGEST_LOG_BYTES = 256 * MB
 const MUCH_ROOM_BYTES = 256 * MB
 
-/** Undefined when all is as this executable wants it, so that its tables may be read. */
+/** A problem with the schema; undefined if it is up to date, so that tables can be read. */
 export function schemaTrouble({ client }: Db): Finding | undefined {
   try {
     const { pending } = migrationStatus(client, migrations)
     return pending.length === 0
       ? undefined
-      : warning('schema', `${pending.length} to apply at the next start`)
+      : warning('schema', `${pending.length} pending; applied at the next start`)
   } catch (error) {
     return problem('schema', adviceOn(error))
   }
 }
 
-/** What is in the file, and whether all of it still can be read. */
+/** Whether the database file is intact and readable. */
 export function integrity({ db, isWithoutLog }: Looked): Finding[] {
   const log = isWithoutLog
     ? [
         warning(
           'database',
-          'read without its log, which cannot be opened: the last writes are not seen',
+          'the write-ahead log cannot be opened: the last writes are missing here',
         ),
       ]
     : []
@@ -40,7 +40,7 @@ export function integrity({ db, isWithoutLog }: Looked): Finding[] {
       ...log,
       ok(
         'integrity',
-        `not checked, as ${megabytes(size)} take long: sqlite3 ${db.file} 'PRAGMA quick_check'`,
+        `not checked, because ${megabytes(size)} take long: run sqlite3 ${db.file} 'PRAGMA quick_check'`,
       ),
     ]
   return [...log, soundness(db), ...references(db)]
@@ -50,7 +50,7 @@ function soundness({ client }: Db): Finding {
   try {
     const [first] = client.query<{ quick_check: string }, []>('PRAGMA quick_check(1)').all()
     return first?.quick_check === 'ok'
-      ? ok('integrity', 'the database file is sound')
+      ? ok('integrity', 'the database file is intact')
       : problem('integrity', `${first?.quick_check}: ${RESTORE}`)
   } catch (error) {
     return problem('integrity', adviceOn(error))
@@ -65,24 +65,24 @@ function references({ client }: Db): Finding[] {
     ? [
         problem(
           'references',
-          `a row of ${broken.table} refers to one of ${broken.parent} that is not there: ${RESTORE}`,
+          `a row of ${broken.table} refers to a missing row of ${broken.parent}: ${RESTORE}`,
         ),
       ]
     : []
 }
 
-/** The log is brought into the database all the time, unless somebody reads and never ends. */
+/** Sizes of the log, which stays large only while a reader never ends, and of unused space. */
 export function sizes({ db }: Looked, externalCheckpoint: boolean): Finding[] {
   const log = statSync(logOf(db.file), { throwIfNoEntry: false })?.size ?? 0
   return [judgeLog(log, externalCheckpoint), ...roomWithin(db)]
 }
 
 export function judgeLog(bytes: number, externalCheckpoint: boolean): Finding {
-  if (bytes <= LARGEST_LOG_BYTES) return ok('log', `${megabytes(bytes)} beside the database`)
+  if (bytes <= LARGEST_LOG_BYTES) return ok('log', `${megabytes(bytes)} write-ahead log`)
   const cause = externalCheckpoint
-    ? 'is the replicator running, for which [database] external_checkpoint is set?'
-    : 'another program keeps the database open: end it, or restart the server'
-  return warning('log', `${megabytes(bytes)} not yet in the database; ${cause}`)
+    ? '[database] external_checkpoint is set: is the replicator running?'
+    : 'another program keeps the database open: stop it, or restart the server'
+  return warning('log', `${megabytes(bytes)} not yet in the database: ${cause}`)
 }
 
 function roomWithin({ client, file }: Db): Finding[] {
@@ -95,8 +95,8 @@ function roomWithin({ client, file }: Db): Finding[] {
   return [
     ok(
       'room within',
-      `${megabytes(free)} of ${megabytes(all)} are free and used again; to give them back, ` +
-        `stop the server and sqlite3 ${file} VACUUM`,
+      `${megabytes(free)} of ${megabytes(all)} are unused and will be reused. To shrink the file, ` +
+        `stop the server and run sqlite3 ${file} VACUUM`,
     ),
   ]
 }

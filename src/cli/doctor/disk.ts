@@ -14,17 +14,17 @@ const LEAST_FREE_INODES = 1000
 /** How much of a disk is left. */
 export interface Room {
   freeBytes: number
-  /** Names that can still be given; null where the file system has no bound. */
+  /** Free inodes; null where the file system has no limit. */
   freeInodes: number | null
 }
 
 const TMP = 'disk of tmp'
 
-/** Only commands that check a backup need it. */
+/** Lowers a problem to a warning: only commands that check a backup need this disk. */
 const atMostWarned = (finding: Finding): Finding =>
   finding.result === 'problem' ? { ...finding, result: 'warning' } : finding
 
-/** Room where the data, the backups and temporary files are, each disk once. */
+/** Free space for the data, backups and temporary files, each disk once. */
 export function space(config: Config, unreachable: ReadonlySet<string>): Finding[] {
   const { dataDir, backup } = config
   const copy = 2 * sizeOf(databaseFile(dataDir))
@@ -44,19 +44,19 @@ function firstOfEachDisk<T extends { path: string }>(places: T[]): T[] {
   return there.filter((_, index) => disks.indexOf(disks[index] ?? -1) === index)
 }
 
-/** `needed` is what a backup, or a copy before a migration, may take. */
+/** Judges the free space. `needed`: bytes for a backup or a copy before a migration. */
 export function judgeRoom(check: string, path: string, room: Room, needed: number): Finding[] {
   const { freeBytes, freeInodes } = room
   const free = `${megabytes(freeBytes)} free`
   if (freeInodes !== null && freeInodes < LEAST_FREE_INODES)
-    return [problem(check, `only ${freeInodes} inodes free in ${path}: delete small files there`)]
+    return [problem(check, `only ${freeInodes} inodes free in ${path}: delete files there`)]
   if (freeBytes < LEAST_FREE_BYTES)
-    return [problem(check, `only ${free} in ${path}: make room, no restart is needed`)]
+    return [problem(check, `only ${free} in ${path}: free some space. No restart needed`)]
   if (freeBytes < needed)
     return [
       warning(
         check,
-        `${free} in ${path}: a backup may need ${megabytes(needed)}, twice the database`,
+        `${free} in ${path}: a backup may need ${megabytes(needed)}, twice the size of the database`,
       ),
     ]
   return [ok(check, free)]
@@ -67,7 +67,7 @@ function roomIn(path: string): Room {
   return { freeBytes: bavail * bsize, freeInodes: files > 0 ? ffree : null }
 }
 
-/** Of a file that must not be looked at others tell; the disk has room or not all the same. */
+/** The size of a file; 0 if it can't be read, which other checks report. */
 function sizeOf(path: string): number {
   try {
     return statSync(path, { throwIfNoEntry: false })?.size ?? 0
@@ -82,24 +82,28 @@ const SLOW_SYNC_MS = 50
 const MOST_SKEW_MS = 5000
 
 const REMEDIES: Readonly<Record<string, string>> = {
-  ENOSPC: 'the disk is full: make room, no restart is needed',
-  EDQUOT: 'the quota is used up: make room or raise it',
-  EROFS: 'the file system is read-only: `dmesg` says why; mount it for writing',
-  EIO: 'the disk fails: `dmesg` says how; restore a backup on another one',
+  ENOSPC: 'the disk is full: free some space. No restart needed',
+  EDQUOT: 'the disk quota is used up: free some space or raise it',
+  EROFS: 'the file system is read-only: see `dmesg` for the reason, and remount it writable',
+  EIO: 'the disk is failing: see `dmesg`, and restore a backup on another one',
 }
 
 /**
- * Writes a small file a few times and takes it away again: only where it is ours to write, and in
- * a directory that is there.
+ * Tests the disk by writing and removing a small file, only in a directory that this account owns.
  */
 export async function writing(dataDir: string): Promise<Finding[]> {
   const check = 'writing'
   if (statSync(dataDir).uid !== process.getuid?.())
-    return [ok(check, 'not tried: the directory belongs to another account')]
+    return [ok(check, 'not tested: the directory belongs to another account')]
   try {
     const written = await within(LONGEST_WRITE_MS, writeSome(dataDir), 'late' as const)
     if (written === 'late')
-      return [problem(check, `${dataDir} took no small file in ${LONGEST_WRITE_MS / 1000} s`)]
+      return [
+        problem(
+          check,
+          `writing a small file to ${dataDir} takes longer than ${LONGEST_WRITE_MS / 1000} s`,
+        ),
+      ]
     return [judgeSync(written.syncMs), ...judgeFileTime(written.skewMs)]
   } catch (error) {
     return [notWritten(error)]
@@ -132,17 +136,17 @@ async function writeSome(directory: string) {
 export function judgeSync(ms: number): Finding {
   const took = `a write takes ${Math.max(Math.round(ms), 1)} ms to reach the disk`
   return ms > SLOW_SYNC_MS
-    ? warning('writing', `slow disk: ${took}, and every commit waits for one`)
+    ? warning('writing', `slow disk: ${took}, and every commit waits for that`)
     : ok('writing', took)
 }
 
-/** Files carry the time of whoever keeps them. */
+/** Compares the clock of the file system, which may be another machine's. */
 export const judgeFileTime = (skewMs: number): Finding[] =>
   Math.abs(skewMs) > MOST_SKEW_MS
     ? [
         warning(
           'clock',
-          `the file system is ${Math.round(skewMs / 1000)} s away from this machine: set both by NTP`,
+          `the clock of the file system differs by ${Math.round(skewMs / 1000)} s from this machine: use NTP on both`,
         ),
       ]
     : []

@@ -4,7 +4,7 @@ import { mountOf, objectionToPlace, parseMounts } from './mounts.ts'
 
 const check = 'file system'
 
-/** Whether the disk under the database is one that a database can live on. */
+/** Whether the file system of the data directory suits a database. */
 export function fileSystem(dataDir: string): Finding[] {
   const path = realpathSync(dataDir)
   const mount = mountOf(parseMounts(mountinfo()), path)
@@ -14,7 +14,7 @@ export function fileSystem(dataDir: string): Finding[] {
   return [{ check, result, message: `${dataDir} is on ${message}` }]
 }
 
-/** Empty where the system has none. */
+/** The list of mounts; empty where the system has none. */
 function mountinfo(): string {
   try {
     return readFileSync('/proc/self/mountinfo', 'utf8')

@@ -4,11 +4,11 @@ import { sentenceOf } from '../sentences.ts'
 export interface Finding {
   check: string
   result: 'ok' | 'warning' | 'problem'
-  /** One line: what is so, and what to do about it. */
+  /** One line: the state, and what to do about it. */
   message: string
 }
 
-/** What belongs together on the screen. */
+/** Findings under one heading. */
 export interface Group {
   title: string
   findings: Finding[]
@@ -24,7 +24,7 @@ export const problem = finding('problem')
 
 const oneLine = (text: string) => text.replaceAll(/\s+/g, ' ').trim()
 
-/** A check that cannot be made is a finding too, and keeps no other from being made. */
+/** Runs a check; an error becomes a finding, so that other checks go on. */
 export async function examined(
   check: string,
   findings: () => Finding[] | Promise<Finding[]>,
@@ -36,10 +36,10 @@ export async function examined(
   }
 }
 
-/** What is left to do about a database that cannot be read. */
-export const RESTORE = 'stop the server, and `gatehouse restore FILE` from the last backup'
+/** Advice for a database that can't be read. */
+export const RESTORE = 'stop the server and run `gatehouse restore FILE` with the last backup'
 
-/** The message of an error, with what to do where the database is damaged. */
+/** The message of an error, with advice if the database is damaged. */
 export function adviceOn(error: unknown): string {
   const message = sentenceOf(error)
   return isDamage(error) ? `${message}: ${RESTORE}` : message
@@ -49,7 +49,7 @@ export function adviceOn(error: unknown): string {
 export const codeOf = (error: unknown): string =>
   error instanceof Error && 'code' in error ? String(error.code) : ''
 
-/** What `work` comes to, or `late` if that takes longer: a dead mount answers never. */
+/** The result of `work`, or `late` after `ms` milliseconds: a dead mount never answers. */
 export async function within<T, L>(ms: number, work: Promise<T>, late: L): Promise<T | L> {
   const timeUp = Promise.withResolvers<L>()
   const timer = setTimeout(() => timeUp.resolve(late), ms)

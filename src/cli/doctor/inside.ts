@@ -18,7 +18,7 @@ import { judgeLeases, judgeProcesses, overdueWork, processesIn } from './process
 import { sealedSecrets } from './sealed.ts'
 import { createStore } from './store.ts'
 
-/** What a look into the database tells, by where it is shown. */
+/** Findings from the database, by the group they are shown in. */
 export interface Inside {
   database?: Finding[]
   backups?: Finding[]
@@ -26,11 +26,11 @@ export interface Inside {
   work?: Finding[]
   mails?: Finding[]
   isServerAlive?: boolean
-  /** What this installation shows of its id; unknown before its first start. */
+  /** The mark that this installation shows in `/healthz`; unknown before the first start. */
   mark?: string | undefined
 }
 
-/** Opens the database, looks and closes it again. */
+/** Checks the database, opened for reading only. */
 export const lookInside = (config: Config, { paths }: Unreachable): Promise<Inside> =>
   readDatabase(config.dataDir, async (looked) => {
     const trouble = schemaTrouble(looked.db)
@@ -45,11 +45,11 @@ export const lookInside = (config: Config, { paths }: Unreachable): Promise<Insi
     return { ...tables, database, clock: await clockOf(looked, lastWriteAt) }
   })
 
-/** One key that was put here before the database is looked at all the same. */
+/** Checks the master key where there is no database yet. */
 export const withoutDatabase = (config: Config): Promise<Finding[]> =>
   examined('master key', () => masterKey(config))
 
-/** A table that cannot be read keeps nobody from looking at the file as a whole. */
+/** Findings from the tables; an unreadable table becomes a finding. */
 async function whatWorks(...of: Parameters<typeof tablesOf>): ReturnType<typeof tablesOf> {
   try {
     return await tablesOf(...of)
@@ -58,7 +58,7 @@ async function whatWorks(...of: Parameters<typeof tablesOf>): ReturnType<typeof 
   }
 }
 
-/** Only with the tables that this executable knows. */
+/** Findings from the tables, which must have this executable's schema. */
 async function tablesOf(
   db: Db,
   config: Config,
@@ -91,7 +91,7 @@ const clockOf = ({ db }: Looked, lastWriteAt = 0): Promise<Finding[]> =>
     judgeClock(systemClock.now(), Math.max(lastWriteAt, lastMigrationAt(db))),
   ])
 
-/** Asked past the store, as it is there in every version of the schema. */
+/** The time of the last migration, 0 without any; works with every schema version. */
 function lastMigrationAt({ client }: Db): number {
   const isMade = client.query("SELECT 1 FROM sqlite_schema WHERE name = '_migrations'").get()
   if (!isMade) return 0
@@ -99,7 +99,7 @@ function lastMigrationAt({ client }: Db): number {
   return client.query<{ at: number | null }, []>(newest).get()?.at ?? 0
 }
 
-/** Those that people sign in with and that do not receive; nothing where there are none. */
+/** A warning for each enabled bot that receives nothing. */
 const bots = (db: Db): Finding[] =>
   botsInTrouble(db).map(({ tenant_id, username, trouble }) =>
     warning('bots', `@${username} of tenant ${tenant_id}: ${trouble}`),

@@ -7,19 +7,18 @@ import { createFileIdentity } from '../../db/file-identity.ts'
 import { logOf, openForReading, openUnchanging } from '../../db/look.ts'
 import { type Db, databaseFile } from '../../db/open.ts'
 
-/** A look must not wait long for a lock: whoever holds one has work to do. */
+/** How long a read waits for a lock. */
 const BUSY_MS = 2000
 
-/** A database that is looked at, and whether its log was, too. */
+/** A database opened for reading, and whether its log could not be read. */
 export interface Looked {
   db: Db
   isWithoutLog: boolean
 }
 
 /**
- * What `read` finds in the database of a data directory. It is asked again if somebody has begun to
- * write while it read a file of which SQLite was told that it does not change: what it found then
- * may never have been so.
+ * The result of `read` on the database of a data directory. If a writer appears while the file is read as
+ * unchanging, `read` runs again, since its result may be inconsistent.
  */
 export async function readDatabase<T>(
   dataDir: string,
@@ -42,18 +41,18 @@ async function readOnce<T>(dataDir: string, read: (looked: Looked) => Promise<T>
   }
 }
 
-/** When the file was last written, while nobody has it open. */
+/** When the file was last written; undefined while a process has it open. */
 const stillness = (file: string): number | undefined =>
   existsSync(logOf(file)) ? undefined : statSync(file).mtimeMs
 
 /**
- * Opens the database of a data directory for reading alone: nothing is migrated or checkpointed,
- * modes stay as they are, and a server beside it does not notice. Every commit fails. Where a log
- * lies without its index, as after a copy, SQLite makes the index.
+ * Opens the database of a data directory for reading only: nothing is migrated or checkpointed, and file
+ * modes stay. Every commit fails. If there is a log without its index, as after a copy, SQLite creates
+ * the index.
  *
- * Without a log nobody has it open, and SQLite is told that the file does not change, since it
- * would make a log for a mere look otherwise. The same where it cannot open the log, as on a disk
- * that is full or read-only; then what is only in the log is not seen.
+ * Without a log, no process has the database open, and SQLite reads the file as unchanging; otherwise it
+ * would create a log. The same if the log can't be opened, as on a full or read-only disk; writes that
+ * are only in the log are then missing.
  */
 export function lookAtDatabase(dataDir: string): Looked {
   const file = databaseFile(dataDir)
@@ -67,7 +66,7 @@ export function lookAtDatabase(dataDir: string): Looked {
   }
 }
 
-/** What reads stand on; the rest of it refuses, as SQLite does. */
+/** A `Db` for reads; its commits fail. */
 function dbOf(file: string, client: Database): Db {
   return {
     ...createCommit(client),

@@ -14,23 +14,23 @@ const check = 'mail server'
 const LONGEST_MS = 10_000
 
 export interface MailServerOptions {
-  /** Roots trusted beside the usual ones, PEM. */
+  /** Additional trusted root certificates, PEM. */
   ca?: string[]
   timeoutMs?: number
 }
 
-/** Says hello to the server for mail, logs in, and leaves again: nothing is sent. */
+/** Connects to the mail server and signs in, without sending anything. */
 export async function mailServer(
   { mail }: Pick<Config, 'mail'>,
   { ca, timeoutMs = LONGEST_MS }: MailServerOptions = {},
 ): Promise<Finding[]> {
   if (mail.smtpUrl === undefined)
-    return [ok(check, 'none; mails are kept. [mail] smtp_url and from name one')]
-  if (mail.from === undefined) return [problem(check, 'set [mail] from, the sender of mails')]
+    return [ok(check, 'not set up; mails are kept. Set [mail] smtp_url and from')]
+  if (mail.from === undefined) return [problem(check, 'set [mail] from, the sender of all mails')]
   const server = mailServerOf(mail.smtpUrl)
   const place = `${server.host}:${server.port}`
   const trouble = await troubleWith(server, { ca, timeoutMs })
-  return [trouble ? problem(check, `${place} ${trouble}`) : ok(check, `${place} takes mail`)]
+  return [trouble ? problem(check, `${place} ${trouble}`) : ok(check, `${place} accepts mail`)]
 }
 
 async function troubleWith(
@@ -51,19 +51,20 @@ async function troubleWith(
 }
 
 const TOO_SLOW =
-  'does not answer in time: a firewall, the wrong port, or smtp:// where it wants smtps://'
+  'does not answer in time: check the firewall and port, or use smtps:// instead of smtp://'
 
-/** What was met on the way, in the order of the way. */
+/** The reason in words, checked in the order of the connection's steps. */
 function wordsFor(error: NodemailerError & { originalCode?: string }, server: MailServer): string {
   const { code, originalCode = '' } = error
   const said = reasonOf(error, secretsOf(server))
-  if (code === 'EDNS') return `has no address in DNS (${originalCode}): check its name`
+  if (code === 'EDNS') return `has no address in DNS (${originalCode}): check the host name`
   if (originalCode === 'ECONNREFUSED') return 'refuses the connection: check host and port'
   if (code === 'ETIMEDOUT' || originalCode === 'ETIMEDOUT') return TOO_SLOW
   if (isAboutCertificate(originalCode))
-    return `shows a certificate that is not trusted (${said}): use the name that stands in it, or renew it`
+    return `has a certificate that is not trusted (${said}): use the host name in it, or renew it`
   if (code === 'ETLS' || /SSL|TLS|EPROTO/.test(`${originalCode} ${said}`))
-    return `does not speak TLS as configured (${said}): smtp:// is for 587, smtps:// for 465`
-  if (code === 'EAUTH') return `refuses the login (${said}): check user and password in smtp_url`
+    return `does not speak TLS as configured (${said}): use smtp:// for port 587, smtps:// for 465`
+  if (code === 'EAUTH')
+    return `refuses the login (${said}): check the user and password in smtp_url`
   return `cannot be used: ${said}`
 }

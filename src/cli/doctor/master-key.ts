@@ -7,13 +7,13 @@ import { misfit } from '../../platform/sealing/open-key-ring.ts'
 import { type Finding, ok, problem, warning } from './finding.ts'
 import { modeForOthers } from './permissions.ts'
 
-/** Looks only: the server makes the key, and takes from others the right to read it. */
+/** Checks the master key and its mode, without changing either. */
 export function masterKey({ dataDir }: Pick<Config, 'dataDir'>, db?: Db): Finding[] {
   const check = 'master key'
   const key = readMasterKey(dataDir)
   const objection = misfit({ dataDir, key, known: db ? knownMasterKeys(db) : [] })
   if (objection) return [problem(check, objection)]
-  if (!key) return [ok(check, 'will be made at the next start')]
+  if (!key) return [ok(check, 'none yet; the next start creates it')]
   const file = masterKeyFile(dataDir)
   const mode = modeForOthers(statSync(file).mode)
   return [

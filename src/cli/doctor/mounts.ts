@@ -1,18 +1,18 @@
-/** A line of `/proc/self/mountinfo`, as far as it is asked for here. */
+/** The parts of a line of `/proc/self/mountinfo` that are used here. */
 export interface Mount {
-  /** What of the file system is shown, such as a directory of the host. */
+  /** The directory of the file system that is mounted, such as one of the host. */
   root: string
   point: string
   type: string
 }
 
-/** What may be wrong with a place to keep a database in. */
+/** A reason against keeping a database on a mount. */
 export interface Objection {
   result: 'warning' | 'problem'
   message: string
 }
 
-/** Reads the text of `/proc/self/mountinfo`; what it does not understand it leaves out. */
+/** Parses the text of `/proc/self/mountinfo`; lines in another form are left out. */
 export function parseMounts(text: string): Mount[] {
   return text.split('\n').flatMap((line) => {
     const [before = '', after = ''] = line.split(' - ')
@@ -22,13 +22,13 @@ export function parseMounts(text: string): Mount[] {
   })
 }
 
-/** Blanks, tabs, line breaks and backslashes stand there in octal. */
+/** Decodes octal escapes of blanks, tabs, line breaks and backslashes. */
 const unescaped = (text: string) =>
   text.replaceAll(/\\([0-7]{3})/g, (_, octal: string) =>
     String.fromCharCode(Number.parseInt(octal, 8)),
   )
 
-/** The mount that `path` lies on: the longest that leads there, and of several the one on top. */
+/** The mount of `path`: the longest matching mount point, of several the last. */
 export function mountOf(mounts: readonly Mount[], path: string): Mount | undefined {
   const leading = mounts.filter(
     ({ point }) => path === point || path.startsWith(point === '/' ? '/' : `${point}/`),
@@ -49,18 +49,18 @@ const NETWORK: Readonly<Record<string, string>> = {
   afs: 'AFS',
   lustre: 'Lustre',
   '9p': '9p, a share of the host',
-  drvfs: 'a drive of Windows',
-  vboxsf: 'a shared folder of VirtualBox',
-  'fuse.shfs': 'a user share of Unraid, not a disk',
+  drvfs: 'a Windows drive',
+  vboxsf: 'a VirtualBox shared folder',
+  'fuse.shfs': 'an Unraid user share, not a disk',
 }
 
 const IN_MEMORY = new Set(['tmpfs', 'ramfs'])
 const OVERLAYS = new Set(['overlay', 'aufs', 'fuse.fuse-overlayfs'])
-/** Directories of the host in a container or a machine that is a guest. */
+/** Types of host directories that are shared with a container or virtual machine. */
 const SHARED = new Set(['virtiofs', 'fakeowner', 'fuse.grpcfuse', 'fuse.osxfs', 'osxfs'])
 const NAMELESS_VOLUME = /\/volumes\/[0-9a-f]{64}\/_data$/
 
-/** Undefined where nothing speaks against it. */
+/** The reason against a mount; undefined if there is none. */
 export function objectionTo({ type, root }: Mount): Objection | undefined {
   const network = NETWORK[type]
   if (network) return onNetwork(network)
@@ -72,29 +72,31 @@ export function objectionTo({ type, root }: Mount): Objection | undefined {
   if (type.startsWith('fuse'))
     return onNetwork(`FUSE${type.startsWith('fuse.') ? ` (${type.slice('fuse.'.length)})` : ''}`)
   if (NAMELESS_VOLUME.test(root))
-    return warned('a volume without a name, which no other container finds again: name one')
+    return warned(
+      'an anonymous volume, which a new container does not find again: use a named volume',
+    )
   return undefined
 }
 
 const warned = (message: string): Objection => ({ result: 'warning', message })
 
-/** SQLite's locks and shared memory do not hold there, which ends in a damaged file. */
+/** SQLite's locks and shared memory don't work there, which damages the file. */
 const onNetwork = (kind: string): Objection => ({
   result: 'problem',
   message: `${kind}: keep the data on a local disk`,
 })
 
 const onShare = (kind: string) =>
-  warned(`${kind}, a directory of the host: use a volume, or the database may be damaged`)
+  warned(`${kind}, a host directory: use a volume, or the database may be damaged`)
 
 const inMemory = (kind: string) =>
-  warned(`${kind}, in memory: all is gone when this machine or container stops`)
+  warned(`${kind}, in memory: all data is lost when this machine or container stops`)
 
 const WITHOUT_VOLUME = warned(
-  'an overlay: data_dir is not on a volume, and the data goes with the container',
+  'an overlay: data_dir is not on a volume, so the data is lost with the container',
 )
 
-/** By the numbers of `statfs`, for systems without a list of mounts. */
+/** Reasons by the type number of `statfs`, for systems without a list of mounts. */
 const BY_NUMBER = new Map<number, Objection>([
   [0x6969, onNetwork('NFS')],
   [0x517b, onNetwork('SMB')],
@@ -105,15 +107,15 @@ const BY_NUMBER = new Map<number, Objection>([
   [0x00c36400, onNetwork('CephFS')],
   [0x5346414f, onNetwork('AFS')],
   [0x0bd00bd0, onNetwork('Lustre')],
-  [0x786f4256, onNetwork('a shared folder of VirtualBox')],
+  [0x786f4256, onNetwork('a VirtualBox shared folder')],
   [0x794c7630, WITHOUT_VOLUME],
   [0x01021994, inMemory('tmpfs')],
   [0x858458f6, inMemory('ramfs')],
 ])
 
 /**
- * By both: a list of mounts names what a number calls FUSE, and a number is right where something
- * has been mounted that the list does not show.
+ * The reason by mount, or else by type number: mounts distinguish kinds of FUSE, and numbers also cover
+ * mounts that the list does not show.
  */
 export const objectionToPlace = (mount: Mount | undefined, number: number): Objection | undefined =>
   (mount && objectionTo(mount)) ?? BY_NUMBER.get(number)

@@ -5,16 +5,15 @@ import { counted } from './words.ts'
 const check = 'mails'
 const MANY = 10
 
-/** Mails that nobody gets, and why. */
+/** Mails that can't be sent, and why. */
 export function outbox(store: Store, hasServer: boolean, now: number): Finding[] {
   const trouble = store.mailTrouble()
   if (trouble !== null)
-    return [warning(check, `some have to be tried again, the last because of: ${trouble}`)]
+    return [warning(check, `some are waiting for a retry. Last error: ${trouble}`)]
   const kept = store.keptMails(now)
   if (kept === 0) return []
-  const message = `${counted(kept, 'mail')} kept that nobody sends`
-  if (hasServer)
-    return [warning(check, `${message}: restart the server, which has no smtp_url yet`)]
+  const message = `${counted(kept, 'mail')} kept and not sent`
+  if (hasServer) return [warning(check, `${message}: restart the server to load smtp_url`)]
   return kept < MANY
     ? [ok(check, message)]
     : [warning(check, `${message}: set [mail] smtp_url and from, then restart`)]

@@ -16,19 +16,19 @@ export interface Entry {
   mode: number
 }
 
-/** As `chmod` takes it, and only where it grants others something. */
+/** The mode for `chmod` if it grants other accounts anything; else undefined. */
 export const modeForOthers = (mode: number): string | undefined =>
   (mode & 0o077) === 0 ? undefined : (mode & 0o777).toString(8)
 
-/** Of the directory itself: told also when nothing in it may be looked at. */
+/** Checks the data directory itself, even if its contents can't be read. */
 export function ownership({ dataDir }: Config): Finding[] {
   const directory = entryOf(dataDir)
   return directory ? [ofDirectory(directory), ...account(directory, process.getuid?.())] : []
 }
 
 /**
- * Whether the server can use what is there, and nobody else. Backups belong to whoever made them:
- * the server has no need to read them.
+ * Whether the server, and no other account, can use the files. Backups may have other owners, since the
+ * server does not read them.
  */
 export function permissions(config: Config, unreachable: ReadonlySet<string>): Finding[] {
   const { dataDir } = config
@@ -51,26 +51,26 @@ function ofDirectory({ path, mode }: Entry): Finding {
     : warning('data directory', `others can read ${path} (mode ${open}): chmod 700 ${path}`)
 }
 
-/** Root can do as it likes, but what it makes the server cannot open. */
+/** Whether this is the account of the data directory. Root is a warning: the server can't open its files. */
 export function account({ path, uid }: Entry, self: number | undefined): Finding[] {
   if (self === undefined || self === uid) return []
-  const message = `${path} belongs to uid ${uid} and this is uid ${self}: run commands as that account, sudo -u '#${uid}'`
+  const message = `${path} belongs to uid ${uid}, you are uid ${self}: run commands as that account, with sudo -u '#${uid}'`
   return [self === 0 ? warning(check, message) : problem(check, message)]
 }
 
-/** What belongs to another account than the directory the server cannot write, or not even read. */
+/** Files of another account than the directory's, which the server can't write or even read. */
 export function owners({ uid, path: directory }: Entry, entries: readonly Entry[]): Finding[] {
   const foreign = entries.filter((entry) => entry.uid !== uid).map(({ path }) => path)
   if (foreign.length === 0) return []
   return [
     problem(
       check,
-      `${named(foreign)}: not owned by uid ${uid} as ${directory} is: chown -R ${uid} ${directory}`,
+      `${named(foreign)}: not owned by uid ${uid} like ${directory}: run chown -R ${uid} ${directory}`,
     ),
   ]
 }
 
-/** One finding for all: a directory may hold many backups. */
+/** One warning for all files that other accounts can read. */
 export function openToOthers(directory: string, entries: readonly Entry[]): Finding[] {
   const open = entries
     .filter(({ mode }) => modeForOthers(mode) !== undefined)
@@ -87,8 +87,8 @@ function unwritable({ path }: Entry): Finding[] {
     return [
       problem(
         check,
-        `${path} cannot be written (${codeOf(error)}): chown it to the account of the server, or ` +
-          'mount it for writing',
+        `${path} is not writable (${codeOf(error)}): chown it to the server's account, or ` +
+          'remount it writable',
       ),
     ]
   }
@@ -99,10 +99,10 @@ function entryOf(path: string): Entry | undefined {
   return stats && { path, uid: stats.uid, mode: stats.mode }
 }
 
-/** None where there is no such file. */
+/** The file as a list; empty if there is none. */
 const entriesAt = (path: string): Entry[] => [entryOf(path) ?? []].flat()
 
-/** The files of a directory; none where there is no such directory. */
+/** The files of a directory; empty if there is none. */
 const entriesIn = (directory: string): Entry[] =>
   entriesAt(directory).flatMap(() =>
     readdirSync(directory, { withFileTypes: true })

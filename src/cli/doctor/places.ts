@@ -9,13 +9,13 @@ const LONGEST_LOOK_MS = 3000
 
 type Dirs = Pick<Config, 'dataDir' | 'backup'>
 
-/** Where backups go, those before a migration included. */
+/** Directories of backups, including those made before migrations. */
 export const backupDirectories = ({ dataDir, backup }: Dirs): string[] => {
   const own = ownDirectory(dataDir)
   return [...new Set([own, backup.directory ?? own])]
 }
 
-/** Of another account and closed to this one: who owns it is told, and nothing in it can be. */
+/** Whether the directory belongs to another account and this one can't enter it. */
 export function isForeign(dataDir: string): boolean {
   if (statSync(dataDir, { throwIfNoEntry: false })?.uid === process.getuid?.()) return false
   try {
@@ -26,16 +26,16 @@ export function isForeign(dataDir: string): boolean {
   }
 }
 
-/** Directories in which nobody may look: whoever does without a deadline may wait forever. */
+/** Directories that can't be read in time; a read without a deadline could hang. */
 export interface Unreachable {
   paths: ReadonlySet<string>
   findings: Finding[]
 }
 
 /**
- * Looks at every directory that checks look into. One that is not there yet is no trouble here.
- * By its file system, which is never answered from memory as a file may be. Not all at once, and at
- * no backups where there are no data: each that never answers takes a thread of few for good.
+ * Tests every directory that checks read, by its file system, which unlike a file is never answered from
+ * a cache. A missing directory is fine. Directories of backups come last and only with data, because each
+ * one that never answers blocks one of few threads.
  */
 export async function findUnreachable(
   config: Dirs,
@@ -77,7 +77,7 @@ interface LookOptions {
   longestMs?: number
 }
 
-const SILENT = 'does not answer: is its mount still there?'
+const SILENT = 'does not answer: check its mount'
 
 async function reasonAgainst(
   path: string,
@@ -87,6 +87,6 @@ async function reasonAgainst(
     await look(path)
     return undefined
   } catch (error) {
-    return codeOf(error) === 'ENOENT' ? undefined : `cannot be looked at: ${adviceOn(error)}`
+    return codeOf(error) === 'ENOENT' ? undefined : `cannot be read: ${adviceOn(error)}`
   }
 }

@@ -6,17 +6,17 @@ import type { InstanceRow, Leases, Overdue } from './store.ts'
 import { counted } from './words.ts'
 
 const OVERDUE_MS = 10 * 60_000
-/** Whoever runs looks for leases that have run out every few seconds. */
+/** How long a running server may take to take over an expired lease. */
 const TAKEOVER_MS = 60_000
 
 export interface Processes {
   alive: InstanceRow[]
-  /** They are there and do not write, or their numbers are those of other programs by now. */
+  /** Processes that exist without a heartbeat, or whose ids other programs have now. */
   silent: InstanceRow[]
   dead: InstanceRow[]
 }
 
-/** Servers on this data directory by what they left in it: of other hosts there is only the beat. */
+/** Servers on this data directory by their rows. On other hosts, only the heartbeat counts. */
 export function processesIn(
   rows: readonly InstanceRow[],
   { host, isRunning }: Pick<Process, 'host' | 'isRunning'>,
@@ -38,26 +38,26 @@ export function judgeProcesses({ alive, silent, dead }: Processes, version: stri
   const seen = ({ pid, heartbeatAt }: InstanceRow) =>
     `process ${pid}, last seen ${isoTime(heartbeatAt)}`
   return [
-    ok(check, running.length > 0 ? running.join(', ') : 'none runs'),
+    ok(check, running.length > 0 ? running.join(', ') : 'not running'),
     ...alive
       .filter((row) => row.version !== version)
       .map((row) =>
-        warning(check, `process ${row.pid} runs ${row.version} and this is ${version}: restart it`),
+        warning(check, `process ${row.pid} runs ${row.version}, this is ${version}: restart it`),
       ),
     ...silent.map((row) =>
       warning(
         check,
-        `${seen(row)}: it hangs or cannot write, or another program has its number by now; ` +
-          'look at its log and restart it',
+        `${seen(row)}: it hangs, cannot write, or has ended and another program has its id. ` +
+          'Check its log and restart it',
       ),
     ),
     ...dead.map((row) =>
-      warning(check, `${seen(row)}, ended without a word: find out why; the next start clears up`),
+      warning(check, `${seen(row)}, ended unexpectedly: find out why. The next start cleans up`),
     ),
   ]
 }
 
-/** Work that somebody took and can no longer do. */
+/** Leases of processes that no longer run. */
 export function judgeLeases(
   leases: readonly Leases[],
   { alive }: Processes,
@@ -65,26 +65,23 @@ export function judgeLeases(
 ): Finding[] {
   const ids = new Set(alive.map(({ id }) => id))
   const lost = leases.filter(({ owner }) => owner === null || !ids.has(owner))
-  if (lost.length === 0) return [ok('leases', 'none of dead processes')]
+  if (lost.length === 0) return [ok('leases', 'none held by dead processes')]
   if (alive.length === 0)
     return [
-      warning(
-        'leases',
-        `${listed(lost)} of dead processes: taken over as soon as a server runs, gatehouse serve`,
-      ),
+      warning('leases', `${listed(lost)} held by dead processes: start a server to take them over`),
     ]
   const late = lost.filter(({ until }) => until !== null && until < now - TAKEOVER_MS)
   return [
     late.length === 0
-      ? ok('leases', `${listed(lost)} of dead processes, about to be taken over`)
+      ? ok('leases', `${listed(lost)} held by dead processes, about to be taken over`)
       : warning(
           'leases',
-          `${listed(late)} of dead processes, which no server takes over: look at its log and restart it`,
+          `${listed(late)} held by dead processes, and the server does not take them over: check its log and restart it`,
         ),
   ]
 }
 
-/** What should long have begun, while there is somebody to begin it. */
+/** Work that is overdue although a server runs. */
 export function overdueWork(
   { overdue }: { overdue: (before: number) => Overdue[] },
   { alive }: Processes,
@@ -97,8 +94,8 @@ export function overdueWork(
   return [
     warning(
       'due work',
-      `${listed(late)} overdue, the oldest since ${isoTime(since)}: slow targets, a slow disk, more than ` +
-        'this machine can do, or it was started with --paused; see its log',
+      `${listed(late)} overdue, the oldest since ${isoTime(since)}: slow targets, a slow disk, too much work ` +
+        'for this machine, or a start with --paused. Check the log',
     ),
   ]
 }

@@ -12,8 +12,8 @@ const LARGEST_BODY_BYTES = 64 * 1024
 const Answer = Type.Object({ status: Type.String() })
 
 /**
- * What the server on the configured address says of its database. It alone knows that the files it
- * has open are gone: whoever looks into the data directory sees none, or others.
+ * Asks the server on the configured address whether it has lost its database. Only the server knows that
+ * the files it has open are gone.
  */
 export async function readiness({ server }: Pick<Config, 'server'>): Promise<Finding[]> {
   if (server.port === 0) return []
@@ -23,13 +23,13 @@ export async function readiness({ server }: Pick<Config, 'server'>): Promise<Fin
   return [
     problem(
       'server',
-      `the server at ${url} has lost its database (${status}): put the files back where they were, or ` +
-        'stop it, `gatehouse restore FILE` from the last backup, and start it again',
+      `the server at ${url} has lost its database (${status}): put the files back, or stop the server, ` +
+        'run `gatehouse restore FILE` with the last backup, and start it',
     ),
   ]
 }
 
-/** Undefined where no server answers, or another one. */
+/** The status that the server reports; undefined if none answers, or another server. */
 async function statusAt(url: string): Promise<string | undefined> {
   const fetchBounded = createBoundedFetch({
     clock: systemClock,

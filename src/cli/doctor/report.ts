@@ -2,7 +2,7 @@ import { table } from '../command.ts'
 import type { Finding, Group } from './finding.ts'
 import { counted } from './words.ts'
 
-/** A table with a heading for each group, and a sentence at its end. */
+/** A table with a heading per group, and a summary at the end. */
 export function report(groups: readonly Group[]): string {
   const filled = groups.filter(({ findings }) => findings.length > 0)
   const findings = filled.flatMap((group) => group.findings)
@@ -14,12 +14,12 @@ export function report(groups: readonly Group[]): string {
   return [...blocks, summary(findings)].join('\n\n')
 }
 
-/** `3 problems, 2 warnings`, or `all well`. */
+/** `3 problems, 2 warnings`, or `no problems found`. */
 export function summary(findings: readonly Finding[]): string {
   const count = (result: Finding['result']) =>
     findings.filter((finding) => finding.result === result).length
   const words = (['problem', 'warning'] as const)
     .filter((result) => count(result) > 0)
     .map((result) => counted(count(result), result))
-  return words.join(', ') || 'all well'
+  return words.join(', ') || 'no problems found'
 }

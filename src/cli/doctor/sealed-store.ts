@@ -3,10 +3,10 @@ import { getTableName } from 'drizzle-orm'
 import type { Db } from '../../db/open.ts'
 import type { SealedColumn } from '../../platform/sealing/column.ts'
 
-/** Bounds how long one read lasts: a table may be large, and a server writes beside it. */
+/** Rows per read, so that reads of large tables stay short beside a server's writes. */
 const SLICE = 1000
 
-/** How many texts of one sealed column begin with none of `prefixes`, as far as there is time. */
+/** How many values of a sealed column start with none of `prefixes`, until `isTimeUp`. */
 export function countBesides(
   { client }: Pick<Db, 'client'>,
   { column, property }: SealedColumn,

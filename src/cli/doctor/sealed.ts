@@ -9,12 +9,12 @@ import { type Finding, ok, warning } from './finding.ts'
 import { countBesides } from './sealed-store.ts'
 
 const check = 'sealed secrets'
-/** A table may be large, and somebody waits for the answer. */
+/** The time limit for reading all tables. */
 const LONGEST_MS = 3000
 
 /**
- * What no key that is held has sealed, by what the texts begin with; nothing is opened. Without a
- * key it is the key that is missing, which is told elsewhere.
+ * Counts secrets that are sealed with none of the known keys, by their prefix; nothing is decrypted. Empty
+ * without a master key, which another check reports.
  */
 export function sealedSecrets({ dataDir }: Pick<Config, 'dataDir'>, db: Db): Finding[] {
   const key = readMasterKey(dataDir)
@@ -28,14 +28,14 @@ export function sealedSecrets({ dataDir }: Pick<Config, 'dataDir'>, db: Db): Fin
     const count = countBesides(db, column, prefixes, isTimeUp)
     if (count > 0) counts.set(table, (counts.get(table) ?? 0) + count)
   }
-  const scope = isTimeUp() ? ' (as far as looked at in 3 seconds)' : ''
-  if (counts.size === 0) return [ok(check, `all by a key that is held${scope}`)]
+  const scope = isTimeUp() ? ' (as far as read in 3 seconds)' : ''
+  if (counts.size === 0) return [ok(check, `all sealed with a known key${scope}`)]
   const listed = [...counts].map(([table, count]) => `${table} ${count}`).join(', ')
   return [
     warning(
       check,
-      `sealed with a key that is not held, and lost without it: ${listed}${scope}; put that key back into ` +
-        'master.key, or set them anew: gatehouse secrets rotate names them',
+      `sealed with an unknown key: ${listed}${scope}. Put that key back into master.key, or replace the secrets, ` +
+        'which gatehouse secrets rotate lists',
     ),
   ]
 }

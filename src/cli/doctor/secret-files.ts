@@ -7,13 +7,13 @@ import { type Finding, ok, warning } from './finding.ts'
 
 const check = 'secrets'
 const secrets = leaves.filter(({ setting }) => setting.secret)
-/** Ends the name of a setting whose value stands in a file of its own. */
+/** Suffix of a setting that names a file with the value. */
 const IN_FILE = '_file'
 
-/** What an orchestrator mounts has modes of its own, in a place that nobody else sees. */
+/** Files that an orchestrator mounts, visible only in the container; their modes don't matter. */
 const MOUNTED = /^\/(var\/)?run\//
 
-/** Files with secrets that every account of this machine can read. */
+/** Warns of files with secrets that every account on this machine can read. */
 export function secretFiles({ loaded, io }: Pick<Configured, 'loaded' | 'io'>): Finding[] {
   const at = (path: string) => resolve(io.cwd, path)
   const file = loaded.file === undefined ? undefined : at(loaded.file)
@@ -30,7 +30,7 @@ export function secretFiles({ loaded, io }: Pick<Configured, 'loaded' | 'io'>): 
     ...[...new Set(named)].filter(isOurs).flatMap((path) => openToAll(path, 600)),
   ]
   if (found.length > 0 || holders.length + named.length === 0) return found
-  return [ok(check, 'in files that others cannot read')]
+  return [ok(check, 'in files that only the owner or group can read')]
 }
 
 const isOurs = (path: string) => !MOUNTED.test(path)
@@ -38,7 +38,12 @@ const isOurs = (path: string) => !MOUNTED.test(path)
 function openToAll(path: string, mode: number): Finding[] {
   const isOpen = (statSync(path).mode & 0o004) !== 0
   return isOpen
-    ? [warning(check, `others can read ${path}, which holds secrets: chmod ${mode} ${path}`)]
+    ? [
+        warning(
+          check,
+          `all accounts can read ${path}, which contains secrets: run chmod ${mode} ${path}`,
+        ),
+      ]
     : []
 }
 
@@ -47,7 +52,7 @@ interface Written {
   value: string
 }
 
-/** All text in a file that has been read before as the configuration. */
+/** All text values in the configuration file. */
 const textsIn = (file: string): Written[] => textsOf(parse(readFileSync(file, 'utf8')), [])
 
 function textsOf(table: object, above: string[]): Written[] {

@@ -12,7 +12,7 @@ export interface Leases {
   of: string
   owner: string | null
   count: number
-  /** When the first of them runs out; a bot's never does. */
+  /** When the first lease runs out; null for bots, whose leases have no end. */
   until: number | null
 }
 
@@ -26,13 +26,13 @@ export interface Overdue {
 type Due = typeof runs | typeof deliveries | typeof mails
 type Leased = Due | typeof passepartoutPrompts
 
-/** Literals and not parameters: by those SQLite finds the indexes that have such rows alone. */
+/** Literals instead of parameters, so that SQLite uses the partial indexes. */
 const LEASED = sql`'leased'`
 const OPEN = [sql`'waiting'`, sql`'ready'`]
 
 export type Store = ReturnType<typeof createStore>
 
-/** What `doctor` reads, all of it by index or from small tables. The schema has to be up to date. */
+/** The reads of `doctor`, all by index or from small tables. Needs the current schema. */
 export function createStore({ orm }: Pick<Db, 'orm'>) {
   const before = sql.placeholder('before')
 
@@ -81,7 +81,7 @@ export function createStore({ orm }: Pick<Db, 'orm'>) {
         .prepare(),
     }))
 
-  /** They have no state, and are kept for as long as somebody runs them. */
+  /** Leases of bots, which have no state column. */
   const leasedBots = {
     of: 'bot',
     query: orm
@@ -126,12 +126,12 @@ export function createStore({ orm }: Pick<Db, 'orm'>) {
 
   return {
     instances: (): InstanceRow[] => allInstances.all(),
-    /** The last time that a process is known to have written. */
+    /** When a process last wrote, as far as known. */
     lastWriteAt: (): number =>
       Math.max(lastAudit.get()?.at ?? 0, lastBeat.get()?.at ?? 0, made.get()?.at ?? 0),
     madeAt: (): number | null => made.get()?.at ?? null,
     keptMails: (now: number): number => kept.get({ now })?.count ?? 0,
-    /** Why one that has to be tried again was not taken: the one whose next try is furthest away. */
+    /** The last error of the mail whose next retry is furthest away; null if none waits. */
     mailTrouble: (): string | null => lastTrouble.get()?.error ?? null,
     leases: (): Leases[] =>
       leased.flatMap(({ of, query }) => query.all().map((row) => ({ of, ...row }))),

@@ -9,13 +9,13 @@ import { EMAIL, named, present, securedNote } from './present.ts'
 
 export const operatorLoginLink: Command = {
   name: 'operator login-link',
-  summary: 'Make a link that signs an operator in: the way back for who has lost it.',
+  summary: 'Create a link that signs an operator in, without a password or email.',
   options: { email: EMAIL },
   run: ({ config, io, options }) =>
     withOffices(config, async (offices) => {
       const { links, operator } = deskOf(offices, options)
       if (operator.state === 'inactive')
-        throw conflict('belongs to a deactivated account. Reactivate it first', {
+        throw conflict('this account is deactivated. Run operator reactivate first', {
           field: '--email',
           rule: 'not_allowed',
         })
@@ -23,8 +23,8 @@ export const operatorLoginLink: Command = {
       const url = `${baseUrlOf(config.server)}/console/link/${token}`
       const note = addressNote(config.server)
       if (note) io.err(`${note}\n`)
-      const good = `Good once, for ${SIGN_IN_MS / 60_000} minutes.`
-      const text = operator.isVerified ? good : `${good}\n${secures(operator)}`
+      const validity = `The link works once, for ${SIGN_IN_MS / 60_000} minutes.`
+      const text = operator.isVerified ? validity : `${validity}\n${secures(operator)}`
       return { json: { url }, text: `${url}\n\n${text}` }
     }),
 }
@@ -35,43 +35,43 @@ const secures = ({ email }: Operator): string =>
 
 export const operatorDeactivate = verb({
   name: 'operator deactivate',
-  summary: 'Sign an operator out everywhere, and keep them from signing in.',
+  summary: 'Sign an operator out everywhere and block sign-in.',
   act: ({ admins, actor }, id) => admins.deactivate(actor, id),
-  done: (operator) => `${named(operator)} is deactivated, and signed out everywhere.`,
+  done: (operator) => `${named(operator)} is deactivated and signed out everywhere.`,
 })
 
 export const operatorReactivate = verb({
   name: 'operator reactivate',
-  summary: 'Let an operator who is deactivated sign in again.',
+  summary: 'Let a deactivated operator sign in again.',
   act: ({ admins, actor }, id) => admins.reactivate(actor, id),
   done: ({ email, state, isVerified }) => {
-    const text = `${email} is active, and may sign in again.`
+    const text = `${email} is active and can sign in again.`
     return state === 'active' || isVerified ? text : `${text}\n${securedNote(email)}`
   },
 })
 
 export const operatorSignOut = verb({
   name: 'operator sign-out',
-  summary: 'End all sessions of an operator, and links that would let them in.',
+  summary: 'End all sessions and sign-in links of an operator.',
   act: ({ admins, actor }, id) => admins.signOut(actor, id),
   done: (operator) => `${named(operator)} is signed out everywhere.`,
 })
 
 export const operatorTakeAdmin = verb({
   name: 'operator take-admin',
-  summary: 'Keep an operator from running the installation; their tenants stay theirs.',
+  summary: 'Remove the admin right of an operator, who keeps their roles in tenants.',
   act: ({ admins, actor }, id) => admins.take(actor, id),
-  done: (operator) => `${named(operator)} does not run the installation.`,
+  done: (operator) => `${named(operator)} is not an admin.`,
 })
 
 type Desk = ReturnType<typeof deskOf>
 
-/** A command on one operator. To be where it leads already is no failure. */
+/** A command on one operator; it also succeeds if there is nothing to change. */
 function verb(of: {
   name: string
   summary: string
   act: (desk: Desk, id: string) => Promise<void>
-  /** In words, of the operator as they were before. */
+  /** The printed sentence, given the operator before the change. */
   done: (operator: Operator) => string
 }): Command {
   const { name, summary, act, done } = of
@@ -90,7 +90,7 @@ function verb(of: {
   }
 }
 
-/** The offices, and whoever has the address. */
+/** The operator services, and the operator with the address. Throws `not_found` without one. */
 function deskOf({ operators, actor }: Offices, { email }: Invocation['options']) {
   const office = operators()
   const row = office.accounts.find(`${email}`)
@@ -98,12 +98,12 @@ function deskOf({ operators, actor }: Offices, { email }: Invocation['options'])
   return { ...office, actor, operator }
 }
 
-const UNKNOWN = notFound('is not the address of an operator. To see all, run operator list', {
+const UNKNOWN = notFound('no operator has this address. See operator list', {
   field: '--email',
   rule: 'unknown',
 })
 
-/** Errors name the option that was typed. */
+/** Runs `work` and names the option in its error. */
 async function aboutEmail(work: () => Promise<void>): Promise<void> {
   try {
     await work()

@@ -1,4 +1,4 @@
-import { newcomer } from '../../console/operators/grantees.ts'
+import { newcomer } from '../../console/operators/grantee.ts'
 import { outranks, ROLES, type Role } from '../../console/operators/rights.ts'
 import { normaliseEmail } from '../../engines/gate/email.ts'
 import { AppError, conflict, invalid, notFound, renamed } from '../../platform/errors.ts'
@@ -10,22 +10,25 @@ import { EMAIL, present, runsOf, securedNote, wayIn } from './present.ts'
 
 export const operatorCreate: Command = {
   name: 'operator create',
-  summary: 'Let somebody use the console, or give an operator more to run.',
+  summary: 'Create an operator of the console, or give an operator more rights.',
   options: {
     email: EMAIL,
-    name: { type: 'string', value: 'NAME', help: 'What others call them.' },
-    tenant: { type: 'string', value: 'ID', help: 'A tenant that they help run, with --role.' },
-    role: { type: 'string', value: 'ROLE', help: `What they are there: ${ROLES.join(', ')}.` },
-    admin: { type: 'boolean', help: 'They run the installation: tenants, plans, backups.' },
+    name: { type: 'string', value: 'NAME', help: 'Display name.' },
+    tenant: { type: 'string', value: 'ID', help: 'A tenant to give them a role in. Needs --role.' },
+    role: { type: 'string', value: 'ROLE', help: `Role in the tenant: ${ROLES.join(', ')}.` },
+    admin: {
+      type: 'boolean',
+      help: 'Make them an admin of the installation: tenants, plans, backups.',
+    },
     'password-stdin': {
       type: 'boolean',
-      help: 'Read a password from standard input; without one they come in by operator login-link.',
+      help: 'Read a password from standard input. Without one, they sign in with operator login-link.',
     },
   },
   run: async ({ config, io, options }) => {
     const wanted = wantedIn(options)
     const password = options['password-stdin'] ? passwordIn(await io.in()) : undefined
-    // A tenant cannot be in a directory that is new: the wrong one was named.
+    // A new data directory has no tenants, so with --tenant it is the wrong one.
     const open = wanted.part ? withOffices : withNewOffices
     return open(config, async (offices) => {
       const { db, clock } = offices
@@ -42,11 +45,11 @@ interface Wanted {
   name: string
   part: { tenantId: string; role: Role } | undefined
   isAdmin: boolean
-  /** Options that are for somebody new alone. */
+  /** Given options that apply only to a new operator. */
   ofNewcomers: string[]
 }
 
-/** Looked at before anything is read or made. */
+/** Parses the options before anything is read or created. */
 function wantedIn(options: Invocation['options']): Wanted {
   const { email, name, admin } = options
   return {
@@ -60,19 +63,16 @@ function wantedIn(options: Invocation['options']): Wanted {
 
 function partIn({ tenant, role }: Invocation['options']): Wanted['part'] {
   if (tenant === undefined && role === undefined) return undefined
-  if (tenant === undefined) throw new UsageError('--role: needs the --tenant that it is for')
-  if (role === undefined) throw new UsageError(`--tenant: needs a --role: ${ROLES.join(', ')}`)
+  if (tenant === undefined) throw new UsageError('--role: add --tenant')
+  if (role === undefined) throw new UsageError(`--tenant: add --role, one of ${ROLES.join(', ')}`)
   return { tenantId: `${tenant}`, role: oneOf(ROLES, 'role', role) }
 }
 
-/** As `echo` and editors leave it; blanks are part of a password. */
+/** The password without a final line break; blanks are part of it. */
 function passwordIn(typed: string): string {
   const password = typed.replace(/\r?\n$/, '')
   if (password === '')
-    throw invalid('found no password on standard input', {
-      field: '--password-stdin',
-      rule: 'required',
-    })
+    throw invalid('standard input is empty', { field: '--password-stdin', rule: 'required' })
   if (/[\r\n]/.test(password))
     throw invalid('must be one line', { field: '--password-stdin', rule: 'format' })
   return password
@@ -81,23 +81,20 @@ function passwordIn(typed: string): string {
 type Desk = ReturnType<typeof deskOf>
 type KnownOperator = NonNullable<ReturnType<Desk['accounts']['find']>>
 
-/** The offices that operators are made in. Throws `not_found` for a tenant that is not there. */
+/** The services that create operators. Throws `not_found` for an unknown tenant. */
 function deskOf({ db, actor, tenants, operators }: Offices, { part }: Wanted) {
   const office = operators()
   const place = part && { role: part.role, tenant: tenantOf(part.tenantId) }
 
   function tenantOf(id: string): Tenant {
     if (tenants.exists(id)) return tenants.find(id)
-    throw notFound('is not the id of a tenant. To see all, run tenant list', {
-      field: '--tenant',
-      rule: 'unknown',
-    })
+    throw notFound('tenant not found. See tenant list', { field: '--tenant', rule: 'unknown' })
   }
 
   return { ...office, db, actor, place }
 }
 
-/** Nobody has shown yet that the mailbox is theirs. */
+/** Creates an operator with an unverified address. */
 async function create(
   { accounts, store, memberships, admins, actor, place }: Desk,
   { email, name, password, isAdmin }: Wanted & { password: string | undefined },
@@ -112,12 +109,12 @@ async function create(
   )
   const operator = present(store, accounts.roster.of(made))
   const text =
-    `Created operator ${made.email} (not verified), who runs ${runsOf(operator) || 'nothing yet'}.\n${made.id}\n` +
+    `Created operator ${made.email} (not verified). Access: ${runsOf(operator) || 'none yet'}.\n${made.id}\n` +
     wayIn(made.email)
   return { json: { ...operator, created: true }, text }
 }
 
-/** Throws `conflict` where there is nothing to give: whoever expects somebody new is told. */
+/** Gives an existing operator more rights. Throws `conflict` if there is nothing to give. */
 async function giveMore(
   { store, accounts, memberships, admins, grantees, db, actor, place }: Desk,
   known: KnownOperator,
@@ -131,8 +128,8 @@ async function giveMore(
   if (!isOtherRole && !isNewAdmin)
     throw conflict(
       place || isAdmin
-        ? 'is the address of an operator who has all of that'
-        : 'is the address of an operator. To give them more, add --tenant with --role, or --admin',
+        ? 'this operator already has that access'
+        : 'an operator already has this address. To give them more access, use --admin, or --tenant with --role',
       { field: '--email', rule: 'taken' },
     )
   if (isOtherRole && !isMore)
@@ -150,13 +147,13 @@ async function giveMore(
   const operator = present(store, accounts.roster.of(known))
   const kept = ofNewcomers.map((option) => `--${option}`).join(' and ')
   const text =
-    `${email} was an operator before, and now runs ${runsOf(operator)}.` +
-    (kept && `\nNothing else has changed: ${kept} would be for somebody new.`) +
+    `Updated operator ${email}. Access: ${runsOf(operator)}.` +
+    (kept && `\nIgnored ${kept}: only for new operators.`) +
     (isGrant && !operator.email_verified ? `\n${securedNote(email)}` : '')
   return { json: { ...operator, created: false }, text }
 }
 
-/** Options by the names that the API has for their fields. */
+/** Options by the service's name of the field. */
 const OPTIONS: Readonly<Record<string, string>> = {
   'traits.email': '--email',
   'traits.display_name': '--name',
@@ -165,7 +162,7 @@ const OPTIONS: Readonly<Record<string, string>> = {
 
 const byOption = (field: string | undefined) => OPTIONS[field ?? ''] ?? field
 
-/** Errors name the options that were typed, not the fields that they fill. */
+/** Runs `work` and names the option in its error. */
 async function reworded<T>(
   optionOf: (field: string | undefined) => string | undefined,
   work: () => Promise<T>,

@@ -3,23 +3,23 @@ import { type Command, table } from '../command.ts'
 import { withOffices } from '../open.ts'
 import { present, runsOf, type Shown } from './present.ts'
 
-/** People that are read at once. */
+/** Operators per read. */
 const SLICE = 500
 
 export const operatorList: Command = {
   name: 'operator list',
-  summary: 'List those who use the console, and what they run.',
+  summary: 'List the operators of the console and their access.',
   run: ({ config }) =>
     withOffices(config, ({ operators }) => {
       const { store, accounts } = operators()
       const list = everybody(accounts.roster).map((person) => present(store, person))
-      const head = ['ID', 'EMAIL', 'EMAIL STATUS', 'NAME', 'STATE', 'RUNS']
-      const text = list.length === 0 ? 'No operator yet.' : table([head, ...list.map(row)])
+      const head = ['ID', 'EMAIL', 'EMAIL STATUS', 'NAME', 'STATE', 'ACCESS']
+      const text = list.length === 0 ? 'No operators yet.' : table([head, ...list.map(row)])
       return { json: { operators: list }, text }
     }),
 }
 
-/** In the order in which they came. */
+/** All operators, oldest first. */
 function everybody({ page }: HouseRoster): Operator[] {
   const all: Operator[] = []
   for (let after: { seq: number; email: string } | undefined; ; ) {

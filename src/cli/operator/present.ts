@@ -6,25 +6,25 @@ import type { Option } from '../command.ts'
 export const EMAIL: Option = {
   type: 'string',
   value: 'ADDRESS',
-  help: 'Their e-mail address.',
+  help: 'Email address.',
   required: true,
 }
 
 export type Shown = ReturnType<typeof present>
 
-/** By the address, and whether no one has proven to receive mail there. */
+/** The address of an operator, marked if it is not verified. */
 export const named = ({ email, isVerified }: Operator): string =>
   isVerified ? email : `${email} (not verified)`
 
-/** What a grant did to an account that is not verified, and how its owner gets in. */
+/** Says what a grant removed from an unverified account, and how its owner signs in. */
 export const securedNote = (email: string): string =>
   `${email} is not verified: any password, two-factor authentication, social login, session and invitation of ` +
   `the account was removed.\n${wayIn(email)}`
 
 export const wayIn = (email: string): string =>
-  `To let them in: operator login-link --email ${email}`
+  `To sign them in: operator login-link --email ${email}`
 
-/** An operator with what they run. */
+/** An operator with their access. */
 export function present(
   store: Pick<OperatorStore, 'isAdmin' | 'membershipsOf'>,
   { id, email, name, isVerified, state, createdAt }: Operator,
@@ -43,9 +43,9 @@ export function present(
   }
 }
 
-/** `the installation, Acme (owner)`; empty for who runs nothing. */
+/** `installation (admin), Acme (owner)`; empty without any access. */
 export const runsOf = ({ admin, tenants }: Shown): string =>
   [
-    ...(admin ? ['the installation'] : []),
+    ...(admin ? ['installation (admin)'] : []),
     ...tenants.map(({ name, role }) => `${name} (${role})`),
   ].join(', ')

@@ -30,5 +30,5 @@ export const createLiveAnswers =
     const shownId =
       request.headers.get('last-event-id') ?? new URL(request.url).searchParams.get('shown') ?? ''
     const name = `${tenantId} ${of.name}`
-    return live.open({ ...of, name, sessionId, operatorId, mayLook, shownId })
+    return live.open({ ...of, name, sessionId, operatorId, tenantId, mayLook, shownId })
   }

@@ -1,9 +1,10 @@
 import type { Clock } from '../../platform/clock.ts'
-import { rateLimited, unavailable } from '../../platform/errors.ts'
+import { unavailable } from '../../platform/errors.ts'
 import type { Log } from '../../platform/log.ts'
 import { changesTo } from './changes.ts'
 import { tellOutdated } from './outdated.ts'
 import { type Look, type State, stateOf } from './part.ts'
+import { displacedBy, type Holder } from './room.ts'
 import { createStream, STREAM_HEADERS, type Stream } from './stream.ts'
 
 /** Between two looks into the database. */
@@ -12,10 +13,6 @@ const LOOK_MS = 1000
 const MOST_BEHIND_MS = 60_000
 /** Well before the runtime, or a proxy, cuts a connection on which nothing happens. */
 const BEAT_MS = 10_000
-const MOST_STREAMS = 256
-const MOST_OF_A_SESSION = 8
-/** However many sessions somebody has: nobody takes all the room there is. */
-const MOST_OF_A_PERSON = 32
 /** States from which a page may go on row by row; from older ones it gets everything anew. */
 const STATES_KEPT = 20
 
@@ -26,10 +23,10 @@ interface Topic {
   viewers: Set<Viewer>
 }
 
-interface Viewer {
+interface Viewer extends Holder {
+  /** Of the topic. */
+  name: string
   stream: Stream
-  sessionId: string
-  operatorId: string
   /** Whether they may still look; asked at each turn. */
   mayLook: () => boolean
   /** Of the state that their page shows. */
@@ -38,12 +35,10 @@ interface Viewer {
   lastAt: number
 }
 
-export interface Wanted {
+export interface Wanted extends Holder {
   /** Whatever is read for one of the same name is shown to all who look at it. */
   name: string
   look: Look
-  sessionId: string
-  operatorId: string
   mayLook: () => boolean
   /** Of the state that the page shows, as it or the stream before has told. */
   shownId: string
@@ -64,13 +59,17 @@ export function createLive({ clock, log }: { clock: Clock; log: Log }) {
 
   const viewers = (): Viewer[] => [...topics.values()].flatMap((topic) => [...topic.viewers])
 
-  /** Throws where there are too many already. */
-  function open({ name, look, ...of }: Wanted): Response {
-    requireRoom(of)
+  /** Throws where there are too many already. May end a stream of a tenant that has more of them. */
+  function open({ look, ...of }: Wanted): Response {
+    if (isStopped) throw unavailable('the server is going down')
+    const { name } = of
+    const displaced = displacedBy(of, viewers())
     const topic = topics.get(name) ?? { look, states: [], viewers: new Set() }
     topic.look = look
     refresh(topic)
-    const stream = createStream({ onClose: () => leave(name, viewer) })
+    // Its page connects again, and at longer and longer intervals while it is refused.
+    if (displaced) close(displaced)
+    const stream = createStream({ onClose: () => leave(viewer) })
     const viewer: Viewer = { ...of, stream, lastAt: clock.monotonic() }
     topics.set(name, topic)
     topic.viewers.add(viewer)
@@ -81,41 +80,29 @@ export function createLive({ clock, log }: { clock: Clock; log: Log }) {
     return new Response(stream.body, { headers: STREAM_HEADERS })
   }
 
-  function requireRoom({ sessionId, operatorId }: Pick<Wanted, 'sessionId' | 'operatorId'>) {
-    const all = viewers()
-    if (isStopped) throw unavailable('the server is shutting down')
-    if (all.length >= MOST_STREAMS)
-      throw unavailable(`the server already has ${MOST_STREAMS} live pages`)
-    if (all.filter((one) => one.sessionId === sessionId).length >= MOST_OF_A_SESSION)
-      throw rateLimited(`this session already has ${MOST_OF_A_SESSION} live pages`)
-    if (all.filter((one) => one.operatorId === operatorId).length >= MOST_OF_A_PERSON)
-      throw rateLimited(`you already have ${MOST_OF_A_PERSON} live pages`)
-  }
-
   function turn() {
     cancelTurn = undefined
-    for (const [name, topic] of topics) {
+    for (const topic of topics.values()) {
       try {
-        sendAway(name, topic)
+        sendAway(topic)
         if (topic.viewers.size === 0) continue
         refresh(topic)
         for (const viewer of topic.viewers) show(topic, viewer)
       } catch (error) {
         // Storage that cannot be read now may be read a second later.
-        log.warn('a page could not be kept up to date', { error: String(error) })
+        log.warn('live page update failed', { error: String(error) })
       }
     }
     if (topics.size > 0) cancelTurn ??= clock.after(LOOK_MS, turn)
   }
 
-  function sendAway(name: string, topic: Topic) {
+  function sendAway(topic: Topic) {
     for (const viewer of topic.viewers) {
       const isBehind = clock.monotonic() - viewer.lastAt > MOST_BEHIND_MS
       if (!isBehind && viewer.mayLook()) continue
       // One that is behind may come again.
       if (!isBehind) tellOutdated(viewer.stream)
-      viewer.stream.close()
-      leave(name, viewer)
+      close(viewer)
     }
   }
 
@@ -137,7 +124,13 @@ export function createLive({ clock, log }: { clock: Clock; log: Log }) {
     } else if (now - viewer.lastAt >= BEAT_MS && viewer.stream.beat()) viewer.lastAt = now
   }
 
-  function leave(name: string, viewer: Viewer) {
+  function close(viewer: Viewer) {
+    viewer.stream.close()
+    leave(viewer)
+  }
+
+  function leave(viewer: Viewer) {
+    const { name } = viewer
     const topic = topics.get(name)
     topic?.viewers.delete(viewer)
     if (topic?.viewers.size !== 0) return

@@ -6,7 +6,8 @@ import { AppError, conflict, fail, notFound } from '../../platform/errors.ts'
 import type { Mail } from '../../platform/mail/index.ts'
 import { checkedName, type Tenants } from '../../platform/tenants.ts'
 import type { Admins } from './admins.ts'
-import { type Grantees, newcomer } from './grantees.ts'
+import { newcomer } from './grantee.ts'
+import type { Grantees } from './grantees.ts'
 import type { Invitations } from './invitations.ts'
 import type { Links } from './links.ts'
 import type { Memberships } from './memberships.ts'
@@ -73,6 +74,7 @@ export function createEntry(parts: {
   ): Promise<string> {
     checkedName(tenantName)
     if (!links.isForSetUp(token)) throw notFound('the link was used or has expired')
+    house.admit(device.ipAddress)
     let session = ''
     await house.create(SYSTEM, { ...account, isVerified: false }, (operator) => {
       links.useSetUp(token)
@@ -148,6 +150,7 @@ export function createEntry(parts: {
   ): Promise<string | undefined> {
     const { email, isMailed: isVerified } =
       invitations.look(token) ?? fail(notFound('the invitation was used or has expired'))
+    house.admit(device.ipAddress)
     let session: string | undefined
     try {
       await house.create(SYSTEM, { email, displayName, password, isVerified }, (operator) => {

@@ -2,16 +2,9 @@ import type { HouseRoster, Operator } from '../../engines/gate/house/roster.ts'
 import type { HouseStanding } from '../../engines/gate/house/standing.ts'
 import type { Actor, Audit } from '../../platform/audit/index.ts'
 import { conflict, fail, notFound } from '../../platform/errors.ts'
+import type { Grantee } from './grantee.ts'
 import type { OperatorStore } from './store/index.ts'
 import { createWithdrawal } from './withdrawal.ts'
-
-declare const mayReceive: unique symbol
-
-/**
- * The id of an operator who may be given a right. Stores take no other, so that each grant has
- * decided what becomes of an account whose address was never verified.
- */
-export type Grantee = string & { readonly [mayReceive]: true }
 
 /** An operator as the one who grants has chosen them. */
 export type Chosen = Pick<Operator, 'id' | 'email'> & {
@@ -71,9 +64,6 @@ export function createGrantees(parts: {
 
   return { secured, verified }
 }
-
-/** An account that is made in the commit of the grant: no one else has been in it. */
-export const newcomer = ({ id }: { id: string }): Grantee => id as Grantee
 
 const MOVED = 'the account has another e-mail address by now; check who has it, then try again'
 

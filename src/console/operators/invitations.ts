@@ -1,6 +1,7 @@
 import type { Db } from '../../db/open.ts'
 import { normaliseEmail } from '../../engines/gate/email.ts'
 import type { Actor, Audit } from '../../platform/audit/index.ts'
+import { createBuckets } from '../../platform/buckets.ts'
 import { type Clock, isoTime } from '../../platform/clock.ts'
 import { isMinted, mintSecret, sha256 } from '../../platform/crypto.ts'
 import { AppError, conflict, fail, notFound } from '../../platform/errors.ts'
@@ -8,7 +9,7 @@ import { newId } from '../../platform/ids.ts'
 import type { Mail } from '../../platform/mail/index.ts'
 import { letter } from '../../platform/mail/index.ts'
 import type { Tenants } from '../../platform/tenants.ts'
-import type { Grantee } from './grantees.ts'
+import type { Grantee } from './grantee.ts'
 import type { Memberships } from './memberships.ts'
 import type { Role } from './rights.ts'
 import type { OperatorStore } from './store/index.ts'
@@ -17,6 +18,15 @@ import type { InvitationRow } from './store/invitations.ts'
 const INVITATION_MS = 7 * 86_400_000
 /** Of one tenant: each can be a mail to somebody who has never heard of it. */
 const MOST_OPEN = 100
+/** Of one tenant, however many it revokes: all tenants share the queue that these mails wait in. */
+const MAX_MAILS_PER_HOUR = 100
+/**
+ * Of one tenant to one address. Fewer than all tenants together may send there, so that no tenant
+ * keeps an address from getting the invitations of others.
+ */
+const MAX_MAILS_TO_ADDRESS_PER_HOUR = 5
+/** Far more than send at once. */
+const MAX_BUCKETS = 20_000
 
 /** As mails are counted by it. */
 const KIND = 'invitation'
@@ -44,11 +54,15 @@ export function createInvitations(parts: {
   pageOf: (token: string) => string
 }) {
   const { db, clock, audit, mail, store, tenants, memberships, pageOf } = parts
+  const bucketsOf = (perHour: number) => createBuckets({ clock, perHour, most: MAX_BUCKETS })
+  const sentByTenant = bucketsOf(MAX_MAILS_PER_HOUR)
+  const sentToAddress = bucketsOf(MAX_MAILS_TO_ADDRESS_PER_HOUR)
 
   /**
    * Where mails go out, the link is for the mailbox alone, and using it verifies the address.
    * Without a mail server the inviter hands `url` over, and using it proves nothing. Throws
-   * `conflict` for a member, and for an address that has had enough of such mails.
+   * `conflict` for a member, for an address that has had enough of such mails, and for a tenant that
+   * has sent too many.
    */
   async function invite(
     inviter: { actor: Actor; id: string; name: string },
@@ -68,12 +82,9 @@ export function createInvitations(parts: {
         })
       const now = clock.now()
       const isMailed = mail.hasServer
-      const { allowed } = mail.allowance(null, email, now, KIND)
-      if (isMailed && !allowed)
-        throw conflict('was sent an invitation recently. Try again later', {
-          field: 'email',
-          rule: 'limit',
-        })
+      const refusal = mailRefusal(tenantId, email, now)
+      if (isMailed && refusal !== undefined)
+        throw conflict(`${refusal}. Try again later`, { field: 'email', rule: 'limit' })
       const row: InvitationRow = {
         id: newId(),
         tenantId,
@@ -87,9 +98,20 @@ export function createInvitations(parts: {
       }
       store.putInvitation(row)
       record(inviter.actor, 'invitation.created', row, { role: row.role })
-      if (allowed) post(row, inviter.name, url)
+      if (refusal === undefined) post(row, inviter.name, url)
       return { ...present(row), url, isMailed }
     })
+  }
+
+  /** Why an invitation cannot be mailed now. */
+  function mailRefusal(tenantId: string, email: string, now: number): string | undefined {
+    const isTooSoon =
+      !mail.sharedAllowance(null, email, now, KIND).allowed ||
+      sentToAddress.peek(pairOf(tenantId, email)) > 0
+    if (isTooSoon) return 'was sent an invitation recently'
+    if (sentByTenant.peek(tenantId) > 0)
+      return `cannot be invited now: your team has sent ${MAX_MAILS_PER_HOUR} invitations within an hour`
+    return undefined
   }
 
   /** A matter of the installation: those whom a tenant writes to are its people, not its team. */
@@ -114,6 +136,9 @@ export function createInvitations(parts: {
     const about = `invitation:${id}`
     const of = { tenantId: null, about, kind: KIND, recipient: email }
     mail.post({ ...of, ...body, subject, expiresAt }, createdAt)
+    // At once, so that no two invitations of one commit get the same allowance.
+    sentByTenant.take(tenantId)
+    sentToAddress.take(pairOf(tenantId, email))
   }
 
   const list = (tenantId: string): Invitation[] =>
@@ -160,6 +185,8 @@ export function createInvitations(parts: {
 
   return { invite, list, revoke, look, accept }
 }
+
+const pairOf = (tenantId: string, email: string): string => JSON.stringify([tenantId, email])
 
 const present = ({ id, email, role, createdAt, expiresAt }: InvitationRow): Invitation => ({
   id,

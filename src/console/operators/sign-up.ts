@@ -4,7 +4,7 @@ import type { Actor } from '../../platform/audit/index.ts'
 import type { Mail } from '../../platform/mail/index.ts'
 import type { Plan, Tenants } from '../../platform/tenants.ts'
 import { firstTenantName } from './first-name.ts'
-import { newcomer } from './grantees.ts'
+import { newcomer } from './grantee.ts'
 import type { Memberships } from './memberships.ts'
 import type { OperatorStore } from './store/index.ts'
 

@@ -7,10 +7,10 @@ import {
 import { type ListPlace, pagesAlong } from '../../../views/console/trail.ts'
 import { url } from '../../../views/console/url.ts'
 import { STATUSES, type Status } from '../../http/delivery-log/model.ts'
-import type { Caller } from '../../platform/keys.ts'
+import type { Caller } from '../../platform/caller.ts'
 import { type Part, stateIdOf } from '../live/part.ts'
+import type { RelayParts } from './relay/parts.ts'
 import type { RelayVisit } from './relay/visit.ts'
-import type { RelayParts } from './relay.ts'
 
 const PATH = '/console/deliveries'
 const LIVE = '/console/live/deliveries'

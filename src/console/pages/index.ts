@@ -5,6 +5,7 @@ import type { Clockwork } from '../../engines/clockwork/index.ts'
 import type { Gate } from '../../engines/gate/index.ts'
 import type { Passepartout } from '../../engines/passepartout/index.ts'
 import type { Relay } from '../../engines/relay/index.ts'
+import type { Turns } from '../../http/turns.ts'
 import type { Backups } from '../../platform/backup/index.ts'
 import type { Mail } from '../../platform/mail/index.ts'
 import type { Platform } from '../../platform/platform.ts'
@@ -59,6 +60,7 @@ export function consolePages(parts: {
   scopes: Scopes
   baseUrl: () => string
   addressOf: (request: Request) => string | undefined
+  turns: Turns
   maxBody: number
   /** As people know the installation. */
   name: string

@@ -1,4 +1,5 @@
 import type { Db } from '../../db/open.ts'
+import { HOUR_MS } from '../../platform/durations.ts'
 import type { Stream } from '../stream.ts'
 
 /** An endpoint and how it has been doing, without what is sealed of it. */
@@ -30,8 +31,6 @@ export interface ReplayRest {
   /** Of any kind; as many as were asked for where there are more. */
   seen: number
 }
-
-const HOUR_MS = 3_600_000
 
 /**
  * Endpoints as many of them are read at once, for pages: nothing here is opened, so that a thousand

@@ -10,6 +10,12 @@ type NewEndpointRow = Omit<EndpointRow, 'seq' | 'deletedAt'>
 export type DisabledReason = NonNullable<EndpointRow['disabledReason']>
 type FilterRow = typeof endpointFilters.$inferSelect
 
+/** What decides whether a message is for an endpoint, and how it is shown. Nothing of it is sealed. */
+export type EndpointSummary = Pick<
+  EndpointRow,
+  'id' | 'url' | 'eventTypes' | 'channels' | 'isActive' | 'createdAt'
+>
+
 /** Filters that are remembered of an endpoint, the current one included. */
 const FILTERS_KEPT = 100
 

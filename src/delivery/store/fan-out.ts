@@ -1,6 +1,6 @@
 import type { Db } from '../../db/open.ts'
 import type { Stream } from '../stream.ts'
-import type { Addressee } from '../verdicts.ts'
+import type { EndpointSummary } from './endpoints.ts'
 import type { DeliveryRow } from './rows.ts'
 
 /** How far one delivery of a message is, what needs somebody first; their order is that of pages. */
@@ -17,7 +17,7 @@ export type SentRow = Pick<
   isActive: number | null
 }
 
-type UnreachedRow = Addressee & { seq: number }
+type UnreachedRow = EndpointSummary & { seq: number }
 
 /** The place of a stage in `STAGES`. */
 const STAGE = `case state when 'failed' then 0 when 'held' then 2 when 'leased' then 3

@@ -1,13 +1,12 @@
 import { and, asc, eq, sql } from 'drizzle-orm'
 import { compile } from '../../db/compile.ts'
 import type { Db } from '../../db/open.ts'
+import { HOUR_MS } from '../../platform/durations.ts'
 import { endpointHours } from '../schema.ts'
 
 export type HourRow = typeof endpointHours.$inferSelect
 /** What one event adds to its hour. */
 export type HourCounts = Omit<HourRow, 'endpointId' | 'hour'>
-
-const HOUR_MS = 3_600_000
 
 const NOTHING: HourCounts = {
   succeeded: 0,

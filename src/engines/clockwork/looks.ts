@@ -1,9 +1,10 @@
+import { HOUR_MS } from '../../platform/durations.ts'
 import { END, type Scan } from '../../platform/scan.ts'
 import { LISTED_EXECUTIONS } from './limits.ts'
 import type { Execution } from './model.ts'
 import { presentExecution } from './present.ts'
 import type { ExecutionLook, OpenRun } from './store/attempt-looks.ts'
-import { HOUR_MS, type HourOutcomes, hourOf } from './store/hours.ts'
+import { type HourOutcomes, hourOf } from './store/hours.ts'
 import type { Store } from './store/index.ts'
 import type { CronJobLook, DelayedFilter, DelayedJobLook, DelayedPlace } from './store/looks.ts'
 

@@ -4,52 +4,43 @@ import type { Metrics } from '../../platform/metrics/index.ts'
 import type { Store } from './store/index.ts'
 import type { SkipReason } from './store/ledgers.ts'
 
-/** What happens to runs, for whoever counts: told inside the commit that stores it. */
+/** Counts what happens to runs. Called inside the commit that stores it. */
 export interface RunEvents {
   attemptEnded(status: 'success' | 'failed', latenessMs: number): void
   slotsSkipped(reason: SkipReason, count: number): void
   leaseReclaimed(): void
 }
 
-/** Hosts that a scrape looks at. */
+/** Hosts that a scrape reads at most. */
 const MOST_LANES = 500
 
 const LATENESS_SECONDS = [0.1, 0.5, 1, 5, 15, 60, 300, 3600] as const
 
-/** How the scheduler keeps up, for /metrics. */
+/** Metrics of the scheduler. */
 export function createClockworkMetrics(
   { metrics, clock, db: { afterCommit } }: { metrics: Metrics; clock: Clock; db: Db },
   { runs }: Pick<Store, 'runs'>,
 ): RunEvents {
-  const attempts = metrics.counter('clockwork_attempts_total', 'Ended attempts by outcome.')
+  const attempts = metrics.counter('clockwork_attempts_total', 'Job attempts by status.')
   const byStatus = {
     success: attempts.with({ status: 'success' }),
     failed: attempts.with({ status: 'failed' }),
   }
-  const skipped = metrics.counter(
-    'clockwork_slots_skipped_total',
-    'Slots without a run, by reason.',
-  )
+  const skipped = metrics.counter('clockwork_slots_skipped_total', 'Skipped runs by reason.')
   const byReason = {
     outage: skipped.with({ reason: 'outage' }),
     overlap: skipped.with({ reason: 'overlap' }),
   }
   const reclaimed = metrics
-    .counter('clockwork_leases_reclaimed_total', 'Runs of lost processes.')
+    .counter('clockwork_leases_reclaimed_total', 'Runs reclaimed from dead processes.')
     .with({})
   const lateness = metrics
-    .histogram(
-      'clockwork_lateness_seconds',
-      'Time between the moment an attempt was due and its start.',
-      LATENESS_SECONDS,
-    )
+    .histogram('clockwork_lateness_seconds', 'Start delay of attempts.', LATENESS_SECONDS)
     .with({})
-  metrics.gauge(
-    'clockwork_runs_ready',
-    'Runs that are due and not yet started, counted up to 10,000.',
-    () => [{ value: runs.standing() }],
-  )
-  metrics.gauge('clockwork_lag_seconds', 'Age of the oldest run that is not yet started.', () => {
+  metrics.gauge('clockwork_runs_ready', 'Due runs not started, up to 10,000.', () => [
+    { value: runs.standing() },
+  ])
+  metrics.gauge('clockwork_lag_seconds', 'Age of the oldest due run not started.', () => {
     const now = clock.now()
     return [{ value: Math.max(now - oldest(runs, now), 0) / 1000 }]
   })
@@ -65,7 +56,7 @@ export function createClockworkMetrics(
   }
 }
 
-/** Each lane is in order: the oldest of all is first in one of them. */
+/** Time of the oldest due run. Each lane is in order, so only the first run of each is read. */
 function oldest(runs: Store['runs'], now: number): number {
   let first = now
   let lane = runs.nextLane(undefined)

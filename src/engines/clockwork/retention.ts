@@ -1,7 +1,7 @@
+import { DAY_MS } from '../../platform/durations.ts'
 import type { RetentionRule } from '../../platform/retention.ts'
 import type { Store } from './store/index.ts'
 
-const DAY_MS = 86_400_000
 const SKIPS_KEPT_MS = 30 * DAY_MS
 /** A day is held against the same one a week before. */
 const HOURS_KEPT_MS = 15 * DAY_MS

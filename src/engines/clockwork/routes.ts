@@ -56,7 +56,7 @@ export function createRoutes(parts: {
       detail: {
         summary: 'Preview a schedule',
         description:
-          'The next ten runs, warnings, and whether the URL may be called. Stores nothing.',
+          'Returns the next ten runs, warnings, and whether the URL is allowed. Stores nothing.',
       },
       body: PreviewRequest,
       response: { 200: Preview, ...badBody, ...refused },
@@ -67,8 +67,8 @@ export function createRoutes(parts: {
       {
         scope,
         detail: {
-          summary: 'Read a cron job',
-          description: 'With the number of slots skipped in the last 30 days.',
+          summary: 'Get a cron job',
+          description: 'Includes the number of runs skipped in the last 30 days.',
         },
         response: { 200: CronJobDetail, ...refused, 404: Unknown },
       },
@@ -79,9 +79,8 @@ export function createRoutes(parts: {
       {
         scope,
         detail: {
-          summary: 'Change, pause or resume a cron job',
-          description:
-            'Only the given fields change; `headers` and `body` are replaced as a whole.',
+          summary: 'Update, pause or resume a cron job',
+          description: 'Changes only the given fields. Replaces `headers` and `body` as a whole.',
         },
         body: CronJobChange,
         response: { 200: CronJob, ...badBody, ...refused, 404: Unknown },
@@ -93,7 +92,7 @@ export function createRoutes(parts: {
         jobs.remove(caller, params.job_id).then(() => status(204, undefined)),
       {
         scope,
-        detail: { summary: 'Delete a cron job with its executions' },
+        detail: { summary: 'Delete a cron job and its executions' },
         response: { 204: Empty, ...refused, 404: Unknown },
       },
     )
@@ -102,7 +101,7 @@ export function createRoutes(parts: {
       async ({ caller, params, status }) => status(202, await jobs.runNow(caller, params.job_id)),
       {
         scope,
-        detail: { summary: 'Run a cron job now', description: 'Its schedule does not move.' },
+        detail: { summary: 'Run a cron job now', description: 'The schedule does not change.' },
         response: { 202: RunAccepted, ...refused, ...spent, 404: Unknown, 409: Conflict },
       },
     )
@@ -113,7 +112,7 @@ export function createRoutes(parts: {
         scope,
         detail: {
           summary: 'List executions of a cron job',
-          description: 'Newest first, the last 100.',
+          description: 'The last 100, newest first.',
         },
         response: { 200: t.Array(Execution), ...refused, 404: Unknown },
       },
@@ -123,7 +122,7 @@ export function createRoutes(parts: {
       ({ caller }) => delayed.list(caller.tenantId).map((job) => shownTo(caller, job)),
       {
         scope,
-        detail: { summary: 'List delayed jobs', description: 'By the time they run.' },
+        detail: { summary: 'List delayed jobs', description: 'Sorted by `run_at`.' },
         response: { 200: t.Array(DelayedJob), ...refused },
       },
     )
@@ -142,7 +141,7 @@ export function createRoutes(parts: {
       ({ caller, params }) => shownTo(caller, delayed.get(caller.tenantId, params.job_id)),
       {
         scope,
-        detail: { summary: 'Read a delayed job' },
+        detail: { summary: 'Get a delayed job' },
         response: { 200: DelayedJob, ...refused, 404: Unknown },
       },
     )
@@ -152,7 +151,7 @@ export function createRoutes(parts: {
         delayed.cancel(caller, params.job_id).then(() => status(204, undefined)),
       {
         scope,
-        detail: { summary: 'Cancel a delayed job', description: 'Possible while it is pending.' },
+        detail: { summary: 'Cancel a delayed job', description: 'Only while it is `pending`.' },
         response: { 204: Empty, ...refused, 404: Unknown, 409: Conflict },
       },
     )

@@ -1,5 +1,5 @@
 import { hideValues, maskHeaders } from '../../delivery/custom-headers.ts'
-import type { Caller } from '../../platform/keys.ts'
+import type { Caller } from '../../platform/caller.ts'
 import type { Execution } from './model.ts'
 
 type Reader = Pick<Caller, 'mayOnlyLook'>

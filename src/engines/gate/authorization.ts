@@ -1,4 +1,4 @@
-import type { Caller, KeyCaller } from '../../platform/keys.ts'
+import type { Caller, KeyCaller } from '../../platform/caller.ts'
 import type { Resources } from '../../platform/resources.ts'
 import { questionOf } from './authzen.ts'
 import type { Decisions } from './decisions.ts'

@@ -1,6 +1,6 @@
 import type { Db } from '../../db/open.ts'
+import type { Caller } from '../../platform/caller.ts'
 import { invalid } from '../../platform/errors.ts'
-import type { Caller } from '../../platform/keys.ts'
 import { isJsonObject, type JsonObject } from './documents/json.ts'
 import { mergePatch } from './documents/merge-patch.ts'
 import { type Projection, patchIdentity, setsState } from './documents/projection.ts'

@@ -40,7 +40,7 @@ export function createErasure(parts: {
     try {
       await db.commitFor(tenantId, () => erase(tenantId, identityId, SLICE))
     } catch (error) {
-      log.warn('erasure is put off', { tenantId, error: String(error) })
+      log.warn('erasure postponed', { tenantId, error: String(error) })
     }
   }
 

@@ -1,9 +1,10 @@
 import type { Delivery } from '../../delivery/index.ts'
 import type { Told } from '../../delivery/store/glances.ts'
 import type { Actor, Audit } from '../../platform/audit/index.ts'
+import type { Caller } from '../../platform/caller.ts'
 import type { Clock } from '../../platform/clock.ts'
 import { type Device, deviceOf } from '../../platform/device.ts'
-import type { Caller } from '../../platform/keys.ts'
+import { HOUR_MS } from '../../platform/durations.ts'
 import { END } from '../../platform/scan.ts'
 import { type EventType, webhookStream } from './events.ts'
 import type { AuthenticationMethod } from './model/sessions.ts'
@@ -32,7 +33,6 @@ export interface Frequency {
 
 /** Of each source: who wants more of it has the audit log and the webhooks' own. */
 const MOST = 15
-const HOUR_MS = 3_600_000
 const HOURS = 24
 /** Counted for a picture, which by then says enough. */
 const MOST_AN_HOUR = 1000

@@ -1,6 +1,6 @@
+import type { Caller } from '../../platform/caller.ts'
 import { createCursor, type Page, page } from '../../platform/cursor.ts'
 import { invalid } from '../../platform/errors.ts'
-import type { Caller } from '../../platform/keys.ts'
 import { foldEmail, normaliseEmail } from './email.ts'
 import type { IdentityDetail } from './model/identities.ts'
 import type { IdentityRow, State } from './store/identities.ts'

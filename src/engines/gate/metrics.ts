@@ -4,16 +4,13 @@ import type { Outcome } from './flows/kinds/kind.ts'
 import type { Submission } from './flows/submission.ts'
 import type { FlowKind } from './model/flows.ts'
 
-/** What is decided, for whoever counts. */
+/** Counts authorization decisions. */
 export interface AuthorizationEvents {
   decided(isAllowed: boolean): void
 }
 
 export function createAuthorizationMetrics(metrics: Metrics): AuthorizationEvents {
-  const decisions = metrics.counter(
-    'gate_decisions_total',
-    'Authorization questions answered, by their answer.',
-  )
+  const decisions = metrics.counter('gate_decisions_total', 'Authorization decisions by answer.')
   const allowed = decisions.with({ answer: 'allowed' })
   const denied = decisions.with({ answer: 'denied' })
   return { decided: (isAllowed) => (isAllowed ? allowed : denied).add() }
@@ -23,11 +20,11 @@ const METHODS = ['password', 'code', 'oidc', 'totp', 'lookup_secret'] as const
 const OUTCOMES = ['succeeded', 'second_factor_owed', 'failed', 'throttled'] as const
 type SignInOutcome = (typeof OUTCOMES)[number]
 
-/** What becomes of sign-ins, for whoever counts. */
+/** Counts sign-ins by outcome. */
 export interface SignInEvents {
   /**
-   * Counts what comes of a form of sign-in, or of a return from a provider, once that is on disk.
-   * To be sent a code, or to a provider, is no sign-in yet.
+   * Counts the outcome of a sign-in form, or of a provider's callback, once it is on disk. Sending a
+   * code, or the browser to a provider, doesn't count.
    */
   counted(
     kind: FlowKind,
@@ -37,10 +34,7 @@ export interface SignInEvents {
 }
 
 export function createSignInMetrics(metrics: Metrics): SignInEvents {
-  const signIns = metrics.counter(
-    'gate_sign_ins_total',
-    'Tries to sign in, by method and by what came of them.',
-  )
+  const signIns = metrics.counter('gate_sign_ins_total', 'Sign-in attempts by method and outcome.')
   for (const method of METHODS) for (const outcome of OUTCOMES) signIns.with({ method, outcome })
 
   const ended = (method: string, outcome: SignInOutcome) => signIns.add({ method, outcome })
@@ -70,7 +64,7 @@ const FIELDS: Record<(typeof METHODS)[number], string> = {
   lookup_secret: 'lookup_secret',
 }
 
-/** What a form calls its method can be any text; without one, its fields tell. */
+/** Method of a form. An unknown name is `other`; a form without a name is judged by its fields. */
 function methodOf(form: Submission): string {
   const named = form.again('method')
   const method =

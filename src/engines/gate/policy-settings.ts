@@ -1,6 +1,6 @@
+import type { Caller } from '../../platform/caller.ts'
 import type { Clock } from '../../platform/clock.ts'
 import { isoOrNull } from '../../platform/clock.ts'
-import type { Caller } from '../../platform/keys.ts'
 import type { Policies } from './model/settings.ts'
 import type { Policy } from './policy/parse.ts'
 import type { Pdp } from './policy/pdp.ts'

@@ -1,13 +1,11 @@
 import type { Db } from '../../db/open.ts'
 import type { Audit } from '../../platform/audit/index.ts'
-import type { Clock } from '../../platform/clock.ts'
+import type { Caller } from '../../platform/caller.ts'
 import { invalid } from '../../platform/errors.ts'
-import type { Caller } from '../../platform/keys.ts'
-import type { Mail } from '../../platform/mail/index.ts'
 import type { Metering } from '../../platform/metering/index.ts'
 import type { Codes } from './flows/codes.ts'
 import type { FlowKeeper } from './flows/flow.ts'
-import { requireAllowance } from './mail-allowance.ts'
+import type { MailAllowance } from './mail-allowance.ts'
 import type { People } from './people.ts'
 import type { Store } from './store/index.ts'
 
@@ -19,16 +17,15 @@ export type RecoveryMails = ReturnType<typeof createRecoveryMails>
 /** A way back in for somebody who has asked those who run the app for one. */
 export function createRecoveryMails(parts: {
   db: Db
-  clock: Clock
   audit: Audit
   store: Store
   people: People
-  mail: Mail
+  mailAllowance: MailAllowance
   keeper: FlowKeeper
   codes: Codes
   metering: Metering
 }) {
-  const { db, clock, audit, store, people, mail, keeper, codes, metering } = parts
+  const { db, audit, store, people, mailAllowance, keeper, codes, metering } = parts
 
   /**
    * A mail with a code and a link, good for as long as the flow that it begins. It goes to the
@@ -41,8 +38,8 @@ export function createRecoveryMails(parts: {
       if (person.state === 'inactive')
         throw invalid('the identity is inactive', { rule: 'not_allowed' })
       metering.reserve(caller)
-      requireAllowance(mail, { tenantId, value: person.email }, BY_HAND, clock.now())
-      store.codes.removeOfKind(tenantId, identityId, 'recovery')
+      mailAllowance.spend(caller, { value: person.email }, BY_HAND)
+      store.codes.removeOfKind(tenantId, identityId, { kind: 'recovery' })
       const flow = keeper.begin({ tenantId, kind: 'recovery', language: 'en' })
       codes.send(flow, {
         address: person.email,

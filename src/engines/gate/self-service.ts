@@ -22,6 +22,7 @@ import { createPresentFlow } from './flows/present.ts'
 import { createRecovered } from './flows/recovered.ts'
 import { createSessionAccess } from './flows/session-access.ts'
 import { createThrottle } from './flows/throttle.ts'
+import { createMailAllowance } from './mail-allowance.ts'
 import { createSignInMetrics } from './metrics.ts'
 import type { FlowKind } from './model/flows.ts'
 import type { ChangePassword } from './password-change.ts'
@@ -144,6 +145,7 @@ export function createSelfService(
     return person && presentIdentity(person, store.addresses.of(tenantId, person.id), schemaUrl)
   }
 
+  const mailAllowance = createMailAllowance(common)
   const flows = createFlows({
     ...forms,
     kinds,
@@ -166,8 +168,9 @@ export function createSelfService(
     callbackUrl,
     clientOf: createClientOf(web),
     offers,
-    verification: createVerification({ ...common, verifying }),
-    recoveryMails: createRecoveryMails({ ...common, codes }),
+    throttle,
+    verification: createVerification({ ...common, mailAllowance, verifying }),
+    recoveryMails: createRecoveryMails({ ...common, mailAllowance, codes }),
   }
 }
 

@@ -1,10 +1,10 @@
 import type { Db } from '../../db/open.ts'
 import type { Audit } from '../../platform/audit/index.ts'
+import type { Caller } from '../../platform/caller.ts'
 import { type Clock, isoTime } from '../../platform/clock.ts'
 import { isMinted, mintSecret, sha256 } from '../../platform/crypto.ts'
 import { fail, forbidden, notFound, unauthenticated } from '../../platform/errors.ts'
 import { newId } from '../../platform/ids.ts'
-import type { Caller } from '../../platform/keys.ts'
 import { SESSIONS_KEPT } from './limits.ts'
 import type {
   AssuranceLevel,

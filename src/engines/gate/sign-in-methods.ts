@@ -1,6 +1,6 @@
 import { PROVIDERS, type ProviderName } from '../../config/index.ts'
+import type { Caller } from '../../platform/caller.ts'
 import { invalid, notFound, type Rule } from '../../platform/errors.ts'
-import type { Caller } from '../../platform/keys.ts'
 import type { Tenants } from '../../platform/tenants.ts'
 import type { Offers } from './flows/offers.ts'
 import type {

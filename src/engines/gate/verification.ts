@@ -1,13 +1,12 @@
 import type { Db } from '../../db/open.ts'
 import type { Audit } from '../../platform/audit/index.ts'
-import { type Clock, isoTime } from '../../platform/clock.ts'
+import type { Caller } from '../../platform/caller.ts'
+import { isoTime } from '../../platform/clock.ts'
 import { fail, invalid, notFound } from '../../platform/errors.ts'
-import type { Caller } from '../../platform/keys.ts'
-import type { Mail } from '../../platform/mail/index.ts'
 import type { Metering } from '../../platform/metering/index.ts'
 import type { FlowKeeper } from './flows/flow.ts'
 import type { Verifying } from './flows/kinds/verification.ts'
-import { requireAllowance } from './mail-allowance.ts'
+import type { MailAllowance } from './mail-allowance.ts'
 import type { StartedFlow } from './model/identities.ts'
 import type { People } from './people.ts'
 import type { Store } from './store/index.ts'
@@ -20,16 +19,15 @@ export type Verification = ReturnType<typeof createVerification>
 /** What a tenant's own server does about addresses that are not proven. */
 export function createVerification(parts: {
   db: Db
-  clock: Clock
   audit: Audit
   store: Store
   people: People
-  mail: Mail
+  mailAllowance: MailAllowance
   keeper: FlowKeeper
   verifying: Verifying
   metering: Metering
 }) {
-  const { db, clock, audit, store, people, mail, keeper, verifying, metering } = parts
+  const { db, audit, store, people, mailAllowance, keeper, verifying, metering } = parts
 
   /**
    * A new mail to somebody whose address is not proven; codes of earlier ones die. Its code and its
@@ -46,7 +44,7 @@ export function createVerification(parts: {
       if (person.state === 'inactive')
         throw invalid('the identity is inactive', { rule: 'not_allowed' })
       metering.reserve(caller)
-      requireAllowance(mail, address, RESENT, clock.now())
+      mailAllowance.spend(caller, address, RESENT)
       const flow = keeper.begin({
         tenantId,
         kind: 'verification',

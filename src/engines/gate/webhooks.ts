@@ -4,11 +4,12 @@ import { createDeliveryLog, type DeliveryLog } from '../../http/delivery-log/del
 import type { Rotated, Rotation, TestResult } from '../../http/delivery-log/model.ts'
 import { presentTest } from '../../http/delivery-log/present.ts'
 import { rotateSecret } from '../../http/delivery-log/rotation.ts'
+import type { Caller } from '../../platform/caller.ts'
 import { type Clock, isoTime } from '../../platform/clock.ts'
 import { createCursor } from '../../platform/cursor.ts'
+import { HOUR_MS } from '../../platform/durations.ts'
 import { invalid } from '../../platform/errors.ts'
 import { newId } from '../../platform/ids.ts'
-import type { Caller } from '../../platform/keys.ts'
 import type { Metering } from '../../platform/metering/index.ts'
 import { EVENT_TYPES, type EventType, eventOf, webhookStream } from './events.ts'
 import type {
@@ -21,7 +22,6 @@ import type {
 
 export type Webhooks = ReturnType<typeof createWebhooks>
 
-const HOUR_MS = 3_600_000
 const HOURS = 24
 
 /** Attempts of one hour, which is told by when it began. */

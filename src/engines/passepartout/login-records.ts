@@ -2,6 +2,7 @@ import { type Clock, isoOrNull, isoTime } from '../../platform/clock.ts'
 import { isSame, sha256 } from '../../platform/crypto.ts'
 import { createCursor, type Page, page } from '../../platform/cursor.ts'
 import { type Device, deviceOf } from '../../platform/device.ts'
+import { HOUR_MS } from '../../platform/durations.ts'
 import type { Environment } from '../../platform/engines.ts'
 import { fail, notFound } from '../../platform/errors.ts'
 import type { MessengerPlatform } from './messenger.ts'
@@ -173,7 +174,6 @@ export function createLoginRecords(parts: {
 const MOST_FOUND = 20
 const MOST_OF_PERSON = 10
 
-const HOUR_MS = 3_600_000
 const HOURS = 24
 /** In each state: more make no better picture. */
 const MOST_COUNTED = 500

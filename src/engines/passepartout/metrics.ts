@@ -9,10 +9,10 @@ const LOGIN_EVENTS = [
   'turned_away',
 ] as const
 
-/** What becomes of a sign-in. */
+/** What happened to a sign-in. */
 export type LoginEvent = (typeof LOGIN_EVENTS)[number]
 
-/** The reasons of a `MessengerError`, and what broke on our side. */
+/** The reasons of a `MessengerError`, and `broken` for errors of Gatehouse. */
 const FAILURES = [
   'unauthorized',
   'forbidden',
@@ -23,10 +23,10 @@ const FAILURES = [
   'broken',
 ] as const
 
-/** Whoever counts. */
+/** Counts messenger sign-ins and failed calls. */
 export interface LoginEvents {
   happened(what: LoginEvent): void
-  /** A call to a messenger that came to nothing. */
+  /** A call to a messenger has failed. */
   callFailed(reason: string): void
 }
 
@@ -34,17 +34,17 @@ export function createLoginMetrics(
   metrics: Metrics,
   gauges: { receiving: () => number; waiting: () => number },
 ): LoginEvents {
-  const logins = metrics.counter('logins_total', 'Messenger sign-ins, by what happened.')
+  const logins = metrics.counter('logins_total', 'Messenger sign-ins by event.')
   const failures = metrics.counter(
     'messenger_failures_total',
-    'Calls to messengers that failed, by reason.',
+    'Failed calls to messengers by reason.',
   )
   for (const what of LOGIN_EVENTS) logins.with({ what })
   for (const reason of FAILURES) failures.with({ reason })
   metrics.gauge('bots_receiving', 'Bots whose messages this process receives.', () => [
     { value: gauges.receiving() },
   ])
-  metrics.gauge('logins_held', 'Questions for a status that wait for news.', () => [
+  metrics.gauge('logins_held', 'Status requests held until the sign-in changes.', () => [
     { value: gauges.waiting() },
   ])
   return {

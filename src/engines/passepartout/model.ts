@@ -11,21 +11,21 @@ export const Client = lenient({
     t.String({
       maxLength: 64,
       expected: 'an IP address',
-      description: 'Address of the browser or device.',
+      description: 'IP address of the browser or device.',
       examples: ['203.0.113.7'],
     }),
   ),
   user_agent: t.Optional(
     t.String({
       maxLength: LONGEST_USER_AGENT,
-      description: 'Its `User-Agent`; shown as the name of a browser and a system.',
+      description: '`User-Agent` of the browser; shown to the user as browser and system.',
     }),
   ),
   label: t.Optional(
     t.String({
       minLength: 1,
       maxLength: LONGEST_LABEL,
-      description: 'A name for the place, such as "Web shop" or "Kitchen tablet".',
+      description: 'Name of the place, such as "Web shop" or "Kitchen tablet".',
     }),
   ),
 })
@@ -39,13 +39,13 @@ export const NewLogin = t.Nullable(
 export type NewLogin = typeof NewLogin.static
 
 export const StartedLogin = t.Object({
-  nonce: t.String({ description: 'Names the attempt; keep it on your server.' }),
-  deep_link: t.String({ description: 'Where the person is sent, as a link or a QR code.' }),
+  nonce: t.String({ description: 'Identifies the attempt. Keep it on your server.' }),
+  deep_link: t.String({ description: 'Link for the user, to open or scan as a QR code.' }),
   expires_at: Timestamp,
-  poll_interval: Type.Integer({ description: 'Seconds between two questions for the status.' }),
+  poll_interval: Type.Integer({ description: 'Seconds to wait between status requests.' }),
   match_code: t.Optional(
     t.String({
-      description: 'Show it to the person: the bot asks which number they see.',
+      description: 'Show this number to the user, who taps it in the chat.',
       examples: ['47'],
     }),
   ),
@@ -53,7 +53,7 @@ export const StartedLogin = t.Object({
 export type StartedLogin = typeof StartedLogin.static
 
 export const User = t.Object({
-  id: t.String({ description: 'The `subject` of their tokens.' }),
+  id: t.String({ description: "The `subject` of the user's tokens." }),
   platform: oneOf(PLATFORMS),
   platform_user_id: t.String(),
   username: t.Nullable(t.String()),
@@ -75,7 +75,7 @@ export const LoginQuestion = t.Object(
         schema: {
           minimum: 0,
           maximum: LONGEST_WAIT,
-          description: 'Holds the answer for up to so many seconds, until there is news.',
+          description: 'Holds the response for up to this many seconds, until the status changes.',
         },
       }),
     ),

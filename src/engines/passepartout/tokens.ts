@@ -1,9 +1,9 @@
 import type { Db } from '../../db/open.ts'
 import type { Introspection } from '../../http/introspection.ts'
 import type { Audit } from '../../platform/audit/index.ts'
+import type { Caller } from '../../platform/caller.ts'
 import { type Clock, isoTime } from '../../platform/clock.ts'
 import { isMinted, mintSecret, sha256 } from '../../platform/crypto.ts'
-import type { Caller } from '../../platform/keys.ts'
 import { type Owner, ownerOf } from './owner.ts'
 import type { Store } from './store/index.ts'
 

@@ -1,7 +1,7 @@
 import type { Delivery } from '../../delivery/index.ts'
 import { createDeliveryLog, type DeliveryLog } from '../../http/delivery-log/deliveries.ts'
+import type { Caller } from '../../platform/caller.ts'
 import { createCursor } from '../../platform/cursor.ts'
-import type { Caller } from '../../platform/keys.ts'
 import type { Metering } from '../../platform/metering/index.ts'
 import { ownList, streamOf } from './stream.ts'
 

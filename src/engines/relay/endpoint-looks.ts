@@ -1,10 +1,10 @@
-import { filterOf } from '../../delivery/directory.ts'
 import { HEALTHY } from '../../delivery/health.ts'
 import type { Delivery } from '../../delivery/index.ts'
-import { verdictOf } from '../../delivery/matching.ts'
+import { filterOf, verdictOf } from '../../delivery/matching.ts'
 import type { LookRow, ReplayRest } from '../../delivery/store/endpoint-looks.ts'
+import type { Caller } from '../../platform/caller.ts'
 import { type Clock, isoOrNull, isoTime } from '../../platform/clock.ts'
-import type { Caller } from '../../platform/keys.ts'
+import { DAY_MS } from '../../platform/durations.ts'
 import type { Endpoint, Stats } from './model/endpoints.ts'
 import { presentHealth, presentStats } from './present.ts'
 import { streamOf } from './stream.ts'
@@ -40,7 +40,6 @@ export const REPLAY_COUNTED = 5000
 /** Deliveries that one with an attempt is looked for in. */
 const TRIED_LOOKED_THROUGH = 100
 
-const DAY_MS = 86_400_000
 /** With more endpoints the sum of their hours costs more than a page may. */
 const ENDPOINTS_SUMMED = 200
 /** For so long it is remembered then: the picture of a day does not change by it. */

@@ -6,10 +6,11 @@ import { checkEventType } from '../../delivery/matching.ts'
 import type { Rotated, Rotation, TestResult } from '../../http/delivery-log/model.ts'
 import { presentTest } from '../../http/delivery-log/present.ts'
 import { rotateSecret } from '../../http/delivery-log/rotation.ts'
+import type { Caller } from '../../platform/caller.ts'
 import { type Clock, isoTime } from '../../platform/clock.ts'
 import { createCursor, type Page, page } from '../../platform/cursor.ts'
+import { DAY_MS } from '../../platform/durations.ts'
 import { invalid } from '../../platform/errors.ts'
-import type { Caller } from '../../platform/keys.ts'
 import type { Metering } from '../../platform/metering/index.ts'
 import { parseTimestamp } from '../../platform/timestamp.ts'
 import type {
@@ -26,7 +27,6 @@ import { presentEndpoint, presentStats } from './present.ts'
 import type { Store } from './store/index.ts'
 import { environmentOf, ownList, streamOf } from './stream.ts'
 
-const DAY_MS = 86_400_000
 const REPLAYED_A_SECOND = 10
 /** Code of what is wrong with a query. */
 const IN_QUERY = 'invalid_request'

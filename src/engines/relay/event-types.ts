@@ -1,6 +1,6 @@
+import type { Caller } from '../../platform/caller.ts'
 import { createCursor, type Page, page } from '../../platform/cursor.ts'
 import { fail, notFound } from '../../platform/errors.ts'
-import type { Caller } from '../../platform/keys.ts'
 import type { EventTypeSeen } from './model/event-types.ts'
 import { presentEventType, presentEventTypeDetail } from './present.ts'
 import type { Store } from './store/index.ts'

@@ -1,6 +1,7 @@
+import type { EndpointSummary } from '../../delivery/store/endpoints.ts'
 import type { MessageRow } from '../../delivery/store/messages.ts'
 import type { DeliveryView } from '../../delivery/store/rows.ts'
-import type { Addressee, Fate } from '../../delivery/verdicts.ts'
+import type { Fate } from '../../delivery/verdicts.ts'
 import { statusOf } from '../../http/delivery-log/present.ts'
 import { isoTime } from '../../platform/clock.ts'
 import type { MessageDetail, Verdict } from './model/messages.ts'
@@ -45,7 +46,7 @@ const afterArrival = ({ state, succeededAt }: DeliveryView, since: string): stri
     ? since
     : `delivered at ${isoTime(succeededAt)}; since it was sent again: ${since}`
 
-function progress(delivery: DeliveryView, endpoint: Addressee | null): string {
+function progress(delivery: DeliveryView, endpoint: EndpointSummary | null): string {
   const { attempts, run, dueAt, endedAt } = delivery
   const tried = `${attempts} ${attempts === 1 ? 'attempt' : 'attempts'}`
   const at = endedAt === null ? '' : ` at ${isoTime(endedAt)}`

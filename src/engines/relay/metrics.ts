@@ -2,17 +2,17 @@ import type { Db } from '../../db/open.ts'
 import type { Environment } from '../../platform/engines.ts'
 import type { Metrics } from '../../platform/metrics/index.ts'
 
-/** What comes in, for whoever counts: told inside the commit that keeps it. */
+/** Counts accepted messages. Called inside the commit that stores them. */
 export interface RelayEvents {
   accepted(environment: Environment): void
-  /** A message whose idempotency key was known. */
+  /** A message came with a known idempotency key. */
   repeated(): void
 }
 
 export function createRelayMetrics(metrics: Metrics, { afterCommit }: Db): RelayEvents {
-  const accepted = metrics.counter('relay_messages_total', 'Messages accepted, by environment.')
+  const accepted = metrics.counter('relay_messages_total', 'Accepted messages by environment.')
   const repeated = metrics
-    .counter('relay_repeats_total', 'Messages sent again by their key.')
+    .counter('relay_repeats_total', 'Messages repeated with a known idempotency key.')
     .with({})
   const byEnvironment = {
     live: accepted.with({ environment: 'live' }),

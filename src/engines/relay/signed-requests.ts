@@ -2,9 +2,9 @@ import { maskHeaders } from '../../delivery/custom-headers.ts'
 import type { Delivery } from '../../delivery/index.ts'
 import { composeRequest } from '../../delivery/request.ts'
 import { liveSecrets } from '../../delivery/signing-secrets.ts'
+import type { Caller } from '../../platform/caller.ts'
 import type { Clock } from '../../platform/clock.ts'
 import { fail, notFound } from '../../platform/errors.ts'
-import type { Caller } from '../../platform/keys.ts'
 import { streamOf } from './stream.ts'
 
 /** What a resend of a delivery would send at this moment, for somebody to send by hand. */

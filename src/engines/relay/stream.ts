@@ -1,6 +1,6 @@
 import type { Stream } from '../../delivery/stream.ts'
+import type { Caller } from '../../platform/caller.ts'
 import type { Environment } from '../../platform/engines.ts'
-import type { Caller } from '../../platform/keys.ts'
 
 /** Whose events, and of which environment. */
 export type Producer = Pick<Caller, 'tenantId' | 'environment'>

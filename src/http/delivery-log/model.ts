@@ -31,9 +31,9 @@ export const Delivery = t.Object({
   event_type: t.String(),
   status: oneOf(STATUSES),
   held_reason: oneOfOrNull(['inactive', 'breaker'], {
-    description: 'Why a held delivery is held.',
+    description: 'Why the delivery is held.',
   }),
-  run: Type.Integer({ description: 'Goes up with each resend or replay of an ended delivery.' }),
+  run: Type.Integer({ description: 'Increases with each resend or replay of an ended delivery.' }),
   attempts: Count,
   next_attempt_at: OptionalTimestamp,
   created_at: Timestamp,
@@ -48,7 +48,7 @@ const Response = t.Nullable(
   t.Object({
     status: Type.Integer(),
     headers: t.Array(t.Array(t.String()), { description: 'Pairs of name and value.' }),
-    body: t.String({ description: 'The first 16 KB.' }),
+    body: t.String({ description: 'First 16 KB.' }),
   }),
 )
 const AttemptError = t.Nullable(t.Object({ code: t.String(), message: t.String() }))
@@ -72,7 +72,7 @@ export type Attempt = typeof Attempt.static
 
 export const DeliveryDetail = t.Object({
   ...Delivery.properties,
-  request_body: t.String({ description: 'What every attempt sends, byte for byte.' }),
+  request_body: t.String({ description: 'The body that every attempt sends, byte for byte.' }),
   attempt_log: t.Array(Attempt, { description: 'The last 100, oldest first.' }),
 })
 export type DeliveryDetail = typeof DeliveryDetail.static
@@ -96,7 +96,7 @@ export const USUAL_GRACE_S = 86_400
 export const GivenSecret = t.Optional(
   t.String({
     expected: 'whsec_ and base64 of 24 to 75 bytes',
-    description: 'One that the receiver already knows; a new one is made without it.',
+    description: 'A secret that the receiver already knows. Default: a new one.',
   }),
 )
 
@@ -107,14 +107,14 @@ export const Rotation = lenient({
       minimum: 0,
       maximum: 604_800,
       default: USUAL_GRACE_S,
-      description: 'How long the secret before signs beside the new one.',
+      description: 'How long the previous secret also signs.',
     }),
   ),
 })
 export type Rotation = typeof Rotation.static
 
 export const Rotated = t.Object({
-  secret: t.String({ description: 'Shown this once.' }),
+  secret: t.String({ description: 'Shown only once.' }),
   previous_expires_at: OptionalTimestamp,
 })
 export type Rotated = typeof Rotated.static

@@ -1,7 +1,7 @@
 import type { Endpoints } from '../../delivery/endpoints.ts'
 import type { Stream } from '../../delivery/stream.ts'
+import type { Caller } from '../../platform/caller.ts'
 import { isoOrNull } from '../../platform/clock.ts'
-import type { Caller } from '../../platform/keys.ts'
 import { type Rotated, type Rotation, USUAL_GRACE_S } from './model.ts'
 
 /** Makes the secret of an endpoint another one, in the words of the API. */

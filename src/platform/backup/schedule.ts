@@ -49,11 +49,13 @@ export function createBackups(parts: {
   const reach = createReach(clock)
   const retryMs = Math.min(everyMs, LONGEST_RETRY_MS)
   const store = createBackupStore(db)
-  const made = metrics.counter('backups_total', 'Backups of the schedule by result.')
+  const made = metrics.counter('backups_total', 'Scheduled backups by result.')
   const [succeeded, failed] = [made.with({ result: 'success' }), made.with({ result: 'failure' })]
-  metrics.gauge('backup_last_success_timestamp_seconds', 'End of the last good backup.', () => [
-    { value: Math.floor((store.latest(clock.now())?.endedAt ?? 0) / 1000) },
-  ])
+  metrics.gauge(
+    'backup_last_success_timestamp_seconds',
+    'Time of the last successful backup, in Unix time; 0 for never.',
+    () => [{ value: Math.floor((store.latest(clock.now())?.endedAt ?? 0) / 1000) }],
+  )
   let running = false
   let looking: Promise<void> | undefined
   const abort = new AbortController()
@@ -94,7 +96,7 @@ export function createBackups(parts: {
       if (row) await make(row)
     } catch (error) {
       if (error instanceof DatabaseLostError) return
-      log.error('backups are held up', { error: messageOf(error) })
+      log.error('backup schedule failed', { error: messageOf(error) })
     }
   }
 
@@ -113,7 +115,7 @@ export function createBackups(parts: {
     const begun = begin(also)
     looking = begun
       .then(make)
-      .catch((error) => log.error('a backup was not made', { error: messageOf(error) }))
+      .catch((error) => log.error('backup could not be made', { error: messageOf(error) }))
       .finally(() => {
         looking = undefined
         if (running) cancelTimer = clock.after(sleepMs(), look)

@@ -169,7 +169,7 @@ export function createDueLoop<Item extends Lane, Outcome>(parts: {
     Promise.resolve()
       .then(() => queue.perform(item, abort.signal))
       .catch((error) => {
-        log.error('due work broke', { queue: queue.name, error: String(error) })
+        log.error('due work failed', { queue: queue.name, error: String(error) })
         return queue.broken(item, error)
       })
       .then((outcome) => {

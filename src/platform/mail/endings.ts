@@ -37,7 +37,7 @@ export function createEndings(parts: {
     if (at === undefined) return fail(mail, reason)
     const wait = { state: hasServer ? 'waiting' : 'kept', dueAt: at, lastError: reason } as const
     if (!line.rearm(mail, wait)) return undefined
-    afterCommit(() => log.warn('mail is to be tried again', { ...namesOf(mail), reason }))
+    afterCommit(() => log.warn('mail will be retried', { ...namesOf(mail), reason }))
     return hasServer ? at : undefined
   }
 
@@ -59,7 +59,7 @@ export function createEndings(parts: {
   function failed(mail: MailRow, reason: string) {
     afterCommit(() => {
       events.ended('failed')
-      log.warn('mail was given up', { ...namesOf(mail), reason })
+      log.warn('mail not delivered', { ...namesOf(mail), reason })
     })
   }
 

@@ -1,14 +1,14 @@
 import type { Metrics } from '../metrics/index.ts'
 import type { Store } from './store/index.ts'
 
-/** What happens to mails, for whoever counts. */
+/** Counts finished emails. */
 export interface MailEvents {
   ended(result: 'sent' | 'failed'): void
 }
 
-/** How mail gets through, for /metrics. */
+/** Metrics of emails. */
 export function createMailMetrics(metrics: Metrics, { line }: Store): MailEvents {
-  const ended = metrics.counter('mails_total', 'Mails that were sent or given up, by result.')
+  const ended = metrics.counter('mails_total', 'Finished emails by result.')
   const byResult = {
     sent: ended.with({ result: 'sent' }),
     failed: ended.with({ result: 'failed' }),
@@ -16,7 +16,7 @@ export function createMailMetrics(metrics: Metrics, { line }: Store): MailEvents
   const states = ['ready', 'waiting'] as const
   metrics.gauge(
     'mails_open',
-    'Mails that are due and not under way, or wait for a retry, each counted up to 10,000.',
+    'Emails that are due or waiting for a retry, up to 10,000 each.',
     () => states.map((state) => ({ labels: { state }, value: line.count(state) })),
   )
   return { ended: (result) => byResult[result].add() }

@@ -79,7 +79,7 @@ export function createMailQueue(parts: {
     try {
       return body === null ? undefined : bodies.open(id, body)
     } catch (error) {
-      log.error('mail cannot be opened', { mailId: id, error: String(error) })
+      log.error('mail cannot be decrypted', { mailId: id, error: String(error) })
       return undefined
     }
   }

@@ -1,8 +1,7 @@
-const SECOND = 1000
-const MINUTE = 60 * SECOND
+import { MINUTE_MS, SECOND_MS } from '../durations.ts'
 
 /** The wait after each failed try; the last one repeats. */
-const DELAYS_MS = [10 * SECOND, MINUTE, 5 * MINUTE, 30 * MINUTE, 60 * MINUTE]
+const DELAYS_MS = [10 * SECOND_MS, MINUTE_MS, 5 * MINUTE_MS, 30 * MINUTE_MS, 60 * MINUTE_MS]
 
 /** When the try after number `tries` is made; undefined when it would come too late for anybody. */
 export function nextTryAt(failed: {

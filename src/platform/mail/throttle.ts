@@ -1,3 +1,4 @@
+import { MINUTE_MS } from '../durations.ts'
 import { WITHHELD } from './post.ts'
 import type { RecipientHash } from './recipient-hash.ts'
 import type { Store } from './store/index.ts'
@@ -5,21 +6,19 @@ import type { Store } from './store/index.ts'
 /** Whether an address may be written to now, or when it may again. */
 export type Allowance = { allowed: true } | { allowed: false; retryAfterMs: number }
 
-const MINUTE = 60_000
-
 /** So many mails in so long: enough for whoever lost one, too few to pester anybody. */
 const LIMITS = [
-  { most: 1, withinMs: MINUTE / 2 },
-  { most: 5, withinMs: 60 * MINUTE },
+  { most: 1, withinMs: MINUTE_MS / 2 },
+  { most: 5, withinMs: 60 * MINUTE_MS },
 ]
 /** How long a mail counts. */
 export const COUNTED_MS = Math.max(...LIMITS.map(({ withinMs }) => withinMs))
 const MOST = Math.max(...LIMITS.map(({ most }) => most))
 
 /** The same where everybody may ask. Beyond the hour's mails there is still one in a while. */
-const GAP = { most: 1, withinMs: MINUTE / 2 }
-const HOURLY = { most: 8, withinMs: 60 * MINUTE }
-const STEADY = { most: 1, withinMs: 7.5 * MINUTE }
+const GAP = { most: 1, withinMs: MINUTE_MS / 2 }
+const HOURLY = { most: 8, withinMs: 60 * MINUTE_MS }
+const STEADY = { most: 1, withinMs: 7.5 * MINUTE_MS }
 
 /** Of all kinds together: somebody else is at it, and nobody is told to wait. */
 const MOST_OF_ALL = 10

@@ -2,10 +2,10 @@ import type { Config } from '../../config/index.ts'
 import { DatabaseLostError } from '../../db/errors.ts'
 import type { Db } from '../../db/open.ts'
 import type { Audit } from '../audit/index.ts'
+import type { Caller, Charge, KeyCaller } from '../caller.ts'
 import { type Clock, sleep } from '../clock.ts'
 import { ENGINES } from '../engines.ts'
 import { fail, notFound } from '../errors.ts'
-import type { Caller, KeyCaller } from '../keys.ts'
 import type { Log } from '../log.ts'
 import type { Metrics } from '../metrics/index.ts'
 import { createReadCache } from '../read-cache.ts'
@@ -28,15 +28,6 @@ const FLUSH_MS = 500
 /** Once a process holds more than this share of what is left, the others are to know at once. */
 const SCARCE = 1 / 10
 const REMEMBERED_MONTHS = 1000
-
-/** What one request has taken of its tenant's month. Mutable: it goes along with the request. */
-export interface Charge {
-  /** The day for which it counts: when it came, or when it was promised a place. */
-  day: string
-  state: 'open' | 'reserved' | 'counted' | 'uncounted'
-  /** True for one of the last: its count is stored at once, for other processes to see. */
-  isScarce: boolean
-}
 
 /** What the caller's answers say of the month: whole requests. */
 export interface Quota {
@@ -71,7 +62,7 @@ export function createMetering(parts: {
   const usage = createUsage({ store, clock, allowance, config, flush })
   const requests = metrics.counter(
     'requests_metered_total',
-    'Requests with a key that count for the month of their tenant.',
+    'Requests with a key that count toward the monthly allowance.',
   )
   const byEngine = new Map(ENGINES.map((engine) => [engine, requests.with({ engine })]))
   let cancelFlush: (() => void) | undefined

@@ -1,4 +1,4 @@
-/** A number of the moment, read when somebody asks for the metrics. */
+/** A current value, read at each scrape. */
 export interface Reading {
   labels?: Labels
   value: number
@@ -35,8 +35,8 @@ export function createMetrics() {
     return {
       add: (labels: Labels, n = 1) => void bump(labelText(labels), n),
       /**
-       * For hot paths: the labels are written out once. Shown as 0 from then on, without which
-       * nobody could tell the first event from the beginning of the series.
+       * For hot paths: the labels are rendered once. The series starts at 0, so that `rate()` sees
+       * the first event.
        */
       with(labels: Labels) {
         const key = labelText(labels)
@@ -50,7 +50,7 @@ export function createMetrics() {
   const gauge = (name: string, help: string, read: () => Reading[]) =>
     readings(name, help, 'gauge', read)
 
-  /** Counts up as well, but somebody else does the counting: read at each scrape. */
+  /** A counter kept elsewhere, read at each scrape. */
   const total = (name: string, help: string, read: () => Reading[]) =>
     readings(name, help, 'counter', read)
 
@@ -111,7 +111,7 @@ export function createMetrics() {
 
 const SCRAPE_ERRORS: Omit<Metric, 'lines'> = {
   name: 'scrape_errors_total',
-  help: 'Metrics that could not be read, and were left out of an answer.',
+  help: 'Metrics left out because they could not be read.',
   type: 'counter',
 }
 

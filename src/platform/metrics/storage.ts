@@ -14,25 +14,25 @@ export function createStorageMetrics(metrics: Metrics, db: Db) {
   metrics.gauge('database_size_bytes', 'Size of the database file.', () => [
     { value: sizeOf(db.file) },
   ])
-  metrics.gauge('wal_size_bytes', 'Size of the write-ahead log beside it.', () => [
+  metrics.gauge('wal_size_bytes', 'Size of the write-ahead log of the database.', () => [
     { value: sizeOf(logOf(db.file)) },
   ])
-  metrics.gauge('database_free_disk_bytes', 'Room that is left where the database is.', () => [
+  metrics.gauge('database_free_disk_bytes', 'Free space on the disk of the database.', () => [
     { value: roomAt(dirname(db.file)) },
   ])
   const alive = db.orm.select({ count: sql<number>`count(*)` }).from(instances).prepare()
-  metrics.gauge('instances_alive', 'Processes on this data directory, by their heartbeats.', () => [
+  metrics.gauge('instances_alive', 'Live processes on this data directory.', () => [
     { value: alive.get()?.count ?? 0 },
   ])
   const duration = metrics.histogram(
     'commit_duration_seconds',
-    'Time that a transaction took, with the wait for the disk.',
+    'Duration of transactions, including the wait for the disk.',
     COMMIT_SECONDS,
   )
-  const works = metrics.histogram('commit_works', 'Writes that shared a transaction.', WORKS)
+  const works = metrics.histogram('commit_works', 'Writes per transaction.', WORKS)
   const failures = metrics.counter(
     'storage_failures_total',
-    'Writes that the disk or the database did not take.',
+    'Writes that failed in the disk or database.',
   )
   const [inSeconds, inWorks, lost] = [duration.with({}), works.with({}), failures.with({})]
   db.observe({

@@ -2,6 +2,7 @@ import { lookup } from 'node:dns/promises'
 import type { Clock } from '../clock.ts'
 import { type Call, untilCut } from './call.ts'
 import { CallFailure, errorCode } from './failure.ts'
+import { createStubResolver, isNotFound } from './stub-resolver.ts'
 
 export interface ResolvedAddress {
   address: string
@@ -13,23 +14,30 @@ export type Resolve = (host: string) => Promise<ResolvedAddress[]>
 
 const KEPT_MS = 30_000
 const MOST_KEPT = 1000
+/** A name server can give thousands, which would be kept. */
+const MAX_ADDRESSES = 100
 const LONGEST_LOOKUP_MS = 5000
 
-/** The system's resolver, so that `/etc/hosts` and the container's names count. */
-export const systemResolve: Resolve = async (host) => {
+const lookUp: Resolve = async (host) => {
   const found = await lookup(host, { all: true })
   return found.map(({ address, family }) => ({ address, family: family === 6 ? 6 : 4 }))
 }
 
 /**
+ * Looks names up as the system is configured to, so that `/etc/hosts` and the container's names count.
+ * Takes no thread: macOS has a `lookup` that needs none.
+ */
+export const systemResolve: Resolve = process.platform === 'darwin' ? lookUp : createStubResolver()
+
+/**
  * Asks once per host and half minute, and once for all who ask at the same time: a burst of
- * jobs for one host must not fill the threads that look names up. Failures are not kept.
+ * jobs for one host is one question to its name server. Failures are not kept.
  */
 export function cachedResolve(clock: Clock, resolve: Resolve): Resolve {
   const kept = new Map<string, { until: number; answer: Promise<ResolvedAddress[]> }>()
 
   function ask(host: string) {
-    const answer = resolve(host)
+    const answer = resolve(host).then((addresses) => requireFew(addresses, host))
     kept.delete(host)
     kept.set(host, { until: clock.monotonic() + KEPT_MS, answer })
     dropOldest()
@@ -52,6 +60,11 @@ export function cachedResolve(clock: Clock, resolve: Resolve): Resolve {
     const known = kept.get(host)
     return known && known.until > clock.monotonic() ? known.answer : ask(host)
   }
+}
+
+function requireFew(addresses: ResolvedAddress[], host: string): ResolvedAddress[] {
+  if (addresses.length <= MAX_ADDRESSES) return addresses
+  throw failed(`${host} has more than ${MAX_ADDRESSES} addresses`)
 }
 
 /** Turns whatever a resolver does, also nothing, into addresses or a `CallFailure`. */
@@ -78,12 +91,11 @@ export async function resolveInTime(
 
 const failed = (what: string) => new CallFailure('dns', `DNS lookup failed: ${what}`)
 
-/** The resolver's code, with the prefix that c-ares puts before it taken off. */
+/** What a resolver's error says to people. */
 function reasonOf(error: unknown, host: string): string {
-  const code = errorCode(error).replace(/^DNS_/, '')
-  if (code === 'ENOTFOUND' || code === 'ENODATA' || code === 'ENONAME')
-    return `no such host ${host}`
-  if (code === 'EAI_AGAIN' || code === 'ESERVFAIL')
-    return `the name server gave no answer for ${host}`
-  return `${host} (${code})`
+  if (isNotFound(error)) return `no such host ${host}`
+  const code = errorCode(error)
+  return NO_ANSWER.has(code) ? `the name server gave no answer for ${host}` : `${host} (${code})`
 }
+
+const NO_ANSWER = new Set(['EAI_AGAIN', 'ESERVFAIL', 'ETIMEOUT', 'ECONNREFUSED', 'EREFUSED'])

@@ -1,18 +1,26 @@
+import type { Db } from '../../db/open.ts'
+import type { Clock } from '../clock.ts'
 import { invalid } from '../errors.ts'
 import { createArrivals } from './arrivals.ts'
 import type { Arrival, Ending } from './contents.ts'
-import type { ImportParts } from './import.ts'
 import { atLine } from './lines.ts'
+import type { PortableTable } from './table.ts'
 
 /** Between rests, so that whoever runs in the same process gets on. */
 const ROWS_AT_ONCE = 1000
+
+interface Parts {
+  openScratch: () => Db
+  tables: readonly PortableTable[]
+  clock: Clock
+}
 
 /**
  * Stores rows in a database that is thrown away: what a real one would refuse, such as an address
  * that two people have, is told with its line before anything is written.
  */
 export async function tryOut(
-  { openScratch, tables, clock }: ImportParts,
+  { openScratch, tables, clock }: Parts,
   rows: Generator<Arrival, Ending>,
   seen: (arrival: Arrival) => void,
 ): Promise<Ending> {

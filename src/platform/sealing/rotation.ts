@@ -2,6 +2,7 @@ import { BUSY_TIMEOUT_MS } from '../../db/commit.ts'
 import type { Db } from '../../db/open.ts'
 import type { Actor, Audit } from '../audit/index.ts'
 import { type Clock, sleep } from '../clock.ts'
+import { SECOND_MS } from '../durations.ts'
 import { SILENCE_MS } from '../instances.ts'
 import type { SealedColumn } from './column.ts'
 import { fingerprintKey } from './fingerprint-keys.ts'
@@ -25,7 +26,6 @@ import { add, createResealing, type Sweep } from './resealing.ts'
  * before is either in the database or never will be.
  */
 const NOTICE_MS = SILENCE_MS + BUSY_TIMEOUT_MS
-const SECOND_MS = 1000
 /** One is enough unless somebody goes on sealing with a key that is to go. */
 const MOST_LOOKS = 6
 const NEVER_CLEAN =

@@ -86,7 +86,7 @@ describe('a place for the data', () => {
   })
 
   test.each([
-    ['/mnt/host/data', 'a directory of the host'],
+    ['/mnt/host/data', 'a host directory'],
     ['/mnt/usb', 'keeps no permissions'],
     ['/mnt/ram/data', 'in memory'],
   ])('%s is warned of', (path, words) => {
@@ -122,7 +122,7 @@ ${extra}`
     const named = parseMounts(volume('gatehouse_data'))
 
     expect(at(container(''))?.message).toContain('data_dir is not on a volume')
-    expect(at(volume('0f'.repeat(32)))?.message).toContain('without a name')
+    expect(at(volume('0f'.repeat(32)))?.message).toContain('an anonymous volume')
     expect(objectionToPlace(mountOf(named, '/data'), 0xef53)).toBeUndefined()
   })
 
@@ -185,7 +185,7 @@ describe('a place that does not answer', () => {
       const { paths, findings } = await findUnreachable(config, without(path))
       expect([...paths]).toEqual([path])
       expect(findings).toMatchObject([
-        { result: 'problem', message: `${path} does not answer: is its mount still there?` },
+        { result: 'problem', message: `${path} does not answer: check its mount` },
       ])
     }
   })
@@ -208,9 +208,7 @@ describe('a place that does not answer', () => {
     }
     const { paths, findings } = await findUnreachable(config, { look })
     expect([...paths]).toEqual([config.backup.directory ?? ''])
-    expect(findings).toMatchObject([
-      { message: expect.stringContaining('cannot be looked at: no') },
-    ])
+    expect(findings).toMatchObject([{ message: expect.stringContaining('cannot be read: no') }])
   })
 
   test('is left alone by every check', async () => {
@@ -232,7 +230,7 @@ describe('a place that does not answer', () => {
     const store = { list: () => [backupMade()], latest: () => backupMade() }
     const gone = { backup: { ...config.backup, directory: '/nowhere' } }
     const judged = (paths: ReadonlySet<string>) => backupFindings(store, NOW, gone, paths, NOW)
-    expect(judged(none)[0]?.message).toContain('/nowhere is not there')
+    expect(judged(none)[0]?.message).toContain('/nowhere does not exist')
     expect(judged(new Set(['/nowhere']))).toMatchObject([{ result: 'ok' }])
   })
 })
@@ -276,8 +274,8 @@ describe('files with secrets', () => {
     const env = { GATEHOUSE_MAIL_SMTP_URL_FILE: 'smtp' }
 
     expect(secretsIn(folder.path, env).map(({ message }) => message)).toEqual([
-      expect.stringMatching(/\/smtp, which holds secrets: chmod 600/),
-      expect.stringMatching(/\/github, which holds secrets: chmod 600/),
+      expect.stringMatching(/\/smtp, which contains secrets: run chmod 600/),
+      expect.stringMatching(/\/github, which contains secrets: run chmod 600/),
     ])
     for (const name of ['smtp', 'github']) chmodSync(join(folder.path, name), 0o640)
     expect(secretsIn(folder.path, env)).toMatchObject([{ result: 'ok' }])
@@ -306,7 +304,7 @@ describe('a disk', () => {
     const failing = (code: string) => notWritten(Object.assign(new Error(`${code}: x`), { code }))
     expect(failing('ENOSPC').message).toContain('the disk is full')
     expect(failing('EROFS').message).toContain('read-only')
-    expect(failing('EIO').message).toContain('the disk fails')
+    expect(failing('EIO').message).toContain('the disk is failing')
     expect(failing('EWHAT')).toMatchObject({ result: 'problem', message: 'EWHAT: x' })
   })
 
@@ -338,7 +336,7 @@ describe('the clock', () => {
     expect(judgeSynchronisation('yes')).toMatchObject({ result: 'ok' })
     expect(judgeSynchronisation('no')).toMatchObject({ result: 'warning' })
     for (const answer of ['', undefined])
-      expect(judgeSynchronisation(answer)).toMatchObject({ result: 'ok', message: 'cannot tell' })
+      expect(judgeSynchronisation(answer)).toMatchObject({ result: 'ok', message: 'unknown' })
   })
 })
 
@@ -377,7 +375,7 @@ describe('processes and their leases', () => {
     expect(warnings('1.0.0')).toHaveLength(3)
     expect(warnings('1.0.1')).toHaveLength(5)
     expect(judgeProcesses(processesIn([], here, NOW), '1.0.0')).toMatchObject([
-      { result: 'ok', message: 'none runs' },
+      { result: 'ok', message: 'not running' },
     ])
   })
 
@@ -390,14 +388,17 @@ describe('processes and their leases', () => {
     })
     const nobody = processesIn([], here, NOW)
     expect(judgeLeases([lease('alive', 3, NOW + MINUTE)], found, NOW)).toMatchObject([
-      { result: 'ok', message: 'none of dead processes' },
+      { result: 'ok', message: 'none held by dead processes' },
     ])
     const lost = [lease('dead', 2, long), lease('x', 1, NOW), lease('x', 2, NOW, 'delivery')]
     expect(judgeLeases(lost, nobody, NOW)).toMatchObject([
-      { result: 'warning', message: expect.stringContaining('3 runs, 2 deliveries of dead') },
+      { result: 'warning', message: expect.stringContaining('3 runs, 2 deliveries held by dead') },
     ])
     expect(judgeLeases(lost, found, NOW)).toMatchObject([
-      { result: 'warning', message: expect.stringContaining('2 runs of dead processes, which no') },
+      {
+        result: 'warning',
+        message: expect.stringContaining('2 runs held by dead processes, and the server'),
+      },
     ])
     expect(judgeLeases([lease('x', 1, NOW)], found, NOW)).toMatchObject([{ result: 'ok' }])
   })
@@ -443,7 +444,7 @@ describe('backups', () => {
     expect(judge([open, ago(1)])).toMatchObject({ result: 'ok' })
     expect(judge([{ ...open, startedAt: NOW - 2 * DAY }, ago(3)])).toMatchObject({
       result: 'problem',
-      message: expect.stringContaining('cut short'),
+      message: expect.stringContaining('interrupted'),
     })
   })
 })
@@ -501,7 +502,7 @@ describe('the report', () => {
 
   test('ends in how many of what', () => {
     const [fine, warned, bad] = [finding('ok'), finding('warning'), finding('problem')]
-    expect(summary([fine])).toBe('all well')
+    expect(summary([fine])).toBe('no problems found')
     expect(summary([fine, warned])).toBe('1 warning')
     expect(summary([bad, bad, bad, warned, warned])).toBe('3 problems, 2 warnings')
   })

@@ -103,7 +103,7 @@ describe('a look', () => {
     using world = await startWorld()
     const { code, out } = await world.cli('doctor')
     expect(code).toBe(0)
-    expect(out.trimEnd().split('\n').at(-1)).toMatch(/^(all well|\d+ warnings?)$/)
+    expect(out.trimEnd().split('\n').at(-1)).toMatch(/^(no problems found|\d+ warnings?)$/)
     for (const heading of [
       'Configuration',
       'Disk',
@@ -168,7 +168,7 @@ describe('a look', () => {
     symlinkSync('/nowhere/at/all', `${databaseFile(copy)}-shm`)
     const { of } = await world.examine('--data-dir', copy)
     expect(of('database')).toMatchObject([
-      { result: 'warning', message: expect.stringContaining('without its log') },
+      { result: 'warning', message: expect.stringContaining('the last writes are missing') },
     ])
     expect(of('integrity')).toMatchObject([{ result: 'ok' }])
   })
@@ -276,7 +276,7 @@ describe('the database', () => {
     const { code, of } = await world.examine()
     expect(code).toBe(1)
     expect(of('references')).toMatchObject([
-      { message: expect.stringContaining('usage_months refers to one of tenants') },
+      { message: expect.stringContaining('usage_months refers to a missing row of tenants') },
     ])
   })
 
@@ -314,7 +314,7 @@ describe('sealed secrets', () => {
     const { code, of } = await world.examine()
     expect(code).toBe(0)
     expect(of('sealed secrets')).toMatchObject([
-      { result: 'warning', message: expect.stringContaining('lost without it: mails 2;') },
+      { result: 'warning', message: expect.stringContaining('unknown key: mails 2.') },
     ])
   }, 30_000)
 
@@ -393,11 +393,11 @@ describe('work', () => {
 
     expect(code).toBe(0)
     expect(of('server')).toMatchObject([
-      { result: 'ok', message: 'none runs' },
+      { result: 'ok', message: 'not running' },
       { result: 'warning', message: expect.stringContaining(`process ${pid}, last seen`) },
     ])
     expect(of('leases')).toMatchObject([
-      { result: 'warning', message: expect.stringContaining('2 runs of dead processes') },
+      { result: 'warning', message: expect.stringContaining('2 runs held by dead processes') },
     ])
   })
 
@@ -439,14 +439,14 @@ describe('work', () => {
       expect((await world.examine(...port)).of('base_url')).toMatchObject([{ result: 'ok' }])
       const elsewhere = ['--server-port', `${freePort()}`]
       expect((await world.examine(...elsewhere)).of('base_url')).toMatchObject([
-        { result: 'warning', message: expect.stringContaining('a server runs, but not at') },
+        { result: 'warning', message: expect.stringContaining('a server is running, but not at') },
       ])
     } finally {
       server.kill('SIGKILL')
       await server.exited
     }
     expect(await served()).toMatchObject([
-      { message: 'none runs' },
+      { message: 'not running' },
       { result: 'warning', message: expect.stringContaining(`process ${server.pid}, last seen`) },
     ])
   })
@@ -499,7 +499,7 @@ test('backups are told by what is in the database', async () => {
       .run(newId(), Date.now(), Date.now(), error)
   }
   expect((await world.examine()).of('backups')).toMatchObject([
-    { result: 'ok', message: expect.stringContaining('none yet: gatehouse backup') },
+    { result: 'ok', message: expect.stringContaining('none yet: run gatehouse backup') },
   ])
   backup(null)
   expect((await world.examine()).of('backups')).toMatchObject([

@@ -2,6 +2,7 @@ import type { AnyElysia } from 'elysia'
 import { createFrames, type Frames } from '../../../src/console/frame.ts'
 import { type ConsoleKit, createConsoleKit } from '../../../src/console/kit.ts'
 import { createScopes } from '../../../src/console/scope.ts'
+import { createTurns } from '../../../src/http/turns.ts'
 import { type Answer, bootTestApp, type TestApp, type TestAppOptions } from '../../support/app.ts'
 import { formBody } from '../../support/form.ts'
 import { newOperator } from '../../support/operator.ts'
@@ -41,7 +42,7 @@ export function alone(
   const baseUrl = () => 'http://localhost'
   const { visitors } = app.operators
   const of = { visitors, scopes: createScopes(), baseUrl, addressOf: () => undefined }
-  const kit = createConsoleKit({ ...of, maxBody: 1000 })
+  const kit = createConsoleKit({ ...of, turns: createTurns(), maxBody: 1000 })
   const frames = createFrames({ baseUrl, nearnessOf: app.platform.metering.nearnessOf })
   const pages = pagesOf({ kit, frames })
   return async (path: string, { method = 'GET' } = {}): Promise<Answer> => {

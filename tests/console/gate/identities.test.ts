@@ -3,6 +3,7 @@ import { newOperator } from '../../support/operator.ts'
 import { audited } from '../console-world.ts'
 import { CHANGERS, type GateWorld, gateWorld, HOSTILE, READERS, wayOn } from './gate-world.ts'
 
+const MINUTE = 60_000
 const PATH = '/console/identities'
 const PASSWORD = { password: { config: { password: 'correct horse battery' } } }
 
@@ -353,6 +354,7 @@ describe('accounts elsewhere', () => {
 
 describe('mails to somebody', () => {
   const mailsTo = ({ mail }: GateWorld) => mail.outbox.list('all', { limit: 10 })
+  const mailCount = ({ db }: GateWorld) => db.client.query('SELECT id FROM mails').all().length
 
   test('bring a way back in, with a code that works once', async () => {
     await using world = await gateWorld()
@@ -407,6 +409,30 @@ describe('mails to somebody', () => {
     const enough = places.filter((place) => place?.endsWith('?done=enough')).length
     expect(mailsTo(world)).toHaveLength(12 - enough)
     expect((await open(`${PATH}/${ada.id}?done=enough`)).body).toContain('had enough mails')
+  })
+
+  test('are a hundred an hour of all operators of a tenant', async () => {
+    await using world = await gateWorld()
+    const [member, owner] = [await world.visitor('member'), await world.visitor('owner')]
+    const mailed = async ({ send }: typeof member, name: string) => {
+      const { id } = await person(world.apiOfAcme, `${name}@example.com`)
+      return wayOn(await send(`${PATH}/${id}/recover`))[1]
+        ?.toString()
+        .split('=')
+        .at(-1)
+    }
+    const before = mailCount(world)
+    for (let n = 0; n < 100; n++) expect(await mailed(member, `person-${n}`)).toBe('kept')
+    for (const visitor of [member, owner])
+      expect(await mailed(visitor, `more-${visitor.id}`)).toBe('enough')
+    expect(mailCount(world) - before).toBe(100)
+
+    // What a program orders is counted by its key.
+    const { id } = await person(world.apiOfAcme, 'ordered@example.com')
+    const ordered = await world.apiOfAcme.post(`/v1/gate/identities/${id}/resend-verification`)
+    expect([ordered.status, mailCount(world) - before]).toEqual([202, 101])
+    world.clock.spend(MINUTE)
+    expect(await mailed(member, 'later')).toBe('kept')
   })
 
   test('are none to somebody who is inactive', async () => {

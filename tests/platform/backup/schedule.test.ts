@@ -331,7 +331,7 @@ test('one that was made but could not be noted is no failure: the next look find
     return { bytes: 7 }
   })
   expect(world.rows()).toMatchObject([{ ended_at: null, error: null }])
-  expect(world.lines).toEqual([expect.stringContaining('backups are held up')])
+  expect(world.lines).toEqual([expect.stringContaining('backup schedule failed')])
   expect(process.metrics.render()).not.toContain('gatehouse_backups_total{result="success"} 1')
 
   client.run('DROP TRIGGER full')

@@ -412,7 +412,7 @@ describe('what was lost with a commit is counted and logged when it is done agai
     await using server = await startMailServer()
     await using world = await openMail({ dataDir: folder.path, smtpUrl: server.url })
     const recover = failCommits(world, 'failed')
-    const logged = () => world.log.filter((line) => line.includes('mail was given up')).length
+    const logged = () => world.log.filter((line) => line.includes('mail not delivered')).length
 
     const id = await world.send('ada@example.com', { expiresAt: world.clock.now() })
     const lost = { state: world.read(id)?.state, failed: countOf(world, 'failed'), logs: logged() }

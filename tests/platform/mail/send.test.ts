@@ -271,7 +271,7 @@ describe('a server that', () => {
 
     expect(world.read(id)).toMatchObject({ state: 'failed', tries: 1, body: null })
     expect(world.read(id)?.lastError).toContain(`${code} ${message}`)
-    expect(world.log.join()).toContain('mail was given up')
+    expect(world.log.join()).toContain('mail not delivered')
   })
 
   test('repeats what it was sent is not quoted with the code', async () => {

@@ -97,6 +97,8 @@ describe('a look-up that brings nothing is a failure that says so', () => {
     ['ENOTFOUND', 'DNS lookup failed: no such host nope.example'],
     ['DNS_ENOTFOUND', 'DNS lookup failed: no such host nope.example'],
     ['EAI_AGAIN', 'DNS lookup failed: the name server gave no answer for nope.example'],
+    ['ETIMEOUT', 'DNS lookup failed: the name server gave no answer for nope.example'],
+    ['EREFUSED', 'DNS lookup failed: the name server gave no answer for nope.example'],
     ['EWHATEVER', 'DNS lookup failed: nope.example (EWHATEVER)'],
   ])('%s', async (code, message) => {
     const outbound = loopback({ resolve: failsWith(code) })
@@ -181,6 +183,19 @@ describe('what the system resolver says is kept for half a minute', () => {
     await expect(resolve('a.example')).rejects.toThrow('down')
 
     expect(calls()).toBe(2)
+  })
+
+  test('unless there are more than a hundred addresses, which is a failure', async () => {
+    const { clock } = handClock()
+    const numbered = (count: number) => Array.from({ length: count }, (_, n) => v4(`8.8.8.${n}`))
+    const resolve = cachedResolve(clock, async (host) => numbered(Number.parseInt(host, 10)))
+
+    expect(await resolve('100.example')).toHaveLength(100)
+    const outbound = loopback({ resolve })
+    expect(failure(await outbound.send(get('http://101.example/')))).toMatchObject({
+      reason: 'dns',
+      message: 'DNS lookup failed: 101.example has more than 100 addresses',
+    })
   })
 
   test('for the last thousand hosts', async () => {

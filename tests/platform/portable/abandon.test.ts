@@ -217,7 +217,7 @@ describe('on the command line', () => {
     await cutShort(LAST)
     const { code, out, err } = await gatehouse('import', '--abandon', acme.id)
     expect({ code, err }).toEqual({ code: 0, err: '' })
-    expect(out).toStartWith(`Took back the import of tenant ${acme.id}. Deleted:\n`)
+    expect(out).toStartWith(`Abandoned the import of tenant ${acme.id}. Deleted:\n`)
     expect(out).toContain('     701  identity\n')
 
     await cutShort(2)
@@ -236,7 +236,7 @@ describe('on the command line', () => {
     })
     expect(await gatehouse('import', 'acme.ndjson', '--abandon', acme.id)).toMatchObject({
       code: 2,
-      err: expect.stringContaining('import: either FILE or --abandon'),
+      err: expect.stringContaining('import: use either FILE or --abandon, not both'),
     })
   })
 

@@ -2,7 +2,7 @@ import { and, count, desc, eq, ne, sql } from 'drizzle-orm'
 import type { Db } from '../../../db/open.ts'
 import { gateIdentities } from '../../../engines/gate/schema.ts'
 import { consoleAdmins } from '../../schema.ts'
-import type { Grantee } from '../grantees.ts'
+import type { Grantee } from '../grantee.ts'
 
 /** Somebody who may use the console. */
 export type PersonRow = Pick<

@@ -1,6 +1,6 @@
 import type { Db } from '../../../db/open.ts'
 import { defaultPlaceOf } from '../default-place.ts'
-import type { Grantee } from '../grantees.ts'
+import type { Grantee } from '../grantee.ts'
 import type { Role } from '../rights.ts'
 import { createAdminStore } from './admins.ts'
 import { createInvitationStore } from './invitations.ts'

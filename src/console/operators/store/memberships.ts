@@ -3,7 +3,7 @@ import type { Db } from '../../../db/open.ts'
 import { gateAddresses, gateIdentities } from '../../../engines/gate/schema.ts'
 import { tenants } from '../../../platform/schema.ts'
 import { consoleMemberships } from '../../schema.ts'
-import type { Grantee } from '../grantees.ts'
+import type { Grantee } from '../grantee.ts'
 import type { Role } from '../rights.ts'
 
 /** Somebody who belongs to a tenant. */

@@ -1,5 +1,5 @@
 import type { Fields } from '../../../http/body.ts'
-import type { Caller } from '../../../platform/keys.ts'
+import type { Caller } from '../../../platform/caller.ts'
 import type { CallerOf } from '../../callers.ts'
 import type { TenantVisit } from '../../kit.ts'
 import { may } from '../../operators/rights.ts'

@@ -4,7 +4,7 @@ import type { LatestRun } from '../../../engines/clockwork/store/glances.ts'
 import type { LoginRecord, Passepartout } from '../../../engines/passepartout/index.ts'
 import type { Relay } from '../../../engines/relay/index.ts'
 import type { Delivery } from '../../../http/delivery-log/model.ts'
-import type { Caller } from '../../../platform/keys.ts'
+import type { Caller } from '../../../platform/caller.ts'
 
 /** Of each kind: one that is busy leaves room for the others. */
 const OF_A_KIND = 10

@@ -3,8 +3,8 @@ import { DeliveryPage } from '../../../../views/console/pages/relay/delivery.tsx
 import type { Flash } from '../../../../views/console/toast.tsx'
 import { flashOf } from '../../flash.ts'
 import { crumbTo } from '../../frame.ts'
-import type { RelayParts } from '../relay.ts'
 import { withoutSignatures } from '../without-signatures.ts'
+import type { RelayParts } from './parts.ts'
 import type { RelayVisit } from './visit.ts'
 
 /** What became of one message at one endpoint, attempt by attempt. */

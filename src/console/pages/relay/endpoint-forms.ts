@@ -8,9 +8,9 @@ import type { Endpoint } from '../../../engines/relay/model/endpoints.ts'
 import type { Fields } from '../../../http/body.ts'
 import { errorAt, submitted } from '../../form.ts'
 import { crumbTo } from '../../frame.ts'
-import type { RelayParts } from '../relay.ts'
 import { endpointCrumb } from './endpoint-crumb.ts'
 import { changeIn, fieldsOf, newEndpointIn } from './fields.ts'
+import type { RelayParts } from './parts.ts'
 import type { RelayVisit } from './visit.ts'
 
 const FIELDS = {

@@ -5,15 +5,15 @@ import { RotatedPage } from '../../../../views/console/pages/relay/endpoint-form
 import type { Endpoint } from '../../../engines/relay/model/endpoints.ts'
 import type { Fields } from '../../../http/body.ts'
 import type { DeliveryDetail, TestResult } from '../../../http/delivery-log/model.ts'
+import type { Caller } from '../../../platform/caller.ts'
 import { invalid } from '../../../platform/errors.ts'
-import type { Caller } from '../../../platform/keys.ts'
 import { submitted, typed } from '../../form.ts'
 import { crumbTo } from '../../frame.ts'
-import type { RelayParts } from '../relay.ts'
 import { withoutSignatures } from '../without-signatures.ts'
 import { endpointCrumb } from './endpoint-crumb.ts'
 import { endpointFlash } from './endpoint-news.ts'
 import { replayedIn } from './fields.ts'
+import type { RelayParts } from './parts.ts'
 import type { RelayVisit } from './visit.ts'
 
 const RECENT = 10

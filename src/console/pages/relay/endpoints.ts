@@ -6,8 +6,8 @@ import {
   stateOf,
 } from '../../../../views/console/pages/relay/state.tsx'
 import { type EndpointLook, hears } from '../../../engines/relay/endpoint-looks.ts'
-import type { RelayParts } from '../relay.ts'
 import { endpointFlash } from './endpoint-news.ts'
+import type { RelayParts } from './parts.ts'
 import type { RelayVisit } from './visit.ts'
 
 const ON_A_PAGE = 25

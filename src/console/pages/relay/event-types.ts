@@ -2,7 +2,7 @@ import { Elysia } from 'elysia'
 import { EventTypePage } from '../../../../views/console/pages/relay/event-type.tsx'
 import { EventTypesPage } from '../../../../views/console/pages/relay/event-types.tsx'
 import { crumbTo } from '../../frame.ts'
-import type { RelayParts } from '../relay.ts'
+import type { RelayParts } from './parts.ts'
 import type { RelayVisit } from './visit.ts'
 
 const ON_A_PAGE = 50

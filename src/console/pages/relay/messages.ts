@@ -9,8 +9,8 @@ import { type Fields, parseJson } from '../../../http/body.ts'
 import { invalid } from '../../../platform/errors.ts'
 import { submitted, typed } from '../../form.ts'
 import { crumbTo } from '../../frame.ts'
-import type { RelayParts } from '../relay.ts'
 import { channelsIn } from './fields.ts'
+import type { RelayParts } from './parts.ts'
 import type { RelayVisit } from './visit.ts'
 
 const ON_A_PAGE = 50

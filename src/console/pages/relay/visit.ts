@@ -1,6 +1,6 @@
 import { type ListPlace, placeIn } from '../../../../views/console/trail.ts'
 import type { Fields } from '../../../http/body.ts'
-import type { Caller } from '../../../platform/keys.ts'
+import type { Caller } from '../../../platform/caller.ts'
 import type { CallerOf } from '../../callers.ts'
 import type { TenantVisit } from '../../kit.ts'
 import { may } from '../../operators/rights.ts'

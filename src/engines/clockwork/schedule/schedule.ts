@@ -1,3 +1,4 @@
+import { MINUTE_MS } from '../../../platform/durations.ts'
 import { parseRule } from './expression.ts'
 import { firstMatch } from './occurrences.ts'
 import type { Rule } from './rule.ts'
@@ -9,8 +10,6 @@ export interface Schedule {
   /** The first `count` slots strictly after `afterMs`; fewer when the year 9999 ends before. */
   nextMany(afterMs: number, count: number): number[]
 }
-
-const MINUTE_MS = 60_000
 
 /** 9999-12-31T23:59Z: the last minute whose year has the four digits of ISO 8601. */
 const LAST_SLOT_MS = 253_402_300_740_000

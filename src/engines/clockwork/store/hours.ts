@@ -1,13 +1,12 @@
 import { and, asc, eq, sql } from 'drizzle-orm'
 import { compile } from '../../../db/compile.ts'
 import type { Db } from '../../../db/open.ts'
+import { HOUR_MS } from '../../../platform/durations.ts'
 import { clockworkHours } from '../schema.ts'
 import type { ExecutionResult } from './executions.ts'
 
 /** How many attempts ended in an hour, by what came of them. */
 export type HourOutcomes = Omit<typeof clockworkHours.$inferSelect, 'tenantId'>
-
-export const HOUR_MS = 3_600_000
 
 /** What is counted of attempts: known also once they are gone. */
 export function createHourStore({ orm, client }: Db) {

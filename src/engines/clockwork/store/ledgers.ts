@@ -1,6 +1,7 @@
 import { eq, inArray, sql } from 'drizzle-orm'
 import { compile } from '../../../db/compile.ts'
 import type { Db } from '../../../db/open.ts'
+import { DAY_MS } from '../../../platform/durations.ts'
 import { jobCounts, skippedSlots } from '../schema.ts'
 
 export type SkipReason = 'outage' | 'overlap'
@@ -53,8 +54,6 @@ interface CountsRow {
   delayed_jobs: number
   bytes: number
 }
-
-const DAY_MS = 86_400_000
 
 export function createSkippedSlotStore({ orm }: Db) {
   const $ = sql.placeholder

@@ -49,7 +49,7 @@ export interface Sending {
   link?: 'own flow' | 'this flow'
   /** Whether it is no matter that it is too soon for this mail: the link of the latest one works. */
   latestWorks?: boolean
-  /** Whether codes that the person was sent before for the same purpose stop working. */
+  /** Whether codes that the person was sent before at this address, for the same purpose, stop working. */
   replacesEarlier?: boolean
   letter: (letters: Letters, about: WrittenAbout) => { subject: string; text: string; html: string }
 }
@@ -126,7 +126,8 @@ export function createCodes(parts: {
     const pestering = pestered(tenantId, address, now)
     const withheld = sending.withheld ?? (WAYS_IN.has(kind) ? undefined : pestering)
     const owner = withheld === undefined ? sending.person : undefined
-    if (sending.replacesEarlier && owner) store.codes.removeOfKind(tenantId, owner.id, flow.kind)
+    if (sending.replacesEarlier && owner)
+      store.codes.removeOfKind(tenantId, owner.id, { kind: flow.kind, address })
     store.codes.removeOfFlow(tenantId, flow.id)
     const code = randomDigits(DIGITS)
     const expiresAt = sending.expiresAt ?? Math.min(now + lifetimeMs, flow.expiresAt)

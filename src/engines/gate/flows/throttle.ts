@@ -33,9 +33,9 @@ export function createThrottle(parts: {
   const ofAddress = (client: Origin): Token[] =>
     client.hasKey ? [] : [{ from: addresses, key: addressOf(client) }]
 
-  const ofPerson = ({ tenantId, identifier }: Person): Token => ({
+  const ofPerson = ({ tenantId, purpose, identifier }: Person): Token => ({
     from: identifiers,
-    key: JSON.stringify([tenantId, identifier]),
+    key: JSON.stringify([tenantId, purpose, identifier]),
   })
 
   /** For what one person may do so often, whatever comes of it. */
@@ -93,6 +93,8 @@ export type Origin = Pick<Client, 'ipAddress' | 'hasKey'>
 /** Somebody that a try is for, whether there is such a person or not. */
 interface Person {
   tenantId: string
+  /** Each is counted by itself: a stranger may type anything as the identifier of a sign-in. */
+  purpose: 'sign-in' | 'password change' | 'address change'
   identifier: string
 }
 

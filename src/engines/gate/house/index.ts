@@ -1,5 +1,6 @@
 import type { Actor } from '../../../platform/audit/index.ts'
 import type { Flows } from '../flows/index.ts'
+import type { Throttle } from '../flows/throttle.ts'
 import type { Language } from '../model/flows.ts'
 import type { SessionDetail } from '../model/sessions.ts'
 import { createHouseAccounts } from './accounts.ts'
@@ -31,9 +32,9 @@ export function createHouse(
   parts: Parameters<typeof createHouseAccounts>[0] &
     Parameters<typeof createHouseSignIns>[0] &
     Parameters<typeof createHouseStanding>[0] &
-    Parameters<typeof createHouseWays>[0] & { flows: Flows },
+    Parameters<typeof createHouseWays>[0] & { flows: Flows; throttle: Pick<Throttle, 'admit'> },
 ) {
-  const { flows } = parts
+  const { flows, throttle } = parts
   const { create, find } = createHouseAccounts(parts)
   const { open, verify, changePassword, removeSecondFactor, ...sessions } =
     createHouseSignIns(parts)
@@ -49,6 +50,9 @@ export function createHouse(
     return flow.hosted_url
   }
 
+  /** Counts a form that has a password hashed before anybody is signed in. Throws `rate_limited`. */
+  const admit = (ipAddress: string | null): void => throttle.admit({ ipAddress, hasKey: false })
+
   /** The session for what a browser brought back to `returnTo`: once, and soon. */
   async function exchange(brought: {
     flow: string
@@ -60,6 +64,7 @@ export function createHouse(
 
   return {
     begin,
+    admit,
     exchange,
     create,
     find,

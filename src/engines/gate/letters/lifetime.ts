@@ -1,7 +1,6 @@
+import { MINUTE_MS, SECOND_MS } from '../../../platform/durations.ts'
 import type { Language } from '../model/flows.ts'
 
-const SECOND = 1000
-const MINUTE = 60 * SECOND
 const MINUTES_OF_HOUR = 60
 
 /**
@@ -9,8 +8,8 @@ const MINUTES_OF_HOUR = 60
  * or seconds below one, goes unsaid: nobody is promised more time than there is.
  */
 export function inWords(ms: number, language: Language): string {
-  if (ms < MINUTE) return said(Math.floor(ms / SECOND), 'second', language)
-  const minutes = Math.floor(ms / MINUTE)
+  if (ms < MINUTE_MS) return said(Math.floor(ms / SECOND_MS), 'second', language)
+  const minutes = Math.floor(ms / MINUTE_MS)
   if (minutes % MINUTES_OF_HOUR > 0) return said(minutes, 'minute', language)
   return said(minutes / MINUTES_OF_HOUR, 'hour', language)
 }

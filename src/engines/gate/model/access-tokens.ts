@@ -6,27 +6,27 @@ import { LONGEST_TTL, USUAL_TTL } from '../limits.ts'
 export const TokenRequest = lenient({
   api_key: t.String({
     expected: 'the API key',
-    description: 'In place of the header.',
+    description: 'Replaces the Authorization header.',
     examples: ['svc_gate_live_sk_…'],
   }),
   subject: t.String({
     minLength: 1,
     maxLength: 256,
     expected: 'a string of 1 to 256 characters',
-    description: 'The id of a person, or a name for a service.',
+    description: 'ID of a user, or the name of a service.',
     examples: ['billing'],
   }),
   scopes: t.Optional(
     t.Array(t.String({ expected: 'the name of a scope' }), {
       maxItems: 100,
-      description: 'Some of those of the key; all when absent.',
+      description: 'A subset of the scopes of the key. Default: all.',
     }),
   ),
   ttl_seconds: t.Optional(
     Type.Integer({
       minimum: 1,
       maximum: LONGEST_TTL,
-      description: `${USUAL_TTL} unless given.`,
+      description: `Default: ${USUAL_TTL}.`,
     }),
   ),
 })

@@ -7,7 +7,7 @@ const Context = t.Object(
   {
     additionalProperties: true,
     expected: 'a JSON object',
-    description: 'Facts for policies to go by: the word of the caller.',
+    description: 'Facts for policies, supplied by the caller and not verified.',
   },
 )
 
@@ -15,7 +15,7 @@ const Subject = t.String({
   minLength: 1,
   maxLength: 256,
   expected: 'a string of 1 to 256 characters',
-  description: 'The id of a person, or the name of a service.',
+  description: 'ID of a user, or the name of a service.',
   examples: ['billing'],
 })
 const Action = t.String({ expected: 'a dotted name', examples: ['invoices.read'] })
@@ -50,7 +50,7 @@ export const Decision = t.Object({
   context: Context,
   allowed: t.Boolean(),
   reason: t.String(),
-  policies: t.Array(t.String(), { description: 'Those that decided.' }),
+  policies: t.Array(t.String(), { description: 'The policies that determined the decision.' }),
   policies_version: Type.Integer({ description: '0 for the starter set.' }),
 })
 export type Decision = typeof Decision.static

@@ -33,7 +33,7 @@ const InputAttributes = t.Object({
   node_type: t.Literal('input'),
   name: t.String(),
   type: t.String({ examples: ['password'] }),
-  value: t.String({ description: 'Empty where nothing is filled in.' }),
+  value: t.String({ description: 'Empty if the field is not prefilled.' }),
   required: t.Optional(t.Boolean()),
   disabled: t.Boolean(),
   autocomplete: t.Optional(t.String()),
@@ -45,7 +45,7 @@ const InputAttributes = t.Object({
 const shown = <Type extends string>(type: Type, value: string) => ({
   node_type: t.Literal(type),
   id: t.String(),
-  name: t.String({ description: 'The same as `id`.' }),
+  name: t.String({ description: 'Same as `id`.' }),
   type: t.Literal(type),
   value: t.String({ description: value }),
 })
@@ -56,8 +56,8 @@ const TextAttributes = t.Object({
 })
 
 const ImageAttributes = t.Object({
-  ...shown('img', 'The same as `src`.'),
-  src: t.String({ description: 'A PNG as a data URL.' }),
+  ...shown('img', 'Same as `src`.'),
+  src: t.String({ description: 'PNG as a data URL.' }),
   width: Type.Integer(),
   height: Type.Integer(),
 })
@@ -85,10 +85,7 @@ export const Node = t.Object({
   group: oneOf(NODE_GROUPS),
   attributes: t.Union([InputAttributes, TextAttributes, ImageAttributes, LinkAttributes]),
   messages: t.Array(Message),
-  meta: t.Object(
-    { label: Message },
-    { description: 'The text is empty on what people do not see.' },
-  ),
+  meta: t.Object({ label: Message }, { description: 'The text is empty for hidden nodes.' }),
 })
 export type Node = typeof Node.static
 
@@ -113,18 +110,18 @@ export const Flow = t.Object({
   issued_at: Timestamp,
   request_url: t.String(),
   return_to: t.Optional(t.String()),
-  active: t.Optional(t.String({ description: 'The method that was used last.' })),
+  active: t.Optional(t.String({ description: 'The last method used.' })),
   state: oneOf(FLOW_STATES),
   ui: t.Object({
-    action: t.String({ description: 'Where the form goes, as JSON or as a form.' }),
+    action: t.String({ description: 'URL to submit to, as JSON or as a form.' }),
     method: t.Literal('POST'),
     nodes: t.Array(Node),
     messages: t.Optional(t.Array(Message)),
   }),
-  hosted_url: t.String({ description: 'A page that shows the flow, for those without one.' }),
+  hosted_url: t.String({ description: 'URL of a hosted page for the flow.' }),
   created_at: t.Optional(Timestamp),
   updated_at: t.Optional(Timestamp),
-  refresh: t.Optional(t.Boolean({ description: 'Whether somebody signed in is asked again.' })),
+  refresh: t.Optional(t.Boolean({ description: 'Whether a signed-in user must sign in again.' })),
   requested_aal: t.Optional(oneOf(ASSURANCE_LEVELS)),
   identity: t.Optional(Identity),
   continue_with: t.Optional(t.Array(ContinueWith)),
@@ -165,29 +162,29 @@ const any = (description: string) => t.Optional(t.Unknown({ description }))
  */
 export const FlowSubmission = lenient({
   method: any('`password`, `code`, `totp`, `lookup_secret`, `oidc` or `profile`.'),
-  csrf_token: any('The value of the node of that name.'),
-  identifier: any('The address that somebody signs in with.'),
+  csrf_token: any('Value of the node `csrf_token`.'),
+  identifier: any('Email address to sign in with.'),
   password: any('A password.'),
   traits: any('`email`, and `custom_data`.'),
-  email: any('An address to send a code to.'),
-  code: any('The code from the mail.'),
+  email: any('Email address to send a code to.'),
+  code: any('Code from the email.'),
   confirm_by: any(
-    'Of a verification, where the code alone is not enough: `sign_in`, or `recovery`, which removes all credentials and sessions.',
+    'For a verification that needs more than the code: `sign_in`, or `recovery`, which removes all credentials and sessions.',
   ),
-  resend: any('`code`: sends another one.'),
-  provider: any('A provider to sign in with.'),
-  link: any('A provider to connect.'),
-  unlink: any('A provider to disconnect.'),
-  totp_code: any('The code of an authenticator.'),
-  totp_unlink: any('Removes the authenticator.'),
+  resend: any('`code` sends a new code.'),
+  provider: any('Provider to sign in with.'),
+  link: any('Provider to connect.'),
+  unlink: any('Provider to disconnect.'),
+  totp_code: any('Code from the authenticator app.'),
+  totp_unlink: any('Removes the authenticator app.'),
   lookup_secret: any('A recovery code.'),
-  lookup_secret_regenerate: any('Makes recovery codes.'),
-  lookup_secret_confirm: any('Says that they are written down.'),
-  lookup_secret_disable: any('Removes them.'),
+  lookup_secret_regenerate: any('Generates recovery codes.'),
+  lookup_secret_confirm: any('Confirms that the user saved the recovery codes.'),
+  lookup_secret_disable: any('Removes the recovery codes.'),
 })
 
 /** The code that a browser brought back, for the session. */
 export const Exchange = lenient({
-  flow: t.String({ description: 'The id of the flow, as it came back.' }),
-  code: t.String({ description: 'The code that came back with it.' }),
+  flow: t.String({ description: 'The `flow` parameter of the return URL.' }),
+  code: t.String({ description: 'The `code` parameter of the return URL.' }),
 })

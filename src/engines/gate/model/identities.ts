@@ -13,10 +13,10 @@ const Password = t.Object(
   {
     config: t.Object(
       {
-        password: t.Optional(t.String({ description: 'Kept as an argon2id hash.' })),
+        password: t.Optional(t.String({ description: 'Stored as an argon2id hash.' })),
         hashed_password: t.Optional(
           t.String({
-            description: 'A hash made elsewhere: argon2, bcrypt, scrypt or PBKDF2.',
+            description: 'An existing hash to import: argon2, bcrypt, scrypt or PBKDF2.',
           }),
         ),
       },
@@ -45,7 +45,7 @@ export const NewIdentity = lenient({
       t.Object({ value: Email, verified: t.Optional(t.Boolean()) }, { additionalProperties: true }),
       {
         maxItems: 1,
-        description: 'For imports: the address of `traits.email`, proven elsewhere already.',
+        description: 'For imports: the address in `traits.email`, if it is already verified.',
         expected: 'a list of at most 1 address',
       },
     ),
@@ -69,7 +69,7 @@ export const Identity = t.Object({
   state_changed_at: Timestamp,
   traits: t.Object({
     email: t.String(),
-    tenant_id: t.String({ description: 'That of the key; never chosen.' }),
+    tenant_id: t.String({ description: 'Tenant of the API key; cannot be set.' }),
     custom_data: t.Optional(AnyObject),
   }),
   verifiable_addresses: t.Array(
@@ -98,7 +98,7 @@ export const IdentityDetail = t.Object({
       created_at: Timestamp,
       updated_at: Timestamp,
     }),
-    { description: 'By type, without their secrets.' },
+    { description: 'By type, without secrets.' },
   ),
 })
 export type IdentityDetail = typeof IdentityDetail.static

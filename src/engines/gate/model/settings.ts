@@ -21,9 +21,10 @@ export type ProviderChange = typeof ProviderChange.static
 export const EnabledProviders = t.Object({ providers: t.Array(Provider) })
 
 export const Security = t.Object({
-  passwordless_enabled: t.Boolean({ description: 'Sign-in by a code that is mailed.' }),
+  passwordless_enabled: t.Boolean({ description: 'Sign-in with an emailed code.' }),
   mfa_enabled: t.Boolean({
-    description: 'A second factor for those who have set one up; off, nobody is asked.',
+    description:
+      'Asks users who have set up two-factor authentication for it. If false, it is never asked for.',
   }),
 })
 export type Security = typeof Security.static
@@ -37,16 +38,19 @@ const ReturnUrlList = t.Array(
   t.String({ expected: 'an http or https URL', examples: ['https://example.com/welcome'] }),
   {
     maxItems: MOST_RETURN_URLS,
-    description: 'Where people may be sent after a flow, and all below it; empty for anywhere.',
+    description:
+      'URLs, including everything below them, that a flow may return to. If empty, any URL is allowed.',
   },
 )
 export const ReturnUrls = t.Object({ return_urls: ReturnUrlList })
 export const ReturnUrlsChange = lenient({ return_urls: ReturnUrlList })
 
 export const Policies = t.Object({
-  policies: t.String({ description: 'In the language Cedar.' }),
-  version: Type.Integer({ description: 'Goes up with each change.' }),
-  is_starter_set: t.Boolean({ description: 'Nobody has changed them, or somebody went back.' }),
+  policies: t.String({ description: 'Policies in the Cedar language.' }),
+  version: Type.Integer({ description: 'Increases with each change.' }),
+  is_starter_set: t.Boolean({
+    description: 'Whether the starter set is in use: unchanged or restored.',
+  }),
   updated_at: OptionalTimestamp,
 })
 export type Policies = typeof Policies.static
@@ -55,7 +59,7 @@ export const PoliciesChange = lenient({
     t.String({ expected: 'policies in the language Cedar, or null for the starter set' }),
     {
       expected: 'policies in the language Cedar, or null for the starter set',
-      description: 'All of them, in the place of those before; null for the starter set.',
+      description: 'Replaces all policies; null restores the starter set.',
       examples: ['permit (principal, action, resource is Document);'],
     },
   ),

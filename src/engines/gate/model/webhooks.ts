@@ -14,8 +14,7 @@ export const Webhook = t.Object({
   url: t.String(),
   events: t.Array(EventType),
   active: t.Boolean({
-    description:
-      'False pauses delivery. Events are held meanwhile and sent when the webhook is resumed.',
+    description: 'False pauses delivery. Events are held and sent when you resume the webhook.',
   }),
   created_at: Timestamp,
 })
@@ -24,7 +23,7 @@ export type Webhook = typeof Webhook.static
 export const Webhooks = t.Object({ webhooks: t.Array(Webhook) })
 export const CreatedWebhook = t.Object({
   ...Webhook.properties,
-  secret: t.String({ description: 'Shown this once.' }),
+  secret: t.String({ description: 'Shown only once.' }),
 })
 export type CreatedWebhook = typeof CreatedWebhook.static
 

@@ -16,8 +16,9 @@ export function accessTokenRoutes(parts: { accessTokens: AccessTokens; access: A
     .post('', ({ caller, body }) => accessTokens.issue(caller, body), {
       scopeOfBodyKey: 'tokens:write',
       detail: {
-        summary: 'Exchange a key for an access token',
-        description: 'The key is in the body. The token can do no more than the key, for a while.',
+        summary: 'Exchange an API key for an access token',
+        description:
+          'Send the API key in the body. The token has at most the scopes of the key, and expires.',
       },
       body: TokenRequest,
       response: { 200: AccessToken, ...badBody, ...refused, ...spent },
@@ -27,7 +28,7 @@ export function accessTokenRoutes(parts: { accessTokens: AccessTokens; access: A
       detail: {
         summary: 'Introspect an access token',
         description:
-          'Code `invalid_token` for what is none or has expired; `active: false` for what is unknown here or was revoked.',
+          'Returns the code `invalid_token` for a malformed or expired token, and `active: false` for an unknown or revoked one.',
       },
       body: TokenInQuestion,
       response: { 200: Introspection, ...badBody, ...refused },

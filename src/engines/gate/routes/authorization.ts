@@ -19,8 +19,8 @@ export const authorizationRoutes = ({ authorization, decisions, access }: Parts)
     .post('', ({ caller, body }) => authorization.authorize(caller, body), {
       scope,
       detail: {
-        summary: 'May a subject do this?',
-        description: 'No, unless a policy permits it and none forbids it.',
+        summary: 'Evaluate an authorization request',
+        description: 'Allowed if a policy permits it and no policy forbids it.',
       },
       body: Question,
       response: { 200: Answer, ...badBody, ...refused },
@@ -36,7 +36,10 @@ export const authorizationRoutes = ({ authorization, decisions, access }: Parts)
       ({ caller, params }) => decisions.get(caller, params.decision_id),
       {
         scope,
-        detail: { summary: 'Read a decision', description: 'With all that it went by.' },
+        detail: {
+          summary: 'Get a decision',
+          description: 'Includes everything that the decision was based on.',
+        },
         response: { 200: Decision, ...refused, 404: Unknown },
       },
     )
@@ -50,8 +53,8 @@ export const authzenRoutes = ({ authorization, access }: Parts) =>
     .post('/evaluation', ({ caller, body }) => authorization.evaluate(caller, body), {
       scope,
       detail: {
-        summary: 'May a subject do this? (AuthZEN)',
-        description: 'The same as `/v1/gate/authorize`, in the words of OpenID AuthZEN 1.0.',
+        summary: 'Evaluate an authorization request (AuthZEN)',
+        description: 'Same as `/v1/gate/authorize`, in the format of OpenID AuthZEN 1.0.',
       },
       body: Evaluation,
       response: { 200: Evaluated, ...badBody, ...refused },

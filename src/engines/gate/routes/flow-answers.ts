@@ -10,12 +10,12 @@ export const Refusal = t.Object(
   {
     error: t.String(),
     id: t.Optional(t.String({ examples: ['self_service_flow_expired'] })),
-    use_flow_id: t.Optional(t.String({ description: 'A new flow for the same purpose.' })),
+    use_flow_id: t.Optional(t.String({ description: 'ID of a new flow for the same purpose.' })),
     expired_at: t.Optional(t.String()),
     since: t.Optional(t.Number({ description: 'Milliseconds.' })),
     redirect_browser_to: t.Optional(t.String()),
   },
-  { description: 'The flow cannot go on like this; `id` names the case.' },
+  { description: 'The flow cannot continue; `id` has the reason.' },
 )
 
 /** What came of a form, for a program: contract/gate, errors. */

@@ -3,8 +3,8 @@ import type { Access } from '../../../http/access.ts'
 import type { Fields } from '../../../http/body.ts'
 import { PlainErrors, refusalsIn } from '../../../http/responses.ts'
 import { lenient, oneOf } from '../../../http/schemas.ts'
+import type { Caller } from '../../../platform/caller.ts'
 import { invalid } from '../../../platform/errors.ts'
-import type { Caller } from '../../../platform/keys.ts'
 import type { Flows } from '../flows/index.ts'
 import { BrowserRoundTrip, Flow, type FlowKind, FlowSubmission, SignedIn } from '../model/flows.ts'
 import { ASSURANCE_LEVELS } from '../model/sessions.ts'
@@ -15,8 +15,14 @@ const { refused, badBody, spent } = refusalsIn(PlainErrors)
 const scope = 'flows'
 
 const Wishes = lenient({
-  aal: t.Optional(oneOf(ASSURANCE_LEVELS, { description: '`aal2` asks for the second factor.' })),
-  refresh: t.Optional(oneOf(['true', 'false'], { description: 'Asks somebody signed in again.' })),
+  aal: t.Optional(
+    oneOf(ASSURANCE_LEVELS, { description: '`aal2` requires two-factor authentication.' }),
+  ),
+  refresh: t.Optional(
+    oneOf(['true', 'false'], {
+      description: 'Requires a new sign-in even if the user has a session.',
+    }),
+  ),
 })
 
 const Started = { 200: Flow, ...refused, ...spent }
@@ -33,10 +39,10 @@ const Submitted = {
 }
 
 const InQuery = lenient({
-  flow: t.Optional(t.String({ description: 'The id of the flow, unless it is in the body.' })),
+  flow: t.Optional(t.String({ description: 'ID of the flow, unless it is in the body.' })),
 })
 
-const WAYS = 'Header `X-Return-To` says where the browser goes afterwards.'
+const WAYS = 'Set the header `X-Return-To` to the URL to return to afterwards.'
 
 /** contract/gate, self-service flows, as far as the tenant's own server asks for them. */
 export function flowRoutes(parts: { flows: Flows; clientOf: ClientOf; access: Access }) {
@@ -68,7 +74,7 @@ export function flowRoutes(parts: { flows: Flows; clientOf: ClientOf; access: Ac
       query: Wishes,
       detail: {
         summary: 'Start a sign-in',
-        description: `${WAYS} \`aal\` and \`refresh\` need \`X-Session-Token\`.`,
+        description: `${WAYS} \`aal\` and \`refresh\` require \`X-Session-Token\`.`,
       },
       response: { ...Started, 403: t.Union([Refusal, PlainErrors[403]]) },
     })
@@ -79,33 +85,33 @@ export function flowRoutes(parts: { flows: Flows; clientOf: ClientOf; access: Ac
     })
     .get('/recovery', ({ caller, request }) => start('recovery', { caller, request }), {
       scope,
-      detail: { summary: 'Start the recovery of an account', description: WAYS },
+      detail: { summary: 'Start an account recovery', description: WAYS },
       response: Started,
     })
     .post('/recovery/submit', (given) => submit('recovery', given), {
       scope,
       query: InQuery,
       body: FlowSubmission,
-      detail: { summary: 'Ask for a recovery code, or bring it' },
+      detail: { summary: 'Request or submit a recovery code' },
       response: Submitted,
     })
     .get('/verification', ({ caller, request }) => start('verification', { caller, request }), {
       scope,
-      detail: { summary: 'Start the verification of an address', description: WAYS },
+      detail: { summary: 'Start an address verification', description: WAYS },
       response: Started,
     })
     .post('/verification/submit', (given) => submit('verification', given), {
       scope,
       query: InQuery,
       body: FlowSubmission,
-      detail: { summary: 'Ask for a verification code, or bring it' },
+      detail: { summary: 'Request or submit a verification code' },
       response: Submitted,
     })
     .get('/settings', ({ caller, request }) => start('settings', { caller, request }), {
       scope,
       detail: {
-        summary: 'Start a change of settings',
-        description: `For whoever \`X-Session-Token\` belongs to. ${WAYS}`,
+        summary: 'Start a settings change',
+        description: `For the user of \`X-Session-Token\`. ${WAYS}`,
       },
       response: { ...Started, 403: t.Union([Refusal, PlainErrors[403]]) },
     })
@@ -115,7 +121,7 @@ export function flowRoutes(parts: { flows: Flows; clientOf: ClientOf; access: Ac
       body: FlowSubmission,
       detail: {
         summary: 'Change settings',
-        description: 'For whoever `X-Session-Token` belongs to.',
+        description: 'For the user of `X-Session-Token`.',
       },
       response: Submitted,
     })

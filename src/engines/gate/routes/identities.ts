@@ -45,7 +45,7 @@ export function identityRoutes(parts: {
         scope: 'identities:write',
         detail: {
           summary: 'Create an identity',
-          description: 'Without a password for people who sign in by other means.',
+          description: 'Omit the password for users who sign in with another method.',
         },
         body: NewIdentity,
         response: {
@@ -61,18 +61,18 @@ export function identityRoutes(parts: {
       scope: 'identities:read',
       detail: {
         summary: 'List identities',
-        description: 'Newest first; by address with `search`.',
+        description: 'Newest first; sorted by address with `search`.',
       },
       query: pageQuery({
-        email: t.Optional(t.String({ description: 'A whole address.' })),
-        search: t.Optional(t.String({ description: 'The beginning of an address.' })),
+        email: t.Optional(t.String({ description: 'A complete email address.' })),
+        search: t.Optional(t.String({ description: 'The beginning of an email address.' })),
         state: t.Optional(State),
       }),
       response: { 200: PageOf(IdentityDetail), ...refused },
     })
     .get('/:identity_id', ({ caller, params }) => identities.get(caller, params.identity_id), {
       scope: 'identities:read',
-      detail: { summary: 'Read an identity' },
+      detail: { summary: 'Get an identity' },
       response: { 200: IdentityDetail, ...refused, 404: Unknown },
     })
     .patch(
@@ -81,9 +81,9 @@ export function identityRoutes(parts: {
       {
         scope: 'identities:write',
         detail: {
-          summary: 'Change an identity',
+          summary: 'Update an identity',
           description:
-            'JSON Patch (RFC 6902) on `traits`, `metadata_public` and `state`: all operations, or none. An empty one changes nothing.',
+            'JSON Patch (RFC 6902) on `traits`, `metadata_public` and `state`. Applies all operations or none. An empty patch changes nothing.',
         },
         body: JsonPatch,
         response: { 200: IdentityDetail, ...badBody, ...refused, 404: Unknown, 409: Conflict },
@@ -97,7 +97,7 @@ export function identityRoutes(parts: {
         scope: 'identities:write',
         detail: {
           summary: 'Delete an identity',
-          description: 'With everything that is known of the person but the audit log.',
+          description: 'Deletes all data of the user except the audit log.',
         },
         response: { 204: Empty, ...refused, 404: Unknown },
       },
@@ -110,7 +110,7 @@ export function identityRoutes(parts: {
         detail: {
           summary: 'Deactivate or reactivate an identity',
           description:
-            'Deactivation ends all sessions and access tokens, for good. Webhooks are told of every request that succeeds.',
+            'Deactivation permanently ends all sessions and access tokens. Every successful request sends a webhook event.',
         },
         body: StateChange,
         response: { 200: IdentityDetail, ...badBody, ...refused, 404: Unknown },
@@ -121,7 +121,7 @@ export function identityRoutes(parts: {
       ({ caller, params }) => editing.metadata(caller, params.identity_id),
       {
         scope: 'identities:read',
-        detail: { summary: 'Read the metadata of an identity' },
+        detail: { summary: 'Get the metadata of an identity' },
         response: { 200: Metadata, ...refused, 404: Unknown },
       },
     )
@@ -131,8 +131,8 @@ export function identityRoutes(parts: {
       {
         scope: 'identities:write',
         detail: {
-          summary: 'Change the metadata of an identity',
-          description: 'Merged (RFC 7396): null deletes a member, lists are replaced.',
+          summary: 'Update the metadata of an identity',
+          description: 'JSON Merge Patch (RFC 7396): null deletes a member, lists are replaced.',
         },
         body: Metadata,
         response: { 200: Metadata, ...badBody, ...refused, 404: Unknown },
@@ -171,7 +171,7 @@ export function identityRoutes(parts: {
         detail: {
           summary: 'Remove a credential of an identity',
           description:
-            '`password`, `totp` (and the recovery codes with it), `lookup_secret` or `oidc`, of which all accounts go. Sessions go on.',
+            '`password`, `totp` (with the recovery codes), `lookup_secret` or `oidc` (all social logins). Sessions stay active.',
         },
         response: { 204: Empty, ...refused, 404: Unknown },
       },
@@ -183,8 +183,8 @@ export function identityRoutes(parts: {
       {
         scope: 'identities:write',
         detail: {
-          summary: 'Mail a new verification code',
-          description: 'To an address that is not verified yet; codes of before die.',
+          summary: 'Email a new verification code',
+          description: 'For an unverified address. Earlier codes stop working.',
         },
         response: {
           202: StartedFlow,

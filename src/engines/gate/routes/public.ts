@@ -15,17 +15,17 @@ export const publicRoutes = ({ signInMethods }: { signInMethods: SignInMethods }
       ({ params }) => signInMethods.enabledProviders(params.tenant_id),
       {
         detail: {
-          summary: 'Read which providers a tenant offers',
-          description: 'Those that the tenant has on and the installation has a client for.',
+          summary: 'List the social login providers of a tenant',
+          description: 'Providers that the tenant has enabled and the installation has configured.',
         },
         response: { 200: EnabledProviders, 404: PlainErrors[404] },
       },
     )
     .get('/schemas/user', () => USER_SCHEMA, {
-      detail: { summary: 'Read the schema of people', description: 'A JSON Schema.' },
+      detail: { summary: 'Get the schema of users', description: 'A JSON Schema.' },
       response: { 200: TraitsSchema },
     })
     .get('/schemas/operator', () => OPERATOR_SCHEMA, {
-      detail: { summary: 'Read the schema of operators', description: 'A JSON Schema.' },
+      detail: { summary: 'Get the schema of operators', description: 'A JSON Schema.' },
       response: { 200: TraitsSchema },
     })

@@ -4,8 +4,8 @@ import type { Access } from '../../../http/access.ts'
 import type { Fields } from '../../../http/body.ts'
 import { PlainErrors, refusalsIn } from '../../../http/responses.ts'
 import { lenient } from '../../../http/schemas.ts'
+import type { Caller } from '../../../platform/caller.ts'
 import { fail, invalid, notFound } from '../../../platform/errors.ts'
-import type { Caller } from '../../../platform/keys.ts'
 import type { Flows } from '../flows/index.ts'
 import { withQuery } from '../flows/return-to.ts'
 import {
@@ -82,7 +82,7 @@ export function selfServiceRoutes(parts: {
             clientOf(request),
           ),
         {
-          detail: { summary: 'Where a provider sends the browser back to', hide: true },
+          detail: { summary: 'Callback of a social login provider', hide: true },
         },
       )
       .post(
@@ -95,7 +95,7 @@ export function selfServiceRoutes(parts: {
         {
           form: {},
           body: t.Object({}, { additionalProperties: true }),
-          detail: { summary: 'The same by a form, whose cookies stay behind', hide: true },
+          detail: { summary: 'Callback of a provider that posts a form', hide: true },
         },
       )
       .options('/:kind', ({ status }) => status(204, undefined), { detail: { hide: true } })
@@ -105,9 +105,9 @@ export function selfServiceRoutes(parts: {
         {
           query: Query,
           detail: {
-            summary: 'Read a flow',
+            summary: 'Get a flow',
             description:
-              'JSON, or for a browser a page that shows it. One about settings needs `X-Session-Token`.',
+              'Returns JSON, or a page for browsers. A settings flow requires `X-Session-Token`.',
           },
           response: {
             200: Flow,
@@ -124,9 +124,9 @@ export function selfServiceRoutes(parts: {
         query: Query,
         body: FlowSubmission,
         detail: {
-          summary: 'Submit a form of a flow',
+          summary: 'Submit a flow',
           description:
-            'As JSON or as a form, with `csrf_token`. A server that sends it for people shows its API key besides, so that they do not count as one. Whoever is signed in by it gets a session; where a browser has to go to a provider first, status 422 says so by `redirect_browser_to`.',
+            'Send JSON or a form, with `csrf_token`. A server that submits for its users adds its API key, so that they are not rate limited as one client. A completed sign-in returns a session. Status 422 with `redirect_browser_to` sends the browser to a provider first.',
         },
         response: {
           200: t.Union([SignedIn, Flow]),
@@ -142,10 +142,12 @@ export function selfServiceRoutes(parts: {
 }
 
 const Query = lenient({
-  flow: t.Optional(t.String({ description: 'The id of the flow.' })),
-  code: t.Optional(t.String({ description: 'From a mail: put into the form, and not sent yet.' })),
+  flow: t.Optional(t.String({ description: 'ID of the flow.' })),
+  code: t.Optional(
+    t.String({ description: 'Code from an email link: filled into the form, not submitted.' }),
+  ),
   from: t.Optional(
-    t.String({ description: 'Another flow: a new one for the same tenant is begun.' }),
+    t.String({ description: 'ID of another flow: starts a new one for the same tenant.' }),
   ),
 })
 type Query = typeof Query.static

@@ -23,9 +23,9 @@ export function sessionRoutes(parts: { sessions: Sessions; flows: Flows; access:
       {
         optionalKeyOf: 'gate',
         detail: {
-          summary: 'Whose session is this?',
+          summary: 'Get the current session',
           description:
-            'By `X-Session-Token`. With an API key besides, only a session of its tenant is good: send one from a server.',
+            'Send `X-Session-Token`. From a server, also send an API key: then only sessions of its tenant are valid.',
         },
         response: { 200: SessionDetail, ...refused, 403: t.Union([Refusal, PlainErrors[403]]) },
       },
@@ -36,7 +36,7 @@ export function sessionRoutes(parts: { sessions: Sessions; flows: Flows; access:
       detail: {
         summary: 'Exchange a code for a session',
         description:
-          'For the `flow` and the `code` that a browser brought back to the address of `X-Return-To`: once, within 5 minutes.',
+          'Takes the `flow` and `code` that the browser brought back to the `X-Return-To` URL. Works once, within 5 minutes.',
       },
       response: { 200: SignedIn, ...badBody, ...refused, 404: Unknown },
     })

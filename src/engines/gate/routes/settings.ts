@@ -31,38 +31,38 @@ export function settingsRoutes(parts: {
     .get('/oidc-providers', ({ caller }) => signInMethods.providers(caller), {
       scope: reads,
       detail: {
-        summary: 'Read which providers are on',
+        summary: 'Get the social login providers',
         description:
-          'One that the installation has no client for may be on; flows and the public list leave it out.',
+          'An enabled provider may lack configuration in the installation; flows and the public list omit it.',
       },
       response: { 200: ProviderSettings, ...refused },
     })
     .put('/oidc-providers', ({ caller, body }) => signInMethods.setProviders(caller, body), {
       scope: writes,
       detail: {
-        summary: 'Switch providers on or off',
-        description: 'Those that are not named stay as they are.',
+        summary: 'Enable or disable social login providers',
+        description: 'Changes only the given providers.',
       },
       body: ProviderChange,
       response: { 200: ProviderSettings, ...badBody, ...refused },
     })
     .get('/security', ({ caller }) => signInMethods.security(caller), {
       scope: reads,
-      detail: { summary: 'Read the security settings' },
+      detail: { summary: 'Get the security settings' },
       response: { 200: Security, ...refused },
     })
     .put('/security', ({ caller, body }) => signInMethods.setSecurity(caller, body), {
       scope: writes,
       detail: {
-        summary: 'Change the security settings',
-        description: 'What is not given stays as it is.',
+        summary: 'Update the security settings',
+        description: 'Changes only the given fields.',
       },
       body: SecurityChange,
       response: { 200: Security, ...badBody, ...refused },
     })
     .get('/return-urls', ({ caller }) => signInMethods.returnUrls(caller), {
       scope: reads,
-      detail: { summary: 'Read where people may be sent after a flow' },
+      detail: { summary: 'Get the allowed return URLs' },
       response: { 200: ReturnUrls, ...refused },
     })
     .put(
@@ -70,21 +70,21 @@ export function settingsRoutes(parts: {
       ({ caller, body }) => signInMethods.setReturnUrls(caller, body.return_urls),
       {
         scope: writes,
-        detail: { summary: 'Say where people may be sent after a flow' },
+        detail: { summary: 'Set the allowed return URLs' },
         body: ReturnUrlsChange,
         response: { 200: ReturnUrls, ...badBody, ...refused },
       },
     )
     .get('/policies', ({ caller }) => policies.get(caller), {
       scope: reads,
-      detail: { summary: 'Read the policies' },
+      detail: { summary: 'Get the policies' },
       response: { 200: Policies, ...refused },
     })
     .put('/policies', ({ caller, body }) => policies.put(caller, body.policies), {
       scope: writes,
       detail: {
         summary: 'Replace the policies',
-        description: 'Checked as a whole: an error names its line and column.',
+        description: 'Validates all policies; an error names the line and column.',
       },
       body: PoliciesChange,
       response: { 200: Policies, ...badBody, ...refused },

@@ -43,7 +43,8 @@ export function webhookRoutes({ webhooks, access }: { webhooks: Webhooks; access
         scope: writes,
         detail: {
           summary: 'Create a webhook',
-          description: 'For all events unless some are named. Its secret is shown this once.',
+          description:
+            'Subscribes to all events unless you list some. The secret is shown only once.',
         },
         body: NewWebhook,
         response: { 201: CreatedWebhook, ...badBody, ...refused, 409: Conflict },
@@ -55,8 +56,8 @@ export function webhookRoutes({ webhooks, access }: { webhooks: Webhooks; access
       {
         scope: writes,
         detail: {
-          summary: 'Change, pause or resume a webhook',
-          description: 'Only the given fields change; `events` replaces the list.',
+          summary: 'Update, pause or resume a webhook',
+          description: 'Changes only the given fields. Replaces `events` as a whole.',
         },
         body: WebhookChange,
         response: { 200: Webhook, ...badBody, ...refused, 404: Unknown, 409: Conflict },
@@ -79,7 +80,7 @@ export function webhookRoutes({ webhooks, access }: { webhooks: Webhooks; access
         scope: writes,
         detail: {
           summary: 'Rotate the secret of a webhook',
-          description: 'For a while the secret before signs as well.',
+          description: 'The previous secret also signs during the grace period.',
         },
         body: t.Nullable(Rotation),
         response: { 200: Rotated, ...badBody, ...refused, 404: Unknown, 409: Conflict },
@@ -92,7 +93,7 @@ export function webhookRoutes({ webhooks, access }: { webhooks: Webhooks; access
         scope: writes,
         detail: {
           summary: 'Send a test event to a webhook',
-          description: 'Waits for the answer. Stored nowhere.',
+          description: 'Waits for the response. The event is not stored.',
         },
         body: t.Nullable(TestRequest),
         response: {
@@ -110,7 +111,7 @@ export function webhookRoutes({ webhooks, access }: { webhooks: Webhooks; access
       detail: {
         summary: 'List the deliveries of webhooks',
         description:
-          'Newest first. With `status` a page may be short, or empty, while `has_more` is true.',
+          'Newest first. With `status`, a page may be short or empty while `has_more` is true.',
       },
       query: pageQuery({ status: t.Optional(StatusFilter), endpoint_id: t.Optional(t.String()) }),
       response: { 200: PageOf(Delivery), ...refused },
@@ -118,8 +119,8 @@ export function webhookRoutes({ webhooks, access }: { webhooks: Webhooks; access
     .get('/deliveries/:delivery_id', ({ caller, params }) => log.get(caller, params.delivery_id), {
       scope: reads,
       detail: {
-        summary: 'Read a delivery of a webhook',
-        description: 'With every attempt: request and answer as they went over the wire.',
+        summary: 'Get a delivery of a webhook',
+        description: 'Includes every attempt, with the request and response as sent.',
       },
       response: { 200: DeliveryDetail, ...refused, 404: Unknown },
     })
@@ -129,7 +130,7 @@ export function webhookRoutes({ webhooks, access }: { webhooks: Webhooks; access
         status(202, await log.resend(caller, params.delivery_id)),
       {
         scope: writes,
-        detail: { summary: 'Send a delivery of a webhook again, now' },
+        detail: { summary: 'Resend a delivery of a webhook now' },
         response: { 202: Delivery, ...badBody, ...refused, ...spent, 404: Unknown, 409: Conflict },
       },
     )

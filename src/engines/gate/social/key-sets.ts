@@ -1,9 +1,9 @@
 import type { BoundedFetch } from '../../../platform/bounded-fetch.ts'
 import type { Clock } from '../../../platform/clock.ts'
+import { MINUTE_MS } from '../../../platform/durations.ts'
 
-const MINUTE = 60_000
-const KEPT_MS = 5 * MINUTE
-const SHORTEST_KEPT_MS = MINUTE
+const KEPT_MS = 5 * MINUTE_MS
+const SHORTEST_KEPT_MS = MINUTE_MS
 
 /** The keys that providers sign with, read as often as need be. */
 export interface KeySets {

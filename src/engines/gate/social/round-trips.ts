@@ -117,7 +117,7 @@ export function createRoundTrips(parts: {
     } catch (error) {
       if (!(error instanceof SocialError)) throw error
       if (error.reason === 'failed')
-        log.warn('sign-in with a provider failed', { provider, error: error.message })
+        log.warn('social login failed', { provider, error: error.message })
       const id = error.reason === 'denied' ? 4900003 : 4900004
       throw complain(id, { context: aboutProvider(provider) })
     }

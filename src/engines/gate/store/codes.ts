@@ -38,6 +38,7 @@ export function createCodeStore({ orm }: Db) {
         eq(codes.identityId, $('identityId')),
         sql`exists (select 1 from gate_flows where gate_flows.id = ${codes.flowId}
           and gate_flows.kind = ${$('kind')})`,
+        sql`(${$('address')} is null or ${codes.address} = ${$('address')})`,
       ),
     )
     .prepare()
@@ -48,9 +49,12 @@ export function createCodeStore({ orm }: Db) {
     ofFlow: (tenantId: string, flowId: string): CodeRow | undefined =>
       find.get({ tenantId, flowId }),
     removeOfFlow: (tenantId: string, flowId: string) => void removeOfFlow.run({ tenantId, flowId }),
-    /** Those that went out in flows of one kind. */
-    removeOfKind: (tenantId: string, identityId: string, kind: FlowRow['kind']) =>
-      void removeOfKind.run({ tenantId, identityId, kind }),
+    /** Those that went out in flows of one kind, to one address if it is given. */
+    removeOfKind: (
+      tenantId: string,
+      identityId: string,
+      { kind, address }: { kind: FlowRow['kind']; address?: string },
+    ) => void removeOfKind.run({ tenantId, identityId, kind, address: address ?? null }),
     removeOfIdentity: (tenantId: string, identityId: string) =>
       void removeOfIdentity.run({ tenantId, identityId }),
   }

@@ -105,7 +105,7 @@ export function createPromptQueue(parts: {
     events.callFailed(error.reason)
     const dueAt = retryAt(prompt, error)
     if (dueAt === undefined) {
-      log.info('message about a sign-in was given up', {
+      log.info('sign-in message not delivered', {
         ...namesOf(prompt),
         reason: error.message,
       })

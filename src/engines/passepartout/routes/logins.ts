@@ -22,7 +22,7 @@ export function loginRoutes(parts: { logins: Logins; tokens: Tokens; access: Acc
       detail: {
         summary: 'Start a sign-in',
         description:
-          'The body may be left out. With `client` the person is told where the sign-in was started, and asked for the number in `match_code`.',
+          'The body is optional. With `client`, the bot shows the user where the sign-in was started and asks for the number in `match_code`.',
       },
       body: NewLogin,
       response: {
@@ -41,9 +41,9 @@ export function loginRoutes(parts: { logins: Logins; tokens: Tokens; access: Acc
       {
         scope,
         detail: {
-          summary: 'Ask how a sign-in stands',
+          summary: 'Get the status of a sign-in',
           description:
-            'Once it is completed, each answer has the same token, until the nonce expires. 404 has code `login_denied`, `nonce_expired` or `not_found`: it will not complete any more.',
+            'A completed sign-in returns the same token until the nonce expires. A 404 with the code `login_denied`, `nonce_expired` or `not_found` is final.',
         },
         query: LoginQuestion,
         response: { 200: LoginStatus, ...refused, 404: Unknown },
@@ -56,7 +56,7 @@ export function loginRoutes(parts: { logins: Logins; tokens: Tokens; access: Acc
         scope,
         detail: {
           summary: 'Introspect an access token',
-          description: '`active: false` for whatever is not a good token of this tenant.',
+          description: 'Returns `active: false` for anything but a valid token of this tenant.',
         },
         body: TokenInQuestion,
         response: { 200: Introspection, ...badBody, ...refused },
@@ -68,7 +68,10 @@ export function loginRoutes(parts: { logins: Logins; tokens: Tokens; access: Acc
         tokens.revoke(caller, body.access_token).then(() => status(204, undefined)),
       {
         scope,
-        detail: { summary: 'Revoke an access token', description: 'When somebody signs out.' },
+        detail: {
+          summary: 'Revoke an access token',
+          description: 'Call it when the user signs out.',
+        },
         body: TokenInQuestion,
         response: { 204: Empty, ...badBody, ...refused },
       },

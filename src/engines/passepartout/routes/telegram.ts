@@ -21,9 +21,9 @@ export const telegramRoutes = ({ webhook, maxBody }: { webhook: Webhook; maxBody
     {
       parse: 'none',
       detail: {
-        summary: 'Take in what people tell a bot',
+        summary: 'Receive updates from Telegram',
         description:
-          'For Telegram alone, of bots that are not polled: it shows the secret that was agreed on in `X-Telegram-Bot-Api-Secret-Token`.',
+          'Only for Telegram, for bots that use a webhook. Requires the secret of the bot in `X-Telegram-Bot-Api-Secret-Token`.',
         security: [],
       },
       response: { 200: t.Object({}), ...badBody, 401: refused[401], 503: refused[503] },

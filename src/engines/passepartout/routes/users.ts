@@ -15,7 +15,7 @@ export const userRoutes = ({ people, access }: { people: People; access: Access 
     .use(access)
     .get('/:user_id', ({ caller, params }) => people.read(caller, params.user_id), {
       scope,
-      detail: { summary: 'Read a user', description: 'By the `subject` of their tokens.' },
+      detail: { summary: 'Get a user', description: "By the `subject` of the user's tokens." },
       response: { 200: User, ...refused, 404: Unknown },
     })
     .delete(
@@ -26,7 +26,8 @@ export const userRoutes = ({ people, access }: { people: People; access: Access 
         scope,
         detail: {
           summary: 'Delete a user',
-          description: 'Their tokens end. With the same account they come back as another user.',
+          description:
+            'Revokes the tokens of the user. The same messenger account later becomes a new user.',
         },
         response: { 204: Empty, ...refused, 404: Unknown },
       },

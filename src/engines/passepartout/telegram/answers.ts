@@ -1,4 +1,5 @@
 import { FetchFailure } from '../../../platform/bounded-fetch.ts'
+import { HOUR_MS } from '../../../platform/durations.ts'
 import { oneLine } from '../../../platform/mail/one-line.ts'
 import { MessengerError } from '../messenger.ts'
 import { fieldsOf } from './fields.ts'
@@ -6,7 +7,7 @@ import { fieldsOf } from './fields.ts'
 const LONGEST_DESCRIPTION = 200
 
 const USUAL_RETRY_MS = 5000
-const LONGEST_RETRY_MS = 3_600_000
+const LONGEST_RETRY_MS = HOUR_MS
 
 /** What hides a secret in texts of others. */
 export type Hide = (text: string) => string

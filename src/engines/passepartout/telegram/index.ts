@@ -68,7 +68,7 @@ export function createTelegramMessenger(
     try {
       return bots.apiOf(bot)
     } catch (error) {
-      log.error('token of a bot cannot be opened', { botId: bot.id, error: String(error) })
+      log.error('bot token cannot be decrypted', { botId: bot.id, error: String(error) })
       return undefined
     }
   }

@@ -56,7 +56,7 @@ export function createReceive(parts: {
     } catch (error) {
       if (error instanceof StorageError) throw error
       // Brought again it would break again, and keep back all that comes behind it.
-      log.error('update could not be dealt with', { botId: bot.id, error: String(error) })
+      log.error('Telegram update failed', { botId: bot.id, error: String(error) })
     }
   }
 
@@ -69,7 +69,7 @@ export function createReceive(parts: {
       .catch((error: unknown) => {
         const reason = error instanceof MessengerError ? error.reason : 'broken'
         events.callFailed(reason)
-        log.debug('bot could not answer', { botId: bot.id, reason })
+        log.debug('bot reply failed', { botId: bot.id, reason })
       })
       .finally(() => count(bot, -1))
   }

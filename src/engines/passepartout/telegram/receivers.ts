@@ -72,7 +72,7 @@ export function createReceivers(parts: {
   /** Tried again at the next look, and told once: the log may be on the same disk. */
   function troubled(error: unknown) {
     version = ''
-    if (!inTrouble) log.error('bots could not be looked after', { error: String(error) })
+    if (!inTrouble) log.error('bot supervision failed', { error: String(error) })
     inTrouble = true
   }
 

@@ -53,7 +53,8 @@ export const EndpointChange = lenient({
   url: t.Optional(changeable.url),
   held: t.Optional(
     oneOf(['drain', 'discard'], {
-      description: 'With `active: true`: what becomes of held deliveries; `drain` unless given.',
+      description:
+        'With `active: true`: sends (`drain`, default) or cancels (`discard`) held deliveries.',
     }),
   ),
 })
@@ -82,7 +83,7 @@ export type Endpoint = typeof Endpoint.static
 
 export const CreatedEndpoint = t.Object({
   ...Endpoint.properties,
-  secret: t.String({ description: 'Shown this once.' }),
+  secret: t.String({ description: 'Shown only once.' }),
 })
 export type CreatedEndpoint = typeof CreatedEndpoint.static
 
@@ -97,17 +98,17 @@ export const ReplayRequest = lenient({
   until: t.Optional(t.String({ expected: 'a time like 2026-01-31T12:00:00Z' })),
   which: t.Optional(
     oneOf(['undelivered', 'all'], {
-      description: 'Messages that never arrived, or all; `undelivered` unless given.',
+      description: 'Undelivered messages (default) or all.',
     }),
   ),
   per_second: t.Optional(
     Type.Integer({
       minimum: 1,
       maximum: 1000,
-      description: 'How many are sent a second; 10 unless given.',
+      description: 'Messages per second. Default: 10.',
     }),
   ),
-  dry_run: t.Optional(t.Boolean({ description: 'Only counts.' })),
+  dry_run: t.Optional(t.Boolean({ description: 'Only counts the messages.' })),
 })
 export type ReplayRequest = typeof ReplayRequest.static
 
@@ -118,7 +119,7 @@ const HourStats = t.Object({
   hour: Timestamp,
   succeeded: Count,
   failed: Count,
-  exhausted: Type.Integer({ description: 'Deliveries that ended without success.' }),
+  exhausted: Type.Integer({ description: 'Deliveries that ended as failed.' }),
   cancelled: Count,
   average_ms: t.Nullable(Count),
   slowest_ms: Count,

@@ -11,7 +11,7 @@ export const NewMessage = lenient({
   ),
   channels: t.Optional(
     channels(
-      'Delivers to endpoints that listen on one of these channels, or on all. Without any, to every endpoint subscribed to the type.',
+      'Delivers to endpoints that listen to one of these channels or to all. Without channels, delivers to every endpoint subscribed to the type.',
     ),
   ),
 })
@@ -28,7 +28,7 @@ export type Message = typeof Message.static
 /** What became of a message at one endpoint, and in words why. */
 export const Verdict = t.Object({
   endpoint_id: t.String(),
-  url: t.Nullable(t.String({ description: 'Null once the endpoint is deleted.' })),
+  url: t.Nullable(t.String({ description: 'Null if the endpoint is deleted.' })),
   delivery_id: t.Nullable(t.String()),
   verdict: oneOf([
     ...STATUSES,

@@ -23,7 +23,7 @@ export function deliveryRoutes({
       detail: {
         summary: 'List deliveries',
         description:
-          'Newest first. With `status` a page may be short, or empty, while `has_more` is true.',
+          'Newest first. With `status`, a page may be short or empty while `has_more` is true.',
       },
       query: pageQuery({
         status: t.Optional(StatusFilter),
@@ -34,8 +34,8 @@ export function deliveryRoutes({
     .get('/:delivery_id', ({ caller, params }) => deliveries.get(caller, params.delivery_id), {
       scope: reads,
       detail: {
-        summary: 'Read a delivery',
-        description: 'With every attempt: request and answer as they went over the wire.',
+        summary: 'Get a delivery',
+        description: 'Includes every attempt, with the request and response as sent.',
       },
       response: { 200: DeliveryDetail, ...refused, 404: Unknown },
     })
@@ -46,9 +46,9 @@ export function deliveryRoutes({
       {
         scope: 'relay:endpoints',
         detail: {
-          summary: 'Send a delivery again, now',
+          summary: 'Resend a delivery now',
           description:
-            'A failure leaves the schedule as it is, a success ends it. One that has ended starts over.',
+            'A success ends the delivery; a failure leaves its retry schedule unchanged. An ended delivery starts over.',
         },
         response: { 202: Delivery, ...badBody, ...refused, ...spent, 404: Unknown, 409: Conflict },
       },
@@ -60,7 +60,7 @@ export function deliveryRoutes({
         scope: 'relay:endpoints',
         detail: {
           summary: 'Cancel a delivery',
-          description: 'An attempt that is under way may still succeed; no other is made.',
+          description: 'An attempt in progress may still succeed; no other follows.',
         },
         response: { 200: Delivery, ...badBody, ...refused, 404: Unknown, 409: Conflict },
       },

@@ -37,14 +37,14 @@ export function endpointRoutes(parts: { endpoints: RelayEndpoints; access: Acces
       async ({ caller, body, status }) => status(201, await endpoints.create(caller, body)),
       {
         scope,
-        detail: { summary: 'Create an endpoint', description: 'Its secret is shown this once.' },
+        detail: { summary: 'Create an endpoint', description: 'The secret is shown only once.' },
         body: NewEndpoint,
         response: { 201: CreatedEndpoint, ...badBody, ...refused, 409: Conflict },
       },
     )
     .get('/:endpoint_id', ({ caller, params }) => endpoints.get(caller, params.endpoint_id), {
       scope,
-      detail: { summary: 'Read an endpoint' },
+      detail: { summary: 'Get an endpoint' },
       response: { 200: Endpoint, ...refused, 404: Unknown },
     })
     .patch(
@@ -53,9 +53,9 @@ export function endpointRoutes(parts: { endpoints: RelayEndpoints; access: Acces
       {
         scope,
         detail: {
-          summary: 'Change, pause or resume an endpoint',
+          summary: 'Update, pause or resume an endpoint',
           description:
-            'Only the given fields change; lists and `headers` are replaced as a whole. Deliveries of a paused endpoint are held.',
+            'Changes only the given fields. Replaces lists and `headers` as a whole. Deliveries to a paused endpoint are held.',
         },
         body: EndpointChange,
         response: { 200: Endpoint, ...badBody, ...refused, 404: Unknown },
@@ -69,7 +69,7 @@ export function endpointRoutes(parts: { endpoints: RelayEndpoints; access: Acces
         scope,
         detail: {
           summary: 'Delete an endpoint',
-          description: 'What was still to come for it is cancelled.',
+          description: 'Cancels its unfinished deliveries.',
         },
         response: { 204: Empty, ...refused, 404: Unknown },
       },
@@ -81,7 +81,7 @@ export function endpointRoutes(parts: { endpoints: RelayEndpoints; access: Acces
         scope,
         detail: {
           summary: 'Rotate the secret',
-          description: 'For a while the secret before signs as well.',
+          description: 'The previous secret also signs during the grace period.',
         },
         body: t.Nullable(Rotation),
         response: { 200: Rotated, ...badBody, ...refused, 404: Unknown, 409: Conflict },
@@ -100,7 +100,7 @@ export function endpointRoutes(parts: { endpoints: RelayEndpoints; access: Acces
         scope,
         detail: {
           summary: 'Send a test event',
-          description: 'Waits for the answer. Stored nowhere.',
+          description: 'Waits for the response. The event is not stored.',
         },
         body: t.Nullable(TestRequest),
         response: { 200: TestResult, ...badBody, ...refused, ...spent, 404: Unknown },
@@ -116,7 +116,8 @@ export function endpointRoutes(parts: { endpoints: RelayEndpoints; access: Acces
         scope,
         detail: {
           summary: 'Replay past events to an endpoint',
-          description: 'Those that its filters match now, at so many a second.',
+          description:
+            'Sends the events that match the current filters of the endpoint, at a limited rate.',
         },
         body: ReplayRequest,
         response: {
@@ -136,8 +137,8 @@ export function endpointRoutes(parts: { endpoints: RelayEndpoints; access: Acces
       {
         scope,
         detail: {
-          summary: 'How an endpoint did, by the hour',
-          description: 'The last day unless asked otherwise; kept for a year.',
+          summary: 'Get hourly statistics of an endpoint',
+          description: 'Default: the last day. Kept for a year.',
         },
         query: t.Object(
           { since: t.Optional(t.String()), until: t.Optional(t.String()) },

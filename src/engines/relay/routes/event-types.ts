@@ -20,7 +20,7 @@ export function eventTypeRoutes({
     .use(access)
     .get('', ({ caller, query }) => eventTypes.list(caller, query), {
       scope: reads,
-      detail: { summary: 'List the event types seen', description: 'By name.' },
+      detail: { summary: 'List event types', description: 'Sorted by name.' },
       query: pageQuery({}),
       response: { 200: PageOf(EventTypeSeen), ...refused },
     })
@@ -33,9 +33,8 @@ export function eventTypeRoutes({
       {
         scope: reads,
         detail: {
-          summary: 'Read an event type',
-          description:
-            'With a sample, the JSON Schema that its payloads have in common, and how that changed.',
+          summary: 'Get an event type',
+          description: 'Includes a sample, the JSON Schema of its payloads, and schema changes.',
         },
         response: { 200: EventTypeDetail, ...refused, 404: CodedErrors[404] },
       },

@@ -36,7 +36,7 @@ export function messageRoutes(parts: {
         detail: {
           summary: 'Send an event',
           description:
-            'Accepted and on disk. A repeated `idempotency_key` gets the first answer again; `Idempotency-Mismatch: true` tells that it came with something else.',
+            'The event is on disk when you get the response. A repeated `idempotency_key` returns the first response; `Idempotency-Mismatch: true` means that the content was different.',
         },
         body: NewMessage,
         response: { 202: Message, ...badBody, ...refused, 402: Unpaid },
@@ -57,8 +57,9 @@ export function messageRoutes(parts: {
       {
         scope: reads,
         detail: {
-          summary: 'Read an event',
-          description: 'With its payload, and for each endpoint what became of it, or why not.',
+          summary: 'Get an event',
+          description:
+            'Includes the payload and, for each endpoint, the outcome or the reason why it got no delivery.',
         },
         response: { 200: MessageDetail, ...refused, 404: Unknown },
       },

@@ -96,6 +96,25 @@ const TRIES: [string, (change: Waiting, code: string) => Promise<void>][] = [
 ]
 
 describe('another address', () => {
+  test('is confirmed by its code, however often a stranger has the old one verified', async () => {
+    const email = newAddress()
+    const { session_token: token } = await world.register(email)
+    const to = newAddress()
+    const { answer } = await wish(token, to)
+    const { url } = nextFlowIn(answer, 'show_verification_ui')
+    const flow = (await read(world, { ui: { action: url } })).body as Json
+    const code = world.codeFor(to)
+
+    world.clock.jump(MAIL_GAP_MS)
+    const before = world.sentTo(email).length
+    const stranger = await world.start('verification')
+    expect((await world.send(stranger, { method: 'code', email })).status).toBe(200)
+    expect(world.sentTo(email).length).toBe(before + 1)
+
+    const confirmed = await world.send(flow, { code }, { 'x-session-token': token })
+    expect(confirmed).toMatchObject({ status: 200, body: { state: 'passed_challenge' } })
+  })
+
   test('is held until a code comes back from it: the old one stays as it is', async () => {
     const { email, identity, token, to } = await moving()
 

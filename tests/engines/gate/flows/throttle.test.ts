@@ -2,6 +2,7 @@ import { describe, expect, spyOn, test } from 'bun:test'
 import { MINUTE, SECOND } from '../people.ts'
 import type { Json } from '../world.ts'
 import { enrolled, halfway } from './acts.ts'
+import { newBrowser } from './browser.ts'
 import { bootChecked, type Checked, PEER, pretendPeers, saidIn } from './checked.ts'
 import { flowParty, PASSWORD } from './world.ts'
 
@@ -145,6 +146,20 @@ describe('tries for one person', () => {
     expect(await statusOf(other, PASSWORD)).toBe(200)
     await wrongly(other, 1)
     expect(await statusOf(other, PASSWORD)).toBe(429)
+  })
+
+  test('leave what somebody does in their settings alone, whatever is typed as an address', async () => {
+    await using world = await bootThrottled()
+    const { session_token, session } = await world.signIn(EMAIL)
+    const { id } = session.identity
+    for (const identifier of [`password of ${id}`, `addresses of ${id}`])
+      await wrongly(world, 10, { identifier, from: '192.0.2.9' })
+    const traits = { email: 'another@example.com' }
+    const addressChange = await world.change(session_token, { method: 'profile', traits })
+    expect(addressChange.status).toBe(200)
+    const password = 'an entirely different one'
+    const passwordChange = await world.change(session_token, { method: 'password', password })
+    expect(passwordChange.status).toBe(200)
   })
 
   test('are no tries while something is missing from the form', async () => {
@@ -434,4 +449,53 @@ test('looking at flows is no try', async () => {
     expect(status).toBe(200)
   }
   expect(await statusOf(world, PASSWORD, { from: '192.0.2.1' })).toBe(200)
+})
+
+describe('changes by somebody signed in', () => {
+  const LIMIT = 5
+
+  /** Rows written, changed and deleted since the database was opened. */
+  const writes = ({ app }: Pick<Checked, 'app'>) =>
+    app.db.client.query<{ n: number }, []>('SELECT total_changes() AS n').get()?.n
+
+  test('are so many a minute from one address: steps of one flow', async () => {
+    await using world = await bootThrottled({ [PER_ADDRESS]: `${LIMIT}` })
+    const { session_token } = await world.signIn(EMAIL)
+    await world.security({ mfa_enabled: true })
+    await world.enrol(session_token)
+    await world.clock.advance(MINUTE)
+    const flow = await world.settings(session_token)
+    const step = () => world.send(flow, { lookup_secret_regenerate: 'true' })
+    for (let n = 0; n < LIMIT; n++) expect((await step()).status).toBe(200)
+    const before = writes(world)
+    const refused = await step()
+    expect([refused.status, saidIn(refused.body), writes(world)]).toEqual([429, [4900002], before])
+    await world.clock.advance(MINUTE)
+    expect((await step()).status).toBe(200)
+  })
+
+  test('are so many a minute from one address: pages, each of which begins a flow', async () => {
+    await using world = await bootThrottled({ [PER_ADDRESS]: `${LIMIT}` })
+    const { session_token } = await world.signIn(EMAIL)
+    const { hosted_url } = await world.settings(session_token)
+    const browser = newBrowser(world.app)
+    let page = await browser.visit(hosted_url)
+    await world.clock.advance(MINUTE)
+    for (let n = 0; n < LIMIT; n++)
+      page = await browser.follow(await browser.press(page, ['method', 'profile']))
+    const before = writes(world)
+    const refused = await browser.press(page, ['method', 'profile'])
+    expect([refused.status, writes(world)]).toEqual([429, before])
+  })
+
+  test('are without end for a server with its key', async () => {
+    await using world = await bootThrottled({ [PER_ADDRESS]: '1' })
+    const { session_token } = await world.signIn(EMAIL)
+    for (let n = 0; n < 5; n++) {
+      const { id: flow } = await world.settings(session_token)
+      const fields = { flow, method: 'profile', traits: { email: EMAIL, custom_data: { n } } }
+      const answer = await world.submit('settings', fields, { 'x-session-token': session_token })
+      expect(answer.status).toBe(200)
+    }
+  })
 })

@@ -7,6 +7,7 @@ import type { IdentityRow } from '../../../../src/engines/gate/store/identities.
 import { createAccess } from '../../../../src/http/access.ts'
 import { createHttpMetrics } from '../../../../src/http/http-metrics.ts'
 import { createKit } from '../../../../src/http/kit.ts'
+import { createTurns } from '../../../../src/http/turns.ts'
 import { createVisits } from '../../../../src/http/visits.ts'
 import { HOUSE_ID, openHouse } from '../../../../src/platform/house.ts'
 import { type Answer, bootTestApp, type TestApp } from '../../../support/app.ts'
@@ -146,7 +147,13 @@ function gateOn(
     platform,
     { delivery, mail },
     config,
-    createAccess({ keys, visits, maxBody: config.server.maxBodyBytes }),
+    createAccess({
+      keys,
+      visits,
+      turns: createTurns(),
+      addressOf: () => undefined,
+      maxBody: config.server.maxBodyBytes,
+    }),
     { baseUrl: () => BASE, addressOf: () => undefined, pages: createFlowPages() },
     { onSignUp },
   )

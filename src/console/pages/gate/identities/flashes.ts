@@ -10,7 +10,9 @@ const SAID = {
   sessions: flash.good('All sessions ended.'),
   mailed: flash.good('The mail is on its way.'),
   kept: flash.warn('The mail is kept in the outbox: this installation has no mail server.'),
-  enough: flash.warn('Not sent: this address has had enough mails for now.'),
+  enough: flash.warn(
+    'Not sent: this address has had enough mails for now, or your team has sent too many. Try again later.',
+  ),
 }
 
 /** What has just been done to somebody. */

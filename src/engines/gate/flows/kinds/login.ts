@@ -112,7 +112,12 @@ export function createLogin(parts: {
     const password = input.required('password')
     const email = emailOrNone(identifier)
     const asker = askerOf(flow, client)
-    return throttle.guarded({ ...flow, identifier: email ?? identifier }, client, async () => {
+    const guess = {
+      tenantId: flow.tenantId,
+      purpose: 'sign-in',
+      identifier: email ?? identifier,
+    } as const
+    return throttle.guarded(guess, client, async () => {
       const person =
         email === undefined ? undefined : store.identities.byEmail(flow.tenantId, email)
       const stored = person && credentials.passwordOf(person)

@@ -55,8 +55,7 @@ export function createAccountSettings(parts: {
   async function requireLeaveToWrite(wish: Wish) {
     const { tenant_id: tenantId, identity_id: id } = wish.session
     await changes.requireFresh(wish)
-    throttle.counted(wish.client)
-    throttle.spend({ tenantId, identifier: `addresses of ${id}` })
+    throttle.spend({ tenantId, purpose: 'address change', identifier: id })
   }
 
   async function changePassword(wish: Wish): Promise<Outcome> {
@@ -66,7 +65,7 @@ export function createAccountSettings(parts: {
     const password = input.required('password')
     requireGoodPassword(password, email, policy.minLength)
     // To be told that it is the same as before is as good as a guess that was right.
-    const guess = { tenantId, identifier: `password of ${id}` }
+    const guess = { tenantId, purpose: 'password change', identifier: id } as const
     const hash = await throttle.guarded(guess, client, async () => {
       const asker = askerOf({ tenantId }, client)
       await requireAnother(asker, password, { tenantId, id })

@@ -12,6 +12,7 @@ import { complain } from '../../failure.ts'
 import type { FlowKeeper } from '../../flow.ts'
 import type { SessionAccess } from '../../session-access.ts'
 import type { Submission } from '../../submission.ts'
+import type { Throttle } from '../../throttle.ts'
 import type { Method, Outcome } from '../kind.ts'
 
 /** A form about an account, sent in a session of its owner. */
@@ -31,7 +32,10 @@ export interface Scene {
 
 export type Changes = ReturnType<typeof createChanges>
 
-/** How changes of an account are carried out: each within one commit, and in a session that holds. */
+/**
+ * How changes of an account are carried out: each within one commit, and in a session that holds. Each
+ * counts for the client's address: a stranger who has signed up has a session as well.
+ */
 export function createChanges(parts: {
   db: Db
   audit: Audit
@@ -39,17 +43,19 @@ export function createChanges(parts: {
   sessions: Sessions
   access: SessionAccess
   keeper: FlowKeeper
+  throttle: Throttle
   hostedUrl: (flow: FlowRow) => string
 }) {
-  const { db, audit, people, sessions, access, keeper, hostedUrl } = parts
+  const { db, audit, people, sessions, access, keeper, throttle, hostedUrl } = parts
 
   /** Ends the flow; a page goes on with a new one. What it returns is still to be done. */
-  const change = (
+  async function change(
     wish: Wish,
     method: Method,
     carryOut: (scene: Scene) => ContinueWith[] | undefined,
-  ): Promise<Outcome> =>
-    db.commitFor(wish.flow.tenantId, () => {
+  ): Promise<Outcome> {
+    throttle.counted(wish.client)
+    return db.commitFor(wish.flow.tenantId, () => {
       const scene = sceneOf(wish)
       const continueWith = carryOut(scene)
       const flow = keeper.complete(scene.flow, { state: 'success', active: method })
@@ -61,10 +67,16 @@ export function createChanges(parts: {
         ...(isPage && { next: hostedUrl(another(flow, continueWith)) }),
       }
     })
+  }
 
   /** A step on the way: the flow stays as it is but for what is returned. */
-  const step = (wish: Wish, carryOut: (scene: Scene) => FlowRow): Promise<Outcome> =>
-    db.commitFor(wish.flow.tenantId, () => ({ is: 'flow' as const, flow: carryOut(sceneOf(wish)) }))
+  async function step(wish: Wish, carryOut: (scene: Scene) => FlowRow): Promise<Outcome> {
+    throttle.counted(wish.client)
+    return db.commitFor(wish.flow.tenantId, () => ({
+      is: 'flow' as const,
+      flow: carryOut(sceneOf(wish)),
+    }))
+  }
 
   /** Looked at again where it counts: between the form and here the session may have ended. */
   function sceneOf({ flow: { id }, session: { tenant_id: tenantId, id: sessionId } }: Wish): Scene {

@@ -1,0 +1,42 @@
+import type { Actor } from './audit/index.ts'
+import type { Engine, Environment } from './engines.ts'
+import type { Plan, TenantStatus } from './tenants.ts'
+
+/** What a request counts against the monthly allowance of its tenant. Changes while the request is handled. */
+export interface Charge {
+  /** The UTC day that it counts for, `YYYY-MM-DD`: that of its arrival or of its reservation. */
+  day: string
+  state: 'open' | 'reserved' | 'counted' | 'uncounted'
+  /** True for one of the last requests of an allowance: its count is stored immediately, so that other processes see it. */
+  isScarce: boolean
+}
+
+/** The key of a request, with the tenant that it belongs to and that tenant's terms. */
+export interface KeyHolder {
+  keyId: string
+  tenantId: string
+  tenantStatus: TenantStatus
+  plan: Plan
+  spendCapCents: number | null
+  engine: Engine
+  environment: Environment | null
+  scopes: ReadonlySet<string>
+}
+
+/** Who makes a request: a program with an API key, or an operator with a session of the console. */
+export interface Caller extends Omit<KeyHolder, 'keyId' | 'scopes'> {
+  /** As the audit log names them. */
+  readonly actor: Actor
+  /** Absent where requests are not counted, such as in the console. */
+  readonly charge?: Charge
+  /** True for viewers: they change nothing, and secrets are masked in what they read. */
+  readonly mayOnlyLook?: boolean
+}
+
+/** The caller of a request with an API key. */
+export interface KeyCaller extends Caller, KeyHolder {
+  readonly charge: Charge
+}
+
+/** A key as the audit log names it. */
+export const keyActor = ({ keyId }: Pick<KeyHolder, 'keyId'>): Actor => ({ kind: 'key', id: keyId })
