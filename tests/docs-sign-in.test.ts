@@ -95,7 +95,7 @@ for (const language of ['ts', 'python']) {
 
         const again = await signIn(ada, url, NEW_PASSWORD)
         expect([again.status, again.url.startsWith(app.gatehouse)]).toEqual([422, true])
-        expect(again.text).toContain('The address or the password is not right.')
+        expect(again.text).toContain('Incorrect email address or password.')
         const home = await ada.press(again, 'method=password', { password: PASSWORD })
         expect([home.url, isSignedIn(home)]).toEqual([`${url}/`, true])
       },
@@ -219,7 +219,7 @@ describe('the app with forms of its own', () => {
       const code = world.codeFor(ADA)
       const other = code === '000000' ? '000001' : '000000'
       const tried = await ada.press(asked, 'method=code', { code: other })
-      expect([tried.status, tried.text.includes('This code is not right')]).toEqual([422, true])
+      expect([tried.status, tried.text.includes('This code is incorrect')]).toEqual([422, true])
       const home = await ada.press(tried, 'method=code', { code })
       expect([home.url, isSignedIn(home)]).toEqual([`${url}/`, true])
       expect(home.text).not.toContain('Verify your address')
@@ -244,7 +244,7 @@ describe('the app with forms of its own', () => {
       const first = world.codeFor(ADA)
       const soon = await ada.press(sent, 'resend=code')
       expect([soon.status, soon.headers.get('retry-after')]).toEqual([429, '30'])
-      expect(soon.text).toContain('Please try again in 30 seconds.')
+      expect(soon.text).toContain('Try again in 30 seconds.')
       world.clock.jump(NEXT_MAIL)
       const again = await ada.press(sent, 'resend=code')
       expect([again.status, world.sentTo(ADA).length]).toEqual([200, 2])
@@ -276,7 +276,7 @@ describe('the app with forms of its own', () => {
 
       await signOut(ada, url)
       const wrong = await signIn(ada, url, NEW_PASSWORD)
-      expect([wrong.status, wrong.text.includes('is not right')]).toEqual([422, true])
+      expect([wrong.status, wrong.text.includes('Incorrect')]).toEqual([422, true])
       const second = await ada.press(wrong, 'method=password', { password: PASSWORD })
       expect([second.url, isSignedIn(second)]).toEqual([`${url}/login?aal=aal2`, false])
       expect((await ada.visit(url)).url).toBe(`${url}/login?aal=aal2`)
@@ -337,7 +337,7 @@ describe('the app with forms of its own', () => {
       const fields = { identifier: ADA, password: PASSWORD }
       const renewed = await ada.press(form, 'method=password', fields)
       expect([renewed.status, isSignedIn(renewed)]).toEqual([200, false])
-      expect(renewed.text).toContain('Signing in took too long.')
+      expect(renewed.text).toContain('This sign-in has expired.')
       expect(ada.cookie('login')).not.toBe(before)
       expect(isSignedIn(await ada.press(renewed, 'method=password', fields))).toBe(true)
     },
@@ -401,7 +401,7 @@ describe('the app with forms of its own', () => {
         statuses.push(last.status)
       }
       expect(statuses).toEqual([...Array(10).fill(422), 429])
-      expect(last.text).toContain('Too many tries.')
+      expect(last.text).toContain('Too many attempts.')
       expect(Number(last.headers.get('retry-after'))).toBeGreaterThan(0)
       const form = await newVisitor().visit(`${url}/login`)
       expect(form.status).toBe(200)

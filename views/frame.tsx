@@ -1,10 +1,10 @@
 import type { ComponentChildren } from 'preact'
 
-/** A page for people outside the console: in their language, kept out of search engines. */
+/** A page outside the console, in the user's language and hidden from search engines. */
 export const Frame = (page: {
   language: string
   title: string
-  /** The style sheet beside that of the house, and the class of the body that it is about. */
+  /** The page's style sheet, in addition to the common one, and the class of its body. */
   styles: { sheet: string; look: string }
   children: ComponentChildren
 }) => (

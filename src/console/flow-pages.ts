@@ -5,7 +5,7 @@ import { htmlPage } from '../../views/html.ts'
 import type { Pages } from '../engines/gate/flows/pages.ts'
 import { flowPageContentPolicy } from '../http/security-headers.ts'
 
-/** Pages that draw flows, and what becomes of them, for tenants without pages of their own. */
+/** Renders flows and their results, for tenants without their own pages. */
 export const createFlowPages = (): Pages => ({
   flow: (page) => {
     const targets = [URL.parse(page.flow.ui.action)?.origin ?? '', ...(page.formTargets ?? [])]

@@ -2,7 +2,7 @@ import { htmlPage } from '../../views/html.ts'
 import { SandboxDocument } from '../../views/sandbox/page.tsx'
 import type { Pages } from '../engines/passepartout/sandbox/pages.ts'
 
-/** A form that is sent to the page itself, a style sheet, and no script. */
+/** Allows a form to the page itself and a style sheet, and no scripts. */
 const POLICY = [
   "default-src 'none'",
   "style-src 'self'",
@@ -13,7 +13,7 @@ const POLICY = [
   "frame-ancestors 'none'",
 ].join('; ')
 
-/** Draws the chat with the test bot. */
+/** Renders the chat with the test bot. */
 export const createSandboxPages = (): Pages => ({
   sandbox: (page) => {
     const { body, headers } = htmlPage(SandboxDocument({ page }), POLICY)

@@ -1,16 +1,16 @@
 import Bowser from 'bowser'
 
-/** What somebody signs in with, as far as it can be told. Both are names from the lists below. */
+/** The device of a sign-in, as far as it is known. Both names are from the lists below. */
 export type Device =
   | { browser: string; system: string | null }
   | { browser: string | null; system: string }
 
-/** Real ones are half as long. Whoever sends more has something else in mind. */
+/** Twice the length of real user agents. Longer ones are truncated. */
 const LONGEST = 512
 
 /**
- * What bowser calls browsers, and what people call them. It is a list of what may be said: for what
- * it does not know, bowser answers with text of the user agent, and that is for its sender to choose.
+ * Bowser's names of browsers, and their display names. This is an allow list: for unknown browsers,
+ * bowser returns text of the user agent, which the client controls.
  */
 const BROWSERS: ReadonlyMap<string, string> = new Map([
   ['Amazon Silk', 'Silk'],
@@ -62,14 +62,14 @@ const SYSTEMS: ReadonlyMap<string, string> = new Map([
   ['Windows Phone', 'Windows Phone'],
 ])
 
-/** People know these by the name of what they hold, not by that of its system. */
+/** Apple devices are better known by their own name than by that of their system. */
 const APPLE_MODELS: ReadonlyMap<string, string> = new Map([
   ['ipad', 'iPad'],
   ['iphone', 'iPhone'],
   ['ipod', 'iPod'],
 ])
 
-/** Null where neither browser nor system is among those that can be named. */
+/** Null if neither browser nor system is in the lists. */
 export function deviceOf(userAgent: string | null): Device | null {
   if (!userAgent) return null
   const parser = Bowser.getParser(userAgent.slice(0, LONGEST), true)

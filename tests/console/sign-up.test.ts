@@ -158,7 +158,7 @@ describe('where sign-up is open and mail goes out', () => {
 
     const asking = await visitor.press(page, 'Verify e-mail')
     const shown = await proveBy(app, visitor, asking)
-    const login = await visitor.press(shown, 'Sign in to confirm')
+    const login = await visitor.press(shown, 'Sign in to verify')
     const { password } = ACCOUNT
     const done = await visitor.press(login, 'method=password', { identifier: VERA, password })
     expect(tenantsOf(app)).toMatchObject([{ name: 'Vera’s team', plan: 'free' }])
@@ -245,7 +245,7 @@ describe.each([
   test('a stranger is sent away where sign-up is closed', async () => {
     await using world = await bootBeside({})
     const { visitor, page } = await world.come()
-    expect(page.text).toContain('There is no account here for yours')
+    expect(page.text).toContain('No account here matches your')
     expect(visitor.cookie('identity_session')).toBeUndefined()
     expect(tenantsOf(world.app)).toEqual([])
   })

@@ -312,7 +312,7 @@ describe('an address that is not verified', () => {
     const [, code = ''] = /^ {4}(\d{6})$/m.exec(mailTo(world, EMAIL)) ?? []
     const login = await visitor.press(
       await visitor.press(sent, 'method=code', { code }),
-      'Sign in to confirm',
+      'Sign in to verify',
     )
     await visitor.press(login, 'method=password', world.typed)
     const account = await visitor.visit(`${world.app.url}/console/account`)

@@ -176,7 +176,7 @@ describe('without scripts', () => {
     const remove = page.locator('button[name=totp_unlink]')
     expect(await remove.isVisible()).toBe(false)
 
-    await page.click('summary:has-text("Remove the authenticator app")')
+    await page.click('summary:has-text("Remove authenticator app")')
     await remove.click()
     await page.waitForSelector('text=received')
     expect(server.sent).toEqual([{ csrf_token: CSRF, totp_unlink: 'true' }])

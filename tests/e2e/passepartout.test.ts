@@ -150,7 +150,7 @@ async function somebody(app: { url: string }, look: Look = WIDE, javaScript = tr
     const chat = await opened
     await chat.setViewportSize({ width: look.width, height: look.height })
     await chat.emulateMedia({ colorScheme: look.colorScheme })
-    await reads(`Play the person who signs in to ${TENANT}`, chat)
+    await reads(`Sign in to ${TENANT} as a test user`, chat)
     return chat
   }
 
@@ -217,7 +217,7 @@ describe('in the sandbox', () => {
       await holds(chat, 'sandbox')
       await chat.getByText('Grace Hopper').click()
       await grace.presses(number, chat)
-      await grace.reads('Approved', chat)
+      await grace.reads('Sign-in approved', chat)
       await grace.page.bringToFront()
       await grace.isTold('Signed in as Grace Hopper')
       await holds(grace.page, 'signed-in')
@@ -242,7 +242,7 @@ describe('in the sandbox', () => {
       const chat = await ada.followsLink()
       await holds(chat, 'sandbox-narrow-dark')
       await ada.presses(await otherThan(await ada.number(), chat), chat)
-      await ada.reads('Denied', chat)
+      await ada.reads('Sign-in denied', chat)
       await ada.page.bringToFront()
       await ada.isTold('You denied the sign-in or tapped a different number.')
       await holds(ada.page, 'denied-narrow-dark')
@@ -251,7 +251,7 @@ describe('in the sandbox', () => {
       await ada.reads('Sign in')
       const again = await ada.followsLink()
       await ada.presses('Deny', again)
-      await ada.reads('Denied', again)
+      await ada.reads('Sign-in denied', again)
       await ada.page.bringToFront()
       await ada.reads('Not signed in')
       await ada.page.reload()
@@ -269,7 +269,7 @@ describe('in the sandbox', () => {
       const chat = await konrad.followsLink()
       await chat.getByText('Konrad Zuse').click()
       await konrad.presses(number, chat)
-      await konrad.reads('Approved', chat)
+      await konrad.reads('Sign-in approved', chat)
       await konrad.isTold('Signed in as Konrad Zuse')
     },
     LONG,

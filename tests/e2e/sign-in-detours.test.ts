@@ -51,7 +51,7 @@ test(
     await second.starts('login')
 
     for (const tab of [first, second]) {
-      await tab.types({ 'E-mail address': email, Password: PASSWORD })
+      await tab.types({ 'Email address': email, Password: PASSWORD })
       await tab.presses('Sign in with password')
       await tab.isSignedInAs(email)
     }
@@ -73,8 +73,8 @@ describe('to load a page again sends nothing again', () => {
     async () => {
       await using kim = await somebody()
       await kim.starts('login')
-      await kim.types({ 'E-mail address': 'kim@example.com' })
-      await kim.presses('Send me a code by e-mail')
+      await kim.types({ 'Email address': 'kim@example.com' })
+      await kim.presses('Email me a sign-in code')
       await kim.reads('Enter the code from Paper shop')
 
       expect(await methodsOfReload(kim)).not.toContain('POST')
@@ -90,7 +90,7 @@ describe('the way back after signing in', () => {
     async () => {
       await using max = await signedIn('max@example.com')
       await max.page.goBack()
-      await max.reads('You are signed in')
+      await max.reads("You're signed in")
       await max.looks('signed-in-back')
       expect(await max.field('Password').count()).toBe(0)
 
@@ -109,7 +109,7 @@ describe('who owes a second factor', () => {
   async function halfway(): Promise<Person> {
     const ola = await somebody()
     await ola.signsIn(EMAIL)
-    await ola.reads('Confirm your sign-in to Paper shop')
+    await ola.reads('Two-factor authentication for Paper shop')
     return ola
   }
 
@@ -138,9 +138,9 @@ describe('who owes a second factor', () => {
       await using ola = await somebody()
       await ola.starts('login')
       const before = ola.page.url()
-      await ola.types({ 'E-mail address': EMAIL, Password: PASSWORD })
+      await ola.types({ 'Email address': EMAIL, Password: PASSWORD })
       await ola.presses('Sign in with password')
-      await ola.reads('Confirm your sign-in to Paper shop')
+      await ola.reads('Two-factor authentication for Paper shop')
       const asking = ola.page.url()
       await ola.opensApp()
       await ola.isTold('Nobody is signed in.')
@@ -167,7 +167,7 @@ describe('who owes a second factor', () => {
       await using ola = await halfway()
       await using elsewhere = await somebody({ look: NARROW })
       await elsewhere.page.goto(ola.page.url())
-      await elsewhere.reads('This began in another browser')
+      await elsewhere.reads('You started in another browser')
       await elsewhere.looks('other-browser-narrow')
       expect(await elsewhere.page.getByRole('link').count()).toBeGreaterThan(0)
     },
@@ -181,11 +181,11 @@ test(
     await using pia = await signedIn('pia@example.com')
     await pia.enrols()
     const recovery = pia.section('Recovery codes')
-    await pia.presses('Make new recovery codes', recovery)
+    await pia.presses('Generate recovery codes', recovery)
     const first = recovery.getByRole('listitem').first()
     await first.waitFor()
 
-    expect(await pia.reading()).not.toContain('saved')
+    expect(await pia.reading()).not.toContain('have been saved')
     const isInSight = async () => ((await first.boundingBox())?.y ?? WIDE.height) < WIDE.height
     await until(isInSight, () => 'the codes are beyond the end of the window', SCROLLED_MS)
   },
@@ -199,21 +199,21 @@ test(
     await using quin = await signedIn(before)
     await quin.opensSettings()
     const profile = quin.section('Profile')
-    await quin.types({ 'E-mail address': after }, profile)
+    await quin.types({ 'Email address': after }, profile)
     await quin.presses('Save', profile)
-    await quin.isTold(`sent to ${after}`)
-    expect(await quin.field('E-mail address', profile).inputValue()).toBe(before)
+    await quin.isTold(`sent a code to ${after}`)
+    expect(await quin.field('Email address', profile).inputValue()).toBe(before)
     await quin.looks('settings-address')
     const { parsed: notice } = await world.mailTo(before)
-    expect(notice.subject).toBe('A new address for your account at Paper shop')
+    expect(notice.subject).toBe('Email change requested for your Paper shop account')
     const code = codeIn(await world.mailTo(after))
 
     const onward = quin.page.locator('a[href*="/auth/self-service/verification"]')
     expect(await onward.count()).toBe(1)
     await onward.click()
-    await quin.types({ 'Code from the e-mail': code })
+    await quin.types({ 'Verification code': code })
     await quin.presses('Continue')
-    await quin.isTold('Thank you, your address is confirmed.')
+    await quin.isTold('Your email address is verified.')
     await quin.opensApp()
     await quin.isSignedInAs(after)
   },
@@ -229,7 +229,7 @@ describe('a recovery whose mail is opened in another browser', () => {
     await world.create(EMAIL)
     atTheDesk = await somebody()
     await atTheDesk.starts('recovery')
-    await atTheDesk.types({ 'E-mail address': EMAIL })
+    await atTheDesk.types({ 'Email address': EMAIL })
     await atTheDesk.presses('Continue')
     await atTheDesk.reads('Enter the code from Paper shop')
     onThePhone = await somebody({ look: NARROW })
@@ -250,11 +250,11 @@ describe('a recovery whose mail is opened in another browser', () => {
   test(
     'is over where it began, and signs nobody in there',
     async () => {
-      await atTheDesk.types({ 'Code from the e-mail': codeIn(await world.mailTo(EMAIL)) })
+      await atTheDesk.types({ 'Verification code': codeIn(await world.mailTo(EMAIL)) })
       await atTheDesk.presses('Continue')
-      await atTheDesk.isTold('This code is not right, or no longer good.')
+      await atTheDesk.isTold('This code is incorrect or has expired.')
       await atTheDesk.looks('recovery-elsewhere')
-      expect(await atTheDesk.reading()).not.toContain('You are signed in')
+      expect(await atTheDesk.reading()).not.toContain("You're signed in")
     },
     LONG,
   )

@@ -45,12 +45,12 @@ test(
     await using sam = await known(email)
     await sam.starts('login')
     world.clock.jump(HOUR + MINUTE)
-    await sam.types({ 'E-mail address': email, Password: PASSWORD })
+    await sam.types({ 'Email address': email, Password: PASSWORD })
     await sam.presses('Sign in with password')
-    await sam.isTold('Signing in took too long.')
+    await sam.isTold('This sign-in has expired.')
     await sam.looks('sign-in-late')
 
-    await sam.types({ 'E-mail address': email, Password: PASSWORD })
+    await sam.types({ 'Email address': email, Password: PASSWORD })
     await sam.presses('Sign in with password')
     await sam.isSignedInAs(email)
   },
@@ -66,10 +66,10 @@ test(
     const before = tea.page.url()
     world.clock.jump(HOUR + MINUTE)
     await tea.page.reload()
-    await tea.isTold('Signing in took too long.')
+    await tea.isTold('This sign-in has expired.')
     expect(tea.page.url()).not.toBe(before)
 
-    await tea.types({ 'E-mail address': email, Password: PASSWORD })
+    await tea.types({ 'Email address': email, Password: PASSWORD })
     await tea.presses('Sign in with password')
     await tea.isSignedInAs(email)
   },
@@ -100,7 +100,7 @@ test(
 
     await uma.types({ Password: 'seven green bicycles' }, password)
     await uma.presses('Save', password)
-    await uma.isTold('Your changes are saved.')
+    await uma.isTold('Your changes have been saved.')
     await uma.follows('Back to the app')
     await uma.isSignedInAs(email)
   },
@@ -113,20 +113,20 @@ test(
     const email = 'vic@example.com'
     await using vic = await known(email)
     await vic.starts('recovery')
-    await vic.types({ 'E-mail address': email })
+    await vic.types({ 'Email address': email })
     await vic.presses('Continue')
     await vic.reads('Enter the code from Acme')
     world.clock.jump(16 * MINUTE)
-    await vic.types({ 'Code from the e-mail': world.codeFor(email) })
+    await vic.types({ 'Verification code': world.codeFor(email) })
     await vic.presses('Continue')
-    await vic.isTold('This code is not right, or no longer good.')
+    await vic.isTold('This code is incorrect or has expired.')
     await vic.looks('recovery-code-late')
 
     world.clock.jump(HOUR)
     await vic.page.goto(world.linkFor(email))
-    await vic.isTold('The recovery took too long. Please start again.')
+    await vic.isTold('This recovery has expired. Start again.')
     await vic.looks('recovery-late')
-    await vic.types({ 'E-mail address': email })
+    await vic.types({ 'Email address': email })
     await vic.presses('Continue')
     await vic.reads('Enter the code from Acme')
   },

@@ -1,5 +1,6 @@
 import encodeQR from 'qr'
 import type { FlowPage, NoticePage } from '../../src/engines/gate/flows/pages.ts'
+import * as ui from '../../src/engines/gate/flows/ui/index.ts'
 import { english } from '../../src/engines/gate/flows/ui/words-en.ts'
 import type {
   Flow,
@@ -92,7 +93,7 @@ export const submit = (group: NodeGroup, name: string, value: string, label: str
   input(group, { name, value, type: 'submit' }, label)
 
 const identifier = (value = '', messages: Message[] = []) =>
-  input('default', { name: 'identifier', value, required: true }, 'Address', messages)
+  input('default', { name: 'identifier', value, required: true }, 'Email address', messages)
 
 const hiddenIdentifier = () =>
   input('default', { name: 'identifier', type: 'hidden', value: ADDRESS })
@@ -147,7 +148,7 @@ export const loginNodes = (): Node[] => [
   identifier(),
   password('current-password'),
   submit('password', 'method', 'password', 'Sign in'),
-  submit('code', 'method', 'code', 'Send me a code instead'),
+  submit('code', 'method', 'code', 'Email me a sign-in code'),
   provider('github'),
   provider('google'),
   provider('apple'),
@@ -157,17 +158,21 @@ export const loginCodeNodes = (messages: Message[] = []): Node[] => [
   csrf(),
   hiddenIdentifier(),
   hiddenMethod(),
-  code('Code', messages),
+  code('Verification code', messages),
   submit('code', 'method', 'code', 'Sign in'),
-  submit('code', 'resend', 'code', 'Send another code'),
+  submit('code', 'resend', 'code', 'Resend code'),
 ]
 
 export const secondFactorNodes = (messages: Message[] = []): Node[] => [
   csrf(),
-  input('totp', { name: 'totp_code', value: '', required: true }, 'Code of your authenticator app'),
+  input(
+    'totp',
+    { name: 'totp_code', value: '', required: true },
+    'Code from your authenticator app',
+  ),
   submit('totp', 'method', 'totp', 'Sign in'),
   input('lookup_secret', { name: 'lookup_secret', required: true }, 'Recovery code', messages),
-  submit('lookup_secret', 'method', 'lookup_secret', 'Use this recovery code'),
+  submit('lookup_secret', 'method', 'lookup_secret', 'Sign in with recovery code'),
 ]
 
 const SECRET = 'JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP'
@@ -179,7 +184,7 @@ const profileNodes = (messages: Message[] = []): Node[] => [
   input(
     'profile',
     { name: 'traits.email', type: 'email', value: ADDRESS, required: true, autocomplete: 'email' },
-    'E-mail address',
+    'Email address',
     messages,
   ),
   submit('profile', 'method', 'profile', 'Save'),
@@ -198,11 +203,15 @@ export const newSettingsNodes = (): Node[] => [
     'totp',
     'totp_secret_key',
     says(1050006, SECRET, 'info', { secret: SECRET }),
-    'Or type this key into the app',
+    'Or enter this setup key in the app',
   ),
-  input('totp', { name: 'totp_code', value: '', required: true }, 'Code from the app'),
-  submit('totp', 'method', 'totp', 'Turn on'),
-  submit('lookup_secret', 'lookup_secret_regenerate', 'true', 'Make recovery codes'),
+  input(
+    'totp',
+    { name: 'totp_code', value: '', required: true },
+    'Code from your authenticator app',
+  ),
+  submit('totp', 'method', 'totp', 'Save'),
+  submit('lookup_secret', 'lookup_secret_regenerate', 'true', 'Generate recovery codes'),
 ]
 
 export const CODES = [
@@ -224,10 +233,10 @@ const codesNode = () =>
     says(1050015, CODES.join(', '), 'info', {
       secrets: [
         ...CODES.map((secret) => says(1050009, secret, 'info', { secret })),
-        says(1050014, 'used on 3 March', 'info', { used_at: '2026-03-03T12:00:00Z' }),
+        says(1050014, 'Already used', 'info', { used_at: '2026-03-03T12:00:00Z' }),
       ],
     }),
-    'Write these recovery codes down: they are shown this once. Each works one time.',
+    "Save these recovery codes now. They won't be shown again. Each code works once.",
   )
 
 export const keptSettingsNodes = (): Node[] => [
@@ -238,16 +247,16 @@ export const keptSettingsNodes = (): Node[] => [
   ...(['gitlab', 'microsoft', 'discord', 'slack'] as const).map((id) =>
     provider(id, 'Connect', 'link'),
   ),
-  submit('totp', 'totp_unlink', 'true', 'Remove the authenticator app'),
+  submit('totp', 'totp_unlink', 'true', 'Remove authenticator app'),
   codesNode(),
-  submit('lookup_secret', 'lookup_secret_confirm', 'true', 'I have written them down'),
+  submit('lookup_secret', 'lookup_secret_confirm', 'true', "I've saved my recovery codes"),
 ]
 
 const keptCodesNodes = (): Node[] => [
   csrf(),
-  ...profileNodes([says(4000040, 'This is no e-mail address.', 'error')]),
-  submit('lookup_secret', 'lookup_secret_regenerate', 'true', 'Make new recovery codes'),
-  submit('lookup_secret', 'lookup_secret_disable', 'true', 'Remove the recovery codes'),
+  ...profileNodes([says(4000040, 'Enter a valid email address.', 'error')]),
+  submit('lookup_secret', 'lookup_secret_regenerate', 'true', 'Generate recovery codes'),
+  submit('lookup_secret', 'lookup_secret_disable', 'true', 'Remove recovery codes'),
 ]
 
 interface Wanted extends Partial<Omit<FlowPage, 'flow'>> {
@@ -305,7 +314,7 @@ export function flowFixtures(origin = ''): Record<string, FlowPage> {
         submit('password', 'method', 'password', 'Sign in'),
         ...Object.keys(PROVIDER_NAMES).map((id) => provider(id as Provider)),
       ],
-      messages: [says(4000006, 'The address or the password is wrong.', 'error')],
+      messages: [says(4000006, english.texts[4000006], 'error')],
       links: loginLinks,
     }),
     'login-again': page({
@@ -316,22 +325,22 @@ export function flowFixtures(origin = ''): Record<string, FlowPage> {
         submit('password', 'method', 'password', 'Confirm'),
         provider('github'),
       ],
-      messages: [says(1010003, 'Confirm that it is you.')],
+      messages: [says(1010003, english.texts[1010003])],
       flow: { refresh: true },
     }),
     'login-code': page({
-      nodes: loginCodeNodes([says(4010008, 'This code is wrong, or was used before.', 'error')]),
-      messages: [says(1010014, `A code is on its way to ${ADDRESS}.`)],
+      nodes: loginCodeNodes([says(4010008, english.texts[4010008], 'error')]),
+      messages: [says(1010014, english.texts[1010014])],
       flow: { state: 'sent_email', active: 'code' },
       links: [to('login')],
     }),
     'login-second-factor': page({
       nodes: secondFactorNodes(),
-      messages: [says(1010004, 'Your account asks for a second step.')],
+      messages: [says(1010004, english.texts[1010004])],
       flow: { requested_aal: 'aal2' },
     }),
     'login-recovery-code': page({
-      nodes: secondFactorNodes([says(4000016, 'This is none of your recovery codes.', 'error')]),
+      nodes: secondFactorNodes([says(4000016, english.texts[4000016], 'error')]),
       flow: { requested_aal: 'aal2', active: 'lookup_secret' },
     }),
     registration: page({
@@ -348,18 +357,18 @@ export function flowFixtures(origin = ''): Record<string, FlowPage> {
             required: true,
             autocomplete: 'email',
           },
-          'E-mail address',
+          'Email address',
         ),
-        input('default', { name: 'traits.nickname' }, 'What we may call you'),
+        input('default', { name: 'traits.nickname' }, 'Nickname'),
         input(
           'default',
           { name: 'traits.news', type: 'checkbox', value: 'true' },
-          'Send me the news',
+          'Send me product news',
         ),
         password('new-password', 'Password', [
-          says(4000032, 'At least 8 characters; these are 5.', 'error'),
+          says(4000032, 'This password is too short. Use at least 8 characters.', 'error'),
         ]),
-        submit('password', 'method', 'password', 'Create the account'),
+        submit('password', 'method', 'password', 'Create account'),
         provider('github', 'Continue with'),
         provider('google', 'Continue with'),
       ],
@@ -369,17 +378,17 @@ export function flowFixtures(origin = ''): Record<string, FlowPage> {
       kind: 'registration',
       nodes: [
         csrf(),
-        input('default', { name: 'traits.email', type: 'email', required: true }, 'E-mail address'),
+        input('default', { name: 'traits.email', type: 'email', required: true }, 'Email address'),
         provider('github', 'Sign up with'),
       ],
-      messages: [says(1900003, 'GitHub has not told us your address. Enter it, and you are done.')],
+      messages: [says(1900003, english.texts[1900003].replace('{provider}', 'GitHub'))],
     }),
     recovery: page({
       kind: 'recovery',
       nodes: [
         csrf(),
-        input('code', { name: 'email', type: 'email', required: true }, 'E-mail address'),
-        submit('code', 'method', 'code', 'Send the code'),
+        input('code', { name: 'email', type: 'email', required: true }, 'Email address'),
+        submit('code', 'method', 'code', 'Continue'),
       ],
       links: [to('login')],
     }),
@@ -387,12 +396,12 @@ export function flowFixtures(origin = ''): Record<string, FlowPage> {
       kind: 'recovery',
       nodes: [
         csrf(),
-        code('Recovery code'),
+        code('Verification code'),
         hiddenMethod(),
         submit('code', 'method', 'code', 'Continue'),
-        submit('code', 'email', ADDRESS, 'Send another code'),
+        submit('code', 'email', ADDRESS, 'Resend code'),
       ],
-      messages: [says(1060003, `If ${ADDRESS} has an account, a code is on its way.`)],
+      messages: [says(1060003, english.texts[1060003])],
       flow: { state: 'sent_email', active: 'code' },
     }),
     'recovery-link': page({
@@ -419,14 +428,14 @@ export function flowFixtures(origin = ''): Record<string, FlowPage> {
     'verification-done': page({
       kind: 'verification',
       nodes: [csrf(), link('https://app.example.com/welcome', 'Continue')],
-      messages: [says(1080002, 'Your address is confirmed.', 'success')],
+      messages: [says(1080002, english.texts[1080002], 'success')],
       flow: { state: 'passed_challenge' },
     }),
     'settings-new': page({ kind: 'settings', nodes: newSettingsNodes() }),
     'settings-kept': page({
       kind: 'settings',
       nodes: keptSettingsNodes(),
-      messages: [says(1050001, 'Your changes are saved.', 'success')],
+      messages: [says(1050001, 'Your changes have been saved.', 'success')],
       flow: { state: 'success' },
     }),
     'settings-wrong': page({ kind: 'settings', status: 422, nodes: keptCodesNodes() }),
@@ -438,12 +447,67 @@ export function flowFixtures(origin = ''): Record<string, FlowPage> {
         input('default', { name: 'identifier', required: true }, 'E-Mail-Adresse'),
         password('current-password', 'Passwort'),
         submit('password', 'method', 'password', 'Anmelden'),
-        submit('code', 'method', 'code', 'Code per Mail schicken'),
+        submit('code', 'method', 'code', 'Anmeldecode per E-Mail senden'),
         provider('google', 'Anmelden mit'),
       ],
       links: loginLinks,
     }),
+    ...germanFixtures(page),
     hostile: page({ tenantName: HOSTILE_NAME, nodes: loginNodes() }),
+  }
+}
+
+/** The steps with the longest German labels, of the nodes and messages that the engine makes. */
+function germanFixtures(page: (wanted: Omit<Wanted, 'origin'>) => FlowPage) {
+  const say = ui.createSay('de')
+  const german = { language: 'de' as const, tenantName: 'Acme' }
+  const sent = { state: 'sent_email' as const, active: 'code' as const }
+  return {
+    'german-code': page({
+      ...german,
+      nodes: [csrf(), ...ui.codeLoginSent(say, { identifier: ADDRESS })],
+      messages: [say(4010008), say(1010014)],
+      flow: sent,
+    }),
+    'german-second-factor': page({
+      ...german,
+      nodes: [csrf(), ...ui.totpLogin(say), ...ui.lookupLogin(say)],
+      messages: [say(1010004)],
+      flow: { requested_aal: 'aal2', active: 'lookup_secret' },
+    }),
+    'german-recovery': page({
+      ...german,
+      kind: 'recovery',
+      nodes: [csrf(), ...ui.recoveryCodeSent(say, { email: ADDRESS })],
+      messages: [say(1060003)],
+      flow: sent,
+    }),
+    'german-choice': page({
+      ...german,
+      kind: 'verification',
+      nodes: [csrf(), ...ui.confirmChoice(say, { mayRecover: true })],
+      messages: [say(1900006)],
+      flow: sent,
+    }),
+    'german-settings': page({
+      ...german,
+      kind: 'settings',
+      nodes: [
+        csrf(),
+        ...ui.profileSettings(say, { email: ADDRESS, displayName: 'Ada Lovelace' }),
+        ...ui.passwordSettings(say),
+        ...ui.socialSettings(say, { unlinked: ['google', 'microsoft'], removable: ['github'] }),
+        ...ui.totpSetup(say, { qr: qr(), secret: SECRET }),
+        ...ui.lookupShown(say, { codes: CODES }),
+      ],
+      messages: [say(1050001)],
+    }),
+    'german-settings-kept': page({
+      ...german,
+      kind: 'settings',
+      nodes: [csrf(), ...ui.totpSet(say), ...ui.lookupSet(say)],
+      messages: [say(1900002, { address: ADDRESS }), say(4900011)],
+    }),
   }
 }
 

@@ -82,7 +82,7 @@ export async function newPerson(browser: Browser, app: RelyingApp, eyes: Eyes = 
 
     async function signsIn(email: string, password = PASSWORD) {
       await starts('login')
-      await types({ 'E-mail address': email, Password: password })
+      await types({ 'Email address': email, Password: password })
       await presses('Sign in with password')
     }
 
@@ -106,9 +106,9 @@ export async function newPerson(browser: Browser, app: RelyingApp, eyes: Eyes = 
       await opensSettings()
       const secret = await shownKey()
       const authenticator = section('Authenticator app')
-      await types({ 'Code that the app shows': appCode(secret) }, authenticator)
+      await types({ 'Code from your authenticator app': appCode(secret) }, authenticator)
       await presses('Save', authenticator)
-      await isTold('Your changes are saved.')
+      await isTold('Your changes have been saved.')
       return secret
     }
 

@@ -244,7 +244,7 @@ describe('a flow is drawn', () => {
 
   test('with recovery codes one by one, whether messages, words or text', async () => {
     const kept = await drawn(keptSettingsNodes(), { kind: 'settings' })
-    expect(kept.all('li').map(({ text }) => text)).toEqual([...CODES, 'used on 3 March'])
+    expect(kept.all('li').map(({ text }) => text)).toEqual([...CODES, 'Already used'])
 
     const odd = says(1050015, 'codes', 'info', { secrets: ['plain', null, 7, {}] })
     const { all } = await drawn([text('lookup_secret', 'lookup_secret_codes', odd)])
@@ -355,10 +355,10 @@ describe('forms', () => {
 
     expect(one('button', { name: 'unlink', value: 'github' }).attributes.class).toBe('danger')
     expect(one('button', { name: 'totp_unlink' }).attributes.class).toBe('danger')
-    expect(one('summary').text).toBe('Remove the authenticator app')
+    expect(one('summary').text).toBe('Remove authenticator app')
     expect(all('button', { class: 'primary' }).map(({ text }) => text)).toEqual([
       'Save',
-      'I have written them down',
+      "I've saved my recovery codes",
     ])
   })
 
@@ -434,7 +434,7 @@ describe('what is said', () => {
 
   test('is in the title, too, if there is something to correct', async () => {
     const wrong = await drawn(loginNodes(), { messages: [error] })
-    expect(wrong.one('title').text).toBe('Problem: Sign in to Acme')
+    expect(wrong.one('title').text).toBe('Error: Sign in to Acme')
 
     const right = await drawn(loginNodes(), { messages: [says(1, 'A hint.')] })
     expect(right.one('title').text).toBe('Sign in to Acme')
@@ -556,7 +556,10 @@ describe('language', () => {
     expect(page.one('h1').text).toBe('Bei Bäckerei Müller & Söhne anmelden')
     expect(page.one('title').text).toBe('Bei Bäckerei Müller & Söhne anmelden')
     expect(page.tags.some(({ text }) => text === 'oder')).toBe(true)
-    expect(page.all('a').map(({ text }) => text)).toEqual(['Konto anlegen', 'Passwort vergessen?'])
+    expect(page.all('a').map(({ text }) => text)).toEqual([
+      'Konto erstellen',
+      'Passwort vergessen?',
+    ])
     expect((await draw(login)).one('html').attributes.lang).toBe('en')
   })
 
@@ -594,13 +597,13 @@ describe('language', () => {
       'Sign in to Acme',
       'Enter the code from Acme',
       'Sign in to Acme again',
-      'Confirm your sign-in to Acme',
+      'Two-factor authentication for Acme',
       'Create your Acme account',
-      'Get back into Acme',
+      'Recover your Acme account',
       'Enter the code from Acme',
       'Welcome back to Acme',
-      'Confirm your address for Acme',
-      'Address confirmed for Acme',
+      'Verify your email address for Acme',
+      'Email address verified for Acme',
       'Your Acme account',
     ])
   })
@@ -620,8 +623,8 @@ describe('a notice', () => {
   test('names the tenant if it is known', async () => {
     const [known] = noticeFixtures() as [NoticePage]
 
-    expect((await draw(known)).one('title').text).toBe('You are signed in · Acme')
-    expect((await draw({ ...known, tenantName: null })).one('title').text).toBe('You are signed in')
+    expect((await draw(known)).one('title').text).toBe("You're signed in · Acme")
+    expect((await draw({ ...known, tenantName: null })).one('title').text).toBe("You're signed in")
   })
 })
 

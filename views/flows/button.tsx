@@ -4,11 +4,11 @@ import type { Words } from './words.ts'
 
 type Weight = 'primary' | 'secondary' | 'quiet' | 'danger'
 
-/** Sends its form, and itself with it. */
+/** Submits its form with its own name and value. */
 export const Button = (parts: {
   node: InputNode
   weight: Weight
-  /** For methods that do without some field of their form. */
+  /** Skips validation, for methods that do not need every field of their form. */
   skipsChecks?: boolean
   label?: string
 }) => {
@@ -28,7 +28,7 @@ export const Button = (parts: {
   )
 }
 
-/** Leads to a provider. Where there are many, no more than its name is seen. */
+/** Leads to a provider. If there are many, only the provider's name is visible. */
 export const ProviderButton = (parts: { node: InputNode; weight: Weight; isShort: boolean }) => {
   const { node, weight, isShort } = parts
   return (
@@ -45,7 +45,7 @@ export const ProviderButton = (parts: { node: InputNode; weight: Weight; isShort
   )
 }
 
-/** The whole label for those who hear it, the provider's name in it for those who see it. */
+/** The complete label for screen readers, with only the provider's name visible. */
 const Shortened = ({ node }: { node: InputNode }) => {
   const label = labelOf(node)
   const name = providerOf(node)
@@ -60,7 +60,7 @@ const Shortened = ({ node }: { node: InputNode }) => {
   )
 }
 
-/** Asks before it removes something, without a script: the button is behind a fold. */
+/** Confirms a removal without a script: the button is inside a disclosure. */
 export const Removal = ({ node, words }: { node: InputNode; words: Words }) => (
   <details class="removal">
     <summary>{labelOf(node)}</summary>

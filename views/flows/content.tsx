@@ -14,7 +14,7 @@ import {
 } from './nodes.ts'
 import type { Words } from './words.ts'
 
-/** A part of a form that is no button, whatever it is. */
+/** Any part of a form other than a button. */
 export const Content = (parts: { node: Node; words: Words; isFocused: boolean }) => {
   const { node, words, isFocused } = parts
   if (isField(node)) return <Field node={node} words={words} isFocused={isFocused} />
@@ -42,7 +42,7 @@ const Text = ({ node, words }: { node: TextNode; words: Words }) => {
   )
 }
 
-/** In fours, to be read out and typed; the gaps are drawn, so that a copy is without them. */
+/** Shown in groups of four for reading and typing; the gaps are CSS, so a copy has none. */
 const Key = ({ secret }: { secret: string }) => (
   <p class="key">
     {secret.match(/.{1,4}/gsu)?.map((four) => (
@@ -62,7 +62,7 @@ const Codes = ({ secrets, words }: { secrets: unknown[]; words: Words }) => (
   </>
 )
 
-/** A code is a message that carries it, or one that says that it was used, or plain text. */
+/** A code is a message that contains it, a message that it was used, or plain text. */
 function codeIn(secret: unknown): string {
   if (typeof secret === 'string') return secret
   const message = secret as Message | null

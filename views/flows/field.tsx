@@ -2,10 +2,10 @@ import { Remarks } from './messages.tsx'
 import { hasError, type InputNode, idOf, labelOf, textIn } from './nodes.ts'
 import type { Words } from './words.ts'
 
-/** Types that a field of the page may have; others are lines of text. */
+/** Supported input types; others become text inputs. */
 const TYPES = ['password', 'email', 'tel', 'number', 'url', 'date', 'datetime-local']
 
-/** Preact declares each type of field apart; what is common to them is that of a line of text. */
+/** Preact declares each input type separately; the common attributes are those of a text input. */
 const typeOf = ({ attributes: { type } }: InputNode) =>
   (TYPES.includes(type) ? type : 'text') as 'text'
 
@@ -58,10 +58,10 @@ const remarksOf = (node: InputNode) => `${idOf(node)}-remarks`
 const isOptional = ({ attributes: { name, required } }: InputNode) =>
   !required && name.startsWith('traits.')
 
-/** What is typed as it stands: no capital letters, no corrections. */
+/** Turns off capitalization and corrections. */
 const LITERAL = { autocapitalize: 'none', autocorrect: 'off', spellcheck: false } as const
 
-/** What keyboards and password managers want to know. The node's own word on it wins. */
+/** Hints for keyboards and password managers. Those of the node take precedence. */
 function hintsOf({ attributes: { name, type, autocomplete } }: InputNode) {
   if (autocomplete === 'one-time-code' || name === 'totp_code')
     return {

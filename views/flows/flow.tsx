@@ -49,16 +49,16 @@ export const FlowDocument = ({ page }: { page: FlowPage }) => {
   )
 }
 
-/** Where it helps to see who is meant: a slip in the address shows. */
+/** Pages that show the account's address, so that users notice a typo. */
 const NAMED: ReadonlySet<Topic> = new Set(['sign_in_again', 'enter_code'])
 
-/** Where a link leads on, there is nothing to add. */
+/** Pages with a link to continue need no introduction. */
 const Intro = ({ page, words }: { page: FlowPage; words: Words }) => {
   const text = words.intros[topicOf(page)]
   return text && !page.flow.ui.nodes.some(isLink) ? <p class="intro">{text}</p> : null
 }
 
-/** A screen reader says the title first: that of a page with an error says so. */
+/** Starts with "Error" if the page has one, because screen readers announce the title first. */
 function titleOf(page: FlowPage): string {
   const { flow, language, tenantName } = page
   const words = WORDS[language]
@@ -68,13 +68,13 @@ function titleOf(page: FlowPage): string {
   return isWrong ? `${words.problem}: ${title}` : title
 }
 
-/** What is said of the whole, and of fields that are not seen. */
+/** Messages about the whole flow, and about hidden fields. */
 const messagesOf = ({ flow: { ui } }: FlowPage): Message[] => [
   ...(ui.messages ?? []),
   ...ui.nodes.filter(isHidden).flatMap(({ messages }) => messages),
 ]
 
-/** Whose flow it is, where that cannot be chosen any more. */
+/** The account of the flow, if it can no longer be changed. */
 function accountOf({ flow }: FlowPage): string | undefined {
   const fixed = flow.ui.nodes.filter(
     (node): node is InputNode =>

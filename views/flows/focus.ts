@@ -3,8 +3,8 @@ import type { Form } from './forms.ts'
 import { hasError, type InputNode, isField, textIn } from './nodes.ts'
 
 /**
- * A recovery code is for emergencies. It stands behind a fold where there is another way, until
- * somebody uses it.
+ * Recovery codes are for emergencies, so their form is collapsed if there is another method, until
+ * one was used.
  */
 export const isFolded = (form: Form, forms: Form[], { flow }: FlowPage): boolean =>
   form.group === 'lookup_secret' &&
@@ -13,8 +13,8 @@ export const isFolded = (form: Form, forms: Form[], { flow }: FlowPage): boolean
   form.content.every(({ messages }) => messages.length === 0)
 
 /**
- * Where typing goes at first: to what has to be corrected, else to what is still empty. A page of
- * settings stays at its top, for nobody knows which of them somebody came for.
+ * The field to focus: the first one with an error, otherwise the first empty one. Settings pages
+ * focus only errors, because the user may want to change anything.
  */
 export function focusOf(page: FlowPage, forms: Form[]): InputNode | undefined {
   const fields = forms

@@ -8,19 +8,19 @@ import { Banners } from './messages.tsx'
 import { type InputNode, isField, providerOf, textIn } from './nodes.ts'
 import type { Words } from './words.ts'
 
-/** Above this number, buttons to sign in with providers stand in two columns. */
+/** Above this number, provider buttons have two columns. */
 const FEW_PROVIDERS = 3
 
 interface Parts {
   form: Form
   action: string
   words: Words
-  /** Whose flow it is, if that is settled. */
+  /** The account of the flow, if it is known. */
   account?: string
   focused?: Node
 }
 
-/** One form of a flow. What is said of its buttons stands above them all. */
+/** One form of a flow. Messages of its buttons are shown at its top. */
 export const FormOf = ({ form, action, words, account, focused }: Parts) => {
   const inside = (
     <>
@@ -45,7 +45,10 @@ export const FormOf = ({ form, action, words, account, focused }: Parts) => {
 
 const isPassword = (node: Node) => isField(node) && node.attributes.type === 'password'
 
-/** Tells a password manager whose password it is. Without a name it is not sent. */
+/**
+ * Tells password managers which account the password belongs to. Without a name it is not
+ * submitted.
+ */
 const Account = ({ name }: { name: string }) => (
   <input type="text" autocomplete="username" value={name} readonly hidden />
 )
@@ -70,12 +73,12 @@ const Buttons = ({ form, words }: { form: Form; words: Words }) => {
   )
 }
 
-/** Says that what is shown this once was written down. */
+/** Confirms that the recovery codes were saved. */
 const CONFIRMS = 'lookup_secret_confirm'
 
 function weightOf({ group, content, buttons, isAside }: Form, position: number) {
   if (isAside) return 'quiet'
-  // With a code that a link brought, the button is all there is.
+  // For a code from a link, the button is the only control.
   const isFirst = position === 0 && (content.some(isField) || group === 'code')
   return isFirst || buttons[position]?.attributes.name === CONFIRMS ? 'primary' : 'secondary'
 }

@@ -1,27 +1,28 @@
 import type { Node, NodeGroup } from '../../src/engines/gate/model/flows.ts'
 import { type InputNode, isButton, isField, isHidden } from './nodes.ts'
 
-/** What is sent together. Without buttons it is something to read. */
+/** Nodes that are submitted together. Without buttons it is only for reading. */
 export interface Form {
   group: NodeGroup
-  /** Sent along unseen. */
+  /** Submitted without being shown. */
   hidden: InputNode[]
-  /** Fields, words, pictures and links, as they came. */
+  /** Fields, texts, images and links, in their original order. */
   content: Node[]
   buttons: InputNode[]
-  /** Buttons that send nothing that was filled in, such as one for another code. */
+  /** Whether its buttons submit no visible fields, like the resend button. */
   isAside: boolean
 }
 
-/** Methods, from what people use most to what they use least. */
+/** Methods from most to least used. */
 const ORDER: readonly NodeGroup[] = ['profile', 'password', 'code', 'totp', 'lookup_secret', 'oidc']
 
-/** Methods that begin with the same field, such as an address. */
+/** Methods that share their first field, such as an address. */
 const SHARING: readonly NodeGroup[] = ['profile', 'password', 'code']
 
 /**
- * A flow as forms, one a method, so that a button sends the fields of its method and a field that
- * one method requires does not hold up another. Only methods that share a field share a form.
+ * Splits a flow into one form per method, so that a button submits only its own fields and a
+ * required field of one method does not block another. Only methods that share a field share a
+ * form.
  */
 export function formsOf(nodes: Node[]): Form[] {
   const within = (groups: readonly NodeGroup[]) =>
@@ -36,15 +37,15 @@ export function formsOf(nodes: Node[]): Form[] {
     .flatMap((parts) => split(parts, common.filter(isHidden)))
 }
 
-/** Fields that belong to no method are for all there are, if not for those that begin with one. */
+/** Fields without a method belong to the methods that start with one; if there are none, to all. */
 function sharingAmong(methods: NodeGroup[]): NodeGroup[] {
   const sharing = methods.filter((group) => SHARING.includes(group))
   return sharing.length > 0 ? sharing : methods
 }
 
 /**
- * Buttons that are called otherwise than the first go apart: one that sends another code must
- * not send a half-typed one along.
+ * Moves buttons with another name than the first into a separate form: the resend button must not
+ * submit a partially entered code.
  */
 function split(nodes: Node[], common: InputNode[]): Form[] {
   const group = nodes.find((node) => node.group !== 'default')?.group ?? 'default'
@@ -62,6 +63,8 @@ function split(nodes: Node[], common: InputNode[]): Form[] {
 const isNamedLike = (first: InputNode | undefined) => (button: InputNode) =>
   button.attributes.name === first?.attributes.name
 
-/** A button sends its own value under its name; a hidden one beside it would be a second. */
+/**
+ * A button submits its own name and value, so a hidden field of the same name would be a duplicate.
+ */
 const lessButtons = (hidden: InputNode[], buttons: InputNode[]): InputNode[] =>
   hidden.filter((node) => !buttons.some(isNamedLike(node)))

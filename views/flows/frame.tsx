@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact'
 import type { Language } from '../../src/engines/gate/model/flows.ts'
 import { Frame as PageFrame } from '../frame.tsx'
 
-/** A page for a tenant's people: one card. */
+/** A page for users of a tenant, with a single card. */
 export const Frame = (page: {
   language: Language
   title: string

@@ -1,6 +1,6 @@
 import { initialOf } from './name.ts'
 
-/** As in a table of elements. Drawings of their own makers are theirs. */
+/** Abbreviations, because the logos belong to their providers. */
 const SYMBOLS: Record<string, string> = {
   github: 'Gh',
   google: 'Go',
@@ -15,7 +15,7 @@ const SYMBOLS: Record<string, string> = {
   spotify: 'Sp',
 }
 
-/** The badge of a provider. One that is not known gets its first letter. */
+/** The badge of a provider; an unknown one gets its first letter. */
 export const ProviderMark = ({ provider: id }: { provider: string }) => {
   const provider = makerOf(id)
   const symbol = Object.hasOwn(SYMBOLS, provider) ? SYMBOLS[provider] : undefined
@@ -26,5 +26,5 @@ export const ProviderMark = ({ provider: id }: { provider: string }) => {
   )
 }
 
-/** Whoever stands behind a client for operators, such as `github-tenant`. */
+/** The provider of an operators' client, such as `github-tenant`. */
 const makerOf = (provider: string): string => provider.replace(/-tenant$/, '')

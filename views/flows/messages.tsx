@@ -6,10 +6,10 @@ const ICONS = { error: ProblemIcon, success: CheckIcon, info: InfoIcon }
 
 const roleOf = ({ type }: Message) => (type === 'error' ? 'alert' : 'status')
 
-/** Whether there is somewhere to go about it. */
+/** Whether the message has a link. */
 export const leadsOn = ({ context }: Message): boolean => typeof context?.url === 'string'
 
-/** What is said about a whole page or form. `goOn` is the text of links, where there are any. */
+/** Messages about a whole page or form. `goOn` is the text of their links. */
 export const Banners = ({ messages, goOn = '' }: { messages: Message[]; goOn?: string }) => (
   <>
     {messages.map((message) => {
@@ -27,7 +27,7 @@ export const Banners = ({ messages, goOn = '' }: { messages: Message[]; goOn?: s
   </>
 )
 
-/** What is said in passing, before there is anything to do. */
+/** Informational messages before the form. */
 export const Introductions = ({ messages }: { messages: Message[] }) => (
   <>
     {messages.map((message) => (
@@ -38,7 +38,7 @@ export const Introductions = ({ messages }: { messages: Message[] }) => (
   </>
 )
 
-/** What is said about one field; `id` is what the field is described by. */
+/** Messages about a field; `id` is referenced by its `aria-describedby`. */
 export const Remarks = ({ id, messages }: { id: string; messages: Message[] }) =>
   messages.length === 0 ? null : (
     <div class="remarks" id={id}>

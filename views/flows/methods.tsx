@@ -13,7 +13,7 @@ interface Parts {
   focused?: Node
 }
 
-/** Ways to one end, below one another: whoever has gone one of them is there. */
+/** Alternative methods, one below the other. */
 export const Methods = ({ page, forms, words, account, focused }: Parts) => (
   <>
     {forms.map((form, position) => {

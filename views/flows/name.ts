@@ -1,11 +1,11 @@
 import { HEAPS, NAME_TRICKS } from '../../src/platform/tricks.ts'
 
-/** Where names end, in characters as people count them. */
+/** Maximum length of a name, in grapheme clusters. */
 const LONGEST = 48
-/** More than one character is made of is somebody's trick, and not worth looking at. */
+/** Longer grapheme clusters are truncated, because they are not used in real names. */
 const LONGEST_CHARACTER = 16
 
-/** A tenant's name for one line of a page: nothing in it reaches beyond its place. */
+/** A tenant's name, made safe for one line of a page: it cannot affect the text around it. */
 export function shownName(name: string): string {
   const tidy = name
     .slice(0, LONGEST * LONGEST_CHARACTER)
@@ -19,7 +19,7 @@ export function shownName(name: string): string {
   return `${characters.slice(0, LONGEST).join('').trimEnd()}…`
 }
 
-/** The letter or digit that stands for the tenant, if the name has one. */
+/** The first letter or digit of a name, if it has one. */
 export const initialOf = (name: string): string | undefined =>
   charactersOf(shownName(name))
     .find((character) => /^[\p{L}\p{N}]/u.test(character))

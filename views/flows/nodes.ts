@@ -20,31 +20,31 @@ export const isHidden = (node: Node): node is InputNode =>
 export const isButton = (node: Node): node is InputNode =>
   isInput(node) && BUTTONS.includes(node.attributes.type)
 
-/** Something to fill in or to tick. */
+/** An input for text, or a checkbox. */
 export const isField = (node: Node): node is InputNode =>
   isInput(node) && !isHidden(node) && !isButton(node)
 
-/** What stands in the field. A password is never shown again, whoever sends one. */
+/** The value to show in a field. Passwords are never shown. */
 export function textIn({ attributes: { type, value } }: InputNode): string {
   return type === 'password' ? '' : value
 }
 
 export const hasError = (node: Node): boolean => node.messages.some(({ type }) => type === 'error')
 
-/** What a person calls it. */
+/** The visible label. */
 export const labelOf = (node: InputNode): string => node.meta.label.text || node.attributes.name
 
-/** The name of the provider that a button is about, as people write it. */
+/** The display name of a button's provider. */
 export function providerOf(node: InputNode): string {
   const provider = node.meta.label.context?.provider
   return typeof provider === 'string' ? provider : textIn(node)
 }
 
-/** A code or key that a message carries for programs; `undefined` if it has none. */
+/** The code or key in a message's context; `undefined` if there is none. */
 export function secretIn({ context }: Message): string | undefined {
   return typeof context?.secret === 'string' ? context.secret : undefined
 }
 
-/** An id for the page. Names hold characters that have a meaning in lists of ids. */
+/** An element id. Names may contain characters with a meaning in lists of ids. */
 export const idOf = (node: InputNode): string =>
   `${node.group}-${node.attributes.name}`.replaceAll(/[^\w-]/g, '-')

@@ -11,7 +11,7 @@ const GOOD: readonly Notice[] = ['signed_in', 'signed_up']
 const LATE: readonly Notice[] = ['flow_expired', 'too_many_tries']
 const CALM: readonly Notice[] = ['flow_unknown', 'other_browser']
 
-/** One sentence, and nothing to fill in. */
+/** A page with a single message and no form. */
 export const NoticeDocument = ({ page }: { page: NoticePage }) => {
   const { language, tenantName, notice } = page
   const { heading, text } = WORDS[language].notices[notice]

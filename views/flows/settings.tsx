@@ -3,7 +3,7 @@ import { FormOf } from './form.tsx'
 import type { Form } from './forms.ts'
 import type { Section, Words } from './words.ts'
 
-/** The way the sections come. What belongs to none of them is drawn before them. */
+/** The order of the sections. Forms that belong to none come first. */
 const SECTIONS: readonly Section[] = ['profile', 'password', 'oidc', 'totp', 'lookup_secret']
 
 interface Parts {
@@ -14,7 +14,7 @@ interface Parts {
   focused?: Node
 }
 
-/** What a person may change, a section each, with forms of their own. */
+/** The sections of the settings page, each with its forms. */
 export const Settings = ({ forms, ...parts }: Parts) => (
   <>
     {forms

@@ -1,7 +1,7 @@
 import { KeyIcon } from './icons.tsx'
 import { initialOf, shownName } from './name.ts'
 
-/** The first letter of the tenant, as a sign to recognise the page by. */
+/** The first letter of the tenant's name as its logo. */
 export const Emblem = ({ name }: { name: string }) => (
   <span class="emblem" aria-hidden="true">
     {initialOf(name) ?? <KeyIcon />}
@@ -10,7 +10,10 @@ export const Emblem = ({ name }: { name: string }) => (
 
 const PLACE = '{tenant}'
 
-/** A sentence with the name in its place, which keeps its direction to itself. */
+/**
+ * A sentence with the tenant's name, which is isolated so that its text direction does not affect
+ * the rest.
+ */
 export const Sentence = ({ text, name }: { text: string; name: string }) => {
   const [before, after] = text.split(PLACE)
   return (
@@ -22,6 +25,6 @@ export const Sentence = ({ text, name }: { text: string; name: string }) => {
   )
 }
 
-/** The same where there is no markup, as in titles. */
+/** The same as plain text, for titles. */
 export const sentence = (text: string, name: string): string =>
   text.split(PLACE).join(shownName(name))

@@ -3,7 +3,7 @@ import type { Flow } from '../../src/engines/gate/model/flows.ts'
 import { isButton, isHidden } from './nodes.ts'
 import type { Topic } from './words.ts'
 
-/** What a person is to do next. */
+/** The step that the user has to take next. */
 export function topicOf({ kind, flow }: FlowPage): Topic {
   if (kind === 'settings') return 'settings'
   if (flow.state === 'sent_email') return sentTopicOf(kind, flow)
@@ -15,7 +15,7 @@ export function topicOf({ kind, flow }: FlowPage): Topic {
   return flow.refresh ? 'sign_in_again' : 'sign_in'
 }
 
-/** Where a link brought the code, or it was entered, there is none left to enter. */
+/** If the code came from a link or was entered already, there is none to enter. */
 function sentTopicOf(kind: FlowPage['kind'], { ui: { nodes } }: Flow): Topic {
   const isByLink = nodes.some((node) => isHidden(node) && node.attributes.name === 'code')
   const isChoice = nodes.some((node) => isButton(node) && node.attributes.name === 'confirm_by')

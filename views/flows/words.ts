@@ -1,7 +1,7 @@
 import type { NoticePage } from '../../src/engines/gate/flows/pages.ts'
 import type { FlowKind, Language } from '../../src/engines/gate/model/flows.ts'
 
-/** What a page of a flow is about. */
+/** The step of a flow that a page shows. */
 export type Topic =
   | 'sign_in'
   | 'sign_in_again'
@@ -16,7 +16,7 @@ export type Topic =
   | 'verified'
   | 'settings'
 
-/** Parts of the settings page that have a heading of their own. */
+/** Sections of the settings page, by node group. */
 export type Section = 'profile' | 'password' | 'oidc' | 'totp' | 'lookup_secret'
 
 interface Saying {
@@ -24,24 +24,24 @@ interface Saying {
   text: string
 }
 
-/** All that the pages say by themselves. `{tenant}` is where the name goes. */
+/** Page copy that is not part of the flow object. `{tenant}` is replaced by the tenant's name. */
 export interface Words {
   headings: Record<Topic, string>
   intros: Partial<Record<Topic, string>>
-  /** Before the title of a page that has something to correct. */
+  /** Prefix of the document title when a page shows an error. */
   problem: string
   or: string
   optional: string
-  /** In front of a button that sends another code. */
+  /** Precedes the button that resends a code. */
   noCode: string
   useRecoveryCode: string
   sections: Record<Section, Saying>
-  /** Instead of the section's text, where the authenticator or the codes are there. */
+  /** Replaces the section's text once an authenticator app or recovery codes are set up. */
   totpInUse: string
   codesInUse: string
   codesShown: string
   connected: string
-  /** What removing does, by the name of the button. */
+  /** The consequence of a removal, by button name. */
   removals: Record<string, string>
   remove: string
   otherPages: string
@@ -56,100 +56,103 @@ const en: Words = {
   headings: {
     sign_in: 'Sign in to {tenant}',
     sign_in_again: 'Sign in to {tenant} again',
-    second_factor: 'Confirm your sign-in to {tenant}',
+    second_factor: 'Two-factor authentication for {tenant}',
     sign_up: 'Create your {tenant} account',
     enter_code: 'Enter the code from {tenant}',
-    recover: 'Get back into {tenant}',
-    recover_by_link: 'Get back into {tenant}',
+    recover: 'Recover your {tenant} account',
+    recover_by_link: 'Recover your {tenant} account',
     recovered: 'Welcome back to {tenant}',
-    verify: 'Confirm your address for {tenant}',
-    confirm: 'Confirm your address for {tenant}',
-    verified: 'Address confirmed for {tenant}',
+    verify: 'Verify your email address for {tenant}',
+    confirm: 'Verify your email address for {tenant}',
+    verified: 'Email address verified for {tenant}',
     settings: 'Your {tenant} account',
   },
   intros: {
-    recover: 'Enter the address of your account, and a code is sent to it.',
-    verify: 'Enter your address, and a code is sent to it.',
+    recover: "Enter the email address of your account. We'll send you a code.",
+    verify: "Enter your email address. We'll send you a code.",
     verified: 'You can close this page.',
-    settings: 'Who you are here, and how you sign in.',
+    settings: 'Manage your profile and how you sign in.',
   },
-  problem: 'Problem',
+  problem: 'Error',
   or: 'or',
   optional: 'optional',
-  noCode: 'A mail can take a minute. Not there, nor among the spam?',
+  noCode: "Didn't get the email? It can take a minute. Check your spam folder.",
   useRecoveryCode: 'Use a recovery code instead',
   sections: {
-    profile: { heading: 'Profile', text: 'Your address is what you sign in with.' },
-    password: { heading: 'Password', text: 'A new one signs you out on all other devices.' },
+    profile: { heading: 'Profile', text: 'You sign in with this email address.' },
+    password: {
+      heading: 'Password',
+      text: 'Changing your password signs you out on all other devices.',
+    },
     oidc: {
       heading: 'Connected accounts',
-      text: 'Sign in with an account that you have elsewhere.',
+      text: 'Sign in with an account from another service.',
     },
     totp: {
       heading: 'Authenticator app',
-      text: 'Scan the picture with the app, then enter the code that it shows. From then on, signing in asks for one.',
+      text: "Scan the QR code with your authenticator app, then enter the code that the app shows. From then on, you'll need a code from the app to sign in.",
     },
     lookup_secret: {
       heading: 'Recovery codes',
-      text: 'They let you in on the day that you do not have your authenticator.',
+      text: 'Use a recovery code to sign in if you lose access to your authenticator app.',
     },
   },
-  totpInUse: 'Signing in asks for the code that your app shows.',
-  codesInUse: 'You have recovery codes. New ones replace them.',
-  codesShown: 'One click selects them all. On paper, this page shows nothing else.',
+  totpInUse: 'You need a code from your app to sign in.',
+  codesInUse: 'You have recovery codes. Generating new ones replaces them.',
+  codesShown: 'Click to select all codes. If you print this page, only the codes are printed.',
   connected: 'Connected',
   removals: {
-    totp_unlink: 'Signing in will no longer ask for a code.',
-    lookup_secret_disable: 'The codes that you have written down will no longer work.',
+    totp_unlink: "You'll no longer need a code to sign in.",
+    lookup_secret_disable: 'The codes you saved will stop working.',
   },
-  remove: 'Yes, remove',
+  remove: 'Remove',
   otherPages: 'Other pages',
   back: 'Back to the app',
   enterCode: 'Enter the code',
-  beginAgain: 'Begin again',
+  beginAgain: 'Start over',
   links: {
     login: 'Sign in instead',
     registration: 'Create an account',
     recovery: 'Forgot your password?',
-    verification: 'Confirm your address',
+    verification: 'Verify your email address',
     settings: 'Your account',
   },
   notices: {
     signed_in: {
-      heading: 'You are signed in',
-      text: 'You can close this page and go back to where you came from.',
+      heading: "You're signed in",
+      text: 'You can close this page and return to the app.',
     },
     signed_up: {
       heading: 'Your account is ready',
-      text: 'You are signed in. You can close this page and go back to where you came from.',
+      text: "You're signed in. You can close this page and return to the app.",
     },
     flow_unknown: {
-      heading: 'There is nothing here',
-      text: 'The address is incomplete, or what it led to is done. Go back to where you came from and begin again.',
+      heading: 'Page not found',
+      text: 'The link is incomplete or no longer valid. Return to the app and start again.',
     },
     flow_expired: {
       heading: 'This page has expired',
-      text: 'To keep your account safe it works for a limited time only. Nothing was changed.',
+      text: 'To protect your account, this page works for a limited time only. Nothing was changed.',
     },
     other_browser: {
-      heading: 'This began in another browser',
-      text: 'Go on in the browser in which you began, or begin again in this one.',
+      heading: 'You started in another browser',
+      text: 'Continue in the browser where you started, or start over in this one.',
     },
     forbidden: {
-      heading: 'This is not allowed',
-      text: 'Nothing was changed. Go back to where you came from and begin again.',
+      heading: 'Request not allowed',
+      text: 'Nothing was changed. Return to the app and start again.',
     },
     too_many_tries: {
-      heading: 'Too many tries',
+      heading: 'Too many attempts',
       text: 'Wait a few minutes, then try again.',
     },
     failed: {
-      heading: 'That did not work',
+      heading: 'Something went wrong',
       text: 'Nothing was changed. Try again in a moment.',
     },
     not_now: {
-      heading: 'Not possible at the moment',
-      text: 'Nothing was changed. Whoever runs this service has to open it again.',
+      heading: 'Temporarily unavailable',
+      text: 'Nothing was changed. The operator of this service has to restore access.',
     },
   },
 }
@@ -157,101 +160,105 @@ const en: Words = {
 const de: Words = {
   headings: {
     sign_in: 'Bei {tenant} anmelden',
-    sign_in_again: 'Noch einmal bei {tenant} anmelden',
-    second_factor: 'Anmeldung bei {tenant} bestätigen',
-    sign_up: 'Konto bei {tenant} anlegen',
+    sign_in_again: 'Erneut bei {tenant} anmelden',
+    second_factor: 'Zwei-Faktor-Authentifizierung für {tenant}',
+    sign_up: 'Konto bei {tenant} erstellen',
     enter_code: 'Code von {tenant} eingeben',
-    recover: 'Zurück zu {tenant}',
-    recover_by_link: 'Zurück zu {tenant}',
+    recover: 'Konto bei {tenant} wiederherstellen',
+    recover_by_link: 'Konto bei {tenant} wiederherstellen',
     recovered: 'Willkommen zurück bei {tenant}',
-    verify: 'Adresse für {tenant} bestätigen',
-    confirm: 'Adresse für {tenant} bestätigen',
-    verified: 'Adresse für {tenant} bestätigt',
+    verify: 'E-Mail-Adresse für {tenant} bestätigen',
+    confirm: 'E-Mail-Adresse für {tenant} bestätigen',
+    verified: 'E-Mail-Adresse für {tenant} bestätigt',
     settings: 'Dein Konto bei {tenant}',
   },
   intros: {
-    recover: 'Gib die Adresse deines Kontos ein, dann bekommst du dorthin einen Code.',
-    verify: 'Gib deine Adresse ein, dann bekommst du dorthin einen Code.',
+    recover: 'Gib die E-Mail-Adresse deines Kontos ein. Wir senden dir einen Code.',
+    verify: 'Gib deine E-Mail-Adresse ein. Wir senden dir einen Code.',
     verified: 'Du kannst diese Seite schließen.',
-    settings: 'Wer du hier bist und wie du dich anmeldest.',
+    settings: 'Verwalte dein Profil und deine Anmeldemethoden.',
   },
-  problem: 'Problem',
+  problem: 'Fehler',
   or: 'oder',
-  optional: 'freiwillig',
-  noCode: 'Eine Mail kann eine Minute brauchen. Nicht da, auch nicht im Spam?',
-  useRecoveryCode: 'Stattdessen einen Wiederherstellungscode verwenden',
+  optional: 'optional',
+  noCode: 'Keine E-Mail erhalten? Das kann eine Minute dauern. Prüfe auch deinen Spam-Ordner.',
+  useRecoveryCode: 'Stattdessen Wiederherstellungscode verwenden',
   sections: {
-    profile: { heading: 'Profil', text: 'Mit deiner Adresse meldest du dich an.' },
-    password: { heading: 'Passwort', text: 'Ein neues meldet dich auf allen anderen Geräten ab.' },
+    profile: { heading: 'Profil', text: 'Mit dieser E-Mail-Adresse meldest du dich an.' },
+    password: {
+      heading: 'Passwort',
+      text: 'Wenn du dein Passwort änderst, wirst du auf allen anderen Geräten abgemeldet.',
+    },
     oidc: {
       heading: 'Verbundene Konten',
-      text: 'Melde dich mit einem Konto an, das du anderswo hast.',
+      text: 'Melde dich mit einem Konto bei einem anderen Dienst an.',
     },
     totp: {
       heading: 'Authenticator-App',
-      text: 'Scanne das Bild mit der App und gib den Code ein, den sie zeigt. Von da an fragt die Anmeldung danach.',
+      text: 'Scanne den QR-Code mit deiner Authenticator-App und gib dann den Code ein, den die App anzeigt. Ab dann brauchst du zum Anmelden einen Code aus der App.',
     },
     lookup_secret: {
       heading: 'Wiederherstellungscodes',
-      text: 'Mit ihnen kommst du hinein, wenn du deinen Authenticator nicht hast.',
+      text: 'Verwende zum Anmelden einen Wiederherstellungscode, wenn du keinen Zugriff mehr auf deine Authenticator-App hast.',
     },
   },
-  totpInUse: 'Die Anmeldung fragt nach dem Code, den deine App zeigt.',
-  codesInUse: 'Du hast Wiederherstellungscodes. Neue ersetzen sie.',
-  codesShown: 'Ein Klick markiert alle. Auf Papier zeigt diese Seite nur sie.',
+  totpInUse: 'Zum Anmelden brauchst du einen Code aus deiner App.',
+  codesInUse: 'Du hast Wiederherstellungscodes. Neue Codes ersetzen sie.',
+  codesShown:
+    'Klicke, um alle Codes zu markieren. Wenn du diese Seite druckst, werden nur die Codes gedruckt.',
   connected: 'Verbunden',
   removals: {
-    totp_unlink: 'Die Anmeldung fragt dann nicht mehr nach einem Code.',
-    lookup_secret_disable: 'Die Codes, die du dir notiert hast, gelten dann nicht mehr.',
+    totp_unlink: 'Du brauchst dann zum Anmelden keinen Code mehr.',
+    lookup_secret_disable: 'Die Codes, die du gespeichert hast, funktionieren dann nicht mehr.',
   },
-  remove: 'Ja, entfernen',
+  remove: 'Entfernen',
   otherPages: 'Andere Seiten',
   back: 'Zurück zur App',
   enterCode: 'Code eingeben',
-  beginAgain: 'Noch einmal beginnen',
+  beginAgain: 'Von vorn beginnen',
   links: {
     login: 'Stattdessen anmelden',
-    registration: 'Konto anlegen',
+    registration: 'Konto erstellen',
     recovery: 'Passwort vergessen?',
-    verification: 'Adresse bestätigen',
+    verification: 'E-Mail-Adresse bestätigen',
     settings: 'Dein Konto',
   },
   notices: {
     signed_in: {
       heading: 'Du bist angemeldet',
-      text: 'Du kannst diese Seite schließen und dorthin zurückkehren, woher du kamst.',
+      text: 'Du kannst diese Seite schließen und zur App zurückkehren.',
     },
     signed_up: {
       heading: 'Dein Konto ist bereit',
-      text: 'Du bist angemeldet. Du kannst diese Seite schließen und dorthin zurückkehren, woher du kamst.',
+      text: 'Du bist angemeldet. Du kannst diese Seite schließen und zur App zurückkehren.',
     },
     flow_unknown: {
-      heading: 'Hier ist nichts',
-      text: 'Die Adresse ist unvollständig, oder der Vorgang ist abgeschlossen. Geh zurück und beginne noch einmal.',
+      heading: 'Seite nicht gefunden',
+      text: 'Der Link ist unvollständig oder nicht mehr gültig. Kehre zur App zurück und beginne von vorn.',
     },
     flow_expired: {
       heading: 'Diese Seite ist abgelaufen',
-      text: 'Zum Schutz deines Kontos gilt sie nur eine Zeit lang. Geändert wurde nichts.',
+      text: 'Zum Schutz deines Kontos ist diese Seite nur für begrenzte Zeit gültig. Es wurde nichts geändert.',
     },
     other_browser: {
-      heading: 'Begonnen in einem anderen Browser',
-      text: 'Mach in dem Browser weiter, in dem du begonnen hast, oder beginne hier noch einmal.',
+      heading: 'Du hast in einem anderen Browser begonnen',
+      text: 'Fahre in dem Browser fort, in dem du begonnen hast, oder beginne hier von vorn.',
     },
     forbidden: {
-      heading: 'Das ist nicht erlaubt',
-      text: 'Geändert wurde nichts. Geh zurück und beginne noch einmal.',
+      heading: 'Anfrage nicht erlaubt',
+      text: 'Es wurde nichts geändert. Kehre zur App zurück und beginne von vorn.',
     },
     too_many_tries: {
       heading: 'Zu viele Versuche',
-      text: 'Warte ein paar Minuten und versuche es dann noch einmal.',
+      text: 'Warte ein paar Minuten und versuche es dann erneut.',
     },
     failed: {
-      heading: 'Das hat nicht geklappt',
-      text: 'Geändert wurde nichts. Versuche es gleich noch einmal.',
+      heading: 'Es ist ein Fehler aufgetreten',
+      text: 'Es wurde nichts geändert. Versuche es gleich noch einmal.',
     },
     not_now: {
-      heading: 'Zurzeit nicht möglich',
-      text: 'Geändert wurde nichts. Wer diesen Dienst betreibt, muss ihn erst wieder öffnen.',
+      heading: 'Vorübergehend nicht verfügbar',
+      text: 'Es wurde nichts geändert. Die Betreiber dieses Dienstes müssen den Zugang wiederherstellen.',
     },
   },
 }

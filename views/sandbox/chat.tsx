@@ -4,7 +4,7 @@ import { Emblem } from '../flows/tenant.tsx'
 import { START } from './choices.ts'
 import type { Words } from './words.ts'
 
-/** The conversation as a messenger draws it, with the answers beneath the last message. */
+/** The conversation as in a messenger, with the buttons below the last message. */
 export const Chat = ({ page, words }: { page: SandboxPage; words: Words }) => {
   const name = page.tenantName ?? words.testBot
   return (

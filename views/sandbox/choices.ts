@@ -1,9 +1,9 @@
 import type { SandboxPage } from '../../src/engines/passepartout/sandbox/pages.ts'
 
-/** The value of `choice` that presses Start and nothing else. */
+/** The value of `choice` for pressing Start only. */
 export const START = 'start'
 
-/** All that `choice` may be now, in the order in which the page has it. */
+/** All possible values of `choice`, in the order of the page. */
 export const choicesOf = ({ buttons, canPressStart }: SandboxPage): string[] => [
   ...buttons.flat().map(({ choice }) => choice),
   ...(canPressStart ? [START] : []),

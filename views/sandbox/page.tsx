@@ -9,7 +9,7 @@ import { People } from './people.tsx'
 import { Terminal } from './terminal.tsx'
 import { type Outcome, WORDS, type Words } from './words.ts'
 
-/** A chat with the test bot, beside what a developer wants to know of it. */
+/** The chat with the test bot, and information for developers. */
 export const SandboxDocument = ({ page }: { page: SandboxPage }) => {
   const words = WORDS[page.language]
   return (
@@ -44,10 +44,10 @@ export const SandboxDocument = ({ page }: { page: SandboxPage }) => {
   )
 }
 
-/** Before the first word, Start is in the chat already. */
+/** Before the first message, the chat shows the Start button. */
 const hasChat = ({ chat, canPressStart }: SandboxPage): boolean => chat.length > 0 || canPressStart
 
-/** All of the page, and a form as long as there is something to send. */
+/** The whole page, as a form while there is something to submit. */
 const Stage = ({ page, children }: { page: SandboxPage; children: ComponentChildren }) => {
   const look = hasChat(page) ? 'stage' : 'stage alone'
   if (choicesOf(page).length === 0) return <div class={look}>{children}</div>
@@ -85,7 +85,7 @@ const Ending = ({ outcome, words }: { outcome: Outcome; words: Words }) => (
   </div>
 )
 
-/** What the app gets when it asks for the status of the login. */
+/** The response to the app's status request. */
 const STATUSES = {
   approved: '200 completed',
   denied: '404 login_denied',

@@ -4,7 +4,7 @@ import type { Words } from './words.ts'
 
 type Person = SandboxPage['people'][number]
 
-/** Whom one plays. The id beside the name is what a test would send. */
+/** The selection of the test user. The id beside the name is the value for automated tests. */
 export const People = ({ people, words }: { people: Person[]; words: Words }) => (
   <fieldset class="people" aria-describedby="person-hint">
     <legend>{words.person.heading}</legend>

@@ -2,7 +2,7 @@ import type { SandboxPage } from '../../src/engines/passepartout/sandbox/pages.t
 import { choicesOf, START } from './choices.ts'
 import type { Words } from './words.ts'
 
-/** How a test without a browser does what the buttons do. */
+/** The command that does the same as the buttons, for automated tests. */
 export const Terminal = ({ page, words }: { page: SandboxPage; words: Words }) => {
   const choices = choicesOf(page)
   if (choices.length === 0) return null

@@ -8,16 +8,16 @@ export interface Saying {
   text: string
 }
 
-/** All that the page says by itself; the chat comes in words of its own. */
+/** Copy of the sandbox page. The messages of the bot come from the engine. */
 export interface Words {
   sandbox: string
-  /** Beside the word above, on every page. */
+  /** Follows `sandbox` in the banner of every page. */
   notReal: string
-  /** While there is something to answer. `{tenant}` is where the name goes. */
+  /** Shown while the login is pending. `{tenant}` is replaced by the tenant's name. */
   task: Saying
   person: Saying
   testBot: string
-  /** In front of messages, for those who do not see on which side they are. */
+  /** Visually hidden prefix of each message, for screen readers. */
   speakers: Record<'person' | 'bot', string>
   messages: string
   answers: string
@@ -25,65 +25,65 @@ export interface Words {
   terminal: Saying
   choices: string
   outcomes: Record<Outcome, Saying>
-  /** In front of what the app gets in the end. */
+  /** Label of the status that the app receives. */
   status: string
 }
 
 const en: Words = {
   sandbox: 'Sandbox',
-  notReal: 'No messenger is involved, and nobody real is signed in.',
+  notReal: 'This page simulates the messenger. No real user is signed in.',
   task: {
-    heading: 'Play the person who signs in to {tenant}',
-    text: 'A test key has started this login. With a live key, this chat is one in the messenger.',
+    heading: 'Sign in to {tenant} as a test user',
+    text: 'This login was started with a test key. With a live key, this chat takes place in the messenger.',
   },
   person: {
-    heading: 'Who you are',
-    text: 'Each person keeps their own subject, so your app meets the same user again.',
+    heading: 'Test user',
+    text: 'Each test user keeps the same subject, so your app recognizes them when they sign in again.',
   },
-  testBot: 'test bot',
+  testBot: 'Test bot',
   speakers: { person: 'You:', bot: 'Bot:' },
   messages: 'Messages',
   answers: 'Answers',
   start: {
-    heading: 'Only press Start',
-    text: 'Binds the link to this person without answering, to try what happens to a second one.',
+    heading: 'Press Start only',
+    text: 'Binds the link to this test user without answering. Use it to test what a second user sees.',
   },
   terminal: {
-    heading: 'From a terminal',
-    text: 'POST the form to this address, the deep_link of the login:',
+    heading: 'Command line',
+    text: 'POST the form to this URL, the deep_link of the login:',
   },
-  choices: 'Possible now',
+  choices: 'Available choices',
   outcomes: {
     approved: {
-      heading: 'Approved',
-      text: 'You can close this page; the app has been told.',
+      heading: 'Sign-in approved',
+      text: 'Your app can now collect the result. You can close this page.',
     },
     denied: {
-      heading: 'Denied',
-      text: 'Nobody is signed in, and the app has been told. You can close this page.',
+      heading: 'Sign-in denied',
+      text: 'No user was signed in, and your app can see the result. You can close this page.',
     },
     expired: {
-      heading: 'Expired',
-      text: 'Nobody answered in time. Start another login in the app, and follow its link.',
+      heading: 'Sign-in expired',
+      text: 'It was not answered in time. Start another login in your app and follow its link.',
     },
     unknown: {
-      heading: 'This link leads nowhere',
-      text: 'It is mistyped, or too old. Start another login with a test key, and follow its link.',
+      heading: 'Link not found',
+      text: 'The link is incorrect or too old. Start another login with a test key and follow its link.',
     },
   },
-  status: 'Status for the app',
+  status: 'Status returned to your app',
 }
 
 const de: Words = {
   sandbox: 'Sandbox',
-  notReal: 'Kein Messenger ist beteiligt, und niemand wird wirklich angemeldet.',
+  notReal: 'Diese Seite simuliert den Messenger. Es wird niemand wirklich angemeldet.',
   task: {
-    heading: 'Spiel die Person, die sich bei {tenant} anmeldet',
-    text: 'Diese Anmeldung hat ein Testschlüssel begonnen. Mit einem Live-Schlüssel findet der Chat im Messenger statt.',
+    heading: 'Als Testperson bei {tenant} anmelden',
+    text: 'Diese Anmeldung wurde mit einem Testschlüssel gestartet. Mit einem Live-Schlüssel findet dieser Chat im Messenger statt.',
   },
   person: {
-    heading: 'Wer du bist',
-    text: 'Jede Person behält ihr eigenes Subject: Deine App erkennt sie beim nächsten Mal wieder.',
+    heading: 'Testperson',
+    text: 'Jede Testperson behält ihr Subject, sodass deine App sie bei der nächsten Anmeldung wiedererkennt.',
   },
   testBot: 'Testbot',
   speakers: { person: 'Du:', bot: 'Bot:' },
@@ -91,32 +91,32 @@ const de: Words = {
   answers: 'Antworten',
   start: {
     heading: 'Nur Start drücken',
-    text: 'Bindet den Link an diese Person, ohne zu antworten: So siehst du, was einer zweiten geschieht.',
+    text: 'Bindet den Link an diese Testperson, ohne zu antworten. Damit kannst du testen, was eine zweite Person sieht.',
   },
   terminal: {
-    heading: 'Im Terminal',
-    text: 'Schick das Formular per POST an diese Adresse, den deep_link der Anmeldung:',
+    heading: 'Kommandozeile',
+    text: 'Sende das Formular per POST an diese URL, den deep_link der Anmeldung:',
   },
-  choices: 'Jetzt möglich',
+  choices: 'Verfügbare Antworten',
   outcomes: {
     approved: {
-      heading: 'Bestätigt',
-      text: 'Du kannst diese Seite schließen; die App weiß Bescheid.',
+      heading: 'Anmeldung bestätigt',
+      text: 'Deine App kann das Ergebnis jetzt abrufen. Du kannst diese Seite schließen.',
     },
     denied: {
-      heading: 'Abgelehnt',
-      text: 'Niemand ist angemeldet, und die App weiß Bescheid. Du kannst diese Seite schließen.',
+      heading: 'Anmeldung abgelehnt',
+      text: 'Es wurde niemand angemeldet, und deine App kann das Ergebnis abrufen. Du kannst diese Seite schließen.',
     },
     expired: {
-      heading: 'Abgelaufen',
-      text: 'Niemand hat rechtzeitig geantwortet. Beginne in der App eine neue Anmeldung und folge ihrem Link.',
+      heading: 'Anmeldung abgelaufen',
+      text: 'Sie wurde nicht rechtzeitig beantwortet. Starte in deiner App eine neue Anmeldung und folge ihrem Link.',
     },
     unknown: {
-      heading: 'Dieser Link führt nirgendwohin',
-      text: 'Er ist falsch abgeschrieben oder zu alt. Beginne mit einem Testschlüssel eine neue Anmeldung und folge ihrem Link.',
+      heading: 'Link nicht gefunden',
+      text: 'Der Link ist falsch oder zu alt. Starte mit einem Testschlüssel eine neue Anmeldung und folge ihrem Link.',
     },
   },
-  status: 'Status für die App',
+  status: 'Status für deine App',
 }
 
 export const WORDS: Record<Language, Words> = { en, de }

@@ -16,19 +16,19 @@ import type { OperatorStore } from './store/index.ts'
 import type { InvitationRow } from './store/invitations.ts'
 
 const INVITATION_MS = 7 * 86_400_000
-/** Of one tenant: each can be a mail to somebody who has never heard of it. */
+/** Open invitations per tenant. Each can be an unsolicited email, so their number is limited. */
 const MOST_OPEN = 100
-/** Of one tenant, however many it revokes: all tenants share the queue that these mails wait in. */
+/** Per tenant, including revoked invitations, because all tenants share the queue of these mails. */
 const MAX_MAILS_PER_HOUR = 100
 /**
- * Of one tenant to one address. Fewer than all tenants together may send there, so that no tenant
- * keeps an address from getting the invitations of others.
+ * Per tenant and address. Lower than the limit of all tenants together, so that no tenant can block
+ * the invitations of others to an address.
  */
 const MAX_MAILS_TO_ADDRESS_PER_HOUR = 5
-/** Far more than send at once. */
+/** More than the number of tenants that send at the same time. */
 const MAX_BUCKETS = 20_000
 
-/** As mails are counted by it. */
+/** The mail kind that the throttle counts by. */
 const KIND = 'invitation'
 
 export interface Invitation {
@@ -41,7 +41,10 @@ export interface Invitation {
 
 export type Invitations = ReturnType<typeof createInvitations>
 
-/** Asks people to join a tenant, by a link that is good once. A second one replaces the first. */
+/**
+ * Invitations to a tenant, by a link that works once. A second invitation of an address replaces the
+ * first.
+ */
 export function createInvitations(parts: {
   db: Db
   clock: Clock
@@ -50,7 +53,7 @@ export function createInvitations(parts: {
   store: OperatorStore
   tenants: Tenants
   memberships: Memberships
-  /** The page that a token leads to. */
+  /** The URL of the page for a token. */
   pageOf: (token: string) => string
 }) {
   const { db, clock, audit, mail, store, tenants, memberships, pageOf } = parts
@@ -59,10 +62,10 @@ export function createInvitations(parts: {
   const sentToAddress = bucketsOf(MAX_MAILS_TO_ADDRESS_PER_HOUR)
 
   /**
-   * Where mails go out, the link is for the mailbox alone, and using it verifies the address.
-   * Without a mail server the inviter hands `url` over, and using it proves nothing. Throws
-   * `conflict` for a member, for an address that has had enough of such mails, and for a tenant that
-   * has sent too many.
+   * With a mail server, the link is sent to the mailbox only, and accepting it verifies the address.
+   * Without one, the inviter passes on `url`, and accepting it verifies nothing. Throws `conflict`
+   * for a member, for an address that has reached the limit of invitation mails, and for a tenant
+   * that has sent too many.
    */
   async function invite(
     inviter: { actor: Actor; id: string; name: string },
@@ -114,7 +117,7 @@ export function createInvitations(parts: {
     return undefined
   }
 
-  /** A matter of the installation: those whom a tenant writes to are its people, not its team. */
+  /** Sent on behalf of the installation: a tenant's own mails go to its users, not to its team. */
   function post(
     { id, tenantId, email, createdAt, expiresAt }: InvitationRow,
     by: string,
@@ -125,18 +128,16 @@ export function createInvitations(parts: {
       language: 'en',
       tenantName: name,
       heading: `Join ${name}`,
-      paragraphs: [
-        `${by} would like you to help run ${name}. The link is good once, for seven days.`,
-      ],
-      link: { label: 'Accept the invitation', url, orOpen: 'Or open this address:' },
+      paragraphs: [`${by} invited you to join ${name}. The link works once and expires in 7 days.`],
+      link: { label: 'Accept invitation', url, orOpen: 'Or copy this link into your browser:' },
       footer:
-        'You got this because somebody typed in your address. Without a click nothing happens.',
+        "If you weren't expecting this invitation, ignore this email. Nothing happens unless you open the link.",
     })
-    const subject = `${by} invites you to ${name}`
+    const subject = `${by} invited you to join ${name}`
     const about = `invitation:${id}`
     const of = { tenantId: null, about, kind: KIND, recipient: email }
     mail.post({ ...of, ...body, subject, expiresAt }, createdAt)
-    // At once, so that no two invitations of one commit get the same allowance.
+    // Taken immediately, so that two invitations in one commit do not use the same allowance.
     sentByTenant.take(tenantId)
     sentToAddress.take(pairOf(tenantId, email))
   }
@@ -153,15 +154,15 @@ export function createInvitations(parts: {
       record(actor, 'invitation.revoked', row)
     })
 
-  /** While it is good. Looking at it does not use it up. */
+  /** The invitation, if it is valid. Reading it does not use it up. */
   function look(token: string): InvitationRow | undefined {
     const row = isMinted(token) ? store.invitation(sha256(token)) : undefined
     return row && clock.now() < row.expiresAt ? row : undefined
   }
 
   /**
-   * Within a commit: the operator who holds the link joins, by whatever address. `granteeOf` says
-   * as whom, once the invitation is known to give them anything.
+   * Within a commit: the operator who holds the link joins, regardless of their address. `granteeOf`
+   * is asked for the grantee only if the invitation adds a membership.
    */
   function accept(
     token: string,
@@ -170,7 +171,7 @@ export function createInvitations(parts: {
   ): InvitationRow {
     const row = look(token) ?? fail(usedUp())
     store.removeInvitation(row.tenantId, row.id)
-    // Whoever is there already does not lose what they have.
+    // An existing member keeps their role.
     if (store.roleIn(row.tenantId, operatorId) === undefined)
       memberships.give({ kind: 'operator', id: operatorId }, row.tenantId, granteeOf(row), row.role)
     return row

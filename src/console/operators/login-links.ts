@@ -8,12 +8,12 @@ import { letter, type Mail } from '../../platform/mail/index.ts'
 import type { Tenants } from '../../platform/tenants.ts'
 import { type Links, SIGN_IN_MS } from './links.ts'
 
-/** As mails are counted by it. */
+/** The mail kind that the throttle counts by. */
 const KIND = 'login_link'
 
 /**
- * Links that sign an operator in, made by whoever runs the installation. To have one is to be that
- * operator, in all their tenants: where mails go out, it goes to them alone.
+ * Links that sign an operator in, created by an administrator. A link gives full access as that
+ * operator in all their tenants, so with a mail server it is sent only to them.
  */
 export function createLoginLinks(parts: {
   db: Db
@@ -21,12 +21,12 @@ export function createLoginLinks(parts: {
   links: Links
   tenants: Pick<Tenants, 'nameOf'>
   mail: Pick<Mail, 'post' | 'allowance' | 'hasServer'>
-  /** The page that a token leads to. */
+  /** The URL of the page for a token. */
   pageOf: (token: string) => string
 }) {
   const { db, clock, links, tenants, mail, pageOf } = parts
 
-  /** The link, where there is no server for mail; else undefined, and it is on its way. */
+  /** The link if there is no mail server; undefined if it was mailed to the operator. */
   const make = (actor: Actor, operator: Operator): Promise<string | undefined> =>
     db.commit(() => {
       if (operator.state === 'inactive')
@@ -46,17 +46,18 @@ export function createLoginLinks(parts: {
   function post({ id, email }: Operator, url: string) {
     const now = clock.now()
     const name = tenants.nameOf(HOUSE_ID)
-    const subject = `Your link to sign in to ${name}`
+    const subject = `Your sign-in link for ${name}`
     const body = letter({
       language: 'en',
       tenantName: name,
-      heading: 'Sign in by link',
+      heading: 'Your sign-in link',
       paragraphs: [
-        `Whoever runs ${name} has made a link that signs you in. It is good once, for ` +
-          `${SIGN_IN_MS / 60_000} minutes.`,
+        `An administrator of ${name} created this link to sign you in. It works once and ` +
+          `expires in ${SIGN_IN_MS / 60_000} minutes.`,
       ],
-      link: { label: 'Sign in', url, orOpen: 'Or open this address:' },
-      footer: 'If you asked nobody for it, leave it: without a click nothing happens.',
+      link: { label: 'Sign in', url, orOpen: 'Or copy this link into your browser:' },
+      footer:
+        "If you didn't ask for this link, ignore this email. Nothing happens unless you open the link.",
     })
     const of = { tenantId: null, about: `operator:${id}`, kind: KIND, recipient: email }
     mail.post({ ...of, ...body, subject, expiresAt: now + SIGN_IN_MS }, now)
@@ -64,7 +65,7 @@ export function createLoginLinks(parts: {
 
   return {
     make,
-    /** Whether it goes by mail, and nobody else sees it. */
+    /** Whether links are mailed to the operator, and shown to no one else. */
     isMailed: mail.hasServer,
   }
 }

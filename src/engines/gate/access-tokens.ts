@@ -20,7 +20,7 @@ const TOKEN = /^gat_(?:live|test)_at_([0-9A-Za-z]+)$/
 
 export type AccessTokens = ReturnType<typeof createAccessTokens>
 
-/** Keys exchanged for tokens that live for minutes or hours: contract/gate, tokens. */
+/** Issues and verifies short-lived access tokens for API keys: contract/gate, tokens. */
 export function createAccessTokens(parts: {
   db: Db
   clock: Clock
@@ -33,7 +33,10 @@ export function createAccessTokens(parts: {
 }) {
   const { db, clock, audit, store, subjectOf, generations, keys, metering } = parts
 
-  /** A token for somebody: one of the tenant's people, or a name of the tenant's own. */
+  /**
+   * Issues a token for a subject: an identity of the tenant, or a service name that the tenant
+   * chose.
+   */
   async function issue(caller: KeyCaller, input: TokenRequest): Promise<AccessToken> {
     checkName(input.subject, 'subject')
     const scopes = narrowed(caller, input.scopes)
@@ -66,7 +69,10 @@ export function createAccessTokens(parts: {
     })
   }
 
-  /** Of a person, whom a token has to be allowed to speak for; null for a service. */
+  /**
+   * The identity's generation; null for a service. Throws unless a token may speak for the
+   * identity.
+   */
   function generationOf(tenantId: string, name: string): number | null {
     const subject = subjectOf(tenantId, name)
     if (subject.kind === 'service') return null
@@ -76,8 +82,8 @@ export function createAccessTokens(parts: {
   }
 
   /**
-   * Throws `invalid_token` for what cannot be a token and for one that has expired. What is of
-   * another tenant or environment is as unknown as what never was.
+   * Throws `invalid_token` for a malformed or expired token. Tokens of another tenant or
+   * environment are reported as inactive, like tokens that never existed.
    */
   function introspect(caller: KeyCaller, token: string): Introspection {
     const row = store.accessTokens.find(ownerOf(caller), hashOf(token))
@@ -92,12 +98,12 @@ export function createAccessTokens(parts: {
     }
   }
 
-  /** Its key has not ended, and its person is still who it was made for. */
+  /** Whether the token's key is still valid and its identity has not been reset since. */
   const isGood = (tenantId: string, { key_id, generation, subject }: UnrevokedToken): boolean =>
     keys.isAlive(key_id) &&
     (generation === null || generation === generations.of(tenantId, subject))
 
-  /** RFC 7009: whether there was anything to revoke is not told. */
+  /** Revokes a token (RFC 7009). The result does not reveal whether the token existed. */
   async function revoke(caller: KeyCaller, token: string): Promise<void> {
     const hash = hashOf(token)
     await db.commitFor(caller.tenantId, () => {
@@ -133,7 +139,10 @@ function hashOf(token: string): string {
 const invalidToken = (problem: string, rule: Rule) =>
   invalid(problem, { field: 'access_token', rule, code: 'invalid_token' })
 
-/** All of the key's scopes unless fewer are asked for; never more. */
+/**
+ * The scopes of a token: the requested ones, limited to those of the key; all of the key's by
+ * default.
+ */
 function narrowed({ scopes }: KeyCaller, wanted: string[] | undefined): string[] {
   if (wanted === undefined) return [...scopes]
   const missing = wanted.find((scope) => !scopes.has(scope))

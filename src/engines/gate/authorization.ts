@@ -24,7 +24,7 @@ import type { SubjectOf } from './subjects.ts'
 
 export type Authorization = ReturnType<typeof createAuthorization>
 
-/** May a subject do something with a resource: contract/gate, authorization. */
+/** Decides whether a subject may perform an action on a resource: contract/gate, authorization. */
 export function createAuthorization(parts: {
   store: Store
   settings: TenantSettings
@@ -36,11 +36,11 @@ export function createAuthorization(parts: {
 }) {
   const { store, settings, subjectOf, resources, pdp, decisions, events } = parts
 
-  /** Every well-formed question has an answer, which is kept with all that it went by. */
+  /** Answers a question and stores the decision with everything it was based on. */
   const authorize = (caller: KeyCaller, question: Question): Promise<Answer> =>
     answer(caller, question, parseResource(question.resource))
 
-  /** What the answer would be: nobody is told, and nothing of it is kept or counted. */
+  /** Evaluates a question without recording, counting or publishing it. */
   function preview({ tenantId }: Caller, asked: Question): Decided {
     const { subject, action, context = {} } = asked
     const resource = parseResource(asked.resource)
@@ -49,7 +49,7 @@ export function createAuthorization(parts: {
     return decide(tenantId, subject, action, resource, checkContext(context))
   }
 
-  /** OpenID AuthZEN, Authorization API 1.0: the same in other words. */
+  /** Answers an OpenID AuthZEN request (Authorization API 1.0). */
   async function evaluate(caller: KeyCaller, evaluation: Evaluation): Promise<Evaluated> {
     const { question, resource } = questionOf(evaluation)
     const { allowed, decision_id, reason } = await answer(caller, question, resource)
@@ -97,7 +97,7 @@ export function createAuthorization(parts: {
     return { ...decided, policiesVersion: version }
   }
 
-  /** Or why the answer is no, whatever the policies say. */
+  /** The principal, or the reason why the answer is no regardless of policies. */
   function principalOf(tenantId: string, name: string): Principal | string {
     const subject = subjectOf(tenantId, name)
     if (subject.kind === 'service') return { kind: 'service', id: name }
@@ -117,7 +117,10 @@ export function createAuthorization(parts: {
     }
   }
 
-  /** Another tenant's is told from one there is not by nobody. */
+  /**
+   * Whether the resource belongs to the tenant. A resource of another tenant cannot be told from
+   * one that does not exist.
+   */
   function isOwn(tenantId: string, resource: Resource): boolean {
     switch (resource.kind) {
       case 'tenant':
@@ -134,6 +137,6 @@ export function createAuthorization(parts: {
 
 const denied = (reason: string): Decided => ({ allowed: false, policies: [], reason })
 
-/** Traits can be changed by the person; this can not. */
+/** Reads roles from metadata, which users cannot change themselves, unlike traits. */
 const rolesIn = ({ roles }: JsonObject): string[] =>
   Array.isArray(roles) ? roles.filter((role) => typeof role === 'string') : []

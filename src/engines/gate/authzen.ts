@@ -3,8 +3,9 @@ import type { Evaluation, Question } from './model/authorization.ts'
 import { type Resource, resourceOf } from './policy/question.ts'
 
 /**
- * A question in the words of OpenID AuthZEN as one of ours. What it says of properties is context:
- * the word of the caller. The id of a resource may hold colons, and says nothing of its type.
+ * Converts an OpenID AuthZEN request into a question. Its properties become context, because they
+ * are only claims of the caller. The id of a resource may contain colons and does not determine its
+ * type.
  */
 export function questionOf(evaluation: Evaluation): { question: Question; resource: Resource } {
   const { subject, action, resource } = evaluation

@@ -14,8 +14,8 @@ type Type = (typeof TYPES)[number]
 export type CredentialRemoval = ReturnType<typeof createCredentialRemoval>
 
 /**
- * What a tenant's own server takes away of somebody's ways to sign in: for who has lost the
- * authenticator and the recovery codes with it, or has seen an account elsewhere taken over.
+ * Removes credentials of an identity at the request of the tenant's server, for example when the
+ * user lost their authenticator and recovery codes, or when their social account was compromised.
  */
 export function createCredentialRemoval(parts: {
   db: Db
@@ -26,7 +26,7 @@ export function createCredentialRemoval(parts: {
 }) {
   const { db, audit, store, people, secondFactors } = parts
 
-  /** Idempotent. The recovery codes go with the authenticator. */
+  /** Idempotent. Removing the authenticator also removes the recovery codes. */
   async function remove(caller: Caller, identityId: string, type: string): Promise<void> {
     await db.commitFor(caller.tenantId, () => {
       const person = people.existing(caller.tenantId, identityId)
@@ -38,7 +38,7 @@ export function createCredentialRemoval(parts: {
     })
   }
 
-  /** One account elsewhere of several. Idempotent. */
+  /** Disconnects one social account. Idempotent. */
   async function removeAccount(caller: Caller, identityId: string, name: string): Promise<void> {
     await db.commitFor(caller.tenantId, () => {
       const { tenantId, id } = people.existing(caller.tenantId, identityId)

@@ -7,15 +7,15 @@ type Person = Pick<IdentityRow, 'tenantId' | 'id'>
 
 export type Credentials = ReturnType<typeof createCredentials>
 
-/** What people sign in with, as it is stored. Whatever changes here is within a commit. */
+/** Stored credentials of identities. Every change runs within the caller's commit. */
 export function createCredentials({ store, clock }: { store: Store; clock: Clock }) {
-  /** The hash of the password; undefined for somebody without one. */
+  /** The password hash; undefined if the identity has no password. */
   function passwordOf({ tenantId, id }: Person): string | undefined {
     const row = store.credentials.find(tenantId, id, 'password')
     return row && (JSON.parse(row.config) as { hashed_password: string }).hashed_password
   }
 
-  /** Whether somebody could sign in otherwise than by a code from their mailbox. */
+  /** Whether the identity can sign in other than by an emailed code. */
   const hasWayIn = (person: Person): boolean =>
     passwordOf(person) !== undefined || store.socialLinks.of(person.tenantId, person.id).length > 0
 
@@ -28,7 +28,7 @@ export function createCredentials({ store, clock }: { store: Store; clock: Clock
     store.credentials.put({ ...row, createdAt: now, updatedAt: now })
   }
 
-  /** Nothing of it is left: for an account that somebody else may have prepared. */
+  /** Removes every credential, because someone else may have set them on an unverified account. */
   function removeAll({ tenantId, id }: Person) {
     store.credentials.removeAll(tenantId, id)
     store.socialLinks.removeAll(tenantId, id)

@@ -9,20 +9,20 @@ import type { Decision } from './model/authorization.ts'
 import type { DecisionRow } from './store/decisions.ts'
 import type { Store } from './store/index.ts'
 
-/** A decision with all that it went by. */
+/** A decision with everything it was based on. */
 export type Made = Pick<
   DecisionRow,
   'subject' | 'action' | 'resource' | 'isAllowed' | 'reason' | 'policiesVersion'
 > & { context: object; policies: readonly string[] }
 
-/** That are kept by name of those that decided: there may be hundreds. */
+/** Maximum number of deciding policies stored by name; a decision can involve hundreds. */
 const MOST_POLICIES = 20
 
 export type Decisions = ReturnType<typeof createDecisions>
 
-/** Every answer to a question, to be looked up under its id. */
+/** Stores every decision, so that it can be looked up by id. */
 export function createDecisions({ db, clock, store }: { db: Db; clock: Clock; store: Store }) {
-  /** Resolves with its id once it is on disk. */
+  /** Resolves with the decision's id once it is committed. */
   async function keep(caller: KeyCaller, { context, policies, ...made }: Made): Promise<string> {
     const id = newId()
     const row = {
@@ -39,7 +39,7 @@ export function createDecisions({ db, clock, store }: { db: Db; clock: Clock; st
     return id
   }
 
-  /** Newest first. */
+  /** Decisions, newest first. */
   function list(
     { tenantId }: Caller,
     {

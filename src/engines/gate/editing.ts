@@ -13,11 +13,11 @@ import { checkMetadata, checkTraits, schemaOf } from './traits.ts'
 
 export type Editing = ReturnType<typeof createEditing>
 
-/** Changes of a person, each read, changed and written within one commit. */
+/** Changes to identities, each read, changed and written in one commit. */
 export function createEditing(parts: { db: Db; people: People; identities: Identities }) {
   const { db, people, identities } = parts
 
-  /** Answers as things stand within the commit: another may be next. */
+  /** Returns the identity as of this commit; a later commit may change it again. */
   async function edit<Shown>(
     caller: Caller,
     id: string,
@@ -37,7 +37,7 @@ export function createEditing(parts: { db: Db; people: People; identities: Ident
     change: (row: IdentityRow) => Change,
   ): Promise<IdentityDetail> => edit(caller, id, change, identities.present)
 
-  /** RFC 6902, all operations or none. */
+  /** Applies a JSON Patch (RFC 6902): all operations or none. */
   const patch = (caller: Caller, id: string, operations: unknown[]): Promise<IdentityDetail> =>
     changed(caller, id, (row) => {
       const { state, ...change } = changeTo(row, patchIdentity(projectionOf(row), operations))
@@ -50,14 +50,14 @@ export function createEditing(parts: { db: Db; people: People; identities: Ident
   const metadata = (caller: Caller, id: string): JsonObject =>
     metadataOf(people.existing(caller.tenantId, id))
 
-  /** RFC 7396. */
+  /** Applies a JSON Merge Patch (RFC 7396). */
   const mergeMetadata = (caller: Caller, id: string, patch: JsonObject): Promise<JsonObject> =>
     edit(caller, id, (row) => ({ metadataPublic: merged(row, patch) }), metadataOf)
 
   return { patch, setState, metadata, mergeMetadata }
 }
 
-/** The part of a person that a patch works on: nothing in it is secret. */
+/** The patchable part of an identity. It contains no secrets. */
 const projectionOf = (row: IdentityRow): Projection => ({
   traits: { ...traitsOf(row), tenant_id: row.tenantId },
   metadata_public: metadataOf(row),
@@ -70,7 +70,7 @@ function merged(row: IdentityRow, patch: JsonObject): JsonObject {
   return metadata
 }
 
-/** Looks at a patched projection as at one that somebody sent. */
+/** Validates a patched projection like new input. */
 function changeTo(
   { tenantId }: IdentityRow,
   { traits, metadata_public: metadataPublic = {}, state }: Projection,

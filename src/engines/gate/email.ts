@@ -5,16 +5,18 @@ import { invalid } from '../../platform/errors.ts'
 const LONGEST = 254
 
 /**
- * What browsers take for an address (HTML, `type=email`), and letters of other scripts besides
- * (RFC 6531).
+ * The syntax that browsers accept (HTML, `type=email`), plus letters of other scripts (RFC 6531).
  */
 const ADDRESS =
   /^[\p{L}\p{M}\p{N}.!#$%&'*+/=?^_`{|}~-]{1,64}@[\p{L}\p{N}](?:[\p{L}\p{M}\p{N}-]{0,61}[\p{L}\p{M}\p{N}])?(?:\.[\p{L}\p{N}](?:[\p{L}\p{M}\p{N}-]{0,61}[\p{L}\p{M}\p{N}])?)*$/u
 
-/** Characters that nobody would see a difference by. */
+/** Invisible characters, which would make two addresses look the same. */
 const UNSEEN = /\p{Default_Ignorable_Code_Point}/u
 
-/** An address in the one spelling that it is kept and looked for in; throws `invalid` without one. */
+/**
+ * The normalized spelling of an address, used for storage and look-ups. Throws `invalid` if the
+ * text is not an address.
+ */
 export function normaliseEmail(text: string, field: string): string {
   const [name, domain] = apart(text)
   const email = foldName(name) + inOneScript(domain)
@@ -25,31 +27,33 @@ export function normaliseEmail(text: string, field: string): string {
   return email
 }
 
-/** The same for any text, such as the beginning of an address. */
+/** The same normalization for any text, such as the beginning of an address. */
 export function foldEmail(text: string): string {
   const [name, domain] = apart(text)
   return foldName(name) + fold(domain)
 }
 
-/** The domain with the sign before it; empty without one. */
+/** Splits an address before the `@`. The domain includes the `@` and is empty if there is none. */
 function apart(text: string): [name: string, domain: string] {
   const trimmed = text.trim()
   const at = trimmed.lastIndexOf('@')
   return at === -1 ? [trimmed, ''] : [trimmed.slice(0, at), trimmed.slice(at)]
 }
 
-/** Composed last: there are letters in one piece of which the capitals are in two. */
+/**
+ * Composes last, because some precomposed letters have capitals that consist of two code points.
+ */
 const fold = (text: string): string => text.toLowerCase().normalize('NFC')
 
 /**
- * Of the two small sigmas, one stands for both, as the capital does. Not so in domains, where they
- * make two of one.
+ * Maps both lower-case sigmas to one, because they share a capital. Domains are excluded, where the
+ * two are distinct.
  */
 const foldName = (name: string): string => fold(name).replaceAll('ς', 'σ')
 
 const OTHER_THAN_ASCII = /[^\x20-\x7e]|xn--/
 
-/** A domain in another script is spelled in ASCII as well, and both are the same address. */
+/** Converts an internationalized domain to ASCII, so that both spellings are the same address. */
 function inOneScript(domain: string): string {
   const folded = fold(domain)
   if (!OTHER_THAN_ASCII.test(folded)) return folded

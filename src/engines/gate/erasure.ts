@@ -7,16 +7,15 @@ import { type RetentionRule, SLICE } from '../../platform/retention.ts'
 import type { IdentityRow } from './store/identities.ts'
 import type { Store } from './store/index.ts'
 
-/** It says no more than an id. */
+/** Events that are kept, because they contain no personal data but the id. */
 const KEPT_EVENTS = ['identity.deleted']
 
 export type Erasure = ReturnType<typeof createErasure>
 
 /**
- * Clears away what is left of a deleted person where it does not go with their row: access tokens,
- * mails, and events in the log of webhooks, save the one of the deletion, which names nobody. An
- * event that is still on its way is waited for: webhooks are to hear of everything once. One that is
- * held for a paused webhook is not.
+ * Erases the data of a deleted identity that is not deleted with its row: access tokens, mails, and
+ * webhook events except for the deletion itself. Waits for events that are still being delivered,
+ * so that webhooks receive each event once, but not for events held by a paused webhook.
  */
 export function createErasure(parts: {
   db: Db
@@ -28,14 +27,14 @@ export function createErasure(parts: {
 }) {
   const { db, store, delivery, mail, clock, log } = parts
 
-  /** Inside the commit of the deletion. */
+  /** Requests the erasure, inside the commit of the deletion. */
   function request({ tenantId, id, email }: IdentityRow, now: number) {
     store.erasures.insert({ tenantId, identityId: id, requestedAt: now })
     store.flows.removeOfAddress(tenantId, email)
     mail.eraseTo(tenantId, email, SLICE)
   }
 
-  /** A slice at once; the rest comes with the clean-up that goes on. Never rejects. */
+  /** Erases a first batch immediately; retention continues with the rest. Never rejects. */
   async function begin(tenantId: string, identityId: string): Promise<void> {
     try {
       await db.commitFor(tenantId, () => erase(tenantId, identityId, SLICE))
@@ -44,7 +43,7 @@ export function createErasure(parts: {
     }
   }
 
-  /** How many rows it took, inside a commit. */
+  /** Erases up to `limit` rows inside a commit and returns their number. */
   function erase(tenantId: string, identityId: string, limit: number): number {
     let left = limit
     left -= store.accessTokens.removeOfSubject(tenantId, identityId, left)

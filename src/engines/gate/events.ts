@@ -3,7 +3,7 @@ import type { Stream } from '../../delivery/stream.ts'
 import { isoTime } from '../../platform/clock.ts'
 import { newId } from '../../platform/ids.ts'
 
-/** What webhooks can be told of: contract/gate, events. */
+/** Event types that webhooks can subscribe to: contract/gate, events. */
 export const EVENT_TYPES = [
   'identity.created',
   'identity.deleted',
@@ -14,17 +14,17 @@ export const EVENT_TYPES = [
 ] as const
 export type EventType = (typeof EVENT_TYPES)[number]
 
-/** Something that has happened to a person. */
+/** An event about an identity. */
 interface GateEvent {
   type: EventType
   identityId: string
   payload: Record<string, string>
 }
 
-/** People are the same whichever environment a key is for, and so are the webhooks. */
+/** Identities and webhooks are shared by both environments, so there is one stream per tenant. */
 export const webhookStream = (tenantId: string): Stream => ({ tenantId, name: 'gate.live' })
 
-/** The event as webhooks get it: contract/gate, envelope. */
+/** The event body as delivered to webhooks: contract/gate, envelope. */
 export function eventOf(
   tenantId: string,
   { type, identityId, payload }: GateEvent,
@@ -43,7 +43,7 @@ export function eventOf(
 
 export type Events = ReturnType<typeof createEvents>
 
-/** Tells the tenant's webhooks, from within the commit of the change that an event reports. */
+/** Publishes events to the tenant's webhooks within the commit of the change that they report. */
 export const createEvents =
   ({ delivery }: { delivery: Delivery }) =>
   (tenantId: string, event: GateEvent, now: number) => {

@@ -11,7 +11,7 @@ import type { AuthenticationMethod } from './model/sessions.ts'
 import type { Store } from './store/index.ts'
 import type { SessionRow } from './store/sessions.ts'
 
-/** Something that has happened to a person, or that was done to them. */
+/** An event in the life of an identity. */
 export type Happening =
   | {
       kind: 'signed_in'
@@ -23,27 +23,27 @@ export type Happening =
   | { kind: 'told'; at: number; type: string; payload: Record<string, string> }
   | { kind: 'done'; at: number; action: string; actor: Actor; detail: Record<string, unknown> }
 
-/** How often something happened, hour by hour. */
+/** Counts of events per hour. */
 export interface Frequency {
-  /** Counts of hours that end with the present one. */
+  /** Counts of consecutive hours; the last one is the current hour. */
   hours: number[]
-  /** True where more happened than anybody counts. */
+  /** Whether a count reached its limit. */
   isCut: boolean
 }
 
-/** Of each source: who wants more of it has the audit log and the webhooks' own. */
+/** Maximum number of entries per source. The audit log and the webhook log have more. */
 const MOST = 15
 const HOURS = 24
-/** Counted for a picture, which by then says enough. */
+/** Maximum count per hour, enough for a chart. */
 const MOST_AN_HOUR = 1000
 
-/** Said by the log of sessions and by the audit log in more detail. */
+/** Events that the session log and the audit log report in more detail. */
 const SAID_OTHERWISE: ReadonlySet<string> = new Set<EventType>([
   'identity.login',
   'identity.state_changed',
 ])
 
-/** What became of people: from their sessions, from what webhooks are told, from the audit log. */
+/** The history of an identity, from its sessions, its webhook events and the audit log. */
 export function createHistory(parts: {
   clock: Clock
   audit: Audit
@@ -52,7 +52,7 @@ export function createHistory(parts: {
 }) {
   const { clock, audit, store, delivery } = parts
 
-  /** The latest of it, newest first. */
+  /** The latest entries, newest first. */
   function of({ tenantId }: Caller, identityId: string): Happening[] {
     const told = delivery.glances
       .about(tenantId, identityId, MOST)
@@ -73,7 +73,7 @@ export function createHistory(parts: {
     return happenings.toSorted((one, other) => other.at - one.at).slice(0, MOST)
   }
 
-  /** Over the last day. */
+  /** Counts of the last day. */
   function frequency({ tenantId }: Pick<Caller, 'tenantId'>, type: EventType): Frequency {
     const stream = webhookStream(tenantId)
     const now = clock.now()

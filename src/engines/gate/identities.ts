@@ -18,7 +18,7 @@ import { checkMetadata, checkTraits } from './traits.ts'
 
 export type Identities = ReturnType<typeof createIdentities>
 
-/** The people of one tenant: contract/gate, identity management. */
+/** Identities of a tenant: contract/gate, identity management. */
 export function createIdentities(parts: {
   db: Db
   clock: Clock
@@ -46,13 +46,13 @@ export function createIdentities(parts: {
   const get = ({ tenantId }: Caller, id: string): IdentityDetail =>
     present(people.existing(tenantId, id))
 
-  /** Undefined too for a person of another tenant: whoever asks is told no more than that. */
+  /** Also undefined for an identity of another tenant, so that its existence is not revealed. */
   function find({ tenantId }: Caller, id: string): IdentityDetail | undefined {
     const row = store.identities.find(tenantId, id)
     return row && present(row)
   }
 
-  /** How many people there are in a state; from `most` on nobody counts further. */
+  /** The number of identities in a state, counted up to `most`. */
   const count = ({ tenantId }: Caller, state: State, most: number): number =>
     store.identities.count(tenantId, state, most)
 
@@ -64,7 +64,7 @@ export function createIdentities(parts: {
     const isVerified = isProven(input, traits.email)
     const makeCredential = newCredential(tenantId, input.credentials)
     metering.reserve(caller)
-    // Looked at again where it counts; a hash is too dear to be made for nothing.
+    // Checked again within the commit; this early check avoids the cost of a useless hash.
     if (store.identities.byEmail(tenantId, traits.email)) throw emailTaken()
     const credential = await makeCredential()
     return db.commitFor(tenantId, () => {
@@ -83,7 +83,7 @@ export function createIdentities(parts: {
     })
   }
 
-  /** Gone at once for everybody; what others keep of the person is cleared away behind. */
+  /** Deletes the identity immediately; data about it in other tables is erased afterwards. */
   async function remove(caller: Caller, id: string): Promise<void> {
     const { tenantId } = caller
     await db.commitFor(tenantId, () => {
@@ -108,7 +108,7 @@ export function createIdentities(parts: {
   return { create, get, find, count, list: createIdentityList({ store, present }), remove, present }
 }
 
-/** An import may know that an address has been proven elsewhere. */
+/** Imports may state that an address was verified elsewhere. */
 function isProven({ verifiable_addresses: addresses = [] }: NewIdentity, email: string): boolean {
   for (const { value } of addresses) {
     if (normaliseEmail(value, 'verifiable_addresses.value') !== email)

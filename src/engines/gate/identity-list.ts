@@ -10,16 +10,16 @@ interface IdentityQuery {
   limit: number
   cursor?: string | undefined
   state?: State | undefined
-  /** A whole address. */
+  /** A complete address. */
   email?: string | undefined
-  /** The beginning of one. */
+  /** The beginning of an address. */
   search?: string | undefined
 }
 
-/** Code of what is wrong with a query. */
+/** Error code for invalid query parameters. */
 const IN_QUERY = 'invalid_request'
 
-/** The people of a tenant, newest first, or by address where its beginning is searched for. */
+/** Lists a tenant's identities, newest first, or by address if searched by its beginning. */
 export function createIdentityList(parts: {
   store: Store
   present: (row: IdentityRow) => IdentityDetail
@@ -37,7 +37,7 @@ export function createIdentityList(parts: {
     return search(caller, query.search, query)
   }
 
-  /** One person or nobody, so that there is no further page. */
+  /** Looks up one address; the result has at most one identity and no next page. */
   function exactly({ tenantId }: Caller, email: string, { state, search, cursor }: IdentityQuery) {
     createCursor(`gate identity of ${tenantId}`).positionOf(cursor)
     const start = search === undefined ? '' : startOf(search)

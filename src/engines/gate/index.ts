@@ -35,7 +35,7 @@ import { createWebhooks } from './webhooks.ts'
 
 export type Gate = ReturnType<typeof createGate>
 
-/** Identity and access: the people of each tenant, and what they may do. */
+/** The identity engine: a tenant's users, and what they are allowed to do. */
 export function createGate(
   platform: Platform,
   { delivery, mail }: { delivery: Delivery; mail: Mail },

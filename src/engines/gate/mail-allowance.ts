@@ -5,20 +5,20 @@ import { rateLimited } from '../../platform/errors.ts'
 import type { Mail } from '../../platform/mail/index.ts'
 import type { AddressRow } from './store/addresses.ts'
 
-/** When to try again where the address has had mails of all kinds. */
+/** When to retry after an address has received too many mails of all kinds. */
 const PESTERED_MS = 10 * 60_000
 
 /**
- * Of one tenant's operators: no plan counts what they do, and an operator may be a stranger with a
- * tenant of their own, who makes people by any address.
+ * Mails per hour requested by a tenant's operators. They are not metered, and an operator may be a
+ * stranger with their own tenant, who creates identities with any address.
  */
 const MAX_BY_OPERATORS_PER_HOUR = 100
-/** Far more tenants than send at once. */
+/** More than the number of tenants that send at the same time. */
 const MAX_BUCKETS = 20_000
 
 export type MailAllowance = ReturnType<typeof createMailAllowance>
 
-/** How many mails may be sent for people who do not ask for them themselves. */
+/** Limits mails to users who have not requested them themselves. */
 export function createMailAllowance({ clock, mail }: { clock: Clock; mail: Mail }) {
   const byOperators = createBuckets({
     clock,
@@ -27,8 +27,8 @@ export function createMailAllowance({ clock, mail }: { clock: Clock; mail: Mail 
   })
 
   /**
-   * Counts one mail, within the commit that posts it. Throws `rate_limited` where an address has had
-   * enough of mails that others ask for, and where a tenant's operators have sent too many.
+   * Counts one mail, within the commit that posts it. Throws `rate_limited` if the address has
+   * received too many mails requested by others, or if a tenant's operators have sent too many.
    */
   function spend(
     { tenantId, actor }: Caller,

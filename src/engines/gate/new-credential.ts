@@ -6,15 +6,16 @@ import type { CredentialRow } from './store/credentials.ts'
 
 const AT = 'credentials.password.config'
 
-/** As it is stored; its times are those of the person. */
+/** A credential as stored; its times are those of the identity. */
 export type Credential = Pick<CredentialRow, 'type' | 'config' | 'version'>
 
 export type NewCredential = ReturnType<typeof createNewCredential>
 
 /**
- * The credential that a person is created with: a password, or its hash from elsewhere; undefined
- * for somebody without one. What is wrong with it is thrown at once, a hash is made once that is
- * asked for. Policy is for people who choose their own: here, any password goes that can be kept.
+ * Makes the credential of a new identity: a password, or a hash made elsewhere; undefined for an
+ * identity without a password. Validation errors are thrown immediately; the hash is made when it
+ * is requested. The password policy applies only to passwords that users choose; here any password
+ * that can be stored is accepted.
  */
 export function createNewCredential({ hashing }: { hashing: Hashing }) {
   return (
@@ -41,7 +42,10 @@ export function createNewCredential({ hashing }: { hashing: Hashing }) {
   }
 }
 
-/** All that programs create counts as one client, so that people who sign in have their turn. */
+/**
+ * All API requests of a tenant share one client in the queue, so that users who sign in get their
+ * turn.
+ */
 const API = 'api'
 
 const holding = (hash: string): Credential => ({

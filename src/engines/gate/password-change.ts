@@ -8,8 +8,8 @@ import type { Store } from './store/index.ts'
 export type ChangePassword = ReturnType<typeof createPasswordChange>
 
 /**
- * A password in the place of the one before, within a commit. Codes that are on their way die, and
- * so do all sessions but the one in which it was changed.
+ * Replaces a password within a commit. Codes sent earlier become invalid, and all sessions end
+ * except for the one in which the password was changed.
  */
 export const createPasswordChange =
   (parts: {

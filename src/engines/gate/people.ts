@@ -11,39 +11,39 @@ import type { Store } from './store/index.ts'
 import type { TokenGenerations } from './token-generations.ts'
 import { schemaOf, type Traits } from './traits.ts'
 
-/** What can be changed of a person. */
+/** A change to an identity. */
 export interface Change {
   traits?: Traits
   metadataPublic?: JsonObject
-  /** Webhooks are told of it, also where it is the state that there was. */
+  /** Reported to webhooks even if the state stays the same. */
   state?: State
 }
 
-/** Somebody who is not known yet. */
+/** The data of a new identity. */
 interface NewPerson {
   tenantId: string
   schemaId: string
   state: State
   traits: Traits
   metadataPublic: JsonObject
-  /** The address has been proven elsewhere. */
+  /** Whether the address was verified elsewhere. */
   isVerified: boolean
   credential: Credential | undefined
-  /** How they came: a closed list of the contract's, in which an API counts as `password`. */
+  /** How the identity was created. The contract has two values; the API counts as `password`. */
   method: 'password' | 'oidc'
 }
 
-/** What happens to operators, told to the console within the commit of each. */
+/** Hooks of the console, called within the commit of an operator's change. */
 export interface OperatorHooks {
-  /** A stranger has made an account. */
+  /** A new operator has registered. */
   onSignUp?: (operator: IdentityRow) => void
-  /** An operator has shown that mail to the address reaches them. */
+  /** An operator's address was verified. */
   onVerified?: (operator: IdentityRow) => void
 }
 
 export type People = ReturnType<typeof createPeople>
 
-/** A person's row and whatever has to change along with it, all inside the caller's commit. */
+/** The row of an identity and everything that changes with it, inside the caller's commit. */
 export function createPeople(parts: {
   store: Store
   clock: Clock
@@ -54,7 +54,7 @@ export function createPeople(parts: {
 }) {
   const { store, clock, audit, events, generations, operatorHooks = {} } = parts
 
-  /** contract/gate, errors: 403 for a person of another tenant, 404 for one there is not. */
+  /** contract/gate, errors: 403 for an identity of another tenant, 404 if it does not exist. */
   function existing(tenantId: string, id: string): IdentityRow {
     const row = store.identities.find(tenantId, id)
     if (row) return row
@@ -63,7 +63,7 @@ export function createPeople(parts: {
       : forbidden('the identity belongs to another tenant')
   }
 
-  /** Throws `conflict` when somebody of the tenant has the address. */
+  /** Throws `conflict` if another identity of the tenant has the address. */
   function add({ isVerified, credential, method, ...person }: NewPerson): IdentityRow {
     const now = clock.now()
     const { tenantId, traits } = person
@@ -78,7 +78,7 @@ export function createPeople(parts: {
     return existing(tenantId, id)
   }
 
-  /** Somebody who signs up, as far as that is known: nothing of it is proven. */
+  /** Adds an identity that registered itself. Its address is not verified. */
   function addByThemselves(
     tenantId: string,
     traits: Traits,
@@ -100,7 +100,7 @@ export function createPeople(parts: {
     return person
   }
 
-  /** The address of the person is theirs from now on. */
+  /** Marks the identity's address as verified. */
   function prove(person: IdentityRow) {
     const { tenantId, id } = person
     const now = clock.now()
@@ -111,7 +111,7 @@ export function createPeople(parts: {
     if (tenantId === HOUSE_ID) operatorHooks.onVerified?.(person)
   }
 
-  /** What stays as it was is neither written nor audited. */
+  /** Unchanged values are neither written nor audited. */
   function change(row: IdentityRow, actor: Actor, change: Change): IdentityRow {
     const now = clock.now()
     const next = { ...row, ...columnsOf(change) }
@@ -128,13 +128,13 @@ export function createPeople(parts: {
     return next
   }
 
-  /** What a deactivation ends does not come back when the person does. */
+  /** Reactivating an identity does not restore what its deactivation ended. */
   const switched = (row: IdentityRow, now: number): Partial<IdentityRow> => ({
     ...nextGeneration(row),
     stateChangedAt: now,
   })
 
-  /** Ends all sessions and access tokens, for an account that now is another person's. */
+  /** Ends all sessions and access tokens, for an account that may have changed hands. */
   function endAccess(row: IdentityRow): IdentityRow {
     const next = { ...row, ...nextGeneration(row) }
     store.identities.update(next)
@@ -142,7 +142,7 @@ export function createPeople(parts: {
     return next
   }
 
-  /** A new address has still to be proven, and codes for the old one prove nothing. */
+  /** Changes the address. The new one is unverified, and codes for the old one become invalid. */
   function move({ tenantId, id, email }: IdentityRow, now: number) {
     const taken = store.identities.byEmail(tenantId, email)
     if (taken && taken.id !== id) throw emailTaken()
@@ -185,7 +185,7 @@ const NAMES = {
 type Changeable = keyof typeof NAMES
 const CHANGEABLE = Object.keys(NAMES) as Changeable[]
 
-/** Sessions and access tokens count in the generation in which they began, and in no later one. */
+/** Sessions and access tokens are valid only in the generation in which they were created. */
 const nextGeneration = ({ sessionGeneration, tokenGeneration }: IdentityRow) => ({
   sessionGeneration: sessionGeneration + 1,
   tokenGeneration: tokenGeneration + 1,
@@ -213,7 +213,7 @@ const newRow = (person: Omit<NewPerson, 'isVerified' | 'credential' | 'method'>,
   updatedAt: now,
 })
 
-/** An address of which nobody has proven yet that it is theirs. */
+/** A new, unverified address. */
 const newAddress = (of: {
   tenantId: string
   identityId: string

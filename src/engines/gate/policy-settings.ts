@@ -9,13 +9,13 @@ import type { Settings, TenantSettings } from './settings.ts'
 
 export type PolicySettings = ReturnType<typeof createPolicySettings>
 
-/** The policies by which a tenant's questions are answered. */
+/** The authorization policies of a tenant. */
 export function createPolicySettings(parts: { clock: Clock; settings: TenantSettings; pdp: Pdp }) {
   const { clock, settings, pdp } = parts
 
   const get = ({ tenantId }: Caller): Policies => present(settings.of(tenantId))
 
-  /** Null, or the text of the starter set, goes back to that. */
+  /** Replaces the policies. Null, or the text of the starter set, restores the starter set. */
   async function put(caller: Caller, text: string | null): Promise<Policies> {
     if (text !== null) pdp.check(text)
     const next = await settings.change(caller, 'policies', ({ policiesVersion }) => ({
@@ -26,7 +26,7 @@ export function createPolicySettings(parts: { clock: Clock; settings: TenantSett
     return present(next)
   }
 
-  /** How the policies that a reason names stand in the text in force, in that order. */
+  /** The active policies with the given names, in the order of the text. */
   function named({ tenantId }: Caller, names: readonly string[]): Pick<Policy, 'name' | 'text'>[] {
     const { policies: text } = settings.of(tenantId)
     const all = text === null || isStarterSet(text) ? starterPolicies() : pdp.check(text)

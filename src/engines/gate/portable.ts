@@ -85,7 +85,7 @@ const identity: PortableTable<IdentityRow> = {
     if (!/^[a-z][a-z0-9_-]{0,63}$/.test(schemaId))
       throw invalid('is not a known schema', { field: 'schema_id', rule: 'unknown' })
   },
-  /** Nobody is by the id of somebody who was deleted. */
+  /** Refuses the id of an identity that another tenant has deleted. */
   arriving(db) {
     const { erasures } = createStore(db)
     return {
@@ -98,7 +98,7 @@ const identity: PortableTable<IdentityRow> = {
   },
 }
 
-/** In the spelling that is looked for: with another one, nobody could sign in by it. */
+/** Addresses must have their normalized spelling; otherwise sign-in would not find them. */
 function checkKeptTraits(traits: unknown) {
   if (!isJsonObject(traits))
     throw invalid('must be a JSON object', { field: 'traits', rule: 'type' })
@@ -109,7 +109,7 @@ function checkKeptTraits(traits: unknown) {
     })
 }
 
-/** Found through the person, who has the index on the tenant. */
+/** Selected through the identity, which has the index on the tenant. */
 const throughIdentity = (
   identityId: typeof gateAddresses.identityId | typeof gateCredentials.identityId,
 ) => ({
@@ -142,7 +142,10 @@ const address: PortableTable<AddressRow> = {
         rule: 'mismatch',
       })
   },
-  /** Mails go to one place, and sign-ins by another, if it is not that of their person. */
+  /**
+   * The address must equal that of the identity, because mails and sign-ins would otherwise use
+   * different ones.
+   */
   arriving(db) {
     const { identities } = createStore(db)
     return {
@@ -180,7 +183,7 @@ const CONFIGS = {
   }),
 } as const
 
-/** The secret of an authenticator is in clear in the file; the others are hashes. */
+/** The secret of an authenticator is exported in clear text; other credentials are hashes. */
 const config: Field<CredentialRow> = {
   write(value, { identityId, type }, sealing) {
     const kept = JSON.parse(`${value}`)
@@ -243,7 +246,10 @@ const erasedIdentity: PortableTable<typeof gateErasures.$inferSelect> = {
   table: gateErasures,
   columns: { identityId: asItIs, tenantId: asItIs, requestedAt: asItIs, completedAt: asItIs },
   order: ['identityId'],
-  /** Whoever is there, of whichever tenant, could not be deleted any more. */
+  /**
+   * Refuses the id of an existing identity of any tenant, which could otherwise not be deleted any
+   * more.
+   */
   arriving(db) {
     const { identities } = createStore(db)
     return {
@@ -258,7 +264,7 @@ const erasedIdentity: PortableTable<typeof gateErasures.$inferSelect> = {
   },
 }
 
-/** People with what they sign in with, and what their tenant has set for them. */
+/** Identities with their credentials, and the tenant's settings. */
 export const portable: Portable = {
   tables: [settings, identity, address, credential, socialLink, erasedIdentity],
   leftOut: {

@@ -16,7 +16,7 @@ export const metadataOf = ({ metadataPublic }: Pick<IdentityRow, 'metadataPublic
 
 type Presentable = Omit<IdentityRow, 'seq' | 'email' | 'sessionGeneration' | 'tokenGeneration'>
 
-/** A person as readers see them; `credentials` only where a tenant's own server asks. */
+/** The API representation of an identity; `credentials` only for the tenant's own server. */
 export const presentIdentity = (
   row: Presentable,
   address: AddressRow | undefined,
@@ -61,7 +61,7 @@ const presentRecovery = ({ id, value, createdAt, updatedAt }: AddressRow) => ({
   updated_at: isoTime(updatedAt),
 })
 
-/** By type: what somebody can sign in with, and never a secret of it. */
+/** Credentials by type, without secrets. */
 export const presentCredentials = (
   { id, email }: { id: string; email: string },
   heads: CredentialHead[],
@@ -87,7 +87,7 @@ export const presentCredentials = (
     ]),
   )
 
-/** All accounts elsewhere are one way to sign in. */
+/** All social accounts are a single credential. */
 function accounts(links: SocialLinkRow[]) {
   const [first] = links
   if (!first) return []
@@ -102,7 +102,10 @@ function accounts(links: SocialLinkRow[]) {
   ]
 }
 
-/** Without the person, who is known where a list of sessions is read. */
+/**
+ * The API representation of a session, without the identity, which is known where sessions are
+ * listed.
+ */
 export const presentSession = (
   row: Omit<
     SessionRow,
@@ -119,7 +122,7 @@ export const presentSession = (
   devices: [{ id: row.id, ip_address: row.ipAddress, user_agent: row.userAgent, location: null }],
 })
 
-/** One row of the join as the rows that it was made of. */
+/** Splits a joined row into the rows of its tables. */
 export function takeApart(row: SessionWithIdentity) {
   const { tenant_id: tenantId, identity_id: identityId } = row
   const session = {

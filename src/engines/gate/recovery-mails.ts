@@ -9,12 +9,12 @@ import type { MailAllowance } from './mail-allowance.ts'
 import type { People } from './people.ts'
 import type { Store } from './store/index.ts'
 
-/** Counted apart from mails that people ask for themselves. */
+/** Counted separately from mails that users request themselves. */
 const BY_HAND = 'recovery_by_hand'
 
 export type RecoveryMails = ReturnType<typeof createRecoveryMails>
 
-/** A way back in for somebody who has asked those who run the app for one. */
+/** Recovery mails that a tenant's server requests for an identity. */
 export function createRecoveryMails(parts: {
   db: Db
   audit: Audit
@@ -28,8 +28,8 @@ export function createRecoveryMails(parts: {
   const { db, audit, store, people, mailAllowance, keeper, codes, metering } = parts
 
   /**
-   * A mail with a code and a link, good for as long as the flow that it begins. It goes to the
-   * address of the person alone: whoever orders it gets to see neither.
+   * Sends a mail with a code and a link that are valid as long as their flow. It goes only to the
+   * identity's address; the requesting server sees neither.
    */
   const send = (caller: Caller, identityId: string): Promise<void> =>
     db.commitFor(caller.tenantId, () => {

@@ -1,7 +1,7 @@
 import type { RetentionRule } from '../../platform/retention.ts'
 import type { Store } from './store/index.ts'
 
-/** What of the engine goes, and when. */
+/** Retention rules of the engine. */
 export const gateRetention = (
   { sessions, accessTokens, flows, decisions, erasures }: Store,
   kept: { expiredMs: number; decisionsMs: number; auditMs: number },

@@ -2,11 +2,13 @@ import { sql } from 'drizzle-orm'
 import { index, integer, primaryKey, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core'
 import { tenantId } from '../../platform/schema.ts'
 
-/** Of rows that go with another one: a cascade of its own would need an index to find them. */
+/**
+ * For rows that are deleted with another row: a foreign key would need an index for its cascade.
+ */
 const ofTenant = () => text('tenant_id').notNull()
 const environment = () => text('environment', { enum: ['live', 'test'] }).notNull()
 
-/** People, each known to one tenant. */
+/** Identities, each of one tenant. */
 export const gateIdentities = sqliteTable(
   'gate_identities',
   {
@@ -16,15 +18,17 @@ export const gateIdentities = sqliteTable(
     schemaId: text('schema_id').notNull(),
     state: text('state', { enum: ['active', 'inactive'] }).notNull(),
     stateChangedAt: integer('state_changed_at').notNull(),
-    /** As `traits` has it: normalised, and one person's alone within the tenant. */
+    /** The normalized form of the address in `traits`; unique within the tenant. */
     email: text('email').notNull(),
-    /** JSON object; the id of the tenant is added when it is shown. */
+    /** JSON object; the tenant id is added when it is presented. */
     traits: text('traits').notNull(),
     /** JSON object. */
     metadataPublic: text('metadata_public').notNull(),
-    /** Sessions of an earlier generation have ended: one step ends them all. */
+    /**
+     * Sessions of an earlier generation are void, so that increasing it ends all of them at once.
+     */
     sessionGeneration: integer('session_generation').notNull(),
-    /** The same for access tokens of which the person is the subject. */
+    /** The same for access tokens whose subject is the identity. */
     tokenGeneration: integer('token_generation').notNull(),
     createdAt: integer('created_at').notNull(),
     updatedAt: integer('updated_at').notNull(),
@@ -42,27 +46,27 @@ const identityId = () =>
     .notNull()
     .references(() => gateIdentities.id, { onDelete: 'cascade' })
 
-/** Where a person can be reached, and whether that has been proven. */
+/** The address of an identity, and whether it is verified. */
 export const gateAddresses = sqliteTable('gate_addresses', {
   id: text('id').primaryKey(),
   tenantId: ofTenant(),
   identityId: identityId().unique(),
   value: text('value').notNull(),
-  /** `sent` once a code has gone out. */
+  /** `sent` once a code was sent. */
   status: text('status', { enum: ['pending', 'sent', 'completed'] }).notNull(),
   verifiedAt: integer('verified_at'),
   createdAt: integer('created_at').notNull(),
   updatedAt: integer('updated_at').notNull(),
 })
 
-/** What a person can sign in with. */
+/** Credentials of identities. */
 export const gateCredentials = sqliteTable(
   'gate_credentials',
   {
     tenantId: ofTenant(),
     identityId: identityId(),
     type: text('type', { enum: ['password', 'totp', 'lookup_secret'] }).notNull(),
-    /** JSON object with what is secret about it; never shown. */
+    /** JSON object with the secrets; never presented. */
     config: text('config').notNull(),
     version: integer('version').notNull(),
     createdAt: integer('created_at').notNull(),
@@ -71,7 +75,7 @@ export const gateCredentials = sqliteTable(
   (t) => [primaryKey({ columns: [t.identityId, t.type] })],
 )
 
-/** Sign-ins that last. */
+/** Sessions of identities. */
 export const gateSessions = sqliteTable(
   'gate_sessions',
   {
@@ -81,10 +85,10 @@ export const gateSessions = sqliteTable(
     identityId: identityId(),
     /** SHA-256 of the token, hexadecimal. */
     tokenHash: text('token_hash').notNull().unique(),
-    /** That of the identity when it began; see there. */
+    /** Generation of the identity when the session began; see `session_generation`. */
     generation: integer('generation').notNull(),
     assuranceLevel: text('assurance_level', { enum: ['aal1', 'aal2'] }).notNull(),
-    /** JSON array of the methods that were used, with their times. */
+    /** JSON array of the authentication methods, with their times. */
     methods: text('methods').notNull(),
     authenticatedAt: integer('authenticated_at').notNull(),
     issuedAt: integer('issued_at').notNull(),
@@ -99,7 +103,7 @@ export const gateSessions = sqliteTable(
   ],
 )
 
-/** Short-lived tokens that a key was exchanged for. */
+/** Short-lived tokens issued for an API key. */
 export const gateAccessTokens = sqliteTable(
   'gate_access_tokens',
   {
@@ -108,10 +112,10 @@ export const gateAccessTokens = sqliteTable(
     environment: environment(),
     /** SHA-256 of the token, hexadecimal. */
     hash: text('hash').notNull().unique(),
-    /** The key that it was made with; it dies with a key that is revoked. */
+    /** The key that issued the token. Revoking the key revokes the token. */
     keyId: text('key_id').notNull(),
     subject: text('subject').notNull(),
-    /** Of a subject that is an identity; null for any other. */
+    /** Generation of a subject that is an identity; null for any other subject. */
     generation: integer('generation'),
     /** JSON array. */
     scopes: text('scopes').notNull(),
@@ -125,7 +129,7 @@ export const gateAccessTokens = sqliteTable(
   ],
 )
 
-/** Answers to authorization questions, with all that they went by. */
+/** Authorization decisions with everything they were based on. */
 export const gateDecisions = sqliteTable(
   'gate_decisions',
   {
@@ -142,9 +146,9 @@ export const gateDecisions = sqliteTable(
     context: text('context').notNull(),
     isAllowed: integer('is_allowed', { mode: 'boolean' }).notNull(),
     reason: text('reason').notNull(),
-    /** JSON array of the policies that decided. */
+    /** JSON array of the deciding policies. */
     policies: text('policies').notNull(),
-    /** Of the tenant's policies; 0 is the starter set. */
+    /** Version of the tenant's policies; 0 is the starter set. */
     policiesVersion: integer('policies_version').notNull(),
   },
   (t) => [
@@ -154,23 +158,23 @@ export const gateDecisions = sqliteTable(
   ],
 )
 
-/** What a tenant has set; without a row everything is as it comes. */
+/** Settings of a tenant; defaults apply without a row. */
 export const gateSettings = sqliteTable('gate_settings', {
   tenantId: tenantId().primaryKey(),
   isPasswordlessEnabled: integer('is_passwordless_enabled', { mode: 'boolean' }).notNull(),
   isMfaEnabled: integer('is_mfa_enabled', { mode: 'boolean' }).notNull(),
-  /** JSON array of the providers that are switched on. */
+  /** JSON array of the enabled providers. */
   providers: text('providers').notNull(),
-  /** JSON array of where people may be sent after a flow; empty for anywhere. */
+  /** JSON array of the allowed return URLs; empty to allow any. */
   returnUrls: text('return_urls').notNull(),
-  /** Cedar; null for the starter set. */
+  /** Cedar policies; null for the starter set. */
   policies: text('policies'),
-  /** Goes up with each change of the policies. */
+  /** Increases with each change of the policies. */
   policiesVersion: integer('policies_version').notNull(),
   policiesUpdatedAt: integer('policies_updated_at'),
 })
 
-/** What a person is in the middle of: a form that is filled in, in one step or several. */
+/** Self-service flows: a form of one or several steps. */
 export const gateFlows = sqliteTable(
   'gate_flows',
   {
@@ -182,32 +186,32 @@ export const gateFlows = sqliteTable(
     state: text('state', {
       enum: ['choose_method', 'sent_email', 'passed_challenge', 'show_form', 'success'],
     }).notNull(),
-    /** Whose it is, where that is known from the start. */
+    /** The identity that the flow is about, if known from the start. */
     identityId: text('identity_id').references(() => gateIdentities.id, { onDelete: 'cascade' }),
-    /** The session that it acts for. */
+    /** The session that the flow acts for. */
     sessionId: text('session_id'),
     requestedAal: text('requested_aal', { enum: ['aal1', 'aal2'] }).notNull(),
-    /** Somebody who is signed in shows once more who they are. */
+    /** Whether a signed-in user has to authenticate again. */
     isRefresh: integer('is_refresh', { mode: 'boolean' }).notNull(),
-    /** The method that was used last. */
+    /** The method used last. */
     active: text('active'),
-    /** Where its code went. */
+    /** The address that the code was sent to. */
     address: text('address'),
-    /** Codes that were typed in, right or wrong. */
+    /** Number of codes entered, correct or not. */
     tries: integer('tries').notNull(),
     language: text('language', { enum: ['en', 'de'] }).notNull(),
     returnTo: text('return_to'),
-    /** The flow that goes on once this one is over. */
+    /** The flow that continues this one after its completion. */
     nextFlowId: text('next_flow_id'),
-    /** The flow that took the place of this one when it had expired. */
+    /** The flow that replaced this one after it expired. */
     replacedBy: text('replaced_by'),
-    /** SHA-256 of what one browser alone has, which opened it first. */
+    /** SHA-256 of the cookie of the browser that opened the flow first. */
     browserHash: text('browser_hash'),
-    /** JSON array of what is to be said when it is looked at next. */
+    /** JSON array of messages to show the next time the flow is read. */
     notices: text('notices'),
-    /** Sealed JSON: what was given in earlier steps. */
+    /** Sealed JSON with the state of earlier steps. */
     internal: text('internal'),
-    /** SHA-256 of the code that the tenant exchanges for the session. */
+    /** SHA-256 of the code that a tenant exchanges for the session. */
     exchangeHash: text('exchange_hash'),
     exchangeSessionId: text('exchange_session_id'),
     exchangeExpiresAt: integer('exchange_expires_at'),
@@ -229,20 +233,20 @@ const flowId = () =>
     .notNull()
     .references(() => gateFlows.id, { onDelete: 'cascade' })
 
-/** Codes that went out by mail, each good once. */
+/** Emailed codes; each works once. */
 export const gateCodes = sqliteTable(
   'gate_codes',
   {
     id: text('id').primaryKey(),
     tenantId: ofTenant(),
     flowId: flowId(),
-    /** Null where nobody has the address: such a code is as good as none. */
+    /** Null if no account has the address; such a code is never valid. */
     identityId: text('identity_id').references(() => gateIdentities.id, { onDelete: 'cascade' }),
-    /** Of the identity's sessions: what ends these ends the code. */
+    /** Session generation of the identity: ending its sessions also voids the code. */
     generation: integer('generation'),
-    /** The address that knowing the code proves. */
+    /** The address that the code proves. */
     address: text('address').notNull(),
-    /** HMAC of the code, hexadecimal: six digits would not withstand a plain hash. */
+    /** HMAC of the code, hexadecimal, because a plain hash of six digits could be brute-forced. */
     hash: text('hash').notNull(),
     issuedAt: integer('issued_at').notNull(),
     expiresAt: integer('expires_at').notNull(),
@@ -253,16 +257,16 @@ export const gateCodes = sqliteTable(
   ],
 )
 
-/** Accounts elsewhere that a person signs in with. */
+/** Social accounts connected to identities. */
 export const gateSocialLinks = sqliteTable(
   'gate_social_links',
   {
     tenantId: ofTenant(),
     provider: text('provider').notNull(),
-    /** Who it is at the provider. */
+    /** The user's id at the provider. */
     subject: text('subject').notNull(),
     identityId: identityId(),
-    /** Sealed JSON: the tokens that came with the link. */
+    /** Sealed JSON with the tokens received when the account was connected. */
     tokens: text('tokens'),
     createdAt: integer('created_at').notNull(),
     updatedAt: integer('updated_at').notNull(),
@@ -273,18 +277,18 @@ export const gateSocialLinks = sqliteTable(
   ],
 )
 
-/** Browsers that were sent to a provider and are to come back, each once. */
+/** Browsers that were sent to a provider; each may return once. */
 export const gateRoundTrips = sqliteTable(
   'gate_round_trips',
   {
-    /** SHA-256 of the state that goes along, hexadecimal. */
+    /** SHA-256 of the OAuth state, hexadecimal. */
     stateHash: text('state_hash').primaryKey(),
     tenantId: ofTenant(),
     flowId: flowId(),
     provider: text('provider').notNull(),
-    /** Sealed JSON: what the answer is checked by. */
+    /** Sealed JSON with the values to check the response with. */
     secrets: text('secrets').notNull(),
-    /** SHA-256 of what the browser has that was sent, where it is known. */
+    /** SHA-256 of the cookie of the browser that was sent, if known. */
     browserHash: text('browser_hash'),
     issuedAt: integer('issued_at').notNull(),
     expiresAt: integer('expires_at').notNull(),
@@ -292,14 +296,14 @@ export const gateRoundTrips = sqliteTable(
   (t) => [index('gate_round_trips_by_flow').on(t.flowId)],
 )
 
-/** People who were deleted: by their ids alone, so that nobody takes one for a name of another. */
+/** Ids of deleted identities, so that the id is never accepted as the name of another subject. */
 export const gateErasures = sqliteTable(
   'gate_erasures',
   {
     identityId: text('identity_id').primaryKey(),
     tenantId: tenantId(),
     requestedAt: integer('requested_at').notNull(),
-    /** Null while something of the person is still to be cleared away. */
+    /** Null while data of the identity is still to be erased. */
     completedAt: integer('completed_at'),
   },
   (t) => [

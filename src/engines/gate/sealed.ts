@@ -1,7 +1,7 @@
 import { sealedColumn } from '../../platform/sealing/column.ts'
 import { gateCredentials, gateFlows, gateRoundTrips, gateSocialLinks } from './schema.ts'
 
-/** Of credentials, an authenticator's alone is sealed: what the others hold is compared. */
+/** Only the secret of an authenticator is sealed, because other credentials are hashes. */
 export const totpSecret = sealedColumn({
   column: gateCredentials.config,
   property: 'secret',
@@ -36,5 +36,5 @@ export const providerTokens = sealedColumn({
     `gate_social_links/${tenantId}/${provider}/${subject}/tokens`,
 })
 
-/** What is sealed of gate. */
+/** The sealed columns of gate. */
 export const sealed = [totpSecret, flowInternal, roundTripSecrets, providerTokens]

@@ -43,16 +43,16 @@ import type { FlowRow } from './store/flows.ts'
 import type { Store } from './store/index.ts'
 import { createVerification } from './verification.ts'
 
-/** How people reach this server, and how they are seen. */
+/** How clients reach this server, and how they are identified. */
 export interface Web {
-  /** Without a slash at its end. */
+  /** The public URL without a trailing slash. */
   baseUrl: () => string
-  /** Who sent a request, past proxies that are trusted. */
+  /** The IP address of the client, behind trusted proxies. */
   addressOf: (request: Request) => string | undefined
   pages: Pages
 }
 
-/** All that people do for themselves, put together: contract/gate, self-service flows. */
+/** Wires up all self-service flows: contract/gate, self-service flows. */
 export function createSelfService(
   platform: Platform,
   config: Pick<Config, 'gate' | 'limits' | 'console'>,
@@ -174,7 +174,7 @@ export function createSelfService(
   }
 }
 
-/** Of providers on this machine or in a lab, which have no certificate. */
+/** Origins of providers without https, for local and test setups. */
 const plainOriginsIn = (providers: Config['gate']['providers']): string[] => [
   ...new Set(
     Object.values(providers)

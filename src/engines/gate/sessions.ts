@@ -20,10 +20,10 @@ import type { SessionWithIdentity } from './store/sessions.ts'
 
 const PREFIX = 'gat_st_'
 
-/** Methods of those who have shown that they read the mails of the person. */
+/** Methods that prove control of the mailbox. */
 const BY_MAILBOX: ReadonlySet<AuthenticationMethod['method']> = new Set(['code', 'code_recovery'])
 
-/** How somebody has just signed in, and with what device. */
+/** How and on what device the user signed in. */
 interface SignIn {
   assuranceLevel: AssuranceLevel
   methods: Omit<AuthenticationMethod, 'completed_at'>[]
@@ -33,7 +33,7 @@ interface SignIn {
 
 export type Sessions = ReturnType<typeof createSessions>
 
-/** Sign-ins that last: contract/gate. A session is known by its token, of which the hash is kept. */
+/** Sessions: contract/gate. A session is found by its token, of which only the hash is stored. */
 export function createSessions(parts: {
   db: Db
   clock: Clock
@@ -41,15 +41,15 @@ export function createSessions(parts: {
   store: Store
   people: People
   schemaUrl: (schemaId: string) => string
-  /** Whether one factor is not enough for somebody. */
+  /** Whether the identity requires a second factor. */
   owesSecondFactor: (person: { tenantId: string; id: string }) => boolean
   lifetimeMs: number
 }) {
   const { db, clock, audit, store, people, schemaUrl, owesSecondFactor, lifetimeMs } = parts
 
   /**
-   * Begins a session, inside the commit in which `identity` was read. The token is shown this
-   * once. Of more sessions than a person may have, the oldest ends.
+   * Creates a session, inside the commit in which `identity` was read. The token is returned only
+   * once. Beyond the maximum number of sessions, the oldest one ends.
    */
   function open(identity: IdentityRow, signIn: SignIn): { token: string; session: SessionDetail } {
     const now = clock.now()
@@ -74,8 +74,8 @@ export function createSessions(parts: {
   }
 
   /**
-   * One more proof of who somebody is, within a commit: of a second factor, or of the first one
-   * anew. Sign-ins of long ago count as recent from then on.
+   * Adds a proof of identity within a commit: a second factor, or the first one again. The session
+   * then counts as recently authenticated.
    */
   function strengthen(
     row: SessionWithIdentity,
@@ -95,14 +95,19 @@ export function createSessions(parts: {
     return present(store.sessions.byId(row.tenant_id, row.id) as SessionWithIdentity)
   }
 
-  /** A token of its own for whoever was handed the session; the one before dies. */
+  /**
+   * A new token for the party that the session is handed to; the previous token becomes invalid.
+   */
   function reissue(tenantId: string, id: string): string {
     const token = PREFIX + mintSecret()
     store.sessions.setToken(tenantId, id, sha256(token))
     return token
   }
 
-  /** The session behind a token that is complete; with a `caller`, one of that tenant alone. */
+  /**
+   * The session of a token that requires no further factor; with a `caller`, only one of that
+   * tenant.
+   */
   function whoami(token: string | undefined, caller: Caller | undefined): SessionDetail {
     const row = authenticated(token, caller?.tenantId)
     if (owes(row))
@@ -113,7 +118,7 @@ export function createSessions(parts: {
     return present(row)
   }
 
-  /** The session behind a token, even if it owes a second factor. */
+  /** The session of a token, even if a second factor is missing. */
   function authenticated(token: string | undefined, tenantId?: string): SessionWithIdentity {
     if (token === undefined)
       throw unauthenticated('missing session token: send it as X-Session-Token')
@@ -123,20 +128,20 @@ export function createSessions(parts: {
     )
   }
 
-  /** The same; undefined for a token that is not good. */
+  /** The same; undefined if the token is invalid. */
   function ofToken(token = '', tenantId?: string): SessionWithIdentity | undefined {
     const row = isWellFormed(token) ? store.sessions.byToken(sha256(token)) : undefined
     const isTheirs = tenantId === undefined || row?.tenant_id === tenantId
     return row && isAlive(row) && isTheirs ? row : undefined
   }
 
-  /** By its id; undefined once it has ended. */
+  /** The active session with the id; undefined once it has ended. */
   function alive(tenantId: string, id: string): SessionWithIdentity | undefined {
     const row = store.sessions.byId(tenantId, id)
     return row && isAlive(row) ? row : undefined
   }
 
-  /** Whether it began with a code from a mail. */
+  /** Whether the session began with an emailed code. */
   function isByMailbox(tenantId: string, id: string): boolean {
     const methods: AuthenticationMethod[] = JSON.parse(alive(tenantId, id)?.methods ?? '[]')
     return methods.some(({ method }) => BY_MAILBOX.has(method))
@@ -148,7 +153,7 @@ export function createSessions(parts: {
 
   const endAll = (person: IdentityRow): IdentityRow => endSessions(store, person)
 
-  /** All but one. */
+  /** Ends all sessions of the identity except one. */
   function endOthers(person: IdentityRow, keptId: string): IdentityRow {
     const next = endAll(person)
     store.sessions.setGeneration(person.tenantId, keptId, next.sessionGeneration)
@@ -166,7 +171,7 @@ export function createSessions(parts: {
     return { ...presentSession(session), identity: presentIdentity(identity, address, schemaUrl) }
   }
 
-  /** Those that are alive, newest first. */
+  /** Active sessions, newest first. */
   function list({ tenantId }: Caller, identityId: string): Session[] {
     const { state, sessionGeneration: generation } = people.existing(tenantId, identityId)
     if (state === 'inactive') return []
@@ -181,7 +186,7 @@ export function createSessions(parts: {
       record(caller, 'sessions.revoked', `identity:${identityId}`)
     })
 
-  /** Idempotent while the session is remembered. */
+  /** Revokes a session. Idempotent until retention deletes its row. */
   const revoke = (caller: Caller, id: string): Promise<void> =>
     db.commitFor(caller.tenantId, () => {
       const session = store.sessions.find(id) ?? fail(notFound('session not found'))
@@ -214,7 +219,7 @@ export function createSessions(parts: {
   }
 }
 
-/** All sessions of a person, within a commit; returns the person as they are then. */
+/** Ends all sessions of an identity, within a commit; returns the updated identity. */
 export function endSessions({ identities }: Store, person: IdentityRow): IdentityRow {
   const next = { ...person, sessionGeneration: person.sessionGeneration + 1 }
   identities.update(next)

@@ -7,28 +7,28 @@ import { createReadCache } from '../../platform/read-cache.ts'
 import type { Store } from './store/index.ts'
 import type { SettingsRow } from './store/settings.ts'
 
-/** What a tenant has set. */
+/** The settings of a tenant. */
 export interface Settings
   extends Pick<
     SettingsRow,
     'isPasswordlessEnabled' | 'isMfaEnabled' | 'policies' | 'policiesVersion' | 'policiesUpdatedAt'
   > {
-  /** In the order in which they are listed everywhere. */
+  /** In the fixed order of all lists. */
   providers: AnyProvider[]
   returnUrls: string[]
 }
 
-/** Each may have a hundred kilobytes of policies and addresses. */
+/** Each tenant may have up to a hundred kilobytes of policies and URLs. */
 const REMEMBERED_TENANTS = 200
 
 export type TenantSettings = ReturnType<typeof createSettings>
 
-/** The settings of tenants, remembered until one of them changes. Those of the house never do. */
+/** Settings of tenants, cached until they change. Those of the system tenant never change. */
 export function createSettings(parts: {
   db: Db
   store: Store
   audit: Audit
-  /** Whether mails go out, so that operators can sign in by them. */
+  /** Whether mail is sent, so that operators can sign in by code. */
   hasMailServer: boolean
 }) {
   const { db, store, audit, hasMailServer } = parts
@@ -46,7 +46,9 @@ export function createSettings(parts: {
     providers: [...OPERATOR_PROVIDERS],
   }
 
-  /** Reads, changes and writes within one commit. `what` names the part for the audit log. */
+  /**
+   * Reads, changes and writes the settings in one commit. `what` names the part for the audit log.
+   */
   const change = (
     caller: Caller,
     what: string,

@@ -13,7 +13,7 @@ import type { Settings, TenantSettings } from './settings.ts'
 
 export type SignInMethods = ReturnType<typeof createSignInMethods>
 
-/** By what people may sign in, and where they may be sent afterwards: contract/gate, settings. */
+/** A tenant's sign-in methods and return URLs: contract/gate, settings. */
 export function createSignInMethods({
   settings,
   tenants,
@@ -26,7 +26,7 @@ export function createSignInMethods({
   const providers = ({ tenantId }: Caller): ProviderSettings =>
     presentProviders(settings.of(tenantId))
 
-  /** Those not named stay as they are. */
+  /** Switches the listed providers; others stay unchanged. */
   async function setProviders(caller: Caller, { providers }: ProviderChange) {
     const changes = new Map(providers.map(({ provider, enabled }) => [provider, enabled]))
     if (changes.size < providers.length)
@@ -59,8 +59,8 @@ export function createSignInMethods({
   }
 
   /**
-   * The providers that the flows of a tenant have buttons for, in the order of the contract; needs
-   * no caller. Throws `not_found` for an unknown tenant.
+   * The providers that the tenant's flows offer, in the order of the contract; needs no caller.
+   * Throws `not_found` for an unknown tenant.
    */
   function enabledProviders(tenantId: string): { providers: ProviderName[] } {
     if (!tenants.exists(tenantId)) throw notFound('tenant not found')
@@ -90,7 +90,7 @@ const presentSecurity = ({ isPasswordlessEnabled, isMfaEnabled }: Settings): Sec
 
 const LONGEST_URL = 500
 
-/** Nothing that a browser would read as another place than a person does. */
+/** Refuses URLs that browsers interpret differently from how people read them. */
 function checkReturnUrl(text: string, index: number) {
   const refuse = (problem: string, rule: Rule = 'format') =>
     invalid(problem, { field: `return_urls.${index}`, rule })

@@ -2,8 +2,8 @@ import type { IdentityRow } from './store/identities.ts'
 import type { Store } from './store/index.ts'
 
 /**
- * Who is meant by a subject: one of the tenant's people; somebody it cannot speak for, who was
- * deleted or is another tenant's; or else a service, which the tenant calls as it likes.
+ * The meaning of a subject: an identity of the tenant; an unknown one, which was deleted or belongs
+ * to another tenant; or else a service, with a name that the tenant chose.
  */
 export type Subject =
   | { kind: 'person'; person: IdentityRow }

@@ -7,13 +7,13 @@ const REMEMBERED_PEOPLE = 10_000
 export type TokenGenerations = ReturnType<typeof createTokenGenerations>
 
 /**
- * Which access tokens of a person still count, remembered: introspection asks for each. To be
- * forgotten in the commit of every change of it, and of every deletion.
+ * Cached generations of identities, which introspection needs for each access token. Must be
+ * invalidated in the commit of every change and every deletion.
  */
 export function createTokenGenerations({ db, store }: { db: Db; store: Store }) {
   const known = createReadCache<number>(db, REMEMBERED_PEOPLE)
 
-  /** Undefined when there is no such person. */
+  /** Undefined if there is no such identity. */
   function of(tenantId: string, id: string): number | undefined {
     const name = `${tenantId} ${id}`
     return known.get(name) ?? lookUp(tenantId, id, name)

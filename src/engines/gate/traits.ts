@@ -5,28 +5,27 @@ import { checkJsonObject, type JsonObject } from './documents/json.ts'
 import { normaliseEmail } from './email.ts'
 import { LARGEST_DOCUMENT } from './limits.ts'
 
-/** What is known of a person, as it is stored: the tenant stands in a column of its own. */
+/** The traits of an identity as stored; the tenant has a separate column. */
 export interface Traits {
   email: string
-  /** Of a tenant's people alone. */
+  /** For tenants' identities only. */
   custom_data?: JsonObject
-  /** Of operators alone, as is `locale`. */
+  /** For operators only, like `locale`. */
   display_name?: string
-  /** A language, in two letters. */
+  /** A language as two letters. */
   locale?: string
 }
 
 export type SchemaId = 'user' | 'operator'
 
-/** The one schema that the people of a tenant have; those of the house are operators. */
+/** Identities of tenants have the schema `user`, those of the system tenant `operator`. */
 export const schemaOf = (tenantId: string): SchemaId =>
   tenantId === HOUSE_ID ? 'operator' : 'user'
 
 /**
- * Traits as they are to be stored. A `tenant_id` is dropped, whatever it says: it follows from the
- * key. Throws `invalid` for a missing address, for members there are not, and for data that would
- * not come back as it was sent. A name of nothing but blanks comes back undefined: it takes the
- * one before away.
+ * Validates traits for storage. `tenant_id` is dropped, because it follows from the key. Throws
+ * `invalid` for a missing address, for unknown members, and for data that JSON would not preserve.
+ * A blank name is returned as undefined, which removes the previous one.
  */
 export const checkTraits = (traits: JsonObject, schemaId: SchemaId = 'user'): Traits =>
   schemaId === 'operator' ? operatorTraits(traits) : userTraits(traits)

@@ -11,12 +11,12 @@ import type { StartedFlow } from './model/identities.ts'
 import type { People } from './people.ts'
 import type { Store } from './store/index.ts'
 
-/** Of mails that a tenant's server asks for: counted apart from those that people ask for. */
+/** Mails requested by a tenant's server, counted separately from those that users request. */
 const RESENT = 'resend'
 
 export type Verification = ReturnType<typeof createVerification>
 
-/** What a tenant's own server does about addresses that are not proven. */
+/** Verification mails requested by a tenant's server. */
 export function createVerification(parts: {
   db: Db
   audit: Audit
@@ -30,8 +30,8 @@ export function createVerification(parts: {
   const { db, audit, store, people, mailAllowance, keeper, verifying, metering } = parts
 
   /**
-   * A new mail to somebody whose address is not proven; codes of earlier ones die. Its code and its
-   * link are good for as long as the flow.
+   * Sends a new mail to an unverified address; earlier codes become invalid. Its code and link are
+   * valid as long as the flow.
    */
   const resend = (caller: Caller, identityId: string): Promise<StartedFlow> =>
     db.commitFor(caller.tenantId, () => {

@@ -24,7 +24,7 @@ export type Webhooks = ReturnType<typeof createWebhooks>
 
 const HOURS = 24
 
-/** Attempts of one hour, which is told by when it began. */
+/** The attempts of one hour, identified by its start. */
 interface Hour {
   hour: string
   succeeded: number
@@ -35,12 +35,12 @@ const streamOf = ({ tenantId }: Caller) => webhookStream(tenantId)
 
 const cursorsOf = ({ tenantId }: Caller) => createCursor(`gate deliveries of ${tenantId}`)
 
-/** Who is told what happens to people: contract/gate, settings and events. */
+/** Webhook endpoints for identity events: contract/gate, settings and events. */
 export function createWebhooks(parts: { delivery: Delivery; clock: Clock; metering: Metering }) {
   const { delivery, clock, metering } = parts
   const { endpoints } = delivery
 
-  /** All of them, oldest first. */
+  /** All endpoints, oldest first. */
   const list = (caller: Caller): { webhooks: Webhook[] } => ({
     webhooks: endpoints.all(streamOf(caller)).map(present),
   })
@@ -71,7 +71,7 @@ export function createWebhooks(parts: { delivery: Delivery; clock: Clock; meteri
   const rotate = (caller: Caller, id: string, input: Rotation | null): Promise<Rotated> =>
     rotateSecret(endpoints, streamOf(caller), caller, id, input)
 
-  /** An event about nobody, with every field that a real one has. */
+  /** Sends a test event without an identity, with every field of a real one. */
   async function test(caller: Caller, id: string, input: TestRequest | null): Promise<TestResult> {
     const endpoint = endpoints.open(streamOf(caller), id)
     metering.reserve(caller)
@@ -82,7 +82,7 @@ export function createWebhooks(parts: { delivery: Delivery; clock: Clock; meteri
     return presentTest(sent, event.payload)
   }
 
-  /** How its attempts went, by the hours of the last day in which there were any. */
+  /** Attempts per hour of the last day; hours without attempts are omitted. */
   function hours(caller: Caller, id: string): Hour[] {
     endpoints.get(streamOf(caller), id)
     const now = clock.now()
@@ -105,7 +105,7 @@ const present = ({ id, url, eventTypes, isActive, createdAt }: Endpoint): Webhoo
   created_at: isoTime(createdAt),
 })
 
-/** Only what was given; without a list of events, a new one is told of all. */
+/** Only the given fields. A new endpoint without a list of events receives all of them. */
 const fieldsOf = ({ url, events, active }: WebhookChange) => ({
   ...(url !== undefined && { url }),
   ...(events !== undefined && { eventTypes: [...new Set(events)] }),

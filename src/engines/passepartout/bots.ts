@@ -19,13 +19,13 @@ const REMEMBERED_BOTS = 1000
 const { purpose: PURPOSE, place: placeOf } = botToken
 
 interface BotChange {
-  /** As BotFather gave it; only for the live environment. */
+  /** The bot token as issued by BotFather; only for the live environment. */
   token?: string | undefined
   match?: BotRow['match'] | undefined
   transport?: BotRow['transport'] | undefined
 }
 
-/** A bot, and what whoever set it should know. */
+/** A bot, with notes for the operator who set it up. */
 export interface BotOutcome {
   bot: Bot
   warnings: string[]
@@ -34,8 +34,8 @@ export interface BotOutcome {
 export type Bots = ReturnType<typeof createBots>
 
 /**
- * The bots of tenants: one in each environment. The live one speaks through Telegram; that of the
- * sandbox is built in. Each change leaves an audit row.
+ * The bots of tenants, one per environment. The live one uses Telegram; the sandbox bot is built
+ * in. Each change is audited.
  */
 export function createBots(parts: {
   db: Db
@@ -44,16 +44,16 @@ export function createBots(parts: {
   sealing: Sealing
   store: Store
   tenants: Pick<Tenants, 'exists'>
-  /** The Bot API, as the bot of a token. */
+  /** The Bot API client for a token. */
   connect: (token: string) => BotApi
   ownership: Ownership
-  /** After the commit of a change. */
+  /** Called after the commit of a change. */
   onChange?: (() => void) | undefined
 }) {
   const { db, clock, audit, sealing, store, tenants, connect, ownership } = parts
   const remembered = createReadCache<BotRow>(db, REMEMBERED_BOTS)
 
-  /** The bot that sign-ins go through. Throws `conflict` where there is none to go through. */
+  /** The bot that sign-ins use. Throws `conflict` if none is configured and enabled. */
   function inUse({ tenantId, environment }: Owner): BotRow {
     const name = `${tenantId} ${environment}`
     const bot = remembered.get(name) ?? store.bots.find(tenantId, environment)
@@ -66,8 +66,8 @@ export function createBots(parts: {
   }
 
   /**
-   * Makes the bot, or changes it. A new token takes effect at once, and people stay who they are:
-   * with another bot of Telegram, what the one before had begun comes to nothing.
+   * Creates or changes the bot. A new token takes effect immediately, and users keep their
+   * identity. With a different Telegram bot, the previous bot's pending sign-ins fail.
    */
   async function set(
     actor: Actor,
@@ -93,7 +93,7 @@ export function createBots(parts: {
     return { bot: presentBot(bot), warnings }
   }
 
-  /** Another bot has a row of its own: its chats, messages and updates are others. */
+  /** A different bot gets a new row, because its chats, messages and updates are different. */
   function identified(before: BotRow, { token }: BotChange, identity: BotIdentity | undefined) {
     if (!identity || token === undefined) return {}
     const isOther = identity.platformBotId !== before.platformBotId
@@ -116,8 +116,8 @@ export function createBots(parts: {
   }
 
   /**
-   * From now on sign-ins go through it. What another system receives is only taken over if
-   * `takeOver` says so: that system would hear nothing any more.
+   * Enables sign-ins by the bot. If another system receives its messages, it is taken over only
+   * with `takeOver`, because that system would then receive nothing.
    */
   async function enable(
     actor: Actor,
@@ -139,11 +139,11 @@ export function createBots(parts: {
     return { bot: presentBot(bot), warnings }
   }
 
-  /** From now on there are no sign-ins through it, and it falls silent. */
+  /** Disables sign-ins by the bot; it stops sending messages. */
   const disable = (actor: Actor, owner: Owner): Promise<Bot> =>
     retire(actor, owner, 'bot.disabled', { isEnabled: false })
 
-  /** Forgets the token, so that the bot can be used elsewhere. */
+  /** Deletes the token, so that the bot can be used elsewhere. */
   const remove = (actor: Actor, owner: Owner): Promise<Bot> =>
     retire(actor, owner, 'bot.removed', { token: null, isEnabled: false })
 
@@ -159,7 +159,10 @@ export function createBots(parts: {
     return presentBot(bot)
   }
 
-  /** Telegram would go on knocking. It is a courtesy: whatever comes is refused anyway. */
+  /**
+   * Removes the webhook, because Telegram would keep calling it. Best effort: such calls are
+   * refused anyway.
+   */
   async function silence(bot: BotRow) {
     if (bot.transport !== 'webhook' || bot.token === null) return
     try {
@@ -168,7 +171,7 @@ export function createBots(parts: {
       const isInUseAgain = store.bots.byId(bot.id)?.isEnabled
       if (ownership.isOurs(url, bot) && !isInUseAgain) await api.deleteWebhook()
     } catch {
-      // Nor is it of any use where the token is none, or cannot be opened.
+      // Nothing to do if the token is invalid or cannot be decrypted.
     }
   }
 
@@ -178,7 +181,7 @@ export function createBots(parts: {
     return store.bots.ofTenant(tenantId).map(presentBot)
   }
 
-  /** Speaks as the bot. Throws where it has no token. */
+  /** The Bot API client of a bot. Throws if the bot has no token. */
   const apiOf = ({ id, token }: BotRow): BotApi =>
     connect(sealing.open(PURPOSE, placeOf({ id }), token ?? fail(notFound('the bot has no token'))))
 
@@ -194,7 +197,7 @@ export function createBots(parts: {
     return store.bots.insert({ id: newId(), tenantId, environment, platform }, clock.now())
   }
 
-  /** Whoever receives its messages goes by the revision. */
+  /** Increases the revision, which receivers use to detect changes. */
   function save(id: string, bot: BotRow): BotRow {
     remembered.forget()
     const revision = bot.revision + 1

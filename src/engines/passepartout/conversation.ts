@@ -16,26 +16,25 @@ import { readTap } from './tap.ts'
 import type { ReplyKind, TapResult } from './texts/wording.ts'
 import type { Tokens } from './tokens.ts'
 
-/** What the bot has to say to a deed, besides the question that is put by itself. */
+/** The bot's reply to an update, apart from the prompt, which is sent separately. */
 export interface Reaction {
   reply?: { kind: ReplyKind; until?: number }
   notice?: TapResult
-  /** The attempt that has moved on. */
+  /** The attempt that changed. */
   attemptId?: string
-  /** The attempt that it came too late for: the message still asks. */
+  /** The ended attempt whose message still shows the question. */
   late?: AttemptRow
-  /** For whoever counts, once it is on disk. */
+  /** The event to count after the commit. */
   happened?: LoginEvent
 }
 
 export type Conversation = ReturnType<typeof createConversation>
 
 /**
- * A sign-in as the person lives it, whatever the messenger: they open the link, are asked, and
- * answer. To open it signs nobody in: links get forwarded. Only who opened it first may answer, and
- * an answer that is not the right one ends it.
- *
- * pending -> opened -> approved | denied | mismatched; and expired, which is a matter of time.
+ * A sign-in from the user's side, independent of the messenger: the user opens the link, is asked,
+ * and answers. Opening the link signs no one in, because links get forwarded. Only the first user
+ * who opened it may answer, and a wrong answer ends it. pending -> opened -> approved | denied |
+ * mismatched; and expired, depending on the time.
  */
 export function createConversation(parts: {
   clock: Clock
@@ -48,7 +47,7 @@ export function createConversation(parts: {
 }) {
   const { clock, audit, sealing, store, people, tokens, patience } = parts
 
-  /** Inside a commit, in which all of it happens or nothing. */
+  /** Applies an update, inside a commit. */
   function hear(bot: BotRow, deed: Deed): Reaction {
     switch (deed.kind) {
       case 'started':
@@ -81,7 +80,7 @@ export function createConversation(parts: {
     return { ...ask(bot, person, attempt), happened: 'opened' }
   }
 
-  /** The sandbox shows its question on a page. */
+  /** The sandbox shows its prompt on a page, so no message is queued. */
   function ask(bot: BotRow, person: Person, { tenantId, id }: AttemptRow): Reaction {
     store.attempts.countPrompt({ tenantId, id })
     if (bot.platform !== 'sandbox')
@@ -125,7 +124,7 @@ export function createConversation(parts: {
     })
   }
 
-  /** Whoever signs in, and a token of theirs that waits to be collected. */
+  /** The user who signed in, and an access token to be collected. */
   function proofFor({ platform }: BotRow, person: Person, attempt: AttemptRow) {
     const { id, tenantId, environment } = attempt
     const { id: personId } = people.recognise(tenantId, platform, person)
@@ -142,7 +141,7 @@ const reply = (kind: ReplyKind): Reaction => ({ reply: { kind } })
 
 const NO_PROOF = { personId: null, accessToken: null }
 
-/** Where a number is asked for, nothing but that number approves. */
+/** If a number is required, only the correct number approves. */
 function outcomeOf({ matchCode }: AttemptRow, choice: string): AttemptEnding['state'] {
   if (choice === 'deny') return 'denied'
   return isSame(choice, matchCode ?? 'approve') ? 'approved' : 'mismatched'

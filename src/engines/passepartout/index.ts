@@ -33,7 +33,7 @@ type BotParts = Pick<Platform, 'db' | 'clock' | 'audit' | 'sealing'> & {
   tenants: Pick<Tenants, 'exists'>
 }
 
-/** The bots alone, for whoever sets them up beside a running server. */
+/** The bots alone, for commands that configure them beside a running server. */
 export function createBotOffice(
   parts: BotParts,
   { passepartout: { telegramApiRoot: apiRoot } }: Pick<Config, 'passepartout'>,
@@ -46,7 +46,7 @@ export function createBotOffice(
   return createBots({ ...parts, store, connect, ownership, onChange })
 }
 
-/** Those in use whose messages do not come in. */
+/** Enabled bots whose messages are not received. */
 export const botsInTrouble = (db: Db): Bot[] =>
   createBotStore(db)
     .all()
@@ -64,7 +64,7 @@ export {
 export type { Bot }
 export type Passepartout = ReturnType<typeof createPassepartout>
 
-/** Sign-in through a messenger: somebody follows a link to a bot, and says there that it is them. */
+/** Sign-in by messenger: a user follows a link to a bot and approves the sign-in in the chat. */
 export function createPassepartout(
   platform: Platform,
   config: Pick<Config, 'passepartout' | 'limits' | 'retention' | 'server'>,
@@ -140,7 +140,7 @@ export function createPassepartout(
     return bot.platform === 'sandbox' ? sandboxLink(baseUrl(), payload) : telegramLink(bot, payload)
   }
 
-  /** There may be a message to send or to change, and somebody who waits. */
+  /** Wakes the message queue and the waiting requests after a change. */
   function onMove(attemptId: string) {
     loop.nudge()
     waiting.tell(attemptId)
@@ -151,7 +151,7 @@ export function createPassepartout(
     telegram.receivers.start()
   }
 
-  /** Those who wait are sent away first: their answers end the server's work. */
+  /** Ends waiting requests first, because the server stops once they are answered. */
   async function stop(graceMs: number) {
     waiting.close()
     await Promise.all([telegram.receivers.stop(), loop.stop(graceMs)])

@@ -16,40 +16,40 @@ import type { PersonRow } from './store/people.ts'
 export const LOGIN_STATES = ['pending', 'opened', 'approved', 'denied', 'mismatched'] as const
 export type LoginState = AttemptRow['state']
 
-/** A sign-in as those see it who look after an app: nothing of it lets anybody in. */
+/** A sign-in as shown to the app's team. It contains no secret. */
 export interface LoginRecord {
   id: string
   environment: Environment
   bot_id: string
   state: LoginState
-  /** Nobody has answered, and it is too late to. */
+  /** Whether it expired without an answer. */
   is_expired: boolean
   device: Device | null
   client_ip: string | null
   client_label: string | null
-  /** What the app shows, for the person to choose. */
+  /** The number that the app shows for the user to choose. */
   match_code: string | null
   prompts: number
   user_id: string | null
   created_at: string
   opened_at: string | null
   ended_at: string | null
-  /** When it is too late to answer; of an approved one, to collect the token. */
+  /** When the attempt expires; for an approved one, when its token can no longer be collected. */
   expires_at: string
 }
 
-/** Somebody who has signed in. */
+/** A user who has signed in. */
 export interface PersonRecord extends User {
   environment: Environment
-  /** When their messenger last told of them. */
+  /** When the messenger last reported the user's data. */
   updated_at: string
 }
 
-/** What came of sign-ins, by the hour in which they began. */
+/** Results of sign-ins, by the hour of their start. */
 export interface LoginHours {
-  /** The last day, the present hour last. */
+  /** Counts of the last 24 hours; the current hour is the last. */
   hours: Record<'approved' | 'refused' | 'expired' | 'waiting', number>[]
-  /** True where there were more than anybody counts. */
+  /** Whether a count reached its limit. */
   isCut: boolean
 }
 
@@ -58,7 +58,7 @@ interface Asked {
   cursor?: string | undefined
 }
 
-/** What the console reads of sign-ins and of those who signed in. */
+/** The console's queries for sign-ins and users. */
 export function createLoginRecords(parts: {
   clock: Clock
   store: Store
@@ -66,7 +66,7 @@ export function createLoginRecords(parts: {
 }) {
   const { clock, store, linkTo } = parts
 
-  /** Newest first; those in every state are picked from the newest in each. */
+  /** Newest first. Without a state, merges the newest sign-ins of every state. */
   function list(
     owner: Owner,
     { state, limit, cursor }: Asked & { state?: LoginState | undefined },
@@ -85,7 +85,7 @@ export function createLoginRecords(parts: {
   const existing = (tenantId: string, id: string): AttemptRow =>
     store.attempts.find(tenantId, id) ?? fail(notFound('sign-in not found'))
 
-  /** The link of an attempt that still waits, for whoever knows what it carries. */
+  /** The link of a pending attempt; the caller must know its payload. */
   function linkOf(tenantId: string, id: string, payload: string): string | undefined {
     const row = existing(tenantId, id)
     const bot = store.bots.byId(row.botId)
@@ -93,7 +93,7 @@ export function createLoginRecords(parts: {
     return bot && isOpen && isSame(sha256(payload), row.linkHash) ? linkTo(bot, payload) : undefined
   }
 
-  /** Over the last day, counted in the newest so many of each state. */
+  /** Counts of the last day, among the newest attempts of each state. */
   function lastDay(owner: Owner): LoginHours {
     const now = clock.now()
     const first = now - (now % HOUR_MS) - (HOURS - 1) * HOUR_MS
@@ -111,7 +111,7 @@ export function createLoginRecords(parts: {
     return { hours, isCut }
   }
 
-  /** What somebody took part in, newest first, as far as it is kept. */
+  /** Stored sign-ins of a user, newest first. */
   function ofPerson(tenantId: string, id: string): LoginRecord[] {
     const { platform, platformUserId } =
       store.people.find(tenantId, id) ?? fail(notFound('user not found'))
@@ -119,7 +119,7 @@ export function createLoginRecords(parts: {
     return bot ? store.attempts.ofOpener(bot.id, platformUserId, MOST_OF_PERSON).map(present) : []
   }
 
-  /** Newest first; `search` is a whole id, account or username. */
+  /** Users, newest first; `search` is a complete id, account id or username. */
   function people(
     { tenantId, environment }: Owner,
     { search, limit, cursor }: Asked & { search?: string | undefined },
@@ -175,7 +175,7 @@ const MOST_FOUND = 20
 const MOST_OF_PERSON = 10
 
 const HOURS = 24
-/** In each state: more make no better picture. */
+/** Maximum count per state, enough for a chart. */
 const MOST_COUNTED = 500
 
 const NONE = { approved: 0, refused: 0, expired: 0, waiting: 0 }

@@ -26,7 +26,7 @@ import type { Waiting } from './waiting.ts'
 
 export type Logins = ReturnType<typeof createLogins>
 
-/** Sign-ins as an app sees them: contract/passepartout-relay, login start and status. */
+/** Sign-ins from the app's side: contract/passepartout-relay, login start and status. */
 export function createLogins(parts: {
   db: Db
   clock: Clock
@@ -37,7 +37,7 @@ export function createLogins(parts: {
   tokens: Tokens
   waiting: Waiting
   events: LoginEvents
-  /** Of addresses that sign-ins are started for. */
+  /** Rate limits per client IP address of started sign-ins. */
   starts: Buckets
   linkTo: (bot: BotRow, payload: string) => string
   metering: Metering
@@ -47,13 +47,13 @@ export function createLogins(parts: {
   const { metering } = parts
 
   /**
-   * A new attempt. What the app asks by and what the link carries are secrets of their own: whoever
-   * gets to see the link cannot collect what comes of it.
+   * Starts an attempt. The app's nonce and the link's payload are separate secrets, so that knowing
+   * the link is not enough to collect the result.
    */
   const start = async (caller: Caller, input: NewLogin): Promise<StartedLogin> =>
     (await begin(caller, input)).started
 
-  /** The same for the console, which follows the attempt itself and keeps no nonce. */
+  /** The same for the console, which follows the attempt directly and keeps no nonce. */
   async function begin(caller: Caller, input: NewLogin): Promise<BegunLogin> {
     const client = checkedClient(input?.client)
     metering.reserve(caller)
@@ -93,7 +93,7 @@ export function createLogins(parts: {
     return { id, payload, started }
   }
 
-  /** The sandbox is for trying things out, again and again, from one machine. */
+  /** Not in the sandbox, which is used for repeated tests from one machine. */
   function requireFewStarts({ tenantId, environment }: Caller, ip: string | undefined) {
     if (ip === undefined || environment === 'test') return
     const waitMs = starts.take(`${tenantId} ${addressKey(ip)}`)
@@ -101,7 +101,7 @@ export function createLogins(parts: {
       throw rateLimited('too many sign-ins for this IP address', { retryAfterMs: waitMs })
   }
 
-  /** With `waitMs` the answer is held until there is news, or for so long. */
+  /** With `waitMs`, holds the response until the attempt changes, up to that time. */
   async function status(
     caller: Caller,
     nonce: string,
@@ -142,7 +142,7 @@ export function createLogins(parts: {
   return { start, begin, status }
 }
 
-/** An attempt, by its id and by what its link carries. */
+/** The id of an attempt, and the payload of its link. */
 interface BegunLogin {
   id: string
   payload: string
@@ -162,5 +162,8 @@ function checkedClient(client: Client | undefined): Client | undefined {
   return client
 }
 
-/** A zone, as in `fe80::1%eth0`, may be any text, and the person is shown the address. */
+/**
+ * Refuses zones such as `fe80::1%eth0`, which may contain any text, because the address is shown to
+ * the user.
+ */
 const isAddress = (text: string): boolean => isIP(text) !== 0 && !text.includes('%')

@@ -1,9 +1,12 @@
 import { randomInt } from 'node:crypto'
 
-/** Two digits without a zero in front, so that nobody wonders whether it counts. */
+/** Two digits without a leading zero, so that the number is unambiguous. */
 export const newMatchCode = (): string => `${randomInt(10, 100)}`
 
-/** The right number among two others, in no order: which is which only the app's page tells. */
+/**
+ * The correct number among two others in random order; only the app's page shows which one is
+ * correct.
+ */
 export function choicesFor(code: string): string[] {
   const choices = new Set([code])
   while (choices.size < 3) choices.add(newMatchCode())

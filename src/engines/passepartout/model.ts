@@ -5,7 +5,7 @@ import { lenient, oneOf, Timestamp } from '../../http/schemas.ts'
 import { LONGEST_LABEL, LONGEST_USER_AGENT, LONGEST_WAIT } from './limits.ts'
 import { PLATFORMS } from './messenger.ts'
 
-/** Where somebody began to sign in: shown to them when they are asked. */
+/** Where the sign-in was started, as shown in the prompt. */
 export const Client = lenient({
   ip: t.Optional(
     t.String({

@@ -1,7 +1,7 @@
 import type { Caller } from '../../platform/caller.ts'
 import type { Environment } from '../../platform/engines.ts'
 
-/** Whose attempts and tokens a key sees; keys of this engine always have an environment. */
+/** The owner of a key's attempts and tokens. Keys of this engine always have an environment. */
 export const ownerOf = ({ tenantId, environment }: Caller) => ({
   tenantId,
   environment: environment as Environment,

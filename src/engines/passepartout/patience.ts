@@ -3,25 +3,28 @@ import { COOL_DOWN_MS, MOST_UNAPPROVED, UNAPPROVED_WINDOW_MS } from './limits.ts
 import type { RecentAttempt } from './store/attempts.ts'
 import type { Store } from './store/index.ts'
 
-/** All that is looked at of what somebody was asked of late. */
+/** Maximum number of recent attempts considered per user. */
 const MOST_RECENT = 100
 
 interface Refusal {
   kind: 'cooling_down' | 'too_many'
-  /** When it is over, in milliseconds since the epoch. */
+  /** When it ends, in milliseconds since the epoch. */
   until: number
 }
 
 export type Patience = ReturnType<typeof createPatience>
 
 /**
- * When somebody is not to be asked anything more for now: who is sent one link after the other may
- * end up approving one, to be left in peace.
+ * Decides when a user may not be prompted for now: repeated prompts could make users approve one
+ * just to stop them.
  */
 export function createPatience(parts: {
   clock: Clock
   store: Store
-  /** Of attempts: what was opened so long before the cool-down may have been denied within it. */
+  /**
+   * Lifetime of attempts: one that was opened this long before a cool-down may have been denied
+   * within it.
+   */
   lifetimeMs: number
 }) {
   const { clock, store, lifetimeMs } = parts
@@ -40,10 +43,10 @@ export function createPatience(parts: {
   return { refusalOf, lookBackMs }
 }
 
-/** Whoever has denied, or tapped a number that was not theirs. */
+/** The end of the cool-down after a denial or a wrong number. */
 const restUntil = ({ state, endedAt }: RecentAttempt): number =>
   state === 'denied' || state === 'mismatched' ? (endedAt ?? 0) + COOL_DOWN_MS : 0
 
-/** When one that was opened and not approved no longer counts. */
+/** When an opened, unapproved attempt no longer counts. */
 const roomAgainAt = ({ state, openedAt }: RecentAttempt): number[] =>
   state === 'approved' || openedAt === null ? [] : [openedAt + UNAPPROVED_WINDOW_MS]

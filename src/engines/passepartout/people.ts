@@ -11,13 +11,13 @@ import type { PersonRow } from './store/people.ts'
 
 export type People = ReturnType<typeof createPeople>
 
-/** Those who have signed in: contract/passepartout-relay, user. */
+/** Users who have signed in: contract/passepartout-relay, user. */
 export function createPeople(parts: { db: Db; clock: Clock; audit: Audit; store: Store }) {
   const { db, clock, audit, store } = parts
 
   /**
-   * The person behind an account, new or known, as their messenger tells of them now. Inside the
-   * commit of their sign-in.
+   * Creates or updates the user of an account with the messenger's current data, inside the commit
+   * of the sign-in.
    */
   function recognise(tenantId: string, platform: MessengerPlatform, account: Person): PersonRow {
     const now = clock.now()
@@ -34,8 +34,8 @@ export function createPeople(parts: { db: Db; clock: Clock; audit: Audit; store:
   }
 
   /**
-   * Forgets somebody, and ends their tokens. Whoever signs in with the account again is another
-   * person. What they were asked is kept, without their name, until its time is over.
+   * Deletes a user and their tokens. A later sign-in with the same account creates a new user.
+   * Their attempts are kept without the name until retention deletes them.
    */
   async function remove(caller: Caller, id: string): Promise<void> {
     const { tenantId } = caller
@@ -52,7 +52,7 @@ export function createPeople(parts: { db: Db; clock: Clock; audit: Audit; store:
     })
   }
 
-  /** With a key of `test`, those of the sandbox; with one of `live`, all others. */
+  /** With a `test` key, users of the sandbox; with a `live` key, all others. */
   function read({ tenantId, environment }: Caller, id: string): User {
     const user = find(tenantId, id)
     const isVisible = user && (user.platform === 'sandbox') === (environment === 'test')

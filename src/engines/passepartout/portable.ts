@@ -26,7 +26,7 @@ const person: PortableTable<PersonRow> = {
 }
 
 const asNew = (value: string | number | null) => ({
-  leftOut: 'found out anew by whoever receives its messages',
+  leftOut: 'determined again by the process that receives its messages',
   instead: () => value,
 })
 
@@ -76,7 +76,7 @@ const bot: PortableTable<BotRow> = {
   },
 }
 
-/** Who has signed in by messenger, and the bots that they did it with. */
+/** The users of a tenant, and its bots. */
 export const portable: Portable = {
   tables: [person, bot],
   leftOut: {

@@ -3,7 +3,7 @@ import type { Environment } from '../../platform/engines.ts'
 import type { MessengerPlatform } from './messenger.ts'
 import type { BotRow } from './store/bots.ts'
 
-/** A bot as the command line and the console show it: never its token. */
+/** A bot as the command line and the console show it, without its token. */
 export interface Bot {
   id: string
   tenant_id: string
@@ -13,13 +13,13 @@ export interface Bot {
   username: string | null
   name: string | null
   url: string | null
-  /** Enough of the token to tell it from another. */
+  /** The beginning of the token, to recognize it. */
   token: string | null
   enabled: boolean
   match: BotRow['match']
   transport: BotRow['transport'] | null
   status: 'not_configured' | 'disabled' | BotRow['health']
-  /** What is wrong, in words. */
+  /** A description of the current problem. */
   trouble: string | null
   created_at: string
   updated_at: string

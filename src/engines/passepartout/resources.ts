@@ -1,7 +1,7 @@
 import type { Resources } from '../../platform/resources.ts'
 import type { Store } from './store/index.ts'
 
-/** What the engine keeps for a tenant. */
+/** Registers the engine's resources of a tenant. */
 export function addPassepartoutResources(resources: Resources, { attempts, bots, people }: Store) {
   resources.add('passepartout:user', (tenantId, id) => people.find(tenantId, id) !== undefined)
   resources.add('passepartout:login', (tenantId, id) => attempts.find(tenantId, id) !== undefined)

@@ -3,13 +3,13 @@ import { UPDATES_KEPT_MS } from './limits.ts'
 import type { Patience } from './patience.ts'
 import type { Store } from './store/index.ts'
 
-/** What of the engine goes, and when. */
+/** Retention rules of the engine. */
 export const passepartoutRetention = (
   { attempts, tokens, updates }: Store,
   kept: { loginsMs: number; expiredMs: number },
   { lookBackMs }: Pick<Patience, 'lookBackMs'>,
 ): RetentionRule[] => {
-  // Whoever is to be left in peace is known by what they were asked of late.
+  // Attempts are kept at least as long as the cool-down needs them.
   const loginsMs = Math.max(kept.loginsMs, lookBackMs)
   return [
     { name: 'copies of login tokens', deleteSlice: attempts.forgetTokens },

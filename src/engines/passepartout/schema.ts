@@ -5,7 +5,10 @@ import { tenantId } from '../../platform/schema.ts'
 const environment = () => text('environment', { enum: ['live', 'test'] }).notNull()
 const platform = () => text('platform', { enum: ['telegram', 'sandbox'] }).notNull()
 
-/** The bot of each environment of a tenant. It stays when its token goes: sign-ins name it. */
+/**
+ * The bot of each environment of a tenant. The row is kept without a token, because sign-ins refer
+ * to it.
+ */
 export const passepartoutBots = sqliteTable(
   'passepartout_bots',
   {
@@ -13,7 +16,7 @@ export const passepartoutBots = sqliteTable(
     tenantId: tenantId(),
     environment: environment(),
     platform: platform(),
-    /** Stays when the token goes: with it again, it is the same bot. Null in the sandbox. */
+    /** Kept without a token: setting the token again restores the same bot. Null in the sandbox. */
     platformBotId: text('platform_bot_id'),
     username: text('username'),
     name: text('name'),
@@ -22,15 +25,15 @@ export const passepartoutBots = sqliteTable(
     isEnabled: integer('is_enabled', { mode: 'boolean' }).notNull(),
     match: text('match', { enum: ['optional', 'required'] }).notNull(),
     transport: text('transport', { enum: ['polling', 'webhook'] }).notNull(),
-    /** Another one whenever something changed that whoever receives its messages goes by. */
+    /** Increases with each change that receivers have to react to. */
     revision: integer('revision').notNull(),
     health: text('health', { enum: ['ok', 'invalid_token', 'conflict', 'unreachable'] }).notNull(),
-    /** What is wrong, in words; null when nothing is. */
+    /** Description of the current problem; null if there is none. */
     trouble: text('trouble'),
-    /** The next update to be asked for, and when that was last learnt. */
+    /** The offset of the next update, and when it was stored. */
     updateOffset: integer('update_offset'),
     offsetAt: integer('offset_at'),
-    /** The process that receives its messages. */
+    /** The process that receives the bot's messages. */
     leaseOwner: text('lease_owner'),
     createdAt: integer('created_at').notNull(),
     updatedAt: integer('updated_at').notNull(),
@@ -44,7 +47,7 @@ export const passepartoutBots = sqliteTable(
   ],
 )
 
-/** Updates that have been dealt with: the messenger may bring them again. */
+/** Handled updates, because the messenger may deliver them again. */
 export const passepartoutUpdates = sqliteTable(
   'passepartout_updates',
   {
@@ -58,7 +61,7 @@ export const passepartoutUpdates = sqliteTable(
   ],
 )
 
-/** Whoever has signed in: for good the same one to the tenant, whatever they call themselves. */
+/** Users who have signed in. A user keeps the same id for a tenant, regardless of name changes. */
 export const passepartoutPeople = sqliteTable(
   'passepartout_people',
   {
@@ -81,7 +84,7 @@ export const passepartoutPeople = sqliteTable(
   ],
 )
 
-/** Sign-ins from their start on, whether they come to anything or not. */
+/** Sign-in attempts, successful or not. */
 export const passepartoutAttempts = sqliteTable(
   'passepartout_attempts',
   {
@@ -90,27 +93,27 @@ export const passepartoutAttempts = sqliteTable(
     tenantId: tenantId(),
     environment: environment(),
     botId: text('bot_id').notNull(),
-    /** SHA-256 of what the app asks by, and of what the link carries; hexadecimal. */
+    /** SHA-256 of the app's nonce, and of the link's payload; hexadecimal. */
     nonceHash: text('nonce_hash').notNull().unique(),
     linkHash: text('link_hash').notNull().unique(),
     state: text('state', {
       enum: ['pending', 'opened', 'approved', 'denied', 'mismatched'],
     }).notNull(),
-    /** Where it was started, as the app tells. */
+    /** The client that started it, as reported by the app. */
     clientIp: text('client_ip'),
     clientUserAgent: text('client_user_agent'),
     clientLabel: text('client_label'),
-    /** The number that the app shows; null where none is asked for. */
+    /** The number that the app shows; null if none is required. */
     matchCode: text('match_code'),
-    /** JSON array of the numbers that the bot offers, in their order. */
+    /** JSON array of the numbers that the bot offers, in order. */
     choices: text('choices'),
-    /** On the platform: the first who opened it, and the only one who may answer. */
+    /** Platform id of the user who opened it first, the only one who may answer. */
     openerId: text('opener_id'),
     language: text('language', { enum: ['en', 'de'] }).notNull(),
-    /** How often the question was put. */
+    /** Number of prompts sent. */
     prompts: integer('prompts').notNull(),
     personId: text('person_id'),
-    /** Sealed copy of the access token, for as long as it may be collected. */
+    /** Sealed copy of the access token, while it can be collected. */
     accessToken: text('access_token'),
     createdAt: integer('created_at').notNull(),
     openedAt: integer('opened_at'),
@@ -127,7 +130,7 @@ export const passepartoutAttempts = sqliteTable(
   ],
 )
 
-/** Messages that ask about a sign-in: to be sent, or to be changed once it has ended. */
+/** Prompt messages: to be sent, or to be changed once the sign-in has ended. */
 export const passepartoutPrompts = sqliteTable(
   'passepartout_prompts',
   {
@@ -136,7 +139,7 @@ export const passepartoutPrompts = sqliteTable(
     botId: text('bot_id').notNull(),
     attemptId: text('attempt_id').notNull(),
     chatId: text('chat_id').notNull(),
-    /** Null until it is sent. */
+    /** Null until sent. */
     messageId: text('message_id'),
     state: text('state', { enum: ['waiting', 'ready', 'leased'] }).notNull(),
     tries: integer('tries').notNull(),

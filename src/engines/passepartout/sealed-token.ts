@@ -3,7 +3,7 @@ import { loginToken } from './sealed.ts'
 
 const { purpose: PURPOSE, place: placeOf } = loginToken
 
-/** The copy of an access token that waits to be collected. */
+/** Seals the copy of an access token that waits to be collected. */
 export const sealToken = (sealing: Sealing, attemptId: string, token: string): string =>
   sealing.seal(PURPOSE, placeOf({ id: attemptId }), token)
 

@@ -15,5 +15,5 @@ export const loginToken = sealedColumn({
   place: ({ id }) => `passepartout_attempts/${id}/access_token`,
 })
 
-/** What is sealed of passepartout. */
+/** The sealed columns of passepartout. */
 export const sealed = [botToken, loginToken]

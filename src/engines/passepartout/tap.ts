@@ -1,15 +1,15 @@
 const TAP = /^(deny|approve|\d{2})\.([0-9a-f-]{36})$/
 
-/** What a button carries: 44 bytes at most, of 64 that messengers take. */
+/** The data of a button: at most 44 bytes of the 64 that messengers allow. */
 export const tapData = (choice: string, attemptId: string): string => `${choice}.${attemptId}`
 
-/** `choice` is `deny`, `approve`, or a number of two digits. */
+/** `choice` is `deny`, `approve`, or a two-digit number. */
 interface Tap {
   choice: string
   attemptId: string
 }
 
-/** Whoever taps may have sent anything instead: undefined for what no button of ours carries. */
+/** Reads the data of a tap, which may be forged; undefined if no button of ours has it. */
 export function readTap(data: string): Tap | undefined {
   const [, choice, attemptId] = TAP.exec(data) ?? []
   return choice === undefined || attemptId === undefined ? undefined : { choice, attemptId }

@@ -12,7 +12,7 @@ const SCOPES = ['passepartout']
 
 export type Tokens = ReturnType<typeof createTokens>
 
-/** Access tokens of people who have signed in: contract/passepartout-relay, introspection. */
+/** Access tokens of users: contract/passepartout-relay, introspection. */
 export function createTokens(parts: {
   db: Db
   clock: Clock
@@ -22,7 +22,7 @@ export function createTokens(parts: {
 }) {
   const { db, clock, audit, store, lifetimeMs } = parts
 
-  /** Inside the commit of the sign-in. */
+  /** Issues a token, inside the commit of the sign-in. */
   function issue(owner: Owner, personId: string): string {
     const token = `ppt_${owner.environment}_${mintSecret()}`
     const now = clock.now()
@@ -36,7 +36,7 @@ export function createTokens(parts: {
     return token
   }
 
-  /** Why a token does not count is not told, not even whether it is one. */
+  /** Does not reveal why a token is inactive, or whether it ever existed. */
   function introspect(caller: Caller, token: string): Introspection {
     const row = isToken(token) ? store.tokens.find(ownerOf(caller), sha256(token)) : undefined
     if (!row || clock.now() >= row.expires_at) return { active: false }
@@ -49,7 +49,7 @@ export function createTokens(parts: {
     }
   }
 
-  /** RFC 7009: whether there was anything to revoke is not told. */
+  /** Revokes a token (RFC 7009). The result does not reveal whether it existed. */
   async function revoke(caller: Caller, token: string): Promise<void> {
     if (!isToken(token)) return
     await db.commitFor(caller.tenantId, () => {
@@ -67,7 +67,7 @@ export function createTokens(parts: {
   return { issue, introspect, revoke }
 }
 
-/** A mistyped one is told without a look-up. */
+/** Rejects malformed tokens without a look-up. */
 function isToken(text: string): boolean {
   const secret = TOKEN.exec(text)?.[1]
   return secret !== undefined && isMinted(secret)

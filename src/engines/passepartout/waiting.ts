@@ -1,14 +1,17 @@
 import type { Db } from '../../db/open.ts'
 import type { Clock } from '../../platform/clock.ts'
 
-/** What another process has ended is noticed within this time. */
+/** Maximum delay until changes by other processes are noticed, in milliseconds. */
 const LOOK_MS = 500
-/** Woken at once, thousands would keep others waiting. */
+/** Wakes requests in batches, because waking thousands at once would block others. */
 const SLICE = 100
-/** Connections are not without end. Of what others leave, a tenant gets half; beyond it nobody is held. */
+/**
+ * Maximum number of waiting requests. A tenant may use half of what others leave free; further
+ * requests are not held.
+ */
 const MOST_WAITING = 10_000
 
-/** Whoever asks, and about what. */
+/** A waiting request, and its attempt. */
 interface Asking {
   tenantId: string
   attemptId: string
@@ -16,7 +19,7 @@ interface Asking {
 
 export type Waiting = ReturnType<typeof createWaiting>
 
-/** Those who ask about an attempt and are content to wait until there is news. */
+/** Status requests that wait for a change of their attempt. */
 export function createWaiting({ db, clock }: { db: Db; clock: Clock }) {
   const waiting = new Map<string, Set<() => void>>()
   const ofTenant = new Map<string, number>()
@@ -31,8 +34,8 @@ export function createWaiting({ db, clock }: { db: Db; clock: Clock }) {
   }
 
   /**
-   * Resolves after `ms` at the latest, or once there may be news of the attempt: whoever waits
-   * looks again.
+   * Resolves after `ms` at the latest, or once the attempt may have changed; the caller then reads
+   * it again.
    */
   function news({ tenantId, attemptId }: Asking, ms: number, signal: AbortSignal): Promise<void> {
     return new Promise((resolve) => {
@@ -56,7 +59,7 @@ export function createWaiting({ db, clock }: { db: Db; clock: Clock }) {
     else waiting.set(attemptId, new Set([end]))
   }
 
-  /** False when it was forgotten before. */
+  /** False if it was already removed. */
   function forget(attemptId: string, end: () => void): boolean {
     const ends = waiting.get(attemptId)
     if (!ends?.delete(end)) return false
@@ -64,7 +67,7 @@ export function createWaiting({ db, clock }: { db: Db; clock: Clock }) {
     return true
   }
 
-  /** Keeps no zeros. */
+  /** Removes counters that reach zero. */
   function tally(tenantId: string, n: number) {
     count += n
     const own = (ofTenant.get(tenantId) ?? 0) + n
@@ -72,12 +75,12 @@ export function createWaiting({ db, clock }: { db: Db; clock: Clock }) {
     else ofTenant.set(tenantId, own)
   }
 
-  /** There is news of this one. */
+  /** Wakes the requests for an attempt. */
   function tell(attemptId: string) {
     for (const end of [...(waiting.get(attemptId) ?? [])]) end()
   }
 
-  /** Our own commits leave the version as it is: only those of other processes are looked for. */
+  /** Checks for commits of other processes; own commits do not change the data version. */
   function lookLater() {
     isLooking = true
     clock.after(LOOK_MS, () => {
@@ -95,7 +98,7 @@ export function createWaiting({ db, clock }: { db: Db; clock: Clock }) {
     if (attemptIds.length > 0) setImmediate(tellAll, attemptIds)
   }
 
-  /** Sends everybody away, and holds nobody from then on: the server ends. */
+  /** Ends all waiting requests and holds no further ones, because the server stops. */
   function close() {
     isClosed = true
     tellAll([...waiting.keys()])

@@ -1,7 +1,7 @@
 import type { Sealing } from '../sealing/index.ts'
 import { mailBody } from './sealed.ts'
 
-/** What a mail says, once for programs that show text and once for those that show HTML. */
+/** The content of a mail as text and as HTML. */
 export interface Body {
   text: string
   html: string
@@ -9,7 +9,7 @@ export interface Body {
 
 export type Bodies = ReturnType<typeof createBodies>
 
-/** Bodies hold codes and links that sign people in: the database has them sealed. */
+/** Bodies are sealed in the database, because they contain codes and links that sign users in. */
 export function createBodies(sealing: Sealing) {
   const seal = (id: string, { text, html }: Body): string =>
     sealing.seal(
@@ -18,7 +18,7 @@ export function createBodies(sealing: Sealing) {
       JSON.stringify({ text: text.toWellFormed(), html: html.toWellFormed() }),
     )
 
-  /** Throws `SealError` for what another master key has sealed, or somebody has changed. */
+  /** Throws `SealError` if the body was sealed with another master key, or modified. */
   const open = (id: string, sealed: string): Body =>
     JSON.parse(sealing.open(mailBody.purpose, mailBody.place({ id }), sealed))
 

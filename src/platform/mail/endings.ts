@@ -9,10 +9,10 @@ import type { LeasedMail, MailRow } from './store/rows.ts'
 
 export type Endings = ReturnType<typeof createEndings>
 
-export const EXPIRED = 'it expired before it could be sent'
-const INTERRUPTED = 'this server ended before the mail server had answered'
+export const EXPIRED = 'expired before it could be sent'
+const INTERRUPTED = 'Gatehouse stopped before the mail server responded'
 
-/** What a try leaves behind, each inside the commit that settles it. */
+/** Stores the result of an attempt, inside the commit that settles it. */
 export function createEndings(parts: {
   store: Store
   clock: Clock
@@ -24,7 +24,7 @@ export function createEndings(parts: {
   const { clock, log, events, hasServer, afterCommit } = parts
   const { line } = parts.store
 
-  /** Returns when the mail is tried again, if it is. */
+  /** Returns the time of the next attempt, in milliseconds; undefined if there is none. */
   function end(mail: LeasedMail, sent: Sent): number | undefined {
     if (sent.result === 'deferred') return defer(mail, sent.reason)
     if (sent.result === 'refused') return fail(mail, sent.reason)
@@ -46,10 +46,10 @@ export function createEndings(parts: {
     if (line.finish(mail, end)) failed(mail, reason)
   }
 
-  /** The process that was sending is gone: nobody knows whether the server took the mail. */
+  /** The sending process is gone, and it is unknown whether the mail server accepted the mail. */
   const interrupt = (mail: LeasedMail) => void defer(mail, INTERRUPTED)
 
-  /** One that stands in line has come too late. */
+  /** Fails a queued mail that has expired. */
   function expire(mail: MailRow) {
     const reason = mail.lastError === null ? EXPIRED : `${EXPIRED}: ${mail.lastError}`
     line.giveUp(mail.seq, reason, clock.now())

@@ -4,9 +4,10 @@ import type { Store } from './store/index.ts'
 import { COUNTED_MS } from './throttle.ts'
 
 /**
- * Takes away what mails tell of somebody. A mail that still counts against the address leaves a
- * row that names nobody: else whoever deletes people and makes them anew could write to an address
- * without end. Both run inside the caller's commit and say of how many mails they were.
+ * Erases the personal data in mails. A mail that still counts against the limits of its address
+ * leaves an anonymous row: otherwise deleting and recreating an identity would allow unlimited
+ * mails to an address. Both functions run inside the caller's commit and return the number of
+ * mails.
  */
 export function createErase(parts: { store: Store; clock: Clock; hashOf: RecipientHash }) {
   const { clock, hashOf } = parts
@@ -18,7 +19,7 @@ export function createErase(parts: { store: Store; clock: Clock; hashOf: Recipie
     return removed + mails.blankAbout(tenantId, about, now, limit - removed)
   }
 
-  /** Of mails that were to go to an address, though they may not have been about anybody. */
+  /** For mails sent to an address, which may not be about an identity. */
   const eraseTo = (tenantId: string, recipient: string, limit: number): number =>
     mails.blankTo(hashOf(tenantId, recipient), clock.now(), limit)
 

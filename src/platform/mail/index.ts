@@ -31,9 +31,9 @@ export type { Allowance } from './throttle.ts'
 export type Mail = ReturnType<typeof createMail>
 
 /**
- * Mails: written down together with what they tell of, handed to the server for mail later and
- * as often as it takes. Without such a server they are kept, to be read in the outbox, and go
- * out once there is one, unless they have expired by then.
+ * The mail outbox: mails are stored in the commit of what they report, and handed to the mail
+ * server later, with retries. Without a mail server they are kept in the outbox and sent once there
+ * is one, unless they have expired.
  */
 export function createMail(parts: {
   db: Db
@@ -43,7 +43,7 @@ export function createMail(parts: {
   instances: Instances
   metrics: Metrics
   config: Pick<Config, 'mail' | 'retention' | 'brand'>
-  /** Roots trusted beside the usual ones, PEM. */
+  /** Additional trusted root certificates, PEM. */
   ca?: string[]
 }) {
   const { db, clock, log, sealing, instances, metrics, config } = parts
@@ -85,12 +85,12 @@ export function createMail(parts: {
     ...createErase({ store, clock, hashOf }),
     outbox: createOutbox({ store, bodies, clock, wake }),
     retention: mailRetention(store, config.retention.mailsMs, hasServer),
-    /** Whether there is a server for mail. */
+    /** Whether a mail server is configured. */
     hasServer,
     start,
     stop: loop.stop,
     idle: loop.idle,
-    /** Looks for work at once, as after another process has made some. */
+    /** Checks for work immediately, for example after another process has posted mails. */
     look: loop.nudge,
   }
 }

@@ -9,8 +9,8 @@ import type { MailSummary, Sought } from './store/shelf.ts'
 export type Whose = { tenantId: string | null } | 'all'
 
 /**
- * A mail as it can be shown. Null is the body of one that was sent, given up or withheld, and all
- * that told of somebody who is gone.
+ * A mail with its body. The body is null if the mail was sent, has failed or was withheld; other
+ * fields are null if the person was deleted.
  */
 export type OpenMail = MailSummary & { body: Body | null }
 
@@ -24,7 +24,7 @@ export interface OutboxPage {
 /** Mails that one page looks at: rare ones are looked for page by page, not in one go. */
 export const MOST_LOOKED_AT = 20_000
 
-/** What was written to whom: without a server for mail, the only place to read it. */
+/** The mails that were posted; without a mail server, the only place to read them. */
 export function createOutbox(parts: {
   store: Store
   bodies: Bodies
@@ -78,7 +78,7 @@ export function createOutbox(parts: {
 
   const existing = (id: string): MailSummary => shelf.find(id) ?? fail(notFound('email not found'))
 
-  /** What another master key has sealed must not hide the rest. */
+  /** A body sealed with another master key must not hide the other mails. */
   function bodyOf(id: string, sealed: string | null): Body | null {
     try {
       return sealed === null ? null : bodies.open(id, sealed)

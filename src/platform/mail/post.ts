@@ -8,21 +8,21 @@ import type { Store } from './store/index.ts'
 export interface Letter extends Body {
   /** Whose matter it is; null for that of the instance. */
   tenantId: string | null
-  /** Whoever it is about, such as an identity: `eraseAbout` takes it away with them. */
+  /** The subject of the mail, such as an identity: `eraseAbout` removes its mails. */
   about: string | null
   /** What it is for, such as `verification`. */
   kind: string
   /** One address, in the spelling under which it is counted: see `createThrottle`. */
   recipient: string
-  /** Kept as it is, unlike the body: never put a code in it. */
+  /** Stored in clear text, unlike the body: never put a code in it. */
   subject: string
-  /** From then on it is of no use to anybody, and is not sent. */
+  /** After this time the mail is useless and is not sent. */
   expiresAt: number
 }
 
 const LONGEST_SUBJECT = 200
 
-/** How the outbox tells mails that were never to go from those that could not. */
+/** Marks mails that were never meant to be sent, as opposed to failed ones. */
 export const WITHHELD = 'withheld'
 
 /** Takes mails in, inside the caller's commit: what they tell of has happened, or they are gone. */
@@ -30,7 +30,7 @@ export function createPost(parts: {
   store: Store
   bodies: Bodies
   hashOf: RecipientHash
-  /** Without a server for mail, nobody sends it. */
+  /** Without a mail server, mails are kept and not sent. */
   hasServer: boolean
   wake: () => void
 }) {
@@ -46,9 +46,10 @@ export function createPost(parts: {
   }
 
   /**
-   * Not to be sent, for a reason that the outbox shows, such as that nobody here has the address.
-   * Whoever asked for the mail is not to find out: it takes the work of a post, sealing included,
-   * and counts against the address like one. It is over at once, without a body. Returns its id.
+   * Stores a mail that is not sent, with a reason for the outbox, such as an address without an
+   * account. The client that requested it must not notice: it takes the same work as posting,
+   * including sealing, and counts against the address. It ends immediately, without a body. Returns
+   * its id.
    */
   function withhold(letter: Letter, reason: string, now: number): string {
     const mail = written(letter, now)

@@ -21,8 +21,8 @@ const TARGET = 'smtp'
 /** The lane of the instance; before all tenants. */
 const INSTANCE = ''
 
-const BROKEN = 'this server could not send it; its log says why'
-const UNREADABLE = 'its body cannot be opened with the master key in use'
+const BROKEN = 'Gatehouse failed to send it; see the server log'
+const UNREADABLE = 'the body cannot be decrypted with the current master key'
 
 /** Mails for the due loop. Without a server for them, it only takes back what others have lost. */
 export function createMailQueue(parts: {

@@ -5,8 +5,8 @@ export type RecipientHash = ReturnType<typeof createRecipientHash>
 const SEALED = 'mail recipients'
 
 /**
- * What stands for an address when mails to it are counted, another for each tenant and for the
- * instance (null). It outlives the address: who has only the database cannot find out whose it is.
+ * A keyed hash of an address, different per tenant and for the installation (null), by which mails
+ * are counted. It outlives the address: the database alone does not reveal whose it is.
  */
 export const createRecipientHash =
   (sealing: Sealing) =>

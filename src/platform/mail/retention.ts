@@ -2,7 +2,7 @@ import type { RetentionRule } from '../retention.ts'
 import { EXPIRED } from './endings.ts'
 import type { Store } from './store/index.ts'
 
-/** What of mails goes, and when: bodies of those that nobody will send, and old mails whole. */
+/** Retention of mails: the bodies of mails that are not sent, and old mails completely. */
 export const mailRetention = (
   { mails }: Store,
   keptMs: number,
@@ -12,7 +12,7 @@ export const mailRetention = (
     ? []
     : [
         {
-          name: 'mails that nobody sends',
+          name: 'unsent mails',
           deleteSlice: (now: number, limit: number) => mails.expire(EXPIRED, now, limit),
         },
       ]),

@@ -3,7 +3,7 @@ import { MINUTE_MS, SECOND_MS } from '../durations.ts'
 /** The wait after each failed try; the last one repeats. */
 const DELAYS_MS = [10 * SECOND_MS, MINUTE_MS, 5 * MINUTE_MS, 30 * MINUTE_MS, 60 * MINUTE_MS]
 
-/** When the try after number `tries` is made; undefined when it would come too late for anybody. */
+/** The time of the attempt after number `tries`; undefined if the mail would have expired. */
 export function nextTryAt(failed: {
   tries: number
   endedAt: number

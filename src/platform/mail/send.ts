@@ -6,7 +6,7 @@ import { domainOf, type MailServer, type Sender, secretsOf, transportOptions } f
 import type { LeasedMail } from './store/rows.ts'
 import { isFinal, reasonOf } from './trouble.ts'
 
-/** What came of a try: accepted, refused for good, or not now. */
+/** The result of an attempt: accepted, permanently refused, or to be retried. */
 export type Sent =
   | { result: 'accepted' }
   | { result: 'refused'; reason: string }
@@ -18,8 +18,8 @@ const CONNECT_MS = 10_000
 /** The longest that a try takes. */
 export const SEND_MS = 30_000
 
-const TOO_SLOW = `the mail server did not take it within ${SEND_MS / 1000} seconds`
-const STOPPED = 'this server was stopped before the mail server had answered'
+const TOO_SLOW = `the mail server did not accept it within ${SEND_MS / 1000} seconds`
+const STOPPED = 'Gatehouse was stopped before the mail server responded'
 
 /**
  * Hands a mail to the server, over a connection of its own. With `smtp://` the server is asked

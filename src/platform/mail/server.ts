@@ -14,7 +14,7 @@ export interface MailServer {
 const SUBMISSION = 587
 const SUBMISSIONS = 465
 
-/** Reads a URL that the configuration has checked. A password is sent in clear to nobody but this machine. */
+/** Reads a validated URL. Passwords are sent without TLS only to this machine. */
 export function mailServerOf(smtpUrl: string): MailServer {
   const { protocol, hostname, port, username, password } = new URL(smtpUrl)
   const secure = protocol === 'smtps:'

@@ -3,28 +3,28 @@ import { oneLine } from './one-line.ts'
 
 /** What a mail says. All of it is text: nothing in it is taken for markup. */
 export interface Content {
-  /** What it is written in, as a language tag (RFC 5646) such as `de`. */
+  /** Language tag (RFC 5646), such as `de`. */
   language: string
-  /** Whose sign-in it is about, as people know it. */
+  /** Display name of the tenant. */
   tenantName: string
   heading: string
   paragraphs: readonly string[]
-  /** To be typed in somewhere. */
+  /** The code to enter. */
   code?: string
-  /** To be opened: as a button, and spelled out after the words of `orOpen`. */
+  /** Shown as a button, and written out after the text of `orOpen`. */
   link?: Link
-  /** Why somebody gets this mail, and what to do about one that they did not ask for. */
+  /** Why the reader received this mail, and what to do if it was unexpected. */
   footer: string
 }
 
 interface Link {
   label: string
   url: string
-  /** Such as `Or open this address:`. */
+  /** Such as `Or copy this link into your browser:`. */
   orOpen: string
 }
 
-/** The text and the HTML of a mail, the one saying what the other does. */
+/** The text and the HTML version of a mail, with the same content. */
 export function letter(content: Content): Body {
   const tidy = tidied(content)
   return { text: textOf(tidy), html: htmlOf(tidy) }

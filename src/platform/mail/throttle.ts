@@ -3,10 +3,10 @@ import { WITHHELD } from './post.ts'
 import type { RecipientHash } from './recipient-hash.ts'
 import type { Store } from './store/index.ts'
 
-/** Whether an address may be written to now, or when it may again. */
+/** Whether another mail may be sent to an address, or when. */
 export type Allowance = { allowed: true } | { allowed: false; retryAfterMs: number }
 
-/** So many mails in so long: enough for whoever lost one, too few to pester anybody. */
+/** Maximum number of mails per period: enough if one gets lost, too few to flood a mailbox. */
 const LIMITS = [
   { most: 1, withinMs: MINUTE_MS / 2 },
   { most: 5, withinMs: 60 * MINUTE_MS },
@@ -20,13 +20,13 @@ const GAP = { most: 1, withinMs: MINUTE_MS / 2 }
 const HOURLY = { most: 8, withinMs: 60 * MINUTE_MS }
 const STEADY = { most: 1, withinMs: 7.5 * MINUTE_MS }
 
-/** Of all kinds together: somebody else is at it, and nobody is told to wait. */
+/** Limit of all kinds together. It indicates abuse, so no time to retry is given. */
 const MOST_OF_ALL = 10
 
 /**
- * How often an address is written to on behalf of one tenant; withheld mails count like all
- * others. To be asked in the commit that posts, so that no two askers get the same allowance.
- * Addresses are compared letter by letter: callers write each in one way, such as lower case.
+ * Limits how often an address receives mails on behalf of one tenant; withheld mails count as well.
+ * Must be checked in the commit that posts, so that concurrent requests do not get the same
+ * allowance. Addresses are compared literally, so callers have to normalize them.
  */
 export function createThrottle(parts: { store: Store; hashOf: RecipientHash }) {
   const { store, hashOf } = parts
@@ -48,9 +48,9 @@ export function createThrottle(parts: { store: Store; hashOf: RecipientHash }) {
   }
 
   /**
-   * For mails that strangers can ask for as well as the owner of the address: eight an hour, and
-   * beyond these one whenever the newest is 7.5 minutes old. Whoever uses them up cannot keep the
-   * owner waiting for longer than that.
+   * For mails that strangers can request as well: eight per hour, and then one whenever the newest
+   * is 7.5 minutes old. A stranger who uses them up cannot delay the owner of the address for
+   * longer than that.
    */
   function sharedAllowance(
     tenantId: string | null,

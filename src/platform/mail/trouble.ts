@@ -6,7 +6,7 @@ const LONGEST = 300
 /** Until then the talk is about the server and who we are; from here on, about this mail. */
 const ABOUT_THE_MAIL = new Set(['RCPT TO', 'DATA'])
 
-/** What the library refuses by itself, before it has asked anybody. */
+/** Errors that the library reports without contacting the server. */
 const UNSENDABLE = new Set(['EENVELOPE', 'EMESSAGE'])
 
 /**

@@ -80,7 +80,7 @@ describe('a resend', () => {
       about: person.id,
       kind: 'resend',
       recipient: person.traits.email,
-      subject: 'Confirm your address for Acme',
+      subject: 'Verify your email address for Acme',
       expiresAt: Date.parse(flow.expires_at),
     })
     expect(mail.code).toMatch(/^\d{6}$/)
@@ -88,7 +88,7 @@ describe('a resend', () => {
       /^http:\/\/127\.0\.0\.1:8420\/auth\/self-service\/verification\?flow=[\w-]{36}&code=\w{43}$/,
     )
     expect(mail.link).not.toContain(flow.id)
-    expect(mail.body.text).toContain('for 1 hour.')
+    expect(mail.body.text).toContain('in 1 hour.')
     expect(mail.body.html).toContain(mail.code)
     expect(mail.body.html).toContain(mail.link.replaceAll('&', '&amp;'))
   })
@@ -303,7 +303,7 @@ test('a flow lasts as long as is configured, with its code and its mail', async 
 
   expect(flow.expires_at).toBe(later(10 * MINUTE))
   const [mail] = mailsTo(own, person)
-  expect(mail.body.text).toContain('for 10 minutes')
+  expect(mail.body.text).toContain('in 10 minutes')
   expect(mail.expiresAt).toBe(Date.parse(flow.expires_at))
   const expires_at = Date.parse(flow.expires_at)
   expect(codesOf(own, person)).toMatchObject([{ expires_at }, { expires_at }])
@@ -348,7 +348,7 @@ test('the mail arrives once there is a server for mail', async () => {
   expect(server.received).toHaveLength(1)
   const { to, parsed } = server.received[0] as Json
   expect(to).toEqual(['arrives@example.com'])
-  expect(parsed.subject).toBe('Confirm your address for Acme')
+  expect(parsed.subject).toBe('Verify your email address for Acme')
   const { code, link } = codeAndLinkIn(parsed.text)
   expect(code).toMatch(/^\d{6}$/)
   const query = new URL(link ?? '').searchParams

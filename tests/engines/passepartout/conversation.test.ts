@@ -20,12 +20,12 @@ import { bootWorld, type World } from './world.ts'
 
 const FIREFOX = 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0'
 const HELLO =
-  'This bot signs you in to Acme.\nTo sign in, begin there and follow the link to this bot.'
-const WARNING = `Go on only if you have just started this yourself.
-The staff never asks you to approve a sign-in for them, and nobody else should. Whoever does wants to get into your account.`
+  'This bot signs you in to Acme.\nTo sign in, start in the app and follow its link to this bot.'
+const WARNING = `Continue only if you just started this sign-in yourself.
+Support will never ask you to approve a sign-in. If someone asks you to, they're trying to get into your account.`
 const TAP_NUMBER =
-  'Tap the number that is shown where you are signing in. If it is not among these, it is not you who is signing in: tap “Deny”.'
-const TAP_BUTTON = 'Is it you? Tap “Approve”. If in doubt, tap “Deny”.'
+  "Tap the number shown where you're signing in. If it isn't listed, the sign-in isn't yours: tap “Deny”."
+const TAP_BUTTON = "Is this you? Tap “Approve”. If you're not sure, tap “Deny”."
 const NUMBER = /^[1-9]\d$/
 
 /** Time stands still here, and tenants see nothing of each other. */
@@ -192,9 +192,9 @@ describe('the bot speaks', () => {
       'Du bist angemeldet.',
       'Du hast dich um',
     ],
-    ['en-GB', 'Sign in to Acme?', 'Approve', 'Deny', 'You are signed in.', 'You signed in to Acme'],
-    ['fr', 'Sign in to Acme?', 'Approve', 'Deny', 'You are signed in.', 'You signed in to Acme'],
-    ['del', 'Sign in to Acme?', 'Approve', 'Deny', 'You are signed in.', 'You signed in to Acme'],
+    ['en-GB', 'Sign in to Acme?', 'Approve', 'Deny', "You're signed in.", 'You signed in to Acme'],
+    ['fr', 'Sign in to Acme?', 'Approve', 'Deny', "You're signed in.", 'You signed in to Acme'],
+    ['del', 'Sign in to Acme?', 'Approve', 'Deny', "You're signed in.", 'You signed in to Acme'],
   ])('to somebody whose app is in %s', async (code, question, approve, deny, notice, outcome) => {
     const acme = await world.signingTenant()
     const ada = someone(code)
@@ -253,14 +253,14 @@ describe('who presses Start again', () => {
     expect([second.buttons, third.buttons]).toEqual([first.buttons, first.buttons])
 
     const { text } = await world.botApi.waitForAnswer(ada.tap(second, login.code))
-    expect(text).toBe('You are signed in.')
+    expect(text).toBe("You're signed in.")
     await expectSignedIn(world, login, ada)
     await world.app.passepartout.idle()
     expect(ada.chat(acme.bot)).toMatchObject(
       Array(3).fill({ text: expect.stringMatching(/^You signed in/), buttons: [], edits: 1 }),
     )
     const late = await world.botApi.waitForAnswer(ada.tap(first, login.code))
-    expect(late.text).toBe('This has already been answered.')
+    expect(late.text).toBe('This sign-in has already been answered.')
   })
 
   test('and answers wrongly ends all of them', async () => {
@@ -272,7 +272,7 @@ describe('who presses Start again', () => {
     await world.botApi.waitForAnswer(ada.tap(prompt, wrongNumber(prompt, login)))
     await world.app.passepartout.idle()
     expect(ada.chat(acme.bot)).toMatchObject(
-      Array(2).fill({ text: expect.stringMatching(/^That was not the right/), buttons: [] }),
+      Array(2).fill({ text: expect.stringMatching(/^Wrong number/), buttons: [] }),
     )
     await expectNobody(world, login, 'login_denied')
   })

@@ -24,15 +24,15 @@ import {
 } from './walk.ts'
 import { bootWorld, type World } from './world.ts'
 
-const BEGIN_AGAIN = 'To sign in, go back to where you came from and begin again.'
+const BEGIN_AGAIN = 'To sign in, go back to the app and start again.'
 const EXPIRED = `This sign-in to Acme has expired.\n${BEGIN_AGAIN}`
 const DENIED =
-  'You denied a sign-in to Acme at 12:00 UTC.\nNobody was signed in. There is nothing more to do.'
+  "You denied a sign-in to Acme at 12:00 UTC.\nNo one was signed in. You don't need to do anything else."
 const MISMATCHED =
-  'That was not the right number. Nobody was signed in to Acme.\nIf it was you, go back to where you came from and begin again.'
-const APPROVED = 'You signed in to Acme at 12:00 UTC.\nGo back to where you came from.'
-const OVER = 'This has already been answered.'
-const NOT_YOURS = 'This sign-in is for somebody else.'
+  'Wrong number. The sign-in to Acme was denied.\nIf it was you, go back to the app and start again.'
+const APPROVED = 'You signed in to Acme at 12:00 UTC.\nGo back to the app.'
+const OVER = 'This sign-in has already been answered.'
+const NOT_YOURS = 'This sign-in belongs to someone else.'
 
 /** For those whose time stands still; tenants see nothing of each other. */
 let shared: World
@@ -106,9 +106,7 @@ describe('who presses Start and does no more signs nobody in', () => {
     const { login, prompt } = await opened()
 
     app.clock.jump(LIFETIME)
-    expect(await notice(ada, prompt, 'Approve')).toBe(
-      'This sign-in has expired. Please begin again.',
-    )
+    expect(await notice(ada, prompt, 'Approve')).toBe('This sign-in has expired. Start again.')
     await expectNobody(world, login, 'nonce_expired')
     await turnUntil(world, () => reads(ada).includes(EXPIRED))
     await expectNobody(world, login, 'nonce_expired')
@@ -138,7 +136,7 @@ describe('an answer that is not the right one ends the sign-in:', () => {
     ])
     expect(prompt.buttons[0]).toContain(login.code)
     expect(await notice(ada, prompt, wrongNumber(prompt, login))).toBe(
-      'Not the right number. Nobody was signed in.',
+      'Wrong number. Sign-in denied.',
     )
     await expectNobody(world, login, 'login_denied')
     expect(ada.chat(acme.bot)).toMatchObject([{ text: MISMATCHED, buttons: [] }])
@@ -149,7 +147,7 @@ describe('an answer that is not the right one ends the sign-in:', () => {
     const { world, acme, ada, opened, notice } = here
     const { login, prompt } = await opened(body)
 
-    expect(await notice(ada, prompt, 'Deny')).toBe('Denied. Nobody was signed in.')
+    expect(await notice(ada, prompt, 'Deny')).toBe('Sign-in denied.')
     await expectNobody(world, login, 'login_denied')
     expect(ada.chat(acme.bot)).toMatchObject([{ text: DENIED, buttons: [] }])
     await pass(world, LIFETIME + MINUTE)
@@ -166,10 +164,10 @@ describe('whoever opens a link second is not asked:', () => {
 
     await pressedStart(bob, acme.bot, login)
     expect(reads(bob)).toEqual([
-      `Somebody else has already opened this link, so it does not work for you.\n${BEGIN_AGAIN}`,
+      `This link was already opened by someone else, so it doesn't work for you.\n${BEGIN_AGAIN}`,
     ])
     await expectNobody(world, login)
-    expect(await notice(ada, prompt, 'Approve')).toBe('You are signed in.')
+    expect(await notice(ada, prompt, 'Approve')).toBe("You're signed in.")
     await expectSignedIn(world, login, ada)
     expect(reads(ada)).toEqual([APPROVED])
   })
@@ -181,7 +179,7 @@ describe('whoever opens a link second is not asked:', () => {
     await notice(ada, prompt, answer)
 
     await pressedStart(bob, acme.bot, login)
-    expect(reads(bob)).toEqual([`This sign-in is over.\n${BEGIN_AGAIN}`])
+    expect(reads(bob)).toEqual([`This sign-in has ended.\n${BEGIN_AGAIN}`])
     if (answer === 'Approve') await expectSignedIn(world, login, ada)
     else await expectNobody(world, login, 'login_denied')
   })
@@ -198,7 +196,7 @@ describe('whoever opens a link second is not asked:', () => {
     await heard(world, acme.bot)
     await Promise.all([ada, bob].map((one) => one.waitForMessage(acme.bot)))
     expect(ada.chat(acme.bot)).toMatchObject([{ buttons: [['Deny', 'Approve']] }])
-    expect(reads(bob)).toEqual([expect.stringContaining('Somebody else has already opened')])
+    expect(reads(bob)).toEqual([expect.stringContaining('was already opened by someone else')])
   })
 })
 
@@ -209,7 +207,7 @@ test('a link that was answered does nothing for the one who answered it', async 
   await notice(ada, prompt, 'Deny')
 
   await pressedStart(ada, acme.bot, login)
-  expect(reads(ada)).toEqual([DENIED, `This sign-in is over.\n${BEGIN_AGAIN}`])
+  expect(reads(ada)).toEqual([DENIED, `This sign-in has ended.\n${BEGIN_AGAIN}`])
   await expectNobody(world, login, 'login_denied')
 })
 
@@ -319,7 +317,7 @@ describe('what comes again happens once:', () => {
     const { world, ada, opened, notice, reads } = here
     const { login, prompt } = await opened()
 
-    expect(await notice(ada, prompt, first)).toBe('You are signed in.')
+    expect(await notice(ada, prompt, first)).toBe("You're signed in.")
     const completed = await login.status()
     expect(await notice(ada, prompt, then)).toBe(OVER)
     expect((await login.status()).body).toEqual(completed.body)
@@ -362,7 +360,7 @@ describe('a forged tap', () => {
     const { login, prompt } = await opened({ client: CLIENT })
 
     expect(await forged(ada, prompt, `${choice}.${login.attemptId}`)).toBe(
-      'Not the right number. Nobody was signed in.',
+      'Wrong number. Sign-in denied.',
     )
     await expectNobody(world, login, 'login_denied')
     expect(reads(ada)).toEqual([MISMATCHED])
@@ -498,7 +496,7 @@ test('a tap by somebody else on a message that was passed on does nothing to the
   await heard(world, acme.bot)
   await expectNobody(world, login)
   expect(ada.lastMessage(acme.bot)).toMatchObject({ buttons: [['Deny', 'Approve']], edits: 0 })
-  expect(await notice(ada, prompt, 'Approve')).toBe('You are signed in.')
+  expect(await notice(ada, prompt, 'Approve')).toBe("You're signed in.")
   await expectSignedIn(world, login, ada)
 })
 
@@ -531,7 +529,7 @@ test('a link that is brought to another bot does not work there, and goes on wor
 
   ada.start(other.bot, login.payload)
   await ada.waitForMessage(other.bot)
-  expect(reads(ada, other)).toEqual([`This link does not work.\n${BEGIN_AGAIN}`])
+  expect(reads(ada, other)).toEqual([`This link doesn't work.\n${BEGIN_AGAIN}`])
   await expectNobody(world, login)
   const prompt = await pressedStart(ada, acme.bot, login)
   await notice(ada, prompt, 'Approve')
@@ -545,7 +543,7 @@ test('a link of the sandbox does not work with the bot of the live environment',
 
   ada.start(acme.bot, login.payload)
   await ada.waitForMessage(acme.bot)
-  expect(reads(ada)).toEqual([`This link does not work.\n${BEGIN_AGAIN}`])
+  expect(reads(ada)).toEqual([`This link doesn't work.\n${BEGIN_AGAIN}`])
   await expectNobody(world, login)
 })
 
@@ -567,7 +565,7 @@ describe('a payload that is not that of the link does not work:', () => {
 
     ada.start(acme.bot, mangled(login))
     await ada.waitForMessage(acme.bot)
-    expect(reads(ada)).toEqual([`This link does not work.\n${BEGIN_AGAIN}`])
+    expect(reads(ada)).toEqual([`This link doesn't work.\n${BEGIN_AGAIN}`])
     await expectNobody(world, login)
     expect(attemptsOf(world, acme)).toMatchObject([{ state: 'pending' }])
   })
@@ -587,7 +585,7 @@ describe('a payload that is not that of the link does not work:', () => {
     ada.say(acme.bot, text(login))
     await ada.waitForMessage(acme.bot)
     expect(reads(ada)).toEqual([
-      'This bot signs you in to Acme.\nTo sign in, begin there and follow the link to this bot.',
+      'This bot signs you in to Acme.\nTo sign in, start in the app and follow its link to this bot.',
     ])
     await expectNobody(world, login)
   })
@@ -614,7 +612,7 @@ describe('of two approvals at once one counts:', () => {
     const taps = [ada.tap(prompt, 'Approve'), ada.tap(prompt, 'Approve')]
     botApi.release(acme.bot)
     const notices = await Promise.all(taps.map((tap) => botApi.waitForAnswer(tap)))
-    expect(notices.map(({ text }) => text)).toEqual(['You are signed in.', OVER])
+    expect(notices.map(({ text }) => text)).toEqual(["You're signed in.", OVER])
     await expectSignedIn(world, login, ada)
     await ada.waitForMessage(acme.bot, ({ buttons }) => buttons.length === 0)
     expect(reads(ada)).toEqual([APPROVED])
@@ -630,7 +628,7 @@ describe('of two approvals at once one counts:', () => {
     botApi.shuffle(acme.bot, true)
     botApi.release(acme.bot)
     const notices = await Promise.all(taps.map((tap) => botApi.waitForAnswer(tap)))
-    expect(notices.map(({ text }) => text)).toEqual(['Denied. Nobody was signed in.', OVER])
+    expect(notices.map(({ text }) => text)).toEqual(['Sign-in denied.', OVER])
     await expectNobody(world, login, 'login_denied')
   })
 
@@ -698,9 +696,7 @@ describe('a bot that is disabled in the middle of it', () => {
     await pass(world, LIFETIME)
     await expectNobody(world, login, 'nonce_expired')
     await app.passepartout.bots.enable(actor, owner)
-    expect((await botApi.waitForAnswer(tap)).text).toBe(
-      'This sign-in has expired. Please begin again.',
-    )
+    expect((await botApi.waitForAnswer(tap)).text).toBe('This sign-in has expired. Start again.')
     await expectNobody(world, login, 'nonce_expired')
   })
 
@@ -714,7 +710,7 @@ describe('a bot that is disabled in the middle of it', () => {
     await turnUntil(world, () => botApi.pollers(acme.bot) === 0)
     const tap = ada.tap(prompt, 'Approve')
     await app.passepartout.bots.enable(actor, owner)
-    expect((await botApi.waitForAnswer(tap)).text).toBe('You are signed in.')
+    expect((await botApi.waitForAnswer(tap)).text).toBe("You're signed in.")
     await expectSignedIn(world, login, ada)
   })
 })

@@ -111,7 +111,7 @@ describe('a bot whose token Telegram no longer accepts', () => {
     await bots.set(actor, owner, { token })
     await botApi.waitForPoller(acme.bot)
     const { text } = await botApi.waitForAnswer(ada.tap(question, 'Approve'))
-    expect(text).toBe('You are signed in.')
+    expect(text).toBe("You're signed in.")
     await expectSignedIn(world, login, ada)
   })
 

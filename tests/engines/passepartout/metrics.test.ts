@@ -58,7 +58,7 @@ test('neither a question for the status nor what is refused counts as a sign-in'
   const again = ada.tapData(await ada.waitForMessage(bot), nowhere)
   await world.botApi.waitForAnswer(again)
   ada.follow(deep_link)
-  await ada.waitForMessage(bot, ({ text }) => text.includes('over'))
+  await ada.waitForMessage(bot, ({ text }) => text.includes('has ended'))
   expect(await logins(world)).toEqual(before)
 })
 

@@ -18,9 +18,8 @@ import { bootWorld } from './world.ts'
 
 const COOL_DOWN = 10 * MINUTE
 const REST =
-  'A sign-in to Acme was denied here a short while ago.\nThere is a pause now, to keep you safe. The next one is possible from 12:11 UTC on.'
-const TOO_MANY =
-  'There were too many sign-ins to Acme in a short time.\nThe next one is possible from 12:11 UTC on.'
+  'A sign-in to Acme was recently denied here.\nTo protect you, new sign-ins are paused. You can try again from 12:11 UTC.'
+const TOO_MANY = 'Too many sign-ins to Acme in a short time.\nYou can try again from 12:11 UTC.'
 
 /** It is 12:00:30. */
 async function boot() {
@@ -102,7 +101,7 @@ describe('whoever denied is left in peace', () => {
     await denied()
 
     const { text } = await botApi.waitForAnswer(ada.tap(message, 'Approve'))
-    expect(text).toBe('You are signed in.')
+    expect(text).toBe("You're signed in.")
     await expectSignedIn(world, login, ada)
     await world.app.passepartout.idle()
     expect((await opening(acme)).message.text).toBe(REST)
@@ -135,7 +134,7 @@ describe('three sign-ins that were opened and not approved are enough', () => {
     await pass(world, COOL_DOWN - 3 * MINUTE)
     expect((await opening()).message.text).toEqual(isQuestion)
     // The second one was opened a minute after the first.
-    expect((await opening()).message.text).toContain('possible from 12:12 UTC on')
+    expect((await opening()).message.text).toContain('try again from 12:12 UTC')
     await pass(world, MINUTE)
     expect((await opening()).message.text).toEqual(isQuestion)
   })

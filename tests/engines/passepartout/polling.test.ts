@@ -94,7 +94,7 @@ describe('a bot is asked for its messages', () => {
     await until(() => Number(offsets().at(-1)) === FIRST + 15)
     expect(callsBy(world, acme.bot, 'answerCallbackQuery')).toEqual([])
     expect(callsBy(world, acme.bot, 'sendMessage')).toHaveLength(1)
-    expect(world.app.log.filter((line) => line.includes('could not be dealt with'))).toEqual([])
+    expect(world.app.log.filter((line) => line.includes('Telegram update failed'))).toEqual([])
   })
 })
 
@@ -155,7 +155,7 @@ test('what comes in no order is heard in its own', async () => {
   bob.follow(login.link)
   botApi.release(acme.bot)
   const question = await ada.waitForMessage(acme.bot)
-  expect((await bob.waitForMessage(acme.bot)).text).toStartWith('Somebody else')
+  expect((await bob.waitForMessage(acme.bot)).text).toStartWith('This link was already opened')
   await until(() => offsets().at(-1) === FIRST + 2)
   await botApi.waitForAnswer(ada.tap(question, 'Approve'))
   await expectSignedIn(world, login, ada)

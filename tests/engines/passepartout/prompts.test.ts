@@ -88,7 +88,7 @@ async function boot() {
     if (!last) throw new Error('there is no question')
     expect(last.text).toMatch(QUESTION)
     const { text } = await botApi.waitForAnswer(ada.tap(last, 'Approve'))
-    expect(text).toBe('You are signed in.')
+    expect(text).toBe("You're signed in.")
     await expectSignedIn(world, login, ada)
     await ada.waitForMessage(acme.bot, (message) => APPROVED.test(message.text))
     await expectNothingLeft()
@@ -190,7 +190,7 @@ describe('a question that could not be sent', () => {
     expect(last?.text).toMatch(APPROVED)
     if (!stale) throw new Error('there is no first question')
     const late = await botApi.waitForAnswer(ada.tap(stale, 'Deny'))
-    expect(late.text).toBe('This has already been answered.')
+    expect(late.text).toBe('This sign-in has already been answered.')
     // Nobody knew of this one, and now it asks no more either.
     await until(() => ada.chat(acme.bot).every(({ buttons }) => buttons.length === 0))
     expect(ada.chat(acme.bot)[0]?.text).toMatch(APPROVED)
@@ -258,7 +258,7 @@ describe('a question that could not be sent', () => {
     await called('sendMessage', 1)
     await expectNothingLeft()
     await expectNobody(world, login)
-    expect(world.app.log.some((line) => line.includes('was given up'))).toBe(true)
+    expect(world.app.log.some((line) => line.includes('sign-in message not delivered'))).toBe(true)
   })
 
   test('for a long time by one bot keeps no other waiting', async () => {
@@ -526,7 +526,7 @@ describe('while the disk takes nothing', () => {
     await expectNobody(world, login)
     unlock(app)
     await turnUntil(world, () => botApi.answersTo(tap).length > 0)
-    expect(botApi.answersTo(tap)).toMatchObject([{ text: 'You are signed in.' }])
+    expect(botApi.answersTo(tap)).toMatchObject([{ text: "You're signed in." }])
     await expectSignedIn(world, login, ada)
     await ada.waitForMessage(acme.bot, ({ text }) => APPROVED.test(text))
     await expectNothingLeft()

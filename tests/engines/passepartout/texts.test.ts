@@ -112,10 +112,10 @@ describe('a prompt', () => {
         'IP address: 2001:db8::1',
         'Time: 14:02 UTC',
         '',
-        'Go on only if you have just started this yourself.',
-        'The staff never asks you to approve a sign-in for them, and nobody else should. Whoever does wants to get into your account.',
+        'Continue only if you just started this sign-in yourself.',
+        "Support will never ask you to approve a sign-in. If someone asks you to, they're trying to get into your account.",
         '',
-        'Is it you? Tap “Approve”. If in doubt, tap “Deny”.',
+        "Is this you? Tap “Approve”. If you're not sure, tap “Deny”.",
       ].join('\n'),
     )
   })

@@ -101,7 +101,7 @@ describe('a mail', () => {
         state: 'failed',
         tries: 0,
         body: null,
-        lastError: 'it expired before it could be sent',
+        lastError: 'expired before it could be sent',
         endedAt: world.clock.now(),
       })
     expect(world.read(good)?.state).toBe('sent')
@@ -122,7 +122,7 @@ describe('a mail', () => {
     const good = await world.send('grace@example.com')
 
     expect(world.read(broken)).toMatchObject({ state: 'failed' })
-    expect(world.read(broken)?.lastError).toContain('cannot be opened')
+    expect(world.read(broken)?.lastError).toContain('cannot be decrypted')
     expect(world.read(good)?.state).toBe('sent')
   })
 
@@ -264,7 +264,7 @@ describe('a process that dies while it sends', () => {
     await dead.mail.idle()
 
     expect(interrupted).toMatchObject({ state: 'waiting', tries: 1 })
-    expect(interrupted?.lastError).toContain('ended before the mail server had answered')
+    expect(interrupted?.lastError).toContain('stopped before the mail server responded')
     expect(next.read(id)).toMatchObject({ state: 'sent', tries: 2 })
     expect(server.received.map(({ parsed }) => parsed.messageId)).toEqual([`<${id}@example.org>`])
   })
@@ -304,7 +304,7 @@ describe('a server for mail', () => {
     expect(world.read(late)).toMatchObject({
       state: 'failed',
       body: null,
-      lastError: 'it expired before it could be sent',
+      lastError: 'expired before it could be sent',
     })
   })
 

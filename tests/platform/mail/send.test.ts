@@ -360,7 +360,7 @@ describe('a server that', () => {
     expect(before).toBe('leased')
     expect(world.read(id)).toMatchObject({
       state: 'waiting',
-      lastError: 'the mail server did not take it within 30 seconds',
+      lastError: 'the mail server did not accept it within 30 seconds',
     })
   })
 
@@ -383,5 +383,5 @@ test('a server that is stopped cuts a try short, and the mail waits', async () =
   await stopped
 
   expect(world.read(id)).toMatchObject({ state: 'waiting', tries: 1 })
-  expect(world.read(id)?.lastError).toContain('this server was stopped')
+  expect(world.read(id)?.lastError).toContain('Gatehouse was stopped')
 })

@@ -4,18 +4,18 @@ import { containerOf, indexForNew, isInside, lastOf, memberOf, valueAt } from '.
 import type { Pointer } from './pointer.ts'
 import { saysTheSame } from './same.ts'
 
-/** How far a document may grow, at no time beyond it. */
+/** Size limits that the document must not exceed at any point of the patch. */
 export interface Room {
-  /** As JSON in UTF-8. */
+  /** Maximum size as JSON in UTF-8 bytes. */
   mostBytes: number
-  /** Of objects and arrays, the document being the first. */
+  /** Maximum nesting of objects and arrays; the document itself is the first level. */
   mostLevels: number
 }
 
 export type Draft = ReturnType<typeof createDraft>
 
 /**
- * A copy of a document, for the operations of RFC 6902 to be carried out on. One that cannot be
+ * A copy of a document that RFC 6902 operations are applied to. An operation that cannot be applied
  * throws `invalid` and may leave the draft half changed.
  */
 export function createDraft(original: JsonObject, { mostBytes, mostLevels }: Room) {
@@ -23,8 +23,8 @@ export function createDraft(original: JsonObject, { mostBytes, mostLevels }: Roo
   const document: JsonObject = JSON.parse(written)
 
   /**
-   * What the document takes, or a byte more for each operation: whether a comma comes and goes
-   * with a value is not looked at. To measure the document each time would take too long.
+   * An upper bound of the document's size: commas are not accounted for exactly, at most a byte per
+   * operation. Measuring the document after each operation would be too slow.
    */
   let bytes = Buffer.byteLength(written)
   let bytesCarried = 0
@@ -36,7 +36,10 @@ export function createDraft(original: JsonObject, { mostBytes, mostLevels }: Roo
     }
   }
 
-  /** A large value carried about over and over leaves a small document, but takes long. */
+  /**
+   * Copying a large value repeatedly can leave a small document but takes time, so it counts
+   * against a budget.
+   */
   function carry(value: Json): Json {
     bytesCarried += jsonBytes(value)
     if (bytesCarried > mostBytes) {
@@ -67,7 +70,7 @@ export function createDraft(original: JsonObject, { mostBytes, mostLevels }: Roo
     }
   }
 
-  /** Removes a value; its size is not given back, as it may come in again elsewhere. */
+  /** Removes a value. Its size is not subtracted, because a move may insert it elsewhere. */
   function take(path: Pointer): Json {
     const value = valueAt(document, path)
     const container = containerOf(document, path)
@@ -96,7 +99,7 @@ export function createDraft(original: JsonObject, { mostBytes, mostLevels }: Roo
     else container[lastOf(path)] = JSON.parse(text)
   }
 
-  /** Where it goes is looked up once it is gone: what was behind it has moved up. */
+  /** Resolves the target after the removal, because array items behind the source have shifted. */
   function move(from: Pointer, path: Pointer) {
     if (isInside(path, from))
       throw invalid('a value cannot be moved into itself', { rule: 'not_allowed' })
@@ -115,6 +118,6 @@ export function createDraft(original: JsonObject, { mostBytes, mostLevels }: Roo
   return { document, add, remove, replace, move, copy, test }
 }
 
-/** What a value in a container takes beside its own bytes: its name, a colon, a comma. */
+/** The bytes that a member needs besides its value: name, colon and comma. */
 const bytesBeside = (container: JsonObject | Json[], token: string): number =>
   Array.isArray(container) ? 1 : jsonBytes(token) + 2

@@ -4,15 +4,15 @@ import type { JsonObject } from './json.ts'
 import { describe, type Operation, type Refusal, readOperation } from './operation.ts'
 
 export interface PatchRules extends Room {
-  /** Asked about each place that an operation names, `from` too, with its tokens decoded. */
+  /** Called for every pointer of an operation, including `from`, with decoded tokens. */
   refusal: Refusal
   mostOperations: number
 }
 
 /**
- * RFC 6902: a copy of the document with all operations carried out. If one of them cannot be,
- * throws `invalid` with a message that begins with it, counted from 0:
- * `operation 2 (replace /traits/email): …`.
+ * Applies a JSON Patch (RFC 6902) to a copy of the document. If an operation fails, throws
+ * `invalid` with a message that starts with its index, counted from 0: `operation 2 (replace
+ * /traits/email): …`.
  */
 export function applyJsonPatch(
   document: JsonObject,

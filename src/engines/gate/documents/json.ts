@@ -1,11 +1,13 @@
 import { invalid } from '../../../platform/errors.ts'
 
-/** What JSON can say. */
+/** Any JSON value. */
 export type Json = null | boolean | number | string | Json[] | JsonObject
 
 export type JsonObject = { [name: string]: Json }
 
-/** Levels of objects and arrays, the outermost being the first: as many as a body may have. */
+/**
+ * Maximum nesting of objects and arrays, as for request bodies; the outermost is the first level.
+ */
 export const MOST_LEVELS = 64
 
 export const isJsonObject = (value: unknown): value is JsonObject =>
@@ -14,7 +16,7 @@ export const isJsonObject = (value: unknown): value is JsonObject =>
 /** Bytes of its JSON in UTF-8. */
 export const jsonBytes = (value: Json): number => Buffer.byteLength(JSON.stringify(value))
 
-/** How many levels of objects and arrays a value has, none if it is neither. */
+/** The nesting depth of objects and arrays; 0 for any other value. */
 export function levelsOf(value: Json): number {
   if (typeof value !== 'object' || value === null) return 0
   let below = 0
@@ -24,8 +26,8 @@ export function levelsOf(value: Json): number {
 }
 
 /**
- * Throws `invalid`, naming the member, unless the value is an object that
- * can be kept: small enough, and the same when it is read again.
+ * Throws `invalid`, naming the field, unless the value is an object that can be stored: within the
+ * size limit, and unchanged after a round trip through JSON.
  */
 export function checkJsonObject(
   value: unknown,
@@ -39,7 +41,7 @@ export function checkJsonObject(
   }
 }
 
-/** The same for a value of any kind and size. */
+/** The same check for values of any type and size. */
 export function checkJson(value: unknown, field: string): asserts value is Json {
   requireKeepable(value, field, 1)
 }

@@ -1,9 +1,9 @@
 import { isJsonObject, type Json } from './json.ts'
 
 /**
- * RFC 7396: members of the patch replace those of the target, null deletes them, objects are
- * merged. Neither argument is changed. The outcome is nested no deeper than the deeper of the two.
- * A member named `__proto__` is one like any other.
+ * Applies a JSON Merge Patch (RFC 7396): members replace those of the target, null deletes them,
+ * and objects are merged. Neither argument is changed. The result is nested no deeper than the
+ * deeper of the two. A member named `__proto__` is treated like any other.
  */
 export function mergePatch(target: Json, patch: Json): Json {
   if (!isJsonObject(patch)) return patch
@@ -12,6 +12,6 @@ export function mergePatch(target: Json, patch: Json): Json {
     if (value === null) members.delete(name)
     else members.set(name, mergePatch(members.get(name) ?? null, value))
   }
-  // Defines members where an assignment would set the prototype.
+  // Defines members, because an assignment would set the prototype.
   return Object.fromEntries(members)
 }

@@ -2,18 +2,20 @@ import { fail, invalid } from '../../../platform/errors.ts'
 import { checkJson, isJsonObject, type Json, type JsonObject } from './json.ts'
 import { isPointer, type Pointer, readPointer, shortened } from './pointer.ts'
 
-/** One step of a JSON Patch. */
+/** One operation of a JSON Patch. */
 export type Operation =
   | { op: 'add' | 'replace' | 'test'; path: Pointer; value: Json }
   | { op: 'remove'; path: Pointer }
   | { op: 'move' | 'copy'; path: Pointer; from: Pointer }
 
-/** Why a place may be neither changed nor read, or undefined where it may. */
+/** The reason why a pointer may be neither read nor changed, or undefined if it may. */
 export type Refusal = (tokens: Pointer) => string | undefined
 
 const NAMES = ['add', 'remove', 'replace', 'move', 'copy', 'test'] as const
 
-/** Throws `invalid` unless it is one. Members that RFC 6902 does not know are ignored. */
+/**
+ * Reads an operation; throws `invalid` if it is malformed. Members unknown to RFC 6902 are ignored.
+ */
 export function readOperation(sent: unknown, refusal: Refusal): Operation {
   if (!isJsonObject(sent)) throw invalid('must be a JSON object', { rule: 'type' })
   const op = NAMES.find((name) => name === sent.op) ?? fail(UNKNOWN)
@@ -25,7 +27,7 @@ export function readOperation(sent: unknown, refusal: Refusal): Operation {
 
 const UNKNOWN = invalid(`must be one of ${NAMES.join(', ')}`, { field: 'op', rule: 'choice' })
 
-/** What was asked for, in words, as far as that can be told. */
+/** Describes an operation for error messages, even if it is malformed. */
 export function describe(sent: unknown): string {
   if (!isJsonObject(sent)) return ''
   const { op, path, from } = sent
@@ -46,13 +48,13 @@ function placeNamed(sent: JsonObject, member: 'path' | 'from', refusal: Refusal)
   return tokens
 }
 
-/** In whatever document. */
+/** Pointers that are refused in every document. */
 function refusedAnywhere(tokens: Pointer): string | undefined {
   if (tokens.length === 0) return 'the whole document cannot be patched'
   return tokens.includes('__proto__') ? '__proto__ is a reserved member name' : undefined
 }
 
-/** Null is a value; a missing member is a mistake. */
+/** The operation's value. Null is a value; a missing member is an error. */
 function valueIn(sent: JsonObject): Json {
   if (!Object.hasOwn(sent, 'value'))
     throw invalid('is required', { field: 'value', rule: 'required' })

@@ -3,8 +3,8 @@ import { isJsonObject, type Json, type JsonObject } from './json.ts'
 import { type Pointer, shortened, showPointer } from './pointer.ts'
 
 /**
- * The value at a place; throws `invalid` if there is none. Own members alone exist: neither the
- * `length` of an array nor what objects inherit.
+ * The value at a pointer; throws `invalid` if there is none. Only own members exist: neither the
+ * `length` of an array nor inherited properties.
  */
 export function valueAt(document: Json, path: Pointer): Json {
   let value = document
@@ -17,7 +17,7 @@ export function valueAt(document: Json, path: Pointer): Json {
   return value
 }
 
-/** The object or array that a place is in, whether or not anything is there. */
+/** The object or array that contains a location, whether or not the location exists. */
 export function containerOf(document: Json, path: Pointer): JsonObject | Json[] {
   const outer = path.slice(0, -1)
   const container = valueAt(document, outer)
@@ -38,7 +38,7 @@ function below(value: Json, token: string): Json | undefined {
 export const memberOf = (object: JsonObject, name: string): Json | undefined =>
   Object.hasOwn(object, name) ? object[name] : undefined
 
-/** Where in an array to insert; `-` stands for its end. */
+/** The array index at which to insert; `-` means the end. */
 export function indexForNew(array: readonly Json[], token: string): number {
   const index = token === '-' ? array.length : readIndex(token)
   if (index <= array.length) return index

@@ -1,7 +1,7 @@
-/** The tokens of a JSON Pointer (RFC 6901), the empty list being the whole document. */
+/** The tokens of a JSON Pointer (RFC 6901). The empty list is the whole document. */
 export type Pointer = readonly string[]
 
-/** A tilde that stands for nothing. */
+/** A tilde that is not part of an escape sequence. */
 const STRAY_TILDE = /~(?![01])/
 
 export const isPointer = (text: string): boolean =>
@@ -9,10 +9,10 @@ export const isPointer = (text: string): boolean =>
 
 export const readPointer = (text: string): Pointer => text.split('/').slice(1).map(decode)
 
-/** In this order, as `~01` says `~1`. */
+/** The order matters: `~01` must decode to `~1`. */
 const decode = (token: string) => token.replaceAll('~1', '/').replaceAll('~0', '~')
 
-/** For people: a long one is cut off. */
+/** A pointer for error messages, truncated if long. */
 export const showPointer = (tokens: Pointer): string =>
   shortened(tokens.map((token) => `/${encode(token)}`).join(''))
 

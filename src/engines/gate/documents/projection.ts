@@ -6,12 +6,12 @@ import { type Pointer, showPointer } from './pointer.ts'
 const PARTS = ['traits', 'metadata_public', 'state'] as const
 
 /**
- * What of an identity can be patched. A patch may leave out a part or make anything of it: what
- * comes out is to be checked like something that was sent.
+ * The parts of an identity that can be patched. A patch may remove a part or replace it with
+ * anything, so the result must be validated like new input.
  */
 export type Projection = { [name in (typeof PARTS)[number]]?: Json }
 
-/** Two documents, and beside them the names of members, the address and the tenant. */
+/** Room for two documents, plus member names, the address and the tenant. */
 const MOST_BYTES = 2 * LARGEST_DOCUMENT + 4096
 
 const RULES: PatchRules = {
@@ -21,15 +21,15 @@ const RULES: PatchRules = {
   mostLevels: MOST_LEVELS,
 }
 
-/** RFC 6902 on an identity; throws `invalid`, naming the operation that is to blame. */
+/** Applies a JSON Patch to an identity; throws `invalid`, naming the operation at fault. */
 export const patchIdentity = (projection: Projection, operations: unknown): Projection =>
   applyJsonPatch(projection, operations, RULES)
 
-/** Whether a patch that was carried out sets the state, be it to what it was before. */
+/** Whether an applied patch sets the state, even to the same value. */
 export const setsState = (operations: readonly unknown[]): boolean =>
   operations.some((one) => isJsonObject(one) && one.op !== 'test' && one.path === '/state')
 
-/** Only the three parts can be patched, by exactly these names, and not the tenant. */
+/** Allows only the three patchable parts by their exact names, and never the tenant. */
 function refusal([part = '', name]: Pointer): string | undefined {
   if (!PARTS.some((known) => known === part)) return cannotBePatched(part)
   return part === 'traits' && name === 'tenant_id' ? cannotBePatched(part, name) : undefined

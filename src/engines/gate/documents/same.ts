@@ -1,6 +1,6 @@
 import { isJsonObject, type Json, type JsonObject } from './json.ts'
 
-/** Whether two values say the same, in whatever order their members stand. */
+/** Whether two values are equal, regardless of the order of members. */
 export function saysTheSame(one: Json, other: Json): boolean {
   if (Array.isArray(one)) return Array.isArray(other) && sameItems(one, other)
   if (isJsonObject(one)) return isJsonObject(other) && sameMembers(one, other)

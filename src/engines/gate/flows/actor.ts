@@ -1,4 +1,4 @@
 import type { Actor } from '../../../platform/audit/index.ts'
 
-/** Who acts when people change something about their own account. */
+/** The actor for changes that users make to their own account. */
 export const byThemselves = ({ id }: { id: string }): Actor => ({ kind: 'person', id })

@@ -10,9 +10,9 @@ import type { FlowKeeper } from './flow.ts'
 export type AddressProof = ReturnType<typeof createAddressProof>
 
 /**
- * What follows once the owner of an account has shown that a mailbox is theirs. Always within a
- * commit, and never for somebody who has shown the mailbox alone: whoever made the account may be
- * somebody else.
+ * What follows once the account's owner has proven control of a mailbox. Always runs within a
+ * commit, and never when only the mailbox is proven: someone else may have created the account with
+ * that address.
  */
 export function createAddressProof(parts: { store: Store; people: People; keeper: FlowKeeper }) {
   const { store, people, keeper } = parts
@@ -20,14 +20,19 @@ export function createAddressProof(parts: { store: Store; people: People; keeper
   const isProven = ({ tenantId, id }: Pick<IdentityRow, 'tenantId' | 'id'>): boolean =>
     store.addresses.of(tenantId, id)?.verifiedAt !== null
 
-  /** Ends a verification: the address is proven, and moved to first where that was asked for. */
+  /**
+   * Completes a verification: marks the address as verified, and makes it the account's address if
+   * a change was requested.
+   */
   function confirm(flow: FlowRow, person: IdentityRow, address: string): FlowRow {
     const owner = keeper.internalOf(flow).addressChange ? moved(person, address) : person
     if (owner.email === address) people.prove(owner)
     return keeper.complete(flow, { state: 'passed_challenge' })
   }
 
-  /** The address was free when the code went out, which may be a while ago. */
+  /**
+   * Changes the address. It was available when the code was sent, but may have been taken since.
+   */
   function moved(person: IdentityRow, email: string): IdentityRow {
     if (person.email === email) return person
     if (store.identities.byEmail(person.tenantId, email)) throw complain(4900010)
@@ -35,7 +40,7 @@ export function createAddressProof(parts: { store: Store; people: People; keeper
     return people.change(person, byThemselves(person), { traits })
   }
 
-  /** The person has signed in for a verification that waited for that. */
+  /** Resumes a verification that required a sign-in first. */
   function resume(flow: FlowRow, person: IdentityRow) {
     const { mailbox } = keeper.internalOf(flow)
     if (flow.completedAt !== null || keeper.isExpired(flow)) return

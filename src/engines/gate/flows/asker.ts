@@ -2,7 +2,10 @@ import { addressKey } from '../../../platform/address-key.ts'
 import type { Asker } from '../passwords/index.ts'
 import type { Client } from './client.ts'
 
-/** Who has a password looked at. Behind a server with a key there are many people, and no address. */
+/**
+ * The party that a password check is attributed to. A server with a key represents many users, so
+ * no IP address counts.
+ */
 export const askerOf = (
   { tenantId }: { tenantId: string },
   { hasKey, ipAddress }: Client,

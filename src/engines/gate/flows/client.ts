@@ -1,20 +1,23 @@
 import type { Language } from '../model/flows.ts'
 
-/** Who sends a form, as far as that can be told. */
+/** The sender of a form, as far as it is known. */
 export interface Client {
-  /** A browser that shows our pages, or a program that reads JSON. */
+  /** `page` for a browser on the hosted pages, `json` for a program. */
   wants: 'page' | 'json'
   ipAddress: string | null
   userAgent: string | null
-  /** Undefined when it has asked for none that there is. */
+  /** Undefined if none of the requested languages is supported. */
   language: Language | undefined
-  /** SHA-256 of the cookie by which a browser is known again. */
+  /** SHA-256 of the cookie that identifies the browser. */
   browserHash: string | null
-  /** The session that somebody says is theirs. */
+  /** The session token that the client sent; not verified yet. */
   sessionToken: string | undefined
-  /** It has a key of the tenant: its address is that of a server, and says nothing of people. */
+  /**
+   * Whether the client has an API key of the tenant. Its IP address is then that of a server and
+   * says nothing about users.
+   */
   hasKey: boolean
 }
 
-/** What is kept of a device with the session that begins on it. */
+/** The device data stored with a new session. */
 export const deviceOf = ({ ipAddress, userAgent }: Client) => ({ ipAddress, userAgent })

@@ -11,7 +11,7 @@ import type { Stepped } from './kinds/kind.ts'
 import type { Submission } from './submission.ts'
 import type { Throttle } from './throttle.ts'
 
-/** A form, and who sent it. */
+/** A form, and the client that sent it. */
 interface Sent {
   input: Submission
   client: Client
@@ -19,7 +19,7 @@ interface Sent {
 
 export type CodeSteps = ReturnType<typeof createCodeSteps>
 
-/** The two steps of whatever goes by a mailed code: it is sent, and it comes back. */
+/** The two steps of every emailed code: sending it, and redeeming it. */
 export function createCodeSteps(parts: {
   db: Db
   store: Store
@@ -30,8 +30,8 @@ export function createCodeSteps(parts: {
   const { db, store, keeper, codes, throttle } = parts
 
   /**
-   * To whoever has the address and may sign in by this flow. The answer is the same where nobody
-   * has it.
+   * Sends a code to the account with the address, if it may sign in by this flow. The response is
+   * the same if no account has the address.
    */
   async function sendToHolder(
     flow: FlowRow,
@@ -45,16 +45,15 @@ export function createCodeSteps(parts: {
       const person = store.identities.byEmail(flow.tenantId, address)
       const isMeant = current.identityId === null || current.identityId === person?.id
       const isGood = person?.state === 'active' && isMeant
-      const withheld = isGood ? undefined : 'nobody who could sign in has this address'
+      const withheld = isGood ? undefined : 'no account that can sign in has this address'
       return codes.send(current, { ...sending, address, person, withheld })
     })
     return { is: 'flow', flow: sent }
   }
 
   /**
-   * Does what a right code is good for, within the commit that uses it up. A try that leads
-   * nowhere is kept all the same, and is complained about; so is a code for which `use` finds
-   * nothing to do.
+   * Runs `use` within the commit that consumes a correct code. A failed attempt is stored and
+   * reported as a field error; so is a code for which `use` has nothing to do.
    */
   async function redeem<T extends object>(
     flow: FlowRow,
@@ -79,7 +78,7 @@ export function createCodeSteps(parts: {
     return used
   }
 
-  /** The same for a code of somebody known, unless what it was for has ended since. */
+  /** The same for a code of a known identity, unless its purpose has become void since. */
   const redeemOwn = <T extends object>(
     flow: FlowRow,
     sent: Sent,

@@ -18,48 +18,53 @@ import type { Throttle } from './throttle.ts'
 import type { MessageId } from './ui/messages.ts'
 
 const DIGITS = 6
-/** Codes that may be typed in within one flow; none is looked at after that. */
+/** Maximum number of codes that can be entered in one flow. */
 const MOST_TRIES = 5
 const KEPT = 'gate codes'
 /**
- * The least that a link works. Longer than an address may have to wait for its next mail: so there
- * is always a link that works in a mailbox that gets no further mail for now.
+ * Minimum lifetime of a link. It exceeds the longest wait between two mails to an address, so a
+ * mailbox that receives no further mail for now still has a working link.
  */
 const LINK_MS = 30 * 60_000
-/** Mails that let people in. However many mails of other kinds there were, these are sent. */
+/** Mails that let users back in. They are sent regardless of how many other mails were sent. */
 const WAYS_IN: ReadonlySet<string> = new Set(['recovery', 'login'])
 
-/** A code that is to go out. */
+/** A code to be sent. */
 export interface Sending {
   address: string
-  /** Who has the address, if anybody. */
+  /** The identity with the address, if there is one. */
   person: IdentityRow | undefined
-  /** Why nobody is written to, and the code is good for nobody; undefined when a mail goes out. */
+  /** The reason why no mail is sent and the code is invalid; undefined if the mail is sent. */
   withheld?: string | undefined
-  /** Of the mail, by which it is counted; that of the flow unless given. */
+  /** The mail kind for rate limits; that of the flow by default. */
   kind?: string
-  /** Unless it is to be good for longer than codes are. */
+  /** Overrides the default lifetime of codes. */
   expiresAt?: number
-  /** Who asks for it; undefined for a tenant's server, which has limits of its own. */
+  /**
+   * The client that requests the mail; undefined for a tenant's server, which has its own limits.
+   */
   client?: Client
   /**
-   * Where the link of the mail leads: to a flow of its own that only the mailbox knows, or to this
-   * flow where nobody else knows it. Without it the mail has no link.
+   * Target of the link in the mail: a separate flow known only to the mailbox, or this flow if no
+   * one else knows it. If omitted, the mail has no link.
    */
   link?: 'own flow' | 'this flow'
-  /** Whether it is no matter that it is too soon for this mail: the link of the latest one works. */
+  /**
+   * Whether to skip the mail instead of failing when it is too soon for another one, because the
+   * link in the latest mail still works.
+   */
   latestWorks?: boolean
-  /** Whether codes that the person was sent before at this address, for the same purpose, stop working. */
+  /** Whether codes sent to this address earlier for the same purpose become invalid. */
   replacesEarlier?: boolean
   letter: (letters: Letters, about: WrittenAbout) => { subject: string; text: string; html: string }
 }
 
-/** What a mail says, besides its words. */
+/** The values that a mail contains besides its wording. */
 interface WrittenAbout {
   tenantName: string
   code: string
   lifetimeMs: number
-  /** Empty in a mail without one. */
+  /** Empty in a mail without a link. */
   link: string
   linkLifetimeMs: number
 }
@@ -71,9 +76,10 @@ export type Checked =
 export type Codes = ReturnType<typeof createCodes>
 
 /**
- * Six digits that go out by mail and come back within the same flow, and links that work in any
- * browser. All of it runs within a commit. Whether somebody has an address shows in nothing but the mailbox: a code for nobody is
- * made, kept, counted and written like any other, and not sent.
+ * Six-digit codes that are emailed and entered in the same flow, and links that work in any
+ * browser. Everything runs within a commit. Only the mailbox reveals whether an address has an
+ * account: without one, a code is created, stored, counted and written like any other, but not
+ * sent.
  */
 export function createCodes(parts: {
   db: Db
@@ -91,9 +97,9 @@ export function createCodes(parts: {
   const { urlOf, lifetimeMs } = parts
 
   /**
-   * Takes the place of whatever code the flow had before. Throws when it is too soon for another
-   * mail; not so where the link of the latest one in the mailbox works, so that strangers who ask for
-   * mails keep nobody from going on.
+   * Replaces the flow's previous code. Throws when it is too soon for another mail, unless the
+   * latest link in the mailbox still works, so that strangers who request mails cannot lock out the
+   * owner.
    */
   function send(flow: FlowRow, sending: Sending): FlowRow {
     const waitMs = waitFor(flow, sending)
@@ -104,7 +110,7 @@ export function createCodes(parts: {
     return keeper.save(flow, { state: 'sent_email', address, active: 'code', notices: null })
   }
 
-  /** The address first: a client that is put off for it keeps its own share. */
+  /** Checks the limit of the address first, so that a rejected client keeps its own allowance. */
   function waitFor({ tenantId, kind: flowKind }: FlowRow, sending: Sending): number {
     const { address, client, kind = flowKind } = sending
     const allowance = mail.sharedAllowance(tenantId, address, clock.now(), kind)
@@ -112,7 +118,7 @@ export function createCodes(parts: {
     return client === undefined ? 0 : throttle.mailWait(client, { tenantId, kind, address })
   }
 
-  /** A code that went to one address is not to be typed in where another one is shown. */
+  /** A code sent to one address must not be accepted for another one. */
   function forgetOther({ tenantId, id, address }: FlowRow, sending: Sending) {
     if (address !== sending.address) store.codes.removeOfFlow(tenantId, id)
   }
@@ -122,7 +128,7 @@ export function createCodes(parts: {
     const { address, client, kind = flow.kind } = sending
     const now = clock.now()
     if (client) db.afterCommit(() => throttle.mailed(client, { tenantId, kind, address }))
-    // Asked for everybody, so that all answers take the same time.
+    // Computed for every address, so that all responses take the same time.
     const pestering = pestered(tenantId, address, now)
     const withheld = sending.withheld ?? (WAYS_IN.has(kind) ? undefined : pestering)
     const owner = withheld === undefined ? sending.person : undefined
@@ -155,7 +161,7 @@ export function createCodes(parts: {
     })
   }
 
-  /** Undefined for a mail without one. */
+  /** The link of a mail; undefined for a mail without one. */
   function linkFor(
     flow: FlowRow,
     { address, link, expiresAt: given }: Sending,
@@ -199,8 +205,8 @@ export function createCodes(parts: {
   }
 
   /**
-   * What a typed code is good for. Each look counts before it is taken, and is to be kept even if
-   * it leads nowhere: the verdict is returned and not thrown. A right code is good this once.
+   * Checks an entered code. Each attempt counts before the code is compared and must be stored even
+   * if it fails, so the result is returned and not thrown. A correct code works once.
    */
   function check(flow: FlowRow, typed: string): Checked & { flow: FlowRow } {
     if (flow.tries >= MOST_TRIES) return { verdict: 'spent', flow }
@@ -218,7 +224,7 @@ export function createCodes(parts: {
   return { send, check }
 }
 
-/** What is said of a code that was not taken. */
+/** The message for a code that was not accepted. */
 export const complaintOf = (kind: FlowKind, { verdict }: Pick<Checked, 'verdict'>): MessageId =>
   verdict === 'spent' ? 4900001 : WRONG_CODE[kind]
 

@@ -18,31 +18,31 @@ import { complain, FlowRefusal } from './failure.ts'
 import type { FlowKeeper, PendingAccount } from './flow.ts'
 import { withQuery } from './return-to.ts'
 
-/** How long the code is good that a tenant exchanges for the session. */
+/** How long a tenant can exchange the code for the session, in milliseconds. */
 export const EXCHANGE_MS = 5 * 60_000
 
-/** How somebody has just shown who they are. */
+/** The proof of identity that a user has just given. */
 export interface Proof {
   method: 'password' | 'code' | 'oidc' | 'totp' | 'lookup_secret'
   aal: AssuranceLevel
   provider?: string
 }
 
-/** Somebody is signed in, or on the way there. */
+/** The result of a sign-in that is complete, or that still requires a second factor. */
 export interface Completed {
   is: 'signed_in'
   person: IdentityRow
-  /** Undefined where the session is one that began earlier and nobody has told its token. */
+  /** Undefined if the session already existed, because its token is not stored. */
   token: string | undefined
   session: SessionDetail
-  /** No session to be relied on yet. */
+  /** Whether the session is not usable before the second factor. */
   owesSecondFactor: boolean
   continueWith: ContinueWith[]
-  /** Where a browser goes on; undefined for a program. */
+  /** Where a browser continues; undefined for a program. */
   next: string | undefined
 }
 
-/** Somebody, as far as they have shown who they are. */
+/** An identity and the proof given so far. */
 interface SoFar {
   token: string | undefined
   session: SessionDetail
@@ -51,7 +51,7 @@ interface SoFar {
 
 export type Completion = ReturnType<typeof createCompletion>
 
-/** The end of a sign-in, whichever way it was: always within the commit that checked the proof. */
+/** Completes every kind of sign-in, always within the commit that checked the proof. */
 export function createCompletion(parts: {
   store: Store
   clock: Clock
@@ -63,13 +63,13 @@ export function createCompletion(parts: {
   linking: Linking
   proof: AddressProof
   events: Events
-  /** The page of a flow. */
+  /** The hosted page of a flow. */
   hostedUrl: (flow: FlowRow) => string
 }) {
   const { store, clock, audit, people, keeper, sessions, credentials } = parts
   const { linking, proof, events, hostedUrl } = parts
 
-  /** A sign-in of somebody known: a new session, or a stronger one. */
+  /** Signs in an existing identity: creates a session or raises its level. */
   function signIn(flow: FlowRow, person: IdentityRow, proof: Proof, client: Client): Completed {
     if (person.state === 'inactive') throw complain(4010011)
     if (flow.identityId !== null && flow.identityId !== person.id) throw complain(4000006)
@@ -108,12 +108,12 @@ export function createCompletion(parts: {
   const isOwed = (person: IdentityRow, session: SessionDetail): boolean =>
     sessions.owes(sessionRow(person, session))
 
-  /** A sign-up: whoever has just become known is signed in at once. */
+  /** Completes a registration: signs the new identity in. */
   function signUp(flow: FlowRow, person: IdentityRow, proof: Proof, client: Client): Completed {
     return finished(flow, person, { ...opened(person, proof, client), proof }, client)
   }
 
-  /** One factor is not enough: the flow is over, and another one asks for the second. */
+  /** Requires a second factor: completes this flow and starts another one for it. */
   function asked(flow: FlowRow, person: IdentityRow, so: SoFar, client: Client): Completed {
     const { wants, browserHash } = client
     const second = keeper.begin({
@@ -128,18 +128,18 @@ export function createCompletion(parts: {
       browserHash: wants === 'page' ? browserHash : null,
       internal: { pendingAccount: pendingOf(flow, person) },
     })
-    // Whoever goes back to the form before is led on.
+    // Leads the browser on if it returns to the previous form.
     keeper.save(flow, { nextFlowId: second.id })
     return ended(flow, person, { ...so, owesSecondFactor: true, next: hostedUrl(second) })
   }
 
-  /** An account that waits for its holder, and for nobody else, to show who they are. */
+  /** The pending social account that waits for its holder to sign in. */
   const pendingOf = (flow: FlowRow, { id }: IdentityRow): PendingAccount | undefined =>
     flow.identityId === id ? keeper.internalOf(flow).pendingAccount : undefined
 
   /**
-   * Who they are is beyond doubt: a browser goes on to what asked for it, back to the app, or, with
-   * no app to go back to, to the person's account.
+   * Sends the browser on after a complete sign-in: to the flow that required it, back to the app
+   * or, if there is none, to the account page.
    */
   function finished(flow: FlowRow, person: IdentityRow, so: SoFar, client: Client): Completed {
     const of = { ...so, owesSecondFactor: false }
@@ -156,7 +156,10 @@ export function createCompletion(parts: {
     return ended(flow, person, { ...of, next })
   }
 
-  /** The settings of whoever has just signed in, for this browser alone. It says whose they are. */
+  /**
+   * The settings flow of the user who just signed in, bound to this browser. Its page names the
+   * account.
+   */
   function accountPage(
     { tenantId, kind, language }: FlowRow,
     person: IdentityRow,
@@ -176,7 +179,7 @@ export function createCompletion(parts: {
     return hostedUrl(settings)
   }
 
-  /** The browser takes a code along that is good once, and never the token. */
+  /** Gives the browser a code that works once, and never the token. */
   function handOver(flow: FlowRow, sessionId: string): string {
     const code = mintSecret()
     keeper.save(flow, {
@@ -207,9 +210,8 @@ export function createCompletion(parts: {
   }
 
   /**
-   * Somebody has shown that a mailbox is theirs, and nothing else. Where the address was never
-   * proven, whoever made the account may have been somebody else: all that they have left there is
-   * taken away, so that they cannot come back by it.
+   * Accepts the proof of a mailbox alone. If the address was never verified, someone else may have
+   * created the account, so all credentials are removed and they cannot come back.
    */
   function proveByMailbox(person: IdentityRow): IdentityRow {
     if (proof.isProven(person)) return person

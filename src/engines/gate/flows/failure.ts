@@ -1,24 +1,22 @@
-import { AppError, type ErrorKind } from '../../../platform/errors.ts'
+import { AppError, type ErrorKind, type FieldError } from '../../../platform/errors.ts'
 import type { MessageId } from './ui/messages.ts'
 
-/** One thing that is wrong with what was sent, said beside the field that it is wrong with. */
-export interface Complaint {
+/** A field error of a flow: `field` is the name of a node, and its message has an id. */
+export interface Complaint extends Pick<FieldError, 'field'> {
   id: MessageId
-  /** Name of a node; without one it is said of the form as a whole. */
-  field?: string
   context?: Record<string, unknown>
 }
 
 /**
- * A form that cannot be taken as it is: the flow is shown again, with what is wrong. Thrown from
- * within a commit it undoes what was done there.
+ * A form that is rejected: the flow is shown again with the errors. Throwing it within a commit
+ * rolls the commit back.
  */
 export class FlowFailure extends Error {
   override name = 'FlowFailure'
 
   constructor(
     readonly complaints: Complaint[],
-    /** 422, or 429 where the same may be right later. */
+    /** 422, or 429 if the same form may succeed later. */
     readonly status: 422 | 429 = 422,
     readonly retryAfterMs?: number,
   ) {
@@ -29,7 +27,7 @@ export class FlowFailure extends Error {
 export const complain = (id: MessageId, rest: Omit<Complaint, 'id'> = {}): FlowFailure =>
   new FlowFailure([{ id, ...rest }])
 
-/** Too much was asked for within a time. */
+/** The error for exceeding a rate limit. */
 export const tooSoon = (retryAfterMs: number, field?: string): FlowFailure =>
   new FlowFailure(
     [
@@ -43,7 +41,7 @@ export const tooSoon = (retryAfterMs: number, field?: string): FlowFailure =>
     retryAfterMs,
   )
 
-/** The names of refusals, as front ends know them. */
+/** Ids of refusals, as front ends know them. */
 export type RefusalId =
   | 'flow_not_found'
   | 'self_service_flow_expired'
@@ -65,7 +63,7 @@ const KINDS: Record<RefusalId, ErrorKind> = {
   other_browser: 'forbidden',
 }
 
-/** Where somebody who is refused can go on. */
+/** Where a refused client can continue. */
 interface WaysOn {
   use_flow_id?: string
   expired_at?: string
@@ -74,7 +72,7 @@ interface WaysOn {
   redirect_browser_to?: string
 }
 
-/** A flow that cannot go on like this, whatever is filled in: 401, 403, 404 or 410. */
+/** A flow that cannot continue, regardless of input: 401, 403, 404 or 410. */
 export class FlowRefusal extends AppError {
   override name = 'FlowRefusal'
 

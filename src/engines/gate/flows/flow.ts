@@ -15,48 +15,51 @@ import type { MessageId } from './ui/messages.ts'
 const { purpose: INTERNAL, place: placeOf } = flowInternal
 const CSRF = 'gate csrf tokens'
 
-/** An account elsewhere that is still to become somebody's. */
+/** A social account that is not connected to an identity yet. */
 export interface PendingAccount {
   provider: AnyProvider
   subject: string
   email: string | null
   isEmailVerified: boolean
-  /** What it says of an operator; of others, no more than the address is kept. */
+  /** Profile traits, stored for operators only; for others only the address is kept. */
   traits?: Omit<Traits, 'email'>
   tokens: string | null
 }
 
-/** What earlier steps of a flow have left behind. */
+/** State that earlier steps of a flow have stored. */
 export interface Internal {
-  /** Of somebody who registers by code. */
+  /** The traits of a user who registers by code. */
   traits?: Traits
   pendingAccount?: PendingAccount | undefined
-  /** Of an authenticator that is being set up. */
+  /** The secret of an authenticator app that is being set up. */
   totpSecret?: string
-  /** Shown, and good once somebody says that they are written down. */
+  /** Recovery codes that were shown; valid once the user confirms having saved them. */
   recoveryCodes?: string[]
-  /** What is to stand instead of the address before, unless the person's sessions end first. */
+  /** A requested change of address. It becomes void when the sessions of the identity end. */
   addressChange?: { address: string; instead: string; generation: number }
-  /** Whose the account is that is to be confirmed: the browser of its owner, or a program. */
+  /** The holder of the account to be verified: the owner's browser, or a program. */
   holder?: Holder
-  /** Whose mailbox it is has been shown, and whether the account is theirs has not. */
+  /** A proven mailbox, while ownership of the account is not proven. */
   mailbox?: Mailbox | undefined
 }
 
-/** SHA-256 of the cookie of a browser, or the program that the flow was handed to. */
+/** SHA-256 of a browser's cookie, or the program that received the flow. */
 export type Holder = { browserHash: string } | 'program'
 
-/** A mailbox that somebody has shown to be theirs, and the person who has its address or wants it. */
+/**
+ * A mailbox that the user has proven to control, and the identity that has or requested its
+ * address.
+ */
 export interface Mailbox {
   identityId: string
   address: string
   generation: number
 }
 
-/** Something that is said when the flow is looked at next. */
+/** A message to show the next time the flow is read. */
 export type Notice = Pick<Complaint, 'id' | 'context'>
 
-/** What a flow begins with; the rest is as it comes. */
+/** The initial values of a flow; the rest has defaults. */
 export type NewFlow = Pick<FlowRow, 'tenantId' | 'kind'> & {
   language: Language
   internal?: Internal
@@ -80,7 +83,7 @@ export type NewFlow = Pick<FlowRow, 'tenantId' | 'kind'> & {
 
 export type FlowKeeper = ReturnType<typeof createFlowKeeper>
 
-/** Flows from beginning to end. What changes one runs within a commit. */
+/** The life cycle of flows. Every change runs within a commit. */
 export function createFlowKeeper(parts: {
   store: Store
   clock: Clock
@@ -109,8 +112,8 @@ export function createFlowKeeper(parts: {
   }
 
   /**
-   * One for the link of a mail, of which nobody knows but the mailbox: whoever has the first one can
-   * neither use up its tries nor send its code elsewhere.
+   * A separate flow for the link of a mail, known only to the mailbox: a client that has the first
+   * flow can neither use up its attempts nor send its code elsewhere.
    */
   function beginForLink(
     row: FlowRow,
@@ -126,13 +129,13 @@ export function createFlowKeeper(parts: {
     return begin({ tenantId, kind, language, identityId, returnTo, internal, ...opened })
   }
 
-  /** A new one for the purpose of one that is over. */
+  /** A new flow with the purpose of a completed one. */
   const renew = (row: FlowRow, notices: Notice[]): FlowRow =>
     begin({
       tenantId: row.tenantId,
       kind: row.kind,
       language: row.language,
-      // Who it was about is nobody's business but theirs, which the session shows.
+      // Only the session reveals whose flow it was.
       identityId: row.sessionId === null ? null : row.identityId,
       sessionId: row.sessionId,
       requestedAal: row.requestedAal,
@@ -151,7 +154,7 @@ export function createFlowKeeper(parts: {
     return next
   }
 
-  /** As it stands within this commit; refused when it is over. */
+  /** The flow as of this commit; throws if it is complete. */
   function open(id: string): FlowRow {
     const row = store.flows.find(id)
     if (!row || isExpired(row)) throw complain(EXPIRED[row?.kind ?? 'login'])
@@ -176,9 +179,9 @@ export function createFlowKeeper(parts: {
     sealing.seal(INTERNAL, placeOf({ id }), JSON.stringify(internal))
 
   /**
-   * What a form has to bring back: nobody who does not know the flow can make it. That of a page is
-   * good in its browser alone, so that a page elsewhere cannot send somebody's browser along with
-   * the form of somebody else.
+   * The CSRF token of a form, which cannot be derived without the flow's id. The token of a page
+   * works only in its browser, so that another site cannot make a browser submit someone else's
+   * form.
    */
   const csrfTokenOf = ({ id }: FlowRow, browserHash: string | null): string =>
     sealing.fingerprint(CSRF, browserHash === null ? id : `${id} ${browserHash}`)
@@ -197,7 +200,7 @@ export function createFlowKeeper(parts: {
   }
 }
 
-/** Whether a browser is the one that a flow belongs to, or the flow belongs to none. */
+/** Whether a browser owns the flow, or the flow is bound to no browser. */
 export const isOfBrowser = (row: Pick<FlowRow, 'browserHash'>, browserHash: string | null) =>
   row.browserHash === null || row.browserHash === browserHash
 

@@ -8,15 +8,15 @@ import type { FlowKeeper, Holder } from './flow.ts'
 export type Holders = ReturnType<typeof createHolders>
 
 /**
- * Whether whoever brings a code from a mailbox is the one who has the credentials of the account.
- * The two may be different people: anybody can sign up with the address of another.
+ * Whether the client that brings a code from a mailbox also holds the credentials of the account.
+ * They may be two people, because anyone can sign up with someone else's address.
  */
 export function createHolders(parts: { keeper: FlowKeeper; sessions: Sessions }) {
   const { keeper, sessions } = parts
 
   /**
-   * By a session of the person that the client shows; else by the browser that signed up, or by the
-   * flow that a program was handed when it signed the person up. Mails do not name that flow.
+   * Accepts a session of the identity shown by the client, the browser that signed up, or the flow
+   * given to the program that signed the user up. Mails never contain that flow.
    */
   function isHolder(flow: FlowRow, person: IdentityRow, client: Client): boolean {
     if (client.sessionToken !== undefined) return sessionOf(client, person) !== undefined
@@ -38,6 +38,6 @@ export function createHolders(parts: { keeper: FlowKeeper; sessions: Sessions })
   return { isHolder }
 }
 
-/** Who is to be the holder of what a client has just begun. */
+/** The holder of a flow that a client has just started. */
 export const holderOf = ({ wants, browserHash }: Client): Holder =>
   wants === 'page' && browserHash !== null ? { browserHash } : 'program'

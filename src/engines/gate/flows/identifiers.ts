@@ -6,7 +6,7 @@ import { checkTraits, LONGEST_DISPLAY_NAME, schemaOf, type Traits } from '../tra
 import { complain } from './failure.ts'
 import type { Submission } from './submission.ts'
 
-/** What somebody signs in with, in the spelling of accounts; undefined for what is no address. */
+/** The normalized address to sign in with; undefined if the text is not an address. */
 export function emailOrNone(identifier: string): string | undefined {
   try {
     return normaliseEmail(identifier, 'identifier')
@@ -15,14 +15,14 @@ export function emailOrNone(identifier: string): string | undefined {
   }
 }
 
-/** An address to which something is to be sent. */
+/** The address in a field, to which a mail will be sent. */
 export function addressIn(input: Submission, field: string): string {
   const email = emailOrNone(input.required(field))
   if (email === undefined) throw complain(4000040, { field })
   return email
 }
 
-/** The traits of a form for the people of a tenant, as they are to be stored. */
+/** The traits in a form, as they are stored for the tenant. */
 export function traitsIn(input: Submission, { tenantId }: { tenantId: string }): Traits {
   const given = input.object('traits')
   const { email } = given
@@ -35,7 +35,7 @@ export function traitsIn(input: Submission, { tenantId }: { tenantId: string }):
   }
 }
 
-/** The same of somebody new, whose language is the one that the form is in. */
+/** The traits of a new identity; its locale is the language of the form. */
 export function newcomerIn(input: Submission, flow: FlowRow): Traits {
   const traits = traitsIn(input, flow)
   if (schemaOf(flow.tenantId) === 'user') return traits

@@ -26,18 +26,21 @@ import type { SessionAccess } from './session-access.ts'
 import { createSubmission } from './submission.ts'
 import type { Origin, Throttle } from './throttle.ts'
 
-/** What a tenant asks for with a new flow. */
+/** A tenant's request for a new flow. */
 interface FlowRequest {
   returnTo?: string | undefined
   sessionToken?: string | undefined
   requestedAal?: 'aal1' | 'aal2' | undefined
   isRefresh?: boolean
   language: Language | undefined
-  /** Of a browser that anybody may have sent here; undefined for the server of a tenant. */
+  /**
+   * The client whose limits apply, for browsers that no tenant's server vouches for; undefined for
+   * a tenant's server.
+   */
   origin?: Origin
 }
 
-/** What came of a form, before it is decided how that is answered. */
+/** The result of a form, before it becomes a response. */
 export type Answer =
   | { is: 'signed_in'; flow: FlowRow; body: SignedIn; next: string | undefined }
   | { is: 'flow'; flow: FlowRow; body: Flow; next: string | undefined }
@@ -52,7 +55,7 @@ export type Answer =
 
 export type Flows = ReturnType<typeof createFlows>
 
-/** Self-service flows, from the request for one to its end: contract/gate. */
+/** Self-service flows from start to completion: contract/gate. */
 export function createFlows(parts: {
   db: Db
   store: Store
@@ -102,7 +105,7 @@ export function createFlows(parts: {
     return present(row, {})
   }
 
-  /** Of whoever is signed in, where the flow is about that. */
+  /** The session that the flow acts for, if its kind requires one. */
   function sessionFor({ tenantId }: Caller, kind: FlowKind, request: FlowRequest) {
     const { sessionToken, requestedAal, isRefresh } = request
     const isAgain = kind === 'login' && (requestedAal === 'aal2' || isRefresh === true)
@@ -122,7 +125,7 @@ export function createFlows(parts: {
     return session
   }
 
-  /** For whoever knows its id. Throws `FlowRefusal`. */
+  /** Reads a flow by id. Throws `FlowRefusal`. */
   async function read(
     kind: FlowKind,
     id: string,
@@ -143,9 +146,9 @@ export function createFlows(parts: {
   }
 
   /**
-   * A flow that acts for a session belongs to the browser that opens it first: to know its address
-   * is not enough for the next one, and nobody begins with one that is over. A program shows the
-   * session's token instead. Other flows may be opened by anybody, as links in mails are.
+   * Binds a flow that acts for a session to the first browser that opens it, so that knowing its
+   * URL does not suffice for a second one. A completed flow is not bound. Programs show the session
+   * token instead. Other flows can be opened by anyone, like links in mails.
    */
   async function claimed(row: FlowRow, client: Client): Promise<FlowRow> {
     const { wants, browserHash } = client
@@ -169,7 +172,9 @@ export function createFlows(parts: {
     })
   }
 
-  /** Says where one can go on: every time at the same flow, until that has expired too. */
+  /**
+   * Throws for an expired flow with its successor, which stays the same until it expires as well.
+   */
   async function unexpired(row: FlowRow, client: Client): Promise<FlowRow> {
     if (!keeper.isExpired(row)) return row
     throttle.admit(client)
@@ -188,7 +193,7 @@ export function createFlows(parts: {
     })
   }
 
-  /** A new flow like any other: where none may be started, one that is over is the last. */
+  /** A new flow that succeeds another one. Throws if metering admits no new flow. */
   function followed(row: FlowRow, notices: Notice[]): FlowRow {
     metering.admit(row.tenantId)
     return keeper.renew(row, notices)
@@ -199,7 +204,7 @@ export function createFlows(parts: {
     throw new FlowRefusal('other_browser', 'the flow belongs to another browser')
   }
 
-  /** Another flow of the same tenant, for whoever has one open: the links between pages. */
+  /** Another flow of the same tenant, for the links between pages. */
   async function branch(kind: FlowKind, fromId: string, client: Client): Promise<string> {
     throttle.counted(client)
     const from = store.flows.find(fromId)
@@ -214,7 +219,7 @@ export function createFlows(parts: {
     return row.id
   }
 
-  /** A form for a flow. With a `caller`, only for one of that tenant. */
+  /** Handles a submitted form. With a `caller`, only for flows of that tenant. */
   async function submit(
     kind: FlowKind,
     id: string,
@@ -249,7 +254,7 @@ export function createFlows(parts: {
       )
   }
 
-  /** Mails and later steps follow the language of whoever is at it. */
+  /** Sets the language of mails and later steps to that of the client. */
   async function spokenBy(row: FlowRow, client: Client): Promise<FlowRow> {
     const { language } = client
     if (language === undefined || language === row.language || row.completedAt !== null) return row
@@ -286,7 +291,7 @@ export function createFlows(parts: {
     }
   }
 
-  /** A browser comes back from a provider. Never throws `FlowFailure`. */
+  /** Handles a browser that returns from a provider. Never throws `FlowFailure`. */
   async function arrive(
     provider: AnyProvider,
     params: URLSearchParams,
@@ -306,7 +311,7 @@ export function createFlows(parts: {
     }
   }
 
-  /** What is wrong is said on the page of the flow, where the browser goes next. */
+  /** Stores errors to be shown on the page of the flow, where the browser goes next. */
   async function putOff(row: FlowRow, { complaints, status }: FlowFailure): Promise<Answer> {
     const notices = complaints.map(({ id, context }: Complaint) => ({ id, context }))
     const flow = await db.commitFor(row.tenantId, () => {
@@ -319,7 +324,10 @@ export function createFlows(parts: {
     return { is: 'failed', flow, body: present(flow, {}), status, retryAfterMs: undefined }
   }
 
-  /** The session for the code that a browser brought back: once, and soon. */
+  /**
+   * Exchanges the code that a browser brought back for the session; works once and only for a short
+   * time.
+   */
   async function exchange(
     caller: Caller,
     { flow: id, code }: { flow: string; code: string },
@@ -350,7 +358,7 @@ export function createFlows(parts: {
     })
   }
 
-  /** Where somebody goes on who comes back to a flow that is over. */
+  /** The flow that continues a completed one. */
   function onward({ completedAt, nextFlowId }: FlowRow): FlowRow | undefined {
     if (completedAt === null || nextFlowId === null) return undefined
     const next = store.flows.find(nextFlowId)
@@ -362,6 +370,6 @@ export function createFlows(parts: {
 
 const NOT_FOUND = new FlowRefusal('flow_not_found', 'flow not found')
 
-/** The browser that a page is for; null for a program, which has none of ours. */
+/** The browser that a page is bound to; null for a program, which has no cookie. */
 const pageOf = ({ wants, browserHash }: Client): string | null =>
   wants === 'page' ? browserHash : null

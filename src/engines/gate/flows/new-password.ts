@@ -1,7 +1,7 @@
 import { checkNewPassword, type PolicyFailure } from '../passwords/index.ts'
 import { complain } from './failure.ts'
 
-/** The rules for passwords that people choose for themselves. */
+/** Enforces the rules for passwords that users choose; throws `FlowFailure`. */
 export function requireGoodPassword(password: string, identifier: string, minLength: number) {
   const failure = checkNewPassword(password, { identifier, minLength })
   if (failure)

@@ -6,15 +6,15 @@ import type { FlowRow } from '../store/flows.ts'
 import type { IdentityRow } from '../store/identities.ts'
 
 const KIND = 'notice'
-/** News of the day before is none. */
+/** How long a notice is worth sending. */
 const NEWS_MS = 24 * 60 * 60_000
 
 export type Notify = ReturnType<typeof createNotify>
 
 /**
- * Tells somebody by mail what has just been changed about their account, within the commit of the
- * change: it may not have been them. Not if they have had mails enough: else who has made an
- * account with the address of another could write to them without end.
+ * Notifies the owner of an account about a change by mail, within the commit of the change, because
+ * it may have been made by someone else. Skipped once the address has received enough mails:
+ * otherwise an account with someone else's address could be used to flood their mailbox.
  */
 export const createNotify =
   ({ clock, mail, tenants }: { clock: Clock; mail: Mail; tenants: Tenants }) =>

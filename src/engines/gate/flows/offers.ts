@@ -6,7 +6,7 @@ import type { Social } from '../social/index.ts'
 
 export type Offers = ReturnType<typeof createOffers>
 
-/** By what the people of a tenant may sign in: what it has switched on and this instance can do. */
+/** The sign-in methods of a tenant: those it has enabled and this installation supports. */
 export const createOffers = ({
   settings,
   social,
@@ -14,7 +14,7 @@ export const createOffers = ({
 }: {
   settings: TenantSettings
   social: Social
-  /** Whether strangers may become operators. */
+  /** Whether anyone can register as an operator. */
   signup: Config['console']['signup']
 }) => ({
   providers: ({ tenantId }: { tenantId: string }): AnyProvider[] =>
@@ -22,7 +22,7 @@ export const createOffers = ({
   byCode: ({ tenantId }: { tenantId: string }): boolean =>
     settings.of(tenantId).isPasswordlessEnabled,
   secondFactor: ({ tenantId }: { tenantId: string }): boolean => settings.of(tenantId).isMfaEnabled,
-  /** Everybody may sign up with a tenant; with the house only where that is open. */
+  /** Tenants always allow registration; the console only if `console.signup` is open. */
   flow: ({ tenantId, kind }: { tenantId: string; kind: FlowKind }): boolean =>
     tenantId !== HOUSE_ID || kind !== 'registration' || signup === 'open',
 })

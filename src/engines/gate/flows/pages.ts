@@ -1,29 +1,29 @@
 import type { Flow, FlowKind, Language } from '../model/flows.ts'
 
-/** A flow as a page shows it. */
+/** The data of a page that shows a flow. */
 export interface FlowPage {
   flow: Flow
   kind: FlowKind
   tenantName: string
   language: Language
   status: number
-  /** Hosted pages of other flows that somebody here may want instead. */
+  /** Hosted pages of other flows to link to. */
   links?: { kind: FlowKind; url: string }[]
-  /** The app that somebody came from, for who wants nothing more here. */
+  /** URL of the app that the user came from. */
   backTo?: string
-  /** Origins besides this one and https ones that the form may lead to, such as a local app. */
+  /** Allowed form targets besides this origin and https, such as a local app. */
   formTargets?: string[]
 }
 
-/** An end of the road: nothing on it to fill in. */
+/** The data of a page without a form. */
 export interface NoticePage {
   status: number
-  /** The app that somebody came from. */
+  /** URL of the app that the user came from. */
   backTo?: string
-  /** A new flow, where this one cannot go on here. */
+  /** URL that starts a new flow, if this one cannot continue. */
   beginAgain?: string
   language: Language
-  /** Null where it is not known whose flow it was. */
+  /** Null if the flow, and so the tenant, is unknown. */
   tenantName: string | null
   notice:
     | 'signed_in'
@@ -37,7 +37,7 @@ export interface NoticePage {
     | 'not_now'
 }
 
-/** Draws flows for people whose tenant has no pages of its own. */
+/** Renders flows for tenants without their own pages. */
 export interface Pages {
   flow(page: FlowPage): Response
   notice(page: NoticePage): Response

@@ -16,21 +16,21 @@ import {
   withMessage,
 } from './ui/index.ts'
 
-/** What is shown besides the flow as it is kept. */
+/** What is shown in addition to the stored flow. */
 interface Showing {
   complaints?: readonly Complaint[]
-  /** What was typed, to be shown again. */
+  /** The submitted fields, to be shown again. */
   typed?: Submission
   continueWith?: ContinueWith[]
-  /** Of a mail's link. */
+  /** The code in a mail's link. */
   code?: string | undefined
-  /** Whom it is shown to; a program unless given. */
+  /** The client that the flow is shown to; a program by default. */
   client?: Pick<Client, 'wants' | 'browserHash'>
 }
 
 export type PresentFlow = ReturnType<typeof createPresentFlow>
 
-/** A flow as its readers see it, with the nodes of what is to be filled in. */
+/** The API representation of a flow, with the nodes of its current step. */
 export function createPresentFlow(parts: {
   keeper: FlowKeeper
   kinds: Record<FlowKind, Kind>
@@ -40,7 +40,7 @@ export function createPresentFlow(parts: {
 }) {
   const { keeper, kinds, urlOf, requestUrl, identityOf } = parts
 
-  /** Besides its state, what is known of it and how it was opened count. */
+  /** The messages of a flow. They depend on its state, and on how it was opened. */
   function saidOf(row: FlowRow, code: string | undefined): Notice[] {
     const { mailbox, addressChange } = row.kind === 'verification' ? keeper.internalOf(row) : {}
     if (mailbox) return [{ id: addressChange ? 1900007 : 1900006 }]
@@ -95,7 +95,9 @@ export function createPresentFlow(parts: {
 
 const BY_LINK: Partial<Record<FlowKind, MessageId>> = { recovery: 1900010, verification: 1900011 }
 
-/** All of them above the form, as the contract has it, and each beside its field where it has one. */
+/**
+ * Adds all errors above the form, as the contract requires, and each to its field if it has one.
+ */
 function complainAbout(nodes: Node[], complaints: readonly Complaint[], say: Say) {
   const messages: Message[] = []
   let marked = nodes
@@ -107,7 +109,7 @@ function complainAbout(nodes: Node[], complaints: readonly Complaint[], say: Say
   return { nodes: marked, messages }
 }
 
-/** Fields whose content may be shown again; secrets and codes are typed anew. */
+/** Fields whose values may be shown again; secrets and codes have to be entered again. */
 const SHOWN_AGAIN = new Set(['identifier', 'email', 'traits.email', 'traits.display_name'])
 
 function withTyped(node: Node, typed: Submission): Node {
@@ -118,7 +120,7 @@ function withTyped(node: Node, typed: Submission): Node {
   return value === undefined ? node : { ...node, attributes: { ...attributes, value } }
 }
 
-/** What the state of a flow says by itself. */
+/** The messages that follow from the flow's state alone. */
 function standing({
   kind,
   state,

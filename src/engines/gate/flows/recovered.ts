@@ -12,8 +12,8 @@ import type { Stepped } from './kinds/kind.ts'
 export type Recovered = ReturnType<typeof createRecovered>
 
 /**
- * The end of a recovery, within the commit that used up the code from the mailbox: all sessions of
- * the person end, and one begins that is fresh enough to set a new password.
+ * Completes a recovery, within the commit that consumed the emailed code: ends all sessions of the
+ * identity and starts one that is fresh enough to set a new password.
  */
 export function createRecovered(parts: {
   audit: Audit

@@ -3,8 +3,8 @@ import { invalid } from '../../../platform/errors.ts'
 const LONGEST = 2000
 
 /**
- * Where a browser is to be sent after the flow, checked. With a list, it must lie at or below one
- * of its addresses; without one, anywhere on the web: only a holder of the tenant's key can say so.
+ * Validates a return URL. With an allow list, the URL must be equal to or below one of its entries;
+ * without one, any URL is allowed, because only a holder of the tenant's API key can set it.
  */
 export function checkReturnTo(text: string, allowed: readonly string[]): string {
   if (text.length > LONGEST)
@@ -32,14 +32,17 @@ export function checkReturnTo(text: string, allowed: readonly string[]): string 
   return url.href
 }
 
-/** The same place, or one below it. A slash written as %2F would be read either way. */
+/**
+ * Whether a URL is equal to or below an allowed one. Encoded slashes (%2F) are refused, because
+ * they are ambiguous.
+ */
 function covers(entry: URL, url: URL): boolean {
   if (entry.origin !== url.origin || /%2f|%5c/i.test(url.pathname)) return false
   const folder = entry.pathname.endsWith('/') ? entry.pathname : `${entry.pathname}/`
   return url.pathname === entry.pathname || url.pathname.startsWith(folder)
 }
 
-/** The address with more in its query. */
+/** A URL with additional query parameters. */
 export function withQuery(address: string, query: Record<string, string>): string {
   const url = new URL(address)
   for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value)

@@ -9,14 +9,14 @@ import { FlowRefusal } from './failure.ts'
 import type { FlowKeeper, NewFlow } from './flow.ts'
 import type { Throttle } from './throttle.ts'
 
-/** How recent a sign-in has to be for what could lock its owner out. */
+/** Maximum age of a sign-in, in milliseconds, for changes that could lock out the owner. */
 const PRIVILEGED_MS = 60 * 60_000
 
 export type SessionAccess = ReturnType<typeof createSessionAccess>
 
 /**
- * Whether somebody may go on with a flow that acts for a session. A program shows the session's
- * token. A page cannot: there, the flow belongs to the browser that opened it first.
+ * Decides whether a client may continue a flow that acts for a session. A program shows the session
+ * token. A page cannot, so its flow is bound to the first browser that opened it.
  */
 export function createSessionAccess(parts: {
   db: Db
@@ -28,7 +28,7 @@ export function createSessionAccess(parts: {
 }) {
   const { db, clock, keeper, sessions, throttle, hostedUrl } = parts
 
-  /** The session of the flow, shown to be the client's. */
+  /** The session of the flow; throws unless the client proves to own it. */
   async function require(flow: FlowRow, client: Client): Promise<SessionWithIdentity> {
     const row = requireOwner(flow, client)
     if (sessions.owes(row))
@@ -48,12 +48,12 @@ export function createSessionAccess(parts: {
   }
 
   /**
-   * Settings are the same in any session of a person. What strengthens a session is for whoever
-   * has that one.
+   * Settings can be changed with any session of the identity. Only the session itself can be raised
+   * to a higher level.
    */
   function byToken(flow: FlowRow, { sessionToken }: Client): SessionWithIdentity {
     const row = authenticated(sessionToken, flow.tenantId)
-    // What was begun in it ends with a session: somebody else may have begun it.
+    // A flow ends with its session, because someone else may have started it.
     if (!sessions.alive(flow.tenantId, flow.sessionId ?? ''))
       throw new FlowRefusal('session_inactive', 'the session of this flow has ended')
     const isTheirs =
@@ -75,17 +75,20 @@ export function createSessionAccess(parts: {
     }
   }
 
-  /** That the client is who the flow acts for, by its browser or by the session's token. */
+  /** Requires the client to own the flow, by its browser or by the session token. */
   const requireOwner = (flow: FlowRow, client: Client): SessionWithIdentity =>
     client.sessionToken === undefined ? ofBrowser(flow, client) : byToken(flow, client)
 
-  /** For what could lock its owner out: a session may have been left open for long. */
+  /**
+   * Requires a recent sign-in for changes that could lock out the owner, because sessions may stay
+   * open for long.
+   */
   async function requireFresh(flow: FlowRow, row: SessionWithIdentity, client: Client) {
     if (clock.now() - row.authenticated_at <= PRIVILEGED_MS) return
     throw await leadingTo(flow, client, 'session_refresh_required', { isRefresh: true })
   }
 
-  /** The refusal says where the person can show what is missing, and comes back here from there. */
+  /** Adds to a refusal the URL where the user can provide the missing proof and then returns. */
   async function leadingTo(
     { tenantId, identityId, language, id: nextFlowId, returnTo, sessionId }: FlowRow,
     client: Client,

@@ -1,14 +1,14 @@
 import { complain } from './failure.ts'
 
-/** The fields of a form that somebody sent, each read with the type that it must have. */
+/** The fields of a submitted form, each read with its expected type. */
 export type Submission = ReturnType<typeof createSubmission>
 
-/** Longer texts are nothing that a field of ours asks for; traits have limits of their own. */
+/** Maximum length of a text field. Traits have their own limits. */
 const LONGEST_TEXT = 4096
 const LONGEST_SHOWN = 320
 
 export function createSubmission(body: Record<string, unknown>) {
-  /** Undefined where nothing, or nothing but an empty text, was given. */
+  /** Undefined if the field is missing or empty. */
   function text(name: string): string | undefined {
     const value = Object.hasOwn(body, name) ? body[name] : undefined
     if (value === undefined || value === null || value === '') return undefined
@@ -23,13 +23,13 @@ export function createSubmission(body: Record<string, unknown>) {
     return value
   }
 
-  /** A button or a box: forms can only say so with a text. */
+  /** Whether a button was pressed or a box ticked. Forms send both as text. */
   function isSet(name: string): boolean {
     const value = Object.hasOwn(body, name) ? body[name] : undefined
     return value === true || value === 'true'
   }
 
-  /** An object within it, such as the traits. */
+  /** An object inside the form, such as the traits. */
   function object(name: string): Record<string, unknown> {
     const value = Object.hasOwn(body, name) ? body[name] : undefined
     if (value === undefined || value === null) return {}
@@ -38,12 +38,14 @@ export function createSubmission(body: Record<string, unknown>) {
     return value as Record<string, unknown>
   }
 
-  /** Whether a field was there at all, be it left empty. */
+  /** Whether the form contains the field, even if empty. */
   const mentions = (name: string): boolean => Object.hasOwn(body, name)
 
   const has = (name: string): boolean => isSet(name) || text(name) !== undefined
 
-  /** Whatever was typed into a field, to be shown again; `traits.email` is within an object. */
+  /**
+   * The submitted value of a field, to be shown again. `traits.email` is read from a nested object.
+   */
   function again(path: string): string | undefined {
     const value = path
       .split('.')

@@ -8,9 +8,9 @@ import { FlowFailure, tooSoon } from './failure.ts'
 export type Throttle = ReturnType<typeof createThrottle>
 
 /**
- * How often somebody may guess. A try is counted before it is looked at, for the person and for the
- * address that it comes from, so that tries at the same time count as well. One that was right is
- * given back: many people may be behind an address, and whoever signs in is in nobody's way.
+ * Limits guesses. An attempt is counted before it is checked, per identity and per IP address, so
+ * that concurrent attempts count as well. A correct one is refunded, because many users may share
+ * an address.
  */
 export function createThrottle(parts: {
   clock: Clock
@@ -22,11 +22,11 @@ export function createThrottle(parts: {
   const identifiers = createBuckets({ clock, perMinute: perIdentifierPerMinute, most: MOST })
   const mails = createBuckets({ clock, perHour: MAILS_PER_HOUR, most: MOST })
 
-  /** Throws when there have been too many tries; the try is then not made at all. */
+  /** Throws if there were too many attempts; the attempt is then not made. */
   const guarded = <T>(who: Person, client: Client, attempt: () => Promise<T>): Promise<T> =>
     tried([...ofAddress(client), ofPerson(who)], attempt)
 
-  /** For guesses that are counted for the person elsewhere. */
+  /** For guesses that are counted per identity elsewhere. */
   const watched = <T>(client: Client, attempt: () => Promise<T>): Promise<T> =>
     tried(ofAddress(client), attempt)
 
@@ -38,13 +38,13 @@ export function createThrottle(parts: {
     key: JSON.stringify([tenantId, purpose, identifier]),
   })
 
-  /** For what one person may do so often, whatever comes of it. */
+  /** Limits an action per identity, regardless of its result. */
   const spend = (who: Person) => takeAll([ofPerson(who)])
 
-  /** For what costs us, or others, something each time: counted whatever comes of it. */
+  /** Limits costly actions per client, regardless of their result. */
   const counted = (client: Client) => takeAll(ofAddress(client))
 
-  /** The same where no form is shown again: throws `rate_limited`. */
+  /** The same limit outside of forms: throws `rate_limited`. */
   const admit = (client: Origin) => {
     const tokens = ofAddress(client)
     const waitMs = Math.max(0, ...tokens.map(({ from, key }) => from.take(key)))
@@ -52,18 +52,18 @@ export function createThrottle(parts: {
       throw rateLimited('too many requests from this address', { retryAfterMs: waitMs })
   }
 
-  /** For what costs a little and can be left out: false, and nothing taken, where there is no room. */
+  /** For cheap, optional actions: returns false and takes nothing if the limit is reached. */
   const takeIfRoom = (client: Client): boolean =>
     ofAddress(client).every(({ from, key }) => from.take(key) === 0)
 
   /**
-   * For mails that a client asks for: how long it has to wait for another one to the same address.
-   * A stranger runs into this before the owner of the address does.
+   * How long a client has to wait for another mail to the same address, in milliseconds. A stranger
+   * reaches this limit before the owner of the address does.
    */
   const mailWait = (client: Client, letter: Letter): number =>
     client.hasKey ? 0 : mails.peek(keyOf(client, letter))
 
-  /** For a mail that has been written down. */
+  /** Counts a mail that was posted. */
   const mailed = (client: Client, letter: Letter) => {
     if (!client.hasKey) mails.take(keyOf(client, letter))
   }
@@ -74,23 +74,23 @@ export function createThrottle(parts: {
   return { guarded, watched, spend, counted, admit, takeIfRoom, mailWait, mailed }
 }
 
-/** Far more than are at it at once; each costs some 400 bytes. */
+/** Maximum number of buckets; each takes about 400 bytes. */
 const MOST = 20_000
 
-/** Of each kind, to one address of a person, asked for from one network. */
+/** Mails per hour of one kind to one address, requested from one network. */
 const MAILS_PER_HOUR = 5
 
-/** A mail of a kind to an address. */
+/** The kind and the address of a mail. */
 interface Letter {
   tenantId: string
   kind: string
   address: string
 }
 
-/** Where a request comes from, as far as limits go. */
+/** The source of a request, as far as limits are concerned. */
 export type Origin = Pick<Client, 'ipAddress' | 'hasKey'>
 
-/** Somebody that a try is for, whether there is such a person or not. */
+/** The identity that an attempt is for, whether it exists or not. */
 interface Person {
   tenantId: string
   /** Each is counted by itself: a stranger may type anything as the identifier of a sign-in. */
@@ -98,7 +98,7 @@ interface Person {
   identifier: string
 }
 
-/** One of a bucket. */
+/** One token of a bucket. */
 interface Token {
   from: Buckets
   key: string
@@ -113,13 +113,16 @@ async function tried<T>(tokens: Token[], attempt: () => Promise<T>): Promise<T> 
     giveAll(tokens)
     return result
   } catch (error) {
-    // A fault of ours is nobody's guess.
+    // A failure of the server is not a wrong guess.
     if (!(error instanceof FlowFailure)) giveAll(tokens)
     throw error
   }
 }
 
-/** All or none: who is put off for their own address must not use up the tries of another. */
+/**
+ * Takes all tokens or none: a client that is limited by its own address must not use up the
+ * attempts of others.
+ */
 function takeAll(tokens: Token[]) {
   for (const { from, key } of tokens) {
     const waitMs = from.peek(key)

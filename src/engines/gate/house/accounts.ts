@@ -9,20 +9,20 @@ import type { Store } from '../store/index.ts'
 import { checkTraits } from '../traits.ts'
 import { requireChosenPassword } from './chosen-password.ts'
 
-/** Somebody who is to be an operator. */
+/** The data of a new operator. */
 export interface NewOperator {
   email: string
   displayName: string
   locale?: string
-  /** Without one they sign in by other means. */
+  /** Omitted if the operator signs in by other means. */
   password?: string
-  /** They have shown that the mailbox is theirs, such as by a link that went there. */
+  /** Whether control of the mailbox was proven, for example by a link sent to it. */
   isVerified: boolean
 }
 
 export type HouseAccounts = ReturnType<typeof createHouseAccounts>
 
-/** Accounts of operators, made by others than themselves. */
+/** Creates and finds operator accounts on behalf of others. */
 export function createHouseAccounts(parts: {
   db: Db
   store: Store
@@ -34,8 +34,8 @@ export function createHouseAccounts(parts: {
   const { db, store, audit, people, newCredential, minLength } = parts
 
   /**
-   * What `also` does is done in the same commit, or none of it is. Throws `invalid` with field and
-   * rule, and `conflict` for an address that an operator has.
+   * Creates an operator; `also` runs in the same commit. Throws `invalid` with field and rule, and
+   * `conflict` if an operator has the address.
    */
   async function create(
     actor: Actor,
@@ -49,7 +49,7 @@ export function createHouseAccounts(parts: {
     )
     if (password !== undefined)
       requireChosenPassword(password, { identifier: traits.email, minLength })
-    // Looked at again where it counts; a hash is too dear to be made for nothing.
+    // Checked again within the commit; this early check avoids the cost of a useless hash.
     if (store.identities.byEmail(HOUSE_ID, traits.email)) throw emailTaken()
     const credential = await newCredential(
       HOUSE_ID,
@@ -77,7 +77,7 @@ export function createHouseAccounts(parts: {
     })
   }
 
-  /** Whoever has the address, however it is spelt. */
+  /** The operator with the address, in any spelling. */
   function find(email: string): IdentityRow | undefined {
     const known = emailOrNone(email)
     return known === undefined ? undefined : store.identities.byEmail(HOUSE_ID, known)

@@ -2,7 +2,9 @@ import type { Actor } from '../../../platform/audit/index.ts'
 import type { Caller } from '../../../platform/caller.ts'
 import { HOUSE_ID } from '../../../platform/house.ts'
 
-/** Whoever acts on operators, as what is done for tenants' servers knows its callers: nothing is counted. */
+/**
+ * The caller for services that act on operators on behalf of an actor. Nothing is counted for it.
+ */
 export const houseCaller = (actor: Actor): Caller => ({
   tenantId: HOUSE_ID,
   tenantStatus: 'active',

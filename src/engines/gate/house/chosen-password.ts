@@ -1,7 +1,9 @@
 import { invalid, type Rule } from '../../../platform/errors.ts'
 import { checkNewPassword, type PolicyFailure } from '../passwords/index.ts'
 
-/** The rules for passwords that people choose for themselves. Throws `invalid` with the one broken. */
+/**
+ * Enforces the rules for passwords that operators choose. Throws `invalid` with the broken rule.
+ */
 export function requireChosenPassword(
   password: string,
   of: { identifier: string; minLength: number },

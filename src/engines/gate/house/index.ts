@@ -10,24 +10,26 @@ import { createHouseSignIns } from './sign-ins.ts'
 import { createHouseStanding } from './standing.ts'
 import { createHouseWays } from './ways.ts'
 
-/** What the console asks for with a new flow. */
+/** The console's request for a new flow. */
 interface Beginning {
   kind: 'login' | 'registration' | 'recovery' | 'settings' | 'verification'
-  /** Where the browser goes on: an address of the console itself, which nobody else may choose. */
+  /** URL of the console where the browser continues. Never taken from a request. */
   returnTo: string
-  /** Undefined for the language of the browser. */
+  /** The browser's language if undefined. */
   language?: Language
-  /** Of whoever is signed in: for settings, and to be asked for more. */
+  /** The session that settings and a second factor act for. */
   sessionToken?: string
   requestedAal?: 'aal1' | 'aal2'
   isRefresh?: boolean
-  /** Of whoever asks without a session, who may not ask without end. */
+  /** The client's IP address, for the rate limit of requests without a session. */
   ipAddress?: string | null
 }
 
 export type House = ReturnType<typeof createHouse>
 
-/** Operators and their ways in, for the console, which has no key: nothing of it is counted. */
+/**
+ * Operator accounts and their sign-in, for the console. It has no API key, so nothing is counted.
+ */
 export function createHouse(
   parts: Parameters<typeof createHouseAccounts>[0] &
     Parameters<typeof createHouseSignIns>[0] &
@@ -39,7 +41,10 @@ export function createHouse(
   const { open, verify, changePassword, removeSecondFactor, ...sessions } =
     createHouseSignIns(parts)
 
-  /** The page on which somebody goes on. Throws `FlowRefusal`, and `rate_limited` for strangers. */
+  /**
+   * Starts a flow and returns the URL of its page. Throws `FlowRefusal`, and `rate_limited` for
+   * clients without a session.
+   */
   async function begin({ kind, language, ipAddress, ...request }: Beginning): Promise<string> {
     const origin = ipAddress === undefined ? undefined : { ipAddress, hasKey: false }
     const flow = await flows.start(houseCaller(SYSTEM), kind, {
@@ -50,10 +55,13 @@ export function createHouse(
     return flow.hosted_url
   }
 
-  /** Counts a form that has a password hashed before anybody is signed in. Throws `rate_limited`. */
+  /** Limits forms that hash a password before sign-in. Throws `rate_limited`. */
   const admit = (ipAddress: string | null): void => throttle.admit({ ipAddress, hasKey: false })
 
-  /** The session for what a browser brought back to `returnTo`: once, and soon. */
+  /**
+   * Exchanges what the browser brought back to `returnTo` for the session; works once and only for
+   * a short time.
+   */
   async function exchange(brought: {
     flow: string
     code: string

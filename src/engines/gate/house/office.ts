@@ -14,14 +14,14 @@ import { createHouseStanding } from './standing.ts'
 
 export type HouseOffice = ReturnType<typeof createHouseOffice>
 
-/** The accounts of operators beside a running server, or without one: for the command line. */
+/** Operator accounts for the command line, with or without a running server. */
 export function createHouseOffice(
   parts: { db: Db; clock: Clock; audit: Audit },
   { gate: { password } }: Pick<Config, 'gate'>,
 ) {
   const store = createStore(parts.db)
   const generations = createTokenGenerations({ ...parts, store })
-  // Nobody can ask to hear of operators.
+  // There are no webhooks for operators.
   const people = createPeople({ ...parts, store, generations, events: () => {} })
   const newCredential = createNewCredential({ hashing: createHashing(password) })
   const { minLength } = password

@@ -4,24 +4,24 @@ import type { AddressRow } from '../store/addresses.ts'
 import type { IdentityRow, State } from '../store/identities.ts'
 import type { Store } from '../store/index.ts'
 
-/** An operator, as lists and their own page have them. */
+/** An operator, as shown in lists and on the operator's page. */
 export interface Operator {
   id: string
   email: string
-  /** When the account got the address. */
+  /** When the account received its address, in milliseconds. */
   emailSince: number
-  /** Empty for who has not said one. */
+  /** Empty if the operator has not set one. */
   name: string
-  /** Whether the operator has shown that mail to the address reaches them. */
+  /** Whether the address is verified. */
   isVerified: boolean
   state: State
   createdAt: number
 }
 
-/** A part of the list, from behind what the one before ended with. */
+/** A page of the list, starting after the last entry of the previous page. */
 export interface RosterScan {
   state?: State | undefined
-  /** The beginning of an address; such a list is in the order of addresses. */
+  /** The beginning of an address; the list is then sorted by address. */
   search?: string | undefined
   after?: { seq: number; email: string } | undefined
   limit: number
@@ -29,9 +29,9 @@ export interface RosterScan {
 
 export type HouseRoster = ReturnType<typeof createHouseRoster>
 
-/** Who the operators are. */
+/** Queries for operators. */
 export function createHouseRoster({ store: { identities, addresses } }: { store: Store }) {
-  /** Newest first, or by address where its beginning is searched for. */
+  /** Newest first; sorted by address if searched by its beginning. */
   function page({ search, state, after, limit }: RosterScan): (Operator & { seq: number })[] {
     const rows =
       search === undefined
@@ -49,7 +49,7 @@ export function createHouseRoster({ store: { identities, addresses } }: { store:
     return row && of(row)
   }
 
-  /** The operator of a row that was read elsewhere. */
+  /** The operator for a row that was read elsewhere. */
   function of({ id, email, traits, state, createdAt }: OperatorRow): Operator {
     const { display_name: name = '' }: { display_name?: string } = JSON.parse(traits)
     const address = addresses.of(HOUSE_ID, id)
@@ -71,7 +71,7 @@ export function createHouseRoster({ store: { identities, addresses } }: { store:
     find,
     of,
     isVerified,
-    /** Of no more than `most`. */
+    /** Counts up to `most`. */
     count: (state: State, most: number): number => identities.count(HOUSE_ID, state, most),
   }
 }

@@ -12,14 +12,14 @@ import type { Sessions } from '../sessions.ts'
 import { houseCaller } from './caller.ts'
 import { requireChosenPassword } from './chosen-password.ts'
 
-/** Which link let somebody in, and with what device: `code` for one that went to their mailbox. */
+/** The link that was used to sign in, and the device: `code` if the link was mailed. */
 interface Arrival {
   method: 'code' | 'link'
   ipAddress: string | null
   userAgent: string | null
 }
 
-/** By what operators are in, and what others take away or give them. */
+/** Sessions and credentials of operators, and how others can change them. */
 export function createHouseSignIns(parts: {
   db: Db
   audit: Audit
@@ -37,8 +37,8 @@ export function createHouseSignIns(parts: {
   const existing = (operatorId: string) => people.existing(HOUSE_ID, operatorId)
 
   /**
-   * A session for whoever came by a link that is good once, within the commit that uses the link
-   * up. It is of one factor: whoever has set up a second one still owes it.
+   * Opens a session for a one-time link, within the commit that uses the link up. The session has
+   * one factor: operators with a second factor still have to provide it.
    */
   function open(
     { id }: { id: string },
@@ -50,11 +50,12 @@ export function createHouseSignIns(parts: {
     return sessions.open(operator, { assuranceLevel: 'aal1', methods, ipAddress, userAgent })
   }
 
-  /** Within a commit: the operator has shown that mail to their address reaches them. */
+  /** Marks the operator's address as verified, within a commit. */
   const verify = (operatorId: string): void => proof.prove(existing(operatorId))
 
   /**
-   * Ends all sessions but the one that is kept. Throws `invalid` for a password that breaks a rule.
+   * Changes the password and ends all sessions except one. Throws `invalid` for a password that
+   * breaks a rule.
    */
   async function changePassword(
     actor: Actor,
@@ -69,10 +70,10 @@ export function createHouseSignIns(parts: {
     })
   }
 
-  /** Those that are alive, newest first. */
+  /** Active sessions, newest first. */
   const list = (operatorId: string): Session[] => sessions.list(houseCaller(SYSTEM), operatorId)
 
-  /** One of theirs. Throws `not_found` for any other. */
+  /** Ends a session of the operator. Throws `not_found` for any other session. */
   async function end(
     actor: Actor,
     { operatorId, sessionId }: { operatorId: string; sessionId: string },
@@ -94,7 +95,7 @@ export function createHouseSignIns(parts: {
   const endAll = (actor: Actor, operatorId: string): Promise<void> =>
     sessions.revokeAll(houseCaller(actor), operatorId)
 
-  /** For who has lost the authenticator and the recovery codes with it. */
+  /** Removes authenticator app and recovery codes, for an operator who has lost both. */
   const removeSecondFactor = (actor: Actor, operatorId: string): Promise<void> =>
     credentialRemoval.remove(houseCaller(actor), operatorId, 'totp')
 

@@ -8,7 +8,7 @@ import type { Store } from '../store/index.ts'
 
 export type HouseStanding = ReturnType<typeof createHouseStanding>
 
-/** Whether operators may get in, as others decide it: each within the caller's commit. */
+/** Account state of operators, as set by administrators, each change within the caller's commit. */
 export function createHouseStanding(parts: {
   store: Store
   people: People
@@ -18,19 +18,19 @@ export function createHouseStanding(parts: {
   const { store, people, credentials, audit } = parts
   const existing = (operatorId: string) => people.existing(HOUSE_ID, operatorId)
 
-  /** Who is deactivated is out at once, and what that ends does not come back with them. */
+  /** Deactivating ends all sessions immediately; reactivating does not restore them. */
   const setState = (actor: Actor, operatorId: string, state: State): void =>
     void people.change(existing(operatorId), actor, { state })
 
-  /** Everywhere, at once; they may sign in again. */
+  /** Ends all sessions immediately; the operator can sign in again. */
   function signOut(actor: Actor, operatorId: string) {
     endSessions(store, existing(operatorId))
     record(actor, 'sessions.revoked', operatorId)
   }
 
   /**
-   * Removes every credential and session of an account, for one that a stranger may have made by
-   * the address of another.
+   * Removes every credential and session of an account that a stranger may have created with
+   * someone else's address.
    */
   function removeCredentials(actor: Actor, operatorId: string) {
     const operator = existing(operatorId)

@@ -2,19 +2,19 @@ import { HOUSE_ID } from '../../../platform/house.ts'
 import type { SecondFactors } from '../second-factor/index.ts'
 import type { Store } from '../store/index.ts'
 
-/** By what somebody gets in; undefined is what they have not set up. Nothing of it is secret. */
+/** The credentials of an operator, without secrets; undefined for those not set up. */
 export interface WaysIn {
-  /** Since when it is the one that it is. */
+  /** `since` is when the current password was set. */
   password: { since: number } | undefined
   authenticator: { since: number } | undefined
   recoveryCodes: { since: number; left: number; all: number } | undefined
-  /** In the order in which they were linked. */
+  /** In the order in which they were connected. */
   accounts: { provider: string; since: number }[]
 }
 
 export type HouseWays = ReturnType<typeof createHouseWays>
 
-/** How an operator gets in, for themselves to look at. */
+/** The credentials of an operator, for their account page. */
 export function createHouseWays(parts: { store: Store; secondFactors: SecondFactors }) {
   const { store, secondFactors } = parts
 
@@ -28,7 +28,7 @@ export function createHouseWays(parts: { store: Store; secondFactors: SecondFact
     const codes = since('lookup_secret', 'createdAt')
     return {
       password: since('password', 'updatedAt'),
-      // Each code that is taken is written down with it, which changes nothing of it.
+      // Each accepted code updates the row, so the time of creation counts.
       authenticator: since('totp', 'createdAt'),
       recoveryCodes: codes && { ...codes, ...secondFactors.countCodes(person) },
       accounts: store.socialLinks

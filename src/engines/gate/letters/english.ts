@@ -1,93 +1,95 @@
 import type { Wording } from './wording.ts'
 
-const bothWork = (code: string, link: string) =>
+const codeAndLinkExpire = (code: string, link: string) =>
   code === link
-    ? `Code and link work once, for ${code}.`
-    : `The code works once, for ${code}, and the link once, for ${link}.`
-const codeWorks = (lifetime: string) => `The code works once, for ${lifetime}.`
-const yourAddress = (tenantName: string) =>
-  `You get this mail because your account at ${tenantName} has this address.`
+    ? `The code and the link work once and expire in ${code}.`
+    : `The code expires in ${code} and the link in ${link}. Each works once.`
+const codeExpires = (lifetime: string) => `The code works once and expires in ${lifetime}.`
+const whyYouGotThis = (tenantName: string) =>
+  `You received this email because your ${tenantName} account uses this address.`
+const IF_UNEXPECTED =
+  "If you didn't request this email, someone else entered your address: ignore it, and do not confirm anything."
 
 export const english: Wording = {
-  orOpen: 'Or open this address:',
+  orOpen: 'Or copy this link into your browser:',
 
   verification: ({ tenantName, lifetime, linkLifetime }) => ({
-    subject: `Confirm your address for ${tenantName}`,
-    heading: 'Confirm your e-mail address',
+    subject: `Verify your email address for ${tenantName}`,
+    heading: 'Verify your email address',
     paragraphs: [
-      `Enter this code at ${tenantName}, or open the link below, to confirm that this address is yours.`,
+      `To verify your email address for ${tenantName}, enter this code or use the link below.`,
     ],
-    button: 'Confirm the address',
-    footer: `${bothWork(lifetime, linkLifetime)} If you did not expect this mail, somebody else gave your address: ignore it, and do not confirm anything.`,
+    button: 'Verify email address',
+    footer: `${codeAndLinkExpire(lifetime, linkLifetime)} ${IF_UNEXPECTED}`,
   }),
 
   recovery: ({ tenantName, lifetime, linkLifetime }) => ({
-    subject: `Get back into your account at ${tenantName}`,
-    heading: 'Get back into your account',
+    subject: `Recover your ${tenantName} account`,
+    heading: 'Recover your account',
     paragraphs: [
-      `Somebody, probably you, asked for a way back into your account at ${tenantName}. Enter this code there, or open the link below.`,
+      `We received a request to recover your ${tenantName} account. To continue, enter this code or use the link below.`,
     ],
-    button: 'Get back in',
-    footer: `${bothWork(lifetime, linkLifetime)} If it was not you, ignore this mail: nothing has changed yet. Never pass the code or the link on.`,
+    button: 'Recover account',
+    footer: `${codeAndLinkExpire(lifetime, linkLifetime)} If you didn't request this, ignore this email: nothing has changed yet. Never share the code or the link.`,
   }),
 
   loginCode: ({ tenantName, lifetime }) => ({
-    subject: `Your code to sign in at ${tenantName}`,
-    heading: 'Your code to sign in',
+    subject: `Your ${tenantName} sign-in code`,
+    heading: 'Your sign-in code',
     paragraphs: [
-      `Enter this code at ${tenantName}. Never pass it on, whoever asks for it: it lets people into your account.`,
+      `Enter this code to sign in to ${tenantName}. Never share it with anyone: it gives access to your account.`,
     ],
-    footer: `${codeWorks(lifetime)} If you did not want to sign in, ignore this mail.`,
+    footer: `${codeExpires(lifetime)} If you didn't try to sign in, ignore this email.`,
   }),
 
   registrationCode: ({ tenantName, lifetime }) => ({
-    subject: `Your code to sign up at ${tenantName}`,
-    heading: 'Your code to sign up',
+    subject: `Your ${tenantName} verification code`,
+    heading: 'Your verification code',
     paragraphs: [
-      `Enter this code at ${tenantName} to confirm that this address is yours, and to create your account.`,
+      `Enter this code to verify your email address and create your ${tenantName} account.`,
     ],
-    footer: `${codeWorks(lifetime)} If you did not want an account, somebody else gave your address: ignore this mail, do not confirm anything, and do not pass the code on.`,
+    footer: `${codeExpires(lifetime)} If you didn't try to create an account, someone else entered your address: ignore this email, do not confirm anything, and don't share the code.`,
   }),
 
   emailChange: ({ tenantName, lifetime, linkLifetime }) => ({
-    subject: `Confirm your new address for ${tenantName}`,
-    heading: 'Confirm your new e-mail address',
+    subject: `Verify your new email address for ${tenantName}`,
+    heading: 'Verify your new email address',
     paragraphs: [
-      `Enter this code at ${tenantName}, or open the link below, and your account has this address from then on. Until you do, it keeps the old one.`,
+      `To use this email address for your ${tenantName} account, enter this code or use the link below. Until then, your account keeps its current address.`,
     ],
-    button: 'Confirm the new address',
-    footer: `${bothWork(lifetime, linkLifetime)} If you did not expect this mail, somebody else gave your address: ignore it, and do not confirm anything.`,
+    button: 'Verify new email address',
+    footer: `${codeAndLinkExpire(lifetime, linkLifetime)} ${IF_UNEXPECTED}`,
   }),
 
   emailChangeNotice: ({ tenantName, shownAddress }) => ({
-    subject: `A new address for your account at ${tenantName}`,
-    heading: 'A new address for your account',
+    subject: `Email change requested for your ${tenantName} account`,
+    heading: 'Email change requested',
     paragraphs: [
-      `Your account at ${tenantName} is to have another address: ${shownAddress}. It takes the place of this one as soon as it is confirmed.`,
-      `If this was not you, change your password at once, and tell ${tenantName}.`,
+      `We received a request to change the email address of your ${tenantName} account to ${shownAddress}. The new address replaces this one as soon as it is verified.`,
+      `If this wasn't you, change your password immediately and contact ${tenantName}.`,
     ],
-    footer: yourAddress(tenantName),
+    footer: whyYouGotThis(tenantName),
   }),
 
   passwordChanged: ({ tenantName }) => ({
-    subject: `Your password at ${tenantName} was changed`,
+    subject: `Your ${tenantName} password was changed`,
     heading: 'Your password was changed',
     paragraphs: [
-      `Your account at ${tenantName} has a new password.`,
-      `If this was not you, recover your account at once with this address, and tell ${tenantName}.`,
+      `The password of your ${tenantName} account was changed.`,
+      `If this wasn't you, recover your account immediately with this email address, and contact ${tenantName}.`,
     ],
-    footer: yourAddress(tenantName),
+    footer: whyYouGotThis(tenantName),
   }),
 
   secondFactorChanged: ({ tenantName, isOn }) => ({
-    subject: `Two-factor sign-in at ${tenantName} was turned ${isOn ? 'on' : 'off'}`,
-    heading: `Two-factor sign-in was turned ${isOn ? 'on' : 'off'}`,
+    subject: `Two-factor authentication turned ${isOn ? 'on' : 'off'} for ${tenantName}`,
+    heading: `Two-factor authentication turned ${isOn ? 'on' : 'off'}`,
     paragraphs: [
       isOn
-        ? `Signing in at ${tenantName} now takes a code from your authenticator app as well.`
-        : `Signing in at ${tenantName} no longer takes a code from an authenticator app.`,
-      `If this was not you, change your password at once, and tell ${tenantName}.`,
+        ? `Signing in to ${tenantName} now also requires a code from your authenticator app.`
+        : `Signing in to ${tenantName} no longer requires a code from an authenticator app.`,
+      `If this wasn't you, change your password immediately and contact ${tenantName}.`,
     ],
-    footer: yourAddress(tenantName),
+    footer: whyYouGotThis(tenantName),
   }),
 }

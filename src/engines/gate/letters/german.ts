@@ -1,94 +1,97 @@
 import type { Wording } from './wording.ts'
 
-const bothWork = (code: string, link: string) =>
+const codeAndLinkExpire = (code: string, link: string) =>
   code === link
-    ? `Code und Link funktionieren einmal und gelten ${code} lang.`
-    : `Der Code funktioniert einmal und gilt ${code} lang, der Link einmal und ${link} lang.`
-const codeWorks = (lifetime: string) => `Der Code funktioniert einmal und gilt ${lifetime} lang.`
-const yourAddress = (tenantName: string) =>
-  `Du bekommst diese Mail, weil dein Konto bei ${tenantName} diese Adresse hat.`
+    ? `Code und Link sind ${code} gültig und nur einmal verwendbar.`
+    : `Der Code ist ${code} gültig, der Link ${link}. Beide sind nur einmal verwendbar.`
+const codeExpires = (lifetime: string) =>
+  `Der Code ist ${lifetime} gültig und nur einmal verwendbar.`
+const whyYouGotThis = (tenantName: string) =>
+  `Du erhältst diese E-Mail, weil dein Konto bei ${tenantName} diese Adresse verwendet.`
+const IF_UNEXPECTED =
+  'Wenn du diese E-Mail nicht angefordert hast, hat eine andere Person deine Adresse eingegeben: Ignoriere sie und bestätige nichts.'
 
-/** Says "du" to people. */
+/** Addresses the reader as "du". */
 export const german: Wording = {
-  orOpen: 'Oder öffne diese Adresse:',
+  orOpen: 'Oder kopiere diesen Link in deinen Browser:',
 
   verification: ({ tenantName, lifetime, linkLifetime }) => ({
-    subject: `Bestätige deine Adresse für ${tenantName}`,
+    subject: `Bestätige deine E-Mail-Adresse für ${tenantName}`,
     heading: 'Bestätige deine E-Mail-Adresse',
     paragraphs: [
-      `Gib diesen Code bei ${tenantName} ein oder öffne den Link unten, um zu bestätigen, dass diese Adresse dir gehört.`,
+      `Um deine E-Mail-Adresse für ${tenantName} zu bestätigen, gib diesen Code ein oder öffne den Link unten.`,
     ],
-    button: 'Adresse bestätigen',
-    footer: `${bothWork(lifetime, linkLifetime)} Wenn du diese Mail nicht erwartet hast, hat jemand anders deine Adresse angegeben: Ignoriere sie und bestätige nichts.`,
+    button: 'E-Mail-Adresse bestätigen',
+    footer: `${codeAndLinkExpire(lifetime, linkLifetime)} ${IF_UNEXPECTED}`,
   }),
 
   recovery: ({ tenantName, lifetime, linkLifetime }) => ({
-    subject: `Zurück in dein Konto bei ${tenantName}`,
-    heading: 'Zurück in dein Konto',
+    subject: `Stelle dein Konto bei ${tenantName} wieder her`,
+    heading: 'Stelle dein Konto wieder her',
     paragraphs: [
-      `Jemand, vermutlich du, möchte wieder in dein Konto bei ${tenantName}. Gib diesen Code dort ein oder öffne den Link unten.`,
+      `Wir haben eine Anfrage erhalten, dein Konto bei ${tenantName} wiederherzustellen. Gib diesen Code ein oder öffne den Link unten, um fortzufahren.`,
     ],
-    button: 'Zurück ins Konto',
-    footer: `${bothWork(lifetime, linkLifetime)} Wenn du das nicht warst, ignoriere diese Mail: Noch hat sich nichts geändert. Gib Code und Link niemals weiter.`,
+    button: 'Konto wiederherstellen',
+    footer: `${codeAndLinkExpire(lifetime, linkLifetime)} Wenn du das nicht warst, ignoriere diese E-Mail: Noch hat sich nichts geändert. Gib Code und Link niemals weiter.`,
   }),
 
   loginCode: ({ tenantName, lifetime }) => ({
-    subject: `Dein Code zum Anmelden bei ${tenantName}`,
-    heading: 'Dein Code zum Anmelden',
+    subject: `Dein Anmeldecode für ${tenantName}`,
+    heading: 'Dein Anmeldecode',
     paragraphs: [
-      `Gib diesen Code bei ${tenantName} ein. Gib ihn niemals weiter, wer auch immer danach fragt: Mit ihm kommt man in dein Konto.`,
+      `Gib diesen Code ein, um dich bei ${tenantName} anzumelden. Gib ihn niemals weiter: Er gewährt Zugriff auf dein Konto.`,
     ],
-    footer: `${codeWorks(lifetime)} Wenn du dich nicht anmelden wolltest, ignoriere diese Mail.`,
+    footer: `${codeExpires(lifetime)} Wenn du dich nicht anmelden wolltest, ignoriere diese E-Mail.`,
   }),
 
   registrationCode: ({ tenantName, lifetime }) => ({
-    subject: `Dein Code zum Registrieren bei ${tenantName}`,
-    heading: 'Dein Code zum Registrieren',
+    subject: `Dein Bestätigungscode für ${tenantName}`,
+    heading: 'Dein Bestätigungscode',
     paragraphs: [
-      `Gib diesen Code bei ${tenantName} ein, um zu bestätigen, dass diese Adresse dir gehört, und dein Konto anzulegen.`,
+      `Gib diesen Code ein, um deine E-Mail-Adresse zu bestätigen und dein Konto bei ${tenantName} zu erstellen.`,
     ],
-    footer: `${codeWorks(lifetime)} Wenn du kein Konto wolltest, hat jemand anders deine Adresse angegeben: Ignoriere diese Mail, bestätige nichts und gib den Code nicht weiter.`,
+    footer: `${codeExpires(lifetime)} Wenn du kein Konto erstellen wolltest, hat eine andere Person deine Adresse eingegeben: Ignoriere diese E-Mail, bestätige nichts und gib den Code nicht weiter.`,
   }),
 
   emailChange: ({ tenantName, lifetime, linkLifetime }) => ({
-    subject: `Bestätige deine neue Adresse für ${tenantName}`,
+    subject: `Bestätige deine neue E-Mail-Adresse für ${tenantName}`,
     heading: 'Bestätige deine neue E-Mail-Adresse',
     paragraphs: [
-      `Gib diesen Code bei ${tenantName} ein oder öffne den Link unten, und dein Konto hat von da an diese Adresse. Bis dahin behält es die alte.`,
+      `Um diese E-Mail-Adresse für dein Konto bei ${tenantName} zu verwenden, gib diesen Code ein oder öffne den Link unten. Bis dahin behält dein Konto die bisherige Adresse.`,
     ],
-    button: 'Neue Adresse bestätigen',
-    footer: `${bothWork(lifetime, linkLifetime)} Wenn du diese Mail nicht erwartet hast, hat jemand anders deine Adresse angegeben: Ignoriere sie und bestätige nichts.`,
+    button: 'Neue E-Mail-Adresse bestätigen',
+    footer: `${codeAndLinkExpire(lifetime, linkLifetime)} ${IF_UNEXPECTED}`,
   }),
 
   emailChangeNotice: ({ tenantName, shownAddress }) => ({
-    subject: `Eine neue Adresse für dein Konto bei ${tenantName}`,
-    heading: 'Eine neue Adresse für dein Konto',
+    subject: `Änderung der E-Mail-Adresse für ${tenantName} angefordert`,
+    heading: 'Änderung der E-Mail-Adresse angefordert',
     paragraphs: [
-      `Dein Konto bei ${tenantName} soll eine andere Adresse bekommen: ${shownAddress}. Sobald sie bestätigt ist, ersetzt sie diese hier.`,
-      `Wenn du das nicht warst, ändere sofort dein Passwort und sag ${tenantName} Bescheid.`,
+      `Wir haben eine Anfrage erhalten, die E-Mail-Adresse deines Kontos bei ${tenantName} in ${shownAddress} zu ändern. Die neue Adresse ersetzt diese, sobald sie bestätigt ist.`,
+      `Wenn du das nicht warst, ändere sofort dein Passwort und wende dich an ${tenantName}.`,
     ],
-    footer: yourAddress(tenantName),
+    footer: whyYouGotThis(tenantName),
   }),
 
   passwordChanged: ({ tenantName }) => ({
     subject: `Dein Passwort bei ${tenantName} wurde geändert`,
     heading: 'Dein Passwort wurde geändert',
     paragraphs: [
-      `Dein Konto bei ${tenantName} hat ein neues Passwort.`,
-      `Wenn du das nicht warst, stelle dein Konto sofort mit dieser Adresse wieder her und sag ${tenantName} Bescheid.`,
+      `Das Passwort deines Kontos bei ${tenantName} wurde geändert.`,
+      `Wenn du das nicht warst, stelle dein Konto sofort mit dieser E-Mail-Adresse wieder her und wende dich an ${tenantName}.`,
     ],
-    footer: yourAddress(tenantName),
+    footer: whyYouGotThis(tenantName),
   }),
 
   secondFactorChanged: ({ tenantName, isOn }) => ({
-    subject: `Zwei-Faktor-Anmeldung bei ${tenantName} ${isOn ? 'eingeschaltet' : 'ausgeschaltet'}`,
-    heading: `Zwei-Faktor-Anmeldung ${isOn ? 'eingeschaltet' : 'ausgeschaltet'}`,
+    subject: `Zwei-Faktor-Authentifizierung für ${tenantName} ${isOn ? 'aktiviert' : 'deaktiviert'}`,
+    heading: `Zwei-Faktor-Authentifizierung ${isOn ? 'aktiviert' : 'deaktiviert'}`,
     paragraphs: [
       isOn
-        ? `Die Anmeldung bei ${tenantName} verlangt jetzt auch einen Code aus deiner Authenticator-App.`
-        : `Die Anmeldung bei ${tenantName} verlangt keinen Code aus einer Authenticator-App mehr.`,
-      `Wenn du das nicht warst, ändere sofort dein Passwort und sag ${tenantName} Bescheid.`,
+        ? `Die Anmeldung bei ${tenantName} erfordert jetzt zusätzlich einen Code aus deiner Authenticator-App.`
+        : `Die Anmeldung bei ${tenantName} erfordert keinen Code aus einer Authenticator-App mehr.`,
+      `Wenn du das nicht warst, ändere sofort dein Passwort und wende dich an ${tenantName}.`,
     ],
-    footer: yourAddress(tenantName),
+    footer: whyYouGotThis(tenantName),
   }),
 }

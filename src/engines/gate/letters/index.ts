@@ -6,13 +6,13 @@ import { inWords } from './lifetime.ts'
 import { partlyHidden } from './shown-address.ts'
 import type { Said, SaidWithLink, Wording } from './wording.ts'
 
-/** What `mail.post` takes of a letter. The code is in the text and the HTML, never in the subject. */
+/** The content of a mail, as `mail.post` takes it. The code is in the text and the HTML, never in the subject. */
 interface WrittenLetter extends Body {
   subject: string
 }
 
 interface WithTenant {
-  /** As people know it. */
+  /** The display name of the tenant. */
   tenantName: string
 }
 
@@ -22,7 +22,7 @@ interface WithCode extends WithTenant {
 }
 
 interface WithLink extends WithCode {
-  /** Leads to a page with the code filled in: what merely opens links confirms nothing. */
+  /** Opens a page with the code filled in. Opening the link alone confirms nothing, so link scanners are harmless. */
   link: string
   linkLifetimeMs: number
 }
@@ -57,24 +57,24 @@ export function createLetters(language: Language) {
   })
 
   return {
-    /** Asks somebody to prove that the address is theirs. */
+    /** Asks the recipient to verify the address. */
     verification: (about: WithLink) => withLink(wording.verification(timedWithLink(about)), about),
-    /** A way back into an account. */
+    /** Lets the owner of the address recover the account. */
     recovery: (about: WithLink) => withLink(wording.recovery(timedWithLink(about)), about),
-    /** Signs somebody in without a password. */
+    /** Carries the code for a sign-in without a password. */
     loginCode: (about: WithCode) => withCode(wording.loginCode(timed(about)), about),
-    /** Ends a registration without a password. */
+    /** Carries the code that completes a registration without a password. */
     registrationCode: (about: WithCode) => withCode(wording.registrationCode(timed(about)), about),
-    /** To the new address of somebody: asks for proof of it. */
+    /** Asks the new address of an account to be verified. */
     emailChange: (about: WithLink) => withLink(wording.emailChange(timedWithLink(about)), about),
-    /** To the old address, while the new one is still to be proven. */
+    /** Tells the old address of a change that is not verified yet. */
     emailChangeNotice: (about: WithTenant & { newAddress: string }) => {
       const { tenantName, newAddress } = about
       const shownAddress = partlyHidden(newAddress)
       return notice(wording.emailChangeNotice({ tenantName, shownAddress }), about)
     },
     passwordChanged: (about: WithTenant) => notice(wording.passwordChanged(about), about),
-    /** `isOn`: whether sign-in takes a second factor from now on. */
+    /** `isOn`: whether sign-in requires a second factor from now on. */
     secondFactorChanged: (about: WithTenant & { isOn: boolean }) =>
       notice(wording.secondFactorChanged(about), about),
   }

@@ -4,8 +4,8 @@ import type { Language } from '../model/flows.ts'
 const MINUTES_OF_HOUR = 60
 
 /**
- * A span of time in words, such as `15 Minuten` or `1 hour`. What is left over after whole minutes,
- * or seconds below one, goes unsaid: nobody is promised more time than there is.
+ * A duration in words, such as `15 Minuten` or `1 hour`. Rounded down to minutes, or to seconds
+ * below a minute, so that a mail never promises more time than there is.
  */
 export function inWords(ms: number, language: Language): string {
   if (ms < MINUTE_MS) return said(Math.floor(ms / SECOND_MS), 'second', language)

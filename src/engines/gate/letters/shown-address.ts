@@ -1,8 +1,9 @@
 const DOTS = '•••'
 
 /**
- * An address with its name hidden but for the first character, such as `g•••@example.com`: its owner
- * knows it again, and whoever reads along does not learn it. A name of one is hidden whole.
+ * An address with its local part masked after the first character, such as `g•••@example.com`. The
+ * owner recognizes it; other readers of the mail do not learn it. A local part of one character is
+ * masked completely.
  */
 export function partlyHidden(address: string): string {
   const at = address.lastIndexOf('@')
@@ -10,6 +11,6 @@ export function partlyHidden(address: string): string {
   return `${others.length > 0 ? first : ''}${DOTS}${address.slice(at)}`
 }
 
-/** As people see them: several code points may make one. */
+/** Grapheme clusters: one visible character may consist of several code points. */
 const charactersOf = (text: string): string[] =>
   [...new Intl.Segmenter().segment(text)].map(({ segment }) => segment)

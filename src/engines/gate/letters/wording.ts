@@ -1,4 +1,4 @@
-/** What a letter says besides its code and link. All of it is text. */
+/** The plain text of a mail, apart from its code and link. */
 export interface Said {
   subject: string
   heading: string
@@ -6,25 +6,25 @@ export interface Said {
   footer: string
 }
 
-/** With a link, what its button says. */
+/** A mail with a link, and the label of its button. */
 export interface SaidWithLink extends Said {
   button: string
 }
 
-/** `lifetime` is in words, such as `15 minutes`. */
+/** `lifetime` is that of the code, in words such as `15 minutes`. */
 interface Timed {
   tenantName: string
   lifetime: string
 }
 
-/** So is `linkLifetime`, which is that of the link. */
+/** `linkLifetime` is that of the link, in words such as `30 minutes`. */
 interface TimedWithLink extends Timed {
   linkLifetime: string
 }
 
-/** All letters in one language. None of the subjects says anything that is to be kept secret. */
+/** All mails in one language. No subject contains a secret. */
 export interface Wording {
-  /** Above a link that is spelled out. */
+  /** Precedes the link when it is written out. */
   orOpen: string
   verification(about: TimedWithLink): SaidWithLink
   recovery(about: TimedWithLink): SaidWithLink

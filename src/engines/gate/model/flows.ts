@@ -4,7 +4,7 @@ import { lenient, oneOf, Timestamp } from '../../../http/schemas.ts'
 import { Identity } from './identities.ts'
 import { ASSURANCE_LEVELS, Session } from './sessions.ts'
 
-/** What people do for themselves. */
+/** Kinds of self-service flows. */
 export const FLOW_KINDS = ['login', 'registration', 'recovery', 'verification', 'settings'] as const
 export type FlowKind = (typeof FLOW_KINDS)[number]
 
@@ -20,7 +20,7 @@ const FLOW_STATES = [
 export const LANGUAGES = ['en', 'de'] as const
 export type Language = (typeof LANGUAGES)[number]
 
-/** Something said to the person. `id` is stable: front ends translate by it. */
+/** A message to the user. `id` is stable: front ends translate by it. */
 export const Message = t.Object({
   id: Type.Integer({ examples: [4000006] }),
   text: t.String(),
@@ -41,7 +41,7 @@ const InputAttributes = t.Object({
   maxlength: t.Optional(Type.Integer()),
 })
 
-/** What clients read of every node, of one that is not an input as well. */
+/** Attributes that clients read of every node, including those that are not inputs. */
 const shown = <Type extends string>(type: Type, value: string) => ({
   node_type: t.Literal(type),
   id: t.String(),
@@ -79,7 +79,7 @@ const NODE_GROUPS = [
 ] as const
 export type NodeGroup = (typeof NODE_GROUPS)[number]
 
-/** A part of a form, for whoever draws it. */
+/** A part of a form, for rendering. */
 export const Node = t.Object({
   type: oneOf(['input', 'text', 'img', 'a']),
   group: oneOf(NODE_GROUPS),
@@ -91,7 +91,7 @@ export type Node = typeof Node.static
 
 const FlowReference = t.Object({ id: t.String(), url: t.String() })
 
-/** What comes next, in the order in which it is to be done. */
+/** The next steps, in the order in which they have to be taken. */
 const ContinueWith = t.Union([
   t.Object({ action: t.Literal('set_ory_session_token'), ory_session_token: t.String() }),
   t.Object({
@@ -128,7 +128,7 @@ export const Flow = t.Object({
 })
 export type Flow = typeof Flow.static
 
-/** A session with the token that it goes by, which is shown this once. */
+/** A session and its token, which is shown only once. */
 const IssuedSession = t.Object({
   ...Session.properties,
   token: t.String({ description: 'For `X-Session-Token`.' }),
@@ -142,11 +142,14 @@ const signedIn = {
   continue_with: t.Nullable(t.Array(ContinueWith)),
 }
 
-/** Signed in, or signed up. `identity` of the session is null while a second factor is owed. */
+/**
+ * The result of a sign-in or registration. `identity` of the session is null until a required
+ * second factor is given.
+ */
 export const SignedIn = t.Object(signedIn)
 export type SignedIn = typeof SignedIn.static
 
-/** The browser has to go elsewhere before the flow can go on. */
+/** The browser has to visit another page before the flow can continue. */
 export const BrowserRoundTrip = t.Object({
   error: t.String(),
   id: t.Literal('browser_location_change_required'),
@@ -157,8 +160,8 @@ export type BrowserRoundTrip = typeof BrowserRoundTrip.static
 const any = (description: string) => t.Optional(t.Unknown({ description }))
 
 /**
- * Fields of all methods; which of them count depends on the flow. None is checked here: what is
- * wrong with one is said in the flow, beside its field.
+ * The fields of all methods; the flow decides which of them count. Nothing is validated here:
+ * errors are reported in the flow, beside their fields.
  */
 export const FlowSubmission = lenient({
   method: any('`password`, `code`, `totp`, `lookup_secret`, `oidc` or `profile`.'),
@@ -183,7 +186,7 @@ export const FlowSubmission = lenient({
   lookup_secret_disable: any('Removes the recovery codes.'),
 })
 
-/** The code that a browser brought back, for the session. */
+/** Exchanges the code that a browser brought back for the session. */
 export const Exchange = lenient({
   flow: t.String({ description: 'The `flow` parameter of the return URL.' }),
   code: t.String({ description: 'The `code` parameter of the return URL.' }),

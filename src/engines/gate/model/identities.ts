@@ -103,7 +103,10 @@ export const IdentityDetail = t.Object({
 })
 export type IdentityDetail = typeof IdentityDetail.static
 
-/** RFC 6902; each operation is looked at where it is carried out, so that an error can name it. */
+/**
+ * RFC 6902. Operations are validated when they are applied, so that an error can name the
+ * operation.
+ */
 export const JsonPatch = t.Array(t.Unknown(), {
   expected: 'a JSON Patch: a list of operations',
   examples: [[{ op: 'replace', path: '/traits/custom_data/plan', value: 'pro' }]],

@@ -13,14 +13,14 @@ const schema = (title: SchemaId, properties: Record<string, object>) => ({
   },
 })
 
-/** What `schema_url` of a person leads to: the JSON Schema of the schema `user`. */
+/** The JSON Schema of the schema `user`, served at an identity's `schema_url`. */
 export const USER_SCHEMA = schema('user', {
   email: address,
   tenant_id: tenantId,
   custom_data: { type: 'object' },
 })
 
-/** The same for operators of the console. */
+/** The JSON Schema of operators of the console. */
 export const OPERATOR_SCHEMA = schema('operator', {
   email: address,
   tenant_id: tenantId,

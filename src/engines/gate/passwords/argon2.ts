@@ -14,14 +14,17 @@ const MOST_KIB = 1024 ** 2
 const PASSES: Bounds = [1, 10]
 const MOST_LANES = 16
 
-/** Argon2 wants eight blocks of a KiB for each lane, and no shorter salt. */
+/** Argon2 requires eight blocks of 1 KiB per lane, and a minimum salt length. */
 const FEWEST_BLOCKS = 8
 const FEWEST_SALT_BYTES = 8
 
-/** Memory times passes: about ten times the cost of the default. */
+/** Memory times passes; about ten times the default cost. */
 const HEAVY_KIB = 384 * 1024
 
-/** argon2id and argon2i of version 19. What is made here may have more passes than is taken in. */
+/**
+ * Reads argon2id and argon2i hashes of version 19. Hashes made here may have more passes than
+ * imported ones.
+ */
 export function readArgon2(text: string, bounds = PASSES): ImportedHash {
   const [, name, memory, passes, lanes, salt, hash] = SHAPE.exec(text) ?? refuse(EXPECTED)
   const p = within('p of argon2', lanes as string, [1, MOST_LANES])
@@ -31,7 +34,7 @@ export function readArgon2(text: string, bounds = PASSES): ImportedHash {
   if (saltBytes.length < FEWEST_SALT_BYTES)
     refuse('must have a salt of at least 8 bytes for argon2')
 
-  // Bun does not read padding, and hashes that come with it are as good as others.
+  // Bun does not accept padding, which other tools write.
   const parts = [
     name,
     'v=19',

@@ -1,25 +1,25 @@
 import { type ImportedHash, refuse, within } from './imported-hash.ts'
 
 /**
- * Salt and hash are 16 and 23 bytes in an alphabet of bcrypt's own. The last character of each
- * has bits to spare, which are zero in whatever verifies.
+ * Salt and hash are 16 and 23 bytes in bcrypt's own base64 alphabet. The last character of each has
+ * unused bits, which are always zero.
  */
 const SHAPE = /^\$2[aby]\$(\d\d)\$[./A-Za-z\d]{21}[.Oeu][./A-Za-z\d]{30}[.CGKOSWaeimquy26]$/
 
-/** Each step doubles the work: 16 takes some four seconds. */
+/** Each step doubles the work; a cost of 16 takes about four seconds. */
 const COSTS = [4, 16] as const
 const HEAVY_COST = 13
 
-/** bcrypt looks at so many bytes of a password and no further. */
+/** bcrypt ignores everything after this many bytes of a password. */
 const MOST_BYTES = 72
 
-/** bcrypt as PHP, Python, Go, Node and htpasswd write it. */
+/** Reads bcrypt hashes as written by PHP, Python, Go, Node and htpasswd. */
 export function readBcrypt(text: string): ImportedHash {
   const [, digits] = SHAPE.exec(text) ?? refuse(EXPECTED)
   const cost = within('the cost of bcrypt', (digits as string).replace(/^0/, ''), COSTS)
   return {
     isHeavy: cost > HEAVY_COST,
-    // Bun would hash a longer password before it gets to bcrypt, which nobody else does.
+    // Unlike other implementations, Bun would hash a longer password before it applies bcrypt.
     matches: (password) => Bun.password.verify(Buffer.from(password).subarray(0, MOST_BYTES), text),
   }
 }

@@ -4,26 +4,28 @@ import embedded from '../../../../node_modules/@zxcvbn-ts/language-common/src/pa
 }
 import { isPattern } from './patterns.ts'
 
-/** The types see into the file, but imported as one it is a path. */
+/** The types describe the content of the file, but the import is its path. */
 const listPath = embedded as unknown as string
 
-/** No shorter password is allowed anywhere, so none is looked up. */
+/** No shorter password is allowed, so shorter ones are not looked up. */
 const SHORTEST = 8
 
-/** What people hang on to a word when a digit and a sign are asked for, such as `2024!`. */
+/**
+ * Maximum length of suffixes such as `2024!`, which people append to satisfy rules on digits and
+ * signs.
+ */
 const LONGEST_ENDING = 5
 const LETTER = /\p{L}/u
 
-/** Signs and the letters that they are written for. A one is two of them. */
+/** Digits and signs with the letters they replace. A one replaces two letters. */
 const SIGNS: Record<string, string> = { '@': 'a', 4: 'a', 3: 'e', 0: 'o', $: 's', 5: 's', 7: 't' }
 const ONES = ['i', 'l']
 
 /**
- * Whether a password, in small letters, is among those that are tried first: on the list of
- * common ones, or a plain pattern, or either with a few digits and signs at its end, as long as
- * eight characters are left without. Signs in place of letters do not help.
- *
- * The list is read at the first call and kept.
+ * Whether a lower-case password is among the first to be guessed: on the list of common passwords,
+ * a simple pattern, or either with a few digits and signs appended, as long as at least eight
+ * characters remain without them. Replacing letters with signs does not help. The list is read on
+ * the first call and cached.
  */
 export function isCommon(password: string): boolean {
   return beginnings(password).some(
@@ -31,7 +33,7 @@ export function isCommon(password: string): boolean {
   )
 }
 
-/** The whole, and what is left of it without endings of one to five characters. */
+/** The password, and the password without suffixes of one to five characters. */
 function beginnings(password: string): string[] {
   const characters = [...password]
   const found = [password]
@@ -50,7 +52,7 @@ const spellings = (text: string): string[] => [
 
 let known: Set<string> | undefined
 
-/** Some 18,000 passwords of those that leak most often, in small letters. */
+/** About 18,000 of the most frequently leaked passwords, in lower case. */
 function list(): Set<string> {
   known ??= new Set(
     (JSON.parse(readFileSync(listPath, 'utf8')) as string[]).filter(

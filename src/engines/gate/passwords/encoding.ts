@@ -1,10 +1,10 @@
-/** Base64 as PHC strings have it: the standard alphabet without padding. */
+/** Base64 as in PHC strings: the standard alphabet without padding. */
 export const unpadded = (bytes: Uint8Array): string =>
   Buffer.from(bytes).toString('base64').replace(/=+$/, '')
 
 /**
- * The bytes of base64 without padding, or with all of it. Undefined for everything else, spare
- * bits that are not zero included: those are typing mistakes and cut ends.
+ * Decodes base64 with full or no padding. Undefined for anything else, including non-zero unused
+ * bits, which are a sign of typing mistakes or truncation.
  */
 export function decodeBase64(text: string): Buffer | undefined {
   const bytes = Buffer.from(text, 'base64')

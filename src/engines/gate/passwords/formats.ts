@@ -6,7 +6,7 @@ import { readScrypt } from './scrypt.ts'
 
 export type { ImportedHash } from './imported-hash.ts'
 
-/** How a hash begins, and who reads it on from there. */
+/** Prefixes of hash formats, with the function that reads them. */
 const FORMATS: readonly (readonly [RegExp, (text: string) => ImportedHash])[] = [
   [/^\$argon2id?\$/, (text) => readArgon2(text)],
   [/^\$2[aby]\$/, readBcrypt],
@@ -14,12 +14,12 @@ const FORMATS: readonly (readonly [RegExp, (text: string) => ImportedHash])[] = 
   [/^(?:\$pbkdf2[-$]|pbkdf2_)/, readPbkdf2],
 ]
 
-/** No accepted hash is longer; looked at first, so that nothing is searched for in a megabyte. */
+/** Maximum length of a hash, checked before any pattern is matched. */
 const MOST_CHARACTERS = 512
 
 /**
- * Reads a password hash, wherever it was made. Throws `invalid` for what could never be verified
- * or would cost too much to, and says what is accepted without repeating any of it.
+ * Reads a password hash of any supported format. Throws `invalid` for a hash that cannot be
+ * verified or is too costly, naming the accepted formats without repeating the hash.
  */
 export function parseHash(text: string): ImportedHash {
   if (text.length > MOST_CHARACTERS) refuse(`must have at most ${MOST_CHARACTERS} characters`)

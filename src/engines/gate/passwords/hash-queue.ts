@@ -1,16 +1,18 @@
 import { unavailable } from '../../../platform/errors.ts'
 import { createWaitingList, type WaitingList } from './waiting-list.ts'
 
-/** Who wants a password hashed or checked. */
+/** The party that requests a password to be hashed or checked. */
 export interface Asker {
   tenantId: string
-  /** One of the tenant's clients, such as an address; undefined for a server that asks for many. */
+  /**
+   * A client of the tenant, such as an IP address; undefined for a server that acts for many users.
+   */
   client?: string | undefined
 }
 
 /**
- * What a job takes: `ordinary` is no more than a hash at the configured cost, `costly` may be ten
- * times that, and `heavy` takes seconds and up to a gigabyte.
+ * The cost of a job: `ordinary` is up to a hash at the configured cost, `costly` up to ten times
+ * that, and `heavy` takes seconds and up to a gigabyte.
  */
 export type Cost = 'ordinary' | 'costly' | 'heavy'
 
@@ -26,23 +28,24 @@ interface Tenant {
   waiting: WaitingList<Job>
   atWork: number
   costlyAtWork: number
-  /** When a job of it ended last, or it came: orders tenants that have equally many at work. */
+  /**
+   * When the tenant's last job ended, or when the tenant arrived: orders tenants with equally many
+   * running jobs.
+   */
   turn: number
 }
 
-/** All tenants together have so many times the places of one. */
+/** The queues of all tenants together may hold this many times the places of one. */
 const FULL_QUEUES = 20
 
 /**
- * Shares a few workers among tenants, so that one tenant keeps another one waiting no longer than an
- * ordinary job takes. Each has a queue of its own with so many `places`; a free worker goes to the
- * tenant with the fewest jobs at work, and in turns among those with equally many.
- *
- * A costly job keeps its worker for long, so one worker never takes any; where there are more than
- * two, a tenant leaves one of the others to other tenants. Heavy ones are worked on one at a time.
- *
- * Where the queue of a tenant is full, the client with the most jobs in it is refused with
- * `unavailable`. All queues together are bounded, too: the longest then loses its last job.
+ * Shares a few workers fairly among tenants, so that one tenant delays another by no more than an
+ * ordinary job. Each tenant has a queue with a number of `places`; a free worker serves the tenant
+ * with the fewest running jobs, in turns among equals. One worker never takes costly jobs, because
+ * they occupy it for long; with more than two workers, a tenant also leaves one of the others to
+ * other tenants. Heavy jobs run one at a time. If a tenant's queue is full, the client with the
+ * most jobs in it is rejected with `unavailable`. The total of all queues is limited as well: the
+ * longest queue then loses its last job.
  */
 export function createHashQueue({ workers, places }: { workers: number; places: number }) {
   const tenants = new Map<string, Tenant>()
@@ -51,7 +54,10 @@ export function createHashQueue({ workers, places }: { workers: number; places: 
   const atWork = { all: 0, costly: 0, heavy: 0 }
   let turns = 0
 
-  /** Does `work` when it has a worker. Rejects with `unavailable` when it cannot wait for one. */
+  /**
+   * Runs `work` once a worker is free. Rejects with `unavailable` if there is no place in the
+   * queue.
+   */
   async function run<T>(asker: Asker, cost: Cost, work: () => Promise<T>): Promise<T> {
     const tenant = await enter(asker, cost)
     try {
@@ -83,7 +89,7 @@ export function createHashQueue({ workers, places }: { workers: number; places: 
       tenants.set(tenant.id, tenant)
     })
 
-  /** Where all together are too many, the longest queue gives way to one that is shorter. */
+  /** If the total limit is reached, the longest queue gives way to a shorter one. */
   function hasRoom({ waiting }: Tenant): boolean {
     const all = [...tenants.values()]
     const total = all.reduce((sum, tenant) => sum + tenant.waiting.length(), 0)
@@ -114,7 +120,7 @@ export function createHashQueue({ workers, places }: { workers: number; places: 
     if (cost === 'heavy') atWork.heavy += change
   }
 
-  /** While the next is chosen the job still counts for its tenant, which has just had its turn. */
+  /** The job still counts for its tenant while the next one is chosen. */
   function leave(tenant: Tenant, cost: Cost) {
     count(tenant, cost, -1)
     tenant.turn = ++turns
@@ -123,7 +129,7 @@ export function createHashQueue({ workers, places }: { workers: number; places: 
     forgetIfIdle(tenant)
   }
 
-  /** What ends lets one job begin: a worker is never free while a job could have it. */
+  /** Starts another job whenever one ends, so that no worker is idle while a job could use it. */
   function serveNext() {
     const [first] = [...tenants.values()].filter(hasRunnable).sort(byTurn)
     const job = first?.waiting.take(({ cost }) => mayBegin(first, cost))

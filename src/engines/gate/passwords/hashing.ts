@@ -8,16 +8,14 @@ import type { ImportedHash } from './imported-hash.ts'
 
 export type Hashing = ReturnType<typeof createHashing>
 
-/** With one alone, whatever takes long would keep all others waiting. */
+/** With a single worker, a long job would block all others. */
 const FEWEST_WORKERS = 2
 
 /**
- * Passwords to hashes and back, at the cost that is configured. A hash keeps a core busy and
- * memory taken, so no more are at work than there are cores, shared among tenants by a queue for
- * each; beyond its places everything here throws `unavailable`.
- *
- * A password is the UTF-8 of what was typed, without any normalisation: hashes made elsewhere
- * were made over those bytes too.
+ * Hashes and verifies passwords at the configured cost. Hashing occupies a core and memory, so at
+ * most as many jobs run as there are cores, shared among tenants by a queue each; when a queue is
+ * full, everything here throws `unavailable`. Passwords are hashed as the UTF-8 of the input
+ * without normalization, like those of imported hashes.
  */
 export function createHashing({
   memoryBytes,
@@ -27,7 +25,7 @@ export function createHashing({
 }: {
   memoryBytes: number
   iterations: number
-  /** How many of a tenant may wait for a core. */
+  /** Maximum number of waiting jobs per tenant. */
   queue: number
   workers?: number
 }) {
@@ -37,15 +35,15 @@ export function createHashing({
 
   const { run } = createHashQueue({ workers, places: queue })
 
-  /** An argon2id hash in PHC form. The password must not be empty. */
+  /** An argon2id hash in PHC format. The password must not be empty. */
   const hash = (asker: Asker, password: string): Promise<string> =>
     run(asker, 'ordinary', () =>
       Bun.password.hash(password, { algorithm: 'argon2id', memoryCost, timeCost: iterations }),
     )
 
   /**
-   * Whether it is the password that `stored` was made of. An empty one never is, whatever was
-   * imported. Rejects when `stored` cannot be read, which parseHash would have refused.
+   * Whether `stored` is a hash of the password. Always false for an empty password. Rejects if
+   * `stored` cannot be read, which `parseHash` would have refused.
    */
   async function verify(asker: Asker, password: string, stored: string): Promise<boolean> {
     if (password === '') return false
@@ -53,7 +51,7 @@ export function createHashing({
     return run(asker, costOf(stored, known), () => known.matches(password))
   }
 
-  /** Of another function than ours nothing tells how long it takes here. */
+  /** The duration of imported hash functions is unknown, so they count as costly. */
   function costOf(stored: string, { isHeavy, argon2Cost }: ImportedHash): Cost {
     const isOurs = !needsRehash(stored)
     if (isOurs || (argon2Cost ?? Number.POSITIVE_INFINITY) <= memoryCost * iterations)
@@ -62,25 +60,30 @@ export function createHashing({
   }
 
   /**
-   * The work of `verify` where there is nothing to verify, so that the time an answer takes does
-   * not tell who has an account. Always false.
+   * Takes as long as `verify` where there is nothing to verify, so that response times do not
+   * reveal which accounts exist. Always false.
    */
   const verifyNobody = (asker: Asker, password: string): Promise<boolean> =>
     verify(asker, password, nobody)
 
   /**
-   * Whether to hash anew once the password is known: whatever was not made at today's cost,
-   * be that lower or higher. Only then do all sign-ins take the same time.
+   * Whether to rehash once the password is known: any hash that does not have the current cost,
+   * lower or higher, so that all sign-ins take the same time.
    */
   const needsRehash = (stored: string): boolean => !stored.startsWith(current)
 
   return { hash, verify, verifyNobody, needsRehash }
 }
 
-/** As many as the setting allows: a lower one must not lock out those who are hashed already. */
+/**
+ * Passes of hashes made here. The range covers every setting, so that lowering the cost locks no
+ * one out.
+ */
 const OUR_PASSES = [1, 20] as const
 
-/** What is stored was checked when it came: not to understand it is a fault of ours, not a 400. */
+/**
+ * Stored hashes were validated on entry, so failing to read one is an internal error, not a 400.
+ */
 function read(stored: string) {
   try {
     return stored.startsWith('$argon2id$') ? readArgon2(stored, OUR_PASSES) : parseHash(stored)

@@ -1,29 +1,31 @@
 import { invalid } from '../../../platform/errors.ts'
 import { decodeBase64 } from './encoding.ts'
 
-/** A hash that was read and can be verified. */
+/** A parsed hash that can be verified. */
 export interface ImportedHash {
-  /** It takes far more time or memory than usual: such are worked on one at a time. */
+  /**
+   * Whether it takes far more time or memory than usual. Heavy hashes are checked one at a time.
+   */
   isHeavy: boolean
-  /** Memory in KiB times passes, of argon2 alone. */
+  /** Memory in KiB times passes; argon2 only. */
   argon2Cost?: number
-  /** Whether it is the hash of this password. Works beside the event loop. */
+  /** Whether the hash is that of the password. Runs outside the event loop. */
   matches(password: string): Promise<boolean>
 }
 
-/** The numbers between which something may be, both included. */
+/** An inclusive range. */
 export type Bounds = readonly [least: number, most: number]
 
-/** Shorter ones would be guessed without any password; longer ones nobody makes. */
+/** Shorter hashes could be guessed; longer ones are not made in practice. */
 const HASH_BYTES: Bounds = [16, 128]
 const SALT_BYTES: Bounds = [4, 128]
 
-/** Throws `invalid` for the hash. `problem` must not quote it: it would get into an answer. */
+/** Rejects a hash. `problem` says what it must be, and never quotes the hash. */
 export function refuse(problem: string): never {
   throw invalid(problem, { field: 'credentials.password.config.hashed_password', rule: 'format' })
 }
 
-/** A number spelled as all tools do, without signs and leading zeros. */
+/** A number as all tools write it: without signs or leading zeros. */
 export function within(what: string, text: string, [least, most]: Bounds): number {
   const value = /^(?:0|[1-9]\d{0,14})$/.test(text) ? Number(text) : Number.NaN
   if (!(value >= least && value <= most))
@@ -41,7 +43,7 @@ function readBytes(what: string, text: string, bounds: Bounds): Buffer {
   return ofLength(what, bytes, bounds)
 }
 
-/** The bytes themselves, for where text is used as a salt. */
+/** The bytes of a salt that is text. */
 export const readTextSalt = (text: string): Buffer =>
   ofLength('salt', Buffer.from(text), SALT_BYTES)
 

@@ -1,14 +1,14 @@
-/** Fewer changes than this make one of the other. */
+/** Passwords within fewer changes than this are considered alike. */
 const FEW_CHANGES = 5
 
-/** Longer than any address; what is beyond is not looked at, whatever the password. */
+/** Longer than any address; further characters are ignored. */
 const LONGEST = 320
 
 /**
- * Whether a password is an identifier, or the part of it before the `@`, in other words: fewer
- * than five characters changed, or more than half of the password taken from it. Both in one
- * case. Few changes say little about a short name (four make `mountain` of `martin`), so there must
- * be fewer than half as many as it has characters.
+ * Whether a password resembles an identifier or its part before the `@`: fewer than five changed
+ * characters, or more than half of the password taken from it, ignoring case. For short names the
+ * number of changes must also be less than half of their length, because few changes make a
+ * different word of them (four turn `martin` into `mountain`).
  */
 export function isLike(password: string, identifier: string): boolean {
   const characters = [...password]
@@ -20,7 +20,7 @@ export function isLike(password: string, identifier: string): boolean {
 
 function isVariation(password: string[], name: string[]): boolean {
   const limit = Math.min(FEW_CHANGES, name.length / 2)
-  // Each character that one has more is a change, so most pairs need not be looked at.
+  // Each additional character is a change, so most pairs need no further comparison.
   if (Math.abs(password.length - name.length) >= limit) return false
   return changesBetween(password, name) < limit
 }
@@ -30,7 +30,7 @@ function isMostlyFrom(name: string[], password: string[]): boolean {
   return name.length > half && longestShared(password, name) > half
 }
 
-/** Characters to insert, remove or replace to get from one text to the other (Levenshtein). */
+/** The Levenshtein distance of two texts. */
 function changesBetween(one: string[], other: string[]): number {
   let row = Array.from({ length: other.length + 1 }, (_, place) => place)
   for (const [index, character] of one.entries()) {
@@ -44,10 +44,13 @@ function changesBetween(one: string[], other: string[]): number {
   return cell(row, other.length)
 }
 
-/** The length of the longest text that is part of both. */
+/** The length of the longest common substring. */
 function longestShared(one: string[], other: string[]): number {
   let longest = 0
-  /** For each place of `other`, how much before it is the same as before the place in `one`. */
+  /**
+   * For each position of `other`, the length of the common suffix up to it and the position in
+   * `one`.
+   */
   let row = Array<number>(other.length + 1).fill(0)
   for (const character of one) {
     const next = [0]

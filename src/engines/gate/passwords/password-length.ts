@@ -3,8 +3,8 @@ import { invalid } from '../../../platform/errors.ts'
 const MOST_CHARACTERS = 1024
 
 /**
- * All that is asked of a password that a program sets for somebody: what people have chosen
- * elsewhere must get in. Characters are code points.
+ * The only rule for passwords set by a program, because passwords chosen elsewhere have to be
+ * accepted. Lengths are in code points.
  */
 export function checkPasswordLength(password: string, field: string): void {
   const isTooLong = password.length > MOST_CHARACTERS && [...password].length > MOST_CHARACTERS

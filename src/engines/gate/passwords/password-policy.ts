@@ -3,7 +3,7 @@ import { isLike } from './likeness.ts'
 
 const MOST_CHARACTERS = 1024
 
-/** What is wrong with a password that somebody chose. Lengths are in characters. */
+/** The rule that a chosen password breaks. Lengths are in characters. */
 export type PolicyFailure =
   | { rule: 'too_short'; minLength: number; actual: number }
   | { rule: 'too_long'; maxLength: number; actual: number }
@@ -11,9 +11,9 @@ export type PolicyFailure =
   | { rule: 'common' }
 
 /**
- * The first rule that a password breaks which somebody chose for themselves; undefined for a good
- * one. Characters are code points of what was typed. `minLength` is at least 8. Nothing is asked
- * about kinds of characters (NIST SP 800-63B section 3.1.1.2): length and rarity are what counts.
+ * The first rule that a chosen password breaks; undefined if it breaks none. Characters are code
+ * points of the input. `minLength` is at least 8. There are no rules on character classes (NIST SP
+ * 800-63B section 3.1.1.2), because length and rarity matter.
  */
 export function checkNewPassword(
   password: string,
@@ -28,5 +28,5 @@ export function checkNewPassword(
   return isCommon(folded) ? { rule: 'common' } : undefined
 }
 
-/** Without what one would not call a difference: case, and other forms of the same letter. */
+/** Ignores differences that people do not notice: case, and compatible forms of a letter. */
 const fold = (text: string): string => text.normalize('NFKC').toLowerCase()

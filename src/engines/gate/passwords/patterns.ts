@@ -1,4 +1,4 @@
-/** Keys and letters in the order in which fingers run over them. No character is twice in one. */
+/** Rows of keys and letters in sequence. No character occurs twice in a row. */
 const WALKS = [
   '1234567890',
   'abcdefghijklmnopqrstuvwxyz',
@@ -9,10 +9,10 @@ const WALKS = [
   'йцукенгшщзхъфывапролджэячсмитьбю',
 ].map((keys) => [...keys])
 
-/** Longer repetitions say something. */
+/** Longer repeated parts are not considered a pattern. */
 const LONGEST_REPEATED = 4
 
-/** Whether a password is one to four characters over and over, or a walk along keys or letters. */
+/** Whether a password repeats one to four characters, or follows a row of keys or letters. */
 export function isPattern(password: string): boolean {
   const characters = [...password]
   return isRepetition(characters) || WALKS.some((keys) => isWalk(characters, keys))
@@ -26,7 +26,7 @@ function isRepetition(characters: string[]): boolean {
   return false
 }
 
-/** In either direction, and round from the last to the first. */
+/** In either direction, wrapping around at the ends. */
 const isWalk = (characters: string[], keys: string[]): boolean =>
   [1, keys.length - 1].some((step) => {
     const next = (key: string) => keys[(keys.indexOf(key) + step) % keys.length]

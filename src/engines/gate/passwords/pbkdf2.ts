@@ -9,13 +9,13 @@ import {
   within,
 } from './imported-hash.ts'
 
-/** As Kratos and libraries for PHC strings write it; `l`, the length of the hash, may be left out. */
+/** The format of Kratos and PHC libraries; `l`, the length of the hash, is optional. */
 const PHC = /^\$pbkdf2-(sha1|sha256|sha512)\$i=(\d+)(?:,l=(\d+))?\$([^$]+)\$([^$]+)$/
 
-/** As passlib writes it: base64 with a dot for the plus, and SHA-1 goes without saying. */
+/** The format of passlib: base64 with a dot instead of the plus, and SHA-1 implied. */
 const PASSLIB = /^\$pbkdf2(?:-(sha256|sha512))?\$(\d+)\$([^$]+)\$([^$]+)$/
 
-/** As Django writes it: its salt is text. */
+/** The format of Django, with a text salt. */
 const DJANGO = /^pbkdf2_(sha1|sha256|sha512)\$(\d+)\$([^$]+)\$([^$]+)$/
 
 const DIGEST_BYTES = { sha1: 20, sha256: 32, sha512: 64 }
@@ -26,7 +26,7 @@ const HEAVY_ROUNDS = 2_000_000
 
 const derive = promisify(pbkdf2)
 
-/** PBKDF2 over SHA-1, SHA-256 or SHA-512 in any of three spellings. */
+/** Reads PBKDF2 hashes with SHA-1, SHA-256 or SHA-512 in any of three formats. */
 export const readPbkdf2 = (text: string): ImportedHash =>
   readPhc(text) ?? readPasslib(text) ?? readDjango(text) ?? refuse(EXPECTED)
 
@@ -58,7 +58,7 @@ function readDjango(text: string): ImportedHash | undefined {
 function checked(digest: Digest, text: string, salt: Buffer, expected: Buffer): ImportedHash {
   const iterations = within('the iterations of PBKDF2', text, [1, MOST_ROUNDS])
   const rounds = iterations * Math.ceil(expected.length / DIGEST_BYTES[digest])
-  // All of them are done again for each digest that the hash is longer than one.
+  // All iterations are repeated for each digest length of the hash.
   if (rounds > MOST_ROUNDS) refuse('must have fewer iterations of PBKDF2 for a hash of this length')
   return {
     isHeavy: rounds > HEAVY_ROUNDS,

@@ -7,10 +7,10 @@ const SHAPE = /^\$scrypt\$ln=(\d+),r=(\d+),p=(\d+)\$([^$]+)\$([^$]+)$/
 const MOST_LN = 17
 const MOST_N = 2 ** MOST_LN
 
-/** Above what N can have as its logarithm, and below what anybody has as N. */
+/** Greater than any logarithm of N, and smaller than any N in use. */
 const FEWEST_N = 32
 
-/** N times r times p, of which each stands for 128 bytes to write and to read again. */
+/** N times r times p; each unit stands for 128 bytes to write and to read again. */
 const HEAVY_BLOCKS = 2 ** 20
 
 const derive: (
@@ -20,7 +20,7 @@ const derive: (
   options: ScryptOptions,
 ) => Promise<Buffer> = promisify(scrypt)
 
-/** scrypt in PHC form, as passlib writes it and as Kratos does. */
+/** Reads scrypt hashes in PHC format, as written by passlib and by Kratos. */
 export function readScrypt(text: string): ImportedHash {
   const [, ln, blocks, lanes, salt, hash] = SHAPE.exec(text) ?? refuse(EXPECTED)
   const N = readN(ln as string)
@@ -38,8 +38,8 @@ export function readScrypt(text: string): ImportedHash {
 }
 
 /**
- * `ln` is the logarithm of N, but Kratos writes N itself there. No number can be meant both ways:
- * a logarithm of 32 would take terabytes, and an N below that no time at all.
+ * `ln` is the logarithm of N, but Kratos writes N itself. No number is ambiguous: a logarithm of 32
+ * would take terabytes, and an N below 32 is too weak to be used.
  */
 function readN(text: string): number {
   if (Number(text) < FEWEST_N) return 2 ** within('ln of scrypt', text, [1, MOST_LN])

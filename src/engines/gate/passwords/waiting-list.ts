@@ -1,23 +1,23 @@
-/** A job that waits for a worker. */
+/** A job waiting for a worker. */
 interface Waiting {
-  /** Jobs without one count as of a different client each. */
+  /** Each job without a client counts as of a different one. */
   client: string | undefined
-  /** Told when it loses its place. */
+  /** Called when the job loses its place. */
   refuse: () => void
 }
 
 export type WaitingList<Job extends Waiting> = ReturnType<typeof createWaitingList<Job>>
 
 /**
- * The jobs of one tenant that wait, `places` at most, in the order in which they are served: its
- * clients in turns, and those of a client as they came. One client alone may have all places; when
- * they are taken, the client with the most jobs loses its last one to a client that has fewer.
+ * The waiting jobs of one tenant, `places` at most, in the order in which they are served: clients
+ * in turns, and each client's jobs in order of arrival. A single client may have all places; when
+ * they are taken, the client with the most jobs loses its last one to a client with fewer.
  */
 export function createWaitingList<Job extends Waiting>(places: number) {
   const list: { job: Job; round: number }[] = []
   let round = 0
 
-  /** False where there is no place for it. */
+  /** False if there is no place for the job. */
   function add(job: Job): boolean {
     if (list.length >= places && !displaceFor(job.client)) return false
     const before = lastOf(job.client)
@@ -27,7 +27,7 @@ export function createWaitingList<Job extends Waiting>(places: number) {
     return true
   }
 
-  /** The first of which `mayBegin` holds. */
+  /** Removes and returns the first job for which `mayBegin` holds. */
   function take(mayBegin: (job: Job) => boolean): Job | undefined {
     const index = list.findIndex(({ job }) => mayBegin(job))
     if (index === -1) return undefined
@@ -35,7 +35,7 @@ export function createWaitingList<Job extends Waiting>(places: number) {
     return remove(index)
   }
 
-  /** Only where that makes places more even. */
+  /** Only if that makes the distribution more even. */
   function displaceFor(client: string | undefined): boolean {
     const counts = new Map<string, number>()
     for (const { job } of list)
@@ -57,7 +57,7 @@ export function createWaitingList<Job extends Waiting>(places: number) {
     take,
     has: (mayBegin: (job: Job) => boolean): boolean => list.some(({ job }) => mayBegin(job)),
     length: () => list.length,
-    /** Refuses the one that would be served last. */
+    /** Rejects the job that would be served last. */
     dropLast: () => remove(list.length - 1)?.refuse(),
   }
 }

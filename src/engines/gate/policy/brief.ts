@@ -1,5 +1,5 @@
 const LONGEST = 200
 
-/** The engine quotes what it complains about, however long that is. */
+/** Shortens an error message of the engine, which may quote long input. */
 export const brief = (message: string): string =>
   message.length > LONGEST ? `${message.slice(0, LONGEST)}…`.toWellFormed() : message

@@ -1,38 +1,38 @@
 import type { Expr } from '@cedar-policy/cedar-wasm/web'
 
 /**
- * What evaluating an expression can cost. There are no loops, so the time is bounded by the
- * text and by the question; this counts where it grows with the product of the two.
+ * The cost of evaluating an expression. There are no loops, so time is bounded by the size of the
+ * policies and of the question; this estimates the parts that grow with the product of the two.
  */
 export interface Burden {
   levels: number
-  /** Operations that take as long as the question's values are large. */
+  /** Operations whose duration grows with the size of the question's values. */
   heavy: number
   /**
-   * Characters of patterns, each of which may be held against each of a long text, and
-   * `LIKE` for every text that is taken apart for it.
+   * Characters of patterns, each of which may be compared with each character of a long text, plus
+   * `LIKE` for every text that is matched.
    */
   pattern: number
-  /** Whether a pattern is held against a text of the policy's own. */
+  /** Whether a pattern is matched against a constant of the policy. */
   likesConstant: boolean
-  /** Characters of its longest text, against which an `if` may hold a pattern. */
+  /** Length of its longest text, which a conditional may match a pattern against. */
   longestText: number
 }
 
-/** Evaluating one takes at most 4 KB of the engine's stack, which is 1 MB. */
+/** Maximum nesting. Evaluating a level takes at most 4 KB of the engine's stack of 1 MB. */
 export const MOST_LEVELS = 100
 
-/** What a pattern takes before its first character, in characters. */
+/** The fixed cost of a pattern, in characters. */
 export const LIKE = 4
 
 /**
- * For the conditions of one policy, which the engine makes a chain of. Goes just far enough to
- * find that there are more than `MOST_LEVELS`.
+ * The cost of the conditions of one policy, which the engine chains. Stops as soon as more than
+ * `MOST_LEVELS` are found.
  */
 export function burdenOf(conditions: readonly Expr[]): Burden {
   const burden: Burden = { levels: 0, heavy: 0, pattern: 0, likesConstant: false, longestText: 0 }
 
-  /** Whether it is the same whatever the question. */
+  /** Whether the value does not depend on the question. */
   function isConstant(node: Node, level: number): boolean {
     burden.levels = Math.max(burden.levels, level)
     if (level > MOST_LEVELS) return false
@@ -53,7 +53,7 @@ export function burdenOf(conditions: readonly Expr[]): Burden {
   return burden
 }
 
-/** An expression has one member, named for what it does. */
+/** An expression is an object with one member, named after its operation. */
 type Node = Record<string, unknown>
 
 type Operands = Record<string, Node>
@@ -63,7 +63,7 @@ const OPERANDS = ['left', 'right', 'arg', 'if', 'then', 'else', 'in']
 function childrenOf(operator: string, operands: Operands): Node[] {
   if (operator === 'Value' || operator === 'Var' || operator === 'Slot') return []
   if (operator === 'Record') return Object.values(operands)
-  // A set, or what a function is called with.
+  // The items of a set, or the arguments of a function.
   if (Array.isArray(operands)) return operands as Node[]
   return OPERANDS.map((name) => operands[name]).filter((operand) => operand !== undefined)
 }
@@ -91,7 +91,7 @@ function heavyParts(
   }
 }
 
-/** An entity of the question, or an attribute of one that is never long. */
+/** An entity of the question, or an attribute that is always short. */
 function isShort(node: Node): boolean {
   if (isEntity(node)) return true
   const { left, attr } = (node['.'] ?? {}) as { left?: Node; attr?: string }

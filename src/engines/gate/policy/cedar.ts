@@ -11,19 +11,22 @@ import modulePath from '../../../../node_modules/@cedar-policy/cedar-wasm/web/ce
   type: 'file',
 }
 
-/** One instance of Cedar. It is done with once anything here has thrown. */
+/** An instance of Cedar. It must not be used again after anything here has thrown. */
 export interface Cedar {
-  /** Splits a set into its policies, in the order of their ids: `policy0`, `policy1`, `policy10`. */
+  /**
+   * Splits a policy set into its policies, in the order of their ids: `policy0`, `policy1`,
+   * `policy10`.
+   */
   parts(text: string): PolicySetTextToPartsAnswer
   policyToJson(policy: string): PolicyToJsonAnswer
-  /** Parses policies and keeps them under a name, in place of those it had. */
+  /** Parses policies and caches them under a name, replacing earlier ones. */
   keep(name: string, policies: Record<string, string>): CheckParseAnswer
   ask(call: StatefulAuthorizationCall): AuthorizationAnswer
-  /** Bytes of its memory, which never shrinks. */
+  /** Size of its memory in bytes, which never shrinks. */
   memory(): number
 }
 
-/** What it exports, of which strings are a place in its memory and a length. */
+/** Exports of the module. A string is an address in its memory and a length. */
 interface Exports extends WebAssembly.Exports {
   memory: WebAssembly.Memory
   __wbindgen_externrefs: WebAssembly.Table
@@ -41,8 +44,8 @@ let compiled: WebAssembly.Module | undefined
 
 /**
  * Starts an instance: a tenth of a second the first time, a few milliseconds after that. The
- * package's own glue allows for one instance in the life of a process, and so for no recovery
- * from a panic; this is as much of it as is needed here.
+ * package's own bindings allow only one instance per process, and so no recovery from a panic; this
+ * implements the part of them that is needed.
  */
 export function startCedar(): Cedar {
   compiled ??= new WebAssembly.Module(readFileSync(modulePath as string))
@@ -77,9 +80,9 @@ function missing(name: string): never {
   throw new Error(`this version of Cedar needs ${name}, which cedar.ts does not have`)
 }
 
-/** What it calls: JSON of values from here, and a way to throw. */
+/** The imports of the module: JSON of values, and a way to throw. */
 function hostOf(exports: () => Exports): Record<string, WebAssembly.ImportValue> {
-  /** What is thrown meanwhile waits in its table for it to ask. */
+  /** Stores an error in the module's table, where it looks for exceptions. */
   const caught = <A extends unknown[], R>(work: (...args: A) => R) => {
     return (...args: A): R | undefined => {
       try {
@@ -111,7 +114,7 @@ function hostOf(exports: () => Exports): Record<string, WebAssembly.ImportValue>
   }
 }
 
-/** It knows these four by their place, after the one that it found. */
+/** The module expects these four at fixed positions after its own entries. */
 function fillTable(table: WebAssembly.Table) {
   const first = table.grow(4)
   table.set(0, undefined)
@@ -123,7 +126,7 @@ function fillTable(table: WebAssembly.Table) {
 const encoder = new TextEncoder()
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true, fatal: true })
 
-/** Whoever is handed the place frees it. */
+/** Copies a text into the module's memory; the callee frees it. */
 function put(wasm: Exports, text: string): [at: number, length: number] {
   const bytes = encoder.encode(text)
   const at = wasm.__wbindgen_malloc(bytes.length, 1) >>> 0

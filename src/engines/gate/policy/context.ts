@@ -1,13 +1,13 @@
 import { invalid } from '../../../platform/errors.ts'
 import { isJsonObject, type Json, type JsonObject, jsonBytes } from '../documents/json.ts'
 
-/** In bytes of its JSON. */
+/** Maximum size, in bytes of JSON. */
 const LARGEST = 8192
 
-/** The context itself being the first. */
+/** Maximum nesting; the context itself is the first level. */
 const MOST_LEVELS = 8
 
-/** What policies would take for a reference to an entity, a call, or a prototype. */
+/** Member names that policies would take for an entity reference, a call or a prototype. */
 export const RESERVED_MEMBERS: ReadonlySet<string> = new Set([
   '__entity',
   '__extn',
@@ -16,8 +16,8 @@ export const RESERVED_MEMBERS: ReadonlySet<string> = new Set([
 ])
 
 /**
- * What a caller adds to its question, as policies can work with it. They know truth values,
- * whole numbers, strings, sets and records; anything else is `invalid`, with the place of it.
+ * Validates the context of a question. Policies support booleans, integers, strings, sets and
+ * records; anything else throws `invalid` with its path.
  */
 export function checkContext(value: unknown): JsonObject {
   if (!isJsonObject(value))
@@ -72,7 +72,7 @@ function flawOf(value: Json): string | undefined {
   return undefined
 }
 
-/** Larger ones have lost their last digits when the question is read. */
+/** Larger integers have lost digits when the question was parsed. */
 function flawOfNumber(value: number): string | undefined {
   if (Math.abs(value) > Number.MAX_SAFE_INTEGER) {
     return `must be at most ${Number.MAX_SAFE_INTEGER}; send larger numbers as strings`

@@ -3,23 +3,23 @@ import { brief } from './brief.ts'
 /** The answer to a question. */
 export interface Decided {
   allowed: boolean
-  /** Names of the policies that decided, sorted. */
+  /** Names of the deciding policies, sorted. */
   policies: string[]
-  /** A sentence for people. */
+  /** A sentence for humans. */
   reason: string
 }
 
-/** What came of looking at every policy. */
+/** The result of evaluating every policy. */
 interface Outcome {
   permits: readonly string[]
   forbids: readonly string[]
-  /** Policies that could not be evaluated. */
+  /** Policies that failed to evaluate. */
   failures: readonly { policy: string; message: string }[]
 }
 
 /**
- * One that forbids beats all that permit. One that fails might have forbidden, so the answer
- * is no as well.
+ * A forbidding policy overrides all permitting ones. A policy that failed might have forbidden, so
+ * the answer is no as well.
  */
 export function conclude({ permits, forbids, failures }: Outcome): Decided {
   if (forbids.length > 0) return refused(forbids, `forbidden by ${list(forbids)}`)
@@ -37,7 +37,7 @@ export function conclude({ permits, forbids, failures }: Outcome): Decided {
 const byPolicy = (one: { policy: string }, other: { policy: string }) =>
   one.policy < other.policy ? -1 : 1
 
-/** When the policies could not be asked at all. */
+/** The decision if the policies could not be evaluated at all. */
 export const unanswerable = (problem: string): Decided =>
   refused([], `${brief(problem)}; the answer is no`)
 

@@ -1,6 +1,6 @@
 import { type Cedar, startCedar } from './cedar.ts'
 
-/** Cedar gave up half-way: what it was given is too much for it. */
+/** Cedar aborted because the input exceeds its limits. */
 export class EngineFailure extends Error {
   override name = 'EngineFailure'
 }
@@ -8,15 +8,15 @@ export class EngineFailure extends Error {
 export type Engine = ReturnType<typeof createEngine>
 
 /**
- * Cedar, started when it is first needed. An instance that has panicked, or run out of stack,
- * may be left in any state, and one whose memory has grown past `mostMemory` keeps that for
- * ever: either is thrown away, with all it kept, and the next piece of work gets a fresh one.
+ * Runs Cedar, started on first use. An instance that panicked or ran out of stack may be in an
+ * inconsistent state, and one whose memory has grown past `mostMemory` never releases it: either is
+ * discarded with its cached policies, and the next call gets a new one.
  */
 export function createEngine({ mostMemory }: { mostMemory: number }) {
   let cedar: Cedar | undefined
   let generation = 0
 
-  /** `work` does nothing but call Cedar: whatever it throws counts as a failure of that. */
+  /** `work` only calls Cedar; anything it throws counts as a failure of the instance. */
   function run<T>(work: (cedar: Cedar) => T): T {
     cedar ??= startCedar()
     try {
@@ -37,7 +37,7 @@ export function createEngine({ mostMemory }: { mostMemory: number }) {
   return {
     run,
     isStarted: () => cedar !== undefined,
-    /** Goes up whenever all that was kept is lost. */
+    /** Increases whenever the cached policies are lost. */
     generation: () => generation,
   }
 }

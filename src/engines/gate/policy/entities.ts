@@ -2,7 +2,7 @@ import type { CedarValueJson, EntityJson, TypeAndId } from '@cedar-policy/cedar-
 import type { JsonObject } from '../documents/json.ts'
 import type { Person, Principal, Question, Resource } from './question.ts'
 
-/** A question in terms of policies, and what there is to know about those in it. */
+/** A question in terms of policies, with the entities involved. */
 export interface Asked {
   principal: TypeAndId
   action: TypeAndId
@@ -11,12 +11,13 @@ export interface Asked {
   entities: EntityJson[]
 }
 
-/** As policies can look at it, where any do. */
+/** Metadata in the form that policies can read. */
 type Metadata = Record<string, CedarValueJson> | undefined
 
 /**
- * Everything travels as JSON and nothing as policy text, so there is nothing to escape. Who
- * asks about themselves is there once, with all attributes, and the metadata given for them.
+ * Converts a question. Everything is passed as JSON and nothing as policy text, so nothing has to
+ * be escaped. A principal that is also the resource appears once, with all attributes and the
+ * metadata given for it.
  */
 export function asked(question: Question, metadata: Metadata): Asked {
   const { tenantId, principal, action, resource, context } = question
@@ -52,11 +53,14 @@ function resourceUid(resource: Resource): TypeAndId {
   }
 }
 
-/** `access-key` to `AccessKey`. `parseResource` keeps two words from having one name. */
+/**
+ * Converts `access-key` to `AccessKey`. `parseResource` makes sure that no two words map to the
+ * same name.
+ */
 const typeName = (word: string): string =>
   word.replace(/(^|-)([a-z])/g, (_, _hyphen, letter: string) => letter.toUpperCase())
 
-/** In the groups `*`, `keys.*` and `*.read` when it is `keys.read`. */
+/** An action such as `keys.read` belongs to the groups `*`, `keys.*` and `*.read`. */
 function actionEntity(action: string): EntityJson {
   const words = action.split('.')
   const groups = words.slice(1).map((_, index) => `${words.slice(0, index + 1).join('.')}.*`)
@@ -80,7 +84,7 @@ function personEntity(
   }
 }
 
-/** Another tenant's own entity, should anybody ask about it, is in no tenant. */
+/** An entity of another tenant belongs to no tenant. */
 const resourceEntity = (uid: TypeAndId, tenant: TypeAndId): EntityJson =>
   uid.type === 'Tenant'
     ? { uid, attrs: { id: uid.id }, parents: [] }

@@ -1,27 +1,27 @@
 import type { Cedar } from './cedar.ts'
 import { type Policy, textsByName } from './parse.ts'
 
-/** The policies of a tenant in one version: the object stands for that. */
+/** A tenant's policies in one version, identified by the object. */
 export interface PolicySet {
   tenantId: string
   policies: readonly Policy[]
 }
 
 /**
- * Sets that the engine holds parsed, each in a slot that belongs to one tenant until it is
- * taken from the one that has not asked for longest. Bounded by their number and by their text,
- * of which a parsed set takes some twenty times the size, at worst a hundred and fifty times.
+ * Policy sets that the engine keeps parsed, each in a slot of one tenant; the least recently used
+ * slot is reassigned. Limited by number and by text size: a parsed set takes about twenty times the
+ * size of its text, at worst a hundred and fifty times.
  */
 export function createKeptSets(bounds: { mostSets: number; mostText: number }) {
   const { mostSets, mostText } = bounds
-  /** The one that has not been asked for longest comes first. */
+  /** Ordered by last use, the least recent first. */
   const kept = new Map<string, { set: PolicySet; slot: string; size: number }>()
   const free: string[] = []
   let used = 0
   let size = 0
   let generation = 0
 
-  /** The name under which `cedar` holds the set, which is parsed if need be. */
+  /** The slot in which `cedar` holds the set, parsing it if needed. */
   function slotOf(cedar: Cedar, set: PolicySet, current: number): string {
     if (current !== generation) forget(current)
     const entry = kept.get(set.tenantId)
@@ -47,7 +47,7 @@ export function createKeptSets(bounds: { mostSets: number; mostText: number }) {
     return slot
   }
 
-  /** The engine can forget a set only by parsing another one over it. */
+  /** The engine can drop a set only by parsing another one in its slot. */
   function release(cedar: Cedar, tenantId: string) {
     const entry = kept.get(tenantId)
     if (!entry) return

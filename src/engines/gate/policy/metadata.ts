@@ -2,17 +2,17 @@ import type { CedarValueJson } from '@cedar-policy/cedar-wasm/web'
 import { isJsonObject, type Json, type JsonObject, jsonBytes } from '../documents/json.ts'
 import { RESERVED_MEMBERS } from './context.ts'
 
-/** In bytes of its JSON, as policies are handed it: decisions have to stay quick. */
+/** Maximum size, in bytes of the JSON given to policies, to keep decisions fast. */
 const LARGEST = 16_384
 
-/** The metadata itself being the first. */
+/** Maximum nesting; the metadata itself is the first level. */
 const MOST_LEVELS = 16
 
 type Held = Record<string, CedarValueJson>
 
 /**
- * An identity's metadata in terms of policies: all of it, or why they cannot look at it. If a
- * part was left out, one that forbids might miss what it is about.
+ * An identity's metadata in the form that policies can read: all of it, or the reason why they
+ * cannot. Leaving out a part could hide what a forbidding policy looks for.
  */
 export function metadataForPolicies(metadata: JsonObject): { held: Held } | { problem: string } {
   if (jsonBytes(metadata) > LARGEST) return problem(TOO_LARGE)
@@ -64,8 +64,8 @@ const isKnown = (value: null | boolean | number | string): value is boolean | nu
   (typeof value === 'string' && value.isWellFormed())
 
 /**
- * What Cedar has no value for: a reference that equals nothing but the same, and cannot be
- * compared. No resource is of this type, as theirs begin with a capital.
+ * A value that Cedar does not support becomes a reference that equals only itself and cannot be
+ * compared. No resource has this type, because resource types start with a capital letter.
  */
 const unsupported = (value: null | boolean | number | string): CedarValueJson => ({
   __entity: { type: 'unsupported', id: JSON.stringify(value) },

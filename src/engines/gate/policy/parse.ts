@@ -6,12 +6,12 @@ import { type Engine, EngineFailure } from './engine.ts'
 import { at, type Place, placeOf, placeOfByte } from './places.ts'
 import { flawOfText, type Mistake } from './scan.ts'
 
-/** A policy as it stands in its text, under the name by which reasons call it. */
+/** A policy in the tenant's text, under the name that reasons use. */
 export interface Policy {
   name: string
   effect: 'permit' | 'forbid'
   text: string
-  /** Whether it may ask for an identity's metadata. */
+  /** Whether it may read an identity's metadata. */
   readsMetadata: boolean
 }
 
@@ -21,7 +21,7 @@ const MOST_HEAVY = 100
 const MOST_PATTERN = 512
 const LONGEST_LITERAL = 1024
 
-/** Throws `invalid` with all that is wrong, a line each, of the first kind of mistake found. */
+/** Parses policies. Throws `invalid` with all mistakes of the first kind found, one per line. */
 export function parsePolicies(engine: Engine, text: string): Policy[] {
   if (Buffer.byteLength(text) > LARGEST_TEXT) {
     throw refusal(`must be at most ${LARGEST_TEXT / 1024} KB`, 'too_large')
@@ -47,7 +47,7 @@ export function parsePolicies(engine: Engine, text: string): Policy[] {
   }))
 }
 
-/** However it asks for that: every attribute stands there by its name. */
+/** Looks for the attribute name anywhere in the conditions, which covers every way to access it. */
 const readsMetadata = ({ conditions }: PolicyJson): boolean =>
   JSON.stringify(conditions).includes('"metadata"')
 
@@ -76,7 +76,7 @@ function split(engine: Engine, text: string): string[] {
   return answer.policies
 }
 
-/** A text on which the engine gives up is nested deeper than its stack goes. */
+/** If the engine aborts on a text, it is nested deeper than the engine's stack allows. */
 function understood<T>(work: () => T): T {
   try {
     return work()
@@ -85,7 +85,9 @@ function understood<T>(work: () => T): T {
   }
 }
 
-/** They come in the order of `policy0`, `policy1`, `policy10`, `policy2`. */
+/**
+ * Sorts ids numerically, because the engine returns `policy0`, `policy1`, `policy10`, `policy2`.
+ */
 function inOrder(policies: readonly string[]): string[] {
   const places = policies.map((_, index) => index)
   places.sort((one, other) => (String(one) < String(other) ? -1 : 1))
@@ -134,7 +136,7 @@ function flawOfName(name: string): string | undefined {
   return /\p{Cc}/u.test(name) ? '@id must not contain control characters' : undefined
 }
 
-/** All policies are looked at for each question, so what each of them costs adds up. */
+/** Every policy is evaluated for each question, so their costs add up. */
 function checkBurden(policies: readonly Read[]) {
   let heavy = 0
   let pattern = 0
@@ -172,8 +174,8 @@ function flawOf({
 }
 
 /**
- * Keeping policies takes more of the stack than reading them, and evaluating them, at
- * `MOST_LEVELS`, takes less: what can be kept here, a question can be put to.
+ * Storing policies takes more stack than parsing them, and evaluating them, limited by
+ * `MOST_LEVELS`, takes less. So policies that can be stored here can be evaluated.
  */
 function checkRoom(engine: Engine, policies: readonly Read[]) {
   const texts = textsByName(policies)
@@ -185,7 +187,7 @@ function checkRoom(engine: Engine, policies: readonly Read[]) {
 export const textsByName = (policies: readonly { name: string; text: string }[]) =>
   Object.fromEntries(policies.map(({ name, text }) => [name, text]))
 
-/** Those that follow from others hang on them. */
+/** All errors, including the related ones nested in them. */
 function mistakes(text: string, errors: readonly DetailedError[]): Mistake[] {
   const bytes = Buffer.from(text)
   return errors

@@ -12,16 +12,16 @@ export type Pdp = ReturnType<typeof createPdp>
 
 const MB = 1024 * 1024
 
-/** Tenants whose policies stay parsed, and the text of these in all. */
+/** Maximum number of tenants whose policies stay parsed, and the maximum size of their text. */
 const MOST_SETS = 200
 const MOST_TEXT = MB
 
-/** A policy that looks at a longer list takes too long for each of many questions. */
+/** Policies that search a longer list take too long per question. */
 const MOST_ROLES = 100
 
 /**
- * The policy decision point. What people write is read by an engine of its own, so a text that
- * is too much for it costs nobody else their parsed policies.
+ * The policy decision point. Text that users write is parsed by a separate engine, so that a
+ * failing text does not discard the parsed policies of others.
  */
 export function createPdp({ mostSets = MOST_SETS, mostText = MOST_TEXT } = {}) {
   const drafts = createEngine({ mostMemory: 64 * MB })
@@ -29,7 +29,7 @@ export function createPdp({ mostSets = MOST_SETS, mostText = MOST_TEXT } = {}) {
   const kept = createKeptSets({ mostSets, mostText })
   const readings = createReadings({ drafts, most: mostSets })
 
-  /** Custom policies that are the starter set, or none, start no engine. */
+  /** Tenants without their own policies, or with the starter set, need no engine. */
   function decide(question: Question, custom: CustomPolicies | null): Decided {
     if (custom === null || isStarterSet(custom.text)) return decideByStarterSet(question)
     if (custom.tenantId !== question.tenantId) throw new Error('policies of another tenant')
@@ -56,7 +56,10 @@ export function createPdp({ mostSets = MOST_SETS, mostText = MOST_TEXT } = {}) {
     )
   }
 
-  /** All others have lost their parsed policies: it must not come to that with each question. */
+  /**
+   * Marks policies as failed, because every failure discards the parsed policies of all tenants and
+   * must not be repeated for each question.
+   */
   function givenUp(custom: CustomPolicies): Decided {
     const problem = 'the policies could not be evaluated'
     readings.giveUp(custom, problem)
@@ -68,7 +71,7 @@ export function createPdp({ mostSets = MOST_SETS, mostText = MOST_TEXT } = {}) {
   return { decide, check: readings.check, isStarted }
 }
 
-/** Why policies cannot be asked about somebody. */
+/** The reason why policies cannot be evaluated for a principal. */
 function flawOf(principal: Principal): string | undefined {
   if (principal.kind === 'service') return undefined
   const { roles } = principal
@@ -78,13 +81,16 @@ function flawOf(principal: Principal): string | undefined {
   return undefined
 }
 
-/** None for policies that do not look at it: then it does not matter what it is like. */
+/**
+ * Omitted for policies that do not read metadata, so that unsuitable metadata does not matter to
+ * them.
+ */
 const metadataFor = ({ policies }: PolicySet, principal: Principal) =>
   principal.kind === 'identity' && policies.some(({ readsMetadata }) => readsMetadata)
     ? metadataForPolicies(principal.metadata)
     : { held: undefined }
 
-/** What decided is all that permit when nothing forbids, else all that forbid. */
+/** The deciding policies are all that permit if none forbids, otherwise all that forbid. */
 function decidedBy(answer: AuthorizationAnswer): Decided {
   if (answer.type === 'failure') {
     return unanswerable(`the question cannot be evaluated: ${answer.errors[0]?.message}`)

@@ -1,14 +1,17 @@
-/** Where in a text, for people: both begin with 1, and a column is one visible character or so. */
+/**
+ * A position in a text for humans: line and column start at 1, and a column is about one visible
+ * character.
+ */
 export interface Place {
   line: number
   column: number
 }
 
-/** For a place counted in bytes of UTF-8. */
+/** The position of a byte offset in UTF-8 text. */
 export const placeOfByte = (bytes: Buffer, at: number): Place =>
   placeOf(bytes.subarray(0, at).toString())
 
-/** For the place where `before` ends. */
+/** The position at which `before` ends. */
 export function placeOf(before: string): Place {
   const lineStart = before.lastIndexOf('\n') + 1
   return {

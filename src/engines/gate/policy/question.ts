@@ -1,19 +1,19 @@
 import { invalid } from '../../../platform/errors.ts'
 import type { JsonObject } from '../documents/json.ts'
 
-/** May `principal` do `action` with `resource`? The tenant's own, all of them. */
+/** May `principal` perform `action` on `resource`? All three belong to the tenant. */
 export interface Question {
   tenantId: string
   principal: Principal
   action: string
   resource: Resource
-  /** As `checkContext` lets it pass. */
+  /** Validated by `checkContext`. */
   context: JsonObject
 }
 
 export type Principal = Person | { kind: 'service'; id: string }
 
-/** Whoever asks has seen to it that the identity is active. */
+/** An identity that the caller has checked to be active. */
 export interface Person {
   kind: 'identity'
   id: string
@@ -33,7 +33,7 @@ const LONGEST_NAME = 256
 
 const ACTION = /^[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*$/
 
-/** Throws `invalid` unless the text can be the name of an action. */
+/** Throws `invalid` unless the text is a valid action name. */
 export function checkAction(text: string): void {
   checkLength(text, 'action')
   if (!ACTION.test(text)) {
@@ -44,7 +44,7 @@ export function checkAction(text: string): void {
   }
 }
 
-/** Throws `invalid` unless the text can name someone or something. */
+/** Throws `invalid` unless the text is a valid name of a subject or a resource. */
 export function checkName(text: string, field: string): void {
   if (text === '') throw invalid('must not be empty', { field, rule: 'required' })
   checkLength(text, field)
@@ -62,8 +62,8 @@ function checkLength(text: string, field: string) {
 }
 
 /**
- * `tenant:<id>`, `identity:<id>`, or what the tenant calls its own things: `document:42`,
- * `shop:order:7`. What stands behind the last colon is the id.
+ * Parses `tenant:<id>`, `identity:<id>` or a tenant's own type such as `document:42` and
+ * `shop:order:7`. The id is what follows the last colon.
  */
 export function parseResource(text: string): Resource {
   checkName(text, 'resource')
@@ -71,7 +71,7 @@ export function parseResource(text: string): Resource {
   return resourceOf(text.slice(0, Math.max(colon, 0)), text.slice(colon + 1))
 }
 
-/** The same for a type and an id that come apart; the id may hold colons. */
+/** The same for a separate type and id; the id may contain colons. */
 export function resourceOf(kind: string, id: string): Resource {
   checkName(`${kind}:${id}`, 'resource')
   if (kind === '' || id === '') {
@@ -94,8 +94,8 @@ export function resourceOf(kind: string, id: string): Resource {
 }
 
 /**
- * Each word becomes part of the name of an entity type: `access-key` is `AccessKey`. What is
- * allowed here is what never makes one name of two.
+ * Each word becomes part of an entity type name: `access-key` is `AccessKey`. The allowed syntax
+ * makes sure that no two types get the same name.
  */
 const TYPE_WORD = /^[a-z][a-z0-9_]*(-[a-z][a-z0-9_]*)*$/
 

@@ -3,14 +3,14 @@ import type { Engine } from './engine.ts'
 import type { PolicySet } from './kept-sets.ts'
 import { type Policy, parsePolicies } from './parse.ts'
 
-/** What a tenant has written. Another text has another version. */
+/** A tenant's own policies. Every change has a new version. */
 export interface CustomPolicies {
   tenantId: string
   version: string | number
   text: string
 }
 
-/** What came of reading it. */
+/** Parsed policies, or the reason why they cannot be parsed. */
 type Reading = { set: PolicySet } | { problem: string }
 
 interface Known {
@@ -19,22 +19,22 @@ interface Known {
   reading: Reading
 }
 
-/** Texts, of any tenant, that have been saved and not been asked about yet. */
+/** Maximum number of texts, of all tenants, that were checked but not used yet. */
 const MOST_CHECKED = 16
 
-/** Texts are read once: when they are saved, or else with the first question. */
+/** Parses each text once: when it is saved, or else for the first question. */
 export function createReadings({ drafts, most }: { drafts: Engine; most: number }) {
   const checked = new Map<string, readonly Policy[]>()
   const known = new Map<string, Known>()
 
-  /** Throws `invalid`, with the place of each mistake. */
+  /** Throws `invalid` with the position of each mistake. */
   function check(text: string): readonly Policy[] {
     const policies = checked.get(text) ?? parsePolicies(drafts, text)
     putLast(checked, text, policies, MOST_CHECKED)
     return policies
   }
 
-  /** Once a version, also when it turns out to be unreadable. */
+  /** Parsed once per version, including versions that turn out to be unreadable. */
   function readingOf(custom: CustomPolicies): Reading {
     const before = known.get(custom.tenantId)
     const reading = isSame(before, custom) ? before.reading : read(custom)
@@ -54,17 +54,17 @@ export function createReadings({ drafts, most }: { drafts: Engine; most: number 
   const remember = ({ tenantId, version, text }: CustomPolicies, reading: Reading) =>
     putLast(known, tenantId, { version, text, reading }, most)
 
-  /** They are not asked again until there is another version of them. */
+  /** The policies are not evaluated again until they are replaced. */
   const giveUp = (custom: CustomPolicies, problem: string) => remember(custom, { problem })
 
   return { check, readingOf, giveUp }
 }
 
-/** The text as well: a version may come again, as when a backup is restored. */
+/** Compares the text as well, because a version may recur, for example after restoring a backup. */
 const isSame = (known: Known | undefined, { version, text }: CustomPolicies): known is Known =>
   known?.version === version && known.text === text
 
-/** And drops what has not been put for longest. */
+/** Moves an entry to the end and drops the least recently used one. */
 function putLast<V>(map: Map<string, V>, key: string, value: V, most: number) {
   map.delete(key)
   map.set(key, value)

@@ -1,7 +1,10 @@
 import type { FieldError } from '../../../platform/errors.ts'
 import { placeOf } from './places.ts'
 
-/** Of any kind, the braces of `when` being one: conditions have no more levels either. */
+/**
+ * Maximum number of open brackets, including the braces of `when`; conditions are limited to as
+ * many levels.
+ */
 const MOST_OPEN = 100
 const MOST_TOKENS = 8192
 const MOST_BACKSLASHES = 1024
@@ -11,9 +14,9 @@ const MOST_POLICIES = 250
 export type Mistake = Omit<FieldError, 'field'>
 
 /**
- * What is wrong with a text before the engine sees it. Its parser takes a time that grows with
- * the square of the open brackets and of the mistakes in escapes, and with every word and sign
- * far more than this walk does, which knows no more of the language than how to tell these.
+ * Checks a text before the engine parses it, because the time that its parser takes grows with the
+ * square of open brackets and of invalid escapes, and considerably with every token. This scan only
+ * knows how to split a text into tokens.
  */
 export function flawOfText(text: string): Mistake | undefined {
   const open: string[] = []
@@ -45,14 +48,14 @@ const CLOSING = new Map([
   ['{', '}'],
 ])
 
-/** One that closes nothing is a mistake that the parser words better. */
+/** An unmatched closing bracket is left to the parser, which has a better error message. */
 function follow(open: string[], token: string) {
   const closing = CLOSING.get(token)
   if (closing !== undefined) open.push(closing)
   else if (open.at(-1) === token) open.pop()
 }
 
-/** As the engine splits a text, with an open string taken to the end. */
+/** Splits a text into tokens like the engine does. An unterminated string extends to the end. */
 function* tokensOf(text: string): Generator<{ start: number; token: string }> {
   for (let start = 0; start < text.length; ) {
     const token = text[start] === '"' ? stringAt(text, start) : otherAt(text, start)
@@ -67,7 +70,7 @@ function stringAt(text: string, start: number): string {
   return text.slice(start, end + 1)
 }
 
-/** White space, a comment, which a carriage return ends as well, a word, a number or a sign. */
+/** White space, a comment (which a carriage return ends as well), a word, a number or a sign. */
 const OTHER = /\s+|\/\/[^\n\r]*|\??[A-Za-z_]\w*|\d+|::|&&|\|\||[=!<>]=|./sy
 const BLANK = /^(\s|\/\/)/
 

@@ -1,7 +1,7 @@
 import { conclude, type Decided } from './decided.ts'
 import type { Person, Question } from './question.ts'
 
-/** What holds for a tenant that has written no policies, and what it would begin to edit. */
+/** The policies of a tenant that has not written its own, and the text that editing starts from. */
 export const STARTER_SET = `// The starter set. Nothing is allowed unless a policy permits it, and forbid beats permit.
 // An action such as keys.read is in Action::"keys.*", Action::"*.read" and Action::"*".
 
@@ -28,14 +28,14 @@ when {
 };
 `
 
-/** Each of them by its name, without an engine to tell them apart. */
+/** The policies by name, listed without starting an engine. */
 export const starterPolicies = (): { name: string; text: string }[] =>
   STARTER_SET.split(/\n(?=@id)/).flatMap((text) => {
     const [, name] = /^@id\("([^"]+)"\)/.exec(text) ?? []
     return name === undefined ? [] : [{ name, text: text.replace(/\n+(\/\/[^\n]*\n*)*$/, '') }]
   })
 
-/** The same rules as code: microseconds, and no engine to start. */
+/** The same rules as code: takes microseconds and starts no engine. */
 export function decideByStarterSet(question: Question): Decided {
   const { principal } = question
   return conclude({
@@ -57,11 +57,11 @@ function permits(question: Question, person: Person): string[] {
 
 const isReading = (action: string) => action.endsWith('.read') || action.endsWith('.list')
 
-/** Of all else, whoever asks has made sure. */
+/** The caller has checked everything else. */
 const isOfOwnTenant = ({ tenantId, resource }: Question): boolean =>
   resource.kind !== 'tenant' || resource.id === tenantId
 
-/** Also when a browser has sent it back with its own line ends. */
+/** Ignores line endings, which browsers change when they submit the text. */
 export const isStarterSet = (text: string): boolean =>
   text === STARTER_SET ||
   (text.length < 2 * STARTER_SET.length &&

@@ -7,7 +7,7 @@ import { AccessToken, TokenRequest } from '../model/access-tokens.ts'
 
 const { refused, badBody, spent } = refusalsIn(CodedErrors)
 
-/** contract/gate, tokens; revocation is added. */
+/** contract/gate, tokens; plus revocation. */
 export function accessTokenRoutes(parts: { accessTokens: AccessTokens; access: Access }) {
   const { accessTokens, access } = parts
 

@@ -12,7 +12,7 @@ const scope = 'authorize'
 
 type Parts = { authorization: Authorization; decisions: Decisions; access: Access }
 
-/** contract/gate, authorization; decisions can be looked up. */
+/** contract/gate, authorization; plus look-up of decisions. */
 export const authorizationRoutes = ({ authorization, decisions, access }: Parts) =>
   new Elysia({ prefix: '/authorize', tags: ['gate'] })
     .use(access)
@@ -47,7 +47,7 @@ export const authorizationRoutes = ({ authorization, decisions, access }: Parts)
 /** OpenID AuthZEN, Authorization API 1.0. */
 export const authzenRoutes = ({ authorization, access }: Parts) =>
   new Elysia({ prefix: '/access/v1', tags: ['gate'] })
-    // The first hook of all, so that refusals have the id as well.
+    // The first hook of all, so that refusals carry the id as well.
     .onParse(({ request, set }) => keepRequestId(request, set.headers))
     .use(access)
     .post('/evaluation', ({ caller, body }) => authorization.evaluate(caller, body), {
@@ -60,7 +60,7 @@ export const authzenRoutes = ({ authorization, access }: Parts) =>
       response: { 200: Evaluated, ...badBody, ...refused },
     })
 
-/** Section 10.1.3 of it: a caller's own id comes back. */
+/** AuthZEN section 10.1.3: a request id sent by the caller is returned. */
 function keepRequestId(request: Request, headers: Record<string, unknown>) {
   const id = request.headers.get('x-request-id')
   if (id !== null && REQUEST_ID.test(id)) headers['x-request-id'] = id

@@ -9,13 +9,13 @@ const LONGEST_USER_AGENT = 512
 
 export type ClientOf = ReturnType<typeof createClientOf>
 
-/** Who sends a request; `cookie` is what a browser that came without one is to be given. */
+/** Identifies the client of a request; `cookie` is to be set if the browser sent none. */
 export function createClientOf(parts: {
   addressOf: (request: Request) => string | undefined
   baseUrl: () => string
 }) {
   const { addressOf, baseUrl } = parts
-  /** By this one a browser is known again, from one page of a flow to the next. */
+  /** Recognizes a browser across the pages of a flow. */
   const cookie = createCookie({ name: 'gatehouse_browser', path: '/auth', baseUrl })
 
   function clientOf(request: Request): { client: Client; cookie: string | undefined } {
@@ -36,7 +36,7 @@ export function createClientOf(parts: {
     return { client, cookie: isNew ? cookie.set(browser) : undefined }
   }
 
-  /** Nothing that another program has put there: a browser is told by what we gave it. */
+  /** Accepts only values in the format of our own cookies. */
   function knownBrowser(request: Request): string | undefined {
     const value = cookie.in(request)
     return value !== undefined && isMinted(value) ? value : undefined

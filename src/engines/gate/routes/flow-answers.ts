@@ -5,7 +5,7 @@ import { FlowFailure } from '../flows/failure.ts'
 import type { Answer } from '../flows/index.ts'
 import type { BrowserRoundTrip } from '../model/flows.ts'
 
-/** A refusal as programs get it: a sentence, the name of the case, and where one can go on. */
+/** A refusal for programs: a sentence, the id of the case, and where to continue. */
 export const Refusal = t.Object(
   {
     error: t.String(),
@@ -18,7 +18,7 @@ export const Refusal = t.Object(
   { description: 'The flow cannot continue; `id` has the reason.' },
 )
 
-/** What came of a form, for a program: contract/gate, errors. */
+/** The result of a form for programs: contract/gate, errors. */
 export function answerInJson(answer: Answer, headers: Record<string, unknown>) {
   if (answer.is === 'elsewhere') return status(422, roundTrip(answer.url))
   if (answer.is !== 'failed') return answer.body
@@ -27,7 +27,7 @@ export function answerInJson(answer: Answer, headers: Record<string, unknown>) {
   return status(429, answer.body)
 }
 
-/** Whole seconds, as the header has them. */
+/** Whole seconds, as the header requires. */
 export const retryAfter = (ms = 1000): string => `${Math.ceil(ms / 1000)}`
 
 const roundTrip = (url: string): BrowserRoundTrip => ({
@@ -36,10 +36,10 @@ const roundTrip = (url: string): BrowserRoundTrip => ({
   redirect_browser_to: url,
 })
 
-/** What a page can say in place of the one that was asked for. */
+/** Errors that are shown as a page. */
 export type Refused = AppError | FlowFailure | StorageError
 
-/** What `work` refuses becomes a page; any other error goes on its way. */
+/** Converts refusals of `work` into a page; other errors are rethrown. */
 export async function unlessRefused<T>(
   work: () => Promise<T>,
   refused: (refusal: Refused) => T,

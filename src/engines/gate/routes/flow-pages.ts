@@ -13,20 +13,20 @@ import { type Refused, retryAfter, unlessRefused } from './flow-answers.ts'
 
 interface Visitor {
   client: Client
-  /** What the browser is to be given, if it came without. */
+  /** The Set-Cookie header for a browser without our cookie. */
   cookie: string | undefined
 }
 
 export type FlowPages = ReturnType<typeof createFlowPages>
 
-/** Flows for browsers: pages, and the ways from one to the next. Works without any script. */
+/** Flows for browsers: the pages and the navigation between them. Works without scripts. */
 export function createFlowPages(parts: {
   flows: Flows
   pages: Pages
   tenantName: (tenantId: string) => string
   urlOf: (kind: FlowKind, query: Record<string, string>) => string
   offers: Pick<Offers, 'flow'>
-  /** Origins of providers that are not reached by https. */
+  /** Origins of providers that are reached without https. */
   plainOrigins: readonly string[]
 }) {
   const { flows, pages, tenantName, urlOf, offers, plainOrigins } = parts
@@ -71,7 +71,10 @@ export function createFlowPages(parts: {
     return remembered(answered, cookie)
   }
 
-  /** Back from a provider: whatever came of it is shown where the flow is, or goes on from there. */
+  /**
+   * Handles the return from a provider: shows the result on the page of the flow, or continues from
+   * there.
+   */
   async function arrive(
     provider: AnyProvider,
     params: URLSearchParams,
@@ -96,7 +99,8 @@ export function createFlowPages(parts: {
       return answer.status === 429 ? later(shown, answer) : shown
     }
     if (answer.next !== undefined) return go(answer.next)
-    // Shown by an address of its own, so that to load the page again does not send the form again.
+    // Redirects to the URL of the section, so that reloading the page does not submit the form
+    // again.
     const section = row.kind === 'settings' && row.active !== null ? `#section-${row.active}` : ''
     return go(urlOf(row.kind, { flow: row.id }) + section)
   }
@@ -149,13 +153,13 @@ export function createFlowPages(parts: {
   return { show, branch, submit, arrive }
 }
 
-/** One that ended otherwise than by a sign-in went on in another flow. */
+/** Flows that completed without a sign-in continued in another flow. */
 function noticeOf({ kind, state }: FlowRow): NoticePage['notice'] {
   if (state !== 'passed_challenge') return 'flow_expired'
   return kind === 'registration' ? 'signed_up' : 'signed_in'
 }
 
-/** Where there is nothing more to fill in. */
+/** Whether the flow has no more forms to show. */
 const isOver = ({ completedAt, kind }: FlowRow): boolean =>
   completedAt !== null && (kind === 'login' || kind === 'registration')
 
@@ -170,7 +174,7 @@ const NOTICES: Partial<Record<RefusalId, Pick<NoticePage, 'status' | 'notice'>>>
   other_browser: { status: 403, notice: 'other_browser' },
 }
 
-/** What somebody on the page of one flow may have come for instead. */
+/** Links to other flows, per kind of flow. */
 const LINKS: Record<FlowKind, FlowKind[]> = {
   login: ['registration', 'recovery'],
   registration: ['login'],
@@ -179,7 +183,7 @@ const LINKS: Record<FlowKind, FlowKind[]> = {
   settings: [],
 }
 
-/** What stands beside a field is not said above the form as well. */
+/** Removes messages from the top that are also shown beside a field. */
 function withoutEchoes(flow: Flow): Flow {
   const { messages = [], nodes } = flow.ui
   const beside = nodes.flatMap((node) => node.messages.map(({ text }) => text))
@@ -187,7 +191,7 @@ function withoutEchoes(flow: Flow): Flow {
   return { ...flow, ui: { ...flow.ui, messages: left } }
 }
 
-/** What is up to whoever the pages belong to, and nobody who looks at them. */
+/** Errors that only the operator of the tenant can resolve, not the user of the page. */
 const NOT_NOW = new Set([
   'account_suspended',
   'renewal_unpaid',
@@ -200,7 +204,7 @@ function noticeOn({ code, kind }: Failure): NoticePage['notice'] {
   return kind === 'rate_limited' ? 'too_many_tries' : 'failed'
 }
 
-/** What waiting mends. */
+/** Errors that may resolve by waiting. */
 const PASSING = new Set<Failure['kind']>(['rate_limited', 'unavailable'])
 
 function later(response: Response, { retryAfterMs }: { retryAfterMs?: number | undefined }) {
@@ -208,7 +212,7 @@ function later(response: Response, { retryAfterMs }: { retryAfterMs?: number | u
   return response
 }
 
-/** Whoever waits for a code, or was asked for more, may rather begin anew with something else. */
+/** A user who waits for a code, or was asked for a second factor, may prefer to start over. */
 function linksFrom({ kind, state, sessionId }: FlowRow): FlowKind[] {
   const isOnTheWay = state === 'sent_email' || sessionId !== null
   return isOnTheWay && (kind === 'login' || kind === 'registration') ? [kind] : LINKS[kind]

@@ -44,7 +44,7 @@ const InQuery = lenient({
 
 const WAYS = 'Set the header `X-Return-To` to the URL to return to afterwards.'
 
-/** contract/gate, self-service flows, as far as the tenant's own server asks for them. */
+/** contract/gate, self-service flows: the endpoints for a tenant's server. */
 export function flowRoutes(parts: { flows: Flows; clientOf: ClientOf; access: Access }) {
   const { flows, clientOf, access } = parts
 
@@ -127,7 +127,7 @@ export function flowRoutes(parts: { flows: Flows; clientOf: ClientOf; access: Ac
     })
 }
 
-/** What a handler finds of a form that was sent with a key. */
+/** The context of a handler for forms sent with a key. */
 interface Given {
   caller: Caller
   request: Request

@@ -21,7 +21,7 @@ import type { Verification } from '../verification.ts'
 const { 402: Unpaid, 404: Unknown, 409: Conflict, 429: TooMany } = PlainErrors
 const { refused, badBody } = refusalsIn(PlainErrors)
 
-/** contract/gate, identity management; the list is added. */
+/** contract/gate, identity management; plus the list. */
 export function identityRoutes(parts: {
   identities: Identities
   editing: Editing

@@ -4,7 +4,7 @@ import { EnabledProviders } from '../model/settings.ts'
 import { OPERATOR_SCHEMA, TraitsSchema, USER_SCHEMA } from '../model/trait-schemas.ts'
 import type { SignInMethods } from '../sign-in-methods.ts'
 
-/** contract/gate, public endpoint: for pages of any origin, which run in a browser and hold no key. */
+/** contract/gate, public endpoint: for browsers of any origin, without a key. */
 export const publicRoutes = ({ signInMethods }: { signInMethods: SignInMethods }) =>
   new Elysia({ prefix: '/public/gate', tags: ['gate'] })
     .onBeforeHandle(({ set }) => {

@@ -25,7 +25,7 @@ const { 429: TooMany, 503: Unavailable } = PlainErrors
 
 const Refusals = { 401: Refusal, 403: Refusal, 404: Refusal, 410: Refusal }
 
-/** A JSON form from a page elsewhere is asked about first (Fetch standard, CORS). */
+/** Allows JSON forms from other origins, which browsers preflight (Fetch standard, CORS). */
 const FOREIGN = {
   'access-control-allow-origin': '*',
   'access-control-allow-methods': 'GET, POST',
@@ -36,8 +36,8 @@ const FOREIGN = {
 }
 
 /**
- * contract/gate, `ui.action`: for anybody who has a flow, whatever page they come from. No cookie
- * ever lets a page of another origin do anything: what is asked for is the flow and its token.
+ * contract/gate, `ui.action`: for any client that has a flow, from any origin. Cookies never
+ * authorize a page of another origin: the flow id and its token are required.
  */
 export function selfServiceRoutes(parts: {
   flows: Flows
@@ -70,7 +70,7 @@ export function selfServiceRoutes(parts: {
   return (
     new Elysia({ prefix: '/auth/self-service', tags: ['gate'] })
       .use(access)
-      // Before a body is looked at, so that a page elsewhere can read what is wrong with it.
+      // Set before the body is parsed, so that a page of another origin can read the errors.
       .onParse(({ set }) => void Object.assign(set.headers, FOREIGN))
       .onTransform(({ set }) => void Object.assign(set.headers, FOREIGN))
       .get(
@@ -152,9 +152,9 @@ const Query = lenient({
 })
 type Query = typeof Query.static
 
-/** What a handler finds of a form that anybody has sent. */
+/** The context of a handler for forms from any client. */
 interface Given {
-  /** A tenant's own server may say that it is one. */
+  /** Set if the request has a tenant's API key. */
   caller: Caller | undefined
   request: Request
   query: Query
@@ -162,7 +162,7 @@ interface Given {
   set: { headers: Record<string, unknown> }
 }
 
-/** One of the words that stand in the path; what is none of them leads nowhere. */
+/** A path segment that must be one of a list; throws `not_found` otherwise. */
 const wordIn = <W extends string>(words: readonly W[], given: string): W =>
   words.find((word) => word === given) ?? fail(notFound('no such route'))
 
@@ -170,7 +170,7 @@ function missing(): never {
   throw invalid('is required: send the flow id as ?flow=', { field: 'flow', rule: 'required' })
 }
 
-/** What a provider may post (RFC 6749 and 9207; Apple's `user`), as far as it fits an address. */
+/** Fields that providers may post (RFC 6749 and 9207; Apple's `user`), if they fit into a URL. */
 const POSTED = ['state', 'code', 'error', 'error_description', 'iss', 'user']
 const LONGEST_FIELD = 4000
 

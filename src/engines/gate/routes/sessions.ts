@@ -10,7 +10,7 @@ import { Refusal } from './flow-answers.ts'
 const { 404: Unknown } = PlainErrors
 const { refused, badBody } = refusalsIn(PlainErrors)
 
-/** contract/gate, sessions; whoami and exchange are added. */
+/** contract/gate, sessions; plus whoami and exchange. */
 export function sessionRoutes(parts: { sessions: Sessions; flows: Flows; access: Access }) {
   const { sessions, flows, access } = parts
 

@@ -18,7 +18,7 @@ const { refused, badBody } = refusalsIn(PlainErrors)
 const reads = 'settings:read'
 const writes = 'settings:write'
 
-/** contract/gate, tenant settings; return URLs and policies are added. */
+/** contract/gate, tenant settings; plus return URLs and policies. */
 export function settingsRoutes(parts: {
   signInMethods: SignInMethods
   policies: PolicySettings

@@ -25,7 +25,7 @@ const { refused, badBody, spent } = refusalsIn(PlainErrors)
 const reads = 'settings:read'
 const writes = 'settings:write'
 
-/** contract/gate, webhook settings; secrets that change, a test, and the log are added. */
+/** contract/gate, webhook settings; plus secret rotation, test events and the log. */
 export function webhookRoutes({ webhooks, access }: { webhooks: Webhooks; access: Access }) {
   const { log } = webhooks
 

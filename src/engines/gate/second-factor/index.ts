@@ -10,22 +10,25 @@ import { matchTotp } from './totp.ts'
 
 type Person = Pick<IdentityRow, 'tenantId' | 'id'>
 
-/** How the authenticator of somebody is kept. */
+/** An authenticator as stored. */
 interface Totp {
   /** Sealed. */
   secret: string
-  /** The time step of the last code that was taken. */
+  /** The time step of the last accepted code. */
   after: number | null
-  /** Wrong answers since the last right one, and the time of the latest. */
+  /** Consecutive wrong answers, and the time of the latest. */
   failures: number
   failedAt: number | null
-  /** The same of those who came by the mailbox, whom those who know a password must not hold up. */
+  /**
+   * Separate count for sign-ins by mailbox, so that an attacker who knows the password cannot lock
+   * them out.
+   */
   byMailbox?: Tally
 }
 
 type Tally = Pick<Totp, 'failures' | 'failedAt'>
 
-/** How whoever answers has shown the first factor: by the mailbox, or in any other way. */
+/** How the first factor was given: by the mailbox, or otherwise. */
 export type CameBy = 'mailbox' | 'other'
 
 interface RecoveryCode {
@@ -34,7 +37,7 @@ interface RecoveryCode {
   usedAt: number | null
 }
 
-/** Wrong answers in a row, after which none is looked at for a while. */
+/** Consecutive wrong answers, after which further ones are rejected for a while. */
 const MOST_FAILURES = 10
 const BLOCKED_MS = 15 * 60_000
 
@@ -46,14 +49,14 @@ const NO_FAILURES: Tally = { failures: 0, failedAt: null }
 const tallyOf = (totp: Totp | undefined, by: CameBy): Tally =>
   (by === 'mailbox' ? totp?.byMailbox : totp) ?? NO_FAILURES
 
-/** What came of an answer. `blocked`: it was not even looked at. */
+/** The result of an answer. `blocked` means that it was not checked. */
 export type Verdict = 'right' | 'wrong' | 'used' | 'blocked'
 
 export type SecondFactors = ReturnType<typeof createSecondFactors>
 
 /**
- * Authenticators, and the recovery codes for when one is lost: contract/gate, `mfa_enabled`.
- * All of it runs within a commit, so that no code counts twice.
+ * Authenticator apps and recovery codes: contract/gate, `mfa_enabled`. Everything runs within a
+ * commit, so that no code counts twice.
  */
 export function createSecondFactors(parts: {
   store: Store
@@ -64,7 +67,7 @@ export function createSecondFactors(parts: {
 }) {
   const { store, clock, sealing, settings, credentials } = parts
 
-  /** Whether one factor is not enough for somebody. */
+  /** Whether the identity requires a second factor. */
   const isOwedBy = (person: Person): boolean =>
     settings.of(person.tenantId).isMfaEnabled && hasTotp(person)
 
@@ -74,7 +77,7 @@ export function createSecondFactors(parts: {
   const hasCodes = ({ tenantId, id }: Person): boolean =>
     store.credentials.find(tenantId, id, 'lookup_secret') !== undefined
 
-  /** `code` has been shown to belong to `secret`, in the time step `after`. */
+  /** Stores an authenticator. `code` was verified against `secret` for the time step `after`. */
   const setTotp = (person: Person, secret: string, after: number) =>
     putTotp(person, {
       secret: sealing.seal(TOTP_KEPT, placeOf(person), secret),
@@ -83,7 +86,7 @@ export function createSecondFactors(parts: {
       failedAt: null,
     })
 
-  /** The recovery codes were for its loss. */
+  /** Removes the authenticator, and the recovery codes that were meant for its loss. */
   function removeTotp({ tenantId, id }: Person) {
     store.credentials.remove(tenantId, id, 'totp')
     store.credentials.remove(tenantId, id, 'lookup_secret')
@@ -119,7 +122,7 @@ export function createSecondFactors(parts: {
       return 'right'
     })
 
-  /** One count for both kinds of answers: who guesses may take either. */
+  /** Both kinds of answers share one count, because an attacker could try either. */
   function counted(person: Person, by: CameBy, look: (totp: Totp) => Verdict): Verdict {
     const totp = totpOf(person)
     if (!totp) return 'wrong'
@@ -137,7 +140,7 @@ export function createSecondFactors(parts: {
     return verdict
   }
 
-  /** How long answers are not looked at; 0 when they are. */
+  /** How long answers are rejected, in milliseconds; 0 if they are accepted. */
   function blockedMs(person: Person, by: CameBy): number {
     const { failures, failedAt } = tallyOf(totpOf(person), by)
     if (failures < MOST_FAILURES || failedAt === null) return 0
@@ -156,7 +159,7 @@ export function createSecondFactors(parts: {
     return row ? (JSON.parse(row.config) as { codes: RecoveryCode[] }).codes : []
   }
 
-  /** How many recovery codes there are, and how many of them are good for another sign-in. */
+  /** The number of recovery codes, and of those not used yet. */
   function countCodes(person: Person): { left: number; all: number } {
     const codes = codesOf(person)
     return { left: codes.filter(({ usedAt }) => usedAt === null).length, all: codes.length }

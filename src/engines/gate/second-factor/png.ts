@@ -2,10 +2,10 @@ import { crc32, deflateSync } from 'node:zlib'
 
 const SIGNATURE = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a])
 
-/** One bit a pixel, greyscale; deflated, rows filtered one by one, not interlaced. */
+/** PNG header: one bit per pixel, greyscale, deflated, filtered by row, not interlaced. */
 const FORMAT = [1, 0, 0, 0, 0]
 
-/** A PNG in black and white, of rows that are all as long as the first; true is black. */
+/** A black-and-white PNG. All rows must be as long as the first; true is black. */
 export function monochromePng(rows: boolean[][]): Buffer {
   const size = Buffer.alloc(8)
   size.writeUInt32BE(rows[0]?.length ?? 0, 0)
@@ -19,7 +19,7 @@ export function monochromePng(rows: boolean[][]): Buffer {
   ])
 }
 
-/** Begins with its filter, 0 for none. A bit that is set is white. */
+/** Starts with the filter type, 0 for none. A bit that is set is white. */
 function scanline(row: boolean[]): Buffer {
   const line = Buffer.alloc(1 + Math.ceil(row.length / 8))
   for (let x = 0; x < row.length; x++) {

@@ -1,18 +1,18 @@
 import { encodeQR } from 'qr'
 import { monochromePng } from './png.ts'
 
-/** Pixels. */
+/** Width and height in pixels. */
 const SIDE = 256
 
-/** ISO/IEC 18004: so many modules around the symbol stay white. */
+/** Width of the white margin in modules (ISO/IEC 18004). */
 const QUIET_ZONE = 4
 
-/** Cameras do not tell smaller ones apart. */
+/** Cameras cannot distinguish smaller modules. */
 const FEWEST_PIXELS = 2
 
 /**
- * A QR code as a data URL of a PNG, 256 pixels square with its quiet zone. Throws for more than
- * 997 bytes of text: there is no room for such.
+ * A QR code as a PNG data URL, 256 pixels square including the quiet zone. Throws for more than 997
+ * bytes of text, which do not fit.
  */
 export function qrCode(text: string): string {
   const modules = encodeQR(text, 'raw', { ecc: 'medium', border: QUIET_ZONE })
@@ -24,7 +24,7 @@ export function qrCode(text: string): string {
   return `data:image/png;base64,${monochromePng(rows).toString('base64')}`
 }
 
-/** Each so many times, in the middle of as many as a side of the picture has. */
+/** Repeats each item, centered within the side of the image. */
 function enlarged<T>(line: T[], times: number, margin: T): T[] {
   const around = SIDE - line.length * times
   const before = Array<T>(Math.floor(around / 2)).fill(margin)

@@ -1,42 +1,42 @@
 import { randomBytes } from 'node:crypto'
 
 /**
- * Crockford's base32: of letters and digits that look alike it has one each. Its 32 characters
- * divide the 256 values of a byte evenly, so none is likelier than another.
+ * Crockford's base32, which has no look-alike characters. Its 32 characters divide the 256 values
+ * of a byte evenly, so all are equally likely.
  */
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz'
 
-/** What is read where another of them was meant. */
+/** Maps characters to the ones they are often mistaken for. */
 const LOOK_ALIKES: Record<string, string> = { o: '0', i: '1', l: '1', u: 'v' }
 
 const HOW_MANY = 10
 
 /**
- * Five bits each, 40 in all: beyond those who guess under a rate limit, but not beyond those who
- * have a fast hash of one and no key to it.
+ * Five bits each, 40 in total: safe against guessing under a rate limit, but not against brute
+ * force on an unkeyed fast hash.
  */
 const CHARACTERS = 8
 
 const RECOVERY_CODE = new RegExp(`^[${ALPHABET}]{${CHARACTERS}}$`)
 
-/** Enough for eight characters and all that people put between them. */
+/** Allows for eight characters plus separators. */
 const LONGEST_TYPED = 64
 
 /**
- * Ten codes that each stand in for an authenticator once, as eight characters: the form that is
- * hashed, with a key, and that `normaliseRecoveryCode` brings typed ones into.
+ * Ten recovery codes of eight characters, each valid once in place of an authenticator. This is the
+ * form that is hashed with a key, and that `normaliseRecoveryCode` produces.
  */
 export const newRecoveryCodes = (): string[] => Array.from({ length: HOW_MANY }, newRecoveryCode)
 
 const newRecoveryCode = (): string =>
   Array.from(randomBytes(CHARACTERS), (byte) => ALPHABET[byte % ALPHABET.length]).join('')
 
-/** As it is easiest to copy by hand: `xxxx-xxxx`. */
+/** The display format, easier to copy by hand: `xxxx-xxxx`. */
 export const shownRecoveryCode = (code: string): string => `${code.slice(0, 4)}-${code.slice(4)}`
 
 /**
- * The eight characters of a recovery code, however it was typed: in capitals, with blanks or
- * dashes anywhere, with the letter for the digit. Undefined for what cannot be one.
+ * The eight characters of an entered recovery code, ignoring case, spaces, dashes and look-alike
+ * characters. Undefined if it is not a valid code.
  */
 export function normaliseRecoveryCode(typed: string): string | undefined {
   if (typed.length > LONGEST_TYPED) return undefined

@@ -1,33 +1,33 @@
 import { Secret, TOTP } from 'otpauth'
 
-/** What every authenticator can do; many look at nothing else, whatever the URI says. */
+/** The parameters that every authenticator app supports; many ignore others in the URI. */
 const SETTINGS = { algorithm: 'SHA1', digits: 6, period: 30 }
 
 /** RFC 4226 section 4, requirement 6. */
 const SECRET_BYTES = 20
 
-/** RFC 6238 section 5.2: clocks may be apart by a step, and people need time to type. */
+/** RFC 6238 section 5.2: tolerates a clock difference of one step, and the time to type. */
 const STEPS_APART = 1
 
 /**
- * Characters of a URI that a name may take up, at nine for one of Chinese and three for a blank.
- * All of it has to be in a picture that a phone can read, and the issuer is in it twice.
+ * Maximum length of the issuer within the URI, where a Chinese character takes nine characters and
+ * a space three. The URI has to fit a scannable QR code and contains the issuer twice.
  */
 const LONGEST_ISSUER = 120
 const LONGEST_ACCOUNT = 254
 
 const SIX_DIGITS = /^\d{6}$/
 
-/** Enough for six digits and the blanks that people put between them. */
+/** Allows for six digits plus spaces. */
 const LONGEST_TYPED = 32
 
-/** A secret for one authenticator: 160 random bits as 32 characters of base32. */
+/** A new authenticator secret: 160 random bits as 32 characters of base32. */
 export const newTotpSecret = (): string => new Secret({ size: SECRET_BYTES }).base32
 
 /**
- * What an authenticator reads from the QR code, at most some 600 characters. A colon would end
- * the issuer, so names lose theirs, and whatever cannot be seen; long ones lose their ends.
- * Source: https://github.com/google/google-authenticator/wiki/Key-Uri-Format
+ * The URI in the QR code, at most about 600 characters. A colon would end the issuer, so colons and
+ * invisible characters are removed from names, and long names are truncated. Source:
+ * https://github.com/google/google-authenticator/wiki/Key-Uri-Format
  */
 export const totpUri = (of: { secret: string; issuer: string; account: string }): string =>
   new TOTP({
@@ -38,9 +38,9 @@ export const totpUri = (of: { secret: string; issuer: string; account: string })
   }).toString()
 
 /**
- * The time step that `code` is of: within one of `now`, in milliseconds, and later than `after`,
- * the step of the code that was accepted last (RFC 6238 section 5.2: none is good twice).
- * Undefined for every other code. Blanks in it do not count. Throws when `secret` is not base32.
+ * The time step that matches `code`: within one step of `now` (milliseconds), and after `after`,
+ * the step of the last accepted code (RFC 6238 section 5.2: no code is accepted twice). Undefined
+ * if none matches. Spaces are ignored. Throws if `secret` is not base32.
  */
 export function matchTotp({
   secret,
@@ -63,7 +63,7 @@ export function matchTotp({
   return after === null || step > after ? step : undefined
 }
 
-/** One line without colons that takes no more than `longest` characters of a URI. */
+/** A name on one line, without colons, that takes at most `longest` characters in a URI. */
 function plainName(name: string, longest: number): string {
   let kept = ''
   let left = longest

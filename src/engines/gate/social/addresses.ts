@@ -4,7 +4,10 @@ import type { Addresses, Provider } from './provider.ts'
 
 export type ProviderSettings = Config['gate']['providers'][keyof Config['gate']['providers']]
 
-/** The built-in addresses, those under the operator's base, and above all those spelt out. */
+/**
+ * A provider's URLs: the built-in ones, those below a configured base URL, or those configured
+ * individually; the latter take precedence.
+ */
 export function addressesOf(provider: Provider, settings: ProviderSettings): Addresses {
   const { baseUrl, authorizeUrl, tokenUrl, userinfoUrl, issuer, jwksUrl } = settings
   const usual = baseUrl === undefined ? provider.addresses : provider.under(baseUrl)
@@ -18,16 +21,15 @@ export function addressesOf(provider: Provider, settings: ProviderSettings): Add
 }
 
 /**
- * A subject as it is unique among all places that this provider was ever configured to be at. An
- * operator who moves from gitlab.com to a server of their own must not find number 1 there
- * signed in as number 1 here.
+ * A subject that is unique among all installations that the provider was ever configured for. After
+ * a move from gitlab.com to another GitLab, number 1 there must not be taken for number 1 here.
  */
 export function subjectAt(provider: Provider, addresses: Addresses, subject: string): string {
   const home = provider.home(addresses)
   return home === provider.home(provider.addresses) ? subject : `${home}#${subject}`
 }
 
-/** Secrets travel in clear only where nobody can listen: within the machine. Throws otherwise. */
+/** Throws unless the URLs use https, or http on this machine, because secrets are sent to them. */
 export function checkTransport(addresses: Addresses): void {
   const { authorize, token, userinfo, jwks } = addresses
   for (const address of [authorize, token, userinfo, jwks]) {

@@ -1,17 +1,17 @@
 import * as oauth from 'oauth4webapi'
 import type { Addresses, Provider } from './provider.ts'
 
-/** What a round trip must remember until the provider answers; kept sealed by the caller. */
+/** What has to be stored until the provider responds; the caller keeps it sealed. */
 export interface RoundTripSecrets {
   verifier?: string
   nonce?: string
 }
 
-/** What a caller may pass on. Anything else could change who is asked for what. */
+/** Parameters that a caller may pass on. Others could change the request itself. */
 const UPSTREAM = ['login_hint', 'hd', 'prompt', 'auth_type', 'acr_values'] as const
 const LONGEST_UPSTREAM = 320
 
-/** Where to send the browser, and what its coming back is to be checked with. */
+/** The URL to send the browser to, and the secrets to check its return with. */
 export async function authorizationUrl(of: {
   provider: Provider
   addresses: Addresses

@@ -4,9 +4,9 @@ import { failed } from './errors.ts'
 const LIFETIME_S = 300
 
 /**
- * The client secret that Apple wants: a JWT that says who asks, signed (ES256) with a key of the
- * developer account. Made for each call, so that one that leaks is soon worth nothing; Apple
- * would take one of half a year.
+ * The client secret for Apple: a JWT that identifies the client, signed (ES256) with a key of the
+ * developer account. Made for each request, so that a leaked one expires soon; Apple would accept
+ * one valid for half a year.
  */
 export function signedSecret(of: {
   teamId: string

@@ -3,7 +3,7 @@ import { type Connection, clientOf, type Return, serverOf, through } from './con
 import { failed } from './errors.ts'
 import { standardAnswers } from './token-answer.ts'
 
-/** Checks what came back, and hands the code in. The answer has not been looked at yet. */
+/** Validates the provider's response and exchanges its code. */
 export async function redeem(connection: Connection, back: Return): Promise<Response> {
   const { provider, addresses } = connection
   const server = serverOf(addresses, issuerOf(connection, back.params))
@@ -21,7 +21,7 @@ export async function redeem(connection: Connection, back: Return): Promise<Resp
   )
 }
 
-/** One that says who it is must be the one that was asked (RFC 9207), before it gets the code. */
+/** An issuer in the response must be the expected one (RFC 9207), before it receives the code. */
 function issuerOf({ provider, addresses }: Connection, params: URLSearchParams): string {
   const issuer = params.get('iss')
   if (!issuer) return addresses.issuer

@@ -5,21 +5,21 @@ import { CLOCK_TOLERANCE_S } from './id-token.ts'
 import type { KeySets } from './key-sets.ts'
 import type { Addresses, Person, Provider } from './provider.ts'
 
-/** A provider as this instance knows it, at one moment. */
+/** A provider as configured for this installation, at the time of the request. */
 export interface Connection<P extends Provider = Provider> {
   provider: P
   addresses: Addresses
   clientId: string
-  /** Made for the call where the provider wants it so. */
+  /** Made for the request, if the provider requires a signed one. */
   clientSecret: string
   nowMs: number
-  /** Our clock less the one that the library reads. */
+  /** Our clock minus the clock that the library reads, in milliseconds. */
   skewMs: number
   fetch: BoundedFetch
   keySets: KeySets
 }
 
-/** What the browser came back with, and what it was sent out with. */
+/** The parameters of the browser's return, and the secrets of its departure. */
 export interface Return {
   redirectUri: string
   params: URLSearchParams
@@ -38,10 +38,10 @@ export interface Outcome {
   tokens: Tokens
 }
 
-/** Asymmetric ones alone: a client secret would sign for its owner as well as for the provider. */
+/** Asymmetric algorithms only: with a symmetric one, anyone with the client secret could sign. */
 const ALGORITHMS = ['RS256', 'RS384', 'RS512', 'PS256', 'ES256', 'ES384', 'ES512', 'EdDSA']
 
-/** The provider in the words of the library. */
+/** The provider as an authorization server of the library. */
 export const serverOf = (addresses: Addresses, issuer: string): oauth.AuthorizationServer => ({
   issuer,
   token_endpoint: addresses.token,
@@ -50,17 +50,17 @@ export const serverOf = (addresses: Addresses, issuer: string): oauth.Authorizat
   id_token_signing_alg_values_supported: ALGORITHMS,
 })
 
-/** This instance in the words of the library. */
+/** This installation as a client of the library. */
 export const clientOf = ({ clientId, skewMs }: Connection): oauth.Client => ({
   client_id: clientId,
   [oauth.clockSkew]: Math.round(skewMs / 1000),
   [oauth.clockTolerance]: CLOCK_TOLERANCE_S,
 })
 
-/** GitHub turns away callers without a name. */
+/** GitHub rejects requests without a user agent. */
 export const HEADERS = { 'user-agent': 'Gatehouse' }
 
-/** Which addresses may be called without TLS has been settled before it comes to a call. */
+/** TLS was already enforced by `checkTransport`, so the library may call http URLs. */
 export const through = (fetch: BoundedFetch) => ({
   headers: HEADERS,
   [oauth.customFetch]: fetch as typeof globalThis.fetch,

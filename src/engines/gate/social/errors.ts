@@ -9,9 +9,9 @@ import type { AnyProvider } from '../../../config/index.ts'
 import { FetchFailure } from '../../../platform/bounded-fetch.ts'
 
 /**
- * Why nobody was signed in. `denied`: the person or the provider said no. `failed`: everything
- * else. `message` is for the log and names neither a secret nor a code nor a token; there is no
- * `cause`, as that of the library holds all three.
+ * The reason why a social sign-in failed. `denied`: the user or the provider refused. `failed`:
+ * everything else. `message` is for the log and contains no secret, code or token. There is no
+ * `cause`, because that of the library contains all three.
  */
 export class SocialError extends Error {
   constructor(
@@ -23,12 +23,12 @@ export class SocialError extends Error {
   }
 }
 
-/** An answer that nothing can be done with. Throws where it stands. */
+/** Throws a `SocialError` for an unusable response. */
 export function failed(message: string): never {
   throw new SocialError('failed', message)
 }
 
-/** How providers call the case that somebody changed their mind, or must be asked first. */
+/** Error codes that mean that the user declined, or has to be asked first. */
 const REFUSALS = new Set([
   'access_denied',
   'account_selection_required',
@@ -39,7 +39,7 @@ const REFUSALS = new Set([
   'user_cancelled_login',
 ])
 
-/** Whatever went wrong with `provider`, as a `SocialError` that names it. */
+/** Converts any error of `provider` to a `SocialError` that names it. */
 export function asSocialError(provider: AnyProvider, error: unknown): SocialError {
   const { reason, message } = judge(error)
   return new SocialError(reason, `${provider}: ${message}`)
@@ -62,12 +62,12 @@ function whatFailed(error: unknown): string {
     error instanceof UnsupportedOperationError ||
     error instanceof WWWAuthenticateChallengeError
   ) {
-    // Sentences of the library: they name fields, never what is in them.
+    // Messages of the library name fields, never their values.
     return error.message
   }
   return `an answer that cannot be read (${error instanceof Error ? error.name : typeof error})`
 }
 
-/** A word of the specifications, or of somebody who puts something else in its place. */
+/** An error code of the specifications; anything else may be hostile and is not shown. */
 const shown = (word: string): string =>
   /^[a-z_]{1,60}$/.test(word) ? `the error ${word}` : 'an error that is not one word'

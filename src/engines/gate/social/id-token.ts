@@ -4,20 +4,20 @@ import { failed } from './errors.ts'
 import type { KeySets } from './key-sets.ts'
 import type { Addresses, OpenIdProvider } from './provider.ts'
 
-/** How far our clock and theirs may be apart. */
+/** Tolerated difference of the clocks, in seconds. */
 export const CLOCK_TOLERANCE_S = 60
 
 /**
- * Who issued the ID token in an answer of the token endpoint, if they may. It is read before it
- * is checked because with some providers the issuer depends on the person; the check, against
- * this very issuer, follows.
+ * The issuer of the ID token in a token response, if it is acceptable. It is read before the
+ * signature is checked, because with some providers it depends on the user; the check against this
+ * issuer follows.
  */
 export async function issuerIn(
   answer: Response,
   provider: OpenIdProvider,
   addresses: Addresses,
 ): Promise<string> {
-  // An error has no ID token, and the library puts it into words.
+  // Errors have no ID token; the library reports them.
   if (answer.status !== 200) return addresses.issuer
   const { id_token } = asClaims(await answer.clone().json(), 'the answer of the token endpoint')
   if (typeof id_token !== 'string') failed('there is no ID token')
@@ -34,7 +34,10 @@ function payloadOf(token: string): unknown {
   }
 }
 
-/** What the library leaves open. Throws for an ID token that is not for us, or not of now. */
+/**
+ * Checks what the library does not. Throws for an ID token issued for another client or at another
+ * time.
+ */
 export function checkClaims(claims: Claims, clientId: string, nowMs: number): void {
   if (claims.azp !== undefined && claims.azp !== clientId) {
     failed('the ID token was issued to another client')
@@ -45,9 +48,8 @@ export function checkClaims(claims: Claims, clientId: string, nowMs: number): vo
 }
 
 /**
- * Checks who signed. A key that is not in the set may be newer than our copy of it. The server
- * is copied each time because the library keeps sets of its own by that object, by the system's
- * clock.
+ * Verifies the signature. An unknown key may be newer than the cached set. The server object is
+ * copied for each call, because the library caches key sets by object and by the system's clock.
  */
 export async function checkSignature(
   server: oauth.AuthorizationServer,

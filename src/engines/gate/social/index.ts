@@ -17,29 +17,29 @@ export type { RoundTripSecrets } from './authorization-url.ts'
 export { SocialError } from './errors.ts'
 
 /**
- * Who somebody is at a provider. `subject` is stable and unique there, with the directory or the
- * installation where it would not be alone; at most 255 characters. `email` is as the provider
- * spells it. `isEmailVerified` is true only where the provider's word for it can be trusted.
+ * A user at a provider. `subject` is stable and unique there, prefixed with the directory or
+ * installation if it is only unique within it; at most 255 characters. `email` is as the provider
+ * spells it. `isEmailVerified` is true only if the provider's claim can be trusted.
  */
 export interface SocialProfile extends Person {
   tokens: Tokens
 }
 
-/** Sign-in with accounts elsewhere (OAuth 2, OpenID Connect), from the side of the client. */
+/** Social login (OAuth 2, OpenID Connect) as a client. */
 export interface Social {
-  /** Whether this instance has a client there. */
+  /** Whether a client is configured for the provider. */
   isConfigured(provider: AnyProvider): boolean
   /**
-   * Where to send the browser, and what to keep until it comes back. Of `upstream` a closed list
-   * is passed on: login_hint, hd, prompt, auth_type, acr_values. Throws `SocialError`.
+   * The URL to send the browser to, and what to store until it returns. Of `upstream`, only
+   * login_hint, hd, prompt, auth_type and acr_values are passed on. Throws `SocialError`.
    */
   begin(
     provider: AnyProvider,
     of: { redirectUri: string; state: string; upstream?: Readonly<Record<string, string>> },
   ): Promise<{ url: string; secrets: RoundTripSecrets }>
   /**
-   * Who came back. `params` is what the callback got, by GET or by POST; `redirectUri`, `state`
-   * and `secrets` are those of `begin`. Throws `SocialError`.
+   * The user who returned. `params` is what the callback received, by GET or by POST;
+   * `redirectUri`, `state` and `secrets` are those of `begin`. Throws `SocialError`.
    */
   complete(
     provider: AnyProvider,
@@ -47,14 +47,17 @@ export interface Social {
   ): Promise<SocialProfile>
 }
 
-/** Of up to four calls one after the other: the browser that waits is cut off after 30 s. */
+/**
+ * Timeout for each of up to four successive calls, in milliseconds: the waiting browser is
+ * disconnected after 30 s.
+ */
 const CALL_MS = 6000
 
 export function createSocial(parts: {
   providers: Config['gate']['providers']
   clock: Clock
   fetch?: BoundedFetch
-  /** Roots trusted beside the usual ones, PEM. */
+  /** Additional trusted root certificates, PEM. */
   ca?: string | string[]
 }): Social {
   const { clock, ca } = parts
@@ -84,7 +87,7 @@ export function createSocial(parts: {
         const { person, tokens } = await exchange(connection, of)
         const { provider, addresses } = connection
         const subject = checkedSubject(subjectAt(provider, addresses, person.subject))
-        // Some vouch for the account rather than for an address, and then there may be none.
+        // Some providers confirm the account rather than an address, so there may be no address.
         const isEmailVerified = person.isEmailVerified && person.email !== undefined
         return { ...person, subject, isEmailVerified, tokens }
       }),

@@ -5,18 +5,18 @@ import { MINUTE_MS } from '../../../platform/durations.ts'
 const KEPT_MS = 5 * MINUTE_MS
 const SHORTEST_KEPT_MS = MINUTE_MS
 
-/** The keys that providers sign with, read as often as need be. */
+/** Cached signing keys of providers. */
 export interface KeySets {
-  /** The answer of `url`, or a copy of it that is not too old. */
+  /** The response of `url`, or a recent copy of it. */
   fetch: BoundedFetch
   /**
-   * For a token whose key is not in the set: whether reading it again may help. Not so right
-   * after it was read, or each such token would cost the provider a request.
+   * Whether to read the set again for a token with an unknown key. Not shortly after the last read,
+   * because each such token would cost the provider a request.
    */
   renew(url: string): boolean
 }
 
-/** Keeps one set an address; addresses come from the configuration, so that they are few. */
+/** Caches one set per URL. URLs come from the configuration, so there are few. */
 export function createKeySets(clock: Clock, call: BoundedFetch): KeySets {
   const kept = new Map<string, { at: number; text: string }>()
   const ageOf = ({ at }: { at: number }) => clock.monotonic() - at

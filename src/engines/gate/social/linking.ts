@@ -14,7 +14,10 @@ import { isForOperators, operatorTraits } from './operator-traits.ts'
 
 export type Linking = ReturnType<typeof createLinking>
 
-/** Which account elsewhere is whose. An account is known by its subject, never by an address. */
+/**
+ * Connects social accounts to identities. An account is identified by its subject, never by an
+ * address.
+ */
 export function createLinking(parts: {
   store: Store
   clock: Clock
@@ -26,7 +29,10 @@ export function createLinking(parts: {
   const ownerOf = (tenantId: string, provider: AnyProvider, subject: string) =>
     store.socialLinks.find(tenantId, provider, subject)?.identityId
 
-  /** Refused when it is somebody else's, or when they have another one at that provider. */
+  /**
+   * Throws if another identity has the account, or if this identity has another account at the
+   * provider.
+   */
   function link({ tenantId, id }: IdentityRow, account: PendingAccount) {
     const { provider } = account
     const owner = ownerOf(tenantId, provider, account.subject)
@@ -54,7 +60,7 @@ export function createLinking(parts: {
     })
   }
 
-  /** One account a provider: with a second one, nobody would know which of them is disconnected. */
+  /** One account per provider, because disconnecting would otherwise be ambiguous. */
   function requireRoom({ tenantId, id }: Pick<IdentityRow, 'tenantId' | 'id'>, at: AnyProvider) {
     if (store.socialLinks.of(tenantId, id).some(({ provider }) => provider === at))
       throw complain(4000027, { context: aboutProvider(at) })

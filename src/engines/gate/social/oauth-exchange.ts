@@ -13,7 +13,7 @@ import { failed } from './errors.ts'
 import type { Api, OauthProvider } from './provider.ts'
 import { jsonOf } from './token-answer.ts'
 
-/** Turns a code into an access token, and asks the provider whose it is. */
+/** Exchanges a code for an access token, and asks the provider for its user. */
 export async function oauthExchange(
   connection: Connection<OauthProvider>,
   back: Return,

@@ -15,7 +15,7 @@ import { checkClaims, checkSignature, issuerIn } from './id-token.ts'
 import type { OpenIdProvider } from './provider.ts'
 import { jsonOf } from './token-answer.ts'
 
-/** Turns a code into an ID token, checks it, and reads who it is of. */
+/** Exchanges a code for an ID token, validates it, and reads its user. */
 export async function openIdExchange(
   connection: Connection<OpenIdProvider>,
   back: Return,
@@ -40,7 +40,7 @@ export async function openIdExchange(
   }
 }
 
-/** It must be of the same person: another's access token must not lend its profile. */
+/** The profile must belong to the same user as the ID token, in case of a foreign access token. */
 async function readUserinfo(
   connection: Connection,
   server: oauth.AuthorizationServer,
@@ -50,7 +50,8 @@ async function readUserinfo(
   const client = clientOf(connection)
   const options = through(connection.fetch)
   const response = await oauth.userInfoRequest(server, client, accessToken, options)
-  // A signed profile (JWT) would have to be checked like an ID token; none of ours sends one.
+  // Signed profiles (JWT) would have to be validated like ID tokens; no supported provider sends
+  // them.
   if (response.status === 200) await jsonOf(response.clone())
   return asClaims(
     await oauth.processUserInfoResponse(server, client, subject, response),
@@ -58,7 +59,7 @@ async function readUserinfo(
   )
 }
 
-/** What vouches for an address counts only beside the address that it came with. */
+/** A confirmation counts only together with the address it came with. */
 const EMAIL_CLAIMS = [
   'email',
   'email_verified',

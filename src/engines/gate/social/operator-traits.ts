@@ -7,7 +7,7 @@ import type { Person } from './provider.ts'
 export const isForOperators = (provider: AnyProvider): boolean =>
   OPERATOR_PROVIDERS.some((name) => name === provider)
 
-/** What is known of a new operator besides the address: contract/gate, tenant social registration. */
+/** Traits of a new operator besides the address: contract/gate, tenant social registration. */
 export function operatorTraits(
   provider: AnyProvider,
   { name = '', locale }: Pick<Person, 'name' | 'locale'>,

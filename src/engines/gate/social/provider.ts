@@ -1,17 +1,17 @@
 import type { Claims } from './claims.ts'
 
-/** Where a provider is. */
+/** The URLs of a provider. */
 export interface Addresses {
   authorize: string
   token: string
-  /** Without one, the ID token says all. */
+  /** Absent if the ID token contains everything. */
   userinfo?: string
-  /** Only OpenID providers sign something. */
+  /** Only for OpenID providers. */
   jwks?: string
   issuer: string
 }
 
-/** Who somebody is. */
+/** The user at a provider. */
 export interface Person {
   subject: string
   email: string | undefined
@@ -22,37 +22,37 @@ export interface Person {
 
 interface Common {
   addresses: Addresses
-  /** Where the same things are on an installation of one's own; `base` has no slash at its end. */
+  /** The same URLs for another installation; `base` has no trailing slash. */
   under(base: string): Addresses
   scopes: string
-  /** Whether a challenge is sent (RFC 7636, S256). */
+  /** Whether to send a PKCE challenge (RFC 7636, S256). */
   pkce: boolean
-  /** How the client shows who it is at the token endpoint. */
+  /** How the client authenticates at the token endpoint. */
   clientAuth: 'basic' | 'post' | 'signed'
-  /** What is sent to the authorization endpoint besides. */
+  /** Additional parameters of the authorization request. */
   parameters?: Readonly<Record<string, string>>
   /**
-   * Within what a subject is unique: the installation. Two places with the same home share their
-   * accounts, such as the directories of one cloud.
+   * The scope in which subjects are unique: the installation. Two sets of URLs with the same home
+   * share their accounts, such as the directories of one cloud.
    */
   home(addresses: Addresses): string
 }
 
-/** One that says who somebody is in an ID token that it signs. */
+/** A provider that identifies users by a signed ID token. */
 export interface OpenIdProvider extends Common {
   kind: 'openid'
-  /** Whether it repeats a nonce in the ID token. */
+  /** Whether the ID token repeats the nonce. */
   nonce: boolean
-  /** Whether `issuer` may speak for the provider at `addresses`. Says nothing of who signed. */
+  /** Whether `issuer` is valid for the provider at `addresses`. Does not check the signature. */
   acceptsIssuer(issuer: string, addresses: Addresses): boolean
   /**
-   * `claims` are those of the checked ID token, and of the userinfo endpoint where there is one;
-   * `posted` is what came back with the code, which nobody signed. Throws `SocialError`.
+   * `claims` are those of the validated ID token and of the userinfo endpoint, if there is one;
+   * `posted` is what came back with the code and is not signed. Throws `SocialError`.
    */
   person(claims: Claims, posted: URLSearchParams): Person
 }
 
-/** One that says it to whoever has the access token. */
+/** A provider that identifies users by an API call with the access token. */
 export interface OauthProvider extends Common {
   kind: 'oauth'
   addresses: Addresses & { userinfo: string }
@@ -63,22 +63,22 @@ export interface OauthProvider extends Common {
 
 export type Provider = OpenIdProvider | OauthProvider
 
-/** Reads with an access token. */
+/** API calls with an access token. */
 export interface Api {
   userinfo: string
-  /** Scopes that were granted, which may be fewer than were asked for; null where it is not said. */
+  /** The granted scopes, which may be fewer than requested; null if unknown. */
   scopes: string[] | null
   accessToken: string
   clientSecret: string
-  /** The JSON at `url`. Throws unless the answer is a 200 with JSON. */
+  /** The JSON at `url`. Throws unless the response is a 200 with JSON. */
   get(url: string): Promise<unknown>
 }
 
-/** What most OpenID providers do. */
+/** Accepts only the provider's own issuer, as for most OpenID providers. */
 export const issuedByItself = (issuer: string, addresses: Addresses): boolean =>
   issuer === addresses.issuer
 
 export const homeOfIssuer = ({ issuer }: Addresses): string => issuer
 
-/** Without an issuer it is the interface that knows people. */
+/** For providers without an issuer: the origin of the API. */
 export const homeOfApi = ({ userinfo = '' }: Addresses): string => URL.parse(userinfo)?.host ?? ''

@@ -18,17 +18,16 @@ import type { RoundTripRow } from '../store/round-trips.ts'
 import { type RoundTripSecrets, type Social, SocialError, type SocialProfile } from './index.ts'
 
 const { purpose: PURPOSE, place: placeOf } = roundTripSecrets
-/** How long somebody may take at the provider. */
+/** How long a user may take at the provider, in milliseconds. */
 const AWAY_MS = 30 * 60_000
-/** Ways of one flow that are open; with a further one, the oldest is given up. */
+/** Maximum number of open round trips per flow; another one discards the oldest. */
 const MOST_AT_ONCE = 10
 
 export type RoundTrips = ReturnType<typeof createRoundTrips>
 
 /**
- * The way to a provider and back. What the answer is checked by is kept under the hash of a
- * `state` that nobody can guess, and is good once, for the same provider and, where one is known,
- * for the same browser.
+ * OAuth round trips. The secrets to check the response with are stored under the hash of a random
+ * `state`, which works once, for the same provider and, if known, the same browser.
  */
 export function createRoundTrips(parts: {
   db: Db
@@ -73,8 +72,8 @@ export function createRoundTrips(parts: {
   }
 
   /**
-   * The flow that a browser comes back to, and who the provider says it is. Whatever is wrong with
-   * the way itself is a refusal; what the provider answered may still be a complaint of the flow.
+   * The flow that a browser returns to, and the user according to the provider. An invalid return
+   * throws a refusal; an error of the provider may still be shown in the flow.
    */
   async function end(
     provider: AnyProvider,
@@ -86,12 +85,12 @@ export function createRoundTrips(parts: {
     if (!trip) throw UNKNOWN
     const flow = store.flows.find(trip.flowId)
     if (!flow) throw UNKNOWN
-    // Of one that a program began, nobody knows in whose browser it ends.
+    // If a program started the round trip, the browser that it ends in is unknown.
     const isOwnBrowser = trip.browserHash !== null
     return { flow, isOwnBrowser, arrival: () => arrive(trip, params, state) }
   }
 
-  /** One that does not fit is left for the browser and the provider that it belongs to. */
+  /** A return that does not match leaves the state to its own browser and provider. */
   function take(stateHash: string, provider: AnyProvider, { browserHash }: Client) {
     const trip = store.roundTrips.find(stateHash)
     const isTheirs = trip && trip.provider === provider && isOfBrowser(trip, browserHash)
@@ -110,7 +109,7 @@ export function createRoundTrips(parts: {
     )
   }
 
-  /** What went wrong there is said on the page of the flow; what it was is for the log. */
+  /** Shows a general error on the page of the flow, and logs the details. */
   async function asComplaints<T>(provider: AnyProvider, work: () => Promise<T>): Promise<T> {
     try {
       return await work()
@@ -133,7 +132,7 @@ const UNKNOWN = new FlowRefusal(
 
 const LONGEST = 200
 
-/** Wishes for the provider, such as whom to ask for; what it may be is for the provider's part. */
+/** Parameters for the provider, such as a login hint; the provider's descriptor filters them. */
 const upstreamIn = (input: Submission): Record<string, string> =>
   Object.fromEntries(
     Object.entries(input.object('upstream_parameters')).filter(

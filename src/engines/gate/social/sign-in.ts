@@ -25,7 +25,7 @@ import type { Linking } from './linking.ts'
 
 export type SocialSignIn = ReturnType<typeof createSocialSignIn>
 
-/** Who came back from a provider, and whether in the browser that was sent there. */
+/** The user who returned from a provider, and whether the browser is the one that was sent. */
 interface Arrival {
   provider: AnyProvider
   profile: SocialProfile
@@ -33,8 +33,8 @@ interface Arrival {
 }
 
 /**
- * Whose account here an account elsewhere stands for. The subject decides, never the address; an
- * address that both have in common is a reason to ask, not to link (research: arXiv 2205.10174).
+ * Decides which identity a social account belongs to. The subject decides, never the address: a
+ * shared address is a reason to ask for proof, not to connect (research: arXiv 2205.10174).
  */
 export function createSocialSignIn(parts: {
   db: Db
@@ -65,7 +65,7 @@ export function createSocialSignIn(parts: {
     hostedUrl,
   } = parts
 
-  /** What comes of a way back from a provider, within one commit. */
+  /** Handles the return from a provider, within one commit. */
   const arrive = (
     { id: flowId, tenantId }: Pick<FlowRow, 'id' | 'tenantId'>,
     { provider, profile, isOwnBrowser }: Arrival,
@@ -73,7 +73,7 @@ export function createSocialSignIn(parts: {
   ): Promise<Outcome> =>
     db.commitFor(tenantId, () => {
       const flow = keeper.open(flowId)
-      // It may have been switched off while the browser was away.
+      // The tenant may have disabled the provider in the meantime.
       if (!offers.providers(flow).includes(provider))
         throw complain(4900009, { context: aboutProvider(provider) })
       const account = linking.pending(provider, profile)
@@ -85,7 +85,7 @@ export function createSocialSignIn(parts: {
       return meet(flow, account, client)
     })
 
-  /** One more account for somebody who is signed in. */
+  /** Connects another account to a signed-in identity. */
   function connect(flow: FlowRow, account: PendingAccount): Stepped {
     const session = sessions.alive(flow.tenantId, flow.sessionId ?? '')
     if (!session) throw complain(4050001)
@@ -94,7 +94,10 @@ export function createSocialSignIn(parts: {
     return { is: 'flow', flow: done, next: hostedUrl(keeper.renew(flow, [{ id: 1050001 }])) }
   }
 
-  /** Whoever came back may be somebody else, and gets a code for the app that they are signed in at. */
+  /**
+   * The browser that returned may belong to another user, so it only receives a code, for the app
+   * that the user is signed in to.
+   */
   function handBack(flow: FlowRow, account: PendingAccount): Stepped {
     const code = mintSecret()
     const waiting = keeper.save(flow, {
@@ -110,7 +113,7 @@ export function createSocialSignIn(parts: {
     }
   }
 
-  /** An account that is nobody's yet. */
+  /** Handles an account that is not connected to an identity. */
   function meet(flow: FlowRow, account: PendingAccount, client: Client): Outcome {
     if (flow.sessionId !== null) throw complain(4000006)
     const email = account.email === null ? undefined : emailOrNone(account.email)
@@ -151,8 +154,8 @@ export function createSocialSignIn(parts: {
   }
 
   /**
-   * Without one nobody can be written to: a form asks for it. It is one of the browser that came
-   * back, whoever began: the account must not end up with somebody else's address.
+   * Asks for an address if the provider shared none. The new flow is bound to the browser that
+   * returned, so that the account cannot end up with someone else's address.
    */
   function askForAddress(flow: FlowRow, account: PendingAccount, client: Client): Stepped {
     const { tenantId, language, returnTo } = flow
@@ -169,7 +172,7 @@ export function createSocialSignIn(parts: {
     return { is: 'flow', flow: asking, next: hostedUrl(asking) }
   }
 
-  /** The holder of the address signs in as ever, and has the account connected by that. */
+  /** The owner of the address signs in as usual, which connects the account. */
   function askForProof(
     flow: FlowRow,
     account: PendingAccount,
@@ -194,8 +197,8 @@ export function createSocialSignIn(parts: {
   }
 
   /**
-   * The provider vouches for the address, and here nobody ever proved it: whoever made the account
-   * may have been somebody else, so that nothing of what they could come back by is left.
+   * The provider confirms the address, which was never verified here. Someone else may have created
+   * the identity, so all its credentials are removed.
    */
   function takeOver(
     flow: FlowRow,

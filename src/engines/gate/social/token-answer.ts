@@ -3,8 +3,8 @@ import { asClaims, type Claims } from './claims.ts'
 import { failed } from './errors.ts'
 
 /**
- * The token endpoint as the standard has it. Some answer errors with status 200 (GitHub, Slack),
- * one lists scopes in an array (Twitch), and one was seen to leave out the type (LinkedIn).
+ * Normalizes token responses to the standard. Some providers send errors with status 200 (GitHub,
+ * Slack), one sends scopes as an array (Twitch), and one has omitted the token type (LinkedIn).
  */
 export const standardAnswers =
   (call: BoundedFetch, { isOpenId }: { isOpenId: boolean }): BoundedFetch =>
@@ -16,7 +16,7 @@ export const standardAnswers =
     return Response.json(standard(answer, isOpenId))
   }
 
-/** Throws for anything else, without the parser's words: they quote the text. */
+/** Throws for anything else, without the parser's message, which quotes the text. */
 export async function jsonOf(response: Response): Promise<unknown> {
   try {
     return await response.json()
@@ -33,7 +33,7 @@ function standard(answer: Claims, isOpenId: boolean): Claims {
     ...rest,
     token_type,
     ...(scope !== undefined && { scope: Array.isArray(scope) ? scope.join(' ') : scope }),
-    // Nobody asked the others for one, and nobody could check it.
+    // An ID token of other providers was not requested and could not be validated.
     ...(isOpenId && id_token !== undefined && { id_token }),
   }
 }

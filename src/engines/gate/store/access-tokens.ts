@@ -6,13 +6,13 @@ import { gateAccessTokens as tokens } from '../schema.ts'
 type AccessTokenRow = typeof tokens.$inferSelect
 type NewAccessTokenRow = Omit<AccessTokenRow, 'seq' | 'revokedAt'>
 
-/** Which tokens a key can see. */
+/** The tokens that a key can see. */
 export type TokenOwner = Pick<AccessTokenRow, 'tenantId' | 'environment'>
 
-/** A token that was not revoked, as SQLite has it. */
+/** A token that is not revoked, as SQLite returns it. */
 export interface UnrevokedToken {
   subject: string
-  /** That of the person when it was made; null for a service. */
+  /** Generation of the identity when the token was issued; null for a service. */
   generation: number | null
   scopes: string
   expires_at: number
@@ -81,7 +81,7 @@ export function createAccessTokenStore({ orm, client }: Db) {
     insert: (row: NewAccessTokenRow) => void insert.run(row),
     find: (owner: TokenOwner, hash: string): UnrevokedToken | undefined =>
       find.get({ ...owner, hash }),
-    /** The subject of a token that was not revoked before. */
+    /** Revokes a token and returns its subject; undefined if it was already revoked. */
     revoke: (owner: TokenOwner, hash: string, now: number): string | undefined =>
       revoke.get({ ...owner, hash, now })?.subject,
     removeExpired: (before: number, limit: number): number =>

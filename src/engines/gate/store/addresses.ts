@@ -4,7 +4,7 @@ import { gateAddresses as addresses } from '../schema.ts'
 
 export type AddressRow = typeof addresses.$inferSelect
 
-/** The one address of each person. */
+/** The single address of each identity. */
 export function createAddressStore({ orm }: Db) {
   const $ = sql.placeholder
   const fields = {
@@ -41,7 +41,7 @@ export function createAddressStore({ orm }: Db) {
     .prepare()
 
   return {
-    /** In the place of the one before, if any. */
+    /** Replaces the previous address, if any. */
     put: (row: AddressRow) => void put.run({ ...row }),
     of: (tenantId: string, identityId: string): AddressRow | undefined =>
       find.get({ tenantId, identityId }),

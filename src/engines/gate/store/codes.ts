@@ -5,7 +5,7 @@ import type { FlowRow } from './flows.ts'
 
 export type CodeRow = typeof codes.$inferSelect
 
-/** Codes that went out by mail; one that was used, or that another took the place of, is gone. */
+/** Emailed codes. Used and replaced ones are deleted. */
 export function createCodeStore({ orm }: Db) {
   const $ = sql.placeholder
   const ofFlow = and(eq(codes.tenantId, $('tenantId')), eq(codes.flowId, $('flowId')))
@@ -45,11 +45,11 @@ export function createCodeStore({ orm }: Db) {
 
   return {
     insert: (row: CodeRow) => void insert.run({ ...row }),
-    /** The one that is out; there is never more than one a flow. */
+    /** The current code; a flow has at most one. */
     ofFlow: (tenantId: string, flowId: string): CodeRow | undefined =>
       find.get({ tenantId, flowId }),
     removeOfFlow: (tenantId: string, flowId: string) => void removeOfFlow.run({ tenantId, flowId }),
-    /** Those that went out in flows of one kind, to one address if it is given. */
+    /** Deletes codes sent in flows of one kind, optionally only those to one address. */
     removeOfKind: (
       tenantId: string,
       identityId: string,

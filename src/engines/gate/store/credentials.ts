@@ -3,7 +3,7 @@ import type { Db } from '../../../db/open.ts'
 import { gateCredentials as credentials } from '../schema.ts'
 
 export type CredentialRow = typeof credentials.$inferSelect
-/** What may be shown of a credential. */
+/** The presentable part of a credential. */
 export type CredentialHead = Omit<CredentialRow, 'config' | 'tenantId'>
 
 export function createCredentialStore({ orm }: Db) {
@@ -50,7 +50,7 @@ export function createCredentialStore({ orm }: Db) {
     .prepare()
 
   return {
-    /** In the place of the one before of the same type, whose beginning is kept. */
+    /** Replaces the credential of the same type, keeping its time of creation. */
     put: (row: CredentialRow) => void put.run({ ...row }),
     find: (
       tenantId: string,
@@ -61,7 +61,7 @@ export function createCredentialStore({ orm }: Db) {
       void remove.run({ tenantId, identityId, type }),
     removeAll: (tenantId: string, identityId: string) =>
       void removeAll.run({ tenantId, identityId }),
-    /** Without their secrets, which no reader gets. */
+    /** Without secrets. */
     headsOf: (tenantId: string, identityId: string): CredentialHead[] =>
       heads.all({ tenantId, identityId }),
   }

@@ -53,15 +53,15 @@ export function createErasureStore({ orm }: Db) {
   const ownerOf = (identityId: string): string | undefined => find.get({ identityId })?.tenantId
 
   return {
-    /** Ids are made once; one that came from elsewhere must not keep anybody from being deleted. */
+    /** Ignores an existing id: ids are unique, and an imported one must not prevent a deletion. */
     insert: (row: Omit<ErasureRow, 'completedAt'>) => void insert.run({ ...row }),
-    /** Of all tenants. */
+    /** For all tenants. */
     open: (limit: number): ErasureRow[] => open.all({ limit }),
     complete: (tenantId: string, identityId: string, now: number) =>
       void complete.run({ tenantId, identityId, now }),
-    /** Whether somebody by this id was deleted, of whichever tenant. */
+    /** Whether an identity with this id was deleted, in any tenant. */
     has: (identityId: string): boolean => ownerOf(identityId) !== undefined,
-    /** Whose person that was. */
+    /** The tenant of a deleted identity. */
     ownerOf,
     removeBefore: (before: number, limit: number): number =>
       removeBefore.all({ before, limit }).length,

@@ -4,7 +4,7 @@ import { gateFlows as flows } from '../schema.ts'
 
 export type FlowRow = typeof flows.$inferSelect
 
-/** What happens to a flow after its beginning. */
+/** The columns that change after a flow has started. */
 const CHANGING = [
   'state',
   'active',
@@ -99,15 +99,15 @@ export function createFlowStore({ orm }: Db) {
   return {
     insert: (row: FlowRow) => void insert.run({ ...row, isRefresh: row.isRefresh ? 1 : 0 }),
     update: (row: FlowRow) => void update.run({ ...row }),
-    /** Whichever tenant's it is: the row says so, and whoever knows the id may go on with it. */
+    /** Of any tenant: the row names it, and knowing the id is enough to continue the flow. */
     find: (id: string): FlowRow | undefined => find.get({ id }),
-    /** Those of one kind that are about somebody, with their codes. */
+    /** Flows of one kind about an identity, with their codes. */
     removeOfKind: (tenantId: string, identityId: string, kind: FlowRow['kind']) =>
       void removeOfKind.run({ tenantId, identityId, kind }),
-    /** Those in which a code went to an address. */
+    /** Flows in which a code was sent to an address. */
     removeOfAddress: (tenantId: string, address: string) =>
       void removeOfAddress.run({ tenantId, address }),
-    /** With their codes and round trips. */
+    /** Deletes expired flows, with their codes and round trips. */
     removeExpired: (before: number, limit: number): number =>
       removeExpired.all({ before, limit }).length,
   }

@@ -7,7 +7,7 @@ export type IdentityRow = typeof identities.$inferSelect
 type NewIdentityRow = Omit<IdentityRow, 'seq'>
 export type State = IdentityRow['state']
 
-/** After every character that an address can hold. */
+/** Sorts after every character that an address can contain. */
 const LAST = '\u{10ffff}'
 
 export function createIdentityStore({ orm }: Db) {
@@ -16,7 +16,7 @@ export function createIdentityStore({ orm }: Db) {
   const mine = and(ofTenant, eq(identities.id, $('id')))
 
   const isInState = eq(identities.state, $('state'))
-  // One lower bound: of two, the index would begin at the first and walk to the other.
+  // A single lower bound: with two of them, the index scan would start at the smaller one.
   const begins = and(
     sql`${identities.email} >= max(${$('after')}, ${$('from')})`,
     sql`${identities.email} <> ${$('after')}`,
@@ -101,12 +101,12 @@ export function createIdentityStore({ orm }: Db) {
   const counted = orm.select({ count: count() }).from(some).prepare()
 
   return {
-    /** False when somebody else of the tenant has the address. */
+    /** False if another identity of the tenant has the address. */
     insert: (row: NewIdentityRow): boolean => insert.get(row) !== undefined,
     update: (row: IdentityRow) => void update.run({ ...row }),
     remove: (tenantId: string, id: string) => void remove.run({ tenantId, id }),
     find: (tenantId: string, id: string): IdentityRow | undefined => find.get({ tenantId, id }),
-    /** The tenant of an identity, whichever it is: tells a foreign one from one there is not. */
+    /** The tenant of an identity, to distinguish a foreign identity from a missing one. */
     ownerOf: (id: string): string | undefined => owner.get({ id })?.tenantId,
     byEmail: (tenantId: string, email: string): IdentityRow | undefined =>
       byEmail.get({ tenantId, email }),
@@ -115,10 +115,10 @@ export function createIdentityStore({ orm }: Db) {
       state === undefined
         ? newest.all({ tenantId, before, limit })
         : inState.all({ tenantId, state, before, limit }),
-    /** Within the index, and of no more than `most`. */
+    /** Counts within the index, up to `most`. */
     count: (tenantId: string, state: State, most: number): number =>
       counted.get({ tenantId, state, most })?.count ?? 0,
-    /** Those whose address begins so, by address, from behind `after`. */
+    /** Identities whose address starts with the text, by address, after `after`. */
     beginningWith: (
       tenantId: string,
       from: string,

@@ -14,7 +14,7 @@ import { createSocialLinkStore } from './social-links.ts'
 
 export type Store = ReturnType<typeof createStore>
 
-/** The only place of the engine with SQL. */
+/** The only part of the engine that contains SQL. */
 export const createStore = (db: Db) => ({
   identities: createIdentityStore(db),
   addresses: createAddressStore(db),

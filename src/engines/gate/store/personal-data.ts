@@ -16,7 +16,7 @@ import {
 import type { IdentityRow } from './identities.ts'
 import type { SocialLinkRow } from './social-links.ts'
 
-/** What is kept about one person, without what is secret of it; undefined where there is none. */
+/** The stored data about an identity, without secrets; undefined if there is none. */
 export function personalData({ orm }: Snapshot, tenantId: string, id: string) {
   const mine = and(eq(gateIdentities.tenantId, tenantId), eq(gateIdentities.id, id))
   const row = orm.select().from(gateIdentities).where(mine).get()
@@ -57,7 +57,7 @@ const addressesOf = (orm: Orm, id: string) =>
       updated_at: isoTime(updatedAt),
     }))
 
-/** Without what is secret. */
+/** Without secrets. */
 const HEAD = {
   identityId: gateCredentials.identityId,
   type: gateCredentials.type,
@@ -66,7 +66,7 @@ const HEAD = {
   updatedAt: gateCredentials.updatedAt,
 }
 
-/** Accounts elsewhere are among them, under `oidc`. */
+/** Includes social accounts, as `oidc`. */
 const credentialsOf = (orm: Orm, person: IdentityRow) =>
   presentCredentials(
     person,
@@ -123,8 +123,8 @@ const flowsWithCodeOf = (orm: Orm, { id }: IdentityRow) =>
   orm.select({ id: gateCodes.flowId }).from(gateCodes).where(eq(gateCodes.identityId, id))
 
 /**
- * Flows that name nobody are of whoever had the address when they began, or came to their end: that
- * of a registration is theirs whom it made.
+ * Flows without an identity belong to the owner of their address when they started or completed; a
+ * registration belongs to the identity it created.
  */
 function isByAddress(orm: Orm, { tenantId, id, email }: IdentityRow): SQL | undefined {
   const since = orm

@@ -5,7 +5,7 @@ import { gateRoundTrips as trips } from '../schema.ts'
 
 export type RoundTripRow = typeof trips.$inferSelect & { provider: AnyProvider }
 
-/** Browsers that are away at a provider. */
+/** Round trips of browsers that are at a provider. */
 export function createRoundTripStore({ orm }: Db) {
   const $ = sql.placeholder
   const insert = orm
@@ -43,11 +43,11 @@ export function createRoundTripStore({ orm }: Db) {
 
   return {
     insert: (row: RoundTripRow) => void insert.run({ ...row }),
-    /** All of a flow but the newest few. */
+    /** Deletes all round trips of a flow except for the newest. */
     removeBeyond: (tenantId: string, flowId: string, kept: number) =>
       void removeBeyond.run({ tenantId, flowId, kept }),
     find: (stateHash: string) => find.get({ stateHash }) as RoundTripRow | undefined,
-    /** Each comes back once: of two that ask, one gets it. */
+    /** Each works once: of two concurrent returns, only one succeeds. */
     take: (stateHash: string) => take.get({ stateHash }) as RoundTripRow | undefined,
   }
 }

@@ -6,7 +6,7 @@ import { gateAddresses, gateIdentities, gateSessions as sessions } from '../sche
 export type SessionRow = typeof sessions.$inferSelect
 type NewSessionRow = Omit<SessionRow, 'seq' | 'revokedAt'>
 
-/** A session and whose it is, as SQLite has them: everything that whoami answers with. */
+/** A session and its identity, as SQLite returns them: the data of a whoami response. */
 export interface SessionWithIdentity {
   id: string
   tenant_id: string
@@ -174,19 +174,19 @@ export function createSessionStore({ orm, client }: Db) {
     byToken: (hash: string): SessionWithIdentity | undefined => byToken.get({ hash }),
     byId: (tenantId: string, id: string): SessionWithIdentity | undefined =>
       byId.get({ tenantId, id }),
-    /** How far somebody has shown who they are. */
+    /** Updates the authentication methods and level. */
     setProof: (
       tenantId: string,
       id: string,
       proof: Pick<SessionRow, 'assuranceLevel' | 'methods' | 'authenticatedAt'>,
     ) => void setProof.run({ tenantId, id, ...proof }),
-    /** The token before it is good for nothing any more. */
+    /** Replaces the token; the previous one becomes invalid. */
     setToken: (tenantId: string, id: string, tokenHash: string) =>
       void setToken.run({ tenantId, id, tokenHash }),
-    /** Keeps one alive while the others of its person end. */
+    /** Keeps a session active while the others of its identity end. */
     setGeneration: (tenantId: string, id: string, generation: number) =>
       void setGeneration.run({ tenantId, id, generation }),
-    /** Whichever tenant's it is. */
+    /** Of any tenant. */
     find: (id: string): SessionRow | undefined => find.get({ id }),
     /** Newest first. */
     live: (
@@ -194,11 +194,11 @@ export function createSessionStore({ orm, client }: Db) {
       identityId: string,
       { generation, now, limit }: { generation: number; now: number; limit: number },
     ): SessionRow[] => live.all({ tenantId, identityId, generation, now, limit }),
-    /** Newest first, whatever has become of them. */
+    /** Newest first, including ended sessions. */
     recent: (tenantId: string, identityId: string, limit: number): SessionRow[] =>
       recent.all({ tenantId, identityId, limit }),
     revoke: (tenantId: string, id: string, now: number) => void revoke.run({ tenantId, id, now }),
-    /** All of a person but the newest few, whatever has become of them. */
+    /** Deletes all sessions of an identity except for the newest, including ended ones. */
     removeBeyond: (tenantId: string, identityId: string, kept: number) =>
       void removeBeyond.run({ tenantId, identityId, kept }),
     removeExpired: (before: number, limit: number): number =>

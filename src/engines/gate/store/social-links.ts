@@ -5,7 +5,7 @@ import { gateSocialLinks as links } from '../schema.ts'
 
 export type SocialLinkRow = typeof links.$inferSelect & { provider: AnyProvider }
 
-/** Accounts elsewhere, each of one person of the tenant. */
+/** Social accounts, each connected to one identity of the tenant. */
 export function createSocialLinkStore({ orm }: Db) {
   const $ = sql.placeholder
   const account = and(
@@ -35,7 +35,8 @@ export function createSocialLinkStore({ orm }: Db) {
     .prepare()
   const removeProvider = orm
     .delete(links)
-    // By whom it is: the index by account would go through all of the tenant's at the provider.
+    // Selects by identity; the index by account would scan all of the tenant's accounts at the
+    // provider.
     .where(and(ofIdentity, sql`+${links.provider} = ${$('provider')}`))
     .prepare()
   const removeAll = orm.delete(links).where(ofIdentity).prepare()
@@ -44,7 +45,7 @@ export function createSocialLinkStore({ orm }: Db) {
     insert: (row: SocialLinkRow) => void insert.run({ ...row }),
     find: (tenantId: string, provider: AnyProvider, subject: string) =>
       find.get({ tenantId, provider, subject }) as SocialLinkRow | undefined,
-    /** In the order in which they were made. */
+    /** In the order in which they were connected. */
     of: (tenantId: string, identityId: string) =>
       all.all({ tenantId, identityId }) as SocialLinkRow[],
     removeProvider: (tenantId: string, identityId: string, provider: AnyProvider) =>

@@ -12,34 +12,37 @@ import type { LeasedPrompt } from '../store/prompts.ts'
 import { wantedOf } from './wanted.ts'
 import type { PromptWording } from './wording.ts'
 
-/** One message that is being sent or changed, under lease. */
+/** A message being sent or changed, under lease. */
 interface Turn extends Lane {
   prompt: LeasedPrompt
 }
 
 type Outcome =
-  /** The chat shows the question, by this message. */
+  /** The message that now shows the question. */
   | { shows: string }
-  /** There is nothing more to be done about the message. */
+  /** The message needs no further change. */
   | { shows: null }
   | { failed: MessengerError }
 
-/** A messenger takes some thirty messages a second of a bot. */
+/** Telegram allows about thirty messages per second and bot. */
 const LIMITS = { total: 64, perTenant: 16, perTarget: 8, perLane: 8, isShared: true }
-/** Two calls of ten seconds are more than ever happen in one turn. */
+/** Maximum duration of a turn: two calls of ten seconds. */
 const LONGEST_MS = 20_000
 
 const BACKOFF_MS = [1000, 2000, 5000, 15_000, 30_000]
-/** Nothing that a message could still say is of use to anybody then. */
+/** Age at which a message is no longer useful. */
 const GIVE_UP_AFTER_MS = 70 * 60_000
 
-/** Messages that put the question, and are changed to how it ended: for the due loop. */
+/**
+ * Sends prompts and changes them to the result once the sign-in has ended, as work for the due
+ * loop.
+ */
 export function createPromptQueue(parts: {
   store: Store
   clock: Clock
   log: Log
   wording: PromptWording
-  /** Undefined for a bot that cannot speak. */
+  /** Undefined for a bot that cannot send messages. */
   voiceOf: (bot: BotRow) => Voice | undefined
   events: LoginEvents
 }): DueQueue<Turn, Outcome> {
@@ -64,7 +67,9 @@ export function createPromptQueue(parts: {
     }
   }
 
-  /** A bot that is out of use puts no question; what it has put is changed all the same. */
+  /**
+   * Sends or changes a message. A disabled bot sends no prompts, but updates those already sent.
+   */
   async function show(
     { chatId, messageId }: LeasedPrompt,
     attempt: AttemptRow,
@@ -90,7 +95,7 @@ export function createPromptQueue(parts: {
     return wait(prompt, outcome.shows)
   }
 
-  /** Until it expires, or at once if it has ended meanwhile. */
+  /** Waits until the attempt expires; not at all if it has ended in the meantime. */
   function wait(prompt: LeasedPrompt, messageId: string): number | undefined {
     const attempt = store.attempts.find(prompt.tenantId, prompt.attemptId)
     if (!attempt) return void prompts.remove(prompt)
@@ -116,7 +121,7 @@ export function createPromptQueue(parts: {
     return dueAt
   }
 
-  /** Undefined where to try again is of no use, or comes too late for anybody. */
+  /** Undefined if a retry is useless or too late. */
   function retryAt(prompt: LeasedPrompt, { reason, retryAfterMs = 0 }: MessengerError) {
     if (reason !== 'unavailable' && reason !== 'rate_limited') return undefined
     const now = clock.now()
@@ -127,7 +132,10 @@ export function createPromptQueue(parts: {
 
   const hasLost = (holders: Holders): boolean => prompts.lost(holders, 1).length > 0
 
-  /** Whether the message was sent nobody knows: to ask twice is better than not at all. */
+  /**
+   * Takes back leases of stopped processes. It is unknown whether the message was sent, but asking
+   * twice is better than not asking.
+   */
   function reclaim(holders: Holders) {
     for (const prompt of prompts.lost(holders, SLICE))
       prompts.rearm(prompt, { ...prompt, state: 'ready', dueAt: holders.now })

@@ -1,7 +1,7 @@
 import type { AttemptRow } from '../store/attempts.ts'
 import type { Ending } from '../texts/wording.ts'
 
-/** What the message about an attempt has to show at `now`: the question, or how it has ended. */
+/** What the message of an attempt has to show at `now`: the question, or how it ended. */
 export function wantedOf({ state, expiresAt }: AttemptRow, now: number): 'question' | Ending {
   if (state !== 'pending' && state !== 'opened') return state
   return now < expiresAt ? 'question' : 'expired'

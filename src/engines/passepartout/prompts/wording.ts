@@ -8,7 +8,7 @@ import type { Ending } from '../texts/wording.ts'
 
 export type PromptWording = ReturnType<typeof createPromptWording>
 
-/** What a message about an attempt says, and the buttons beneath it. */
+/** The text and the buttons of messages about an attempt. */
 export function createPromptWording({ tenants }: { tenants: Pick<Tenants, 'find'> }) {
   const appOf = ({ tenantId }: AttemptRow): string => tenants.find(tenantId).name
 
@@ -36,7 +36,7 @@ export function createPromptWording({ tenants }: { tenants: Pick<Tenants, 'find'
   return { question, outcome }
 }
 
-/** To deny takes no more than to approve, and stands where it is seen as well. */
+/** Deny takes the same effort as Approve and is as visible. */
 function buttonsFor({ id, language, choices }: AttemptRow): Message['buttons'] {
   const { approve, deny } = createTexts(language)
   const denial = { label: deny, data: tapData('deny', id) }

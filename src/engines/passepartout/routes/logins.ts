@@ -11,7 +11,7 @@ const { badBody, refused } = refusalsIn(CodedErrors)
 
 const scope = 'passepartout'
 
-/** contract/passepartout-relay, login engine; revocation is added. */
+/** contract/passepartout-relay, login engine; plus revocation. */
 export function loginRoutes(parts: { logins: Logins; tokens: Tokens; access: Access }) {
   const { logins, tokens, access } = parts
 

@@ -6,7 +6,9 @@ import { LANGUAGES, type Language } from '../language.ts'
 import type { Sandbox } from '../sandbox/index.ts'
 import type { Pages } from '../sandbox/pages.ts'
 
-/** The chat with the test bot. Whoever has the link may act: its payload is the secret. */
+/**
+ * The chat with the test bot. The link's payload is the secret, so anyone with the link may act.
+ */
 export const sandboxRoutes = (parts: { sandbox: Sandbox; pages: Pages; access: Access }) => {
   const { sandbox, pages, access } = parts
 
@@ -31,6 +33,6 @@ export const sandboxRoutes = (parts: { sandbox: Sandbox; pages: Pages; access: A
 const languageFor = ({ headers }: Request): Language =>
   preferredLanguage(headers.get('accept-language'), LANGUAGES) ?? 'en'
 
-/** Relative, so that it leads back whatever the address of this server is. */
+/** A relative URL, which is correct regardless of the server's public URL. */
 const back = (payload: string) =>
   new Response(null, { status: 303, headers: { location: encodeURIComponent(payload) } })

@@ -5,10 +5,10 @@ import type { Webhook } from '../telegram/webhook.ts'
 
 const { badBody, refused } = refusalsIn(CodedErrors)
 
-/** Telegram's own name for it; see setWebhook of the Bot API. */
+/** Telegram's header name; see setWebhook of the Bot API. */
 const SECRET = 'x-telegram-bot-api-secret-token'
 
-/** Where Telegram brings the messages of bots that are not polled. */
+/** The endpoint that Telegram calls for bots with a webhook. */
 export const telegramRoutes = ({ webhook, maxBody }: { webhook: Webhook; maxBody: number }) =>
   new Elysia({ tags: ['passepartout'] }).post(
     '/telegram/:bot_id',
@@ -17,7 +17,7 @@ export const telegramRoutes = ({ webhook, maxBody }: { webhook: Webhook; maxBody
       await webhook.take(bot, parseJson(await readText(request, maxBody)))
       return {}
     },
-    // Whoever knocks has to show the secret before anything else of theirs is read.
+    // The secret is checked before the body is read.
     {
       parse: 'none',
       detail: {

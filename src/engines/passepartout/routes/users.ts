@@ -9,7 +9,7 @@ const { refused } = refusalsIn(CodedErrors)
 
 const scope = 'passepartout'
 
-/** Those who have signed in; added to the contract, as they may ask what is known of them. */
+/** Users who have signed in; an addition to the contract, for requests about stored data. */
 export const userRoutes = ({ people, access }: { people: People; access: Access }) =>
   new Elysia({ prefix: '/users', tags: ['passepartout'] })
     .use(access)

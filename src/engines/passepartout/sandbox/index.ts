@@ -17,15 +17,15 @@ import { createTexts } from '../texts/index.ts'
 import type { SandboxButton, SandboxPage } from './pages.ts'
 import { SANDBOX_PEOPLE } from './people.ts'
 
-/** Where the test bot is met. */
+/** The URL of the test bot's page. */
 export const sandboxLink = (baseUrl: string, payload: string): string =>
   `${baseUrl}/sandbox/passepartout/${payload}`
 
 export type Sandbox = ReturnType<typeof createSandbox>
 
 /**
- * The test bot: a page in the place of a messenger, behind it the same conversation. To look at the
- * page changes nothing; whoever answers on it presses Start at the same time.
+ * The test bot: a page instead of a messenger, with the same conversation. Viewing the page changes
+ * nothing; answering includes pressing Start.
  */
 export function createSandbox(parts: {
   db: Db
@@ -39,15 +39,15 @@ export function createSandbox(parts: {
 }) {
   const { db, clock, store, tenants, conversation, wording, events, onMove } = parts
 
-  /** The chat as it stands. */
+  /** The current state of the chat. */
   function look(payload: string, language: Language): SandboxPage {
     const found = behind(payload)
     return found ? chatAbout(found, language) : nowhere(language)
   }
 
   /**
-   * What somebody taps, or that they only press Start. Answers with the chat where the bot has
-   * something to say to that, and else with nothing: the chat is to be looked at again.
+   * Handles a tapped button, or Start alone. Returns the chat if the bot replies; otherwise
+   * undefined, and the chat has to be read again.
    */
   async function answer(
     payload: string,
@@ -71,7 +71,7 @@ export function createSandbox(parts: {
     return { ...page, status: 409, chat: [...page.chat, { from: 'bot', text }] }
   }
 
-  /** Inside a commit. Whoever has pressed Start before does not have to again. */
+  /** Inside a commit. Presses Start first, unless the user already did. */
   function act(
     { bot, attempt }: Found,
     payload: string,
@@ -85,7 +85,7 @@ export function createSandbox(parts: {
     return [started, conversation.hear(bot, { kind: 'tapped', person, ...tap })]
   }
 
-  /** Undefined where the link leads nowhere, or to a bot that is not in use. */
+  /** Undefined if the link is unknown, or its bot is not enabled. */
   function behind(payload: string): Found | undefined {
     const attempt = store.attempts.byLink(sha256(payload))
     if (!attempt) return undefined
@@ -137,7 +137,7 @@ function requireChoice(choice: unknown): asserts choice is string {
     })
 }
 
-/** Without a name, whoever has opened it, or the first. */
+/** The named test user; by default the one who opened the link, or the first. */
 function personCalled(name: unknown, { openerId }: AttemptRow): Person {
   const wanted = name ?? openerId ?? SANDBOX_PEOPLE[0].id
   const person = SANDBOX_PEOPLE.find(({ id }) => id === wanted)

@@ -1,6 +1,6 @@
 import type { Language } from '../language.ts'
 
-/** A choice that the person in the chat has. */
+/** A button in the chat. */
 export interface SandboxButton {
   label: string
   /** The value of `choice` in the form. */
@@ -8,25 +8,25 @@ export interface SandboxButton {
   weight: 'approve' | 'deny' | 'number'
 }
 
-/** The chat with the test bot, for whoever followed a link to it. */
+/** The data of the page of the chat with the test bot. */
 export interface SandboxPage {
   status: number
   language: Language
-  /** Null where the link leads nowhere. */
+  /** Null if the link is unknown. */
   tenantName: string | null
-  /** Whom one may be, as the field `person`; empty once all is said. */
+  /** Test users to choose from, as the field `person`; empty once the sign-in has ended. */
   people: { id: string; name: string; isChosen: boolean }[]
-  /** What was said, oldest first. Lines end with \n. */
+  /** Messages, oldest first. Lines end with \n. */
   chat: { from: 'person' | 'bot'; text: string }[]
-  /** Rows, as the messenger shows them beneath the last message; none once all is said. */
+  /** Rows of buttons below the last message; empty once the sign-in has ended. */
   buttons: SandboxButton[][]
-  /** Whether to press Start alone, as the field `choice` with `start`, would change anything. */
+  /** Whether pressing Start alone (`choice` is `start`) would have an effect. */
   canPressStart: boolean
-  /** How the sign-in ended, if it has. */
+  /** How the sign-in ended; null while it is pending. */
   outcome: 'approved' | 'denied' | 'expired' | 'unknown' | null
 }
 
-/** Draws pages; the engine knows no markup. */
+/** Renders pages; the engine contains no markup. */
 export interface Pages {
   sandbox(page: SandboxPage): Response
 }

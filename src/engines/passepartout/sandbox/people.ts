@@ -1,6 +1,6 @@
 import type { Person } from '../messenger.ts'
 
-/** Whom one may be in the sandbox: enough to try out what happens to a second one, and in German. */
+/** Test users of the sandbox: enough to test a second user, and a German one. */
 export const SANDBOX_PEOPLE: readonly [Person, ...Person[]] = [
   person('ada', 'Ada', 'Lovelace', 'en'),
   person('grace', 'Grace', 'Hopper', 'en'),

@@ -26,7 +26,7 @@ type NewAttempt = Pick<
   | 'expiresAt'
 >
 
-/** What somebody who asks about an attempt is told by, as SQLite has it. */
+/** The data for a status request, as SQLite returns it. */
 export interface AskedAttempt {
   id: string
   state: AttemptRow['state']
@@ -35,7 +35,7 @@ export interface AskedAttempt {
   person_id: string | null
 }
 
-/** How an attempt ends by what somebody tapped. */
+/** How a tap ends an attempt. */
 export interface AttemptEnding {
   state: 'approved' | 'denied' | 'mismatched'
   endedAt: number
@@ -44,7 +44,7 @@ export interface AttemptEnding {
   expiresAt: number
 }
 
-/** What somebody was asked of late, newest first. */
+/** A recent attempt, newest first. */
 export type RecentAttempt = Pick<AttemptRow, 'state' | 'openedAt' | 'endedAt'>
 
 type AttemptTimes = Pick<AttemptRow, 'createdAt' | 'expiresAt'>
@@ -207,30 +207,30 @@ export function createAttemptStore({ orm, client }: Db) {
       state: AttemptRow['state'],
       { before = END, limit }: Scan,
     ): AttemptRow[] => inState.all({ ...owner, state, before, limit }),
-    /** When the newest in a state began, and until when they could be answered. */
+    /** When the newest attempts in a state began, and when they expire. */
     latest: (owner: Owner, state: AttemptRow['state'], limit: number): AttemptTimes[] =>
       latest.all({ ...owner, state, limit }),
-    /** What one person took part in with one bot, newest first. */
+    /** Attempts of one user with one bot, newest first. */
     ofOpener: (botId: string, openerId: string, limit: number): AttemptRow[] =>
       ofOpener.all({ botId, openerId, limit }),
-    /** Whose it is, the link alone tells. */
+    /** Of any tenant: the link is the only key. */
     byLink: (linkHash: string): AttemptRow | undefined => findByLink.get({ linkHash }),
-    /** Binds it to whoever opens it first. */
+    /** Binds the attempt to the first user who opens it. */
     open: (
       { tenantId, id }: Pick<AttemptRow, 'tenantId' | 'id'>,
       by: { openerId: string; language: Language; now: number },
     ) => void open.run({ tenantId, id, ...by }),
     countPrompt: ({ tenantId, id }: Pick<AttemptRow, 'tenantId' | 'id'>) =>
       void countPrompt.run({ tenantId, id }),
-    /** False when it has ended before. */
+    /** False if it has already ended. */
     end: (
       { tenantId, id, openerId }: Pick<AttemptRow, 'tenantId' | 'id' | 'openerId'>,
       ending: AttemptEnding,
     ): boolean => end.get({ tenantId, id, openerId, ...ending }) !== undefined,
-    /** What one person was asked by one bot. */
+    /** Recent attempts of one user with one bot. */
     recent: (botId: string, openerId: string, since: number, limit: number): RecentAttempt[] =>
       recent.all({ botId, openerId, since, limit }),
-    /** Copies of tokens that can no longer be collected. */
+    /** Deletes copies of tokens that can no longer be collected. */
     forgetTokens: (now: number, limit: number): number => forgetTokens.all({ now, limit }).length,
     removeExpired: (before: number, limit: number): number =>
       removeExpired.all({ before, limit }).length,

@@ -28,7 +28,7 @@ export function createBotStore({ orm }: Db) {
     .prepare()
   const save = orm
     .update(bots)
-    // What was found out of the bot before it changed is no longer to be believed.
+    // Resets what was learned about the bot before the change.
     .set({
       id: sql`${$('newId')}`,
       platformBotId: sql`${$('platformBotId')}`,
@@ -113,30 +113,30 @@ export function createBotStore({ orm }: Db) {
     .prepare()
 
   return {
-    /** One that has no token and is not in use yet. */
+    /** Inserts a bot without a token, disabled. */
     insert: (
       row: Pick<BotRow, 'id' | 'tenantId' | 'environment' | 'platform'>,
       now: number,
     ): BotRow => insert.get({ ...row, now }),
-    /** Writes `bot` in the place of the one that had `id`; undefined where there was none. */
+    /** Replaces the bot with the id `id`; undefined if there is none. */
     save: (id: string, { id: newId, isEnabled, ...bot }: BotRow): BotRow | undefined =>
       save.get({ ...bot, id, newId, isEnabled: Number(isEnabled) }),
     find: (tenantId: string, environment: Environment): BotRow | undefined =>
       find.get({ tenantId, environment }),
-    /** For loops and webhooks, which serve all tenants. */
+    /** Of any tenant, for loops and webhooks. */
     byId: (id: string): BotRow | undefined => findById.get({ id }),
-    /** The one that is in use, of all tenants. */
+    /** The enabled bot with the platform id, of any tenant. */
     byPlatform: (platform: MessengerPlatform, platformBotId: string): BotRow | undefined =>
       findByPlatform.get({ platform, platformBotId }),
     ofTenant: (tenantId: string): BotRow[] => ofTenant.all({ tenantId }),
     all: (): BotRow[] => all.all(),
-    /** Those whose messages somebody has to receive. */
+    /** Bots whose messages have to be received. */
     receiving: (): BotRow[] => receiving.all(),
-    /** Whether `self` has got the lease; one of a process that is not alive is void. */
+    /** Whether `self` has acquired the lease. Leases of dead processes are void. */
     lease: (id: string, self: string, alive: string[]): boolean =>
       lease.get({ id, self, alive: JSON.stringify(alive) }) !== undefined,
     release: (id: string, self: string) => void release.run({ id, self }),
-    /** Notes the next update to ask for, unless bot or lease have changed hands. */
+    /** Stores the next update offset, unless the bot or its lease have changed. */
     advance: (
       bot: Pick<BotRow, 'id' | 'revision'>,
       at: { self: string; offset: number; now: number },

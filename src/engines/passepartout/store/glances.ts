@@ -1,15 +1,15 @@
 import type { Db } from '../../../db/open.ts'
 import type { Owner } from '../owner.ts'
 
-/** Part of the order of all sign-ins: from behind one place up to another. */
+/** A range in the order of all sign-ins: after one sequence number, up to another. */
 export type Stretch = { after: number; upTo: number }
 
-/** Counted of one stretch; by then a picture says enough. */
+/** Maximum count per range, enough for a chart. */
 const MOST_COUNTED = 10_000
 
 /**
- * What somebody sees at a glance of sign-ins by bot. The plus before each parameter keeps SQLite from
- * planning anew: db/open.ts.
+ * Summary queries for sign-ins by bot. The plus before each parameter keeps SQLite from planning
+ * the statement again: db/open.ts.
  */
 export function createGlanceStore({ client }: Db) {
   const first = client.prepare<{ seq: number | null }, []>(
@@ -26,7 +26,10 @@ export function createGlanceStore({ client }: Db) {
     where tenant_id = +$tenantId and environment = +$environment and state = 'approved'
       and seq > +$after and seq <= +$upTo limit ${MOST_COUNTED}`)
 
-  /** Where in the order of all a moment lies: found by halves, as that order is the one in time. */
+  /**
+   * The sequence number at a point in time, found by binary search, because the sequence follows
+   * time.
+   */
   function placeAt(at: number): number {
     const [lowest, highest] = [first.get()?.seq, last.get()?.seq]
     if (lowest == null || highest == null) return 0
@@ -42,7 +45,7 @@ export function createGlanceStore({ client }: Db) {
 
   return {
     placeAt,
-    /** Those that somebody has approved. */
+    /** Approved sign-ins. */
     countOfApproved: ({ tenantId, environment }: Owner, stretch: Stretch): number =>
       approved.values({ tenantId, environment, ...stretch }).length,
   }

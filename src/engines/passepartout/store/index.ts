@@ -9,7 +9,7 @@ import { createUpdateStore } from './updates.ts'
 
 export type Store = ReturnType<typeof createStore>
 
-/** The only place of the engine with SQL. */
+/** The only part of the engine that contains SQL. */
 export const createStore = (db: Db) => ({
   bots: createBotStore(db),
   updates: createUpdateStore(db),

@@ -4,10 +4,10 @@ import { passepartoutPeople as people } from '../schema.ts'
 
 export type PersonRow = typeof people.$inferSelect
 
-/** Whose accounts, and where they have them. */
+/** The tenant and platform of accounts. */
 type Accounts = Pick<PersonRow, 'tenantId' | 'platform'>
 
-/** Behind every id. */
+/** Sorts after every id. */
 const LAST_ID = '~'
 
 export function createPersonStore({ orm }: Db) {
@@ -68,7 +68,7 @@ export function createPersonStore({ orm }: Db) {
     .prepare()
 
   return {
-    /** The row of an account: a new one under `id`, or the one that it has, up to date. */
+    /** Inserts the row of an account under `id`, or updates its existing row. */
     put: (row: PersonRow): PersonRow => put.get(row) as PersonRow,
     remove: (tenantId: string, id: string) => void remove.run({ tenantId, id }),
     find: (tenantId: string, id: string): PersonRow | undefined => find.get({ tenantId, id }),
@@ -79,7 +79,7 @@ export function createPersonStore({ orm }: Db) {
     ): PersonRow[] => newest.all({ ...of, before, limit }),
     byAccount: (of: Accounts, platformUserId: string): PersonRow | undefined =>
       byAccount.get({ ...of, platformUserId }),
-    /** A name moves on: more than one may have had it when they were last seen. */
+    /** Usernames can be reassigned, so several users may have had the same one when last seen. */
     byUsername: (of: Accounts, username: string, limit: number): PersonRow[] =>
       byUsername.all({ ...of, username, limit }),
   }

@@ -9,7 +9,7 @@ import {
 } from '../schema.ts'
 import type { PersonRow } from './people.ts'
 
-/** What is kept about one person who signs in by messenger; undefined where there is none. */
+/** The stored data about a user; undefined if there is none. */
 export function personalData({ orm }: Snapshot, tenantId: string, id: string) {
   const mine = and(eq(passepartoutPeople.tenantId, tenantId), eq(passepartoutPeople.id, id))
   const row = orm.select().from(passepartoutPeople).where(mine).get()
@@ -32,8 +32,8 @@ export function personalData({ orm }: Snapshot, tenantId: string, id: string) {
 }
 
 /**
- * Those that came to something; of others, too, it is known which account opened them. Where one
- * was started that did not become theirs is data of whoever did.
+ * Completed sign-ins, and others opened by the user's account. The client data of a sign-in that
+ * another user completed belongs to that user.
  */
 const signInsOf = (orm: Snapshot['orm'], { tenantId, id, platform, platformUserId }: PersonRow) =>
   orm

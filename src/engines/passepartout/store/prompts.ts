@@ -5,13 +5,13 @@ import { passepartoutPrompts as prompts } from '../schema.ts'
 
 type PromptRow = typeof prompts.$inferSelect
 
-/** One that is being sent or changed; each lease has an id of its own. */
+/** A message being sent or changed; each lease has a unique id. */
 export type LeasedPrompt = PromptRow & { leaseId: string }
 
-/** Behind all that a lane can hold, so that the next one is found without walking through it. */
+/** Sorts after every entry of a lane, so that the next lane is found without scanning this one. */
 const END_OF_TIME = sql.raw(`${Number.MAX_SAFE_INTEGER}`)
 
-/** Messages about sign-ins, as the due loop sees them; it serves all tenants. */
+/** Prompt messages for the due loop, of all tenants. */
 export function createPromptStore({ orm }: Db) {
   const $ = sql.placeholder
   const state = (name: PromptRow['state']): SQL => sql`${prompts.state} = ${sql.raw(`'${name}'`)}`
@@ -38,7 +38,7 @@ export function createPromptStore({ orm }: Db) {
       and(
         eq(prompts.attemptId, $('attemptId')),
         state('waiting'),
-        // One that is still to be sent waits for its next try.
+        // A message that is still to be sent waits for its next attempt.
         sql`${prompts.messageId} is not null`,
       ),
     )
@@ -120,19 +120,19 @@ export function createPromptStore({ orm }: Db) {
   return {
     insert: (row: Pick<PromptRow, 'tenantId' | 'botId' | 'attemptId' | 'chatId'>, now: number) =>
       void insert.run({ ...row, now }),
-    /** The attempt has ended: whatever shows its question is to be changed now. */
+    /** The attempt has ended: makes its prompts due immediately. */
     hurry: (attemptId: string, now: number) => void hurry.run({ attemptId, now }),
     firstWaitingAt: (): number | undefined => firstWaiting.get()?.at,
-    /** Puts up to `limit` in line and says how many. */
+    /** Marks up to `limit` due messages as ready and returns their number. */
     promote: (now: number, limit: number): number => promote.all({ now, limit }).length,
     nextLane: (after: Lane | undefined): Lane | undefined =>
       nextLane.get({ tenant: '', target: '', ...after }),
-    /** Leases those of a lane that stand in line, oldest first. */
+    /** Leases ready messages of a lane, oldest first. */
     claim: (lane: Lane, limit: number, newId: () => string, { owner, until }: Lease) =>
       ready
         .all({ ...lane, limit })
         .map(({ seq }) => lease.get({ seq, owner, until, leaseId: newId() }) as LeasedPrompt),
-    /** Changes nothing when the lease is void. */
+    /** Changes nothing if the lease is void. */
     rearm: (
       { seq, leaseId }: LeasedPrompt,
       next: Pick<PromptRow, 'state' | 'messageId' | 'tries' | 'dueAt'>,

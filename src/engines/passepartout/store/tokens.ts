@@ -53,9 +53,9 @@ export function createTokenStore({ orm, client }: Db) {
 
   return {
     insert: (row: Omit<TokenRow, 'seq' | 'revokedAt'>) => void insert.run(row),
-    /** Of one that was not revoked. */
+    /** Finds a token that is not revoked. */
     find: (owner: Owner, hash: string) => find.get({ ...owner, hash }),
-    /** Whose it was, unless it was revoked before. */
+    /** Revokes a token and returns its user; undefined if it was already revoked. */
     revoke: (owner: Owner, hash: string, now: number): string | undefined =>
       revoke.get({ ...owner, hash, now })?.personId,
     removeOf: (tenantId: string, personId: string) => void removeOf.run({ tenantId, personId }),

@@ -20,7 +20,7 @@ export function createUpdateStore({ orm }: Db) {
     .prepare()
 
   return {
-    /** Whether this is the first that is heard of it. */
+    /** Whether the update is handled for the first time. */
     isNew: (botId: string, updateId: number, at: number): boolean =>
       insert.get({ botId, updateId, at }) !== undefined,
     removeBefore: (before: number, limit: number): number =>

@@ -9,16 +9,16 @@ const LONGEST_DESCRIPTION = 200
 const USUAL_RETRY_MS = 5000
 const LONGEST_RETRY_MS = HOUR_MS
 
-/** What hides a secret in texts of others. */
+/** Removes a secret from foreign text. */
 export type Hide = (text: string) => string
 
-/** What a method resolves to. Throws `MessengerError` for any other answer. */
+/** The result of a method. Throws `MessengerError` for any other response. */
 export async function resultOf(method: string, response: Response, hide: Hide): Promise<unknown> {
   const { ok, result, description, parameters } = fieldsOf(await jsonOf(method, response))
   if (response.ok && ok === true) return result
   const told = typeof description === 'string' ? tidied(description, hide) : ''
   const message = `${method}: ${told || `status ${response.status}`}`
-  // Whatever else stands at the address, such as a proxy, does not speak for Telegram.
+  // Only Telegram's response format is trusted; a proxy may respond with anything.
   const reason = ok === false ? reasonOf(response.status) : 'unavailable'
   throw new MessengerError(
     reason,
@@ -27,18 +27,18 @@ export async function resultOf(method: string, response: Response, hide: Hide): 
   )
 }
 
-/** An answer that is JSON, and yet not what the method answers. Throws where it stands. */
+/** Throws for a JSON response that the method cannot return. */
 export function unreadable(method: string): never {
   throw new MessengerError('unavailable', `${method}: an answer that cannot be read`)
 }
 
-/** Why there was no answer, or none that was read whole. */
+/** Converts a failed or incomplete request to a `MessengerError`. */
 export function asMessengerError(method: string, error: unknown): MessengerError {
   const message = error instanceof FetchFailure ? error.message : 'the call failed'
   return new MessengerError('unavailable', `${method}: ${message}`)
 }
 
-/** What Telegram says of a failure, on one line that is not too long. */
+/** Telegram's error description on one line of limited length. */
 export const tidied = (text: string, hide: Hide): string =>
   [...oneLine(hide(text))].slice(0, LONGEST_DESCRIPTION).join('')
 
@@ -52,7 +52,7 @@ async function jsonOf(method: string, response: Response): Promise<unknown> {
 }
 
 function reasonOf(status: number): MessengerError['reason'] {
-  // A token that is none makes a path that is none.
+  // Telegram responds to a malformed token as to an unknown path.
   if (status === 401 || status === 404) return 'unauthorized'
   if (status === 403) return 'forbidden'
   if (status === 409) return 'conflict'
@@ -60,7 +60,7 @@ function reasonOf(status: number): MessengerError['reason'] {
   return status >= 400 && status < 500 ? 'refused' : 'unavailable'
 }
 
-/** Telegram says seconds. */
+/** Telegram sends seconds. */
 function retryAfterMs(seconds: unknown): number {
   if (typeof seconds !== 'number' || !(seconds > 0)) return USUAL_RETRY_MS
   return Math.min(Math.ceil(seconds * 1000), LONGEST_RETRY_MS)

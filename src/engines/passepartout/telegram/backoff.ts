@@ -5,8 +5,8 @@ const SHORTEST_MS = 1000
 const LONGEST_MS = 60_000
 
 /**
- * How long to leave a messenger alone after the `failures`th failure in a row: twice as long each
- * time, up to a minute and a fifth, by chance; or as long as it asks for.
+ * The delay after the `failures`th consecutive failure, in milliseconds: doubles each time up to a
+ * minute, plus up to a fifth at random; or the delay that the messenger asks for.
  */
 export function backoffMs(failures: number, error: unknown, random: Random): number {
   const usual = Math.min(SHORTEST_MS * 2 ** (failures - 1), LONGEST_MS) * (1 + random() / 5)

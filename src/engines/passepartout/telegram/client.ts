@@ -7,28 +7,31 @@ import { firstNameOf, usernameOf } from './names.ts'
 
 export interface Account {
   id: string
-  /** Without the @; the name in links to it. */
+  /** Without the @; used in links to the bot. */
   username: string
   name: string
 }
 
 export interface WebhookInfo {
-  /** Empty where there is none. */
+  /** Empty if there is no webhook. */
   url: string
-  /** How many updates wait to be brought. */
+  /** Number of updates waiting to be delivered. */
   pending: number
-  /** Why the last of those that could not be brought was not. */
+  /** The error of the last failed delivery. */
   lastError: string | null
 }
 
-/** The Bot API, for one bot. Each call rejects with `MessengerError`. */
+/** A Bot API client for one bot. Each call rejects with `MessengerError`. */
 export interface BotApi extends Voice {
-  /** Whose token it is; refused for what is no bot, or cannot be linked to. */
+  /** The bot of the token; rejects if it is not a bot or has no username to link to. */
   getMe(signal?: AbortSignal): Promise<Account>
   getWebhookInfo(signal?: AbortSignal): Promise<WebhookInfo>
   setWebhook(webhook: { url: string; secret: string }, signal?: AbortSignal): Promise<void>
   deleteWebhook(signal?: AbortSignal): Promise<void>
-  /** Waits up to `holdSeconds` for the first; what is before `offset` is gone for good. */
+  /**
+   * Waits up to `holdSeconds` for the first update. Updates before `offset` are deleted at
+   * Telegram.
+   */
   getUpdates(poll: {
     offset?: number
     limit: number
@@ -43,26 +46,28 @@ interface Call {
   signal?: AbortSignal | undefined
 }
 
-/** All else would be sent and thrown away. */
+/** Other update types are not used. */
 const ALLOWED_UPDATES = ['message', 'callback_query']
 
-/** Telegram's limits: texts in UTF-16 units, as it counts them, and data in bytes. */
+/** Telegram's limits: texts in UTF-16 units, as Telegram counts them, and data in bytes. */
 const LONGEST_TEXT = 4096
 const LONGEST_NOTICE = 200
 const LONGEST_DATA_BYTES = 64
 
 const TIMEOUT_MS = 10_000
-/** Fifty updates with long messages and entities in them come to some megabytes. */
+/** Fifty updates with long messages and entities take several megabytes. */
 const UPDATES_BODY_BYTES = 16_000_000
 
 const TOKEN = /^\d{1,20}:[\w-]{1,128}$/
 
-/** Whether it can stand in a path without changing it; whether it is a token, Telegram knows. */
+/**
+ * Whether the token can be used in a URL path unchanged. Only Telegram knows whether it is valid.
+ */
 export const isTokenShaped = (text: string): boolean => TOKEN.test(text)
 
 /**
- * Makes clients of the Bot API. Every URL that they call holds the token of the bot, so none is
- * ever told, and a token that comes back in an answer is hidden.
+ * Creates Bot API clients. Every URL contains the bot's token, so URLs are never logged or
+ * returned, and tokens in responses are masked.
  */
 export const createTelegram =
   ({ clock, apiRoot }: { clock: Clock; apiRoot: string }) =>
@@ -99,7 +104,7 @@ export const createTelegram =
         if (typeof info.url !== 'string') return unreadable('getWebhookInfo')
         const error = info.last_error_message
         return {
-          // Many have the token in the path of their webhook.
+          // Many programs have the token in their webhook's path.
           url: hide(info.url),
           pending: typeof info.pending_update_count === 'number' ? info.pending_update_count : 0,
           lastError: typeof error === 'string' ? tidied(error, hide) : null,
@@ -148,7 +153,7 @@ export const createTelegram =
     }
   }
 
-/** No `parse_mode`: names of people and tenants stand in the text. */
+/** No `parse_mode`, because the text contains names of users and tenants. */
 const plain = (text: string) => ({
   text: cut(text, LONGEST_TEXT),
   link_preview_options: { is_disabled: true },
@@ -164,21 +169,21 @@ const keyboard = (rows: Button[][]) => ({
   ),
 })
 
-/** Telegram refuses halves of characters, so none is left at the end. */
+/** Truncates without splitting a surrogate pair, which Telegram would refuse. */
 const cut = (text: string, length: number): string =>
   text
     .toWellFormed()
     .slice(0, length)
     .replace(/\p{Cs}$/u, '')
 
-/** For refusals which say that nothing is left to be done. */
+/** Ignores refusals that mean that nothing is left to do. */
 const unlessRefusedAs = (harmless: RegExp) => (error: unknown) => {
   const isHarmless =
     error instanceof MessengerError && error.reason === 'refused' && harmless.test(error.message)
   if (!isHarmless) throw error
 }
 
-/** The half behind the colon is the secret, in whatever form the whole comes back. */
+/** The part after the colon is the secret, however the token is repeated. */
 function hiding(token: string): Hide {
   const anyCase = new RegExp(RegExp.escape(token.slice(token.indexOf(':') + 1)), 'giu')
   return (text) => text.replaceAll(anyCase, '…')

@@ -7,10 +7,13 @@ import type { Store } from '../store/index.ts'
 
 export type Health = ReturnType<typeof createHealth>
 
-/** A takeover from a process that has just ended looks like a conflict, and a hiccup is none of note. */
+/**
+ * Failures before a bot counts as unhealthy: a takeover from a stopped process looks like a
+ * conflict, and short interruptions do not matter.
+ */
 const TOLD_AFTER = 3
 
-/** How a bot does, as its owner is told: written down when it changes, and not at each round. */
+/** The health of a bot as shown to its owner, stored when it changes. */
 export function createHealth(parts: {
   bot: BotRow
   db: Db
@@ -26,7 +29,7 @@ export function createHealth(parts: {
     if (known.health !== 'ok') void tell('ok', null)
   }
 
-  /** Says `end` when there is no point in going on until somebody changes the bot. */
+  /** Returns `end` if continuing is useless until the bot is changed. */
   async function ill(error: unknown, failures: number): Promise<'go on' | 'end'> {
     const reason = error instanceof MessengerError ? error.reason : 'broken'
     events.callFailed(reason)
@@ -37,20 +40,20 @@ export function createHealth(parts: {
     return 'go on'
   }
 
-  /** Its token cannot be opened, whatever Telegram would say to it. */
+  /** The token cannot be decrypted. */
   const sealed = () =>
     tell('invalid_token', 'its token cannot be opened with the master key in use: set it anew')
 
   const isConflict = (error: unknown): boolean =>
     error instanceof MessengerError && error.reason === 'conflict'
 
-  /** Whether it is known from now on. */
+  /** Stores the state; returns whether that succeeded. */
   async function tell(health: BotRow['health'], trouble: string | null): Promise<boolean> {
     if (health === known.health && trouble === known.trouble) return true
     try {
       await db.commitFor(bot.tenantId, () => store.bots.setHealth(bot, health, trouble))
     } catch {
-      // Told of by whoever has something to store; the next round tries again.
+      // The storage error is reported elsewhere; the next round tries again.
       return false
     }
     const isNews = health !== known.health

@@ -15,14 +15,14 @@ import { createReceivers } from './receivers.ts'
 import { createRounds } from './rounds.ts'
 import { createWebhook, createWebhookKeeper } from './webhook.ts'
 
-/** Between two tries to write something down. */
+/** Delay between two attempts to store the state, in milliseconds. */
 const RETRY_MS = 10_000
 
-/** Where a bot is met; the payload is brought to it when somebody presses Start. */
+/** The deep link to a bot; Telegram sends the payload when the user presses Start. */
 export const telegramLink = ({ username }: BotRow, payload: string): string =>
   `https://t.me/${username}?start=${payload}`
 
-/** Whatever speaks with Telegram, and listens. */
+/** Everything that talks to Telegram: clients and receivers. */
 export function createTelegramMessenger(
   platform: Platform,
   parts: {
@@ -54,7 +54,7 @@ export function createTelegramMessenger(
   function receiverFor(bot: BotRow): Receiver {
     const health = createHealth({ bot, db, log, store, events, onChange: bots.forget })
     const api = openedApi(bot)
-    // Tried again as long as that cannot be written down.
+    // Repeats until the failure is stored.
     if (!api) return createRounds(clock, async () => ((await health.sealed()) ? 'end' : RETRY_MS))
     const introduction = createIntroduction({ bot, api, db, store, onChange: bots.forget })
     const common = { bot, api, clock, random, health, baseUrl, introduction }
@@ -63,7 +63,7 @@ export function createTelegramMessenger(
       : createPoller({ ...common, self: instances.self, db, store, receive })
   }
 
-  /** Undefined for one that was sealed with another master key. It keeps no other from coming in. */
+  /** Undefined for a token sealed with another master key, so that it does not block other bots. */
   function openedApi(bot: BotRow): BotApi | undefined {
     try {
       return bots.apiOf(bot)

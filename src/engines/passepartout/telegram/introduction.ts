@@ -6,8 +6,8 @@ import type { BotApi } from './client.ts'
 export type Introduction = (signal: AbortSignal) => Promise<void>
 
 /**
- * Asks Telegram, once, what the bot is called now. Its owner may have renamed it, and a link with
- * the old name leads to nobody, or to whoever took the name.
+ * Reads the bot's current name from Telegram, once. Its owner may have renamed it, and a link with
+ * the old username would lead nowhere, or to another bot.
  */
 export function createIntroduction(parts: {
   bot: BotRow

@@ -1,16 +1,19 @@
 import { HEAPS, NAME_TRICKS } from '../../../platform/tricks.ts'
 
-/** Where names end, in code points: Telegram's own limit. */
+/** Maximum length of a name in code points; Telegram's own limit. */
 const LONGEST = 64
-/** In UTF-16 units. What is further behind was not written as a name. */
+/** In UTF-16 units; longer input is cut before it is processed. */
 const WORTH_LOOKING_AT = 1024
 
 const LONGEST_TAG = 35
 
-/** They would sit upon what stands before the name. */
+/** Combining marks that would attach to the text before the name. */
 const STRAY_MARKS = /(?<=^|\s)[\p{M}\p{Join_Control}]+/gu
 
-/** What joiners matter to: emoji, and letters of the scripts that join. Elsewhere nobody sees them. */
+/**
+ * Characters for which joiners matter: emoji, and letters of joining scripts. Elsewhere joiners are
+ * invisible.
+ */
 const JOINED = String.raw`[\p{M}\p{Extended_Pictographic}\p{Emoji_Modifier}[\p{L}--[\p{Script=Latin}\p{Script=Greek}\p{Script=Cyrillic}]]]`
 const STRAY_JOINERS = new RegExp(
   String.raw`(?<!${JOINED})\p{Join_Control}|\p{Join_Control}(?!${JOINED})`,
@@ -18,20 +21,20 @@ const STRAY_JOINERS = new RegExp(
 )
 const REPEATED_JOINERS = /(\p{Join_Control})\p{Join_Control}+/gu
 
-/** People need one; whoever hides theirs has this. */
+/** Replaces a name without visible characters. */
 const NAMELESS = '…'
 
-/** Somebody's first name, free of tricks. Anybody can have any name. */
+/** A user's first name, sanitized. Any text can be a name. */
 export const firstNameOf = (value: unknown): string => tidied(value) || NAMELESS
 
-/** The same for their last name, which not everybody has. */
+/** A user's last name, sanitized; null if there is none. */
 export const lastNameOf = (value: unknown): string | null => tidied(value) || null
 
-/** A name by which Telegram finds somebody; null for what cannot be one. */
+/** A Telegram username; null if it is invalid. */
 export const usernameOf = (value: unknown): string | null =>
   typeof value === 'string' && /^[A-Za-z0-9_]{1,64}$/.test(value) ? value : null
 
-/** An IETF tag; null for what does not look like one. */
+/** An IETF language tag; null if it is malformed. */
 export const languageCodeOf = (value: unknown): string | null =>
   typeof value === 'string' &&
   value.length <= LONGEST_TAG &&

@@ -4,21 +4,24 @@ import type { BotRow } from '../store/bots.ts'
 import { type BotApi, isTokenShaped } from './client.ts'
 import { isOurWebhook, webhookObjection } from './webhook-url.ts'
 
-/** Who a bot is, by word of Telegram. */
+/** The identity of a bot, according to Telegram. */
 export type BotIdentity = Pick<BotRow, 'username' | 'name'> & { platformBotId: string }
 
 export type Ownership = ReturnType<typeof createOwnership>
 
-/** Whose a bot is, and whether its messages can come here. Refusals are for whoever sets it up. */
+/**
+ * Determines which bot a token belongs to, and whether its messages can be received here. Errors
+ * are meant for the operator who sets it up.
+ */
 export function createOwnership(parts: {
   connect: (token: string) => BotApi
   baseUrl: () => string
-  /** Whether the Bot API is a server of one's own, which is less particular about webhooks. */
+  /** Whether the Bot API is self-hosted, which is less strict about webhooks. */
   isOwnServer: boolean
 }) {
   const { connect, baseUrl, isOwnServer } = parts
 
-  /** `known` is the bot that it takes the place of, or goes on as. */
+  /** `known` is the bot to be replaced or continued. */
   async function identify(token: string | undefined, known: BotRow | undefined) {
     if (token === undefined) return { identity: undefined, warnings: [] }
     if (!isTokenShaped(token)) throw invalid(`must be ${SHAPE}`, { field: 'token', rule: 'format' })
@@ -46,7 +49,9 @@ export function createOwnership(parts: {
     if (objection) throw invalid(objection, { field: 'transport', rule: 'not_allowed' })
   }
 
-  /** Makes sure that its messages will come to us. Resolves with what was taken away for that. */
+  /**
+   * Makes sure that the bot's messages are delivered here. Resolves with what was removed for that.
+   */
   async function clearWay(
     bot: BotRow,
     api: BotApi,
@@ -74,7 +79,7 @@ const ownedBy = (url: string) =>
 
 const hostOf = (url: string): string => URL.parse(url)?.host ?? 'an address that is none'
 
-/** What Telegram says is for whoever sets the bot up to know. */
+/** Telegram's description is passed on to the operator. */
 function refuse(error: unknown): never {
   if (!(error instanceof MessengerError)) throw error
   if (error.reason === 'unauthorized')

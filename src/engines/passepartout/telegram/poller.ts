@@ -13,19 +13,19 @@ import { createRounds } from './rounds.ts'
 import { readUpdate, type Update } from './updates.ts'
 import { isOurWebhook } from './webhook-url.ts'
 
-/** So many updates with long messages fit into the largest answer that is read. */
+/** The number of updates with long messages that fit into the largest accepted response. */
 const BATCH = 50
 const HOLD_SECONDS = 25
-/** A server that answers at once with nothing new is asked once a second, not as fast as can be. */
+/** Minimum duration of a poll without updates, to limit the rate of requests. */
 const SHORTEST_HOLD_MS = 1000
 const STORAGE_RETRY_MS = 1000
 
-/** After a quiet week Telegram numbers updates anew, and may begin below what it had before. */
+/** After a quiet week Telegram restarts the numbering of updates, possibly at a lower number. */
 const OFFSET_GOOD_MS = 6 * 24 * 60 * 60_000
 
 /**
- * Asks for the messages of a bot, again and again. What came is confirmed by the next question,
- * which is put once all of it is on disk.
+ * Long-polls the messages of a bot. Updates are confirmed by the next request, which is sent once
+ * all of them are committed.
  */
 export function createPoller(parts: {
   bot: BotRow
@@ -38,7 +38,7 @@ export function createPoller(parts: {
   receive: Receive
   health: Health
   baseUrl: () => string
-  /** Learns what the bot is called now. */
+  /** Refreshes the bot's name. */
   introduction: Introduction
 }): Receiver {
   const { bot, api, self, db, clock, random, store, receive, health, baseUrl, introduction } = parts
@@ -69,7 +69,7 @@ export function createPoller(parts: {
     return raw.flatMap((each) => readUpdate(each) ?? []).sort((a, b) => a.id - b.id)
   }
 
-  /** What one cannot store comes again; what was stored then counts as known. */
+  /** Unstored updates are delivered again; stored ones are then recognized. */
   async function take(updates: Update[]): Promise<number | 'end'> {
     if (!hasLease()) return 'end'
     const taken = await Promise.allSettled(updates.map((update) => receive(bot, update)))
@@ -90,7 +90,10 @@ export function createPoller(parts: {
   const isGood = (known: number | null, at: number | null): known is number =>
     known !== null && at !== null && clock.now() - at < OFFSET_GOOD_MS
 
-  /** Whoever was suspended for long enough was taken for dead, and may find another in their place. */
+  /**
+   * A process that was suspended for too long counts as dead, and another one may have taken the
+   * lease.
+   */
   function hasLease(): boolean {
     const now = store.bots.byId(bot.id)
     return now?.leaseOwner === self && now.revision === bot.revision
@@ -103,13 +106,16 @@ export function createPoller(parts: {
     return backoffMs(failures, error, random)
   }
 
-  /** Left from when the bot was not polled. One of somebody else stays: they are told of in `health`. */
+  /**
+   * Removes a webhook left from an earlier configuration. A foreign webhook is kept; `health`
+   * reports it.
+   */
   async function removeOurWebhook(signal: AbortSignal) {
     try {
       const { url } = await api.getWebhookInfo(signal)
       if (isOurWebhook(url, bot.id, baseUrl())) await api.deleteWebhook(signal)
     } catch {
-      // The next round fails for the same reason, and says so.
+      // The next round fails for the same reason and reports it.
     }
   }
 

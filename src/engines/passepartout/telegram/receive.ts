@@ -22,9 +22,9 @@ type Reply = NonNullable<Reaction['reply']>
 export type Receive = ReturnType<typeof createReceive>
 
 /**
- * Takes in what people do in the chat with a bot. What it changes is on disk when this resolves, and
- * happens once, however often the messenger brings the update. What the bot says besides, it says in
- * its own time and may fail to: whoever misses it does again what they did.
+ * Handles the users' actions. Changes are committed when this resolves and happen once, however
+ * often the messenger delivers the update. Replies are sent afterwards at best effort; a user who
+ * misses one can repeat the action.
  */
 export function createReceive(parts: {
   db: Db
@@ -36,7 +36,7 @@ export function createReceive(parts: {
   tenants: Pick<Tenants, 'find'>
   events: LoginEvents
   voiceOf: (bot: BotRow) => Voice | undefined
-  /** An attempt has moved on: there may be a message to send, and somebody who waits. */
+  /** Called when an attempt changed, to update its message and to wake waiting requests. */
   onMove: (attemptId: string) => void
 }) {
   const { db, clock, log, store, conversation, wording, tenants, events, voiceOf, onMove } = parts
@@ -45,7 +45,9 @@ export function createReceive(parts: {
   const underWay = new Map<string, number>()
   let total = 0
 
-  /** Rejects with `StorageError` where nothing could be stored, and so nothing was taken in. */
+  /**
+   * Rejects with `StorageError` if nothing could be stored; the update then counts as not received.
+   */
   async function receive(bot: BotRow, { id, deed }: Update): Promise<void> {
     if (!deed) return
     try {
@@ -55,7 +57,7 @@ export function createReceive(parts: {
       if (reaction) react(bot, deed, reaction)
     } catch (error) {
       if (error instanceof StorageError) throw error
-      // Brought again it would break again, and keep back all that comes behind it.
+      // Skips the update, because delivering it again would fail again and block later ones.
       log.error('Telegram update failed', { botId: bot.id, error: String(error) })
     }
   }
@@ -81,14 +83,19 @@ export function createReceive(parts: {
     else underWay.set(id, now)
   }
 
-  /** Strangers can have the bot say as much as they like, and questions need the messenger too. */
+  /**
+   * Limits replies, because strangers could otherwise exhaust the bot's rate limit, which prompts
+   * need as well.
+   */
   function mayAnswer(bot: BotRow, { kind, person }: Deed, { reply, attemptId }: Reaction): boolean {
     if (!hasRoom(bot)) return false
     if (kind === 'tapped') return attemptId !== undefined || isWithinLimits(bot, person.id)
     return reply !== undefined && isWithinLimits(bot, person.id)
   }
 
-  /** Of what others leave, one bot never takes more than half: its messenger may not answer. */
+  /**
+   * One bot takes at most half of the remaining capacity, in case its messenger does not respond.
+   */
   function hasRoom({ id }: BotRow): boolean {
     const own = underWay.get(id) ?? 0
     return own < Math.min(ANSWERS_PER_BOT, (MOST_ANSWERS - (total - own)) / 2)
@@ -104,7 +111,10 @@ export function createReceive(parts: {
     else if (reaction.reply) await reply(voice, bot, deed, reaction.reply)
   }
 
-  /** A message that nobody knows of, as its sender ended before it was noted down, is changed here. */
+  /**
+   * Updates the message of a tap here if its id was never stored because the sending process
+   * stopped.
+   */
   async function answerTap(voice: Voice, tap: Tap, { notice = 'over', late }: Reaction) {
     const { person, messageId, tapId } = tap
     const shown = late && wantedOf(late, clock.now())

@@ -1,7 +1,7 @@
-/** Sees to it that the messages of one bot come in, for as long as this process has its lease. */
+/** Receives the messages of one bot while this process has its lease. */
 export interface Receiver {
-  /** It has ended by itself: nothing comes in until the bot is changed. */
+  /** Whether it has ended by itself and waits for a change of the bot. */
   isOver(): boolean
-  /** Resolves when it has let go. */
+  /** Resolves when it has released the bot. */
   stop(): Promise<void>
 }

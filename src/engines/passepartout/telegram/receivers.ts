@@ -6,7 +6,7 @@ import type { BotRow } from '../store/bots.ts'
 import type { Store } from '../store/index.ts'
 import type { Receiver } from './receiver.ts'
 
-/** What another process has changed, or left behind, is noticed within this time. */
+/** Maximum delay until changes by other processes are noticed, in milliseconds. */
 const LOOK_MS = 1000
 
 interface Running {
@@ -15,8 +15,8 @@ interface Running {
 }
 
 /**
- * One receiver for each bot, whatever the number of processes: Telegram lets no two poll. A lease is
- * good for as long as its owner lives, which `instances` judges, and costs nothing to keep.
+ * Runs one receiver per bot across all processes, because Telegram does not allow two to poll. A
+ * lease is valid as long as its owner is alive according to `instances`, so it needs no renewal.
  */
 export function createReceivers(parts: {
   db: Db
@@ -48,7 +48,7 @@ export function createReceivers(parts: {
     })
   }
 
-  /** Something may have changed: begins what is missing, and ends what is not wanted any more. */
+  /** Starts missing receivers and stops unneeded ones. */
   function look() {
     lookAgain = true
     if (!isBusy) void keepLooking()
@@ -69,7 +69,7 @@ export function createReceivers(parts: {
     isBusy = false
   }
 
-  /** Tried again at the next look, and told once: the log may be on the same disk. */
+  /** Retried on the next check, and logged once, because the log may be on the same disk. */
   function troubled(error: unknown) {
     version = ''
     if (!inTrouble) log.error('bot supervision failed', { error: String(error) })
@@ -100,14 +100,14 @@ export function createReceivers(parts: {
     await receiver.stop()
   }
 
-  /** Lets go of all, so that another process takes over at once. */
+  /** Releases all bots, so that another process takes over immediately. */
   async function stop() {
     isStopped = true
     cancel()
     await Promise.all([...running].map(release))
   }
 
-  /** One that takes its time to end keeps no other from being taken over. */
+  /** A receiver that is slow to stop does not delay the release of others. */
   async function release(entry: [string, Running]) {
     await end(entry)
     await db.commit(() => store.bots.release(entry[0], instances.self)).catch(() => {})

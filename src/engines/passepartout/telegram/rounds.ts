@@ -2,8 +2,8 @@ import type { Clock } from '../../../platform/clock.ts'
 import type { Receiver } from './receiver.ts'
 
 /**
- * Calls `round` over and over, until it is stopped or says `end`. In between it waits as many
- * milliseconds as the round says; a stop cuts that short, and the round by its signal.
+ * Calls `round` repeatedly until it is stopped or returns `end`. Between calls it waits for the
+ * returned number of milliseconds. Stopping aborts the wait, and the round by its signal.
  */
 export function createRounds(
   clock: Clock,

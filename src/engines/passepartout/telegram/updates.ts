@@ -4,19 +4,19 @@ import { firstNameOf, languageCodeOf, lastNameOf, usernameOf } from './names.ts'
 
 export interface Update {
   id: number
-  /** Undefined for what does not concern us. */
+  /** Undefined for updates that are not relevant. */
   deed: Deed | undefined
 }
 
-/** A payload that Telegram would put into a link. */
+/** A payload that Telegram could have taken from a link. */
 const START = /^\/start(?:@\w{1,64})? ([A-Za-z0-9_-]{1,64})$/
 
 const LONGEST_TAP_ID = 128
 const LONGEST_DATA_BYTES = 64
 
 /**
- * What came of polling, or to the webhook; undefined for what cannot be an update. Nothing in it
- * is taken on trust, and whatever it is made of, this does not throw.
+ * Reads an update from polling or from the webhook; undefined if it cannot be one. Its content is
+ * not trusted, and this never throws.
  */
 export function readUpdate(raw: unknown): Update | undefined {
   const { update_id: id, message, callback_query: query } = fieldsOf(raw)
@@ -32,7 +32,7 @@ function wordsIn(message: unknown): Deed | undefined {
   return payload === undefined ? { kind: 'spoke', person } : { kind: 'started', person, payload }
 }
 
-/** The message may be too old for Telegram to tell more of it than its chat. */
+/** For old messages, Telegram reports only the chat. */
 function tapIn(query: unknown): Deed | undefined {
   const { id: tapId, from, message, data } = fieldsOf(query)
   const { chat, message_id } = fieldsOf(message)
@@ -47,7 +47,7 @@ const isTapId = (value: unknown): value is string =>
 const isData = (value: unknown): value is string =>
   typeof value === 'string' && Buffer.byteLength(value) <= LONGEST_DATA_BYTES
 
-/** Somebody human who is alone with the bot: in a group others would read along, and tap. */
+/** A human user alone with the bot. In a group, others could read and tap. */
 function personAlone(from: unknown, chat: unknown): Person | undefined {
   const user = fieldsOf(from)
   const { id: chatId, type } = fieldsOf(chat)

@@ -1,17 +1,19 @@
 const PATH = '/v1/passepartout/telegram/'
 
-/** Where Telegram brings the messages of a bot that is not polled. */
+/** The webhook URL of a bot. */
 export const webhookUrl = (baseUrl: string, botId: string): string => `${baseUrl}${PATH}${botId}`
 
-/** Whether a webhook leads here, or led to this bot before this server moved. */
+/** Whether a webhook URL leads to this server, or led to this bot before the server moved. */
 export const isOurWebhook = (url: string, botId: string | undefined, baseUrl: string): boolean =>
   url.startsWith(webhookUrl(baseUrl, '')) ||
   (botId !== undefined && (URL.parse(url)?.pathname.endsWith(PATH + botId) ?? false))
 
-/** Those that Telegram calls, besides the usual one. */
+/** Ports that Telegram calls; empty for the default port. */
 const PORTS = ['', '443', '80', '88', '8443']
 
-/** Why Telegram would not call this server; a server of one's own is less particular. */
+/**
+ * The reason why Telegram would not call this server; self-hosted Bot API servers are less strict.
+ */
 export function webhookObjection(baseUrl: string, isOwnServer: boolean): string | undefined {
   const { protocol, port } = new URL(baseUrl)
   if (isOwnServer || (protocol === 'https:' && PORTS.includes(port))) return undefined
@@ -21,6 +23,6 @@ export function webhookObjection(baseUrl: string, isOwnServer: boolean): string 
   )
 }
 
-/** Whether it is Telegram's own Bot API, and not a server of one's own that stands before it. */
+/** Whether the Bot API is Telegram's own, not self-hosted. */
 export const isTelegramItself = (apiRoot: string): boolean =>
   new URL(apiRoot).hostname === 'api.telegram.org'

@@ -16,19 +16,22 @@ import { createRounds } from './rounds.ts'
 import { readUpdate } from './updates.ts'
 import { isOurWebhook, webhookUrl } from './webhook-url.ts'
 
-/** Between two looks at whether Telegram still calls here; the first ones come soon, as somebody waits. */
+/**
+ * Interval between two checks of the webhook. The first checks come sooner, because a user may be
+ * waiting.
+ */
 const LOOK_MS = 10 * 60_000
 const FIRST_LOOK_MS = 30_000
 const FIRST_LOOKS = 10
 
 /**
- * What Telegram shows with each update, so that nobody else can bring any: another one with each
- * revision of the bot, and nothing that would have to be kept.
+ * The secret that Telegram sends with each update. It is derived from the bot's revision, so
+ * nothing has to be stored.
  */
 export const webhookSecret = (sealing: Sealing, { id, revision }: BotRow): string =>
   sealing.fingerprint('bot webhooks', `${id} ${revision}`)
 
-/** Has Telegram bring the messages of a bot, and looks from time to time whether it still does. */
+/** Registers the webhook of a bot, and checks periodically that it is still set. */
 export function createWebhookKeeper(parts: {
   bot: BotRow
   api: BotApi
@@ -36,7 +39,7 @@ export function createWebhookKeeper(parts: {
   random: Random
   sealing: Sealing
   health: Health
-  /** Learns what the bot is called now. */
+  /** Refreshes the bot's name. */
   introduction: Introduction
   baseUrl: () => string
 }): Receiver {
@@ -59,7 +62,7 @@ export function createWebhookKeeper(parts: {
     }
   }
 
-  /** The secret is not told: what was set before us is set anew. */
+  /** Telegram does not reveal the secret, so a webhook set by another program is set again. */
   async function ensure(signal: AbortSignal) {
     const url = webhookUrl(baseUrl(), bot.id)
     const info = await api.getWebhookInfo(signal)
@@ -73,7 +76,7 @@ export function createWebhookKeeper(parts: {
   return createRounds(clock, round)
 }
 
-/** What waits, and could not be brought, nobody here would ever hear of. */
+/** Throws if updates are pending and could not be delivered. */
 function requireCalls({ pending, lastError }: WebhookInfo) {
   if (pending > 0 && lastError !== null)
     throw new MessengerError('unavailable', `Telegram cannot call here: ${lastError}`)
@@ -81,11 +84,14 @@ function requireCalls({ pending, lastError }: WebhookInfo) {
 
 export type Webhook = ReturnType<typeof createWebhook>
 
-/** The door at which Telegram knocks. */
+/** The endpoint that Telegram calls. */
 export function createWebhook(parts: { store: Store; sealing: Sealing; receive: Receive }) {
   const { store, sealing, receive } = parts
 
-  /** The bot that is knocked for. Throws `unauthenticated`, without telling whether there is one. */
+  /**
+   * The bot that an update is for. Throws `unauthenticated`, without revealing whether the bot
+   * exists.
+   */
   function admit(botId: string, secret: string | null): BotRow {
     const bot = store.bots.byId(botId)
     const isMeant = bot?.isEnabled && bot.token !== null && bot.transport === 'webhook'
@@ -93,7 +99,7 @@ export function createWebhook(parts: { store: Store; sealing: Sealing; receive: 
     return isSame(secret, webhookSecret(sealing, bot)) ? bot : fail(NOBODY)
   }
 
-  /** Resolves once it is on disk: until then, Telegram brings it again. */
+  /** Resolves once the update is committed; until then, Telegram delivers it again. */
   async function take(bot: BotRow, body: unknown): Promise<void> {
     const update = readUpdate(body)
     if (update) await receive(bot, update)

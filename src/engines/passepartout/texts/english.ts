@@ -2,11 +2,9 @@ import type { Wording } from './wording.ts'
 
 const approve = 'Approve'
 const deny = 'Deny'
-const beginAgain = 'To sign in, go back to where you came from and begin again.'
+const startAgain = 'To sign in, go back to the app and start again.'
 const nextOne = (start: string | null) =>
-  start === null
-    ? 'The next one is possible in a few minutes.'
-    : `The next one is possible from ${start} on.`
+  start === null ? 'Try again in a few minutes.' : `You can try again from ${start}.`
 
 export const english: Wording = {
   approve,
@@ -15,42 +13,40 @@ export const english: Wording = {
   facts: { label: 'Where', device: 'Device', address: 'IP address', time: 'Time' },
   on: 'on',
   warning: [
-    'Go on only if you have just started this yourself.',
-    'The staff never asks you to approve a sign-in for them, and nobody else should. Whoever does wants to get into your account.',
+    'Continue only if you just started this sign-in yourself.',
+    "Support will never ask you to approve a sign-in. If someone asks you to, they're trying to get into your account.",
   ],
-  tapNumber: `Tap the number that is shown where you are signing in. If it is not among these, it is not you who is signing in: tap “${deny}”.`,
-  tapButton: `Is it you? Tap “${approve}”. If in doubt, tap “${deny}”.`,
+  tapNumber: `Tap the number shown where you're signing in. If it isn't listed, the sign-in isn't yours: tap “${deny}”.`,
+  tapButton: `Is this you? Tap “${approve}”. If you're not sure, tap “${deny}”.`,
 
   outcomes: {
-    approved: ({ app, time }) =>
-      `You signed in to ${app} at ${time}.\nGo back to where you came from.`,
+    approved: ({ app, time }) => `You signed in to ${app} at ${time}.\nGo back to the app.`,
     denied: ({ app, time }) =>
-      `You denied a sign-in to ${app} at ${time}.\nNobody was signed in. There is nothing more to do.`,
+      `You denied a sign-in to ${app} at ${time}.\nNo one was signed in. You don't need to do anything else.`,
     mismatched: ({ app }) =>
-      `That was not the right number. Nobody was signed in to ${app}.\nIf it was you, go back to where you came from and begin again.`,
-    expired: ({ app }) => `This sign-in to ${app} has expired.\n${beginAgain}`,
+      `Wrong number. The sign-in to ${app} was denied.\nIf it was you, go back to the app and start again.`,
+    expired: ({ app }) => `This sign-in to ${app} has expired.\n${startAgain}`,
   },
 
   notices: {
-    approved: 'You are signed in.',
-    denied: 'Denied. Nobody was signed in.',
-    mismatched: 'Not the right number. Nobody was signed in.',
-    expired: 'This sign-in has expired. Please begin again.',
-    over: 'This has already been answered.',
-    not_yours: 'This sign-in is for somebody else.',
+    approved: "You're signed in.",
+    denied: 'Sign-in denied.',
+    mismatched: 'Wrong number. Sign-in denied.',
+    expired: 'This sign-in has expired. Start again.',
+    over: 'This sign-in has already been answered.',
+    not_yours: 'This sign-in belongs to someone else.',
   },
 
   replies: {
     hello: ({ app }) =>
-      `This bot signs you in to ${app}.\nTo sign in, begin there and follow the link to this bot.`,
-    unknown_link: () => `This link does not work.\n${beginAgain}`,
-    expired_link: () => `This link has expired.\n${beginAgain}`,
+      `This bot signs you in to ${app}.\nTo sign in, start in the app and follow its link to this bot.`,
+    unknown_link: () => `This link doesn't work.\n${startAgain}`,
+    expired_link: () => `This link has expired.\n${startAgain}`,
     taken_link: () =>
-      `Somebody else has already opened this link, so it does not work for you.\n${beginAgain}`,
-    answered_link: () => `This sign-in is over.\n${beginAgain}`,
+      `This link was already opened by someone else, so it doesn't work for you.\n${startAgain}`,
+    answered_link: () => `This sign-in has ended.\n${startAgain}`,
     cooling_down: ({ app, start }) =>
-      `A sign-in to ${app} was denied here a short while ago.\nThere is a pause now, to keep you safe. ${nextOne(start)}`,
-    too_many: ({ app, start }) =>
-      `There were too many sign-ins to ${app} in a short time.\n${nextOne(start)}`,
+      `A sign-in to ${app} was recently denied here.\nTo protect you, new sign-ins are paused. ${nextOne(start)}`,
+    too_many: ({ app, start }) => `Too many sign-ins to ${app} in a short time.\n${nextOne(start)}`,
   },
 }

@@ -2,14 +2,13 @@ import type { Wording } from './wording.ts'
 
 const approve = 'Bestätigen'
 const deny = 'Ablehnen'
-const beginAgain =
-  'Um dich anzumelden, geh dorthin zurück, wo du hergekommen bist, und beginne von vorn.'
+const startAgain = 'Um dich anzumelden, kehre zur App zurück und beginne von vorn.'
 const nextOne = (start: string | null) =>
   start === null
-    ? 'Die nächste ist in ein paar Minuten möglich.'
-    : `Die nächste ist ab ${start} möglich.`
+    ? 'Versuche es in ein paar Minuten erneut.'
+    : `Du kannst es ab ${start} erneut versuchen.`
 
-/** Says "du" to people. */
+/** Addresses the reader as "du". */
 export const german: Wording = {
   approve,
   deny,
@@ -17,42 +16,42 @@ export const german: Wording = {
   facts: { label: 'Wo', device: 'Gerät', address: 'IP-Adresse', time: 'Uhrzeit' },
   on: 'auf',
   warning: [
-    'Mach nur weiter, wenn du das gerade selbst begonnen hast.',
-    'Das Team bittet dich nie, eine Anmeldung für andere zu bestätigen, und auch sonst sollte das niemand tun. Wer es tut, will in dein Konto.',
+    'Fahre nur fort, wenn du diese Anmeldung gerade selbst gestartet hast.',
+    'Der Support bittet dich niemals, eine Anmeldung zu bestätigen. Wer dich darum bittet, will sich Zugriff auf dein Konto verschaffen.',
   ],
-  tapNumber: `Tippe auf die Zahl, die dort steht, wo du dich anmeldest. Ist sie nicht dabei, bist nicht du es, der sich anmeldet: Tippe auf „${deny}“.`,
-  tapButton: `Bist du es? Tippe auf „${approve}“. Im Zweifel tippe auf „${deny}“.`,
+  tapNumber: `Tippe auf die Zahl, die dort steht, wo du dich anmeldest. Wenn sie nicht dabei ist, ist es nicht deine Anmeldung: Tippe auf „${deny}“.`,
+  tapButton: `Bist du das? Tippe auf „${approve}“. Wenn du dir nicht sicher bist, tippe auf „${deny}“.`,
 
   outcomes: {
     approved: ({ app, time }) =>
-      `Du hast dich um ${time} bei ${app} angemeldet.\nGeh dorthin zurück, wo du hergekommen bist.`,
+      `Du hast dich um ${time} bei ${app} angemeldet.\nKehre zur App zurück.`,
     denied: ({ app, time }) =>
-      `Du hast um ${time} eine Anmeldung bei ${app} abgelehnt.\nNiemand wurde angemeldet. Mehr ist nicht zu tun.`,
+      `Du hast um ${time} eine Anmeldung bei ${app} abgelehnt.\nEs wurde niemand angemeldet. Du musst nichts weiter tun.`,
     mismatched: ({ app }) =>
-      `Das war nicht die richtige Zahl. Niemand wurde bei ${app} angemeldet.\nWenn du es warst, geh dorthin zurück, wo du hergekommen bist, und beginne von vorn.`,
-    expired: ({ app }) => `Diese Anmeldung bei ${app} ist abgelaufen.\n${beginAgain}`,
+      `Falsche Zahl. Die Anmeldung bei ${app} wurde abgelehnt.\nWenn du es warst, kehre zur App zurück und beginne von vorn.`,
+    expired: ({ app }) => `Diese Anmeldung bei ${app} ist abgelaufen.\n${startAgain}`,
   },
 
   notices: {
     approved: 'Du bist angemeldet.',
-    denied: 'Abgelehnt. Niemand wurde angemeldet.',
-    mismatched: 'Nicht die richtige Zahl. Niemand wurde angemeldet.',
-    expired: 'Diese Anmeldung ist abgelaufen. Bitte beginne von vorn.',
-    over: 'Das ist schon beantwortet.',
-    not_yours: 'Diese Anmeldung gilt jemand anderem.',
+    denied: 'Anmeldung abgelehnt.',
+    mismatched: 'Falsche Zahl. Anmeldung abgelehnt.',
+    expired: 'Diese Anmeldung ist abgelaufen. Beginne von vorn.',
+    over: 'Diese Anmeldung wurde bereits beantwortet.',
+    not_yours: 'Diese Anmeldung gehört einer anderen Person.',
   },
 
   replies: {
     hello: ({ app }) =>
-      `Dieser Bot meldet dich bei ${app} an.\nUm dich anzumelden, beginne dort und folge dem Link zu diesem Bot.`,
-    unknown_link: () => `Dieser Link funktioniert nicht.\n${beginAgain}`,
-    expired_link: () => `Dieser Link ist abgelaufen.\n${beginAgain}`,
+      `Dieser Bot meldet dich bei ${app} an.\nUm dich anzumelden, beginne in der App und folge ihrem Link zu diesem Bot.`,
+    unknown_link: () => `Dieser Link funktioniert nicht.\n${startAgain}`,
+    expired_link: () => `Dieser Link ist abgelaufen.\n${startAgain}`,
     taken_link: () =>
-      `Diesen Link hat schon jemand anders geöffnet, darum gilt er für dich nicht.\n${beginAgain}`,
-    answered_link: () => `Diese Anmeldung ist vorbei.\n${beginAgain}`,
+      `Dieser Link wurde bereits von einer anderen Person geöffnet und funktioniert deshalb nicht für dich.\n${startAgain}`,
+    answered_link: () => `Diese Anmeldung ist beendet.\n${startAgain}`,
     cooling_down: ({ app, start }) =>
-      `Vor Kurzem wurde hier eine Anmeldung bei ${app} abgelehnt.\nZu deiner Sicherheit ist jetzt Pause. ${nextOne(start)}`,
+      `Vor Kurzem wurde hier eine Anmeldung bei ${app} abgelehnt.\nZu deinem Schutz sind neue Anmeldungen pausiert. ${nextOne(start)}`,
     too_many: ({ app, start }) =>
-      `Das waren zu viele Anmeldungen bei ${app} in kurzer Zeit.\n${nextOne(start)}`,
+      `Zu viele Anmeldungen bei ${app} in kurzer Zeit.\n${nextOne(start)}`,
   },
 }

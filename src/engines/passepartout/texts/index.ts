@@ -6,35 +6,35 @@ import { german } from './german.ts'
 import { shownStart, shownTime } from './times.ts'
 import type { Ending, ReplyKind, TapResult, Wording } from './wording.ts'
 
-/** What is known of a sign-in that somebody is asked about; whoever began it may have made it up. */
+/** What a prompt shows about a sign-in. All of it but `app` and `askedAt` comes from the client and may be forged. */
 export interface Asking {
   app: string
   label: string | null
   device: Device | null
   address: string | null
   askedAt: number
-  /** Whether there are numbers to choose from, instead of Approve. */
+  /** Whether the prompt offers numbers instead of an Approve button. */
   match: boolean
 }
 
 const WORDINGS: Record<Language, Wording> = { en: english, de: german }
 
-/** Where names and labels end, in characters as people count them. */
+/** Maximum length of names and labels, in grapheme clusters. */
 const LONGEST = 60
-/** And in code units: a message has its bounds, and one character can be made of any number. */
+/** The same in code units: a grapheme cluster may consist of any number of them, and messages are limited. */
 const MOST_UNITS = 2 * LONGEST
 
 /**
- * Between a sign and what follows it, where the two could be part of an address, a mention, a tag or
- * a command. Messengers would make a link of it, which then seems to come from the bot.
+ * Positions between a special character and the text after it that could form a URL, a mention, a
+ * hashtag or a command. Messengers would turn it into a link that appears to come from the bot.
  */
 const LINK_JOINTS = /(?<=[.:/@#$+])(?=[^\s.:/@#$+])/gu
-/** Cannot be seen and breaks no line, but no address goes on beyond it. */
+/** Invisible and without a line break, but it ends a URL. */
 const WORD_JOINER = '\u2060'
 
 export type Texts = ReturnType<typeof createTexts>
 
-/** All that a bot says, in one language: plain text, whatever the names in it are. */
+/** All texts of a bot in one language, as plain text regardless of the names in them. */
 export function createTexts(language: Language) {
   const wording = WORDINGS[language]
 
@@ -55,7 +55,7 @@ export function createTexts(language: Language) {
     approve: wording.approve,
     deny: wording.deny,
 
-    /** Asks somebody whether to sign in, and says who wants to. */
+    /** The message that asks whether to sign in, with what is known about the client. */
     prompt: (asking: Asking): string =>
       [
         [wording.question(shownApp(asking.app))],
@@ -66,14 +66,14 @@ export function createTexts(language: Language) {
         .map((lines) => lines.join('\n'))
         .join('\n\n'),
 
-    /** Takes the place of a prompt, once there is nothing to answer any more. */
+    /** Replaces a prompt once the sign-in has ended. */
     outcome: (ending: Ending, { app, at }: { app: string; at: number }): string =>
       wording.outcomes[ending]({ app: shownApp(app), time: shownTime(at) }),
 
-    /** Seen for a moment by whoever has tapped a button. */
+    /** Shown for a moment after a button was tapped. */
     notice: (result: TapResult): string => wording.notices[result],
 
-    /** Answers what was no tap. `until`: when the next sign-in is possible, where there is a wait. */
+    /** Answers a message that is not a tap. `until`: when the next sign-in is possible, if it has to wait. */
     reply: (kind: ReplyKind, { app, until }: { app: string; until?: number }): string =>
       wording.replies[kind]({
         app: shownApp(app),
@@ -84,7 +84,7 @@ export function createTexts(language: Language) {
 
 const shownApp = (name: string): string => shown(name) || '…'
 
-/** Somebody's text for part of a line: it stays on it, does not run over, and leads nowhere. */
+/** Foreign text made safe for use within a line: one line, bounded in length, and without links. */
 function shown(text: string): string {
   const tidy = text
     .slice(0, LONGEST * MOST_UNITS)

@@ -1,10 +1,10 @@
-/** How a sign-in that somebody was asked about has ended. */
+/** How a prompted sign-in ended. */
 export type Ending = 'approved' | 'denied' | 'mismatched' | 'expired'
 
-/** What a tap has come to: the end of a sign-in, or nothing. */
+/** The result of a tapped button: how the sign-in ended, or why the tap had no effect. */
 export type TapResult = Ending | 'over' | 'not_yours'
 
-/** What is said to somebody whom nothing can be asked. */
+/** Replies to messages that do not lead to a prompt. */
 export type ReplyKind =
   | 'hello'
   | 'unknown_link'
@@ -15,26 +15,26 @@ export type ReplyKind =
   | 'too_many'
 
 /**
- * All that bots say in one language. Names and times come ready to be shown. No line begins with a
- * name: one from a script that runs the other way would turn the whole line round. The warning has
- * none at all, as it is the one text that has to be ours alone.
+ * All texts of the bots in one language. Names and times are passed in ready for display. No line
+ * begins with a name, because a right-to-left name would reverse the direction of the whole line.
+ * The warning contains no name at all, so that no tenant can alter its meaning.
  */
 export interface Wording {
-  /** Neither label is longer, friendlier or more of a default than the other. */
+  /** Both labels have about the same length and weight, so that neither looks like the default. */
   approve: string
   deny: string
   question(app: string): string
-  /** In front of what is known about who asks. */
+  /** Labels of what is known about the client that asks. */
   facts: Record<'label' | 'device' | 'address' | 'time', string>
-  /** Between a browser and what it runs on. */
+  /** Joins browser and system, as in `Chrome on Windows`. */
   on: string
   warning: readonly string[]
-  /** What to do beneath numbers. */
+  /** Instruction above the number buttons. */
   tapNumber: string
-  /** What to do beneath Approve and Deny. */
+  /** Instruction above the Approve and Deny buttons. */
   tapButton: string
   outcomes: Record<Ending, (about: { app: string; time: string }) => string>
   notices: Record<TapResult, string>
-  /** `start` is when the next sign-in is possible, null where that is not known. */
+  /** `start` is when the next sign-in is possible, null if unknown. */
   replies: Record<ReplyKind, (about: { app: string; start: string | null }) => string>
 }

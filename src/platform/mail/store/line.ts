@@ -4,7 +4,7 @@ import type { Holders, Lease } from '../../due/queue.ts'
 import { mails } from '../../schema.ts'
 import type { LeasedMail, MailRow, MailState } from './rows.ts'
 
-/** A backlog may be of any size, and a scrape must not hold up anybody. */
+/** A backlog may be of any size, and counting it must not block others. */
 const MOST_COUNTED = 10_000
 
 /** What the due loop does with mails; it serves all tenants, and the instance, whose tenant is null. */

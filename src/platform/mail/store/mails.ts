@@ -156,7 +156,7 @@ export function createMailStore({ orm }: Db) {
       expire.all({ lastError, now, limit }).length,
     removeBefore: (before: number, now: number, limit: number): number =>
       removeBefore.all({ before, now, limit }).length,
-    /** Deletes up to `limit` mails about somebody that were posted by `until`, and says how many. */
+    /** Deletes up to `limit` mails about a subject posted by `until`, and returns their number. */
     removeAbout: (tenantId: string, about: string, until: number, limit: number): number =>
       removeAbout.all({ tenantId, about, until, limit }).length,
     /**

@@ -24,7 +24,7 @@ const SUMMARY = {
   endedAt: mails.endedAt,
 }
 
-/** What somebody looks for. */
+/** The filter of a search. */
 export interface Sought {
   /** All where there is none. */
   states?: readonly MailState[] | undefined
@@ -32,7 +32,7 @@ export interface Sought {
   recipient?: string | undefined
 }
 
-/** Of whom: undefined for everybody, null for the instance. */
+/** The owner: undefined for all, null for the installation. */
 type Owner = string | null | undefined
 
 /** After every character that an address can hold. */

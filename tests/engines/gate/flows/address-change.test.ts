@@ -167,14 +167,14 @@ describe('another address', () => {
     expect(others).toEqual([])
     expect(mail).toMatchObject({
       kind: 'address_change',
-      subject: 'Confirm your new address for Acme',
+      subject: 'Verify your new email address for Acme',
       expiresAt: world.clock.now() + LINK_MS,
     })
     expect(world.linkFor(to)).not.toContain(flow.id)
     const [notice] = world.sentTo(email)
     expect(notice).toMatchObject({
       kind: 'notice',
-      subject: 'A new address for your account at Acme',
+      subject: 'Email change requested for your Acme account',
     })
   })
 
@@ -242,7 +242,7 @@ describe('another address', () => {
     const fields = { identifier: email, password: PASSWORD }
     const done = await browser.press(signIn, ['method', 'password'], fields)
 
-    expect((await browser.follow(done)).text).toContain('your address is confirmed')
+    expect((await browser.follow(done)).text).toContain('Your email address is verified')
     expect(await emailOf(identity)).toBe(to)
   })
 
@@ -394,7 +394,7 @@ describe('an address that somebody else has', () => {
 
     expect(messageIds(done)).toEqual([1050001])
     expect(nextFlowIn(answer, 'show_verification_ui').verifiable_address).toBe(taken)
-    expect(fatesOf(world, taken)).toEqual(['withheld: somebody else has this address'])
+    expect(fatesOf(world, taken)).toEqual(['withheld: another account has this address'])
     expect(world.sentTo(email)).toMatchObject([{ kind: 'notice' }])
     expect(await emailOf(identity)).toBe(email)
     expect(await emailOf(holder)).toBe(taken)
@@ -630,7 +630,7 @@ describe('another code for a change', () => {
 
     expect(messageIds(flowIn(again, 200, 'sent_email'))).toEqual([1080003])
     const [mail] = world.sentTo(to)
-    expect(mail?.subject).toBe('Confirm your new address for Acme')
+    expect(mail?.subject).toBe('Verify your new email address for Acme')
     expect(world.sentTo(to)).toHaveLength(2)
     const late = await world.send(flow, { code: first })
     expect(messageIds(flowIn(late, 422, 'sent_email'))).toContain('code:4070006')

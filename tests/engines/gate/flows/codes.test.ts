@@ -201,7 +201,7 @@ describe.each(EACH)('a code for a %s', (_, kind) => {
     const [mail] = world.sentTo(email)
     const link = world.clock.now() + LINK_MS
     expect(mail?.expiresAt).toBe(kind.hasLink ? link : Date.parse(flow.expires_at))
-    expect(mail?.body?.text).toContain('for 10 minutes')
+    expect(mail?.body?.text).toContain('in 10 minutes')
     world.clock.jump(10 * MINUTE)
     expect((await bring(flow, world.codeFor(email))).status).toBe(410)
   })
@@ -675,9 +675,7 @@ describe('how often an address is written to', () => {
 
     const { body } = await ask(KINDS[2] as Kind, email, german)
 
-    expect(body.ui.messages[0].text).toBe(
-      'Zu viele Versuche. Bitte versuche es in 30 Sekunden noch einmal.',
-    )
+    expect(body.ui.messages[0].text).toBe('Zu viele Versuche. Versuche es in 30 Sekunden erneut.')
     expect(node(body, 'identifier').meta.label.text).toBe('E-Mail-Adresse')
     expect(node(body, 'identifier').attributes.value).toBe(email)
   })
@@ -765,7 +763,7 @@ describe('a mail that is withheld', () => {
         kind: 'login',
         state: 'failed',
         tries: 0,
-        lastError: 'withheld: nobody who could sign in has this address',
+        lastError: 'withheld: no account that can sign in has this address',
         createdAt: world.clock.now(),
         endedAt: world.clock.now(),
         body: null,
@@ -779,7 +777,9 @@ describe('a mail that is withheld', () => {
     await world.send(flow, { email })
     await person(world, email)
 
-    expect(fatesOf(world, email)).toEqual(['withheld: nobody who could sign in has this address'])
+    expect(fatesOf(world, email)).toEqual([
+      'withheld: no account that can sign in has this address',
+    ])
     world.clock.jump(MAIL_GAP_MS)
     await world.send(flow, { email })
     expect(world.sentTo(email)).toHaveLength(1)
@@ -794,7 +794,7 @@ test('a code lives as long as is configured, and the mail says so', async () => 
   const flow = await own.start('recovery')
   await own.send(flow, { email })
   const code = own.codeFor(email)
-  expect(own.sentTo(email)[0]?.body?.text).toContain('for 2 minutes')
+  expect(own.sentTo(email)[0]?.body?.text).toContain('in 2 minutes')
 
   own.clock.jump(2 * MINUTE)
 

@@ -290,7 +290,7 @@ describe('a browser comes back', () => {
     const account = await browser.follow(done)
 
     expect(account).toMatchObject({ status: 200, links: [] })
-    expect(account.text).toContain(`You are signed in as ${email}.`)
+    expect(account.text).toContain(`You're signed in as ${email}.`)
     const row = rowsOf(world.app, 'gate_flows').find(({ id }) => id === flow.id)
     expect(row).toMatchObject({ exchange_hash: null, exchange_expires_at: null })
     expect(await sessionsOf(identity)).toHaveLength(2)
@@ -362,7 +362,7 @@ describe('a browser comes back', () => {
     expect(settings.status).toBe(200)
     expect(await newBrowser(own.app).visit(done.location)).toMatchObject({ status: 403 })
     const changed = await browser.press(settings, BY_PASSWORD, { password: NEW_PASSWORD })
-    expect((await browser.follow(changed)).text).toContain('Your changes are saved.')
+    expect((await browser.follow(changed)).text).toContain('Your changes have been saved.')
     expect((await own.api.get(`/v1/gate/identities/${identity.id}/sessions`)).body).toHaveLength(1)
     expect(await own.tryPassword(email, NEW_PASSWORD)).toMatchObject({ status: 200 })
   })

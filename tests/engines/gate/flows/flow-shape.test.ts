@@ -562,7 +562,7 @@ describe('a flow after a step', () => {
     expect(asked.messages).toEqual([
       {
         id: 4000002,
-        text: expect.stringContaining('password'),
+        text: expect.stringContaining('Password'),
         type: 'error',
         context: { property: 'password' },
       },

@@ -130,7 +130,7 @@ describe('a mail', () => {
       subjects.push(world.sentTo(email)[0]?.subject)
     }
     expect(subjects[0]).toStartWith('Bestätige deine')
-    expect(subjects[1]).toStartWith('Confirm your')
+    expect(subjects[1]).toStartWith('Verify your')
   })
 
   test.each(['recovery', 'verification'])('with a code is in German as well: %s', async (kind) => {
@@ -143,7 +143,7 @@ describe('a mail', () => {
   test('for signing up by code is in German as well', async () => {
     const email = newEmail()
     await world.sendWell(await start('registration', GERMAN), { method: 'code', traits: { email } })
-    expect(world.sentTo(email)[0]?.subject).toStartWith('Dein Code zum Registrieren')
+    expect(world.sentTo(email)[0]?.subject).toStartWith('Dein Bestätigungscode')
   })
 })
 

@@ -74,8 +74,8 @@ describe('a flow is a page for a browser', () => {
   test.each([
     ['login', 'Sign in to Acme'],
     ['registration', 'Create your Acme account'],
-    ['recovery', 'Get back into Acme'],
-    ['verification', 'Confirm your address for Acme'],
+    ['recovery', 'Recover your Acme account'],
+    ['verification', 'Verify your email address for Acme'],
   ])('%s: with every field and button that programs are told of', async (kind, heading) => {
     const flow = await world.start(kind)
     const page = await browser.visit(flow.hosted_url)
@@ -129,7 +129,7 @@ describe('a flow is a page for a browser', () => {
     await world.enrol(session_token)
     const { hosted_url } = await world.start('login')
     const page = await browser.follow(await browser.signIn(hosted_url, email, PASSWORD))
-    expect(headingOf(page)).toBe('Confirm your sign-in to Acme')
+    expect(headingOf(page)).toBe('Two-factor authentication for Acme')
     expect(fieldsOf(page)).toEqual(['totp_code'])
     expect(page.html).not.toContain(email)
   })
@@ -142,17 +142,17 @@ describe('a flow is a page for a browser', () => {
     const { hosted_url } = await world.start('login')
     await browser.signIn(hosted_url, email, PASSWORD)
     const signedIn = await browser.visit(hosted_url)
-    expect(headingOf(signedIn)).toBe('You are signed in')
+    expect(headingOf(signedIn)).toBe("You're signed in")
     world.clock.jump(MINUTE)
     const code = await asked('verification')
     const sent = await browser.press(code, BY_CODE, { code: world.codeFor(email) })
     const choosing = await browser.follow(sent)
-    expect(headingOf(choosing)).toBe('Confirm your address for Acme')
+    expect(headingOf(choosing)).toBe('Verify your email address for Acme')
     const asked2 = await browser.follow(await browser.press(choosing, ['confirm_by', 'sign_in']))
     const verified = await browser.follow(
       await browser.press(asked2, BY_PASSWORD, { password: PASSWORD }),
     )
-    expect(headingOf(verified)).toBe('Address confirmed for Acme')
+    expect(headingOf(verified)).toBe('Email address verified for Acme')
     world.clock.jump(MINUTE)
     const way = await asked('recovery')
     await browser.press(way, BY_CODE, { code: world.codeFor(email) })
@@ -190,7 +190,7 @@ describe('a flow is a page for a browser', () => {
     expect(page.html).toContain('<html lang="de">')
     expect(headingOf(page)).toBe('Bei Acme anmelden')
     const wrong = await german.press(page, BY_PASSWORD, { identifier: email, password: 'wrong' })
-    expect(wrong.text).toContain('Die Adresse oder das Passwort stimmt nicht.')
+    expect(wrong.text).toContain('E-Mail-Adresse oder Passwort ist falsch.')
     expect(headingOf(await newBrowser(world.app).visit(hosted_url))).toContain('Acme')
   })
 
@@ -205,8 +205,8 @@ describe('a flow is a page for a browser', () => {
     await world.register(email)
     world.clock.jump(MINUTE)
     for (const [kind, heading] of [
-      ['verification', 'Confirm your address for Acme'],
-      ['recovery', 'Get back into Acme'],
+      ['verification', 'Verify your email address for Acme'],
+      ['recovery', 'Recover your Acme account'],
     ] as const) {
       await asked(kind)
       const link = world.linkFor(email)
@@ -278,7 +278,7 @@ describe('each form leads on by 303, so that no form is sent twice', () => {
       expect(new URL(answer.location).searchParams.get('flow')).not.toBe(before)
       page = await browser.follow(answer)
       expect(page.status).toBe(200)
-      expect(page.text).toContain('Your changes are saved.')
+      expect(page.text).toContain('Your changes have been saved.')
     }
     await change(['method', 'profile'])
     await change(BY_PASSWORD, { password: NEW_PASSWORD })
@@ -306,7 +306,7 @@ describe('each form leads on by 303, so that no form is sent twice', () => {
     const done = await browser.follow(
       await browser.press(page, ['method', 'profile'], { 'traits.email': `new-${email}` }),
     )
-    expect(done.text).toContain(`until you enter the code that was sent to new-${email}`)
+    expect(done.text).toContain(`sent a code to new-${email}`)
     expect(done.forms[0]?.fields['traits.email']).toBe(email)
   })
 })
@@ -316,10 +316,10 @@ describe('what is wrong with a form is said on the same page, with 422', () => {
     const { hosted_url } = await world.start('login')
     const page = await browser.signIn(hosted_url, email, 'my secret word')
     expect(page.status).toBe(422)
-    expect(page.text).toContain('The address or the password is not right.')
+    expect(page.text).toContain('Incorrect email address or password.')
     expect(page.forms[0]?.fields).toMatchObject({ identifier: email, password: '' })
     expect(page.html).not.toContain('my secret word')
-    expect(page.html).toContain('<title>Problem: Sign in to Acme</title>')
+    expect(page.html).toContain('<title>Error: Sign in to Acme</title>')
   })
 
   test('of a sign-up as well', async () => {
@@ -341,7 +341,7 @@ describe('what is wrong with a form is said on the same page, with 422', () => {
     const wrong = await browser.press(page, BY_CODE, { code: '7654321' })
     expect(wrong.status).toBe(422)
     expect(wrong.html).not.toContain('7654321')
-    expect(wrong.text).toContain('This code is not right')
+    expect(wrong.text).toContain('This code is incorrect')
   })
 
   test('but for codes of a second factor', async () => {
@@ -364,7 +364,7 @@ describe('what is wrong with a form is said on the same page, with 422', () => {
     for (const typed of incomplete) {
       const page = await browser.press(await opened('login'), BY_PASSWORD, typed)
       expect(page.status).toBe(422)
-      expect(page.text).toContain('Please fill this in')
+      expect(page.text).toContain('is required')
     }
   })
 
@@ -373,7 +373,7 @@ describe('what is wrong with a form is said on the same page, with 422', () => {
     const page = await browser.visit((await world.settings(session_token)).hosted_url)
     const wrong = await browser.press(page, BY_PASSWORD, { password: PASSWORD })
     expect(wrong.status).toBe(422)
-    expect(wrong.text).toContain('This is the password that you have now.')
+    expect(wrong.text).toContain('This is your current password.')
     expect(await world.whoami(session_token)).toMatchObject({ status: 200 })
   })
 
@@ -384,7 +384,7 @@ describe('what is wrong with a form is said on the same page, with 422', () => {
     expect((await browser.press(page, BY_PASSWORD, typed)).status).toBe(303)
     const again = await browser.press(page, BY_PASSWORD, typed)
     expect(again.status).toBe(422)
-    expect(again.text).toContain('This sign-in is complete.')
+    expect(again.text).toContain('This sign-in is already complete.')
     expect(fieldsOf(again)).toEqual([])
   })
 
@@ -565,7 +565,7 @@ describe('links between pages', () => {
     const page = await visitor.visit(url)
     expect(page.status).toBe(429)
     expect(page.headers.get('retry-after')).toMatch(/^[1-9]\d*$/)
-    expect(headingOf(page)).toBe('Too many tries')
+    expect(headingOf(page)).toBe('Too many attempts')
     await own.clock.advance(1000)
     expect((await visitor.visit(url)).status).toBe(303)
   })
@@ -598,7 +598,7 @@ describe('pages of a tenant that may start no flow', () => {
     for (const page of pages) {
       expect(page.status).toBe(402)
       expect(page.headers.get('retry-after')).toBeNull()
-      expect(headingOf(page)).toBe('Not possible at the moment')
+      expect(headingOf(page)).toBe('Temporarily unavailable')
     }
   })
 
@@ -608,7 +608,7 @@ describe('pages of a tenant that may start no flow', () => {
     for (const way of Object.values(own.ways)) {
       const page = await way()
       expect(page.status).toBe(429)
-      expect(headingOf(page)).toBe('Not possible at the moment')
+      expect(headingOf(page)).toBe('Temporarily unavailable')
       const next = own.clock.now() + Number(page.headers.get('retry-after')) * 1000
       expect(new Date(next).toISOString()).toEndWith('-01T00:00:00.000Z')
     }
@@ -620,10 +620,10 @@ const SELF_SERVICE_URL = `http://localhost${SELF_SERVICE}`
 
 describe('a page that has expired', () => {
   test.each([
-    ['login', 'Signing in took too long.'],
-    ['registration', 'Signing up took too long.'],
-    ['recovery', 'The recovery took too long.'],
-    ['verification', 'Confirming the address took too long.'],
+    ['login', 'This sign-in has expired.'],
+    ['registration', 'This sign-up has expired.'],
+    ['recovery', 'This recovery has expired.'],
+    ['verification', 'This verification has expired.'],
   ])('leads to a new one, which says so: %s', async (kind, words) => {
     const flow = await world.start(kind, { 'x-return-to': RETURN_TO })
     const page = await browser.visit(flow.hosted_url)
@@ -648,10 +648,10 @@ describe('a page that has expired', () => {
     const typed = { identifier: email, password: PASSWORD }
     const away = await browser.press(page, BY_PASSWORD, typed)
     const next = await browser.follow(away)
-    expect(next.text).toContain('Signing in took too long.')
+    expect(next.text).toContain('This sign-in has expired.')
     const done = await browser.press(next, BY_PASSWORD, typed)
     expect(done.status).toBe(303)
-    expect((await browser.follow(done)).text).toContain('You are signed in')
+    expect((await browser.follow(done)).text).toContain("You're signed in")
   })
 
   test('stays with its browser, if it was of one', async () => {
@@ -663,7 +663,7 @@ describe('a page that has expired', () => {
     expect((await newBrowser(world.app).visit(away.location)).status).toBe(403)
     const next = await browser.follow(away)
     expect(next.status).toBe(200)
-    expect(next.text).toContain('The settings were open for too long.')
+    expect(next.text).toContain('This settings page has expired.')
   })
 
   test('shows nothing of the code that it waited for', async () => {
@@ -691,10 +691,10 @@ describe('a page that there is not', () => {
     ]) {
       const page = await browser.visit(`${SELF_SERVICE_URL}/${path}`)
       expect(page.status).toBe(404)
-      expect(headingOf(page)).toBe('There is nothing here')
+      expect(headingOf(page)).toBe('Page not found')
       const sent = await browser.post(`${SELF_SERVICE_URL}/${path}`, { csrf_token: csrfOf(login) })
       expect(sent.status).toBe(404)
-      expect(headingOf(sent)).toBe('There is nothing here')
+      expect(headingOf(sent)).toBe('Page not found')
     }
   })
 
@@ -824,7 +824,7 @@ describe('too many tries', () => {
 
     expect(blocked.status).toBe(429)
     expect(blocked.headers.get('retry-after')).toBe('6')
-    expect(blocked.text).toContain('Too many tries. Please try again in 6 seconds.')
+    expect(blocked.text).toContain('Too many attempts. Try again in 6 seconds.')
     expect(blocked.forms[0]?.fields).toMatchObject({ identifier: email, password: '' })
     await own.clock.advance(6000)
     expect((await visitor.signIn(hosted_url, email, PASSWORD)).status).toBe(303)

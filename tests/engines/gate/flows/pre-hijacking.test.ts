@@ -147,7 +147,7 @@ describe('1. the account with a password, which a provider is merged with:', () 
     const { browser, back } = await comeBack('google', vera)
 
     const asking = await browser.follow(back)
-    expect(asking.text).toContain(`There is an account for ${vera.email} already`)
+    expect(asking.text).toContain(`An account with ${vera.email} already`)
     expect(asking.text).toContain('Sign in')
     expect(await world.accountsOf(identity)).toEqual([])
     expect(await sessionsOf(identity)).toHaveLength(1)
@@ -192,7 +192,7 @@ describe('1. the account with a password, whose mail Vera confirms though she ne
     expect(await addressOf(identity)).toMatchObject({ verified: false })
     // Whoever knows the password has made the account, and only reads the mail elsewhere.
     const done = await browser.press(signIn, ['method', 'password'], { password: MALLORYS })
-    expect((await browser.follow(done)).text).toContain('your address is confirmed')
+    expect((await browser.follow(done)).text).toContain('Your email address is verified')
     expect(await addressOf(identity)).toMatchObject({ verified: true })
   })
 
@@ -254,7 +254,7 @@ describe('1. the account with a password, whose mail Vera confirms though she ne
     const page = await browser.visit(world.linkFor(vera.email))
     const done = await browser.follow(await browser.press(page, ['method', 'code']))
 
-    expect(done.text).toContain('your address is confirmed')
+    expect(done.text).toContain('Your email address is verified')
     expect(await addressOf(identity)).toMatchObject({ verified: true })
     expect((await world.tryPassword(vera.email, MALLORYS)).status).toBe(200)
   })
@@ -565,7 +565,7 @@ describe("5. the provider that checks no address, where Mallory has taken Vera's
     const refused = await browser.press(asking, ['provider', 'google'], typed)
 
     expect(refused.status).toBe(422)
-    expect(refused.text).toContain('There is an account with this address already')
+    expect(refused.text).toContain('An account with this email address already exists')
     expect(await world.accountsOf(identity)).toEqual([])
     expect(await sessionsOf(identity)).toEqual([])
   })

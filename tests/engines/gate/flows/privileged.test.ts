@@ -380,7 +380,7 @@ describe('on pages', () => {
     )
 
     expect(done.status).toBe(200)
-    expect(done.text).toContain('Your changes are saved.')
+    expect(done.text).toContain('Your changes have been saved.')
     expect(await sessionOf(world, token)).toMatchObject({
       id: before.id,
       authenticated_at: new Date(world.clock.now()).toISOString(),

@@ -40,7 +40,7 @@ import {
 } from './world.ts'
 
 const NEW_PASSWORD = 'a new way to be let in'
-const WITHHELD = 'withheld: nobody who could sign in has this address'
+const WITHHELD = 'withheld: no account that can sign in has this address'
 
 let world: FlowWorld
 let document: Json
@@ -462,7 +462,7 @@ describe('on pages', () => {
     expect(world.sentTo(email)).toHaveLength(2)
     const late = await browser.press(await browser.follow(again), CONTINUE, { code })
     expect(late.status).toBe(422)
-    expect(late.text).toContain('This code is not right')
+    expect(late.text).toContain('This code is incorrect')
   })
 
   test('the settings belong to the browser that brought the code', async () => {
@@ -498,7 +498,7 @@ describe('on pages', () => {
     const refused = await browser.press(page, CONTINUE, { code: wrongCode(code) })
 
     expect(refused.status).toBe(422)
-    expect(refused.text).toContain('This code is not right')
+    expect(refused.text).toContain('This code is incorrect')
     const codes = refused.forms.map(({ fields }) => fields.code)
     expect(codes).toContain('')
   })
@@ -900,10 +900,10 @@ test('the mail is in the language of whoever asks, and says how long the code is
 
   const sent = await world.send(flow, { email }, { 'accept-language': 'de-AT, en;q=0.5' })
 
-  expect(sent.body.ui.messages[0].text).toContain('Wenn zu dieser Adresse ein Konto gehört')
+  expect(sent.body.ui.messages[0].text).toContain('Wenn es zu dieser E-Mail-Adresse ein Konto gibt')
   const [mail] = world.sentTo(email)
-  expect(mail?.subject).toBe('Zurück in dein Konto bei Acme')
-  expect(mail?.body?.text).toContain('gilt 15 Minuten lang, der Link einmal und 30 Minuten lang')
+  expect(mail?.subject).toBe('Stelle dein Konto bei Acme wieder her')
+  expect(mail?.body?.text).toContain('ist 15 Minuten gültig, der Link 30 Minuten')
   expect(mail?.expiresAt).toBe(world.clock.now() + LINK_MS)
 })
 
@@ -913,7 +913,7 @@ test('a flow that the tenant begins in a language is written in it', async () =>
 
   await world.send(flow, { email })
 
-  expect(world.sentTo(email)[0]?.subject).toBe('Zurück in dein Konto bei Acme')
+  expect(world.sentTo(email)[0]?.subject).toBe('Stelle dein Konto bei Acme wieder her')
 })
 
 test('neither a code nor a token is anywhere to be read, not even in the log', async () => {

@@ -44,7 +44,7 @@ const PRESS_PASSWORD: [string, string] = ['method', 'password']
 const saysOtherBrowser = ({ status, text }: Page) =>
   expect({ status, text }).toEqual({
     status: 403,
-    text: expect.stringContaining('This began in another browser'),
+    text: expect.stringContaining('You started in another browser'),
   })
 
 describe('a sign-in with a second factor begins by key and session', () => {
@@ -186,7 +186,7 @@ describe('the way through pages', () => {
     const first = await browser.signIn(flow.hosted_url, email, PASSWORD)
     const asked = await browser.follow(first)
     expect(asked.status).toBe(200)
-    expect(asked.text).toContain('Confirm your sign-in to')
+    expect(asked.text).toContain('Two-factor authentication for')
     const wrong = await browser.press(asked, PRESS_TOTP, { totp_code: '12345' })
     expect(wrong.status).toBe(422)
     const done = await browser.press(asked, PRESS_TOTP, { totp_code: nextCode(world, secret) })
@@ -214,7 +214,7 @@ describe('the way through pages', () => {
       await browser.press(asked, PRESS_TOTP, { totp_code: nextCode(world, secret) }),
     )
     expect(done.status).toBe(200)
-    expect(done.text).toContain(`You are signed in as ${email}.`)
+    expect(done.text).toContain(`You're signed in as ${email}.`)
     expect(done.forms).not.toEqual([])
   })
 })

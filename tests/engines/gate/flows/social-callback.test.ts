@@ -257,7 +257,7 @@ describe('the provider that says no', () => {
     const denied = await press(browser, start, 'apple', newAccount(), { choice: 'deny' })
     expect(denied.location).toBe(hosted_url)
     const again = await browser.follow(denied)
-    expect(again.text).toContain('Apple was refused or cancelled')
+    expect(again.text).toContain('Apple was denied or cancelled')
 
     await exchange(await press(browser, again, 'apple', newAccount()))
   })
@@ -515,7 +515,7 @@ describe('a flow that is over when somebody comes back', () => {
     const page = await own.arrive('google', arrival)
 
     expect(page.status).toBe(402)
-    expect(page.text).toContain('Not possible at the moment')
+    expect(page.text).toContain('Temporarily unavailable')
     expect(rowsOf(app, 'gate_flows')).toHaveLength(before)
   })
 

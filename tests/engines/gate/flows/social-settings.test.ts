@@ -101,12 +101,12 @@ describe.each([...PROVIDERS])('an account at %s', (provider) => {
 
     const connected = await browser.follow(back)
     expect(connected.status).toBe(200)
-    expect(connected.text).toContain('Your changes are saved.')
+    expect(connected.text).toContain('Your changes have been saved.')
     expect(await accountsOf(identity)).toEqual([named(provider, account)])
 
     const removed = await browser.follow(await browser.press(connected, ['unlink', provider]))
 
-    expect(removed.text).toContain('Your changes are saved.')
+    expect(removed.text).toContain('Your changes have been saved.')
     expect(await accountsOf(identity)).toEqual([])
   })
 })
@@ -215,7 +215,7 @@ describe('connecting an account', () => {
     const back = await press(browser, start, 'slack', account, { button: 'link' })
 
     const page = await browser.follow(back)
-    expect(page.text).toContain('belongs to another account here')
+    expect(page.text).toContain('connected to another user')
     expect(await accountsOf(identity)).toEqual([])
   })
 
@@ -278,8 +278,8 @@ describe('connecting an account', () => {
     const texts = await Promise.all(
       pages.map(async (back) => (await back.browser.follow(back)).text),
     )
-    expect(texts.filter((text) => text.includes('Your changes are saved.'))).toHaveLength(1)
-    expect(texts.filter((text) => text.includes('belongs to another account'))).toHaveLength(1)
+    expect(texts.filter((text) => text.includes('Your changes have been saved.'))).toHaveLength(1)
+    expect(texts.filter((text) => text.includes('connected to another user'))).toHaveLength(1)
     expect(await accountsOf(identity)).toHaveLength(1)
   })
 

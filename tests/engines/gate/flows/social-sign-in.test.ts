@@ -246,8 +246,8 @@ describe('a way back without an app to go back to', () => {
     arrive('gitlab', await visit(await leave(flow, 'gitlab'), 'gitlab', account), browser)
 
   test.each([
-    ['login', 'on its page', onPages, 'You are signed in as'],
-    ['login', 'by a program', byProgram, 'You are signed in as'],
+    ['login', 'on its page', onPages, "You're signed in as"],
+    ['login', 'by a program', byProgram, "You're signed in as"],
     ['registration', 'on its page', onPages, 'Your account is ready.'],
     ['registration', 'by a program', byProgram, 'Your account is ready.'],
   ])('of a %s begun %s leads to the account, for that browser alone', async (...row) => {
@@ -263,7 +263,7 @@ describe('a way back without an app to go back to', () => {
     expect(await newBrowser(app).visit(back.location)).toMatchObject({ status: 403, forms: [] })
     const typed = { password: 'seven green bicycles' }
     const saved = await browser.follow(await browser.press(page, ['method', 'password'], typed))
-    expect(saved.text).toContain('Your changes are saved.')
+    expect(saved.text).toContain('Your changes have been saved.')
   })
 })
 

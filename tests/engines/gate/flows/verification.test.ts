@@ -258,7 +258,7 @@ describe('the link in the mail', () => {
     const page = await browser.visit(world.linkFor(email))
     const done = await browser.follow(await browser.press(page, ['method', 'code']))
 
-    expect(done.text).toContain('your address is confirmed')
+    expect(done.text).toContain('Your email address is verified')
   })
 
   test('of another kind leads nowhere', async () => {
@@ -299,7 +299,7 @@ describe('on pages', () => {
     const done = await browser.press(await browser.follow(sent), ['method', 'code'], { code })
 
     expect([done.status, done.location]).toEqual([303, flow.ui.action])
-    expect((await browser.follow(done)).text).toContain('your address is confirmed')
+    expect((await browser.follow(done)).text).toContain('Your email address is verified')
     expect(await addressOf(identity)).toMatchObject({ verified: true })
   })
 
@@ -508,22 +508,22 @@ describe('no mail goes out, and the answer is the same', () => {
     [
       'for an address that is proven already',
       (email) => person(world, email),
-      'withheld: the address is verified already',
+      'withheld: the address is already verified',
     ],
     [
       'for an address that nobody has',
       async () => undefined,
-      'withheld: nobody here has this address',
+      'withheld: no account has this address',
     ],
     [
       'for somebody who is inactive',
       (email) => unproven(world, email, { state: 'inactive' }),
-      'withheld: nobody here has this address',
+      'withheld: no account has this address',
     ],
     [
       'for somebody of another tenant',
       async (email) => unproven(await flowParty(world.app), email),
-      'withheld: nobody here has this address',
+      'withheld: no account has this address',
     ],
   ])('%s', async (_, prepare, why) => {
     const email = newAddress()
@@ -622,7 +622,7 @@ test('a mail is in the language of whoever asks', async () => {
 
   await world.send(flow, { email }, { 'accept-language': 'de' })
 
-  expect(world.sentTo(email)[0]?.subject).toBe('Bestätige deine Adresse für Acme')
+  expect(world.sentTo(email)[0]?.subject).toBe('Bestätige deine E-Mail-Adresse für Acme')
 })
 
 test('a password that is right needs no proof of the address', async () => {

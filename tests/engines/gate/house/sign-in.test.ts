@@ -46,7 +46,7 @@ describe('an operator signs in on the hosted pages', () => {
 
     const url = await world.begin('login')
     const wrong = await browser.signIn(url, email, 'wrong horse battery')
-    expect([wrong.status, wrong.text.includes('is not right')]).toEqual([422, true])
+    expect([wrong.status, wrong.text.includes('Incorrect')]).toEqual([422, true])
 
     const right = await browser.signIn(url, email, PASSWORD)
     await world.signedIn(right)

@@ -99,7 +99,7 @@ describe.each([...OPERATOR_PROVIDERS])('with an account at %s', (provider) => {
     const told = await browser.follow(page)
     expect([told.status, told.text]).toEqual([
       200,
-      expect.stringContaining('There is no account here for yours'),
+      expect.stringContaining('No account here matches your'),
     ])
     expect(world.people()).toEqual([])
   })
@@ -107,7 +107,7 @@ describe.each([...OPERATOR_PROVIDERS])('with an account at %s', (provider) => {
   test('so is one whose provider names no address', async () => {
     await using world = await bootOffering({})
     const { browser, page } = await world.come(provider, newAccount({ email: null }), 'login')
-    expect((await browser.follow(page)).text).toContain('There is no account here for yours')
+    expect((await browser.follow(page)).text).toContain('No account here matches your')
   })
 
   test('an operator with the same proven address signs in as ever, and has it connected', async () => {
@@ -135,7 +135,7 @@ describe.each([...OPERATOR_PROVIDERS])('with an account at %s', (provider) => {
     const url = await world.begin('settings', { sessionToken: token })
     const back = await world.press(browser, await browser.visit(url), provider, account, 'link')
     const settings = await browser.follow(back)
-    expect(settings.text).toContain('Your changes are saved.')
+    expect(settings.text).toContain('Your changes have been saved.')
     const done = await browser.press(settings, ['unlink', provider])
     expect(done.status).toBe(303)
   })

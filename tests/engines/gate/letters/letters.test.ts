@@ -140,14 +140,16 @@ describe('whoever did not ask for a letter is told', () => {
   })
 
   test('that nothing has changed yet, when it would recover an account', () => {
-    expect(en.recovery(ABOUT).text).toContain('ignore this mail: nothing has changed yet')
-    expect(de.recovery(ABOUT).text).toContain('ignoriere diese Mail: Noch hat sich nichts geändert')
+    expect(en.recovery(ABOUT).text).toContain('ignore this email: nothing has changed yet')
+    expect(de.recovery(ABOUT).text).toContain(
+      'ignoriere diese E-Mail: Noch hat sich nichts geändert',
+    )
   })
 
   test('what to do at once, when something has changed or is about to', () => {
     for (const { language, written } of casesOf(NOTICES)) {
       const warning = {
-        en: /If this was not you, .*at once/,
+        en: /If this wasn't you, .*immediately/,
         de: /Wenn du das nicht warst, .*sofort/,
       }
       expect(written().text).toMatch(warning[language])
@@ -156,7 +158,7 @@ describe('whoever did not ask for a letter is told', () => {
 })
 
 test('a code to sign in with is never to be passed on', () => {
-  expect(createLetters('en').loginCode(ABOUT).text).toContain('Never pass it on')
+  expect(createLetters('en').loginCode(ABOUT).text).toContain('Never share it')
   expect(createLetters('de').loginCode(ABOUT).text).toContain('Gib ihn niemals weiter')
 })
 
@@ -181,7 +183,7 @@ test('whether a second factor is on or off can be told', () => {
 })
 
 describe('nothing is left in another language', () => {
-  const ENGLISH = /\b(the|your|you|this|it|if|not|open|confirm|enter|account|was|mail below)\b/i
+  const ENGLISH = /\b(the|your|you|this|it|if|not|open|confirm|enter|account|was|email below)\b/i
   const GERMAN = /[äöüß]|\b(der|das|und|oder|dein|deine|du|nicht|diese|diesen|wenn|konto|mit)\b/i
   const plain = { tenantName: 'Acme' }
 

@@ -7,16 +7,16 @@ import { complain } from '../failure.ts'
 import type { Submission } from '../submission.ts'
 import type { MessageId, Say } from '../ui/messages.ts'
 
-/** A step is taken, and the flow shows what comes next. */
+/** A completed step, after which the flow shows the next one. */
 export interface Stepped {
   is: 'flow'
   flow: FlowRow
   continueWith?: ContinueWith[]
-  /** Where a page goes on; unless it is this flow that is shown next. */
+  /** Where a page continues; this flow by default. */
   next?: string
 }
 
-/** The browser has to go to a provider first. */
+/** Sends the browser to a provider first. */
 export interface SentAway {
   is: 'elsewhere'
   url: string
@@ -24,16 +24,16 @@ export interface SentAway {
 
 export type Outcome = Stepped | SentAway | Completed
 
-/** What a form of one kind shows, and what comes of it when it is sent. */
+/** The nodes of one kind of flow, and how its forms are handled. */
 export interface Kind {
-  /** `code` is that of a mail's link, for the person to confirm. */
+  /** `code` is that of a mail's link, for the user to confirm. */
   nodes(flow: FlowRow, say: Say, code?: string): Node[]
   submit(flow: FlowRow, input: Submission, client: Client): Promise<Outcome>
 }
 
 export type Method = 'password' | 'code' | 'oidc' | 'totp' | 'lookup_secret' | 'profile'
 
-/** Fields that say by which method somebody goes on, if they do not say so themselves. */
+/** Fields that imply the method if the form does not name one. */
 const TELLING: readonly [field: string, method: Method][] = [
   ['provider', 'oidc'],
   ['link', 'oidc'],
@@ -52,7 +52,7 @@ const TELLING: readonly [field: string, method: Method][] = [
   ['password', 'password'],
 ]
 
-/** The method of a form; refused when it is none of those that the flow offers. */
+/** The method of a form; throws if the flow does not offer it. */
 export function methodIn(input: Submission, kind: FlowKind, offered: readonly Method[]): Method {
   const named = input.text('method')
   const method = named ?? TELLING.find(([field]) => input.has(field))?.[1]
@@ -70,14 +70,14 @@ const NO_METHOD: Record<FlowKind, MessageId> = {
 }
 
 /**
- * Whether a form brings the code that was sent, rather than asking for one. A field that was left
- * empty is a code forgotten, unless the button was the one for another code.
+ * Whether a form brings a code, rather than requesting one. An empty field counts as a missing
+ * code, unless the resend button was pressed.
  */
 export const bringsCode = ({ state }: FlowRow, input: Submission): boolean =>
   input.text('resend') === undefined &&
   (input.has('code') || (state === 'sent_email' && input.mentions('code')))
 
-/** A provider that is named and offered. */
+/** The provider that a form names; throws if it is not offered. */
 export function providerIn(
   input: Submission,
   field: string,

@@ -33,7 +33,7 @@ import {
 } from '../ui/index.ts'
 import { bringsCode, type Kind, type Method, methodIn, type Outcome, providerIn } from './kind.ts'
 
-/** Signing in: contract/gate, self-service flows. */
+/** Sign-in: contract/gate, self-service flows. */
 export function createLogin(parts: {
   db: Db
   store: Store
@@ -77,7 +77,7 @@ export function createLogin(parts: {
     ]
   }
 
-  /** Whoever the flow is for; unknown until somebody has signed in. */
+  /** The identity that the flow is for; undefined before the first factor. */
   const personOf = ({ tenantId, identityId }: FlowRow): IdentityRow | undefined =>
     identityId === null ? undefined : store.identities.find(tenantId, identityId)
 
@@ -141,7 +141,9 @@ export function createLogin(parts: {
     })
   }
 
-  /** What was hashed elsewhere, or at another cost, is hashed anew while the password is known. */
+  /**
+   * Rehashes passwords that were hashed elsewhere or at another cost, while the password is known.
+   */
   const renewedHash = (
     asker: Asker,
     password: string,
@@ -175,7 +177,7 @@ export function createLogin(parts: {
       ),
     )
 
-  /** Whoever is signed in and has the mailbox as well has made the account themselves. */
+  /** A signed-in user who also controls the mailbox is the one who created the account. */
   function proveAddress(flow: FlowRow, person: IdentityRow): IdentityRow {
     if (flow.sessionId === null) return completion.proveByMailbox(person)
     proof.prove(person)
@@ -198,7 +200,7 @@ export function createLogin(parts: {
     client: Client,
   ): Promise<Completed> {
     const accept = method === 'totp' ? secondFactors.acceptTotp : secondFactors.acceptCode
-    // The verdict is returned, so that what it counted is kept.
+    // The result is returned, not thrown, so that the attempt it counted is stored.
     const result = await db.commitFor(flow.tenantId, () => {
       const current = keeper.open(flow.id)
       const person = personOf(current)
@@ -226,6 +228,6 @@ const COMPLAINTS: Record<'totp' | 'lookup_secret', Record<'wrong' | 'used', Mess
   lookup_secret: { wrong: 4000016, used: 4000012 },
 }
 
-/** Some front ends still send an old name of the field. */
+/** Some front ends still send the field's old name. */
 const identifierIn = (input: Submission): string =>
   input.text('identifier') ?? input.text('password_identifier') ?? input.required('identifier')

@@ -9,8 +9,8 @@ import { recoveryCodeSent, recoveryStart, type Say } from '../ui/index.ts'
 import { type Kind, methodIn, type Outcome, type Stepped } from './kind.ts'
 
 /**
- * A way back in for who has lost theirs: a code by mail leads to a session, fresh enough to set a
- * new password. All other sessions of the person end. contract/gate, self-service flows.
+ * Account recovery: an emailed code opens a session that is fresh enough to set a new password and
+ * ends all other sessions of the identity. contract/gate, self-service flows.
  */
 export function createRecovery(parts: {
   codeSteps: CodeSteps

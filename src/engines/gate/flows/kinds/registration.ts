@@ -34,7 +34,7 @@ import {
 import { bringsCode, type Kind, type Method, methodIn, type Outcome, providerIn } from './kind.ts'
 import type { Verifying } from './verification.ts'
 
-/** Signing up: contract/gate, self-service flows. */
+/** Registration: contract/gate, self-service flows. */
 export function createRegistration(parts: {
   db: Db
   store: Store
@@ -107,7 +107,7 @@ export function createRegistration(parts: {
     })
   }
 
-  /** Looked at again where it counts; a hash is too dear to be made for nothing. */
+  /** Checked again within the commit; this early check avoids the cost of a useless hash. */
   function requireFree({ tenantId }: FlowRow, { email }: Traits) {
     if (store.identities.byEmail(tenantId, email)) throw complain(4000007)
   }
@@ -142,14 +142,17 @@ export function createRegistration(parts: {
     })
   }
 
-  /** The code proves one address: nobody slips another one in after it went out. */
+  /** The code verifies one address, which must not change after the code was sent. */
   function requireUnchanged(flow: FlowRow, input: Submission) {
     if (Object.keys(input.object('traits')).length === 0) return
     const { traits } = keeper.internalOf(flow)
     if (!traits || !isSame(traitsIn(input, flow), traits)) throw complain(4000036)
   }
 
-  /** To the provider; or, back from there without an address, with the one typed in. */
+  /**
+   * Sends the browser to the provider; or completes a registration whose provider shared no
+   * address, with the one entered.
+   */
   async function byAccount(flow: FlowRow, input: Submission, client: Client): Promise<Outcome> {
     const provider = providerIn(input, 'provider', offers.providers(flow))
     const { pendingAccount } = keeper.internalOf(flow)

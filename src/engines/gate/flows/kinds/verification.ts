@@ -27,14 +27,14 @@ import {
 } from '../ui/index.ts'
 import { type Kind, methodIn, type Outcome, type Stepped } from './kind.ts'
 
-/** Of the mail that comes with a new account. */
+/** Mail kind of the verification sent after registration. */
 const WELCOME = 'welcome'
-/** Of a mail to an address that is to take the place of another. */
+/** Mail kind of the verification of a new address for an existing account. */
 const CHANGE = 'address_change'
 
 export type Verifying = ReturnType<typeof createVerifying>
 
-/** Proof that an address is somebody's own, by a code that goes there. Always within a commit. */
+/** Verifies addresses by emailed codes. Always runs within a commit. */
 export function createVerifying(parts: {
   store: Store
   clock: Clock
@@ -45,7 +45,7 @@ export function createVerifying(parts: {
 }) {
   const { store, clock, mail, keeper, codes, hostedUrl } = parts
 
-  /** Writes to somebody whose address is not proven; codes of earlier mails die. */
+  /** Sends a code to an unverified address; earlier codes become invalid. */
   function ask(
     flow: FlowRow,
     person: IdentityRow,
@@ -66,7 +66,7 @@ export function createVerifying(parts: {
     return sent
   }
 
-  /** To whoever has just signed up, beside the sign-in; not if they have had mails enough. */
+  /** Sends a code after registration, unless the address has received enough mails. */
   function askNewcomer(from: FlowRow, person: IdentityRow, client: Client): ContinueWith[] {
     if (!mail.allowance(from.tenantId, person.email, clock.now(), WELCOME).allowed) return []
     const flow = keeper.begin({
@@ -80,7 +80,10 @@ export function createVerifying(parts: {
     return [showVerification(ask(flow, person, { kind: WELCOME }))]
   }
 
-  /** The person keeps their address until the code came back from the new one. */
+  /**
+   * Sends a code to a new address. The account keeps its current address until the code was
+   * entered.
+   */
   function askForChange(
     from: FlowRow,
     person: IdentityRow,
@@ -102,7 +105,7 @@ export function createVerifying(parts: {
     return [showVerification(sendForChange(flow, person, { address, client }))]
   }
 
-  /** Whether somebody else has the address is for its owner alone to know. */
+  /** Only the owner of an address may learn whether another account has it. */
   function sendForChange(
     flow: FlowRow,
     person: IdentityRow,
@@ -115,7 +118,7 @@ export function createVerifying(parts: {
       person,
       client,
       link: 'own flow',
-      withheld: isTaken ? 'somebody else has this address' : undefined,
+      withheld: isTaken ? 'another account has this address' : undefined,
       letter: (letters, about) => letters.emailChange(about),
     })
   }
@@ -129,9 +132,9 @@ export function createVerifying(parts: {
 }
 
 /**
- * The form for the code: contract/gate, self-service flows. The code shows whose the mailbox is, and
- * not whose the account is: somebody else may have made it with that address. So it confirms nothing
- * but for the holder of the account, or for whoever signs in to it next.
+ * The verification form: contract/gate, self-service flows. A code proves control of the mailbox,
+ * not ownership of the account, which someone else may have created with that address. So the code
+ * alone verifies the address only for the holder of the account; others have to sign in first.
  */
 export function createVerificationKind(parts: {
   db: Db
@@ -185,22 +188,22 @@ export function createVerificationKind(parts: {
         client,
         link: 'own flow',
         latestWorks: true,
-        withheld: proven ? 'the address is verified already' : 'nobody here has this address',
+        withheld: proven ? 'the address is already verified' : 'no account has this address',
         letter: (letters, about) => letters.verification(about),
       })
     })
     return { is: 'flow', flow: sent }
   }
 
-  /** What was shown of one mailbox says nothing of the next. */
+  /** Proof of one mailbox is not proof of another. */
   function withoutMailbox(flow: FlowRow): FlowRow {
     const { mailbox, ...internalParts } = keeper.internalOf(flow)
     return mailbox === undefined ? flow : keeper.save(flow, { internalParts })
   }
 
   /**
-   * To the address that was asked for, and to no other: that takes a new change. What ends the
-   * sessions of a person ends what was asked for in them.
+   * Resends the code to the requested address only; another address requires a new change. Ending
+   * the sessions of an identity also ends the changes requested in them.
    */
   function sendChangeAgain(flow: FlowRow, address: string, client: Client): FlowRow {
     const { addressChange: change } = keeper.internalOf(flow)
@@ -223,13 +226,14 @@ export function createVerificationKind(parts: {
       }
       const mailbox = mailboxOf(person, address)
       if (input.has('confirm_by')) return chosen(current, mailbox, confirmBy(input), client)
-      // A program may try the code again with the token of a session: this undoes that it was used.
+      // A program may send the code again with a session token: throwing rolls back that it was
+      // used.
       if (client.wants === 'json') throw complain(4900014)
       const internalParts = { ...keeper.internalOf(current), mailbox }
       return stepped(keeper.save(current, { browserHash: client.browserHash, internalParts }))
     })
 
-  /** On a page, after the code: only the browser that has brought it gets here. */
+  /** The choice on a page after the code, reached only by the browser that entered it. */
   async function choose(flow: FlowRow, by: ConfirmBy, client: Client): Promise<Stepped> {
     throttle.counted(client)
     return db.commitFor(flow.tenantId, () => {
@@ -244,12 +248,12 @@ export function createVerificationKind(parts: {
     const person = store.identities.find(flow.tenantId, mailbox.identityId)
     if (person?.sessionGeneration !== mailbox.generation) throw complain(4070005)
     if (by === 'sign_in') return signInFirst(flow, person, mailbox, client)
-    // The mailbox of an address that is still to be moved to says nothing of the account.
+    // The mailbox of a requested address proves nothing about the account.
     if (person.email !== mailbox.address) throw complain(4900014)
     return recovered(flow, person, client)
   }
 
-  /** The sign-in leads back here, and confirms the address by that. */
+  /** Starts a sign-in that returns to this flow and then verifies the address. */
   function signInFirst(
     flow: FlowRow,
     person: IdentityRow,
@@ -265,7 +269,7 @@ export function createVerificationKind(parts: {
       returnTo,
       nextFlowId,
       browserHash: client.browserHash,
-      // Whoever has the mailbox of the new address need not learn the one before.
+      // The owner of the new mailbox does not need to learn the current address.
       identityId: person.email === address ? person.id : null,
       notices: [{ id: 1900005, context: { address } }],
     })
@@ -282,7 +286,7 @@ const mailboxOf = (
   address: string,
 ): Mailbox => ({ identityId, address, generation })
 
-/** How somebody who has shown a mailbox goes on, who has not shown that the account is theirs. */
+/** How a user who has proven a mailbox, but not ownership of the account, can continue. */
 const WAYS_ON = ['sign_in', 'recovery'] as const
 type ConfirmBy = (typeof WAYS_ON)[number]
 

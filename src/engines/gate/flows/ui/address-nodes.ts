@@ -7,11 +7,11 @@ import type { Say } from './messages.ts'
 
 interface Sent {
   email: string
-  /** Put in already where the link of a mail brought it; it is still the person who sends it. */
+  /** Filled in by the link of a mail; the user still has to submit it. */
   code?: string
 }
 
-/** Told from the digits of a code, which people type. */
+/** Tells the secret of a link from a six-digit code. */
 export const isLinkSecret = isMinted
 
 export const recoveryStart = (say: Say, { email }: { email?: string } = {}): Node[] =>
@@ -33,12 +33,15 @@ export const verificationCodeSent = (say: Say, { email, code }: Sent): Node[] =>
     ? linkEntry(say, code)
     : [...codeEntry(say, { label: 1070011, code }), resendTo(say, email)]
 
-/** For whoever has shown a mailbox, and not yet that the account is theirs. */
+/** For users who have proven a mailbox, but not ownership of the account. */
 export const confirmChoice = (say: Say, { mayRecover }: { mayRecover: boolean }): Node[] => [
   submit('code', 'confirm_by', 'sign_in', say(1900008)),
   ...(mayRecover ? [submit('code', 'confirm_by', 'recovery', say(1900009))] : []),
 ]
 
-/** A way on, for those who came from somewhere; `continueTo` has been checked to be the tenant's. */
+/**
+ * A link back to the app, if the user came from one. `continueTo` was checked against the tenant's
+ * list.
+ */
 export const verificationDone = (say: Say, { continueTo }: { continueTo?: string } = {}): Node[] =>
   continueTo === undefined ? [] : [link('code', 'continue', continueTo, say(1070009))]

@@ -5,7 +5,7 @@ type Input = Omit<Attributes<'input'>, 'node_type' | 'disabled' | 'value'> & {
   value?: string | undefined
 }
 
-/** The label of a node that people do not see. Clients read `meta.label.text` of every node. */
+/** The label of an invisible node, because clients read `meta.label.text` of every node. */
 const NO_LABEL: Message = { id: 0, text: '', type: 'info' }
 
 export function input(
@@ -16,7 +16,7 @@ export function input(
   return node('input', group, { ...attributes, value, disabled: false, node_type: 'input' }, label)
 }
 
-/** Something to type in, without which the form is not sent. */
+/** A required input. */
 export const field = (group: NodeGroup, attributes: Input, label: Message): Node =>
   input(group, { ...attributes, required: true }, label)
 
@@ -26,13 +26,13 @@ export const submit = (group: NodeGroup, name: string, value: string, label: Mes
 export const hidden = (group: NodeGroup, name: string, value: string): Node =>
   input(group, { name, type: 'hidden', value })
 
-/** The token of the flow, without which nothing that is sent to it counts. */
+/** The CSRF token of the flow, which every form has to send. */
 export const csrfNode = (token: string): Node =>
   input('default', { name: 'csrf_token', type: 'hidden', value: token, required: true })
 
 /**
- * Something to read. This, a picture and a link also have the name, type and value of an input:
- * clients read these of every node.
+ * A text node. Like pictures and links, it also has the name, type and value of an input, because
+ * clients read them of every node.
  */
 export const text = (group: NodeGroup, id: string, words: Message, label: Message): Node =>
   node(
@@ -42,7 +42,7 @@ export const text = (group: NodeGroup, id: string, words: Message, label: Messag
     label,
   )
 
-/** A square picture; `src` is a data URL, `size` in pixels. */
+/** A square image; `src` is a data URL, `size` in pixels. */
 export const picture = (
   group: NodeGroup,
   id: string,

@@ -3,8 +3,8 @@ import { field, hidden, submit } from './builders.ts'
 import type { MessageId, Say } from './messages.ts'
 
 /**
- * The code that a mail brought, and the button for it. What sends another mail comes after it in
- * all forms: the first button is the one that the enter key presses.
+ * The field for an emailed code and its button. The resend button always comes later, because the
+ * enter key presses the first button.
  */
 export const codeEntry = (
   say: Say,
@@ -29,16 +29,16 @@ export const codeEntry = (
   submit('code', 'method', 'code', say(1070009)),
 ]
 
-/** What the link of a mail brought, which nobody types: one button sends it. */
+/** The hidden secret of a mail's link, and one button to submit it. */
 export const linkEntry = (say: Say, secret: string): Node[] => [
   hidden('code', 'code', secret),
   hidden('code', 'method', 'code'),
   submit('code', 'method', 'code', say(1070009)),
 ]
 
-/** Where the address travels along in a field of its own. */
+/** The resend button, if the address is in another field. */
 export const resendCode = (say: Say): Node => submit('code', 'resend', 'code', say(1070008))
 
-/** Where the address has no other field: the button carries it. */
+/** The resend button that carries the address, if no other field does. */
 export const resendTo = (say: Say, email: string): Node =>
   submit('code', 'email', email, say(1070008))

@@ -4,11 +4,11 @@ import type { Say } from './messages.ts'
 
 export interface Prefilled {
   value?: string
-  /** Where it travels along, and is not asked for. */
+  /** Whether the value is submitted without being shown. */
   isHidden?: boolean
 }
 
-/** The address of an account, as a trait of it. */
+/** The email trait of an account. */
 export const emailTrait = (
   say: Say,
   { value, isHidden = false }: Prefilled = {},
@@ -24,15 +24,15 @@ export const emailTrait = (
     emailTitle(say),
   )
 
-/** The label of whatever holds the trait: titled as the trait is. */
+/** The label of the email trait. */
 export const emailTitle = (say: Say): Message =>
   say(1070002, { title: say(1070007).text, name: 'traits.email' })
 
-/** An address to send a code to. */
+/** The field for an address to send a code to. */
 export const emailNode = (say: Say, { value }: { value?: string } = {}): Node =>
   field('code', { name: 'email', type: 'email', autocomplete: 'email', value }, say(1070007))
 
-/** Such an address, and the button for it. */
+/** The field for an address, and its button. */
 export const askForEmail = (say: Say, email?: string): Node[] => [
   emailNode(say, { value: email }),
   submit('code', 'method', 'code', say(1070009)),

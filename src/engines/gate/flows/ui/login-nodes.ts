@@ -4,7 +4,7 @@ import { codeEntry, resendCode } from './code-entry.ts'
 import { emailTitle, type Prefilled } from './email-nodes.ts'
 import type { Say } from './messages.ts'
 
-/** Whom somebody signs in as. */
+/** The identifier to sign in with. */
 export const identifierNode = (say: Say, { value, isHidden = false }: Prefilled = {}): Node =>
   field(
     'default',
@@ -16,7 +16,7 @@ export const identifierNode = (say: Say, { value, isHidden = false }: Prefilled 
     emailTitle(say),
   )
 
-/** `isRefresh` where somebody signed in is asked again. */
+/** `isRefresh` if a signed-in user has to authenticate again. */
 export const passwordLogin = (say: Say, { isRefresh }: { isRefresh: boolean }): Node[] => [
   field(
     'password',

@@ -6,15 +6,15 @@ import { english, type MessageId, type Words } from './words-en.ts'
 export type { MessageId } from './words-en.ts'
 
 /**
- * A message to the person. What a text leaves open is taken from the context: `{provider}` in it
- * from `context.provider`. The context goes along, for those who word it themselves; of each text
- * in it 300 characters are kept. Nothing is escaped: that is for whoever draws it.
+ * Makes a message for the user. Placeholders are filled from the context: `{provider}` from
+ * `context.provider`. The context is included for front ends with their own texts; each of its
+ * strings is limited to 300 characters. Nothing is escaped: the renderer has to.
  */
 export type Say = (id: MessageId, context?: Record<string, unknown>) => Message
 
 const WORDS: Record<Language, Words> = { en: english, de: german }
 
-/** Who speaks that language. */
+/** The texts of one language. */
 export const createSay =
   (language: Language): Say =>
   (id, context) => ({
@@ -31,7 +31,9 @@ function typeOf(id: MessageId): Message['type'] {
   return SUCCESSES.has(id) ? 'success' : 'info'
 }
 
-/** In one go, so that what was put in is not taken for a text with gaps itself. */
+/**
+ * Fills all placeholders in a single pass, so that inserted text is never treated as a template.
+ */
 const fill = (language: Language, text: string, context: Record<string, unknown>) =>
   text.replace(/\{(\w+)\}/g, (_, name: string) => spoken(language, name, context[name]))
 

@@ -2,7 +2,7 @@ import type { Node, NodeGroup } from '../../model/flows.ts'
 import { input } from './builders.ts'
 import type { Say } from './messages.ts'
 
-/** What an operator wants to be called. */
+/** The display name of an operator. */
 export const displayNameTrait = (say: Say, value?: string, group: NodeGroup = 'default'): Node => {
   const name = 'traits.display_name'
   return input(

@@ -2,7 +2,7 @@ import type { Node } from '../../model/flows.ts'
 import { field } from './builders.ts'
 import type { Say } from './messages.ts'
 
-/** A password that is yet to be chosen; browsers offer to think of one. */
+/** The field for a new password; browsers offer to generate one. */
 export const newPassword = (say: Say): Node =>
   field(
     'password',

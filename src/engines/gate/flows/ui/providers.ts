@@ -16,10 +16,10 @@ const NAMES: Record<AnyProvider, string> = {
   'google-tenant': 'Google',
 }
 
-/** What people call a provider. */
+/** The display name of a provider. */
 export const providerName = (provider: AnyProvider): string => NAMES[provider]
 
-/** For messages about one: its name for people, and the one for machines. */
+/** The context of messages about a provider: its display name and its id. */
 export const aboutProvider = (provider: AnyProvider) => ({
   provider: providerName(provider),
   provider_id: provider,

@@ -5,7 +5,7 @@ import type { MessageId, Say } from './messages.ts'
 import { displayNameTrait } from './name-nodes.ts'
 import { newPassword } from './password-node.ts'
 
-/** A name is shown of those who have one to give, be it empty. */
+/** The name field is shown for accounts that can have a name, even if it is empty. */
 export const profileSettings = (
   say: Say,
   { email, displayName }: { email: string; displayName?: string },
@@ -22,7 +22,7 @@ export const passwordSettings = (say: Say): Node[] => [
 
 const QR_SIZE = 256
 
-/** `qr` is a PNG as a data URL, `secret` in Base32; both say the same. */
+/** `qr` is a PNG as a data URL, `secret` is Base32; both encode the same secret. */
 export const totpSetup = (say: Say, { qr, secret }: { qr: string; secret: string }): Node[] => [
   picture('totp', 'totp_qr', { src: qr, size: QR_SIZE }, say(1050005)),
   text('totp', 'totp_secret_key', say(1050006, { secret }), say(1050017)),
@@ -40,13 +40,13 @@ export const totpSet = (say: Say): Node[] => [
 
 export const lookupNone = (say: Say): Node[] => [lookupButton(say, 'regenerate', 1050008)]
 
-/** None that shows them: only their hashes are kept. */
+/** No button to show the codes, because only their hashes are stored. */
 export const lookupSet = (say: Say): Node[] => [
   lookupButton(say, 'regenerate', 1050008),
   lookupButton(say, 'disable', 1050016),
 ]
 
-/** The only time that they are seen, and a button to say that they are written down. */
+/** The codes, which are shown only once, and a button to confirm that they are saved. */
 export const lookupShown = (say: Say, { codes }: { codes: readonly string[] }): Node[] => [
   text(
     'lookup_secret',

@@ -13,7 +13,9 @@ export const socialButtons = (
   providers: readonly AnyProvider[],
 ): Node[] => providers.map((provider) => providerButton(say, 'provider', provider, LABELS[kind]))
 
-/** Connects those not yet connected, and disconnects those without which one can still sign in. */
+/**
+ * Buttons to connect more accounts, and to disconnect those that are not the last sign-in method.
+ */
 export const socialSettings = (
   say: Say,
   { unlinked, removable }: { unlinked: readonly AnyProvider[]; removable: readonly AnyProvider[] },

@@ -1,13 +1,13 @@
 import type { Language, Message } from '../../model/flows.ts'
 
-/** Of a text; enough for every address there is (RFC 5321: 254). */
+/** Maximum length of an inserted text; longer than any address (RFC 5321: 254). */
 const LONGEST = 300
 
-/** Not cut through the middle of a character that takes two units. */
+/** Truncates without splitting a surrogate pair. */
 export const shortened = (text: string): string =>
   text.length > LONGEST ? `${text.slice(0, LONGEST).replace(/[\ud800-\udbff]$/, '')}…` : text
 
-/** A value as it stands in a sentence: of a message its text, of several values all. */
+/** A value for use in a sentence: the text of a message, or all values of a list. */
 export const asText = (value: unknown): string =>
   Array.isArray(value) ? value.map(oneAsText).join(', ') : oneAsText(value)
 
@@ -20,7 +20,7 @@ function oneAsText(value: unknown): string {
 const isMessage = (value: unknown): value is Pick<Message, 'text'> =>
   typeof value === 'object' && value !== null && 'text' in value && typeof value.text === 'string'
 
-/** A number of seconds in words; rounded up, so that nobody comes back too early. */
+/** A number of seconds in words, rounded up so that a retry is never too early. */
 export function duration(language: Language, time: unknown): string {
   if (!isNumber(time)) return asText(time)
   const seconds = Math.max(Math.ceil(time), 1)

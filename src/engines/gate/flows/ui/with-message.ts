@@ -1,9 +1,8 @@
 import type { Message, Node } from '../../model/flows.ts'
 
 /**
- * The nodes with a message at the field of that name, such as `traits.email`. Undefined where no
- * such field is filled in by people: beside something hidden nobody would see it, and of several
- * buttons of one name it would be at the wrong one. It belongs above the form then.
+ * Adds a message to the field of that name, such as `traits.email`. Undefined if there is no
+ * visible input of that name; the message then belongs above the form.
  */
 export function withMessage(
   nodes: readonly Node[],

@@ -1,186 +1,184 @@
 /**
- * What is said in English. An id means the same for good, since front ends translate by it: those
- * from 1000000 on inform, from 4000000 on they refuse, and from 5000000 on something broke. 19 and
- * 49 in front mark those that Gatehouse alone has. `{name}` stands for what the context holds
- * under that name.
+ * English texts by message id. Front ends translate by id, so the meaning of an id never changes.
+ * Ids from 1000000 inform, from 4000000 report invalid input, from 5000000 a failure of the server;
+ * those that start with 19 or 49 exist only in Gatehouse. `{name}` is replaced by the context value
+ * of that name.
  */
 export const english = {
   texts: {
     // Signing in.
     1010001: 'Sign in',
     1010002: 'Sign in with {provider}',
-    1010003: 'Please sign in once more, so that we know it is you.',
-    1010004: 'One more step: show in a second way that it is you.',
+    1010003: "Sign in again to confirm that it's you.",
+    1010004: "To finish signing in, confirm that it's you.",
     1010006: 'Code from your authenticator app',
-    1010007: 'One of your recovery codes',
-    1010009: 'Sign in with the code of the app',
-    1010010: 'Sign in with a recovery code',
-    1010014: 'If there is an account with this address, a code is on its way there. Enter it here.',
-    1010015: 'Send me a code by e-mail',
+    1010007: 'Recovery code',
+    1010009: 'Sign in with authenticator app',
+    1010010: 'Sign in with recovery code',
+    1010014:
+      "If an account exists for this email address, we've sent a code to it. Enter the code below.",
+    1010015: 'Email me a sign-in code',
     1010016:
-      'There is an account for {duplicate_identifier} already. Sign in to it, and {provider} is connected.',
+      'An account with {duplicate_identifier} already exists. Sign in to connect {provider} to it.',
     1010022: 'Sign in with password',
     1010023: 'Send a code to {address}',
-    1010025: 'A code is on its way to your address. Enter it here.',
+    1010025: "We've sent a code to your email address. Enter it below.",
 
     // Signing up.
     1040001: 'Create account',
     1040002: 'Sign up with {provider}',
-    1040005: 'A code is on its way to this address. Enter it here to create your account.',
-    1040006: 'Sign up with a code by e-mail',
+    1040005: "We've sent a code to this email address. Enter it below to create your account.",
+    1040006: 'Sign up with an email code',
 
     // Settings.
-    1050001: 'Your changes are saved.',
+    1050001: 'Your changes have been saved.',
     1050002: 'Connect {provider}',
     1050003: 'Disconnect {provider}',
-    1050004: 'Remove the authenticator app',
-    1050005: 'Scan this with your authenticator app',
+    1050004: 'Remove authenticator app',
+    1050005: 'Scan this QR code with your authenticator app',
     1050006: '{secret}',
-    1050007: 'Show the recovery codes',
-    1050008: 'Make new recovery codes',
+    1050007: 'Show recovery codes',
+    1050008: 'Generate recovery codes',
     1050009: '{secret}',
-    1050010: 'Write these recovery codes down: they are shown this once. Each works one time.',
-    1050011: 'I have written them down',
-    1050014: 'This code has been used.',
+    1050010: "Save these recovery codes now. They won't be shown again. Each code works once.",
+    1050011: "I've saved my recovery codes",
+    1050014: 'Already used',
     1050015: '{secrets}',
-    1050016: 'Remove the recovery codes',
-    1050017: 'Or type this key into the app',
+    1050016: 'Remove recovery codes',
+    1050017: 'Or enter this setup key in the app',
 
     // Recovery.
-    1060001: 'You are signed in again. Please choose a new password now.',
+    1060001: "You're signed in again. Set a new password now.",
     1060003:
-      'If there is an account with this address, we sent a mail there. Enter its code here, or open the link in the latest mail.',
+      "If an account exists for this email address, we've sent an email to it. Enter the code from the email, or open the link in the most recent email.",
 
-    // What fields and buttons of several forms are called.
+    // Labels of fields and buttons in several forms.
     1070001: 'Password',
     1070002: '{title}',
     1070003: 'Save',
-    1070004: 'E-mail address',
+    1070004: 'Email address',
     1070005: 'Submit',
-    1070006: 'Code that the app shows',
-    1070007: 'E-mail address',
-    1070008: 'Send another code',
+    1070006: 'Code from your authenticator app',
+    1070007: 'Email address',
+    1070008: 'Resend code',
     1070009: 'Continue',
-    1070010: 'Code from the e-mail',
-    1070011: 'Code from the e-mail',
-    1070012: 'Code from the e-mail',
-    1070013: 'Code from the e-mail',
+    1070010: 'Verification code',
+    1070011: 'Verification code',
+    1070012: 'Verification code',
+    1070013: 'Verification code',
 
     // Verification.
-    1080002: 'Thank you, your address is confirmed.',
+    1080002: 'Your email address is verified.',
     1080003:
-      'If this address still has to be confirmed, we sent a mail there. Enter its code here, or open the link in the latest mail.',
+      "If this email address still needs to be verified, we've sent an email to it. Enter the code from the email, or open the link in the most recent email.",
 
-    1900001: 'Sign in, and {provider} is connected to your account.',
-    1900003: '{provider} has not told us your e-mail address. Enter it, and you are done.',
+    1900001: 'Sign in to connect {provider} to your account.',
+    1900003: "{provider} didn't share your email address. Enter it to finish signing up.",
     1900004: 'Name',
-    1900002:
-      'Your address stays as it is until you enter the code that was sent to {address}. Then it changes.',
+    1900002: "We've sent a code to {address}. Your email address changes when you enter the code.",
 
-    1900005: 'Sign in to confirm {address}.',
+    1900005: 'Sign in to verify {address}.',
     1900006:
-      'Sign in to confirm that this account is yours. Did not create it, or forgot the password? Take over the account: this removes its password and other credentials, and ends all sessions.',
-    1900007: 'Sign in to your account to confirm its new address.',
-    1900008: 'Sign in to confirm',
-    1900009: 'Take over the account',
+      "Sign in to confirm that this account is yours. If you didn't create it or forgot the password, take over the account instead. This removes its password and other credentials, and ends all sessions.",
+    1900007: 'Sign in to verify the new email address of your account.',
+    1900008: 'Sign in to verify',
+    1900009: 'Take over account',
     1900010:
-      'Continue to get back into the account of {address}. All other sessions end, and you can set a new password.',
-    1900011: 'Continue to confirm {address}.',
-    1900012: 'You are signed in as {address}.',
-    1900013: 'Your account is ready. You are signed in as {address}.',
+      'Continue to recover the account of {address}. This ends all other sessions and lets you set a new password.',
+    1900011: 'Continue to verify {address}.',
+    1900012: "You're signed in as {address}.",
+    1900013: "Your account is ready. You're signed in as {address}.",
 
     // Fields.
-    4000001: 'That did not work: {reason}',
-    4000002: 'Please fill this in: {property}.',
-    4000003: 'Please enter at least {min_length} characters.',
-    4000004: 'This is not written as it is expected here. Please check it.',
-    4000005: 'Please choose another password: {reason}',
-    4000006: 'The address or the password is not right. Please check both and try again.',
-    4000007: 'There is an account with this address already. Sign in to it, or recover it.',
-    4000008: 'This code is not right. Please enter the one that the app shows now.',
-    4000010: 'This address is not confirmed yet. Please confirm it with the code from our mail.',
-    4000011: 'No authenticator app is set up for this account. Please choose another way.',
-    4000012: 'This recovery code has been used before. Please take another one.',
-    4000014: 'There are no recovery codes for this account. Please choose another way.',
-    4000016: 'This recovery code is not right. Please check it, or take another one.',
-    4000017: 'Please enter at most {max_length} characters.',
-    4000026: 'This cannot be read. Please enter it again.',
+    4000001: 'Invalid input: {reason}',
+    4000002: '{property} is required.',
+    4000003: 'Enter at least {min_length} characters.',
+    4000004: 'The format is invalid. Check what you entered.',
+    4000005: "This password can't be used: {reason}",
+    4000006: 'Incorrect email address or password. Check both and try again.',
+    4000007: 'An account with this email address already exists. Sign in, or recover your account.',
+    4000008: 'Incorrect code. Enter the code that your authenticator app shows now.',
+    4000010: "Your email address isn't verified yet. Enter the code from our email to verify it.",
+    4000011: 'No authenticator app is set up for this account. Choose another method.',
+    4000012: 'This recovery code has already been used. Use another one.',
+    4000014: 'This account has no recovery codes. Choose another method.',
+    4000016: 'Incorrect recovery code. Check it, or use another one.',
+    4000017: 'Enter no more than {max_length} characters.',
+    4000026: "This value can't be read. Enter it again.",
     4000027:
-      'This sign-in belongs to another account here. Sign in to that one, or disconnect it there first.',
+      'This {provider} account is connected to another user, or your account is connected to a different {provider} account. Disconnect that account first.',
     4000028:
-      'There is an account with this address already. Sign in to it in the way you used before.',
-    4000031: 'This password is too much like your address. Please choose another one.',
-    4000032: 'This password is too short. Please use at least {min_length} characters.',
-    4000033: 'This password is too long. Please use at most {max_length} characters.',
+      'An account with this email address already exists. Sign in with the method you used before.',
+    4000031: 'This password is too similar to your email address. Choose another one.',
+    4000032: 'This password is too short. Use at least {min_length} characters.',
+    4000033: 'This password is too long. Use no more than {max_length} characters.',
     4000034:
-      'This password has turned up in stolen data. Please choose another one, here and wherever else you use it.',
-    4000035: 'There is no sign-in by code for this account. Please choose another way.',
-    4000036: 'Your details have changed since the code was sent. Please ask for a new code.',
-    4000037: 'There is no such account. Please check the address, or sign up.',
-    4000039: 'This is the password that you have now. Please choose a new one.',
-    4000040: 'This does not look like an e-mail address. Please check it.',
+      'This password appeared in a data breach. Choose another one, and change it wherever else you use it.',
+    4000035: "You can't sign in to this account with a code. Choose another method.",
+    4000036: 'Your details changed after the code was sent. Request a new code.',
+    4000037: "This account doesn't exist. Check the email address, or sign up.",
+    4000039: 'This is your current password. Choose a new one.',
+    4000040: 'Enter a valid email address.',
 
-    // Whole flows: too old, complete already, or sent without saying what for.
-    4010001: 'Signing in took too long. Please start again.',
-    4010002: 'Please choose how you want to sign in.',
-    4010003: 'Please choose how you want to sign up.',
-    4010004: 'Please choose what you want to change.',
-    4010005: 'Please enter your address, or the code that was sent there.',
-    4010006: 'Please enter your address, or the code that was sent there.',
-    4010007: 'This sign-in is complete. To sign in once more, please start again.',
-    4010008: 'This code is not right, or no longer good. Check it, or ask for another one.',
-    4010011: 'This account is deactivated. Please turn to those who run this service.',
-    4040001: 'Signing up took too long. Please start again.',
-    4040002: 'Your account has been created with this form. Please sign in.',
-    4040003: 'This code is not right, or no longer good. Check it, or ask for another one.',
-    4050001: 'The settings were open for too long. Please open them again.',
-    4060001: 'This recovery is complete. To recover an account once more, please start again.',
-    4060005: 'The recovery took too long. Please start again.',
-    4060006: 'This code is not right, or no longer good. Check it, or ask for another one.',
-    4070002: 'This address has been confirmed. There is nothing left to do here.',
-    4070005: 'Confirming the address took too long. Please start again.',
-    4070006: 'This code is not right, or no longer good. Check it, or ask for another one.',
+    // Whole flows: expired, already complete, or submitted without a method.
+    4010001: 'This sign-in has expired. Start again.',
+    4010002: 'Choose how to sign in.',
+    4010003: 'Choose how to sign up.',
+    4010004: 'Choose what to change.',
+    4010005: 'Enter your email address, or the code we sent to it.',
+    4010006: 'Enter your email address, or the code we sent to it.',
+    4010007: 'This sign-in is already complete. To sign in again, start over.',
+    4010008: 'This code is incorrect or has expired. Check it, or request a new one.',
+    4010011: 'This account is deactivated. Contact support.',
+    4040001: 'This sign-up has expired. Start again.',
+    4040002: 'Your account has already been created. Sign in to use it.',
+    4040003: 'This code is incorrect or has expired. Check it, or request a new one.',
+    4050001: 'This settings page has expired. Open it again.',
+    4060001: 'This recovery is already complete. To recover an account again, start over.',
+    4060005: 'This recovery has expired. Start again.',
+    4060006: 'This code is incorrect or has expired. Check it, or request a new one.',
+    4070002: "This email address is already verified. You don't need to do anything.",
+    4070005: 'This verification has expired. Start again.',
+    4070006: 'This code is incorrect or has expired. Check it, or request a new one.',
 
-    4900001: 'Too many wrong codes. Please start again.',
-    4900002: 'Too many tries. Please try again in {seconds}.',
+    4900001: 'Too many incorrect codes. Start again.',
+    4900002: 'Too many attempts. Try again in {seconds}.',
     4900003:
-      'Signing in with {provider} was refused or cancelled. Try again, or choose another way.',
-    4900004:
-      '{provider} has answered in a way that we cannot use. Try again, or choose another way.',
+      'Sign-in with {provider} was denied or cancelled. Try again, or choose another method.',
+    4900004: '{provider} sent an invalid response. Try again, or choose another method.',
     4900005:
-      'There is an account with this address already. Sign in to it first, then connect the provider in its settings.',
-    4900006: 'Many people have this password, so it is soon guessed. Please choose another one.',
-    4900007: 'Recovery codes cannot be shown again. Please make new ones.',
-    4900009: 'This provider is not offered here. Please choose another way.',
-    4900010: 'Somebody has this address already. Please choose another one.',
+      'An account with this email address already exists. Sign in to it first, then connect {provider} in its settings.',
+    4900006: 'This password is too common. Choose another one.',
+    4900007: "Recovery codes can't be shown again. Generate new ones.",
+    4900009: "This provider isn't available here. Choose another method.",
+    4900010: 'This email address is already in use. Use another one.',
     4900011:
-      'You could not sign in without this. Set a password or connect another account, then remove it.',
-    4900013:
-      'There is no account here for yours at {provider}. Please ask those who run this service to invite you.',
+      "Without this, you couldn't sign in. Set a password or connect another account before you remove it.",
+    4900013: 'No account here matches your {provider} account. Ask an administrator to invite you.',
     4900014: 'Sign in to this account first, then enter the code again.',
-    4900012: 'This link is incomplete. Please copy it from the mail as a whole.',
+    4900012: 'This link is incomplete. Copy the whole link from the email.',
 
-    5000001: 'Something went wrong on our side. Please try again in a moment.',
+    5000001: 'Something went wrong on our side. Try again in a moment.',
   },
 
-  /** Fields by their names, as people know them. */
+  /** Display names of fields, in the case that starts a sentence. */
   fields: {
-    identifier: 'e-mail address',
-    email: 'e-mail address',
-    traits: 'e-mail address',
-    'traits.email': 'e-mail address',
-    'traits.display_name': 'name',
-    password: 'password',
-    code: 'code from the e-mail',
-    totp_code: 'code of the app',
-    lookup_secret: 'recovery code',
-    provider: 'provider',
+    identifier: 'Email address',
+    email: 'Email address',
+    traits: 'Email address',
+    'traits.email': 'Email address',
+    'traits.display_name': 'Name',
+    password: 'Password',
+    code: 'Verification code',
+    totp_code: 'Code from your authenticator app',
+    lookup_secret: 'Recovery code',
+    provider: 'Provider',
   },
 }
 
 export type MessageId = keyof typeof english.texts
 
-/** A language that lacks a text, or has one that nobody asks for, does not compile. */
+/** The texts of one language. A missing or unknown id does not compile. */
 export interface Words {
   texts: Record<MessageId, string>
   fields: Record<keyof typeof english.fields, string>

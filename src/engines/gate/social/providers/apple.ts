@@ -8,7 +8,7 @@ const under = (base: string): Addresses => ({
   issuer: base,
 })
 
-/** Answers with a POST from its own page, which Apple demands where a name or e-mail is asked. */
+/** Returns by a POST from Apple's page, which Apple requires for the scopes name and email. */
 export const apple: OpenIdProvider = {
   kind: 'openid',
   addresses: under('https://appleid.apple.com'),
@@ -32,8 +32,8 @@ export const apple: OpenIdProvider = {
 const LONGEST_USER = 4096
 
 /**
- * Sent at the very first sign-in alone, by way of the browser and unsigned: good enough for what
- * somebody is called, and for nothing else. One that cannot be read keeps nobody out.
+ * The name is sent only at the very first sign-in, through the browser and unsigned, so it is used
+ * as a display name and nothing else. An unreadable one is ignored.
  */
 function nameIn(user: string | null): string | undefined {
   if (user === null || user.length > LONGEST_USER) return undefined

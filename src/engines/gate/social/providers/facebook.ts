@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto'
 import { asClaims, emailIn, nameIn, subjectIn } from '../claims.ts'
 import { homeOfApi, type OauthProvider } from '../provider.ts'
 
-/** Without a version in the path, an app gets the oldest that it may still use. */
+/** Without a version in the path, an app gets the oldest version it may still use. */
 export const facebook: OauthProvider = {
   kind: 'oauth',
   addresses: {
@@ -29,7 +29,7 @@ export const facebook: OauthProvider = {
     return {
       subject: subjectIn(user, 'id'),
       email: emailIn(user),
-      // Facebook does not say whether the address was ever confirmed.
+      // Facebook does not state whether the address is verified.
       isEmailVerified: false,
       name: nameIn(user, 'name'),
       locale: undefined,
@@ -37,6 +37,6 @@ export const facebook: OauthProvider = {
   },
 }
 
-/** Shows that the token is used by the app it was given to, not by whoever found it. */
+/** Proves that the caller is the app that the token was issued to. */
 const proof = (secret: string, accessToken: string) =>
   createHmac('sha256', secret).update(accessToken).digest('hex')

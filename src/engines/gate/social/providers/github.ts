@@ -2,7 +2,7 @@ import { asClaims, type Claims, emailIn, isTrue, nameIn, numberedSubjectIn } fro
 import { failed } from '../errors.ts'
 import { type Api, homeOfApi, type OauthProvider } from '../provider.ts'
 
-/** GitHub, and GitHub Enterprise Server under a base of its own. */
+/** GitHub, and GitHub Enterprise Server with a base URL. */
 export const github: OauthProvider = {
   kind: 'oauth',
   addresses: {
@@ -25,7 +25,7 @@ export const github: OauthProvider = {
     const user = asClaims(await api.get(api.userinfo), 'the user')
     const primary = await primaryEmail(api)
     return {
-      // Login names can be given up and taken by somebody else.
+      // Login names can be released and taken by another user.
       subject: numberedSubjectIn(user, 'id'),
       email: primary && emailIn(primary),
       isEmailVerified: primary !== undefined && isTrue(primary.verified),
@@ -35,13 +35,13 @@ export const github: OauthProvider = {
   },
 }
 
-/** For operators, whose language is kept: GitHub knows none, and speaks English itself. */
+/** For operators, whose locale is stored. GitHub does not provide one, so it is English. */
 export const githubTenant: OauthProvider = {
   ...github,
   person: async (api) => ({ ...(await github.person(api)), locale: 'en' }),
 }
 
-/** The `email` of the user is what they show in public, and says nothing of who reads it. */
+/** The user's `email` is the public one and may be unverified, so the list of addresses is read. */
 async function primaryEmail(api: Api): Promise<Claims | undefined> {
   if (api.scopes && !api.scopes.some((scope) => scope === 'user:email' || scope === 'user')) {
     return undefined

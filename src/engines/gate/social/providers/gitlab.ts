@@ -9,7 +9,7 @@ const under = (base: string): Addresses => ({
   issuer: base,
 })
 
-/** GitLab, there or on one's own server. The ID token has no name, so userinfo is asked. */
+/** GitLab, hosted or self-managed. The ID token has no name, so userinfo is called. */
 export const gitlab: OpenIdProvider = {
   kind: 'openid',
   addresses: under('https://gitlab.com'),

@@ -20,7 +20,7 @@ export const google: OpenIdProvider = {
   nonce: true,
   clientAuth: 'post',
   home: homeOfIssuer,
-  /** Older ID tokens name it without the scheme, and both are documented. */
+  /** Older ID tokens omit the scheme; both forms are documented. */
   acceptsIssuer: (issuer, addresses) =>
     issuer === addresses.issuer || `https://${issuer}` === addresses.issuer,
   person: (claims) => ({
@@ -32,5 +32,5 @@ export const google: OpenIdProvider = {
   }),
 }
 
-/** For operators, by an application of its own. */
+/** For operators, with a separate OAuth client. */
 export const googleTenant: OpenIdProvider = google

@@ -12,7 +12,7 @@ import { slack } from './slack.ts'
 import { spotify } from './spotify.ts'
 import { twitch } from './twitch.ts'
 
-/** Everything that tells one provider from another. */
+/** The differences between the providers. */
 export const providers: Readonly<Record<AnyProvider, Provider>> = {
   github,
   google,

@@ -1,7 +1,7 @@
 import { type Claims, emailIn, isTrue, localeIn, nameIn, subjectIn } from '../claims.ts'
 import { homeOfIssuer, type OpenIdProvider } from '../provider.ts'
 
-/** Repeats no nonce, and refuses a verifier from clients that have a secret. */
+/** Repeats no nonce, and rejects a PKCE verifier from clients with a secret. */
 export const linkedin: OpenIdProvider = {
   kind: 'openid',
   addresses: {
@@ -23,7 +23,7 @@ export const linkedin: OpenIdProvider = {
   nonce: false,
   clientAuth: 'post',
   home: homeOfIssuer,
-  /** Its issuer used to have no path, and not everything of theirs has moved on. */
+  /** The issuer used to have no path, and some endpoints still use the old one. */
   acceptsIssuer: (issuer, addresses) =>
     issuer === addresses.issuer || `${issuer}/oauth` === addresses.issuer,
   person: (claims) => ({

@@ -2,14 +2,17 @@ import { type Claims, checkedSubject, emailIn, nameIn, textIn } from '../claims.
 import { failed } from '../errors.ts'
 import type { Addresses, OpenIdProvider } from '../provider.ts'
 
-/** The directory that all personal accounts are in. */
+/** The directory of all personal accounts. */
 const CONSUMERS = '9188040d-6c67-4c5b-b112-36a304b66dad'
 const ID = '[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}'
 const WHOLE_ID = new RegExp(`^${ID}$`)
 const ISSUER = new RegExp(`^(.+)/(${ID})/v2\\.0$`)
 const DIRECTORY = /\/([^/?]+)\/oauth2\/v2\.0\/authorize(?:\?|$)/
 
-/** `https://login.microsoftonline.com/<directory>`; the issuer is what all directories share. */
+/**
+ * `https://login.microsoftonline.com/<directory>`; the issuer is the part that all directories
+ * share.
+ */
 function under(base: string): Addresses {
   const isBare = new URL(base).pathname === '/'
   const directory = isBare ? `${base}/common` : base
@@ -22,9 +25,9 @@ function under(base: string): Addresses {
 }
 
 /**
- * Microsoft accounts, and those of organisations (Entra ID). Each directory has an issuer of its
- * own and all share the keys, so it is the directory in the address of the authorization
- * endpoint that says who may come: `common`, `organizations`, `consumers` or one alone.
+ * Microsoft accounts and those of organizations (Entra ID). Each directory has its own issuer, and
+ * all share the keys, so the directory in the authorization URL decides who may sign in: `common`,
+ * `organizations`, `consumers` or a single one.
  */
 export const microsoft: OpenIdProvider = {
   kind: 'openid',
@@ -46,7 +49,7 @@ export const microsoft: OpenIdProvider = {
       failed('tid is not the directory that issued the ID token')
     }
     return {
-      // `sub` differs from one client to the next, and names such as `upn` can be given away.
+      // `sub` differs between clients, and names such as `upn` can be reassigned.
       subject: checkedSubject(`${directory}:${idIn(claims, 'oid')}`),
       email: emailIn(claims),
       isEmailVerified: isEmailVerified(claims, directory),
@@ -68,8 +71,8 @@ const idIn = (claims: Claims, name: string): string => {
 }
 
 /**
- * Whoever runs a directory can write any address into `email`, so it counts only where Microsoft
- * says that the owner of its domain was asked, or where the person had to prove it.
+ * The administrator of a directory can write any address into `email`, so it counts only if
+ * Microsoft states that the domain's owner confirmed it, or that the user had to prove it.
  */
 function isEmailVerified(claims: Claims, directory: string): boolean {
   const email = emailIn(claims)?.toLowerCase()

@@ -8,7 +8,7 @@ const under = (base: string): Addresses => ({
   issuer: base,
 })
 
-/** The ID token has everything; errors come with status 200 and `ok: false`. */
+/** The ID token contains everything. Errors have status 200 and `ok: false`. */
 export const slack: OpenIdProvider = {
   kind: 'openid',
   addresses: under('https://slack.com'),
@@ -20,12 +20,12 @@ export const slack: OpenIdProvider = {
   home: homeOfIssuer,
   acceptsIssuer: issuedByItself,
   person(claims) {
-    // Users are numbered within their workspace.
+    // User ids are unique within their workspace.
     const workspace = subjectIn(claims, 'https://slack.com/team_id')
     return {
       subject: checkedSubject(`${workspace}:${subjectIn(claims, 'sub')}`),
       email: emailIn(claims),
-      // Whoever runs the workspace may give its members any address.
+      // The administrators of a workspace can assign any address to its members.
       isEmailVerified: false,
       name: nameIn(claims, 'name', 'given_name'),
       locale: localeIn(claims),

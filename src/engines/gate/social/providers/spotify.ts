@@ -24,7 +24,7 @@ export const spotify: OauthProvider = {
     return {
       subject: subjectOf(user),
       email: emailIn(user),
-      // Spotify says of its addresses that nobody has checked them.
+      // Spotify states that its addresses are not verified.
       isEmailVerified: false,
       name: nameIn(user, 'display_name'),
       locale: undefined,
@@ -33,8 +33,8 @@ export const spotify: OauthProvider = {
 }
 
 /**
- * `id` is a name that people once chose, and can change. It is told apart from the number, so
- * that nobody comes by another's account through the name they bear.
+ * `id` is a name that users can change. It is distinguished from a numeric id, so that no user can
+ * take over another's account by choosing its id as a name.
  */
 const subjectOf = (user: Claims): string =>
   user.account_id ? subjectIn(user, 'account_id') : checkedSubject(`name:${subjectIn(user, 'id')}`)

@@ -1,7 +1,7 @@
 import { emailIn, isTrue, nameIn, subjectIn } from '../claims.ts'
 import { homeOfIssuer, issuedByItself, type OpenIdProvider } from '../provider.ts'
 
-/** Puts next to nothing into an ID token unless it is asked for by name. */
+/** Twitch includes only claims that are requested by name. */
 const CLAIMS = { email: null, email_verified: null, preferred_username: null }
 
 export const twitch: OpenIdProvider = {

@@ -80,7 +80,7 @@ describe('a message', () => {
     expect(inEnglish(4000006)).toStrictEqual({
       id: 4000006,
       type: 'error',
-      text: 'The address or the password is not right. Please check both and try again.',
+      text: 'Incorrect email address or password. Check both and try again.',
     })
   })
 
@@ -93,8 +93,8 @@ describe('a message', () => {
   })
 
   test('about a wrong password or address names neither of them alone', () => {
-    expect(inEnglish(4000006).text).toContain('address or the password')
-    expect(inGerman(4000006).text).toContain('Adresse oder das Passwort')
+    expect(inEnglish(4000006).text).toContain('email address or password')
+    expect(inGerman(4000006).text).toContain('E-Mail-Adresse oder Passwort')
   })
 
   test.each([1010014, 1060003, 1080003] as const)(
@@ -114,13 +114,13 @@ describe('a message', () => {
   })
 
   test.each([
-    ['password', 'password', 'Passwort'],
-    ['traits.email', 'e-mail address', 'E-Mail-Adresse'],
+    ['password', 'Password', 'Passwort'],
+    ['traits.email', 'Email address', 'E-Mail-Adresse'],
     ['traits.nickname', 'traits.nickname', 'traits.nickname'],
     ['constructor', 'constructor', 'constructor'],
   ])('calls the missing field %s what people call it', (property, name, nameInGerman) => {
-    expect(inEnglish(4000002, { property }).text).toBe(`Please fill this in: ${name}.`)
-    expect(inGerman(4000002, { property }).text).toBe(`Bitte ausfüllen: ${nameInGerman}.`)
+    expect(inEnglish(4000002, { property }).text).toBe(`${name} is required.`)
+    expect(inGerman(4000002, { property }).text).toBe(`${nameInGerman} fehlt.`)
     expect(inEnglish(4000002, { property }).context).toEqual({ property })
   })
 
@@ -134,7 +134,7 @@ describe('a message', () => {
     [900, '15 minutes', '15 Minuten'],
   ])('puts a wait of %d s into words, rounded up', (seconds, words, wordsInGerman) => {
     expect(inEnglish(4900002, { seconds }).text).toContain(`again in ${words}.`)
-    expect(inGerman(4900002, { seconds }).text).toContain(`in ${wordsInGerman} noch`)
+    expect(inGerman(4900002, { seconds }).text).toContain(`in ${wordsInGerman} erneut`)
   })
 
   test.each([undefined, null, Number.NaN, Number.POSITIVE_INFINITY, {}, () => 1])(
@@ -154,7 +154,7 @@ describe('what strangers wrote into a context', () => {
 
   test('is not filled in again', () => {
     const context = { duplicate_identifier: '{provider}', provider: 'GitHub' }
-    expect(inEnglish(1010016, context).text).toContain('account for {provider} already')
+    expect(inEnglish(1010016, context).text).toContain('account with {provider} already')
   })
 
   test('is cut off after 300 characters, in the text and beside it', () => {

@@ -5,7 +5,7 @@ import type { Node } from '../../../../../src/engines/gate/model/flows.ts'
 const say = ui.createSay('en')
 
 test('signing in by password, written out', () => {
-  const title = { title: 'E-mail address', name: 'traits.email' }
+  const title = { title: 'Email address', name: 'traits.email' }
   expect([
     ui.csrfNode('a-token'),
     ui.identifierNode(say),
@@ -38,7 +38,7 @@ test('signing in by password, written out', () => {
         node_type: 'input',
       },
       messages: [],
-      meta: { label: { id: 1070002, text: 'E-mail address', type: 'info', context: title } },
+      meta: { label: { id: 1070002, text: 'Email address', type: 'info', context: title } },
     },
     {
       type: 'input',
@@ -88,7 +88,7 @@ test('a code for recovery, written out', () => {
         node_type: 'input',
       },
       messages: [],
-      meta: { label: { id: 1070010, text: 'Code from the e-mail', type: 'info' } },
+      meta: { label: { id: 1070010, text: 'Verification code', type: 'info' } },
     },
     {
       type: 'input',
@@ -127,7 +127,7 @@ test('a code for recovery, written out', () => {
         node_type: 'input',
       },
       messages: [],
-      meta: { label: { id: 1070008, text: 'Send another code', type: 'info' } },
+      meta: { label: { id: 1070008, text: 'Resend code', type: 'info' } },
     },
   ])
 })
@@ -151,7 +151,9 @@ test('setting up an app, written out', () => {
       node_type: 'img',
     },
     messages: [],
-    meta: { label: { id: 1050005, text: 'Scan this with your authenticator app', type: 'info' } },
+    meta: {
+      label: { id: 1050005, text: 'Scan this QR code with your authenticator app', type: 'info' },
+    },
   })
   expect(key).toStrictEqual({
     type: 'text',
@@ -170,7 +172,7 @@ test('setting up an app, written out', () => {
       node_type: 'text',
     },
     messages: [],
-    meta: { label: { id: 1050017, text: 'Or type this key into the app', type: 'info' } },
+    meta: { label: { id: 1050017, text: 'Or enter this setup key in the app', type: 'info' } },
   })
   expect(code?.attributes).toStrictEqual({
     name: 'totp_code',

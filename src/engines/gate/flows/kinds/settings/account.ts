@@ -16,7 +16,7 @@ import type { Outcome } from '../kind.ts'
 import type { Verifying } from '../verification.ts'
 import type { Changes, Wish } from './change.ts'
 
-/** Who somebody is, and the password. */
+/** Settings of the profile and the password. */
 export function createAccountSettings(parts: {
   people: People
   credentials: Credentials
@@ -31,7 +31,9 @@ export function createAccountSettings(parts: {
   const { people, credentials, setPassword, hashing } = parts
   const { throttle, verifying, notify, changes, password: policy } = parts
 
-  /** A new address takes the place of the old one once the code from there came back. */
+  /**
+   * Changes the profile. A new address replaces the old one once the code sent to it was entered.
+   */
   async function changeProfile(wish: Wish): Promise<Outcome> {
     const wanted = traitsIn(wish.input, wish.flow)
     if (wanted.email !== wish.session.email) await requireLeaveToWrite(wish)
@@ -43,7 +45,7 @@ export function createAccountSettings(parts: {
         address: wanted.email,
         client: wish.client,
       })
-      // Where the account is so far: its owner may know nothing of it.
+      // Sent to the current address, whose owner may not know of the change.
       notify(flow, person, (letters, about) =>
         letters.emailChangeNotice({ ...about, newAddress: wanted.email }),
       )
@@ -51,7 +53,7 @@ export function createAccountSettings(parts: {
     })
   }
 
-  /** Each change writes to an address that may be anybody's. */
+  /** Limits address changes, because each sends a mail to an address that may belong to anyone. */
   async function requireLeaveToWrite(wish: Wish) {
     const { tenant_id: tenantId, identity_id: id } = wish.session
     await changes.requireFresh(wish)
@@ -64,7 +66,8 @@ export function createAccountSettings(parts: {
     await changes.requireFresh(wish)
     const password = input.required('password')
     requireGoodPassword(password, email, policy.minLength)
-    // To be told that it is the same as before is as good as a guess that was right.
+    // Learning that a new password equals the current one is as good as a correct guess, so it is
+    // throttled like one.
     const guess = { tenantId, purpose: 'password change', identifier: id } as const
     const hash = await throttle.guarded(guess, client, async () => {
       const asker = askerOf({ tenantId }, client)

@@ -15,7 +15,7 @@ import type { Submission } from '../../submission.ts'
 import type { Throttle } from '../../throttle.ts'
 import type { Method, Outcome } from '../kind.ts'
 
-/** A form about an account, sent in a session of its owner. */
+/** A form submitted in a session of the account's owner. */
 export interface Wish {
   flow: FlowRow
   input: Submission
@@ -23,7 +23,7 @@ export interface Wish {
   session: SessionWithIdentity
 }
 
-/** What is changed, as things stand within the commit. */
+/** The data to change, as of the current commit. */
 export interface Scene {
   flow: FlowRow
   person: IdentityRow
@@ -33,8 +33,8 @@ export interface Scene {
 export type Changes = ReturnType<typeof createChanges>
 
 /**
- * How changes of an account are carried out: each within one commit, and in a session that holds. Each
- * counts for the client's address: a stranger who has signed up has a session as well.
+ * Carries out account changes, each within one commit and a valid session. Each counts against the
+ * limit of the client's address, because a stranger who has signed up has a session as well.
  */
 export function createChanges(parts: {
   db: Db
@@ -48,7 +48,7 @@ export function createChanges(parts: {
 }) {
   const { db, audit, people, sessions, access, keeper, throttle, hostedUrl } = parts
 
-  /** Ends the flow; a page goes on with a new one. What it returns is still to be done. */
+  /** Completes the flow; a page continues with a new one. `carryOut` returns what is left to do. */
   async function change(
     wish: Wish,
     method: Method,
@@ -69,7 +69,7 @@ export function createChanges(parts: {
     })
   }
 
-  /** A step on the way: the flow stays as it is but for what is returned. */
+  /** An intermediate step that keeps the flow open. */
   async function step(wish: Wish, carryOut: (scene: Scene) => FlowRow): Promise<Outcome> {
     throttle.counted(wish.client)
     return db.commitFor(wish.flow.tenantId, () => ({
@@ -78,7 +78,7 @@ export function createChanges(parts: {
     }))
   }
 
-  /** Looked at again where it counts: between the form and here the session may have ended. */
+  /** Checked again within the commit, because the session may have ended in the meantime. */
   function sceneOf({ flow: { id }, session: { tenant_id: tenantId, id: sessionId } }: Wish): Scene {
     const flow = keeper.open(id)
     const session = sessions.alive(tenantId, sessionId)
@@ -86,7 +86,7 @@ export function createChanges(parts: {
     return { flow, session, person: people.existing(tenantId, session.identity_id) }
   }
 
-  /** Says what was done before it asks for more. */
+  /** Reports the change before the next one is requested. */
   function another(flow: FlowRow, continueWith: ContinueWith[] = []): FlowRow {
     const sent = continueWith.find((one) => one.action === 'show_verification_ui')
     const asked = sent && {

@@ -15,7 +15,7 @@ import { aboutProvider, type Say, socialSettings } from '../../ui/index.ts'
 import { type Outcome, providerIn } from '../kind.ts'
 import type { Changes, Wish } from './change.ts'
 
-/** Accounts elsewhere that somebody signs in with. */
+/** Settings of connected social accounts. */
 export function createConnectionSettings(parts: {
   store: Store
   clock: Clock
@@ -55,9 +55,9 @@ export function createConnectionSettings(parts: {
   }
 
   /**
-   * The second half, where a program began it: the browser that was at the provider has brought a
-   * code, and only whoever that browser belongs to has the session besides. Else anybody could send
-   * others to the provider, and have their account connected.
+   * Completes a connection that a program started: the browser that was at the provider brought a
+   * code, and only its owner also has the session. Without this check, anyone could send others to
+   * the provider and have their social account connected.
    */
   const finish = (wish: Wish, code: string): Promise<Outcome> =>
     changes.change(wish, 'oidc', ({ flow, person }) => {
@@ -82,7 +82,7 @@ export function createConnectionSettings(parts: {
     })
   }
 
-  /** Whether somebody could still sign in without the account at one provider. */
+  /** Whether the identity could still sign in without its account at a provider. */
   function hasOtherWay(person: IdentityRow, without: AnyProvider): boolean {
     if (credentials.passwordOf(person) !== undefined || offers.byCode(person)) return true
     const offered = offers.providers(person)

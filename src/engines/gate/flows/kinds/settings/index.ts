@@ -25,7 +25,7 @@ type Parts = { people: People; access: SessionAccess; offers: Offers } & Paramet
     'changes'
   >
 
-/** What people change about their own account: contract/gate, self-service flows. */
+/** Account settings: contract/gate, self-service flows. */
 export function createSettingsKind(parts: Parts): Kind {
   const { people, access, offers } = parts
   const changes = createChanges(parts)

@@ -15,7 +15,7 @@ import { lookupNone, lookupSet, lookupShown, type Say, totpSet, totpSetup } from
 import type { Outcome } from '../kind.ts'
 import type { Changes, Wish } from './change.ts'
 
-/** The authenticator of somebody, and the recovery codes for when it is lost. */
+/** Settings of the authenticator app and the recovery codes. */
 export function createSecondFactorSettings(parts: {
   clock: Clock
   tenants: Tenants
@@ -43,7 +43,10 @@ export function createSecondFactorSettings(parts: {
     return { secret, qr: qrCode(totpUri({ secret, issuer, account: email })) }
   }
 
-  /** The code shows that the authenticator has the secret; the session is one of both factors then. */
+  /**
+   * Sets up an authenticator app. The code proves that the app has the secret, so the session then
+   * has two factors.
+   */
   async function setUpTotp(wish: Wish): Promise<Outcome> {
     const code = wish.input.required('totp_code')
     return changes.change(wish, 'totp', ({ flow, person, session }) => {
@@ -85,7 +88,10 @@ export function createSecondFactorSettings(parts: {
     throw complain(input.isSet('lookup_secret_reveal') ? 4900007 : 4010004)
   }
 
-  /** They count once somebody has said that they are written down; the ones before do until then. */
+  /**
+   * Shows new recovery codes. They replace the previous ones once the user confirms having saved
+   * them.
+   */
   const showNewCodes = (wish: Wish): Promise<Outcome> =>
     changes.step(wish, ({ flow }) => {
       const internalParts = { ...keeper.internalOf(flow), recoveryCodes: newRecoveryCodes() }
