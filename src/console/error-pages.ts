@@ -42,7 +42,10 @@ const isPage = (path: string): boolean => /^\/(console|setup)(\/|$)/.test(path)
 const isStream = (path: string): boolean => path.startsWith('/console/live/')
 
 /** To whoever is at a page nothing is said of keys, routes and methods: they pressed a button. */
-function sentenceOn({ method }: Request, { kind, message, retryAfterMs = 0 }: Failure): string {
+function sentenceOn(
+  { method }: Request,
+  { kind, message, rule, retryAfterMs = 0 }: Failure,
+): string {
   switch (kind) {
     case 'unauthenticated':
       return 'The session has ended, and nothing of what you sent was taken. Sign in, then do it again.'
@@ -51,7 +54,7 @@ function sentenceOn({ method }: Request, { kind, message, retryAfterMs = 0 }: Fa
     case 'method_not_allowed':
       return 'There is nothing to be seen at this address. Go on from the console.'
     case 'not_found':
-      return message.startsWith('no such route: ')
+      return rule === 'unknown_route'
         ? `There is ${method === 'GET' ? 'no page' : 'nothing to send to'} at this address.`
         : sentence(message)
     case 'unavailable':

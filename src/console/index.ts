@@ -39,7 +39,7 @@ export function createConsole({
       '/assets/:file',
       ({ params, set }) => {
         const asset = ASSETS[params.file]
-        if (!asset || !Object.hasOwn(ASSETS, params.file)) throw notFound('no such file')
+        if (!asset || !Object.hasOwn(ASSETS, params.file)) throw notFound('file not found')
         set.headers['content-type'] = asset.type
         set.headers['cache-control'] = ASSET_CACHE
         return asset.text

@@ -261,7 +261,7 @@ describe('the spend cap', () => {
     await using app = await world()
     const { status, body } = await app.post('/console/usage/cap', { spend_cap: typed })
     expect(status).toBe(422)
-    expect(body).toContain('Expected an amount like 20 or 20.50')
+    expect(body).toContain('Must be an amount such as 20 or 20.50')
     expect(body).toContain('aria-invalid="true"')
     expect(fieldIn(body)).toBe(typed)
     expect(body).not.toContain('<script>alert')

@@ -35,7 +35,7 @@ export function createAdmins(parts: {
   const give = (actor: Actor, chosen: Chosen): Promise<void> =>
     db.commit(() => {
       if (existing(chosen.id).state !== 'active')
-        throw conflict('their account is deactivated; nobody could use the right')
+        throw conflict('the account of this operator is deactivated. Reactivate it first')
       if (!store.isAdmin(chosen.id)) add(actor, grantees.secured(actor, chosen))
     })
 
@@ -59,7 +59,7 @@ export function createAdmins(parts: {
     db.commit(() => {
       existing(id)
       if (actor.kind === 'operator' && actor.id === id)
-        throw conflict('this is your own account; somebody else has to deactivate it')
+        throw conflict('you cannot deactivate your own account. Ask another admin')
       refuseLast(id)
       store.removeSignInLinks(id)
       for (const { tenantId } of store.membershipsOf(id)) withdrawInvitations(actor, tenantId, id)
@@ -83,7 +83,9 @@ export function createAdmins(parts: {
 
   function refuseLast(id: string) {
     if (isLast(id))
-      throw conflict('nobody else runs the installation; give somebody else the right first')
+      throw conflict(
+        'this is the only admin of the installation. Make another operator an admin first',
+      )
   }
 
   /** Who is deactivated cannot run anything. */

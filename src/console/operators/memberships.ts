@@ -58,7 +58,7 @@ export function createMemberships(parts: {
 
   function giveUpOwnership(actor: Actor, tenantId: string, operatorId: string) {
     if (!store.hasOtherOwner(tenantId, operatorId))
-      throw conflict('this is the only owner who can sign in; make somebody else an owner first')
+      throw conflict('this is the only owner who can sign in. Add another owner first')
     withdrawInvitations(actor, tenantId, operatorId)
   }
 

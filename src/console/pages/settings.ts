@@ -49,7 +49,7 @@ export function settingsPages(parts: {
     fields: Fields,
   ): Promise<Response> {
     const { actor, tenant } = visit
-    if (tenant.role !== 'owner') throw forbidden('only owners rename a tenant')
+    if (tenant.role !== 'owner') throw forbidden('only owners can rename a tenant')
     const name = typed(fields, 'name')
     const { errors } = await submitted(() => tenants.change(actor, tenant.tenantId, { name }), {
       name: 'name',

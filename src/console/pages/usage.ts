@@ -55,7 +55,7 @@ export function usagePages(parts: {
     requireMetered(visit)
     const { errors } = await submitted(
       () => tenants.change(visit.actor, visit.tenant.tenantId, { spendCapCents: centsIn(amount) }),
-      { 'spend cap': 'spend_cap' },
+      { spend_cap_cents: 'spend_cap' },
     )
     return errors ? show(visit, { typed: amount, errors }) : frames.go('/console/usage?done=capped')
   }
@@ -101,6 +101,9 @@ const AMOUNT = /^(\d{1,13})(?:[.,](\d{1,2}))?$/
 function centsIn(amount: string): number {
   const [, whole, rest = ''] = AMOUNT.exec(amount) ?? []
   if (whole === undefined)
-    throw invalid('spend cap: expected an amount like 20 or 20.50, with no sign and no currency')
+    throw invalid('must be an amount such as 20 or 20.50, without a sign or a currency', {
+      field: 'spend_cap_cents',
+      rule: 'format',
+    })
   return Number(whole) * 100 + Number(rest.padEnd(2, '0'))
 }

@@ -119,11 +119,11 @@ describe('a new tenant', () => {
   })
 
   test.each([
-    [{ name: '', plan: 'free' }, 'Expected at least one visible character.'],
-    [{ name: 'a\nb', plan: 'free' }, 'Expected one line'],
-    [{ name: 'x'.repeat(201), plan: 'free' }, 'At most 200 characters.'],
-    [{ name: 'Kept', plan: 'gold' }, 'Choose one of free, metered, unlimited.'],
-    [{}, 'Choose one of'],
+    [{ name: '', plan: 'free' }, 'Must have at least one visible character.'],
+    [{ name: 'a\nb', plan: 'free' }, 'Must be one line'],
+    [{ name: 'x'.repeat(201), plan: 'free' }, 'Must have at most 200 characters.'],
+    [{ name: 'Kept', plan: 'gold' }, 'Must be one of free, metered, unlimited.'],
+    [{}, 'Must be one of'],
   ])(
     'is not made of what is wrong (%#): the form comes back with what was typed',
     async (fields, words) => {
@@ -189,7 +189,7 @@ describe('the page of a tenant', () => {
       const fields = { name: 'Typed', plan: 'metered', spend_cap_cents: cap }
       const answer = await world.send(`${PATH}/${id}/change`, fields)
       expect(answer.status).toBe(422)
-      expect(textOf(answer)).toContain('Expected whole cents')
+      expect(textOf(answer)).toContain('Must be a whole number of cents')
       expect(answer.body).toContain('value="Typed"')
       expect(answer.body).toContain(`value="${cap}"`)
       expect(tenantOf(id)).toMatchObject({ name: 'Capped', spend_cap_cents: null })

@@ -133,7 +133,12 @@ export function tenantPages(parts: {
   async function suspend({ actor }: Visit, id: string, body: Fields): Promise<Response> {
     const reason =
       SUSPEND_REASONS.find((one) => one === typed(body, 'reason')) ??
-      fail(invalid(`reason: choose one of ${SUSPEND_REASONS.join(', ')}`))
+      fail(
+        invalid(`must be one of ${SUSPEND_REASONS.join(', ')}`, {
+          field: 'reason',
+          rule: 'choice',
+        }),
+      )
     await tenants.suspend(actor, tenants.find(id).id, reason)
     return frames.go(`${PATH}/${id}?done=suspended`)
   }
@@ -170,11 +175,11 @@ interface Returned {
 const fieldsIn = (body: unknown): Fields => (body ?? {}) as Fields
 
 /** What the service calls a field, and the form. */
-const FIELDS = { name: 'name', plan: 'plan', 'spend cap': 'spend_cap_cents' }
+const FIELDS = { name: 'name', plan: 'plan', spend_cap_cents: 'spend_cap_cents' }
 
 const planIn = (body: Fields, name: string): Plan =>
   PLANS.find((plan) => plan === typed(body, name)) ??
-  fail(invalid(`plan: choose one of ${PLANS.join(', ')}`))
+  fail(invalid(`must be one of ${PLANS.join(', ')}`, { field: 'plan', rule: 'choice' }))
 
 /** Only what is another than before, so that the audit log tells no more than that. */
 function changeIn(body: Fields, before: Tenant): TenantChange {
@@ -190,7 +195,10 @@ function capIn(body: Fields): number | null {
   const cap = typed(body, 'spend_cap_cents')
   if (cap === '') return null
   if (!/^\d{1,12}$/.test(cap))
-    throw invalid('spend cap: expected whole cents, or nothing for the default cap')
+    throw invalid('must be a whole number of cents, or empty for the default cap', {
+      field: 'spend_cap_cents',
+      rule: 'range',
+    })
   return Number(cap)
 }
 

@@ -178,7 +178,8 @@ export const form = () =>
           { name: 'url', message: 'Address: http is not allowed for live data. Use https.' },
           {
             name: 'schedule',
-            message: 'Schedule: day of month and day of week are both set. Put * in one of them.',
+            message:
+              'Schedule must not restrict both day of month and day of week; put * in one of them.',
           },
         ]}
         buttons={
@@ -213,7 +214,7 @@ export const form = () =>
             value="0 6 1 * 1"
             isMono
             isRequired
-            error="Schedule: day of month and day of week are both set. Put * in one of them."
+            error="Schedule must not restrict both day of month and day of week; put * in one of them."
             help="Five fields: minute, hour, day, month, weekday."
           />
           <Select

@@ -30,7 +30,7 @@ export function providerPage({ frames, gate, config }: GateParts) {
   const { signInMethods, callbackUrl } = gate
 
   const existing = ({ params }: Visit): ProviderName =>
-    PROVIDERS.find((one) => one === params.id) ?? fail(notFound('no such provider'))
+    PROVIDERS.find((one) => one === params.id) ?? fail(notFound('provider not found'))
 
   function show(visit: Visit): Response {
     const { request, visitor, caller, mayChange, query } = visit
