@@ -27,9 +27,10 @@ export function archiveSource(io: Io, name: string): () => Readable {
 /** Refuses directories and files that are not gzip. Pipes are not read, since their bytes would be lost. */
 function refuseOther(path: string) {
   const entry = statSync(path)
-  if (entry.isDirectory()) throw invalid(`${path} is a directory. Name the archive in it`)
+  if (entry.isDirectory())
+    throw invalid(`${path} is a directory. Name the archive in it`, { rule: 'format' })
   if (entry.isFile() && !beginningOf(path).equals(GZIP))
-    throw invalid(`${path} is not a backup, which is a .tar.gz archive`)
+    throw invalid(`${path} is not a backup. A backup is a .tar.gz archive`, { rule: 'format' })
 }
 
 function beginningOf(path: string): Buffer {

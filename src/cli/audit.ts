@@ -132,7 +132,7 @@ function filterIn(options: Options): AuditFilter {
   const text = (name: string) => options[name] as string | undefined
   const [since, until] = [timeIn('since', options.since), timeIn('until', options.until)]
   if (since !== undefined && until !== undefined && until <= since)
-    throw new UsageError('--until: expected a time after --since')
+    throw new UsageError('--until: must be after --since')
   return {
     tenantId: text('tenant'),
     action: text('action'),
@@ -156,7 +156,7 @@ function limitIn(value: Options[string]): number {
   if (value === undefined) return DEFAULT_LIMIT
   const limit = /^\d{1,6}$/.test(`${value}`) ? Number(value) : 0
   if (limit < 1 || limit > MOST)
-    throw new UsageError(`--limit: expected a whole number from 1 to ${MOST}`)
+    throw new UsageError(`--limit: must be a whole number from 1 to ${MOST}`)
   return limit
 }
 

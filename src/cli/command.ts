@@ -96,7 +96,7 @@ export function oneOf<const T extends string>(
   value: Invocation['options'][string],
 ): T {
   const word = words.find((candidate) => candidate === value)
-  if (word === undefined) throw new UsageError(`--${option}: expected one of ${words.join(', ')}`)
+  if (word === undefined) throw new UsageError(`--${option}: must be one of ${words.join(', ')}`)
   return word
 }
 

@@ -88,7 +88,7 @@ export const keyRevoke: Command = {
 
 function grace(text: string): number {
   const ms = parseDuration(text)
-  if (ms === undefined) throw new UsageError('--grace: expected a duration such as 90m or 24h')
+  if (ms === undefined) throw new UsageError('--grace: must be a duration such as 90m or 24h')
   return ms
 }
 

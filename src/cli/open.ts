@@ -36,7 +36,9 @@ export function openConfigured({ dataDir, database }: Config): Db {
   } catch (error) {
     if (error instanceof StorageError || isSystemError(error)) throw error
     const where = isReadOnly(dataDir) ? ' (its file system is read-only)' : ''
-    throw new StorageError(`${databaseFile(dataDir)}: ${sentenceOf(error)}${where}`)
+    throw new StorageError(`${databaseFile(dataDir)}: ${sentenceOf(error)}${where}`, {
+      cause: error,
+    })
   }
 }
 

@@ -94,7 +94,7 @@ function unknownCommand(first: string, second: string): string {
   if (hint) return `unknown command ${`${first} ${second}`.trim()}; did you mean ${hint}?`
   const group = names.filter((name) => name.startsWith(`${first} `))
   return group.length > 0
-    ? `${first}: expected one of ${group.join(', ')}`
+    ? `${first}: must be one of ${group.join(', ')}`
     : `unknown command ${first}`
 }
 

@@ -15,6 +15,9 @@ export function targetOf(
   const to = resolve(io.cwd, `${options.to}`)
   const isDirectory = statSync(to, { throwIfNoEntry: false })?.isDirectory()
   if (!isDirectory && `${options.to}`.endsWith('/'))
-    throw notFound(`--to: directory ${to} does not exist. Is it mounted?`)
+    throw notFound(`directory ${to} does not exist. Is it mounted?`, {
+      field: '--to',
+      rule: 'unknown',
+    })
   return isDirectory ? join(to, name) : to
 }

@@ -63,7 +63,7 @@ export const tenantUsage: Command = {
       const [id = ''] = args
       const month = options.month === undefined ? undefined : `${options.month}`
       if (month !== undefined && !isMonth(month))
-        throw new UsageError('--month: expected a month like 2026-01')
+        throw new UsageError('--month: must be a month like 2026-01')
       const { told: _, days, ...totals } = await usage.usageOf(id, month)
       const months = usage.months(id)
       return {
@@ -163,7 +163,7 @@ function changeOf(options: Record<string, unknown>): TenantChange {
 
 function wholeCents(text: string): number {
   if (!/^\d{1,12}$/.test(text))
-    throw new UsageError('--spend-cap-cents: expected a whole number of cents, or none')
+    throw new UsageError('--spend-cap-cents: must be a whole number of cents, or none')
   return Number(text)
 }
 

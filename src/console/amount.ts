@@ -7,6 +7,9 @@ const AMOUNT = /^(\d{1,13})(?:[.,](\d{1,2}))?$/
 export function centsIn(amount: string): number {
   const [, whole, rest = ''] = AMOUNT.exec(amount) ?? []
   if (whole === undefined)
-    throw invalid('spend cap: must be an amount such as 20 or 20.50, without a sign or a currency')
+    throw invalid('must be an amount such as 20 or 20.50, without a sign or a currency', {
+      field: 'spend_cap_cents',
+      rule: 'format',
+    })
   return Number(whole) * 100 + Number(rest.padEnd(2, '0'))
 }

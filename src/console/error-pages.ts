@@ -42,7 +42,10 @@ const isPage = (path: string): boolean => /^\/(console|setup)(\/|$)/.test(path)
 const isStream = (path: string): boolean => path.startsWith('/console/live/')
 
 /** Error text for people, without API keys, routes and methods. */
-function sentenceOn({ method }: Request, { kind, message, retryAfterMs = 0 }: Failure): string {
+function sentenceOn(
+  { method }: Request,
+  { kind, message, rule, retryAfterMs = 0 }: Failure,
+): string {
   switch (kind) {
     case 'unauthenticated':
       return 'Your session has ended and nothing was saved. Sign in and try again.'
@@ -51,7 +54,7 @@ function sentenceOn({ method }: Request, { kind, message, retryAfterMs = 0 }: Fa
     case 'method_not_allowed':
       return "This page doesn't exist. Go to the console."
     case 'not_found':
-      return message.startsWith('no such route: ')
+      return rule === 'unknown_route'
         ? `This ${method === 'GET' ? 'page' : 'form'} doesn't exist.`
         : sentence(message)
     case 'unavailable':

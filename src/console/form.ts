@@ -1,6 +1,6 @@
 import type { FormError } from '../../views/console/form/error-summary.tsx'
 import type { Fields } from '../http/body.ts'
-import { AppError, type ErrorKind } from '../platform/errors.ts'
+import { AppError, type ErrorKind, type FieldError } from '../platform/errors.ts'
 
 /** What was typed into a field, as text; empty where it is not there. */
 export function typed(fields: Fields, name: string): string {
@@ -33,29 +33,41 @@ export const pairsIn = (fields: Fields, prefix = ''): [name: string, value: stri
 const CORRECTABLE: ReadonlySet<ErrorKind> = new Set<ErrorKind>(['invalid', 'conflict'])
 
 /**
- * What came of a form: the answer, or what is wrong with it, to be shown beside its fields.
- * Messages begin with the name that the API has for a field; `names` says what the form calls it.
- * Everything else that goes wrong is thrown on.
+ * The result of a form, or what is wrong with it, to be shown beside its fields. `names` maps the
+ * API's name of a field to the form's; a field without one is looked up by those that hold it.
+ * Every other error is thrown on.
  */
 export async function submitted<T>(
   work: () => Promise<T>,
-  names: Readonly<Record<string, string>> = {},
+  names: FormFields = {},
 ): Promise<{ value: T; errors?: undefined } | { value?: undefined; errors: FormError[] }> {
   try {
     return { value: await work() }
   } catch (error) {
     if (!(error instanceof AppError && CORRECTABLE.has(error.kind))) throw error
-    return { errors: [errorOf(error.message, names)] }
+    return { errors: error.fieldErrors.map((one) => errorOf(one, names)) }
   }
 }
 
-function errorOf(message: string, names: Readonly<Record<string, string>>): FormError {
-  const [, place = '', rule = ''] = /^([\w. ]+?): (.+)$/s.exec(message) ?? []
-  const name = names[place]
-  return name === undefined ? { message } : { name, message: sentence(rule) }
+/** The form's field for each of the API's: its name, and the label that begins the sentence. */
+export type FormFields = Readonly<Record<string, string | { name: string; label: string }>>
+
+/** `headers.X-Foo` is about the form's `headers`, and the sentence names the rest of the path. */
+function errorOf({ field = '', problem }: FieldError, names: FormFields): FormError {
+  const steps = field.split('.')
+  for (let length = steps.length; length > 0; length--) {
+    const found = names[steps.slice(0, length).join('.')]
+    if (found === undefined) continue
+    const { name, label } = typeof found === 'string' ? { name: found, label: '' } : found
+    const subject = [label, steps.slice(length).join('.')].filter(Boolean).join(' ')
+    return { name, message: subject ? `${subject} ${problem}.` : asSentence(problem) }
+  }
+  return { message: field ? `${field} ${problem}.` : asSentence(problem) }
 }
 
-const sentence = (rule: string): string => `${rule.charAt(0).toUpperCase()}${rule.slice(1)}.`
+/** What is wrong with a field, as a sentence of its own beside it. */
+export const asSentence = (problem: string): string =>
+  `${problem.charAt(0).toUpperCase()}${problem.slice(1)}.`
 
 /** What is wrong with one field, for beside it. */
 export const errorAt = (errors: readonly FormError[] | undefined, name: string) =>

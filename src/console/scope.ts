@@ -90,5 +90,5 @@ const mustName = ({ method, headers }: Request): boolean =>
   !isSafe(method) || headers.has('hx-request')
 
 const OTHER =
-  'the page was opened for another tenant or environment than the session acts in now; nothing was changed: load the page again'
-const UNNAMED = `${SCOPE_FIELD}: expected the tenant and environment that the form was opened for; nothing was changed: load the page again`
+  'you have switched to another tenant or environment since opening this page. Nothing was changed. Reload the page'
+const UNNAMED = `${SCOPE_FIELD}: is required: the tenant and environment of the form. Nothing was changed. Reload the page`

@@ -15,7 +15,10 @@ const TENANT_HEADER = 'gatehouse-tenant'
 function requireMeant({ headers }: Request, tenantId: string) {
   const meant = headers.get(TENANT_HEADER)
   if (meant !== null && meant !== tenantId)
-    throw conflict('Gatehouse-Tenant: the session acts in another tenant; nothing was changed')
+    throw conflict('must name the tenant that the session acts in. Nothing was changed', {
+      field: 'Gatehouse-Tenant',
+      rule: 'mismatch',
+    })
 }
 
 const SWITCHED =

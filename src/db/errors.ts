@@ -44,6 +44,13 @@ export function asStorageError(error: unknown): unknown {
   return known ? new StorageError(known[1], { cause: error }) : error
 }
 
+/** Whether SQLite found the file of the database damaged, here or in what led to the error. */
+export function isDamage(error: unknown): boolean {
+  if (!(error instanceof Error)) return false
+  const code = error instanceof SQLiteError ? (error.code ?? '') : ''
+  return /^SQLITE_(?:CORRUPT|NOTADB)/.test(code) || isDamage(error.cause)
+}
+
 /** True while another connection holds the write lock. */
 export const isBusy = (error: unknown): boolean =>
   error instanceof SQLiteError && (error.code?.startsWith('SQLITE_BUSY') ?? false)

@@ -41,7 +41,7 @@ export function createByHand(parts: {
     db.commitFor(stream.tenantId, () => {
       const delivery = existing(stream, id)
       if (delivery.endedAt !== null)
-        throw conflict(`only what has not ended can be cancelled; this one is ${delivery.state}`)
+        throw conflict(`only an open delivery can be cancelled; this one is ${delivery.state}`)
       if (delivery.state === 'leased') store.deliveries.want(delivery.seq, 'cancel')
       else cancelNow(delivery)
       record(stream, actor, 'delivery.cancelled', id)
@@ -59,7 +59,7 @@ export function createByHand(parts: {
     const endpoint = store.endpoints.ofTenant(tenantId, endpointId)
     if (!endpoint) throw conflict('the endpoint of this delivery has been deleted')
     if (!endpoint.isActive)
-      throw conflict('the endpoint is not active; switch it on before a resend')
+      throw conflict('the endpoint is not active; activate it before a resend')
   }
 
   function cancelNow(delivery: DeliveryView) {

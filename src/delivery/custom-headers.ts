@@ -38,7 +38,11 @@ export const isSensitive = (name: string): boolean => SENSITIVE.test(name)
  */
 export function checkCustomHeaders(headers: Headers, brandName: string): void {
   const names = Object.keys(headers)
-  if (names.length > MOST_HEADERS) throw invalid(`headers: more than ${MOST_HEADERS} headers`)
+  if (names.length > MOST_HEADERS)
+    throw invalid(`must have at most ${MOST_HEADERS} headers`, {
+      field: 'headers',
+      rule: 'too_many',
+    })
   checkHeaders(Object.fromEntries(names.map((name) => [name, ''])))
   checkNames(names, brandName)
   checkSizes(Object.entries(headers))
@@ -49,8 +53,13 @@ function checkNames(names: string[], brandName: string) {
   const seen = new Set<string>()
   for (const name of names) {
     const lower = name.toLowerCase()
-    if (isReserved(name, brandName)) throw invalid(`headers: ${name} cannot be set, it is reserved`)
-    if (seen.has(lower)) throw invalid(`headers: ${name} is there twice, case makes no difference`)
+    if (isReserved(name, brandName))
+      throw invalid('is reserved and cannot be set', { field: `headers.${name}`, rule: 'reserved' })
+    if (seen.has(lower))
+      throw invalid('is set twice; case makes no difference', {
+        field: `headers.${name}`,
+        rule: 'duplicate',
+      })
     seen.add(lower)
   }
 }
@@ -58,9 +67,16 @@ function checkNames(names: string[], brandName: string) {
 function checkSizes(entries: [name: string, value: string][]) {
   const long = entries.find(([, value]) => value.length > LARGEST_VALUE)
   if (long)
-    throw invalid(`headers: the value of ${long[0]} is longer than ${LARGEST_VALUE / 1024} KB`)
+    throw invalid(`must be at most ${LARGEST_VALUE / 1024} KB`, {
+      field: `headers.${long[0]}`,
+      rule: 'too_large',
+    })
   const size = entries.reduce((sum, [name, value]) => sum + name.length + value.length, 0)
-  if (size > LARGEST_HEAD) throw invalid(`headers: more than ${LARGEST_HEAD / 1024} KB in all`)
+  if (size > LARGEST_HEAD)
+    throw invalid(`must be at most ${LARGEST_HEAD / 1024} KB in total`, {
+      field: 'headers',
+      rule: 'too_large',
+    })
 }
 
 /** CGI and WSGI show a receiver `_` and `-` as one, so `webhook_id` would pass for ours. */
@@ -105,9 +121,10 @@ export function keepMasked(next: Headers, stored: Headers): Headers {
   const kept = Object.entries(next).map(([name, value]) => {
     const old = value === MASK ? known.get(name.toLowerCase()) : value
     if (old === undefined && isSensitive(name)) {
-      throw invalid(
-        `headers: ${name} has the value ${MASK}, but no stored value that it stands for`,
-      )
+      throw invalid(`must have a value of its own: no stored value replaces ${MASK}`, {
+        field: `headers.${name}`,
+        rule: 'mismatch',
+      })
     }
     return [name, old ?? value] as const
   })

@@ -3,7 +3,7 @@ import type { Actor, Audit } from '../platform/audit/index.ts'
 import type { Clock } from '../platform/clock.ts'
 import { conflict, fail, invalid, notFound } from '../platform/errors.ts'
 import { newId } from '../platform/ids.ts'
-import { checkUrlField, type Outbound } from '../platform/outbound/index.ts'
+import type { Outbound } from '../platform/outbound/index.ts'
 import type { Scan } from '../platform/scan.ts'
 import { SealError } from '../platform/sealing/index.ts'
 import { checkCustomHeaders, keepMasked } from './custom-headers.ts'
@@ -19,7 +19,7 @@ import type { Store } from './store/index.ts'
 import type { Stream } from './stream.ts'
 
 const CANNOT_OPEN =
-  'the secret and headers of this endpoint cannot be opened; rotate the secret, then set its headers again'
+  'the secret and headers of this endpoint cannot be decrypted. Rotate the secret, then set the headers again'
 
 /** What can be said of an endpoint; a new one needs no more than its URL. */
 export interface EndpointFields {
@@ -95,7 +95,7 @@ export function createEndpoints(parts: {
     const id = newId()
     return db.commitFor(stream.tenantId, () => {
       if (store.endpoints.count(stream) >= ENDPOINTS_PER_STREAM)
-        throw conflict(`limit reached: ${ENDPOINTS_PER_STREAM} endpoints`)
+        throw conflict(`limit reached: ${ENDPOINTS_PER_STREAM} endpoints; delete one first`)
       const endpoint: Omit<Endpoint, 'seq'> = {
         ...NEW,
         ...fields,
@@ -223,8 +223,11 @@ export function createEndpoints(parts: {
   /** What the log of attempts shows is what was called: nothing that a parser would drop. */
   function checkUrl(url: string) {
     if (UNSEEN.test(url))
-      throw invalid('url: expected no blanks, control characters or backslashes')
-    checkUrlField(outbound, url)
+      throw invalid('must not contain spaces, control characters or backslashes', {
+        field: 'url',
+        rule: 'characters',
+      })
+    outbound.checkUrl(url)
   }
 
   function check({ url, eventTypes, channels, headers }: Partial<EndpointFields>) {

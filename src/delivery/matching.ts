@@ -78,7 +78,10 @@ function namedTest(patterns: readonly string[]): (type: string) => boolean {
 export function checkEventType(text: string, field: string): void {
   checkTypeLength(text, field)
   if (!TYPE.test(text)) {
-    throw invalid(`${field}: expected words of letters, digits, _ and - with dots between them`)
+    throw invalid('must be words of letters, digits, _ and - separated by dots', {
+      field,
+      rule: 'format',
+    })
   }
 }
 
@@ -87,19 +90,22 @@ export function checkTypePattern(text: string, field: string): void {
   if (text === '*') return
   checkTypeLength(text, field)
   if (!TYPE.test(text.replace(/\.\*$/, ''))) {
-    throw invalid(`${field}: expected a type like user.created, a pattern like user.*, or *`)
+    throw invalid('must be a type like user.created, a pattern like user.*, or *', {
+      field,
+      rule: 'format',
+    })
   }
 }
 
 function checkTypeLength(text: string, field: string) {
   if (text.length > LONGEST_TYPE) {
-    throw invalid(`${field}: longer than ${LONGEST_TYPE} characters`)
+    throw invalid(`must have at most ${LONGEST_TYPE} characters`, { field, rule: 'too_long' })
   }
 }
 
 /** Likewise for a channel, which exists once somebody names it. */
 export function checkChannel(text: string, field: string): void {
   if (!CHANNEL.test(text)) {
-    throw invalid(`${field}: expected 1 to 128 letters, digits and any of _ . : -`)
+    throw invalid('must be 1 to 128 letters, digits or _ . : -', { field, rule: 'format' })
   }
 }

@@ -65,10 +65,14 @@ const endpoint: PortableTable<EndpointRow> = {
   only: isNull(endpoints.deletedAt),
   most: { rows: ENDPOINTS_PER_STREAM, per: 'stream' },
   check({ stream, url, isActive, disabledReason }) {
-    if (!STREAMS.includes(stream)) throw invalid('stream: expected an engine and environment')
+    if (!STREAMS.includes(stream))
+      throw invalid('must be an engine and an environment', { field: 'stream', rule: 'format' })
     requireWebUrl(url, 'url')
     if (isActive !== (disabledReason === null))
-      throw invalid('disabled_reason: goes with is_active being false')
+      throw invalid('must only be set if is_active is false', {
+        field: 'disabled_reason',
+        rule: 'mismatch',
+      })
   },
   /** It listens to what comes from now on. */
   arriving(db) {

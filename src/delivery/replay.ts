@@ -73,7 +73,7 @@ export function createReplay(parts: {
     const upTo = store.messages.placeAt(request.until)
     let after = store.messages.placeAt(request.since)
     if (store.messages.countBetween(stream, { after, upTo, limit: TOO_MANY }) === TOO_MANY)
-      throw invalid(PARTS)
+      throw invalid(PARTS, { field: 'since', rule: 'too_many' })
     for (let seen = SLICE; seen === SLICE; ) {
       const slice = store.messages.between(stream, { after, upTo, limit: SLICE })
       await take(slice.filter((message) => isWanted(run, message)))
@@ -143,7 +143,7 @@ export function createReplay(parts: {
 
   function requireActive({ stream, endpoint }: Run) {
     if (!existing(stream, endpoint.id).isActive)
-      throw conflict('the endpoint is not active; switch it on before a replay')
+      throw conflict('the endpoint is not active; activate it before a replay')
   }
 
   /** What it listens to is all that matters here. */
@@ -156,7 +156,7 @@ export function createReplay(parts: {
 }
 
 const TOO_MANY = MOST_MESSAGES + 1
-const PARTS = `since: more than ${MOST_MESSAGES} messages until then; replay them in parts, by until`
+const PARTS = `must not select more than ${MOST_MESSAGES} messages; set until and replay them in parts`
 
 const isFor = (listensTo: CompiledFilter, type: string, channels: string | null): boolean =>
   listensTo(type, channels === null ? [] : JSON.parse(channels)) === 'matches'

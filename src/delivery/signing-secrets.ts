@@ -36,11 +36,18 @@ export function checkSecret(text: string): void {
   const bytes = secretBytes(text)
   // Encoded again it differs by every laxness of the decoder: alphabet, padding, spare bits.
   if (text !== PREFIX + bytes.toString('base64')) {
-    throw invalid(`secret: expected ${PREFIX} followed by standard base64 with its padding`)
+    throw invalid(`must be ${PREFIX} followed by standard base64 with padding`, {
+      field: 'secret',
+      rule: 'format',
+    })
   }
   if (bytes.length < FEWEST_BYTES || bytes.length > MOST_BYTES) {
     throw invalid(
-      `secret: the base64 stands for ${bytes.length} bytes, expected ${FEWEST_BYTES} to ${MOST_BYTES}`,
+      `must encode ${FEWEST_BYTES} to ${MOST_BYTES} bytes; this one has ${bytes.length}`,
+      {
+        field: 'secret',
+        rule: 'range',
+      },
     )
   }
 }
@@ -64,7 +71,11 @@ export function rotate(
     .filter(({ expiresAt }) => expiresAt > now)
   if (retiring.length >= MOST_SECRETS) {
     throw conflict(
-      `secret: ${MOST_SECRETS} secrets are in use, wait until one of the old ones has expired`,
+      `cannot be added: ${MOST_SECRETS} secrets are in use. Wait until an old one expires`,
+      {
+        field: 'secret',
+        rule: 'limit',
+      },
     )
   }
   return [{ secret: next, expiresAt: null }, ...retiring]

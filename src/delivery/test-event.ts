@@ -24,7 +24,7 @@ export function createTestEvent(parts: { clock: Clock; send: Send; policyOf: Pol
     const { tenantId, stream, format } = endpoint
     const others = underWay.get(tenantId) ?? 0
     if (others >= TESTS_AT_ONCE)
-      throw rateLimited(`${TESTS_AT_ONCE} tests are under way; wait for an answer`)
+      throw rateLimited(`${TESTS_AT_ONCE} tests are running; wait for a response`)
     underWay.set(tenantId, others + 1)
     const { id = newId(), type, payload } = event
     const message = { id, tenantId, type, payload, acceptedAt: clock.now() }

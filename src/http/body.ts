@@ -33,7 +33,8 @@ export type Fields = Record<string, unknown>
 
 function asFields(body: unknown): Fields {
   if (body === null) return {}
-  if (typeof body !== 'object' || Array.isArray(body)) throw invalid('body: expected a JSON object')
+  if (typeof body !== 'object' || Array.isArray(body))
+    throw invalid('must be a JSON object', { field: 'body', rule: 'type' })
   return body as Fields
 }
 
@@ -41,7 +42,8 @@ function asFields(body: unknown): Fields {
 const MOST_FIELDS = 200
 
 function fieldsIn(params: URLSearchParams): Fields {
-  if (params.size > MOST_FIELDS) throw invalid(`body: more than ${MOST_FIELDS} fields`)
+  if (params.size > MOST_FIELDS)
+    throw invalid(`must have at most ${MOST_FIELDS} fields`, { field: 'body', rule: 'too_many' })
   const fields: Fields = Object.create(FIELDS_PROTOTYPE)
   for (const [name, value] of params) {
     const [first = '', ...rest] = name.split('.')
@@ -76,7 +78,11 @@ function objectIn(fields: Fields, name: string): Fields {
 export function parseJson(text: string): unknown {
   if (text === '') return null
   // Looked at before it is parsed, so that a million brackets take no time to refuse.
-  if (isDeeperThan(text, DEEPEST)) throw invalid(`body: nested deeper than ${DEEPEST} levels`)
+  if (isDeeperThan(text, DEEPEST))
+    throw invalid(`must not be nested deeper than ${DEEPEST} levels`, {
+      field: 'body',
+      rule: 'too_deep',
+    })
   const body = parse(text)
   const hasEscapes = text.includes('\\u')
   if (hasEscapes) requireText(body)
@@ -112,12 +118,13 @@ async function* piecesOf({ body }: Request): AsyncGenerator<Uint8Array> {
   }
 }
 
-const BROKEN_OFF = invalid('body: broke off before its end')
+const BROKEN_OFF = invalid('ended too early', { field: 'body', rule: 'damaged' })
 
 const tooLarge = (limit: number) =>
-  new AppError('too_large', `body: larger than the limit of ${limit} bytes`)
+  new AppError('too_large', `must be at most ${limit} bytes`, { field: 'body', rule: 'too_large' })
 
-const unsupported = (message: string) => new AppError('unsupported_media_type', message)
+const unsupported = (field: string, problem: string) =>
+  new AppError('unsupported_media_type', problem, { field, rule: 'not_allowed' })
 
 const JSON_TYPE = /^application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i
 
@@ -126,7 +133,8 @@ function requireJson(headers: Headers) {
   const type = headers.get('content-type')
   if (type === null || !JSON_TYPE.test(type.trim()))
     throw unsupported(
-      `Content-Type: expected application/json${type ? `, not ${type.slice(0, 100)}` : ''}`,
+      'Content-Type',
+      `must be application/json${type ? `, not ${type.slice(0, 100)}` : ''}`,
     )
   requireNoCoding(headers)
 }
@@ -139,7 +147,7 @@ const isForm = (headers: Headers): boolean =>
 function requireNoCoding(headers: Headers) {
   const coding = headers.get('content-encoding') ?? 'identity'
   if (coding !== 'identity')
-    throw unsupported(`Content-Encoding: expected none, not ${coding.slice(0, 100)}`)
+    throw unsupported('Content-Encoding', `must not be set, unlike ${coding.slice(0, 100)}`)
 }
 
 const utf8 = new TextDecoder('utf-8', { fatal: true })
@@ -149,7 +157,7 @@ function decode(bytes: Uint8Array | ArrayBuffer): string {
   try {
     return utf8.decode(bytes)
   } catch {
-    throw invalid('body: not valid UTF-8')
+    throw invalid('must be UTF-8', { field: 'body', rule: 'characters' })
   }
 }
 
@@ -157,7 +165,7 @@ function parse(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch (error) {
-    throw invalid(`body: not valid JSON (${reasonOf(error)})`)
+    throw invalid(`must be JSON (${reasonOf(error)})`, { field: 'body', rule: 'format' })
   }
 }
 
@@ -177,5 +185,9 @@ function requireText(value: unknown) {
 }
 
 function requireWellFormed(text: string) {
-  if (!text.isWellFormed()) throw invalid('body: half a surrogate pair (\\ud800 to \\udfff)')
+  if (!text.isWellFormed())
+    throw invalid('must not contain half a surrogate pair (\\ud800 to \\udfff)', {
+      field: 'body',
+      rule: 'characters',
+    })
 }

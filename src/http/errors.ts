@@ -1,4 +1,4 @@
-import type { AppError, ErrorKind } from '../platform/errors.ts'
+import type { AppError, ErrorKind, Rule } from '../platform/errors.ts'
 
 /** HTTP status of each kind of failure: the only place that knows these numbers. */
 const STATUS: Record<ErrorKind | 'internal', number> = {
@@ -28,7 +28,10 @@ export interface Failure {
   kind: ErrorKind | 'internal'
   /** Machine name, for bodies that carry one. */
   code: string
+  /** For people; code reads the others. */
   message: string
+  /** Which rule was broken. */
+  rule?: Rule | undefined
   /** When to try again. */
   retryAfterMs?: number | undefined
   /** What a plain body says besides. */
@@ -37,19 +40,23 @@ export interface Failure {
 
 export const statusOf = ({ kind }: Pick<Failure, 'kind'>): number => STATUS[kind]
 
-export const failureOf = ({ kind, code, message, retryAfterMs, detail }: AppError): Failure => ({
-  kind,
-  code: code === kind ? (CODE[kind] ?? kind) : code,
-  message,
-  retryAfterMs,
-  detail,
-})
+export const failureOf = (error: AppError): Failure => {
+  const { kind, code, message, rule, retryAfterMs, detail } = error
+  return {
+    kind,
+    code: code === kind ? (CODE[kind] ?? kind) : code,
+    message,
+    rule,
+    retryAfterMs,
+    detail,
+  }
+}
 
-/** Says nothing about the cause: that is in the log, under the same request id. */
+/** Does not reveal the cause: the log has it, under the same request id. */
 export const INTERNAL: Failure = {
   kind: 'internal',
   code: 'internal',
-  message: 'something went wrong on our side; the log has the details under this request id',
+  message: 'internal error. The server log has the details under this request id',
 }
 
 export type ErrorBody =

@@ -79,7 +79,7 @@ export function createHealth(parts: { db: Db; metrics: Metrics; metricsEnabled: 
     .get(
       '/metrics',
       ({ set }) => {
-        if (!watch) throw notFound('metrics are off; set [metrics] enabled = true')
+        if (!watch) throw notFound('metrics are off. To turn them on, set [metrics] enabled = true')
         set.headers['content-type'] = 'text/plain; version=0.0.4; charset=utf-8'
         watch.watched()
         return metrics.render()

@@ -64,7 +64,7 @@ export function createKit(parts: {
     if (error instanceof WriteRefused) return HEAD_REFUSED
     const trouble = asStorageError(error)
     if (trouble instanceof StorageError)
-      return failureOf(unavailable(`storage: ${trouble.message}`))
+      return failureOf(unavailable(trouble.message, { within: 'storage' }))
     if (error instanceof ValidationError && error.type !== 'response')
       return failureOf(asInvalid(error))
     return INTERNAL
@@ -76,9 +76,14 @@ export function createKit(parts: {
       (other) => fixed[path]?.[other] !== undefined || parametric.find(other, path),
     )
     if (allowed.length === 0)
-      return { kind: 'not_found', code: 'not_found', message: `no such route: ${method} ${path}` }
+      return {
+        kind: 'not_found',
+        code: 'not_found',
+        message: `no such route: ${method} ${path}`,
+        rule: 'unknown_route',
+      }
     const allow = allowed.join(', ')
-    const message = `${method} is not possible here; allowed: ${allow}`
+    const message = `${method} is not allowed here; use ${allow}`
     return { kind: 'method_not_allowed', code: 'method_not_allowed', message, allow }
   }
 
@@ -156,7 +161,7 @@ function emptyUndecodable(params: Record<string, string | null> | undefined) {
 const HEAD_REFUSED: Failure & { allow: string } = {
   kind: 'method_not_allowed',
   code: 'method_not_allowed',
-  message: 'HEAD is not possible here; allowed: GET',
+  message: 'HEAD is not allowed here; use GET',
   allow: 'GET',
 }
 

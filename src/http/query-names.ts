@@ -1,4 +1,4 @@
-import { invalid } from '../platform/errors.ts'
+import { invalid, type Rule } from '../platform/errors.ts'
 
 /** The routes of an app, as far as queries go. */
 export interface QueryRoutes {
@@ -42,14 +42,15 @@ function namesOf({ routes }: QueryRoutes) {
 function requireKnown(query: URLSearchParams, known: ReadonlySet<string>) {
   const seen = new Set<string>()
   for (const name of query.keys()) {
-    if (!known.has(name)) throw refusal(name, `no such parameter; ${choiceOf(known)}`)
-    if (seen.has(name)) throw refusal(name, 'given twice; send it once')
+    if (!known.has(name))
+      throw refusal(name, 'unknown', `is not a known parameter; ${choiceOf(known)}`)
+    if (seen.has(name)) throw refusal(name, 'duplicate', 'is set twice; send it once')
     seen.add(name)
   }
 }
 
-const refusal = (name: string, rule: string) =>
-  invalid(`${name.slice(0, 100)}: ${rule}`, 'invalid_request')
+const refusal = (name: string, rule: Rule, problem: string) =>
+  invalid(problem, { field: name.slice(0, 100), rule, code: 'invalid_request' })
 
 const choiceOf = (known: ReadonlySet<string>): string =>
   known.size === 0 ? 'this route takes none' : `this route takes ${[...known].join(', ')}`

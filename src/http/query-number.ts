@@ -20,7 +20,8 @@ export const queryNumber = (number: {
   /** A number comes by when the default is filled in, and again as the framework decodes twice. */
   function read(value: string | number): number {
     if (typeof value === 'number') return value
-    if (!digits.test(value)) throw invalid(`${name}: expected ${rule}`, 'invalid_request')
+    if (!digits.test(value))
+      throw invalid(`must be ${rule}`, { field: name, rule: 'range', code: 'invalid_request' })
     return Math.min(Number(value), most)
   }
 

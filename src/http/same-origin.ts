@@ -16,12 +16,19 @@ export function requireSameOrigin({ method, headers }: Request, ownUrl: string) 
   const site = headers.get('sec-fetch-site')
   if (site === 'same-origin') return
   if (site !== null && site !== 'none')
-    throw forbidden(`Sec-Fetch-Site: ${site.slice(0, 100)}: a page of another site may not do this`)
+    throw forbidden(
+      `must be same-origin or none, not ${site.slice(0, 100)}: other sites cannot send this`,
+      {
+        field: 'Sec-Fetch-Site',
+        rule: 'not_allowed',
+      },
+    )
   const origin = headers.get('origin')
   if (origin === null) return
   const own = new URL(ownUrl).origin
   if (origin !== own)
-    throw forbidden(
-      `Origin: expected ${own}, the address of this installation, not ${origin.slice(0, 100)}`,
-    )
+    throw forbidden(`must be ${own}, the URL of this installation, not ${origin.slice(0, 100)}`, {
+      field: 'Origin',
+      rule: 'not_allowed',
+    })
 }

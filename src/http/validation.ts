@@ -1,17 +1,24 @@
 import type { TSchema } from '@sinclair/typebox'
-import type { ValueError } from '@sinclair/typebox/value'
+import { type ValueError, ValueErrorType } from '@sinclair/typebox/value'
 import type { ValidationError } from 'elysia'
-import { type AppError, invalid } from '../platform/errors.ts'
+import { type AppError, invalid, type Rule } from '../platform/errors.ts'
 
 /**
- * A failed schema check as a sentence that names the field and the rule. A schema may say
- * in its `expected` option what it wants; otherwise its type and bounds do. Where it is not
- * the body that fails, as with a query, the code says so.
+ * The error for a failed schema check. A schema may describe its values in its option `expected`;
+ * otherwise its type and bounds do. The code tells whether the body failed or, say, the query.
  */
 export function asInvalid(error: ValidationError): AppError {
   const first = innermost(error.valueError as unknown as ValueError | undefined)
   const code = error.type === 'body' ? undefined : 'invalid_request'
-  return invalid(first ? sentence(first, error.type) : `${error.type}: not valid`, code)
+  if (!first) return invalid('is not valid', { field: error.type, rule: 'format', code })
+  const field = fieldName(first.path) || error.type
+  const isMissing = first.value === undefined && first.path !== ''
+  const rule = isMissing ? 'required' : ruleIn(first)
+  return invalid(`${isMissing ? 'is required and ' : ''}must be ${expectation(first.schema)}`, {
+    field,
+    rule,
+    code,
+  })
 }
 
 /** Of a value that may also be null: what is wrong with it, and not that it is not null. */
@@ -22,12 +29,21 @@ function innermost(error: ValueError | undefined): ValueError | undefined {
   return inner ? innermost(inner) : error
 }
 
-function sentence({ path, value, schema }: ValueError, part: string): string {
-  const field = fieldName(path) || part
-  const expected = expectation(schema)
-  return value === undefined && path !== ''
-    ? `${field}: required, ${expected}`
-    : `${field}: expected ${expected}`
+const ruleIn = ({ type, schema }: ValueError): Rule =>
+  RULES[type] ?? (isChoice(schema) ? 'choice' : 'type')
+
+const RULES: Partial<Record<ValueErrorType, Rule>> = {
+  [ValueErrorType.StringMaxLength]: 'too_long',
+  [ValueErrorType.StringMinLength]: 'too_short',
+  [ValueErrorType.StringPattern]: 'format',
+  [ValueErrorType.StringFormat]: 'format',
+  [ValueErrorType.ArrayMaxItems]: 'too_many',
+  [ValueErrorType.ArrayMinItems]: 'required',
+  [ValueErrorType.NumberMinimum]: 'range',
+  [ValueErrorType.NumberMaximum]: 'range',
+  [ValueErrorType.IntegerMinimum]: 'range',
+  [ValueErrorType.IntegerMaximum]: 'range',
+  [ValueErrorType.ObjectAdditionalProperties]: 'unknown',
 }
 
 /** `/headers/X-A` is `headers.X-A` to people; ~0 and ~1 are escapes of RFC 6901. */
@@ -59,8 +75,14 @@ function expectation(schema: TSchema): string {
   }
 }
 
-const choices = (schemas: TSchema[]): string =>
+const areLiterals = (schemas: TSchema[]): boolean =>
   schemas.every(({ const: literal }) => literal !== undefined)
+
+const isChoice = ({ anyOf, enum: words, const: literal }: TSchema): boolean =>
+  (anyOf !== undefined && areLiterals(anyOf)) || words !== undefined || literal !== undefined
+
+const choices = (schemas: TSchema[]): string =>
+  areLiterals(schemas)
     ? `one of ${schemas.map(({ const: literal }) => literal).join(', ')}`
     : schemas.map(expectation).join(' or ')
 

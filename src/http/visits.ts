@@ -37,7 +37,9 @@ export function createVisits(parts: { clock: Clock; metering: Metering; perMinut
     visits.set(request, visit)
     const waitMs = burst.take(holder.keyId)
     if (waitMs > 0)
-      throw rateLimited(`more than ${perMinute} requests a minute with this key`, waitMs)
+      throw rateLimited(`more than ${perMinute} requests a minute with this key`, {
+        retryAfterMs: waitMs,
+      })
     return visit
   }
 

@@ -19,19 +19,21 @@ export function byNumberOfSegments<Handler>(handler: Handler): Record<string, Ha
 /** Why a request is refused before routing: a proxy could read it as a different request. */
 export function flawIn({ url, headers }: Request, segments: SentSegments): AppError | undefined {
   if (!isHost(headers.get('host')))
-    return malformed('Host: expected one host name, with a port or without')
+    return malformed('Host', 'must be one host name, with or without a port')
   if (!isAsSent(url, segments))
     return malformed(
-      `path: expected at most ${MAX_SEGMENTS} segments, none of them empty, . or .., and no backslash`,
+      'path',
+      `must have at most ${MAX_SEGMENTS} segments, none of them empty, . or .., and no backslash`,
     )
   if (headers.has('trailer'))
-    return malformed('Trailer: fields behind a body are not supported; send them as headers')
+    return malformed('Trailer', 'is not supported; send the fields as headers')
   if (!isLength(headers.get('content-length')))
-    return malformed('Content-Length: expected one number')
+    return malformed('Content-Length', 'must be one number')
   return undefined
 }
 
-const malformed = (message: string) => invalid(message, 'invalid_request')
+const malformed = (field: string, problem: string) =>
+  invalid(problem, { field, rule: 'format', code: 'invalid_request' })
 
 const HOST = /^(?:[\w.-]{1,253}|\[[\da-f:.]+\])(?::\d*)?$/i
 

@@ -44,7 +44,12 @@ export function createCursor<const Shape extends Part | readonly Part[] = 'numbe
   return { encode, decode, positionOf }
 }
 
-const foreign = () => invalid('cursor: not one that this list gave out', 'invalid_request')
+const foreign = () =>
+  invalid('must be a cursor from this list', {
+    field: 'cursor',
+    rule: 'format',
+    code: 'invalid_request',
+  })
 
 function parse(text: string): unknown {
   try {

@@ -18,7 +18,7 @@ export function sync(path: string, before = (_descriptor: number) => {}) {
 /** For what is known to end in a name, before the work is done for nothing. */
 export function refuseTaken(name: string) {
   if (lstatSync(name, { throwIfNoEntry: false }))
-    throw conflict(`${name} is there already, and nothing replaces it`)
+    throw conflict(`${name} already exists and is not overwritten`)
 }
 
 /**

@@ -95,7 +95,7 @@ export function createKeys(parts: { db: Db; clock: Clock; audit: Audit; prefix: 
     return db.commit(() => {
       const old = existing(id)
       if (!isValid(old)) throw conflict('the key is revoked or expired')
-      if (old.replacedBy) throw conflict(`the key has been rotated already, to ${old.replacedBy}`)
+      if (old.replacedBy) throw conflict(`the key has already been rotated, to ${old.replacedBy}`)
       const issued = insert({ ...old, scopes: JSON.parse(old.scopes) })
       store.supersede(id, issued.id, clock.now() + graceMs)
       forget()
@@ -256,17 +256,22 @@ function checkedKey({ tenantId, engine, environment, scopes }: NewKey): StoredKe
 function checkedEnvironment(engine: Engine, environment?: Environment): Environment | null {
   if (hasEnvironments(engine)) return environment ?? ENVIRONMENTS[0]
   if (environment === undefined) return null
-  throw invalid(`environment: ${engine} keys have none`)
+  throw invalid(`must not be set: ${engine} keys have no environment`, {
+    field: 'environment',
+    rule: 'not_allowed',
+  })
 }
 
 /** Besides its engine's scopes, a key may carry names of the tenant's own. */
 function checkedScopes(engine: Engine, scopes?: string[]): string[] {
   if (scopes === undefined) return [...ENGINE_SCOPES[engine]]
-  if (scopes.length === 0) throw invalid('scopes: expected at least one')
+  if (scopes.length === 0)
+    throw invalid('must name at least one scope', { field: 'scopes', rule: 'required' })
   const malformed = scopes.find((scope) => !SCOPE.test(scope))
   if (malformed !== undefined)
     throw invalid(
-      `scopes: ${JSON.stringify(malformed)} is not a scope name (lower-case letters, digits and _ . : -)`,
+      `must be lowercase letters, digits and _ . : -, unlike ${JSON.stringify(malformed)}`,
+      { field: 'scopes', rule: 'format' },
     )
   return [...new Set(scopes)]
 }

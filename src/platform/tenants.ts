@@ -147,16 +147,24 @@ function present({ spendCapCents, createdAt, updatedAt, ...row }: TenantRow): Te
 /** The name that is kept. Throws `invalid` for what a list of tenants has no place for. */
 export function checkedName(name: string): string {
   const trimmed = name.trim()
-  if (trimmed === '') throw invalid('name: expected at least one visible character')
+  if (trimmed === '')
+    throw invalid('must have at least one visible character', { field: 'name', rule: 'required' })
   if (trimmed.search(LINE_TRICKS) !== -1)
-    throw invalid('name: expected one line, without control characters')
-  if (trimmed.length > NAME_LIMIT) throw invalid(`name: at most ${NAME_LIMIT} characters`)
+    throw invalid('must be one line without control characters', {
+      field: 'name',
+      rule: 'characters',
+    })
+  if (trimmed.length > NAME_LIMIT)
+    throw invalid(`must have at most ${NAME_LIMIT} characters`, { field: 'name', rule: 'too_long' })
   return trimmed
 }
 
 function checkedChange({ name, plan, spendCapCents }: TenantChange): Partial<TenantRow> {
   if (spendCapCents != null && !(Number.isSafeInteger(spendCapCents) && spendCapCents >= 0))
-    throw invalid('spend cap: expected whole cents, zero or more')
+    throw invalid('must be a whole number of cents, zero or more', {
+      field: 'spend_cap_cents',
+      rule: 'range',
+    })
   return {
     ...(name !== undefined && { name: checkedName(name) }),
     ...(plan !== undefined && { plan }),

@@ -12,7 +12,11 @@ export function parseTimestamp(text: string, field: string, code?: string): numb
   const match = RFC_3339.exec(text)
   const ms = match && isRealTime(match.slice(1).map(Number)) ? Date.parse(text) : Number.NaN
   if (!(ms <= LAST_MS))
-    throw invalid(`${field}: expected a time with date and zone, like 2026-01-31T12:00:00Z`, code)
+    throw invalid('must be a time with date and zone, such as 2026-01-31T12:00:00Z', {
+      field,
+      rule: 'format',
+      code,
+    })
   return ms
 }
 

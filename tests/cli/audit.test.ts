@@ -208,14 +208,14 @@ describe('audit list', () => {
 
 describe('what is not understood is a usage error that names the option', () => {
   test.each([
-    [['list', '--since', 'yesterday'], '--since: expected a time with date and zone'],
-    [['list', '--until', '2026-03-01T00:00:00'], '--until: expected a time with date and zone'],
-    [['export', '--since', '2026-02-30T00:00:00Z'], '--since: expected a time with date and zone'],
-    [['list', '--since', START, '--until', START], '--until: expected a time after --since'],
-    [['list', '--limit', '0'], '--limit: expected a whole number from 1 to 10000'],
-    [['list', '--limit', '1e2'], '--limit: expected a whole number'],
-    [['list', '--limit', '10001'], '--limit: expected a whole number'],
-    [['export', '--format', 'xml'], '--format: expected one of ndjson, csv'],
+    [['list', '--since', 'yesterday'], '--since: must be a time with date and zone'],
+    [['list', '--until', '2026-03-01T00:00:00'], '--until: must be a time with date and zone'],
+    [['export', '--since', '2026-02-30T00:00:00Z'], '--since: must be a time with date and zone'],
+    [['list', '--since', START, '--until', START], '--until: must be after --since'],
+    [['list', '--limit', '0'], '--limit: must be a whole number from 1 to 10000'],
+    [['list', '--limit', '1e2'], '--limit: must be a whole number'],
+    [['list', '--limit', '10001'], '--limit: must be a whole number'],
+    [['export', '--format', 'xml'], '--format: must be one of ndjson, csv'],
     [['export', '--limit', '5'], 'unknown option --limit'],
   ] as [string[], string][])('%p', async (argv, words) => {
     using world = await startWorld()
@@ -298,7 +298,7 @@ describe('audit export', () => {
     const { code, err } = await world.cli('audit', 'export', '--to', file)
 
     expect(code).toBe(1)
-    expect(err).toBe(`${file} is there already, and nothing replaces it\n`)
+    expect(err).toBe(`${file} already exists and is not overwritten\n`)
     expect(readFileSync(file, 'utf8')).toBe('mine')
   })
 

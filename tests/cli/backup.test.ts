@@ -70,7 +70,7 @@ describe('backup', () => {
     using home = await createHome({ GATEHOUSE_BACKUP_DIRECTORY: configured })
     expect(await home.gatehouse('backup')).toMatchObject({
       code: 1,
-      err: `there is no directory ${configured}; mount it, or make it first\n`,
+      err: `there is no directory ${configured}. Mount or create it first\n`,
     })
     mkdirSync(configured)
     mkdirSync(join(home.cwd, 'elsewhere'))
@@ -91,7 +91,7 @@ describe('backup', () => {
 
     const said = async (...argv: string[]) => (await home.gatehouse('backup', ...argv)).err
     expect(await said('--to', 'taken')).toBe(
-      `${join(home.cwd, 'taken')} is there already, and nothing replaces it\n`,
+      `${join(home.cwd, 'taken')} already exists and is not overwritten\n`,
     )
     expect(await said('--to', 'none/a.tar.gz')).toContain('there is no directory')
     expect(await said('--to', '-', '--json')).toContain('both use standard output')

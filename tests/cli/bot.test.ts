@@ -224,7 +224,7 @@ describe('the token', () => {
     const { code, out, err } = await world.set(old, world.acme, '--json')
 
     expect({ code, out }).toEqual({ code: 1, out: '' })
-    expect(JSON.parse(err)).toEqual({ error: 'token: Telegram knows no bot by it' })
+    expect(JSON.parse(err)).toEqual({ error: 'token: is not the token of a Telegram bot' })
     await expectNothing(world)
   })
 
@@ -321,7 +321,7 @@ describe('is refused', () => {
     [
       'match or transport before there is a token',
       1,
-      'token: required',
+      'token: is required',
       ({ acme }) => [...set(acme, 'live'), '--match', 'required'],
     ],
     [
@@ -361,17 +361,17 @@ describe('is refused', () => {
       'there is no test bot',
       ({ acme }) => ['bot', 'remove', '--tenant', acme, '--env', 'test'],
     ],
-    ['another environment', 2, '--env: expected one of', ({ acme }) => set(acme, 'prod')],
+    ['another environment', 2, '--env: must be one of', ({ acme }) => set(acme, 'prod')],
     [
       'another match',
       2,
-      '--match: expected one of optional, required',
+      '--match: must be one of optional, required',
       ({ acme }) => [...set(acme, 'live'), '--match', 'never'],
     ],
     [
       'another transport',
       2,
-      '--transport: expected one of polling, webhook',
+      '--transport: must be one of polling, webhook',
       ({ acme }) => [...set(acme, 'live'), '--transport', 'pigeon'],
     ],
     ['no tenant', 2, '--tenant is required', () => ['bot', 'enable', '--env', 'live']],
@@ -410,7 +410,7 @@ describe('a bot that is in use by another tenant', () => {
     expect(await world.set(bot.token, other)).toMatchObject({
       code: 1,
       out: '',
-      err: expect.stringContaining('in use elsewhere on this server'),
+      err: expect.stringContaining('used elsewhere on this server'),
     })
     expect(await world.list()).toMatchObject([{ tenant_id: world.acme }])
 
@@ -470,7 +470,7 @@ describe('a bot whose messages go to another system', () => {
 
     expect(code).toBe(0)
     expect(out).toContain(`Warning: ${warnings[0]}.\n`)
-    expect(warnings).toEqual([expect.stringContaining('by a webhook at bots.example')])
+    expect(warnings).toEqual([expect.stringContaining('through a webhook at bots.example')])
     expect(out).not.toContain('of-secrets')
     expect(bot.webhook?.url).toBe(SYSTEM)
   })

@@ -63,7 +63,7 @@ test('of two that write the same file at once, one is refused', async () => {
   {
     using sink = openSink(io, file)
     writeFileSync(file, 'of the other one')
-    await expect(sink.end()).rejects.toThrow('is there already, and nothing replaces it')
+    await expect(sink.end()).rejects.toThrow('already exists and is not overwritten')
   }
   expect(readFileSync(file, 'utf8')).toBe('of the other one')
   expect(readdirSync(folder.path)).toEqual(['log'])

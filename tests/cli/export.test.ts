@@ -54,7 +54,7 @@ describe('a tenant', () => {
     ).toEqual([])
     expect(await elsewhere('import', 'acme.ndjson')).toMatchObject({
       code: 1,
-      err: expect.stringContaining('is here already'),
+      err: expect.stringContaining('already exists'),
     })
   })
 
@@ -129,7 +129,7 @@ describe('a tenant', () => {
 
     expect(await gatehouse('export', '--tenant', id, '--to', 'taken')).toMatchObject({
       code: 1,
-      err: expect.stringContaining('is there already, and nothing replaces it'),
+      err: expect.stringContaining('already exists and is not overwritten'),
     })
     expect(readFileSync(join(folder.path, 'taken'), 'utf8')).toBe('mine')
     expect(readdirSync(folder.path).toSorted()).toEqual(['data', 'taken'])

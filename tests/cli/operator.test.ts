@@ -139,9 +139,14 @@ describe('operator create', () => {
   describe('names the option and the rule', () => {
     const of = '00000000-0000-7000-8000-000000000001'
     const cases: [string, string[], string, ExitCode, string?][] = [
-      ['no address', ['--email', 'ada'], '--email: expected an e-mail address', 1],
-      ['a long name', [...ADA, '--name', 'x'.repeat(201)], '--name: at most 200 characters', 1],
-      ['a name of two lines', [...ADA, '--name', 'a\nb'], '--name: expected one line', 1],
+      ['no address', ['--email', 'ada'], '--email: must be an email address', 1],
+      [
+        'a long name',
+        [...ADA, '--name', 'x'.repeat(201)],
+        '--name: must have at most 200 characters',
+        1,
+      ],
+      ['a name of two lines', [...ADA, '--name', 'a\nb'], '--name: must be one line', 1],
       ['no such tenant', [...ADA, '--tenant', of, '--role', 'owner'], '--tenant: tenant not', 1],
       ['the house', [...ADA, '--tenant', HOUSE_ID, '--role', 'owner'], '--tenant: tenant not', 1],
       ['a tenant alone', [...ADA, '--tenant', of], '--tenant: add --role, one of owner', 2],
@@ -149,7 +154,7 @@ describe('operator create', () => {
       [
         'another role',
         [...ADA, '--tenant', of, '--role', 'king'],
-        '--role: expected one of owner, member, viewer',
+        '--role: must be one of owner, member, viewer',
         2,
       ],
       [
@@ -159,9 +164,27 @@ describe('operator create', () => {
         1,
         '\n',
       ],
-      ['two passwords', [...ADA, '--password-stdin'], '--password-stdin: expected one', 1, 'a\nb'],
-      ['a short one', [...ADA, '--password-stdin'], '--password-stdin: at least', 1, 'abc'],
-      ['a common one', [...ADA, '--password-stdin'], '--password-stdin: many', 1, 'password1234'],
+      [
+        'two passwords',
+        [...ADA, '--password-stdin'],
+        '--password-stdin: must be one line',
+        1,
+        'a\nb',
+      ],
+      [
+        'a short one',
+        [...ADA, '--password-stdin'],
+        '--password-stdin: must have at least',
+        1,
+        'abc',
+      ],
+      [
+        'a common one',
+        [...ADA, '--password-stdin'],
+        '--password-stdin: is too common',
+        1,
+        'password1234',
+      ],
     ]
     test.each(cases)('%s', async (_, argv, message, code, input = '') => {
       using world = await startWorld()

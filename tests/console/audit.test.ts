@@ -243,7 +243,7 @@ describe('pages', () => {
     'begin at no place that is none: %s',
     async (query) => {
       const { status, body } = await page(`/console/audit?${query}`)
-      expect([status, body.includes('expected the number of an entry')]).toEqual([422, true])
+      expect([status, body.includes('ust be the number of an entry')]).toEqual([422, true])
     },
   )
 })

@@ -127,7 +127,7 @@ describe('a live bot', () => {
   test.each([
     ['', 'what BotFather gave'],
     ['<script>', 'what BotFather gave'],
-    ['123456789:AAHdqTcvCH1vGWJxfSeofSAs0K5PALDsaw', 'Telegram knows no bot'],
+    ['123456789:AAHdqTcvCH1vGWJxfSeofSAs0K5PALDsaw', 'Is not the token of a Telegram bot'],
     ['x'.repeat(10_000), 'what BotFather gave'],
   ])('says beside the token %# what is wrong, and does not show it again', async (token, rule) => {
     const { tenantId, owner } = await tenantWithoutBots()
@@ -248,7 +248,7 @@ test('another tenant’s bot is neither shown nor touched', async () => {
   const { username } = botsOf(tenantId).live ?? {}
   expect((await owner.see()).body).not.toContain(`@${username}`)
   const stolen = await owner.send('/live/token', { token: bot.token })
-  expect([stolen.status, stolen.body]).toEqual([422, expect.stringContaining('in use elsewhere')])
+  expect([stolen.status, stolen.body]).toEqual([422, expect.stringContaining('used elsewhere')])
   expect(botsOf(tenantId).live).toMatchObject({ enabled: true, username })
 })
 

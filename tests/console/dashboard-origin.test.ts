@@ -96,7 +96,7 @@ test('the refusal says which address would be right', async () => {
   const { body } = await world.send(BY_SESSION, { method: 'POST', path: '/jobs' }, { headers })
 
   expect(body.error).toBe(
-    'Origin: expected https://console.example, the address of this installation, not http://192.168.1.5:8080',
+    'Origin: must be https://console.example, the URL of this installation, not http://192.168.1.5:8080',
   )
 })
 

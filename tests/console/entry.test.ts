@@ -144,7 +144,7 @@ describe('set-up', () => {
     const again = { ...ACCOUNT, email: 'eve@example.com', tenant: 'Evil' }
     expect((await stranger.press(open, 'Create account and tenant', again)).status).toBe(404)
     expect(app.platform.tenants.list()).toHaveLength(1)
-    expect(app.setUpUrl()).rejects.toThrow('set up already')
+    expect(app.setUpUrl()).rejects.toThrow('already set up')
   })
 
   test('is over after half an hour', async () => {

@@ -79,7 +79,7 @@ describe('making a key', () => {
   })
 
   test.each([
-    ['nothing ticked', [], 'gate_scopes', 'Tick at least one.'],
+    ['nothing ticked', [], 'gate_scopes', 'Must name at least one scope.'],
     [
       'a name that is none',
       [
@@ -87,7 +87,7 @@ describe('making a key', () => {
         ['own_scopes', 'Orders!'],
       ],
       'own_scopes',
-      'is not a scope name',
+      'Must be lowercase letters',
     ],
   ] as const)('comes back with what was typed for %s', async (_what, fields, field, words) => {
     await using app = await world()

@@ -90,7 +90,10 @@ describe('where sign-up is open', () => {
     const { visitor, page } = await signUp(app, 'ada@example.com')
     const wrong = 'x'.repeat(201)
     const back = await visitor.press(page, 'Continue', { tenant: wrong })
-    expect([back.status, back.text]).toEqual([422, expect.stringContaining('At most 200')])
+    expect([back.status, back.text]).toEqual([
+      422,
+      expect.stringContaining('Must have at most 200'),
+    ])
     expect(back.forms[0]?.values.tenant).toBe(wrong)
   })
 

@@ -223,11 +223,15 @@ describe('an invitation', () => {
   })
 
   test.each([
-    ['email', { email: 'no address', role: 'viewer' }, 'Expected an e-mail address'],
-    ['email', { email: '', role: 'viewer' }, 'Expected an e-mail address'],
-    ['email', { email: `${'x'.repeat(10_000)}@example.com`, role: 'viewer' }, 'At most 254 bytes'],
-    ['role', { email: 'bo@example.com', role: 'king' }, 'Choose one of owner, member, viewer'],
-    ['role', { email: 'bo@example.com' }, 'Choose one of owner, member, viewer'],
+    ['email', { email: 'no address', role: 'viewer' }, 'Must be an email address'],
+    ['email', { email: '', role: 'viewer' }, 'Must be an email address'],
+    [
+      'email',
+      { email: `${'x'.repeat(10_000)}@example.com`, role: 'viewer' },
+      'Must have at most 254 bytes',
+    ],
+    ['role', { email: 'bo@example.com', role: 'king' }, 'Must be one of owner, member, viewer'],
+    ['role', { email: 'bo@example.com' }, 'Must be one of owner, member, viewer'],
   ])('with a wrong %s comes back as it was typed', async (name, fields, words) => {
     const { tenantId, owner } = await team()
     const { status, body } = await owner.send('/invite', fields as Record<string, string>)
@@ -242,7 +246,7 @@ describe('an invitation', () => {
     const { owner, viewer } = await team()
     const { status, body } = await owner.send('/invite', { email: viewer.email, role: 'owner' })
     expect(status).toBe(422)
-    expect(body).toContain('Belongs to the team already.')
+    expect(body).toContain('Is already on the team.')
   })
 
   test('is revoked by an owner of its tenant, and lets nobody in then', async () => {

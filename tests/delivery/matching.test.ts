@@ -124,13 +124,17 @@ describe('the type of a message', () => {
   test.each([...['', '.', '.a', 'a.', 'a..b', 'a b', 'a.*', '*', 'a/b', 'é', 'a\n', ' a', 'a:b']])(
     '%j is none',
     (text) => {
-      expect(() => checkEventType(text, 'event_type')).toThrow('event_type: expected words of')
+      expect(() => checkEventType(text, 'event_type')).toThrow('event_type: must be words of')
     },
   )
 
   test('has 256 characters at most', () => {
-    expect(() => checkEventType(`${longest}b`, 'type')).toThrow('type: longer than 256 characters')
-    expect(() => checkEventType('a.'.repeat(1_000_000), 'type')).toThrow('longer than 256')
+    expect(() => checkEventType(`${longest}b`, 'type')).toThrow(
+      'type: must have at most 256 characters',
+    )
+    expect(() => checkEventType('a.'.repeat(1_000_000), 'type')).toThrow(
+      'type: must have at most 256 characters',
+    )
   })
 })
 
@@ -147,13 +151,13 @@ describe('what an endpoint lists', () => {
     ...['us*er', 'user.', 'user.* ', 'user.*\n'],
   ])('%j may not', (text) => {
     expect(() => checkTypePattern(text, 'event_types')).toThrow(
-      'event_types: expected a type like user.created',
+      'event_types: must be a type like user.created',
     )
   })
 
   test('has 256 characters at most', () => {
     expect(() => checkTypePattern(`a${longest}`, 'event_types')).toThrow(
-      'event_types: longer than 256 characters',
+      'event_types: must have at most 256 characters',
     )
   })
 })
@@ -164,7 +168,7 @@ describe('a channel', () => {
   })
 
   test.each(['', 'A'.repeat(129), 'a b', 'a/b', 'é', 'a\n', '*'])('cannot be %j', (text) => {
-    expect(() => checkChannel(text, 'channels')).toThrow('channels: expected 1 to 128 letters')
+    expect(() => checkChannel(text, 'channels')).toThrow('channels: must be 1 to 128 letters')
   })
 })
 

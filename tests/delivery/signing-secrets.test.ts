@@ -31,7 +31,7 @@ describe('a given secret', () => {
 
   test.each([0, 1, 23, 76, 1000])('of %d bytes is refused', (count) => {
     expect(() => checkSecret(`whsec_${bytes(count)}`)).toThrow(
-      `secret: the base64 stands for ${count} bytes`,
+      `secret: must encode 24 to 75 bytes; this one has ${count}`,
     )
   })
 
@@ -49,7 +49,7 @@ describe('a given secret', () => {
     ['a line break', `whsec_${bytes(32)}\n`],
     ['a letter outside the alphabet', `whsec_é${bytes(32).slice(1)}`],
   ])('with %s is refused', (_, text) => {
-    expect(() => checkSecret(text)).toThrow('secret: expected whsec_ followed by standard base64')
+    expect(() => checkSecret(text)).toThrow('secret: must be whsec_ followed by standard base64')
   })
 
   test('is invalid input, and is not repeated in the message', () => {
@@ -87,7 +87,9 @@ describe('rotation', () => {
     const four = [current('d'), old('c', NOW + 3), old('b', NOW + 2), old('a', NOW + 1)]
     const five = rotate(four, 'e', later)
     expect(five).toHaveLength(5)
-    expect(() => rotate(five, 'f', later)).toThrow('secret: 5 secrets are in use')
+    expect(() => rotate(five, 'f', later)).toThrow(
+      'secret: cannot be added: 5 secrets are in use. Wait until an old one expires',
+    )
     expect(() => rotate(five, 'f', later)).toThrow(expect.objectContaining({ kind: 'conflict' }))
     expect(rotate(five, 'f', { now: NOW, graceMs: 0 })).toEqual([current('f')])
     expect(rotate(five, 'f', { now: NOW + 1, graceMs: HOUR })).toHaveLength(5)

@@ -23,9 +23,13 @@ const routes = (access: Access) =>
       scope: 'relay:read',
       query: t.Object({ of: t.Numeric() }, { additionalProperties: true }),
     })
-    .get('/v1/relay/own-code', () => Promise.reject(invalid('no', 'of_my_own')), {
-      scope: 'relay:read',
-    })
+    .get(
+      '/v1/relay/own-code',
+      () => Promise.reject(invalid('no', { rule: 'format', code: 'of_my_own' })),
+      {
+        scope: 'relay:read',
+      },
+    )
     .get('/v1/relay/conflict', () => Promise.reject(conflict('no')), { scope: 'relay:read' })
     .post('/v1/clockwork/events', ({ body }) => body, { scope: 'clockwork', body: Event })
     .post('/v1/gate/form', ({ body }) => body, {
@@ -170,7 +174,7 @@ test('routes that answer with a sentence go on to do so', async () => {
 
   expect(await send('POST', '/v1/clockwork/events', '{"payload":1}')).toEqual({
     status: 400,
-    body: { error: 'type: required, a string' },
+    body: { error: 'type: is required and must be a string' },
   })
 })
 

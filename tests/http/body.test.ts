@@ -51,7 +51,7 @@ test('another content type, or none, is told apart from bad syntax', async () =>
     })
   await expect(readJson(request('{"a":'), 100)).rejects.toMatchObject({
     kind: 'invalid',
-    message: expect.stringMatching(/^body: not valid JSON/),
+    message: expect.stringMatching(/^body: must be JSON/),
   })
 })
 
@@ -86,7 +86,7 @@ test('a body may be 64 levels deep and no deeper', async () => {
 
 test('text that is not UTF-8, or half a surrogate pair, is refused instead of replaced', async () => {
   const bytes = new Uint8Array([0x22, 0xff, 0x22])
-  await expect(readJson(request(bytes), 100)).rejects.toThrow('not valid UTF-8')
+  await expect(readJson(request(bytes), 100)).rejects.toThrow('must be UTF-8')
   for (const text of ['"a\\ud800b"', '{"\\udfff":1}', '[["\\ud800"]]'])
     await expect(readJson(request(text), 100)).rejects.toThrow('surrogate')
   expect(await readJson(request('"\\ud83d\\ude00"'), 100)).toBe('😀')
@@ -96,7 +96,9 @@ test('a content coding is refused, plain or not', async () => {
   const coded = request('{}')
   coded.headers.set('content-encoding', 'gzip')
 
-  await expect(readJson(coded, 100)).rejects.toThrow('Content-Encoding: expected none, not gzip')
+  await expect(readJson(coded, 100)).rejects.toThrow(
+    'Content-Encoding: must not be set, unlike gzip',
+  )
 })
 
 test('nesting without end is a refusal and not a crash', async () => {
@@ -108,7 +110,7 @@ test('nesting without end is a refusal and not a crash', async () => {
 test('a body that is too deep is refused before anybody parses it', async () => {
   for (const text of ['['.repeat(1_000_000), `{"payload":${'{"a":['.repeat(150_000)}`])
     await expect(readJson(request(text), 2_000_000)).rejects.toThrow(
-      'body: nested deeper than 64 levels',
+      'body: must not be nested deeper than 64 levels',
     )
 })
 
@@ -131,7 +133,7 @@ test('of all that is wrong with a value only the first is looked for', () => {
   const error = new ValidationError('body', schema, { channels })
   looked = 0
 
-  expect(asInvalid(error).message).toBe('channels: expected a list of at most 10 items')
+  expect(asInvalid(error).message).toBe('channels: must be a list of at most 10 items')
   expect(looked).toBe(0)
 })
 
@@ -151,12 +153,12 @@ test('half a million wrong items of a list are refused like one', async () => {
       body: {
         error: {
           code: 'invalid_payload',
-          message: 'channels: expected a list of up to 10 channels',
+          message: 'channels: must be a list of up to 10 channels',
         },
       },
     })
   expect(await post('[1]')).toMatchObject({
     status: 400,
-    body: { error: { message: 'channels.0: expected the name of a channel' } },
+    body: { error: { message: 'channels.0: must be the name of a channel' } },
   })
 })

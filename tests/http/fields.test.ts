@@ -93,7 +93,7 @@ describe('the fields of a form', () => {
     ])
       await expect(read(body, FORM, 2_000_000)).rejects.toMatchObject({
         kind: 'invalid',
-        message: 'body: more than 200 fields',
+        message: 'body: must have at most 200 fields',
       })
     const empty = '&'.repeat(1_000_000)
     expect({ ...(await read(empty, FORM, 2_000_000)) }).toEqual({})
@@ -127,7 +127,7 @@ describe('the fields of JSON', () => {
     async (text) => {
       await expect(read(text, 'application/json')).rejects.toMatchObject({
         kind: 'invalid',
-        message: 'body: expected a JSON object',
+        message: 'body: must be a JSON object',
       })
     },
   )
@@ -144,7 +144,7 @@ describe('a body of fields', () => {
   test.each([FORM, 'application/json', 'text/plain'])(
     'is not read beyond the limit, before anything else is said of it: %s',
     async (type) => {
-      const tooLarge = { kind: 'too_large', message: 'body: larger than the limit of 10 bytes' }
+      const tooLarge = { kind: 'too_large', message: 'body: must be at most 10 bytes' }
       const coded = request(`a=${'é'.repeat(5)}`, type)
       coded.headers.set('content-encoding', 'gzip')
       await expect(readFields(coded, 10)).rejects.toMatchObject(tooLarge)
@@ -168,7 +168,7 @@ describe('a body of fields', () => {
       coded.headers.set('content-encoding', coding)
       await expect(readFields(coded, 100)).rejects.toMatchObject({
         kind: 'unsupported_media_type',
-        message: `Content-Encoding: expected none, not ${coding}`,
+        message: `Content-Encoding: must not be set, unlike ${coding}`,
       })
     }
   })
@@ -178,7 +178,7 @@ describe('a body of fields', () => {
     async (type) => {
       await expect(read(new TextEncoder().encode('a=1'), type)).rejects.toMatchObject({
         kind: 'unsupported_media_type',
-        message: expect.stringContaining('Content-Type: expected application/json'),
+        message: expect.stringContaining('Content-Type: must be application/json'),
       })
     },
   )
@@ -191,7 +191,7 @@ describe('a body of fields', () => {
     ])
       await expect(read(new Uint8Array(bytes))).rejects.toMatchObject({
         kind: 'invalid',
-        message: 'body: not valid UTF-8',
+        message: 'body: must be UTF-8',
       })
   })
 

@@ -72,7 +72,7 @@ describe('an error body', () => {
 
     const fixed = await app.raw(JOBS, { method: 'PUT' })
     expect([fixed.status, fixed.headers.get('allow')]).toEqual([405, 'GET, POST'])
-    expect(fixed.body).toEqual({ error: 'PUT is not possible here; allowed: GET, POST' })
+    expect(fixed.body).toEqual({ error: 'PUT is not allowed here; use GET, POST' })
 
     const parametric = await app.raw(`${JOBS}/some-id`, { method: 'POST' })
     expect([parametric.status, parametric.headers.get('allow')]).toEqual([
@@ -154,7 +154,7 @@ describe('over a socket', () => {
       const response = await fetch(server.url + JOBS, { method: 'POST', headers, body })
       expect(response.status).toBe(413)
       expect(await response.json()).toEqual({
-        error: 'body: larger than the limit of 1048576 bytes',
+        error: 'body: must be at most 1048576 bytes',
       })
     }
   })

@@ -63,7 +63,7 @@ test('another limit is refused by name and rule', async () => {
     expect(status, limit).toBe(400)
     expect(body.error, limit).toEqual({
       code: 'invalid_request',
-      message: 'limit: expected a whole number of at least 1',
+      message: 'limit: must be a whole number of at least 1',
       request_id: expect.any(String),
     })
   }
@@ -107,7 +107,7 @@ test('a cursor that the list did not give out is a bad request', async () => {
     expect([status, body.error.code, body.error.message]).toEqual([
       400,
       'invalid_request',
-      'cursor: not one that this list gave out',
+      'cursor: must be a cursor from this list',
     ])
   }
 })

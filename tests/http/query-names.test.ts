@@ -35,7 +35,7 @@ test('every list refuses a parameter that it does not take, and names those that
     const required = route.path.endsWith('/login/status') ? 'nonce=x&' : ''
     expect(await ask(route, `${required}limits=1`), route.path).toEqual({
       status: 400,
-      message: `limits: no such parameter; this route takes ${names.join(', ') || 'none'}`,
+      message: `limits: is not a known parameter; this route takes ${names.join(', ') || 'none'}`,
       ...(hasCode(route.path) && { code: 'invalid_request' }),
     })
   }
@@ -49,7 +49,7 @@ test('a parameter that is given twice is refused, whichever it is', async () => 
       const answer = await ask(route, `${required}${name}=${value}&${name}=${value}`)
       expect(answer, `${route.path} ${name}`).toMatchObject({
         status: 400,
-        message: `${name}: given twice; send it once`,
+        message: `${name}: is set twice; send it once`,
       })
       tried++
     }
@@ -67,7 +67,7 @@ test('nothing is done on a request with a parameter that means nothing', async (
 
   expect(await acme.api.delete(`${job}?dry_run=true`)).toMatchObject({
     status: 400,
-    body: { error: 'dry_run: no such parameter; this route takes none' },
+    body: { error: 'dry_run: is not a known parameter; this route takes none' },
   })
   expect((await acme.api.get(job)).status).toBe(200)
 })

@@ -50,7 +50,7 @@ test('one that is cut short, changed or of another list is refused', () => {
       expect.objectContaining({
         kind: 'invalid',
         code: 'invalid_request',
-        message: 'cursor: not one that this list gave out',
+        message: 'cursor: must be a cursor from this list',
       }),
     )
 })
@@ -58,9 +58,9 @@ test('one that is cut short, changed or of another list is refused', () => {
 test('so is a made-up one with the right check digits and no position of the list', () => {
   expect(byNumber.decode(forged('5'))).toBe(5)
   for (const text of ['"5"', 'null', '[5]', '{}', '1e999', '5x', '', '\u0000', 'true'])
-    expect(() => byNumber.decode(forged(text)), text).toThrow('not one that this list gave out')
+    expect(() => byNumber.decode(forged(text)), text).toThrow('must be a cursor from this list')
   for (const text of ['5', '[]', '[5]', '[5,5]', '["a",5]', '[5,"a",1]', '[5,null]', '{"0":5}'])
-    expect(() => byTimeAndId.decode(forged(text)), text).toThrow('not one that this list gave out')
+    expect(() => byTimeAndId.decode(forged(text)), text).toThrow('must be a cursor from this list')
 })
 
 test('a page is cut off its rows, and the row beyond it is the reason for a cursor', () => {

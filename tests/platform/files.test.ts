@@ -27,7 +27,7 @@ test('a name that is taken stays as it is, be it by a link that leads nowhere', 
   symlinkSync(join(folder.path, 'nowhere'), link)
 
   for (const taken of [name, link])
-    expect(() => giveName(draft, taken)).toThrow(`${taken} is there already`)
+    expect(() => giveName(draft, taken)).toThrow(`${taken} already exists`)
 
   expect(readFileSync(name, 'utf8')).toBe('old')
   expect(readFileSync(draft, 'utf8')).toBe('new')

@@ -67,12 +67,14 @@ describe('a new key', () => {
     await expect(keys.issue(CLI, { tenantId: 'nobody', engine: 'gate' })).rejects.toThrow(
       'tenant not found',
     )
-    await expect(acme.key('gate', 'live', [])).rejects.toThrow('scopes: expected at least one')
+    await expect(acme.key('gate', 'live', [])).rejects.toThrow(
+      'scopes: must name at least one scope',
+    )
     await expect(acme.key('gate', 'live', ['Has Space'])).rejects.toThrow(
-      '"Has Space" is not a scope name',
+      'must be lowercase letters, digits and _ . : -, unlike "Has Space"',
     )
     await expect(acme.key('clockwork', 'live')).rejects.toThrow(
-      'environment: clockwork keys have none',
+      'environment: must not be set: clockwork keys',
     )
   })
 
@@ -157,7 +159,7 @@ describe('rotation', () => {
     const refusals = await Promise.allSettled(ids.map((id) => keys.rotate(CLI, id, 0)))
     expect(refusals).toMatchObject([
       { reason: { message: 'the key is revoked or expired' } },
-      { reason: { message: `the key has been rotated already, to ${successor.id}` } },
+      { reason: { message: `the key has already been rotated, to ${successor.id}` } },
       { reason: { message: 'the key is revoked or expired' } },
       { reason: { message: 'key not found' } },
     ])

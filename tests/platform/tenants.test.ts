@@ -48,7 +48,7 @@ test('names that are no one line, and move the cursor of who lists them, are ref
   const { tenants } = app.platform
   for (const name of ['a\nb', 'a\u0000', '\u001b[2Ja', 'a\u009b1m', 'a\u2028b', 'a\u202eb'])
     await expect(tenants.create(CLI, { name, plan: 'free' })).rejects.toThrow(
-      'name: expected one line, without control characters',
+      'name: must be one line without control characters',
     )
   expect(await tenants.create(CLI, { name: 'Ünïcode ☃', plan: 'free' })).toMatchObject({
     name: 'Ünïcode ☃',
@@ -60,12 +60,14 @@ test('empty and endless names, broken caps and unknown ids are refused', async (
   const { tenants } = app.platform
   const { id } = await tenants.create(CLI, { name: 'Acme', plan: 'free' })
 
-  await expect(tenants.create(CLI, { name: ' ', plan: 'free' })).rejects.toThrow('name: expected')
+  await expect(tenants.create(CLI, { name: ' ', plan: 'free' })).rejects.toThrow('name: must have')
   await expect(tenants.create(CLI, { name: 'x'.repeat(201), plan: 'free' })).rejects.toThrow(
     'at most 200',
   )
   for (const spendCapCents of [-1, 1.5, Number.NaN])
-    await expect(tenants.change(CLI, id, { spendCapCents })).rejects.toThrow('whole cents')
+    await expect(tenants.change(CLI, id, { spendCapCents })).rejects.toThrow(
+      'must be a whole number of cents',
+    )
   expect(() => tenants.find('nobody')).toThrow('tenant not found')
   await expect(tenants.resume(CLI, 'nobody')).rejects.toThrow('tenant not found')
   expect(tenants.list()).toHaveLength(1)

@@ -1,4 +1,4 @@
-import { asStorageError, StorageError } from '../../db/errors.ts'
+import { isDamage } from '../../db/errors.ts'
 import { sentenceOf } from '../sentences.ts'
 
 export interface Finding {
@@ -41,10 +41,8 @@ export const RESTORE = 'stop the server and run `gatehouse restore FILE` with th
 
 /** The message of an error, with advice if the database is damaged. */
 export function adviceOn(error: unknown): string {
-  const known = asStorageError(error)
-  const message = sentenceOf(known)
-  const isDamage = known instanceof StorageError && message.endsWith('is damaged')
-  return isDamage ? `${message}: ${RESTORE}` : message
+  const message = sentenceOf(error)
+  return isDamage(error) ? `${message}: ${RESTORE}` : message
 }
 
 /** The system's name of an error, such as `ENOSPC`. */

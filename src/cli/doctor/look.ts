@@ -62,7 +62,7 @@ export function lookAtDatabase(dataDir: string): Looked {
       : { client: openUnchanging(file), isWithoutLog: false }
     return { db: dbOf(file, client), isWithoutLog }
   } catch (error) {
-    throw new StorageError(`${file}: ${messageOf(asStorageError(error))}`)
+    throw new StorageError(`${file}: ${messageOf(asStorageError(error))}`, { cause: error })
   }
 }
 

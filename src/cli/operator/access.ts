@@ -1,7 +1,7 @@
 import { SIGN_IN_MS } from '../../console/operators/links.ts'
 import type { Operator } from '../../engines/gate/house/roster.ts'
 import { baseUrlOf } from '../../http/urls.ts'
-import { AppError, conflict, fail, notFound } from '../../platform/errors.ts'
+import { AppError, conflict, fail, notFound, renamed } from '../../platform/errors.ts'
 import type { Command, Invocation } from '../command.ts'
 import { addressNote } from '../first-steps.ts'
 import { type Offices, withOffices } from '../open.ts'
@@ -15,7 +15,10 @@ export const operatorLoginLink: Command = {
     withOffices(config, async (offices) => {
       const { links, operator } = deskOf(offices, options)
       if (operator.state === 'inactive')
-        throw conflict('--email: this account is deactivated. Run operator reactivate first')
+        throw conflict('this account is deactivated. Run operator reactivate first', {
+          field: '--email',
+          rule: 'not_allowed',
+        })
       const token = await links.issueSignIn(offices.actor, operator.id)
       const url = `${baseUrlOf(config.server)}/console/link/${token}`
       const note = addressNote(config.server)
@@ -95,13 +98,16 @@ function deskOf({ operators, actor }: Offices, { email }: Invocation['options'])
   return { ...office, actor, operator }
 }
 
-const UNKNOWN = notFound('--email: no operator has this address. See operator list')
+const UNKNOWN = notFound('no operator has this address. See operator list', {
+  field: '--email',
+  rule: 'unknown',
+})
 
 /** Runs `work` and names the option in its error. */
 async function aboutEmail(work: () => Promise<void>): Promise<void> {
   try {
     await work()
   } catch (error) {
-    throw error instanceof AppError ? new AppError(error.kind, `--email: ${error.message}`) : error
+    throw error instanceof AppError ? renamed(error, () => '--email') : error
   }
 }

@@ -1,7 +1,7 @@
 import { newcomer } from '../../console/operators/grantee.ts'
 import { outranks, ROLES, type Role } from '../../console/operators/rights.ts'
 import { normaliseEmail } from '../../engines/gate/email.ts'
-import { AppError, conflict, invalid, notFound } from '../../platform/errors.ts'
+import { AppError, conflict, invalid, notFound, renamed } from '../../platform/errors.ts'
 import { openHouse } from '../../platform/house.ts'
 import type { Tenant } from '../../platform/tenants.ts'
 import { type Answer, type Command, type Invocation, oneOf, UsageError } from '../command.ts'
@@ -71,8 +71,10 @@ function partIn({ tenant, role }: Invocation['options']): Wanted['part'] {
 /** The password without a final line break; blanks are part of it. */
 function passwordIn(typed: string): string {
   const password = typed.replace(/\r?\n$/, '')
-  if (password === '') throw invalid('--password-stdin: standard input is empty')
-  if (/[\r\n]/.test(password)) throw invalid('--password-stdin: expected one line')
+  if (password === '')
+    throw invalid('standard input is empty', { field: '--password-stdin', rule: 'required' })
+  if (/[\r\n]/.test(password))
+    throw invalid('must be one line', { field: '--password-stdin', rule: 'format' })
   return password
 }
 
@@ -86,7 +88,7 @@ function deskOf({ db, actor, tenants, operators }: Offices, { part }: Wanted) {
 
   function tenantOf(id: string): Tenant {
     if (tenants.exists(id)) return tenants.find(id)
-    throw notFound('--tenant: tenant not found. See tenant list')
+    throw notFound('tenant not found. See tenant list', { field: '--tenant', rule: 'unknown' })
   }
 
   return { ...office, db, actor, place }
@@ -126,12 +128,13 @@ async function giveMore(
   if (!isOtherRole && !isNewAdmin)
     throw conflict(
       place || isAdmin
-        ? '--email: this operator already has that access'
-        : '--email: an operator already has this address. To give them more access, use --admin, or --tenant with --role',
+        ? 'this operator already has that access'
+        : 'an operator already has this address. To give them more access, use --admin, or --tenant with --role',
+      { field: '--email', rule: 'taken' },
     )
   if (isOtherRole && !isMore)
     await reworded(
-      (message) => `--role: ${message}`,
+      () => '--role',
       () => memberships.change(actor, place.tenant.id, known, place.role),
     )
   const isGrant = isMore || isNewAdmin
@@ -157,14 +160,16 @@ const OPTIONS: Readonly<Record<string, string>> = {
   password: '--password-stdin',
 }
 
-const byOption = (message: string): string =>
-  message.replace(/^[a-z._]+(?=: )/, (field) => OPTIONS[field] ?? field)
+const byOption = (field: string | undefined) => OPTIONS[field ?? ''] ?? field
 
-/** Runs `work` and rewords the message of its error. */
-async function reworded<T>(words: (message: string) => string, work: () => Promise<T>): Promise<T> {
+/** Runs `work` and names the option in its error. */
+async function reworded<T>(
+  optionOf: (field: string | undefined) => string | undefined,
+  work: () => Promise<T>,
+): Promise<T> {
   try {
     return await work()
   } catch (error) {
-    throw error instanceof AppError ? new AppError(error.kind, words(error.message)) : error
+    throw error instanceof AppError ? renamed(error, optionOf) : error
   }
 }

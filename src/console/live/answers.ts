@@ -14,7 +14,7 @@ export const createLiveAnswers =
     of: { name: string; look: Look },
   ): Response => {
     if (!request.headers.get('accept')?.includes('text/event-stream'))
-      throw invalid('Accept: expected text/event-stream, as this never ends')
+      throw invalid('must be text/event-stream', { field: 'Accept', rule: 'format' })
     const { sessionId, id: operatorId } = visitor
     const { tenantId, role } = tenant
 

@@ -23,14 +23,14 @@ export interface Holder {
 export function displacedBy<Open extends Holder>(opener: Holder, open: Open[]): Open | undefined {
   const { sessionId, operatorId, tenantId } = opener
   if (open.filter((one) => one.sessionId === sessionId).length >= MAX_PER_SESSION)
-    throw rateLimited(`${MAX_PER_SESSION} pages of this session are kept up to date already`)
+    throw rateLimited(`this session already has ${MAX_PER_SESSION} live pages`)
   if (open.filter((one) => one.operatorId === operatorId).length >= MAX_PER_OPERATOR)
-    throw rateLimited(`${MAX_PER_OPERATOR} pages of yours are kept up to date already`)
+    throw rateLimited(`you already have ${MAX_PER_OPERATOR} live pages`)
   if (open.length < MAX_STREAMS) return undefined
   const shares = Map.groupBy(open, (one) => one.tenantId)
   const own = shares.get(tenantId)?.length ?? 0
   const largest = [...shares.values()].reduce((a, b) => (b.length > a.length ? b : a))
   if (largest.length < own + 2)
-    throw unavailable(`${MAX_STREAMS} pages are kept up to date already`)
+    throw unavailable(`the server already has ${MAX_STREAMS} live pages`)
   return largest.at(-1)
 }

@@ -73,7 +73,7 @@ export function createEntry(parts: {
     device: Device,
   ): Promise<string> {
     checkedName(tenantName)
-    if (!links.isForSetUp(token)) throw notFound('the link was used before, or is too old')
+    if (!links.isForSetUp(token)) throw notFound('the link was used or has expired')
     house.admit(device.ipAddress)
     let session = ''
     await house.create(SYSTEM, { ...account, isVerified: false }, (operator) => {
@@ -148,7 +148,7 @@ export function createEntry(parts: {
     device: Device,
   ): Promise<string | undefined> {
     const { email, isMailed: isVerified } =
-      invitations.look(token) ?? fail(notFound('the invitation was used before, or is too old'))
+      invitations.look(token) ?? fail(notFound('the invitation was used or has expired'))
     house.admit(device.ipAddress)
     let session: string | undefined
     try {

@@ -77,13 +77,17 @@ export function createInvitations(parts: {
     const url = pageOf(token)
     return db.commitFor(tenantId, () => {
       if (store.members(tenantId).some((member) => member.email === email))
-        throw conflict('email: belongs to the team already')
+        throw conflict('is already on the team', { field: 'email', rule: 'taken' })
       if (list(tenantId).filter((one) => one.email !== email).length >= MOST_OPEN)
-        throw conflict(`email: ${MOST_OPEN} invitations are open already; revoke one first`)
+        throw conflict(`cannot be invited: ${MOST_OPEN} invitations are open. Revoke one first`, {
+          field: 'email',
+          rule: 'limit',
+        })
       const now = clock.now()
       const isMailed = mail.hasServer
       const refusal = mailRefusal(tenantId, email, now)
-      if (isMailed && refusal !== undefined) throw conflict(`email: ${refusal}; try again later`)
+      if (isMailed && refusal !== undefined)
+        throw conflict(`${refusal}. Try again later`, { field: 'email', rule: 'limit' })
       const row: InvitationRow = {
         id: newId(),
         tenantId,
@@ -107,9 +111,9 @@ export function createInvitations(parts: {
     const isTooSoon =
       !mail.sharedAllowance(null, email, now, KIND).allowed ||
       sentToAddress.peek(pairOf(tenantId, email)) > 0
-    if (isTooSoon) return 'this address was sent an invitation a short while ago'
+    if (isTooSoon) return 'was sent an invitation recently'
     if (sentByTenant.peek(tenantId) > 0)
-      return `your team has sent ${MAX_MAILS_PER_HOUR} invitations within an hour`
+      return `cannot be invited now: your team has sent ${MAX_MAILS_PER_HOUR} invitations within an hour`
     return undefined
   }
 
@@ -194,4 +198,6 @@ const present = ({ id, email, role, createdAt, expiresAt }: InvitationRow): Invi
 })
 
 const usedUp = () =>
-  new AppError('not_found', 'the invitation was used before, or is too old', 'link_used_up')
+  new AppError('not_found', 'the invitation was used or has expired', {
+    code: 'link_used_up',
+  })

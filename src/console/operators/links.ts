@@ -23,7 +23,7 @@ export function createLinks(parts: { db: Db; clock: Clock; audit: Audit; store: 
   /** Token of a set-up link. Throws `conflict` once the installation has an admin. */
   const issueSetUp = (): Promise<string> =>
     db.commit(() => {
-      if (store.hasAdmin()) throw conflict('the installation is set up already')
+      if (store.hasAdmin()) throw conflict('the installation is already set up')
       return issue(null, SET_UP_MS)
     })
 
@@ -86,4 +86,4 @@ export function createLinks(parts: { db: Db; clock: Clock; audit: Audit; store: 
 }
 
 const usedUp = () =>
-  new AppError('not_found', 'the link was used before, or is too old', 'link_used_up')
+  new AppError('not_found', 'the link was used or has expired', { code: 'link_used_up' })

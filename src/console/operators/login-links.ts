@@ -29,13 +29,16 @@ export function createLoginLinks(parts: {
   /** The link if there is no mail server; undefined if it was mailed to the operator. */
   const make = (actor: Actor, operator: Operator): Promise<string | undefined> =>
     db.commit(() => {
-      if (operator.state === 'inactive') throw conflict('their account is deactivated')
+      if (operator.state === 'inactive')
+        throw conflict('the account of this operator is deactivated')
       const mailedTo = mail.hasServer ? operator.email : null
       const url = pageOf(links.addSignIn(actor, operator.id, mailedTo))
       if (mailedTo === null) return url
       const allowance = mail.allowance(null, operator.email, clock.now(), KIND)
       if (!allowance.allowed)
-        throw rateLimited('they were sent a link just now', allowance.retryAfterMs)
+        throw rateLimited('this operator was sent a link recently', {
+          retryAfterMs: allowance.retryAfterMs,
+        })
       post(operator, url)
       return undefined
     })

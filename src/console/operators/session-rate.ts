@@ -16,6 +16,8 @@ export function createSessionRate({ clock, perMinute }: { clock: Clock; perMinut
     counted.add(request)
     const waitMs = buckets.take(sessionId)
     if (waitMs > 0)
-      throw rateLimited(`more than ${perMinute} requests a minute with this session`, waitMs)
+      throw rateLimited(`more than ${perMinute} requests a minute with this session`, {
+        retryAfterMs: waitMs,
+      })
   }
 }

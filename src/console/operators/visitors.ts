@@ -46,7 +46,7 @@ export function createVisitors(parts: {
       throw unauthenticated(`missing session: sign in to the console, which sets ${SESSION_COOKIE}`)
     const row = sessions.authenticated(token, HOUSE_ID)
     rate(request, row.id)
-    if (sessions.owes(row)) throw unauthenticated('a second factor is still owed')
+    if (sessions.owes(row)) throw unauthenticated('the session needs a second factor')
     const { display_name: displayName = '' } = JSON.parse(row.traits)
     const isAdmin = store.isAdmin(row.identity_id)
     const memberships = store.membershipsOf(row.identity_id)

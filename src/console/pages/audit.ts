@@ -69,7 +69,8 @@ export function auditPages(parts: {
   /** Streams all matching entries, oldest first, as fast as the client reads. */
   function download({ tenant, query }: Visit): Response {
     const format = FORMATS.find((one) => one === query.format)
-    if (!format) throw invalid(`format: expected ${FORMATS.join(' or ')}`)
+    if (!format)
+      throw invalid(`must be ${FORMATS.join(' or ')}`, { field: 'format', rule: 'choice' })
     const slices = audit.oldestFirst(filterIn(tenant.tenantId, query))
     const name = `gatehouse-audit-${stampOf(clock.now())}.${format}`
     return new Response(streamOf(textOf(slices, format)), {
@@ -109,7 +110,7 @@ const TYPES: Record<Format, string> = {
 function filterIn(tenantId: string, query: AuditQuery): AuditFilter {
   const [since, until] = [momentIn('since', query.since), momentIn('until', query.until)]
   if (since !== undefined && until !== undefined && until <= since)
-    throw invalid('until: a time after the one since which to look is expected')
+    throw invalid('must be after the start time', { field: 'until', rule: 'range' })
   const { action, actor: actorId, object } = query
   return { tenantId, action, actorId, object, since, until }
 }
@@ -127,7 +128,8 @@ function momentIn(name: string, text: string | undefined): number | undefined {
 
 function placeIn(name: string, text: string | undefined): number | undefined {
   if (text === undefined) return undefined
-  if (!/^\d{1,15}$/.test(text)) throw invalid(`${name}: expected the number of an entry`)
+  if (!/^\d{1,15}$/.test(text))
+    throw invalid('must be the number of an entry', { field: name, rule: 'format' })
   return Number(text)
 }
 

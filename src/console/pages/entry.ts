@@ -269,7 +269,8 @@ export function entryPages(parts: {
       ({ body }) => {
         const fields = body as Fields
         const theme = typed(fields, 'theme')
-        if (!THEMES.has(theme)) throw invalid('theme: expected light, dark or system')
+        if (!THEMES.has(theme))
+          throw invalid('must be light, dark or system', { field: 'theme', rule: 'choice' })
         return remember(THEME_COOKIE, theme, typed(fields, 'return_to'))
       },
       { operator: 'unscoped' },
@@ -279,7 +280,8 @@ export function entryPages(parts: {
       ({ body }) => {
         const fields = body as Fields
         const environment = ENVIRONMENTS.find((one) => one === typed(fields, 'environment'))
-        if (!environment) throw invalid('environment: expected live or test')
+        if (!environment)
+          throw invalid('must be live or test', { field: 'environment', rule: 'choice' })
         return remember(ENVIRONMENT_COOKIE, environment, typed(fields, 'return_to'))
       },
       { operator: 'unscoped' },

@@ -139,7 +139,8 @@ export function keyPages(parts: {
   async function rotate(visit: Visit, id: string, body: Fields): Promise<Response> {
     const { hint } = keys.find(visit.tenant.tenantId, id)
     const grace = typed(body, 'grace')
-    if (!Object.hasOwn(GRACES, grace)) throw invalid('grace: expected none, hour, day or week')
+    if (!Object.hasOwn(GRACES, grace))
+      throw invalid('must be none, hour, day or week', { field: 'grace', rule: 'choice' })
     const graceMs = GRACES[grace as keyof typeof GRACES]
     const key = await keys.rotate(visit.actor, id, graceMs)
     return issued(visit, key, { hint, endsAt: clock.now() + graceMs })
@@ -178,7 +179,8 @@ const ownScopesIn = (body: Fields): string[] =>
 
 function wantedIn(body: Fields): Omit<NewKey, 'tenantId'> {
   const engine = ENGINES.find((one) => one === typed(body, 'engine'))
-  if (!engine) throw invalid(`engine: choose one of ${ENGINES.join(', ')}`)
+  if (!engine)
+    throw invalid(`must be one of ${ENGINES.join(', ')}`, { field: 'engine', rule: 'choice' })
   const environment = ENVIRONMENTS.find((one) => one === typed(body, 'environment'))
   const known: readonly string[] = ENGINE_SCOPES[engine]
   // An engine with a single scope has no checkboxes.
@@ -187,6 +189,7 @@ function wantedIn(body: Fields): Omit<NewKey, 'tenantId'> {
       ? known
       : ticked(body, scopesField(engine)).filter((scope) => known.includes(scope))
   const scopes = [...chosen, ...ownScopesIn(body)]
-  if (scopes.length === 0) throw invalid('scopes: tick at least one')
+  if (scopes.length === 0)
+    throw invalid('must name at least one scope', { field: 'scopes', rule: 'required' })
   return { engine, scopes, ...(engine !== 'clockwork' && environment && { environment }) }
 }

@@ -29,10 +29,16 @@ export function resubmitPages(parts: {
       const fields = body as Fields
       const { tenantId, environment } =
         scopeIn(typed(fields, SCOPE_FIELD)) ??
-        fail(invalid(`${SCOPE_FIELD}: expected a tenant and an environment, or the installation`))
+        fail(
+          invalid('must be a tenant and an environment, or the installation', {
+            field: SCOPE_FIELD,
+            rule: 'format',
+          }),
+        )
       const then = typed(fields, THEN_FIELD)
       // Checked before the switch, which serves only this form.
-      if (!isOwnPath(then)) throw invalid(`${THEN_FIELD}: expected a path of the console`)
+      if (!isOwnPath(then))
+        throw invalid('must be a path in the console', { field: THEN_FIELD, rule: 'format' })
       await operators.places.choose(visitor, tenantId)
       return new Response(null, {
         // Unlike after 303, the browser keeps the method and the body.

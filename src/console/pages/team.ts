@@ -164,7 +164,7 @@ export function teamPages(parts: {
 
 const roleIn = (body: Fields): Role =>
   ROLES.find((one) => one === typed(body, 'role')) ??
-  fail(invalid(`role: choose one of ${ROLES.join(', ')}`))
+  fail(invalid(`must be one of ${ROLES.join(', ')}`, { field: 'role', rule: 'choice' }))
 
 const FLASHES: Readonly<Record<string, { tone: 'good'; text: string }>> = {
   changed: { tone: 'good', text: 'Role changed.' },

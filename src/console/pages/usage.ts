@@ -56,7 +56,7 @@ export function usagePages(parts: {
     requireMetered(visit)
     const { errors } = await submitted(
       () => tenants.change(visit.actor, visit.tenant.tenantId, { spendCapCents: centsIn(amount) }),
-      { 'spend cap': 'spend_cap' },
+      { spend_cap_cents: 'spend_cap' },
     )
     return errors ? show(visit, { typed: amount, errors }) : frames.go('/console/usage?done=capped')
   }

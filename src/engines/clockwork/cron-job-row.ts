@@ -41,4 +41,5 @@ export const keptRequest = ({ url, method, headers, body }: CronJobRow): string 
 
 /** The first slot after `now`. Throws `invalid` where there is none, or no valid schedule. */
 export const nextSlot = (schedule: string, now: number): number =>
-  scheduleOf(schedule).next(now) ?? fail(invalid('schedule: has no run before the year 10000'))
+  scheduleOf(schedule).next(now) ??
+  fail(invalid('has no run before the year 10000', { field: 'schedule', rule: 'never' }))

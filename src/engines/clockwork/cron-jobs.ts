@@ -114,7 +114,9 @@ export function createCronJobs(parts: {
       const { url } = existing(tenantId, id)
       metering.reserve(caller)
       if (store.runs.inFlight(tenantId, id) >= RUNS_IN_FLIGHT)
-        throw conflict(`${RUNS_IN_FLIGHT} runs of this job are under way already`)
+        throw conflict(
+          `${RUNS_IN_FLIGHT} runs of this job are in progress; try again when one has ended`,
+        )
       store.runs.insert({
         tenantId,
         jobKind: 'cron',
@@ -156,7 +158,9 @@ export function createCronJobs(parts: {
 
 function refuseOversize({ bytes }: JobCounts) {
   if (bytes > JOB_BYTES_PER_TENANT)
-    throw conflict(`limit reached: ${JOB_BYTES_PER_TENANT} bytes of jobs; make or keep fewer`)
+    throw conflict(
+      `limit reached: ${JOB_BYTES_PER_TENANT} bytes of jobs; delete some, or make them smaller`,
+    )
 }
 
 const newRow = (tenantId: string, input: NewCronJob, now: number) => ({

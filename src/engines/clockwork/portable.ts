@@ -82,7 +82,8 @@ const delayedJob: PortableTable<DelayedJobRow> = {
   most: { rows: JOBS_PER_TENANT },
   check(job) {
     checkTarget(job)
-    if (job.status !== 'pending') throw invalid('status: expected pending')
+    if (job.status !== 'pending')
+      throw invalid('must be pending', { field: 'status', rule: 'choice' })
   },
   /** It keeps its time, and begins with its first attempt. */
   arriving(db) {
@@ -107,13 +108,16 @@ const delayedJob: PortableTable<DelayedJobRow> = {
 }
 
 function checkTarget({ name, url }: Pick<CronJobRow, 'name' | 'url'>) {
-  if (name.length < 1 || name.length > 255) throw invalid('name: expected 1 to 255 characters')
+  if (name.length < 1 || name.length > 255)
+    throw invalid('must have 1 to 255 characters', { field: 'name', rule: 'too_long' })
   requireWebUrl(url, 'url')
 }
 
 function refuseOversize({ bytes }: JobCounts) {
   if (bytes > JOB_BYTES_PER_TENANT)
-    throw invalid(`jobs come to more than ${JOB_BYTES_PER_TENANT} bytes`)
+    throw invalid(`jobs must be at most ${JOB_BYTES_PER_TENANT} bytes in total`, {
+      rule: 'too_large',
+    })
 }
 
 /** Jobs that are still to be carried out. */

@@ -1,6 +1,6 @@
-import { messageOf } from '../../db/errors.ts'
 import { type Clock, isoTime } from '../../platform/clock.ts'
-import type { Outbound } from '../../platform/outbound/index.ts'
+import { AppError } from '../../platform/errors.ts'
+import { type Outbound, refusalSentence } from '../../platform/outbound/index.ts'
 import type { Preview, PreviewRequest } from './model.ts'
 import { describeSchedule, scheduleOf, scheduleWarnings } from './schedule/index.ts'
 
@@ -22,6 +22,7 @@ function verdict(outbound: Outbound, url: string): NonNullable<Preview['url']> {
     outbound.checkUrl(url)
     return { url, allowed: true, reason: null }
   } catch (error) {
-    return { url, allowed: false, reason: messageOf(error) }
+    if (!(error instanceof AppError)) throw error
+    return { url, allowed: false, reason: refusalSentence(error) }
   }
 }

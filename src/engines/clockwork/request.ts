@@ -1,4 +1,4 @@
-import { checkHeaders, checkUrlField, type Outbound } from '../../platform/outbound/index.ts'
+import { checkHeaders, type Outbound } from '../../platform/outbound/index.ts'
 
 export const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
 export type Method = (typeof METHODS)[number]
@@ -28,7 +28,7 @@ export const loadedRequest = ({ url, method, headers, body }: StoredRequest): Jo
 
 /** Throws `invalid` for a target that may not be called or headers that cannot be sent. */
 export function checkRequest(outbound: Outbound, { url, headers }: Partial<JobRequest>) {
-  if (url !== undefined) checkUrlField(outbound, url)
+  if (url !== undefined) outbound.checkUrl(url)
   if (headers !== undefined) checkHeaders(headers)
 }
 

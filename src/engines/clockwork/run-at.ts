@@ -4,6 +4,6 @@ import { parseTimestamp } from '../../platform/timestamp.ts'
 /** Milliseconds since the epoch. Throws `invalid` for what is not a real moment at or after `now`. */
 export function parseRunAt(text: string, now: number): number {
   const ms = parseTimestamp(text, 'run_at')
-  if (ms < now) throw invalid('run_at: lies in the past')
+  if (ms < now) throw invalid('must not be in the past', { field: 'run_at', rule: 'range' })
   return ms
 }

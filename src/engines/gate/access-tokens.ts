@@ -5,7 +5,7 @@ import type { KeyCaller } from '../../platform/caller.ts'
 import { type Clock, isoTime } from '../../platform/clock.ts'
 import { isMinted, mintSecret, sha256 } from '../../platform/crypto.ts'
 import type { Environment } from '../../platform/engines.ts'
-import { forbidden, invalid } from '../../platform/errors.ts'
+import { forbidden, invalid, type Rule } from '../../platform/errors.ts'
 import type { Keys } from '../../platform/keys.ts'
 import type { Metering } from '../../platform/metering/index.ts'
 import { USUAL_TTL } from './limits.ts'
@@ -88,7 +88,7 @@ export function createAccessTokens(parts: {
   function introspect(caller: KeyCaller, token: string): Introspection {
     const row = store.accessTokens.find(ownerOf(caller), hashOf(token))
     if (!row || !isGood(caller.tenantId, row)) return { active: false }
-    if (clock.now() >= row.expires_at) throw invalidToken('the access token has expired')
+    if (clock.now() >= row.expires_at) throw invalidToken('has expired', 'expired')
     return {
       active: true,
       subject: row.subject,
@@ -131,11 +131,13 @@ const ownerOf = (caller: KeyCaller): TokenOwner => ({
 
 function hashOf(token: string): string {
   const secret = TOKEN.exec(token)?.[1]
-  if (secret === undefined || !isMinted(secret)) throw invalidToken('this is not an access token')
+  if (secret === undefined || !isMinted(secret))
+    throw invalidToken('must be an access token', 'format')
   return sha256(token)
 }
 
-const invalidToken = (message: string) => invalid(message, 'invalid_token')
+const invalidToken = (problem: string, rule: Rule) =>
+  invalid(problem, { field: 'access_token', rule, code: 'invalid_token' })
 
 /**
  * The scopes of a token: the requested ones, limited to those of the key; all of the key's by

@@ -24,6 +24,9 @@ function contextOf({ subject, action, resource, context = {} }: Evaluation): obj
   )
   if (properties.length === 0) return context
   if (Object.hasOwn(context, 'properties'))
-    throw invalid('context.properties: holds those of subject, action and resource')
+    throw invalid('is reserved for the properties of subject, action and resource', {
+      field: 'context.properties',
+      rule: 'reserved',
+    })
   return { ...context, properties: Object.fromEntries(properties) }
 }

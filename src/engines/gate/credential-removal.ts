@@ -31,7 +31,8 @@ export function createCredentialRemoval(parts: {
     await db.commitFor(caller.tenantId, () => {
       const person = people.existing(caller.tenantId, identityId)
       const known = TYPES.find((one) => one === type)
-      if (!known) throw invalid(`type: expected one of ${TYPES.join(', ')}`)
+      if (!known)
+        throw invalid(`must be one of ${TYPES.join(', ')}`, { field: 'type', rule: 'choice' })
       take(person, known)
       record(caller, identityId, { type })
     })
@@ -41,7 +42,7 @@ export function createCredentialRemoval(parts: {
   async function removeAccount(caller: Caller, identityId: string, name: string): Promise<void> {
     await db.commitFor(caller.tenantId, () => {
       const { tenantId, id } = people.existing(caller.tenantId, identityId)
-      const provider = PROVIDERS.find((one) => one === name) ?? fail(notFound('no such provider'))
+      const provider = PROVIDERS.find((one) => one === name) ?? fail(notFound('provider not found'))
       store.socialLinks.removeProvider(tenantId, id, provider)
       record(caller, identityId, { type: 'oidc', provider })
     })

@@ -75,9 +75,10 @@ function changeTo(
   { tenantId }: IdentityRow,
   { traits, metadata_public: metadataPublic = {}, state }: Projection,
 ): Required<Change> {
-  if (!isJsonObject(traits)) throw invalid('traits: required, a JSON object')
+  if (!isJsonObject(traits))
+    throw invalid('is required and must be a JSON object', { field: 'traits', rule: 'required' })
   checkMetadata(metadataPublic)
   if (state !== 'active' && state !== 'inactive')
-    throw invalid('state: expected one of active, inactive')
+    throw invalid('must be one of active, inactive', { field: 'state', rule: 'choice' })
   return { traits: checkTraits(traits, schemaOf(tenantId)), metadataPublic, state }
 }

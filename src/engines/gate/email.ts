@@ -20,9 +20,10 @@ const UNSEEN = /\p{Default_Ignorable_Code_Point}/u
 export function normaliseEmail(text: string, field: string): string {
   const [name, domain] = apart(text)
   const email = foldName(name) + inOneScript(domain)
-  if (Buffer.byteLength(email) > LONGEST) throw invalid(`${field}: at most ${LONGEST} bytes`)
+  if (Buffer.byteLength(email) > LONGEST)
+    throw invalid(`must have at most ${LONGEST} bytes`, { field, rule: 'too_long' })
   if (!ADDRESS.test(email) || UNSEEN.test(email))
-    throw invalid(`${field}: expected an e-mail address`)
+    throw invalid('must be an email address', { field, rule: 'format' })
   return email
 }
 

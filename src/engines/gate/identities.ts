@@ -112,7 +112,10 @@ export function createIdentities(parts: {
 function isProven({ verifiable_addresses: addresses = [] }: NewIdentity, email: string): boolean {
   for (const { value } of addresses) {
     if (normaliseEmail(value, 'verifiable_addresses.value') !== email)
-      throw invalid('verifiable_addresses.value: expected the address of traits.email')
+      throw invalid('must be the address in traits.email', {
+        field: 'verifiable_addresses.value',
+        rule: 'mismatch',
+      })
   }
   return addresses.some(({ verified }) => verified === true)
 }

@@ -66,6 +66,11 @@ export function createIdentityList(parts: {
 
 function startOf(search: string): string {
   const start = foldEmail(search)
-  if (start === '') throw invalid('search: expected the beginning of an address', IN_QUERY)
+  if (start === '')
+    throw invalid('must be the beginning of an address', {
+      field: 'search',
+      rule: 'required',
+      code: IN_QUERY,
+    })
   return start
 }

@@ -40,11 +40,14 @@ export function createMailAllowance({ clock, mail }: { clock: Clock; mail: Mail 
     if (!allowance.allowed) throw tooMany(allowance.retryAfterMs)
     if (mail.isPestered(tenantId, value, now)) throw tooMany(PESTERED_MS)
     const waitMs = actor.kind === 'operator' ? byOperators.take(tenantId) : 0
-    if (waitMs > 0) throw rateLimited('your team has sent too many mails; try again later', waitMs)
+    if (waitMs > 0)
+      throw rateLimited('your team has sent too many emails; try again later', {
+        retryAfterMs: waitMs,
+      })
   }
 
   return { spend }
 }
 
 const tooMany = (retryAfterMs: number) =>
-  rateLimited('too many mails to this address; try again later', retryAfterMs)
+  rateLimited('too many emails to this address; try again later', { retryAfterMs })

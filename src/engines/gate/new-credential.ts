@@ -25,11 +25,14 @@ export function createNewCredential({ hashing }: { hashing: Hashing }) {
     const { password: kind, ...others } = credentials ?? {}
     const [other] = Object.keys(others)
     if (other !== undefined)
-      throw invalid(`credentials.${other.slice(0, 100)}: only password can be given`)
+      throw invalid('cannot be set; only credentials.password can', {
+        field: `credentials.${other.slice(0, 100)}`,
+        rule: 'not_allowed',
+      })
     if (!kind) return async () => undefined
     const { password = '', hashed_password: imported } = kind.config
     if ((kind.config.password === undefined) === (imported === undefined))
-      throw invalid(`${AT}: expected either password or hashed_password`)
+      throw invalid('must have either password or hashed_password', { field: AT, rule: 'required' })
     if (imported !== undefined) {
       parseHash(imported)
       return async () => holding(imported)

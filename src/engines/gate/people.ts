@@ -197,7 +197,8 @@ const columnsOf = ({ traits, metadataPublic, state }: Change): Partial<IdentityR
   ...(state && { state }),
 })
 
-export const emailTaken = () => conflict('traits.email: an identity with this address exists')
+export const emailTaken = () =>
+  conflict('is the address of another identity', { field: 'traits.email', rule: 'taken' })
 
 const newRow = (person: Omit<NewPerson, 'isVerified' | 'credential' | 'method'>, now: number) => ({
   ...person,

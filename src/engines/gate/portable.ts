@@ -82,7 +82,8 @@ const identity: PortableTable<IdentityRow> = {
   },
   order: ['seq'],
   check({ schemaId }) {
-    if (!/^[a-z][a-z0-9_-]{0,63}$/.test(schemaId)) throw invalid('schema_id: no such schema')
+    if (!/^[a-z][a-z0-9_-]{0,63}$/.test(schemaId))
+      throw invalid('is not a known schema', { field: 'schema_id', rule: 'unknown' })
   },
   /** Refuses the id of an identity that another tenant has deleted. */
   arriving(db) {
@@ -91,7 +92,7 @@ const identity: PortableTable<IdentityRow> = {
       requireRoom({ id, tenantId }) {
         const owner = erasures.ownerOf(id)
         if (owner !== undefined && owner !== tenantId)
-          throw conflict('identity: id: is that of somebody who was deleted')
+          throw conflict('is the id of a deleted identity', { field: 'identity.id', rule: 'taken' })
       },
     }
   },
@@ -99,9 +100,13 @@ const identity: PortableTable<IdentityRow> = {
 
 /** Addresses must have their normalized spelling; otherwise sign-in would not find them. */
 function checkKeptTraits(traits: unknown) {
-  if (!isJsonObject(traits)) throw invalid('traits: expected a JSON object')
+  if (!isJsonObject(traits))
+    throw invalid('must be a JSON object', { field: 'traits', rule: 'type' })
   if (checkTraits(traits).email !== traits.email)
-    throw invalid('traits.email: is not in the spelling that addresses are kept in')
+    throw invalid('must be spelled as addresses are stored', {
+      field: 'traits.email',
+      rule: 'format',
+    })
 }
 
 /** Selected through the identity, which has the index on the tenant. */
@@ -132,7 +137,10 @@ const address: PortableTable<AddressRow> = {
   oneEach: 'identity',
   check({ status, verifiedAt }) {
     if ((status === 'completed') !== (verifiedAt !== null))
-      throw invalid('verified_at: goes with status being completed')
+      throw invalid('must only be set if status is completed', {
+        field: 'verified_at',
+        rule: 'mismatch',
+      })
   },
   /**
    * The address must equal that of the identity, because mails and sign-ins would otherwise use
@@ -143,7 +151,10 @@ const address: PortableTable<AddressRow> = {
     return {
       add({ tenantId, identityId, value }) {
         if (identities.find(tenantId, identityId)?.email !== value)
-          throw invalid('address: value: expected the address of its identity')
+          throw invalid('must be the address of its identity', {
+            field: 'address.value',
+            rule: 'mismatch',
+          })
       },
     }
   },
@@ -225,7 +236,8 @@ const socialLink: PortableTable<SocialLinkRow> = {
   },
   order: ['provider', 'subject'],
   check({ provider }) {
-    if (!PROVIDERS.some((name) => name === provider)) throw invalid('provider: no such provider')
+    if (!PROVIDERS.some((name) => name === provider))
+      throw invalid('is not a known provider', { field: 'provider', rule: 'unknown' })
   },
 }
 
@@ -243,7 +255,10 @@ const erasedIdentity: PortableTable<typeof gateErasures.$inferSelect> = {
     return {
       requireRoom({ identityId }) {
         if (identities.ownerOf(identityId) !== undefined)
-          throw conflict('erased_identity: identity_id: is that of somebody who is there')
+          throw conflict('is the id of an existing identity', {
+            field: 'erased_identity.identity_id',
+            rule: 'taken',
+          })
       },
     }
   },

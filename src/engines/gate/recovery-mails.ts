@@ -35,7 +35,8 @@ export function createRecoveryMails(parts: {
     db.commitFor(caller.tenantId, () => {
       const { tenantId } = caller
       const person = people.existing(tenantId, identityId)
-      if (person.state === 'inactive') throw invalid('the identity is inactive')
+      if (person.state === 'inactive')
+        throw invalid('the identity is inactive', { rule: 'not_allowed' })
       metering.reserve(caller)
       mailAllowance.spend(caller, { value: person.email }, BY_HAND)
       store.codes.removeOfKind(tenantId, identityId, { kind: 'recovery' })

@@ -3,7 +3,7 @@ import type { Audit } from '../../platform/audit/index.ts'
 import type { Caller } from '../../platform/caller.ts'
 import { type Clock, isoTime } from '../../platform/clock.ts'
 import { isMinted, mintSecret, sha256 } from '../../platform/crypto.ts'
-import { AppError, fail, forbidden, notFound, unauthenticated } from '../../platform/errors.ts'
+import { fail, forbidden, notFound, unauthenticated } from '../../platform/errors.ts'
 import { newId } from '../../platform/ids.ts'
 import { SESSIONS_KEPT } from './limits.ts'
 import type {
@@ -111,15 +111,10 @@ export function createSessions(parts: {
   function whoami(token: string | undefined, caller: Caller | undefined): SessionDetail {
     const row = authenticated(token, caller?.tenantId)
     if (owes(row))
-      throw new AppError(
-        'forbidden',
-        'a second factor is still owed',
-        'session_aal2_required',
-        undefined,
-        {
-          id: 'session_aal2_required',
-        },
-      )
+      throw forbidden('the session needs a second factor', {
+        code: 'session_aal2_required',
+        detail: { id: 'session_aal2_required' },
+      })
     return present(row)
   }
 
@@ -129,7 +124,7 @@ export function createSessions(parts: {
       throw unauthenticated('missing session token: send it as X-Session-Token')
     return (
       ofToken(token, tenantId) ??
-      fail(unauthenticated('the session token is not valid, or its session has ended'))
+      fail(unauthenticated('the session token is invalid, or its session has ended'))
     )
   }
 

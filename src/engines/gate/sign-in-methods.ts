@@ -1,6 +1,6 @@
 import { PROVIDERS, type ProviderName } from '../../config/index.ts'
 import type { Caller } from '../../platform/caller.ts'
-import { invalid, notFound } from '../../platform/errors.ts'
+import { invalid, notFound, type Rule } from '../../platform/errors.ts'
 import type { Tenants } from '../../platform/tenants.ts'
 import type { Offers } from './flows/offers.ts'
 import type {
@@ -29,7 +29,8 @@ export function createSignInMethods({
   /** Switches the listed providers; others stay unchanged. */
   async function setProviders(caller: Caller, { providers }: ProviderChange) {
     const changes = new Map(providers.map(({ provider, enabled }) => [provider, enabled]))
-    if (changes.size < providers.length) throw invalid('providers: the same one twice')
+    if (changes.size < providers.length)
+      throw invalid('must not name a provider twice', { field: 'providers', rule: 'duplicate' })
     const next = await settings.change(caller, 'providers', (before) => ({
       providers: PROVIDERS.filter((name) => changes.get(name) ?? before.providers.includes(name)),
     }))
@@ -91,12 +92,17 @@ const LONGEST_URL = 500
 
 /** Refuses URLs that browsers interpret differently from how people read them. */
 function checkReturnUrl(text: string, index: number) {
-  const refuse = (rule: string) => invalid(`return_urls.${index}: expected ${rule}`)
-  if (text.length > LONGEST_URL) throw refuse(`at most ${LONGEST_URL} characters`)
+  const refuse = (problem: string, rule: Rule = 'format') =>
+    invalid(problem, { field: `return_urls.${index}`, rule })
+  if (text.length > LONGEST_URL)
+    throw refuse(`must have at most ${LONGEST_URL} characters`, 'too_long')
   const url = URL.canParse(text) ? new URL(text) : undefined
-  if (!url || !/^https?:\/\//i.test(text)) throw refuse('an http or https URL')
-  if (url.username || url.password) throw refuse('a URL without user and password')
+  if (!url || !/^https?:\/\//i.test(text)) throw refuse('must be an http or https URL')
+  if (url.username || url.password)
+    throw refuse('must not contain a user or password', 'credentials')
   // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for
-  if (/[\x00-\x20\x7f\\]/.test(text)) throw refuse('no blanks, control characters or backslashes')
-  if (url.search || url.hash || /[?#]/.test(text)) throw refuse('a URL without query and fragment')
+  if (/[\x00-\x20\x7f\\]/.test(text))
+    throw refuse('must not contain spaces, control characters or backslashes', 'characters')
+  if (url.search || url.hash || /[?#]/.test(text))
+    throw refuse('must not contain a query or fragment')
 }

@@ -34,7 +34,7 @@ const USER = new Set(['email', 'custom_data', 'tenant_id'])
 const OPERATOR = new Set(['email', 'display_name', 'locale', 'tenant_id'])
 
 function userTraits(traits: JsonObject): Traits {
-  requireKnown(traits, USER, '; fields of your own belong in traits.custom_data')
+  requireKnown(traits, USER, 'Put your own fields in traits.custom_data')
   const email = emailIn(traits)
   const { custom_data: customData } = traits
   if (customData === undefined) return { email }
@@ -52,31 +52,48 @@ function operatorTraits(traits: JsonObject): Traits {
   }
 }
 
-function requireKnown(traits: JsonObject, known: ReadonlySet<string>, hint = '') {
+function requireKnown(traits: JsonObject, known: ReadonlySet<string>, hint?: string) {
   const unknown = Object.keys(traits).find((name) => !known.has(name))
-  if (unknown !== undefined) throw invalid(`traits.${unknown.slice(0, 100)}: no such trait${hint}`)
+  if (unknown === undefined) return
+  const field = `traits.${unknown.slice(0, 100)}`
+  throw invalid(hint ? `is not a known trait. ${hint}` : 'is not a known trait', {
+    field,
+    rule: 'unknown',
+  })
 }
 
 function emailIn({ email }: JsonObject): string {
-  if (typeof email !== 'string') throw invalid('traits.email: required, a string')
+  if (typeof email !== 'string')
+    throw invalid('is required and must be a string', { field: 'traits.email', rule: 'required' })
   return normaliseEmail(email, 'traits.email')
 }
 
 /** In characters. */
 export const LONGEST_DISPLAY_NAME = 200
 
+const DISPLAY_NAME = 'traits.display_name'
+
 function displayName(value: unknown): string | undefined {
   const name = typeof value === 'string' && value.isWellFormed() ? value.trim() : undefined
   if (name === undefined || name.search(LINE_TRICKS) !== -1)
-    throw invalid('traits.display_name: expected one line, without control characters')
+    throw invalid('must be one line without control characters', {
+      field: DISPLAY_NAME,
+      rule: 'characters',
+    })
   if ([...name].length > LONGEST_DISPLAY_NAME)
-    throw invalid(`traits.display_name: at most ${LONGEST_DISPLAY_NAME} characters`)
+    throw invalid(`must have at most ${LONGEST_DISPLAY_NAME} characters`, {
+      field: DISPLAY_NAME,
+      rule: 'too_long',
+    })
   return name === '' ? undefined : name
 }
 
 function checkedLocale(value: unknown): string {
   if (typeof value === 'string' && /^[a-z]{2}$/.test(value)) return value
-  throw invalid('traits.locale: expected two small letters, such as en')
+  throw invalid('must be two lowercase letters, such as en', {
+    field: 'traits.locale',
+    rule: 'format',
+  })
 }
 
 function checkCustomData(value: unknown): asserts value is JsonObject {

@@ -39,8 +39,10 @@ export function createVerification(parts: {
       const person = people.existing(tenantId, identityId)
       const address =
         store.addresses.of(tenantId, identityId) ?? fail(notFound('the identity has no address'))
-      if (address.verifiedAt !== null) throw invalid('the address is verified already')
-      if (person.state === 'inactive') throw invalid('the identity is inactive')
+      if (address.verifiedAt !== null)
+        throw invalid('the address is already verified', { rule: 'not_allowed' })
+      if (person.state === 'inactive')
+        throw invalid('the identity is inactive', { rule: 'not_allowed' })
       metering.reserve(caller)
       mailAllowance.spend(caller, address, RESENT)
       const flow = keeper.begin({

@@ -57,7 +57,11 @@ export function createWebhooks(parts: { delivery: Delivery; clock: Clock; meteri
   }
 
   async function update(caller: Caller, id: string, input: WebhookChange): Promise<Webhook> {
-    if ('secret' in input) throw invalid('secret: not changed here, rotate-secret replaces it')
+    if ('secret' in input)
+      throw invalid('cannot be changed here. To replace it, use rotate-secret', {
+        field: 'secret',
+        rule: 'read_only',
+      })
     return present(await endpoints.update(streamOf(caller), caller.actor, id, fieldsOf(input)))
   }
 

@@ -61,7 +61,7 @@ export function createBots(parts: {
     remembered.set(name, bot)
     if (!bot.isEnabled) throw notConfigured(`the ${environment} bot is not enabled`)
     if (bot.health === 'invalid_token')
-      throw notConfigured('Telegram no longer accepts the token of the bot: set a new one')
+      throw notConfigured('Telegram no longer accepts the token of the bot. Set a new one')
     return bot
   }
 
@@ -78,7 +78,7 @@ export function createBots(parts: {
     if (environment === 'test') requireNothingOfTelegram(change)
     const known = store.bots.find(tenantId, environment)
     if (environment === 'live' && !known?.token && change.token === undefined)
-      throw invalid('token: required, as BotFather shows it')
+      throw invalid('is required, as BotFather shows it', { field: 'token', rule: 'required' })
     if (change.transport === 'webhook' && known?.isEnabled) ownership.requireReachable()
     const { identity, warnings } = await ownership.identify(change.token, known)
     const { before, bot } = await db.commitFor(tenantId, () => {
@@ -109,7 +109,10 @@ export function createBots(parts: {
   function requireUnused(platformBotId: string, id: string) {
     const other = store.bots.byPlatform('telegram', platformBotId)
     if (other && other.id !== id)
-      throw conflict('this bot is in use elsewhere on this server: make another one', 'bot_in_use')
+      throw conflict('this bot is used elsewhere on this server. Create another one', {
+        rule: 'taken',
+        code: 'bot_in_use',
+      })
   }
 
   /**
@@ -124,12 +127,11 @@ export function createBots(parts: {
     requireTenant(tenantId)
     const found = store.bots.find(tenantId, environment)
     if (environment === 'live' && !found?.token)
-      throw notConfigured('there is no live bot yet: set its token first')
+      throw notConfigured('there is no live bot yet. Set its token first')
     const warnings = found?.token ? await ownership.clearWay(found, apiOf(found), { takeOver }) : []
     const bot = await db.commitFor(tenantId, () => {
       const before = store.bots.find(tenantId, environment) ?? fresh(tenantId, environment)
-      if (!isSetUp(before))
-        throw notConfigured('there is no live bot any more: set its token first')
+      if (!isSetUp(before)) throw notConfigured('the live bot was deleted. Set its token first')
       record(actor, 'bot.enabled', before)
       return save(before.id, { ...before, isEnabled: true })
     })
@@ -200,7 +202,7 @@ export function createBots(parts: {
     remembered.forget()
     const revision = bot.revision + 1
     const saved = store.bots.save(id, { ...bot, revision, updatedAt: clock.now() })
-    return saved ?? fail(notFound('the bot is gone'))
+    return saved ?? fail(notFound('the bot was deleted'))
   }
 
   const record = (
@@ -222,11 +224,13 @@ export function createBots(parts: {
 
 const isSetUp = ({ platform, token }: BotRow): boolean => platform === 'sandbox' || token !== null
 
-const notConfigured = (message: string) => conflict(message, 'bot_not_configured')
+const notConfigured = (problem: string) => conflict(problem, { code: 'bot_not_configured' })
 
 function requireNothingOfTelegram({ token, transport }: BotChange) {
   if (token !== undefined || transport !== undefined)
-    throw invalid('the bot of the test environment is built in: it has no token and no transport')
+    throw invalid('the bot of the test environment is built in, without token and transport', {
+      rule: 'not_allowed',
+    })
 }
 
 const onlyGiven = ({ match, transport }: BotChange) => ({

@@ -83,7 +83,7 @@ export function createLoginRecords(parts: {
   const get = (tenantId: string, id: string): LoginRecord => present(existing(tenantId, id))
 
   const existing = (tenantId: string, id: string): AttemptRow =>
-    store.attempts.find(tenantId, id) ?? fail(notFound('no such sign-in'))
+    store.attempts.find(tenantId, id) ?? fail(notFound('sign-in not found'))
 
   /** The link of a pending attempt; the caller must know its payload. */
   function linkOf(tenantId: string, id: string, payload: string): string | undefined {
@@ -114,7 +114,7 @@ export function createLoginRecords(parts: {
   /** Stored sign-ins of a user, newest first. */
   function ofPerson(tenantId: string, id: string): LoginRecord[] {
     const { platform, platformUserId } =
-      store.people.find(tenantId, id) ?? fail(notFound('no such user'))
+      store.people.find(tenantId, id) ?? fail(notFound('user not found'))
     const bot = store.bots.find(tenantId, platform === 'sandbox' ? 'test' : 'live')
     return bot ? store.attempts.ofOpener(bot.id, platformUserId, MOST_OF_PERSON).map(present) : []
   }
@@ -145,7 +145,7 @@ export function createLoginRecords(parts: {
   }
 
   const person = (tenantId: string, id: string): PersonRecord =>
-    presentPerson(store.people.find(tenantId, id) ?? fail(notFound('no such user')))
+    presentPerson(store.people.find(tenantId, id) ?? fail(notFound('user not found')))
 
   function present(row: AttemptRow): LoginRecord {
     const isUnanswered = row.state === 'pending' || row.state === 'opened'

@@ -6,7 +6,7 @@ import type { Buckets } from '../../platform/buckets.ts'
 import type { Caller } from '../../platform/caller.ts'
 import { type Clock, isoTime } from '../../platform/clock.ts'
 import { sha256 } from '../../platform/crypto.ts'
-import { AppError, fail, invalid, rateLimited } from '../../platform/errors.ts'
+import { fail, invalid, notFound, rateLimited } from '../../platform/errors.ts'
 import { newId } from '../../platform/ids.ts'
 import type { Metering } from '../../platform/metering/index.ts'
 import type { Sealing } from '../../platform/sealing/index.ts'
@@ -97,7 +97,8 @@ export function createLogins(parts: {
   function requireFewStarts({ tenantId, environment }: Caller, ip: string | undefined) {
     if (ip === undefined || environment === 'test') return
     const waitMs = starts.take(`${tenantId} ${addressKey(ip)}`)
-    if (waitMs > 0) throw rateLimited('too many sign-ins were started for this address', waitMs)
+    if (waitMs > 0)
+      throw rateLimited('too many sign-ins for this IP address', { retryAfterMs: waitMs })
   }
 
   /** With `waitMs`, holds the response until the attempt changes, up to that time. */
@@ -150,14 +151,14 @@ interface BegunLogin {
 
 const newSecret = (): string => randomBytes(32).toString('base64url')
 
-const gone = (message: string, code: string) => new AppError('not_found', message, code)
-const UNKNOWN = gone('no such sign-in', 'not_found')
+const gone = (message: string, code: string) => notFound(message, { code })
+const UNKNOWN = gone('sign-in not found', 'not_found')
 const EXPIRED = gone('the sign-in has expired', 'nonce_expired')
 const DENIED = gone('the person has denied the sign-in', 'login_denied')
 
 function checkedClient(client: Client | undefined): Client | undefined {
   if (client?.ip !== undefined && !isAddress(client.ip))
-    throw invalid('client.ip: expected an IP address')
+    throw invalid('must be an IP address', { field: 'client.ip', rule: 'format' })
   return client
 }
 

@@ -56,7 +56,7 @@ export function createPeople(parts: { db: Db; clock: Clock; audit: Audit; store:
   function read({ tenantId, environment }: Caller, id: string): User {
     const user = find(tenantId, id)
     const isVisible = user && (user.platform === 'sandbox') === (environment === 'test')
-    return isVisible ? user : fail(notFound('no such user'))
+    return isVisible ? user : fail(notFound('user not found'))
   }
 
   function find(tenantId: string, id: string): User | undefined {

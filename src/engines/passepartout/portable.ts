@@ -60,13 +60,19 @@ const bot: PortableTable<BotRow> = {
   check({ environment, platform, token, platformBotId }) {
     const isSandbox = platform === 'sandbox'
     if (isSandbox !== (environment === 'test'))
-      throw invalid('platform: the sandbox is for test, and Telegram for live')
+      throw invalid('must be sandbox in test and telegram in live', {
+        field: 'platform',
+        rule: 'mismatch',
+      })
     if (
       isSandbox
         ? token !== null || platformBotId !== null
         : token === null || platformBotId === null
     )
-      throw invalid('token: bots of Telegram have one, and those of the sandbox do not')
+      throw invalid('must be set for a Telegram bot, and only for one', {
+        field: 'token',
+        rule: 'mismatch',
+      })
   },
 }
 

@@ -78,9 +78,13 @@ export function createRelayEndpoints(parts: {
 
   async function update(caller: Caller, id: string, input: EndpointChange): Promise<Endpoint> {
     const { held } = input
-    if ('secret' in input) throw invalid('secret: not changed here, rotate-secret replaces it')
+    if ('secret' in input)
+      throw invalid('cannot be changed here. To replace it, use rotate-secret', {
+        field: 'secret',
+        rule: 'read_only',
+      })
     if (held !== undefined && input.active !== true)
-      throw invalid('held: goes together with active: true')
+      throw invalid('must be sent together with active: true', { field: 'held', rule: 'mismatch' })
     const change = { ...fieldsOf(input), ...(held !== undefined && { held }) }
     return present(await endpoints.update(streamOf(caller), caller.actor, id, change))
   }
@@ -125,10 +129,12 @@ export function createRelayEndpoints(parts: {
     const now = clock.now()
     const since = parseTimestamp(input.since, 'since')
     const until = input.until === undefined ? now + 1 : parseTimestamp(input.until, 'until')
-    if (since > now) throw invalid('since: lies in the future')
-    if (until <= since) throw invalid('until: has to be after since')
+    if (since > now) throw invalid('must not be in the future', { field: 'since', rule: 'range' })
+    if (until <= since) throw invalid('must be after since', { field: 'until', rule: 'range' })
     if (environmentOf(caller) === 'test')
-      throw invalid('a test key accepts events and delivers none: there is nothing to replay')
+      throw invalid('a test key delivers no events, so there is nothing to replay', {
+        rule: 'not_allowed',
+      })
     const dryRun = input.dry_run ?? false
     if (!dryRun) metering.reserve(caller)
     const count = await delivery.replay(streamOf(caller), caller.actor, id, {

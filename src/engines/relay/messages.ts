@@ -153,7 +153,10 @@ function check({ event_type, channels }: NewMessage, payloadText: string) {
   for (const channel of channels ?? []) checkChannel(channel, 'channels')
   const size = Buffer.byteLength(payloadText)
   if (size > LARGEST_PAYLOAD)
-    throw invalid(`payload: ${size} bytes, the most is ${LARGEST_PAYLOAD}`)
+    throw invalid(`must be at most ${LARGEST_PAYLOAD} bytes; this one has ${size}`, {
+      field: 'payload',
+      rule: 'too_large',
+    })
 }
 
 /** The same message with other blanks is the same message; numbers count as they are spelled. */

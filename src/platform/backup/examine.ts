@@ -82,15 +82,13 @@ function shapeAfter(migrations: readonly Migration[]): Map<string, string> {
 
 function refuseUnsound(client: Database) {
   const [found] = client.query<{ integrity_check: string }, []>('PRAGMA integrity_check(1)').all()
-  if (found?.integrity_check !== 'ok')
-    throw invalid(`the database in the archive is damaged: ${printable(found?.integrity_check)}`)
+  if (found?.integrity_check !== 'ok') throw damagedDatabase(printable(found?.integrity_check))
   const [dangling] = client
     .query<{ table: string; parent: string }, []>('PRAGMA foreign_key_check')
     .all()
   if (dangling)
-    throw invalid(
-      'the database in the archive is damaged: ' +
-        printable(`${dangling.table} refers to ${dangling.parent} that are missing`),
+    throw damagedDatabase(
+      printable(`${dangling.table} refers to ${dangling.parent} that are missing`),
     )
 }
 
@@ -107,10 +105,14 @@ function refuseMisfit(folder: string, known: string[]) {
     throw invalid(
       `the master key in the archive (${key?.id}) is not the one that its database ` +
         `was sealed with (${known.join(' or ')})`,
+      { rule: 'mismatch' },
     )
 }
 
-const damaged = (what: string) => invalid(`the archive is damaged: ${what}`)
+const damaged = (what: string) => invalid(`the archive is damaged: ${what}`, { rule: 'damaged' })
+
+const damagedDatabase = (what: string) =>
+  invalid(`the database in the archive is damaged: ${what}`, { rule: 'damaged' })
 
 /** Whoever has made the archive does not speak to the terminal of whoever restores it. */
 const printable = (text = ''): string => text.slice(0, 500).replaceAll(/[\p{Cc}\p{Cf}]/gu, '')

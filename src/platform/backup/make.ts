@@ -98,5 +98,5 @@ async function pour(
 /** Not made: where a disk is not mounted, all would go to the one that it is to save from. */
 function refuseMissing(directory: string) {
   if (!existsSync(directory))
-    throw notFound(`there is no directory ${directory}; mount it, or make it first`)
+    throw notFound(`there is no directory ${directory}. Mount or create it first`)
 }

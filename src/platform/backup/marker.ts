@@ -72,7 +72,7 @@ function refuseWhileUnderWay(dataDir: string, { by }: Marker, process: Process, 
   if (isOver || !isFresh(by.at, now)) return
   const host = by.host.split(' ')[0]
   throw conflict(
-    `another restore into ${dataDir} is under way: process ${by.pid} on ${host}. ` +
+    `another restore into ${dataDir} is running: process ${by.pid} on ${host}. ` +
       'If it has died, try again in two minutes',
   )
 }
@@ -82,7 +82,9 @@ function readMarker(dataDir: string): Marker | undefined {
   if (!existsSync(file)) return undefined
   const written = parse(readFileSync(file, 'utf8'))
   if (Value.Check(Marker, written)) return written
-  throw invalid(`${file} cannot be read: put back by hand what belongs together, then remove it`)
+  throw invalid(`${file} cannot be read. Put back the files that belong together, then remove it`, {
+    rule: 'damaged',
+  })
 }
 
 /** Written aside first: half a marker would say nothing of where the previous files are. */

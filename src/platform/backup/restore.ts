@@ -149,8 +149,9 @@ function settleKey(
 function withoutKey(dataDir: string, known: string[], key: KeyFile | undefined) {
   const there = key ? `the one there is ${key.id}` : 'there is none'
   return invalid(
-    'the archive holds no master key, and its database was sealed with ' +
-      `${known.join(' and ')}: put that key into ${dataDir} as master.key (${there})`,
+    'the archive has no master key, and its database was sealed with ' +
+      `${known.join(' and ')}. Put that key into ${dataDir} as master.key (${there})`,
+    { rule: 'required' },
   )
 }
 

@@ -228,7 +228,7 @@ export function createBackups(parts: {
   }
 }
 
-const beingMade = () => conflict('a backup is being made already, or was made just now')
+const beingMade = () => conflict('a backup is running or has just ended')
 
 const sizeOf = (file: string): Promise<number | null> =>
   stat(file).then(

@@ -56,7 +56,7 @@ export async function unpackArchive(parts: {
       }
     }
     if (!manifest || wanted.length > 0)
-      throw invalid(`the archive is no whole backup: ${wanted[0]} is missing`)
+      throw invalid(`the archive is incomplete: ${wanted[0]} is missing`, { rule: 'damaged' })
     return manifest
   }
 
@@ -79,14 +79,17 @@ export async function unpackArchive(parts: {
 function refuseOther({ name, type }: Header, wanted: string | undefined) {
   if (name === wanted && type === 'file') return
   throw invalid(
-    `the archive is no backup of Gatehouse: it holds ${JSON.stringify(name.slice(0, 200))}` +
-      (wanted ? ` where ${wanted} should be` : ' besides'),
+    `the archive is not a backup of Gatehouse: it has ${JSON.stringify(name.slice(0, 200))}` +
+      (wanted ? ` where ${wanted} should be` : ', which does not belong in it'),
+    { rule: 'format' },
   )
 }
 
 async function takeManifest(content: Content): Promise<Manifest> {
   if (content.header.size > LARGEST_MANIFEST_BYTES)
-    throw invalid('the archive is no backup of Gatehouse: its manifest is too large')
+    throw invalid('the archive is not a backup of Gatehouse: its manifest is too large', {
+      rule: 'format',
+    })
   return readManifest(await text(content))
 }
 
@@ -110,11 +113,11 @@ function keyBytes({ size }: Header): number {
 
 const expectedKey = ({ master_key }: Manifest) => ({ sha256: master_key?.sha256 ?? '' })
 
-const damaged = (what: string) => invalid(`the archive is damaged: ${what}`)
+const damaged = (what: string) => invalid(`the archive is damaged: ${what}`, { rule: 'damaged' })
 
 /** The system's own errors, such as a full disk, are not the archive's fault. */
 function explained(error: unknown): unknown {
   if (error instanceof AppError) return error
   const { code = '', message } = error as NodeJS.ErrnoException
-  return /^E[A-Z]+$/.test(code) ? error : damaged(`it is cut short, or no archive (${message})`)
+  return /^E[A-Z]+$/.test(code) ? error : damaged(`it is cut short, or not an archive (${message})`)
 }

@@ -64,7 +64,7 @@ export function createOutbox(parts: {
   function hasten(id: string): MailSummary {
     const mail = existing(id)
     if (!shelf.hasten(id, clock.now()))
-      throw conflict('only a mail that waits for a retry can be sent now')
+      throw conflict('only an email that waits for a retry can be sent now')
     wake()
     return mail
   }
@@ -72,11 +72,11 @@ export function createOutbox(parts: {
   /** Within a commit. Throws `conflict` for one that is just being sent. */
   function remove(id: string): MailSummary {
     const mail = existing(id)
-    if (!shelf.remove(id)) throw conflict('the mail is being handed to the mail server')
+    if (!shelf.remove(id)) throw conflict('the email is being sent')
     return mail
   }
 
-  const existing = (id: string): MailSummary => shelf.find(id) ?? fail(notFound('mail not found'))
+  const existing = (id: string): MailSummary => shelf.find(id) ?? fail(notFound('email not found'))
 
   /** A body sealed with another master key must not hide the other mails. */
   function bodyOf(id: string, sealed: string | null): Body | null {

@@ -60,7 +60,8 @@ export function createUsage(parts: {
 
   /** This month, or one as `2026-01`; judged by the terms of today. */
   async function usageOf(tenantId: string, month = monthOf(dayOf(clock.now()))): Promise<Usage> {
-    if (!isMonth(month)) throw invalid('month: expected a month like 2026-01')
+    if (!isMonth(month))
+      throw invalid('must be a month like 2026-01', { field: 'month', rule: 'format' })
     await flush()
     const terms = store.terms(tenantId) ?? fail(notFound('tenant not found'))
     const row = store.month(tenantId, month)

@@ -90,9 +90,16 @@ export function whatForbids(
   allow: AllowList,
   byName: boolean,
 ): string | undefined {
-  const family = isIP(address)
-  const rule = RULES.find((each) => each.family === family && each.contains(address))
+  const rule = ruleOf(address)
   if (!rule) return 'not an IP address'
   if (rule.what === undefined || (byName && rule.local)) return undefined
   return allow.prefixFor(address, port) >= rule.prefix ? undefined : rule.what
+}
+
+/** Whether an operator may have services of their own at the address. */
+export const isLocal = (address: string): boolean => ruleOf(address)?.local ?? false
+
+function ruleOf(address: string): AddressRule | undefined {
+  const family = isIP(address)
+  return RULES.find((each) => each.family === family && each.contains(address))
 }

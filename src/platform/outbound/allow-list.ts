@@ -78,4 +78,5 @@ function toName(entry: string, place: string): string {
   return wild ? `.${name}` : name
 }
 
-const refusal = (entry: string, problem: string) => invalid(`"${entry}": ${problem}`)
+const refusal = (entry: string, problem: string) =>
+  invalid(`"${entry}": ${problem}`, { rule: 'format' })

@@ -1,14 +1,14 @@
 import { isIP } from 'node:net'
 import type { Clock } from '../clock.ts'
 import { AppError, invalid } from '../errors.ts'
-import { whatForbids } from './addresses.ts'
+import { isLocal, whatForbids } from './addresses.ts'
 import { parseAllowList } from './allow-list.ts'
 import { type Call, startCall, type Timings } from './call.ts'
 import { createExchange, type Dial } from './exchange.ts'
 import { CallFailure, type FailureReason } from './failure.ts'
 import { checkEachHeader, isForwardableHeader } from './headers.ts'
 import { cachedResolve, type Resolve, resolveInTime, systemResolve } from './resolver.ts'
-import { checkTarget, refusedUrl, type Target } from './url-rules.ts'
+import { checkTarget, notPublic, refusalSentence, type Target } from './url-rules.ts'
 
 export interface OutboundOptions {
   clock: Clock
@@ -138,7 +138,8 @@ export function createOutbound(options: OutboundOptions): Outbound {
     const byName = allow.hasName(name, port)
     for (const { address } of found) {
       const what = whatForbids(address, port, allow, byName)
-      if (what) throw refusedUrl(`${name} resolves to ${address}, ${what}`)
+      if (what)
+        throw notPublic(`${name} resolves to ${address}, ${what}`, { name, port }, isLocal(address))
     }
     return preferred(found.map(({ address }) => address))
   }
@@ -150,7 +151,10 @@ export function createOutbound(options: OutboundOptions): Outbound {
 function methodOf({ method }: OutboundRequest): string {
   const upper = method.toUpperCase()
   if (/^[A-Z]{1,32}$/.test(upper) && upper !== 'CONNECT' && upper !== 'TRACE') return upper
-  throw invalid(`method ${JSON.stringify(method)} cannot be sent`)
+  throw invalid(`must be a method that can be sent, not ${JSON.stringify(method)}`, {
+    field: 'method',
+    rule: 'format',
+  })
 }
 
 /** IPv4 first: hosts with an IPv6 address but no route to it are common. */
@@ -159,6 +163,6 @@ const preferred = (addresses: string[]): string =>
 
 function asOutcome(error: unknown): { reason: FailureReason; message: string } {
   if (error instanceof CallFailure) return { reason: error.reason, message: error.message }
-  if (error instanceof AppError) return { reason: 'refused', message: error.message }
+  if (error instanceof AppError) return { reason: 'refused', message: refusalSentence(error) }
   throw error
 }

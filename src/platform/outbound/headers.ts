@@ -33,10 +33,18 @@ export function isForwardableHeader(name: string): boolean {
 /** Throws `invalid`, naming the header, when a request could not carry these headers. */
 export function checkHeaders(headers: Record<string, string>): void {
   const entries = Object.entries(headers)
-  if (entries.length > MOST_HEADERS) throw invalid(`headers: more than ${MOST_HEADERS} headers`)
+  if (entries.length > MOST_HEADERS)
+    throw invalid(`must have at most ${MOST_HEADERS} headers`, {
+      field: 'headers',
+      rule: 'too_many',
+    })
   checkEachHeader(headers)
   const size = entries.reduce((sum, [name, value]) => sum + name.length + value.length, 0)
-  if (size > LARGEST_HEAD) throw invalid(`headers: more than ${LARGEST_HEAD / 1024} KB in all`)
+  if (size > LARGEST_HEAD)
+    throw invalid(`must be at most ${LARGEST_HEAD / 1024} KB in total`, {
+      field: 'headers',
+      rule: 'too_large',
+    })
 }
 
 /** The same without the bounds on all of them together, which are for whoever stores them. */
@@ -45,18 +53,31 @@ export function checkEachHeader(headers: Record<string, string>): void {
 }
 
 function checkHeader(name: string, value: string) {
-  if (name === '') throw invalid('headers: a header without a name')
+  if (name === '')
+    throw invalid('must not have a header without a name', { field: 'headers', rule: 'format' })
   if (name.length > LONGEST_NAME) {
-    throw invalid(`headers: the name ${shown(name)} is longer than ${LONGEST_NAME} characters`)
+    throw invalid(
+      `must not have a name longer than ${LONGEST_NAME} characters, such as ${shown(name)}`,
+      { field: 'headers', rule: 'too_long' },
+    )
   }
   if (!NAME.test(name)) {
-    throw invalid(`headers: ${shown(name)} is not a header name, use letters, digits and hyphens`)
+    throw invalid(`must have names of letters, digits and hyphens, unlike ${shown(name)}`, {
+      field: 'headers',
+      rule: 'format',
+    })
   }
   if (value.length > LONGEST_VALUE) {
-    throw invalid(`headers: the value of ${name} is longer than ${LONGEST_VALUE / 1024} KB`)
+    throw invalid(`must be at most ${LONGEST_VALUE / 1024} KB`, {
+      field: `headers.${name}`,
+      rule: 'too_large',
+    })
   }
   if (!VALUE.test(value)) {
-    throw invalid(`headers: the value of ${name} has a character that a header cannot carry`)
+    throw invalid('must only have characters that a header can carry', {
+      field: `headers.${name}`,
+      rule: 'characters',
+    })
   }
 }
 

@@ -10,4 +10,4 @@ export {
 export type { FailureReason } from './failure.ts'
 export { checkHeaders, isForwardableHeader } from './headers.ts'
 export type { Resolve, ResolvedAddress } from './resolver.ts'
-export { checkUrlField } from './url-field.ts'
+export { refusalSentence } from './url-rules.ts'

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net'
-import { invalid } from '../errors.ts'
-import { whatForbids } from './addresses.ts'
+import { type AppError, invalid, type Rule } from '../errors.ts'
+import { isLocal, whatForbids } from './addresses.ts'
 import type { AllowList } from './allow-list.ts'
 
 /** A URL that passed every rule that needs no look-up. */
@@ -31,15 +31,31 @@ export function checkTarget(raw: string, allow: AllowList): Target {
   return target
 }
 
-/** The sentence for a URL that may not be called. */
-export const refusedUrl = (rule: string) => invalid(`URL refused: ${rule}`)
+/** The error for a URL that must not be called. */
+export const refusedUrl = (problem: string, rule: Rule) => invalid(problem, { field: 'url', rule })
+
+/** What a person reads of a refused call: `URL must be publicly reachable, but …`. */
+export const refusalSentence = ({ field, problem, message }: AppError): string =>
+  field === 'url' ? `URL ${problem}` : message
+
+/** `isLocal`: the operator can open the target, and learns how. */
+export function notPublic(
+  what: string,
+  { name, port }: Pick<Target, 'name' | 'port'>,
+  isLocal: boolean,
+) {
+  const place = isIP(name) === 6 ? `[${name}]:${port}` : `${name}:${port}`
+  const hint = isLocal ? `. To allow it, start Gatehouse with --outbound-allow ${place}` : ''
+  return refusedUrl(`must be publicly reachable, but ${what}${hint}`, 'private_address')
+}
 
 function parse(raw: string): URL {
-  if (raw.length > LONGEST_URL) throw refusedUrl(`it is longer than ${LONGEST_URL} characters`)
+  if (raw.length > LONGEST_URL)
+    throw refusedUrl(`must have at most ${LONGEST_URL} characters`, 'too_long')
   const url = URL.parse(raw)
-  if (!url) throw refusedUrl('it is not a valid http or https URL')
+  if (!url) throw refusedUrl('must be an absolute http or https URL', 'format')
   if (url.protocol === 'http:' || url.protocol === 'https:') return url
-  throw refusedUrl(`the scheme ${url.protocol.slice(0, -1)} is not http or https`)
+  throw refusedUrl(`must begin with http or https, not ${url.protocol.slice(0, -1)}`, 'format')
 }
 
 function locate(url: URL): Target {
@@ -47,7 +63,7 @@ function locate(url: URL): Target {
   const isAddress = isIP(literal) !== 0
   const name = isAddress ? literal : literal.toLowerCase().replace(/\.$/, '')
   const port = url.port === '' ? defaultPort(url) : Number(url.port)
-  if (port === 0) throw refusedUrl('port 0 cannot be called')
+  if (port === 0) throw refusedUrl('must not have port 0', 'range')
   return { url, host: `${url.hostname.replace(/\.$/, '')}:${port}`, name, port, isAddress }
 }
 
@@ -57,21 +73,24 @@ const defaultPort = (url: URL) => (url.protocol === 'https:' ? 443 : 80)
 function checkCredentials(raw: string, url: URL) {
   const authority = /^[^:]*:[\\/\s]*([^\\/?#]*)/.exec(raw)?.[1] ?? ''
   if (url.username === '' && url.password === '' && !authority.includes('@')) return
-  throw refusedUrl('credentials in the URL are not allowed, send them in a header')
+  throw refusedUrl('must not contain credentials; send them in a header', 'credentials')
 }
 
 function checkAddress({ name, port }: Target, allow: AllowList) {
   const what = whatForbids(name, port, allow, false)
-  if (what) throw refusedUrl(`${name} is ${what}`)
+  if (what) throw notPublic(`${name} is ${what}`, { name, port }, isLocal(name))
 }
 
 function checkName({ name, port }: Target, allow: AllowList) {
   const labels = name.split('.')
-  if (labels.some((label) => label.length === 0)) throw refusedUrl(`${name} has an empty label`)
+  if (labels.some((label) => label.length === 0))
+    throw refusedUrl(`must not have an empty label in its host name: ${name}`, 'format')
   if (name.length > LONGEST_NAME || labels.some((label) => label.length > LONGEST_LABEL)) {
-    throw refusedUrl('the hostname is too long for DNS')
+    throw refusedUrl('must not have a host name too long for DNS', 'too_long')
   }
   if (allow.hasName(name, port)) return
-  if (labels.at(-1) === 'localhost') throw refusedUrl(`${name} is a loopback hostname`)
-  if (labels.length === 1) throw refusedUrl(`${name} is a single-label hostname`)
+  if (labels.at(-1) === 'localhost')
+    throw notPublic(`${name} is a loopback hostname`, { name, port }, true)
+  if (labels.length === 1)
+    throw notPublic(`${name} is a single-label hostname`, { name, port }, true)
 }

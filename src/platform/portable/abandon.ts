@@ -41,8 +41,8 @@ async function abandoned({ db, audit, actor, portable, tenantId }: AbandonParts)
 
   function begin() {
     const known = store.find(tenantId)
-    if (!known) throw notFound('there is no import of this tenant')
-    if (known.endedAt !== null) throw conflict('the import of this tenant is complete')
+    if (!known) throw notFound('this tenant has no import')
+    if (known.endedAt !== null) throw conflict('the import of this tenant is already complete')
     store.giveUp(tenantId)
   }
 

@@ -44,8 +44,9 @@ export function createArrivals(db: Db, portable: PortableTable) {
     } catch (error) {
       if (!(error instanceof SQLiteError)) throw error
       if (error.code === 'SQLITE_CONSTRAINT_FOREIGNKEY')
-        throw conflict(`${kind}: belongs to something that is not there`)
-      if (error.code?.startsWith('SQLITE_CONSTRAINT')) throw conflict(`${kind}: cannot be kept`)
+        throw conflict('belongs to a row that does not exist', { field: kind, rule: 'unknown' })
+      if (error.code?.startsWith('SQLITE_CONSTRAINT'))
+        throw conflict('cannot be stored', { field: kind, rule: 'format' })
       throw error
     }
   }
@@ -55,7 +56,7 @@ export function createArrivals(db: Db, portable: PortableTable) {
     for (const { names, find, isSame } of others) {
       const holder = find(row)
       if (holder && !isSame(row, holder))
-        throw conflict(`${kind}: ${names}: is taken by another ${kind}`)
+        throw conflict(`is taken by another ${kind}`, { field: `${kind}.${names}`, rule: 'taken' })
     }
   }
 

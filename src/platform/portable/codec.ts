@@ -1,5 +1,5 @@
 import { getTableColumns } from 'drizzle-orm'
-import { AppError, conflict, invalid } from '../errors.ts'
+import { AppError, conflict, invalid, renamed } from '../errors.ts'
 import { SealError, type Sealing } from '../sealing/index.ts'
 import { fieldOf, Mismatch } from './fields.ts'
 import { asItIs, isLeftOut, type PortableTable, type Row } from './table.ts'
@@ -31,14 +31,20 @@ export function createCodec(portable: PortableTable, sealing: Sealing) {
       })
       return { kind, ...Object.fromEntries(members) }
     } catch (error) {
-      throw error instanceof SealError ? conflict(`${kind}: ${error.message}`) : error
+      throw error instanceof SealError
+        ? conflict(error.message, { field: kind, rule: 'damaged' })
+        : error
     }
   }
 
   /** Throws `invalid`, naming kind and field, for what does not fit. */
   function read(line: Line, now: number): Row {
     const unknown = Object.keys(line).find((name) => !names.has(name))
-    if (unknown !== undefined) throw invalid(`${kind}: ${unknown.slice(0, 100)}: no such field`)
+    if (unknown !== undefined)
+      throw invalid('is not a known field', {
+        field: `${kind}.${unknown.slice(0, 100)}`,
+        rule: 'unknown',
+      })
     const row: Row = {}
     for (const { key, name, isRequired, field } of fields) {
       const value = Object.hasOwn(line, name) ? line[name] : absent(name)
@@ -51,7 +57,7 @@ export function createCodec(portable: PortableTable, sealing: Sealing) {
   }
 
   const absent = (name: string): never => {
-    throw invalid(`${kind}: ${name}: is missing`)
+    throw invalid('is missing', { field: `${kind}.${name}`, rule: 'required' })
   }
 
   /** Those who check values for requests name the field themselves. */
@@ -59,14 +65,19 @@ export function createCodec(portable: PortableTable, sealing: Sealing) {
     try {
       return work()
     } catch (error) {
-      if (error instanceof AppError) throw invalid(`${kind}: ${error.message}`)
-      if (error instanceof Mismatch || error instanceof SealError)
-        throw invalid(`${kind}: ${name}: ${error.message}`)
+      if (error instanceof AppError) throw renamed(error, (field) => pathOf(kind, field))
+      if (error instanceof Mismatch)
+        throw invalid(error.problem, { field: pathOf(kind, name, error.path), rule: 'format' })
+      if (error instanceof SealError)
+        throw invalid(error.message, { field: pathOf(kind, name), rule: 'damaged' })
       // What can be parsed may still be too much for those who walk through it.
-      if (error instanceof RangeError) throw invalid(`${kind}: ${name}: is nested too deeply`)
+      if (error instanceof RangeError)
+        throw invalid('is nested too deeply', { field: pathOf(kind, name), rule: 'too_deep' })
       throw error
     }
   }
 
   return { portable, write, read }
 }
+
+const pathOf = (...steps: (string | undefined)[]): string => steps.filter(Boolean).join('.')

@@ -56,7 +56,7 @@ export function readContents(parts: {
   const { tables, sealing, now, schemas } = parts
   const lines = parts.lines[Symbol.iterator]()
   const first = lines.next()
-  if (first.done) throw invalid('the file is empty')
+  if (first.done) throw invalid('the file is empty', { rule: 'required' })
   const header = atLine(1, () => checkedHeader(first.value.line))
   const known = tables.map((portable) => ({
     ...createCodec(portable, sealing),
@@ -70,14 +70,17 @@ export function readContents(parts: {
   function checkedHeader(line: Line): Header {
     const header = readHeader(line)
     if (!schemas.includes(header.schema))
-      throw invalid(`the file is of gatehouse ${header.version}, which is newer than this one`)
+      throw invalid(`the file is from Gatehouse ${header.version}, which is newer than this one`, {
+        rule: 'not_allowed',
+      })
     return header
   }
 
   function* rows(): Generator<Arrival, Ending> {
     for (;;) {
       const next = lines.next()
-      if (next.done) throw invalid('the file is cut off: its last line is missing')
+      if (next.done)
+        throw invalid('the file is cut off: its last line is missing', { rule: 'damaged' })
       const { number, line, read, hash } = next.value
       if (line.kind === 'end') return atLine(number, () => ended(next.value))
       const row = atLine(number, () => checkedRow(line))
@@ -90,14 +93,21 @@ export function readContents(parts: {
     const { portable, read, owner, counts } = table
     const row = read(line, now())
     if (row[owner] !== header.tenant)
-      throw invalid(`${portable.kind}: belongs to another tenant than the file`)
+      throw invalid('belongs to a different tenant than the file', {
+        field: portable.kind,
+        rule: 'mismatch',
+      })
     const { tied, most } = portable
     const group = most?.per && row[most.per]
     const count = (counts.get(group) ?? 0) + 1
     counts.set(group, count)
     if (most && count > most.rows)
       throw invalid(
-        `${portable.kind}: there are never more than ${most.rows}${most.per ? ` of a ${most.per}` : ''}`,
+        `must have at most ${most.rows} ${most.rows === 1 ? 'row' : 'rows'}${most.per ? ` for each ${most.per}` : ''}`,
+        {
+          field: portable.kind,
+          rule: 'too_many',
+        },
       )
     if (!tied?.holds(row) || header.fingerprints[tied.name] === ours[tied.name]) return row
     leftOut[tied.name] = (leftOut[tied.name] ?? 0) + 1
@@ -106,13 +116,15 @@ export function readContents(parts: {
 
   /** In the order of the tables: what a row belongs to is there before it, and keys come last. */
   function tableOf({ kind }: Line) {
-    if (typeof kind !== 'string') throw invalid('kind: expected a string')
+    if (typeof kind !== 'string') throw invalid('must be a string', { field: 'kind', rule: 'type' })
     const index = known.findIndex(({ portable }) => portable.kind === kind)
     const table = known[index]
-    if (!table) throw invalid(`${kind.slice(0, 100)}: no such kind of line`)
+    if (!table)
+      throw invalid('is not a known kind of line', { field: kind.slice(0, 100), rule: 'unknown' })
     if (index > 0 && known[0]?.counts.size === 0)
-      throw invalid(`${kind}: expected the ${tables[0]?.kind} first`)
-    if (index < current) throw invalid(`${kind}: has to stand before ${tables[current]?.kind}`)
+      throw invalid(`must come after the ${tables[0]?.kind}`, { field: kind, rule: 'format' })
+    if (index < current)
+      throw invalid(`must come before ${tables[current]?.kind}`, { field: kind, rule: 'format' })
     current = index
     return table
   }
@@ -120,11 +132,15 @@ export function readContents(parts: {
   function ended({ number, line, hashBefore, hash }: ReadLine): Ending {
     const { lines: count, sha256 } = readFooter(line)
     if (count !== number - 1 || sha256 !== hashBefore())
-      throw invalid('the file is not what was exported: lines were lost or changed')
-    if (known[0]?.counts.size === 0) throw invalid(`there is no ${tables[0]?.kind} in the file`)
+      throw invalid('the file has changed since the export: lines were lost or edited', {
+        rule: 'damaged',
+      })
+    if (known[0]?.counts.size === 0)
+      throw invalid(`the file has no ${tables[0]?.kind}`, { rule: 'required' })
     for (const table of known) requireOneEach(table)
     const fileHash = hash()
-    if (!lines.next().done) throw invalid('something stands behind the end')
+    if (!lines.next().done)
+      throw invalid('the file goes on after its last line', { rule: 'damaged' })
     return { fileHash, lines: number, leftOut }
   }
 
@@ -132,7 +148,7 @@ export function readContents(parts: {
   function requireOneEach({ portable: { kind, oneEach }, counts }: Known) {
     const owners = known.find(({ portable }) => portable.kind === oneEach)
     if (owners && total(owners.counts) !== total(counts))
-      throw invalid(`${kind}: there is not one of each ${oneEach}`)
+      throw invalid(`must have one line for each ${oneEach}`, { field: kind, rule: 'required' })
   }
 
   return { header, rows: rows() }

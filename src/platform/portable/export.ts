@@ -82,5 +82,5 @@ const headerOf = ({
 /** Better no export than one that nobody can bring back. */
 function refuseOversize(text: string, kind: string, id: string) {
   if (Buffer.byteLength(text) > LONGEST_LINE)
-    throw conflict(`${kind} ${id} takes more than ${LONGEST_LINE} bytes: make it smaller first`)
+    throw conflict(`${kind} ${id} has more than ${LONGEST_LINE} bytes. Make it smaller first`)
 }

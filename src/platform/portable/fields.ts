@@ -5,9 +5,16 @@ import { isoTime } from '../clock.ts'
 import { invalid } from '../errors.ts'
 import type { Field, Row, Value } from './table.ts'
 
-/** A value that is not what its column holds. The message begins where the field's name ends. */
+/** A value that its column cannot hold. `path` leads to the part of it that is wrong. */
 export class Mismatch extends Error {
   override name = 'Mismatch'
+
+  constructor(
+    readonly problem: string,
+    readonly path = '',
+  ) {
+    super(problem)
+  }
 }
 
 /** How a column is written that holds nothing but what it says. */
@@ -32,13 +39,13 @@ const id: Field = {
   write: asWritten,
   read: (value) => {
     const known = readText(value)
-    return UUID.test(known) ? known : mismatch('expected a UUID')
+    return UUID.test(known) ? known : mismatch('must be a UUID')
   },
 }
 
 const flag: Field = {
   write: asWritten,
-  read: (value) => (typeof value === 'boolean' ? value : mismatch('expected true or false')),
+  read: (value) => (typeof value === 'boolean' ? value : mismatch('must be true or false')),
 }
 
 const whole: Field = {
@@ -46,7 +53,7 @@ const whole: Field = {
   read: (value) =>
     Number.isSafeInteger(value) && Number(value) >= 0
       ? Number(value)
-      : mismatch('expected a whole number, zero or more'),
+      : mismatch('must be a whole number, zero or more'),
 }
 
 /** More than anything is ever counted up to, with room to go on counting. */
@@ -57,7 +64,7 @@ export const counter: Field = {
   write: asWritten,
   read: (value, row, sealing) => {
     const count = whole.read(value, row, sealing)
-    return Number(count) <= MOST_COUNTED ? count : mismatch(`expected at most ${MOST_COUNTED}`)
+    return Number(count) <= MOST_COUNTED ? count : mismatch(`must be at most ${MOST_COUNTED}`)
   },
 }
 
@@ -66,13 +73,13 @@ const time: Field = { write: (ms) => isoTime(Number(ms)), read: readTime }
 const word = (words: readonly string[]): Field => ({
   write: asWritten,
   read: (value) =>
-    words.find((known) => known === value) ?? mismatch(`expected one of ${words.join(', ')}`),
+    words.find((known) => known === value) ?? mismatch(`must be one of ${words.join(', ')}`),
 })
 
 /** SQLite would put another character in the place of half a surrogate pair. */
 function readText(value: unknown): string {
-  if (typeof value !== 'string') mismatch('expected a string')
-  return value.isWellFormed() ? value : mismatch('is not Unicode')
+  if (typeof value !== 'string') mismatch('must be a string')
+  return value.isWellFormed() ? value : mismatch('must be Unicode text')
 }
 
 /** Later years have more digits than the columns and clients that show them. */
@@ -83,7 +90,7 @@ export function readTime(value: unknown): number {
   const ms = typeof value === 'string' ? Date.parse(value) : Number.NaN
   return ms >= 0 && ms <= LAST_MS && isoTime(ms) === value
     ? ms
-    : mismatch('expected a time like 2026-01-31T12:00:00.000Z, from 1970 to 9999')
+    : mismatch('must be a time such as 2026-01-31T12:00:00.000Z, from 1970 to 9999')
 }
 
 /** A time within JSON that is kept as it is. */
@@ -129,9 +136,11 @@ export function requireShape<T extends TSchema>(
 ): asserts value is Static<T> {
   if (Shapes.Check(shape, value)) return
   const flaw = Shapes.Errors(shape, value).First()
-  const { path = '', message = 'is not what it should be' } = flaw ?? {}
-  const where = path.slice(1).replaceAll('/', '.').slice(0, 100)
-  throw new Mismatch(`${where && `${where}: `}${message.toLowerCase()}`)
+  const { path = '', message = 'value is not valid' } = flaw ?? {}
+  throw new Mismatch(
+    `is not valid: ${message.toLowerCase()}`,
+    path.slice(1).replaceAll('/', '.').slice(0, 100),
+  )
 }
 
 export function mismatch(message: string): never {
@@ -142,5 +151,5 @@ export function mismatch(message: string): never {
 export function requireWebUrl(url: string, field: string) {
   const { protocol } = URL.parse(url) ?? {}
   if (protocol !== 'http:' && protocol !== 'https:')
-    throw invalid(`${field}: expected an http or https URL`)
+    throw invalid('must be an http or https URL', { field, rule: 'format' })
 }

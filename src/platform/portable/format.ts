@@ -52,15 +52,17 @@ export const newHeader = (of: Omit<Header, 'kind' | 'format'>): Header => ({
 /** Throws `invalid` unless the first line begins an export that this executable understands. */
 export function readHeader(line: unknown): Header {
   const { kind, format } = line as { kind?: unknown; format?: unknown }
-  if (kind !== KIND) throw invalid('this is not an export of a tenant')
+  if (kind !== KIND) throw invalid('the file is not an export of a tenant', { rule: 'format' })
   if (typeof format === 'number' && format > FORMAT)
-    throw invalid(`the file has format ${format}, which a later Gatehouse reads`)
+    throw invalid(`the file has format ${format}; import it with a newer Gatehouse`, {
+      rule: 'not_allowed',
+    })
   try {
     requireShape(Header, line)
     readTime(line.exported_at)
     return line
   } catch (error) {
-    throw error instanceof Mismatch ? invalid(error.message) : error
+    throw error instanceof Mismatch ? misshapen(error, 'header') : error
   }
 }
 
@@ -70,9 +72,12 @@ export function readFooter(line: Line): { lines: number; sha256: string } {
     requireShape(Footer, line)
     return line
   } catch (error) {
-    throw error instanceof Mismatch ? invalid(`end: ${error.message}`) : error
+    throw error instanceof Mismatch ? misshapen(error, 'end') : error
   }
 }
+
+const misshapen = ({ problem, path }: Mismatch, line: string) =>
+  invalid(problem, { field: path === '' ? line : `${line}.${path}`, rule: 'format' })
 
 /** What fingerprints of each purpose look like under the key of this installation. */
 export const fingerprintsOf = (

@@ -73,9 +73,9 @@ export async function importTenant(parts: ImportParts): Promise<Imported> {
   function refuseUnlessOpen(tenantId: string, fileHash?: string) {
     if (!store.hasTenant(tenantId)) return
     const known = store.find(tenantId)
-    if (!known || known.endedAt !== null) throw conflict(`tenant ${tenantId} is here already`)
+    if (!known || known.endedAt !== null) throw conflict(`tenant ${tenantId} already exists`)
     if (known.fileHash === GIVEN_UP)
-      throw conflict(`tenant ${tenantId} is being taken away: run \`import --abandon\` to its end`)
+      throw conflict(`tenant ${tenantId} is being removed. Let \`import --abandon\` finish first`)
     if (fileHash !== undefined && known.fileHash !== fileHash)
       throw conflict(
         `an import of tenant ${tenantId} was cut short: complete it with the file that it began ` +
@@ -127,7 +127,7 @@ export async function importTenant(parts: ImportParts): Promise<Imported> {
     }
 
     const { leftOut } = await inSlices(rows, async (slice, hash) => {
-      if (hash !== hashes.shift()) throw conflict('the file was changed while it was read')
+      if (hash !== hashes.shift()) throw conflict('the file changed during the import')
       await db.commit(() => {
         begin()
         slice.forEach(add)
@@ -160,7 +160,7 @@ export async function importTenant(parts: ImportParts): Promise<Imported> {
   }
 }
 
-const takenBack = (tenantId: string) => conflict(`tenant ${tenantId} was taken back meanwhile`)
+const takenBack = (tenantId: string) => conflict(`the import of tenant ${tenantId} was abandoned`)
 
 /** Hands on so many rows at a time that one commit holds up nobody, and the hash up to there. */
 async function inSlices(

@@ -47,18 +47,26 @@ export function* linesOf(descriptor: number): Generator<ReadLine> {
 const LONGEST_MESSAGE = 300
 
 /**
- * Puts the number of the line before what is wrong with it. Messages quote what stands there: none
- * of it gets to move the cursor of whoever reads them.
+ * Names the line in an error about it. Messages quote the file, so characters that could move the
+ * cursor of a terminal are replaced.
  */
 export function atLine<T>(number: number, work: () => T): T {
   try {
     return work()
   } catch (error) {
     if (!(error instanceof AppError)) throw error
-    const message = error.message.replaceAll(LINE_TRICKS, ' ').slice(0, LONGEST_MESSAGE)
-    throw new AppError(error.kind, `line ${number}: ${message.toWellFormed()}`, error.code)
+    const { kind, code, field, problem, fieldErrors } = error
+    const first = {
+      ...fieldErrors[0],
+      field: field && harmless(field),
+      problem: harmless(problem),
+    }
+    throw new AppError(kind, [first], { code, within: `line ${number}` })
   }
 }
+
+const harmless = (text: string): string =>
+  text.replaceAll(LINE_TRICKS, ' ').slice(0, LONGEST_MESSAGE).toWellFormed()
 
 /** Each with its newline; what is behind the last one is yielded as well. */
 function* splitAtNewlines(descriptor: number): Generator<Buffer> {
@@ -90,11 +98,13 @@ function* splitAtNewlines(descriptor: number): Generator<Buffer> {
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 function parsed(bytes: Buffer): Line {
-  if (bytes.length > LONGEST_LINE) throw invalid(`is longer than ${LONGEST_LINE} bytes`)
-  if (bytes[bytes.length - 1] !== NEWLINE) throw invalid('the file is cut off here')
+  if (bytes.length > LONGEST_LINE)
+    throw invalid(`must have at most ${LONGEST_LINE} bytes`, { rule: 'too_large' })
+  if (bytes[bytes.length - 1] !== NEWLINE)
+    throw invalid('the file is cut off here', { rule: 'damaged' })
   const value = parsedJson(bytes)
   if (typeof value !== 'object' || value === null || Array.isArray(value))
-    throw invalid('expected a JSON object')
+    throw invalid('must be a JSON object', { rule: 'type' })
   return value as Line
 }
 
@@ -103,7 +113,7 @@ function parsedJson(bytes: Buffer): unknown {
   try {
     return JSON.parse(utf8.decode(bytes))
   } catch {
-    throw invalid('is not JSON in UTF-8')
+    throw invalid('must be JSON in UTF-8', { rule: 'format' })
   }
 }
 
@@ -114,7 +124,7 @@ export function openLines(path: string) {
   const close = () => closeSync(descriptor)
   if (!stats.isFile()) {
     close()
-    throw invalid(`${path} is not a file`)
+    throw invalid(`${path} is not a file`, { rule: 'format' })
   }
   return { bytes: stats.size, lines: () => linesOf(descriptor), [Symbol.dispose]: close }
 }

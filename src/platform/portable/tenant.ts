@@ -23,8 +23,10 @@ const tenant: PortableTable<typeof tenants.$inferSelect> = {
   order: ['id'],
   most: { rows: 1 },
   check({ id, name }) {
-    if (id === HOUSE_ID) throw invalid('id: is that of the house of an installation')
-    if (checkedName(name) !== name) throw invalid('name: begins or ends with a space')
+    if (id === HOUSE_ID)
+      throw invalid('must not be the id of the system tenant', { field: 'id', rule: 'reserved' })
+    if (checkedName(name) !== name)
+      throw invalid('must not begin or end with a space', { field: 'name', rule: 'format' })
   },
 }
 
@@ -44,8 +46,10 @@ const usageMonth: PortableTable<typeof usageMonths.$inferSelect> = {
   },
   order: ['month'],
   check({ month, costRest, costPer }) {
-    if (!isMonth(month)) throw invalid('month: expected a month like 2026-01')
-    if (costPer < 1 || costRest >= costPer) throw invalid('cost_rest: expected less than a cent')
+    if (!isMonth(month))
+      throw invalid('must be a month like 2026-01', { field: 'month', rule: 'format' })
+    if (costPer < 1 || costRest >= costPer)
+      throw invalid('must be less than a cent', { field: 'cost_rest', rule: 'range' })
   },
 }
 
@@ -85,8 +89,12 @@ const apiKey: PortableTable<typeof apiKeys.$inferSelect> = {
   order: ['createdAt', 'id'],
   check({ engine, environment, hash }) {
     if (hasEnvironments(engine) === (environment === null))
-      throw invalid(`environment: keys of ${engine} have ${environment === null ? 'one' : 'none'}`)
-    if (!/^[0-9a-f]{64}$/.test(hash)) throw invalid('hash: expected SHA-256 as hexadecimal')
+      throw invalid(`must ${environment === null ? '' : 'not '}be set for ${engine} keys`, {
+        field: 'environment',
+        rule: 'mismatch',
+      })
+    if (!/^[0-9a-f]{64}$/.test(hash))
+      throw invalid('must be a SHA-256 hash in hexadecimal', { field: 'hash', rule: 'format' })
   },
 }
 

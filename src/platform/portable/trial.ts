@@ -34,7 +34,10 @@ export async function tryOut(
       const { number, table, row } = next.value
       atLine(number, () => {
         if (!trials[table]?.add(row, clock.now(), () => {}))
-          throw invalid(`${tables[table]?.kind}: is in the file twice`)
+          throw invalid('is in the file twice', {
+            field: tables[table]?.kind ?? '',
+            rule: 'duplicate',
+          })
         seen(next.value)
       })
       if (count % ROWS_AT_ONCE === 0) await new Promise((resolve) => setImmediate(resolve))

@@ -69,7 +69,7 @@ describe('a backup that somebody asks for', () => {
     const { world, backups, ending, open, ask } = await bootBackups()
     await using app = world.app
     await ask()
-    expect(await backups.makeNow().catch((error) => error.message)).toContain('being made already')
+    expect(await backups.makeNow().catch((error) => error.message)).toContain('a backup is running')
     expect(audited(app, 'backup.asked_for')).toHaveLength(1)
     ending.reject(new Error('no space left on <b>device</b>'))
     await backups.idle()

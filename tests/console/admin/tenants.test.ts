@@ -121,11 +121,11 @@ describe('a new tenant', () => {
   })
 
   test.each([
-    [{ name: '', plan: 'free' }, 'Expected at least one visible character.'],
-    [{ name: 'a\nb', plan: 'free' }, 'Expected one line'],
-    [{ name: 'x'.repeat(201), plan: 'free' }, 'At most 200 characters.'],
-    [{ name: 'Kept', plan: 'gold' }, 'Choose one of free, metered, unlimited.'],
-    [{}, 'Choose one of'],
+    [{ name: '', plan: 'free' }, 'Must have at least one visible character.'],
+    [{ name: 'a\nb', plan: 'free' }, 'Must be one line'],
+    [{ name: 'x'.repeat(201), plan: 'free' }, 'Must have at most 200 characters.'],
+    [{ name: 'Kept', plan: 'gold' }, 'Must be one of free, metered, unlimited.'],
+    [{}, 'Must be one of'],
   ])(
     'is not made of what is wrong (%#): the form comes back with what was typed',
     async (fields, words) => {

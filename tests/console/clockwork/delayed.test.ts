@@ -198,7 +198,7 @@ describe('a job', () => {
       object: `delayed_job:${jobId}`,
     })
     const again = await send(`${path}/cancel`)
-    expect([again.status, again.body.includes('only a pending job can be cancelled')]).toEqual([
+    expect([again.status, again.body.includes('Only a pending job can be cancelled')]).toEqual([
       409,
       true,
     ])

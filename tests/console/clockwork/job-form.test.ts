@@ -73,7 +73,7 @@ describe('a new job', () => {
     expect(status).toBe(200)
     expect(body).toContain('at 03:00 UTC')
     expect(body.match(/<li>[^<]*03:00 UTC/g)).toHaveLength(5)
-    expect(body).toContain('URL refused: ')
+    expect(body).toContain('URL must be publicly reachable')
     expect(body).toContain('value="0 3 31 * *"')
     expect(world.app.clockwork.jobs.list(tenant.tenantId)).toEqual([])
 
@@ -91,7 +91,7 @@ describe('a new job', () => {
       expect(body).toContain(`id="field-${name}-error"`)
     expect(body).toContain('Fix 4 problems')
     expect(body).toContain(
-      'Schedule: day of month and day of week are both set. Put * in one of them.',
+      'Schedule must not restrict both day of month and day of week; put * in one of them.',
     )
   })
 

@@ -89,7 +89,7 @@ describe('the list of identities', () => {
     await using world = await gateWorld()
     const { open } = await world.visitor('viewer')
     const { status, body } = await open(`${PATH}?cursor=nonsense`)
-    expect([status, body]).toEqual([422, expect.stringContaining('not one that this list gave')])
+    expect([status, body]).toEqual([422, expect.stringContaining('ust be a cursor from this list')])
   })
 })
 
@@ -312,12 +312,12 @@ describe('the metadata of an identity', () => {
     const { send } = await world.visitor('member')
     const path = `${PATH}/${ada.id}/metadata`
     const wrong = await send(path, { metadata: '{"plan": pro}', seen: ada.updated_at })
-    expect([wrong.status, wrong.body]).toEqual([422, expect.stringContaining('Not valid JSON')])
+    expect([wrong.status, wrong.body]).toEqual([422, expect.stringContaining('Must be JSON')])
     expect(wrong.body).toContain('{&quot;plan&quot;: pro}')
     world.clock.jump(1000)
     await world.apiOfAcme.patch(`/v1/gate/identities/${ada.id}/metadata`, { theirs: true })
     const late = await send(path, { metadata: '{"plan": "pro"}', seen: ada.updated_at })
-    expect([late.status, late.body]).toEqual([422, expect.stringContaining('Changed since')])
+    expect([late.status, late.body]).toEqual([422, expect.stringContaining('Has changed since')])
     const [, seen = ''] = /name="seen" value="([^"]+)"/.exec(late.body) ?? []
     expect((await send(path, { metadata: '{"plan": "pro"}', seen })).status).toBe(303)
   })

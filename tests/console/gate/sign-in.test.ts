@@ -79,9 +79,9 @@ describe('the page on signing in', () => {
   })
 
   test.each([
-    ['https://a.example\r\n\r\njavascript:alert(1)', 'Line 3: expected an http or https URL.'],
-    [`https://a.example\n${HOSTILE}`, 'Line 2: expected at most 500 characters.'],
-    [Array(101).fill('https://a.example').join('\n'), 'At most 100 addresses.'],
+    ['https://a.example\r\n\r\njavascript:alert(1)', 'Line 3 must be an http or https URL.'],
+    [`https://a.example\n${HOSTILE}`, 'Line 2 must have at most 500 characters.'],
+    [Array(101).fill('https://a.example').join('\n'), 'Must have at most 100 URLs.'],
   ])('says which line is none, and keeps what was typed', async (urls, message) => {
     await using world = await gateWorld()
     const { send } = await world.visitor('member')

@@ -30,20 +30,20 @@ async function expectRefused(answer: Promise<{ status: number; body: unknown }>,
 }
 
 const NAME = [
-  [3, 'name: expected a string of 1 to 255 characters'],
-  ['', 'name: expected a string of 1 to 255 characters'],
-  [null, 'name: expected a string'],
-  ['x'.repeat(256), 'name: expected a string of 1 to 255 characters'],
+  [3, 'name: must be a string of 1 to 255 characters'],
+  ['', 'name: must be a string of 1 to 255 characters'],
+  [null, 'name: must be a string'],
+  ['x'.repeat(256), 'name: must be a string of 1 to 255 characters'],
 ] as const
 
 const URLS = [
-  [3, 'url: expected an http or https URL'],
-  ['', 'url: URL refused: it is not a valid'],
-  ['example.com', 'url: URL refused: it is not a valid'],
-  ['ftp://example.com/', 'the scheme ftp is not http or https'],
-  ['file:///etc/passwd', 'the scheme file is not http or https'],
-  ['https://user:pass@example.com/', 'credentials in the URL are not allowed'],
-  ['https://user@example.com/', 'credentials in the URL are not allowed'],
+  [3, 'url: must be an http or https URL'],
+  ['', 'url: must be an absolute http or https URL'],
+  ['example.com', 'url: must be an absolute http or https URL'],
+  ['ftp://example.com/', 'url: must begin with http or https, not ftp'],
+  ['file:///etc/passwd', 'url: must begin with http or https, not file'],
+  ['https://user:pass@example.com/', 'url: must not contain credentials; send them in a header'],
+  ['https://user@example.com/', 'url: must not contain credentials; send them in a header'],
   ['http://10.0.0.1/', '10.0.0.1 is a private address'],
   ['http://172.16.0.1/', '172.16.0.1 is a private address'],
   ['http://192.168.1.1:8080/', '192.168.1.1 is a private address'],
@@ -58,81 +58,87 @@ const URLS = [
 ] as const
 
 const METHODS = [
-  ['HEAD', 'method: expected one of GET, POST, PUT, PATCH, DELETE'],
-  ['get', 'method: expected one of GET'],
-  ['', 'method: expected one of GET'],
-  [5, 'method: expected one of GET'],
-  [null, 'method: expected one of GET'],
+  ['HEAD', 'method: must be one of GET, POST, PUT, PATCH, DELETE'],
+  ['get', 'method: must be one of GET'],
+  ['', 'method: must be one of GET'],
+  [5, 'method: must be one of GET'],
+  [null, 'method: must be one of GET'],
 ] as const
 
 const HEADERS = [
-  ['abc', 'headers: expected an object of header names and string values'],
-  ['{"a":"b"}', 'headers: expected an object'],
-  [[], 'headers: expected an object'],
-  [['a'], 'headers: expected an object'],
-  [null, 'headers: expected an object'],
-  [5, 'headers: expected an object'],
-  [{ 'X-A': 1 }, 'headers.X-A: expected a string'],
-  [{ 'X-A': null }, 'headers.X-A: expected a string'],
-  [{ 'X-A': ['b'] }, 'headers.X-A: expected a string'],
-  [{ 'bad name': 'x' }, 'headers: "bad name" is not a header name'],
-  [{ '': 'x' }, 'headers: a header without a name'],
-  [{ 'X-A': 'x\r\nX-Clockwork-Attempt: 9' }, 'headers: the value of X-A'],
-  [{ 'X-A': 'x\0' }, 'headers: the value of X-A'],
-  [{ 'X-A': '€' }, 'headers: the value of X-A'],
+  ['abc', 'headers: must be an object of header names and string values'],
+  ['{"a":"b"}', 'headers: must be an object'],
+  [[], 'headers: must be an object'],
+  [['a'], 'headers: must be an object'],
+  [null, 'headers: must be an object'],
+  [5, 'headers: must be an object'],
+  [{ 'X-A': 1 }, 'headers.X-A: must be a string'],
+  [{ 'X-A': null }, 'headers.X-A: must be a string'],
+  [{ 'X-A': ['b'] }, 'headers.X-A: must be a string'],
+  [
+    { 'bad name': 'x' },
+    'headers: must have names of letters, digits and hyphens, unlike "bad name"',
+  ],
+  [{ '': 'x' }, 'headers: must not have a header without a name'],
+  [
+    { 'X-A': 'x\r\nX-Clockwork-Attempt: 9' },
+    'headers.X-A: must only have characters that a header can carry',
+  ],
+  [{ 'X-A': 'x\0' }, 'headers.X-A: must only have characters that a header can carry'],
+  [{ 'X-A': '€' }, 'headers.X-A: must only have characters that a header can carry'],
 ] as const
 
 const BODIES = [
-  [5, 'body: expected a string or null'],
-  [{}, 'body: expected a string or null'],
-  [[], 'body: expected a string or null'],
-  [true, 'body: expected a string or null'],
+  [5, 'body: must be a string or null'],
+  [{}, 'body: must be a string or null'],
+  [[], 'body: must be a string or null'],
+  [true, 'body: must be a string or null'],
 ] as const
 
 const SCHEDULES = [
-  [3, 'schedule: expected a cron expression of five fields'],
-  [null, 'schedule: expected a cron expression'],
+  [3, 'schedule: must be a cron expression of five fields'],
+  [null, 'schedule: must be a cron expression'],
   ['', 'schedule: '],
-  ['* * * *', 'schedule: expected 5 fields, found 4'],
-  ['* * * * * *', 'schedule: expected 5 fields, found 6'],
+  ['* * * *', 'schedule: must have 5 fields, not 4'],
+  ['* * * * * *', 'schedule: must have 5 fields, not 6'],
   ['60 * * * *', 'schedule: minute 60 is outside 0-59'],
   ['* 24 * * *', 'schedule: hour 24 is outside 0-23'],
   ['* * 0 * *', 'is outside 1-31'],
   ['* * * 13 *', 'schedule: month 13 is outside 1-12'],
   ['* * * * 8', 'is outside 0-7'],
   ['0 0 1 * 1', 'put * in one of them'],
-  ['@daily', 'schedule: macros'],
+  ['@daily', 'schedule: must be 5 fields; macros such as @daily are not supported'],
   ['0 0 * * MON', 'write numbers, not names'],
-  ['0 0 31 2 *', 'schedule: 31 February never comes'],
+  ['0 0 31 2 *', 'schedule: never runs: 31 February does not exist'],
   ['0 0 31 4,6 *', 'schedule: '],
-  [`${'1,'.repeat(125)}1 * * * *`, 'schedule: longer than 255 characters'],
+  [`${'1,'.repeat(125)}1 * * * *`, 'schedule: must have at most 255 characters'],
 ] as const
 
 const ACTIVE = [
-  ['true', 'is_active: expected true or false'],
-  [1, 'is_active: expected true or false'],
-  [null, 'is_active: expected true or false'],
+  ['true', 'is_active: must be true or false'],
+  [1, 'is_active: must be true or false'],
+  [null, 'is_active: must be true or false'],
 ] as const
 
 const RUN_AT = [
-  [5, 'run_at: expected a time'],
-  [null, 'run_at: expected a time'],
-  ['', 'run_at: expected a time'],
-  ['tomorrow', 'run_at: expected a time'],
-  ['1772366430000', 'run_at: expected a time'],
-  ['2026-03-02', 'run_at: expected a time with date and zone'],
-  ['2026-03-02T00:00:00', 'run_at: expected a time with date and zone'],
-  ['2026-03-02 00:00:00Z', 'run_at: expected a time'],
-  ['2026-02-30T00:00:00Z', 'run_at: expected a time'],
-  ['2027-02-29T00:00:00Z', 'run_at: expected a time'],
-  ['2026-03-02T24:00:00Z', 'run_at: expected a time'],
-  ['2026-03-02T23:60:00Z', 'run_at: expected a time'],
-  ['2026-13-01T00:00:00Z', 'run_at: expected a time'],
-  ['2026-03-02T00:00:00+25:00', 'run_at: expected a time'],
-  ['9999-12-31T23:59:59-01:00', 'run_at: expected a time'],
-  [at('12:00:29'), 'run_at: lies in the past'],
-  ['2026-03-01T12:00:30+00:01', 'run_at: lies in the past'],
-  ['1970-01-01T00:00:00Z', 'run_at: lies in the past'],
+  [5, 'run_at: must be a time'],
+  [null, 'run_at: must be a time'],
+  ['', 'run_at: must be a time'],
+  ['tomorrow', 'run_at: must be a time'],
+  ['1772366430000', 'run_at: must be a time'],
+  ['2026-03-02', 'run_at: must be a time with date and zone'],
+  ['2026-03-02T00:00:00', 'run_at: must be a time with date and zone'],
+  ['2026-03-02 00:00:00Z', 'run_at: must be a time'],
+  ['2026-02-30T00:00:00Z', 'run_at: must be a time'],
+  ['2027-02-29T00:00:00Z', 'run_at: must be a time'],
+  ['2026-03-02T24:00:00Z', 'run_at: must be a time'],
+  ['2026-03-02T23:60:00Z', 'run_at: must be a time'],
+  ['2026-13-01T00:00:00Z', 'run_at: must be a time'],
+  ['2026-03-02T00:00:00+25:00', 'run_at: must be a time'],
+  ['9999-12-31T23:59:59-01:00', 'run_at: must be a time'],
+  [at('12:00:29'), 'run_at: must not be in the past'],
+  ['2026-03-01T12:00:30+00:01', 'run_at: must not be in the past'],
+  ['1970-01-01T00:00:00Z', 'run_at: must not be in the past'],
 ] as const
 
 const of = (field: string, cases: readonly (readonly [unknown, string])[]) =>
@@ -153,7 +159,10 @@ describe('a cron job is not made', () => {
   )
 
   test.each(['name', 'schedule', 'url'])('without %s', (field) =>
-    expectRefused(world.api.post(JOBS, { ...goodJob(), [field]: undefined }), `${field}: required`),
+    expectRefused(
+      world.api.post(JOBS, { ...goodJob(), [field]: undefined }),
+      `${field}: is required`,
+    ),
   )
 })
 
@@ -171,7 +180,7 @@ describe('a delayed job is not made', () => {
   test.each(['name', 'run_at', 'url'])('without %s', (field) =>
     expectRefused(
       world.api.post(DELAYED, { ...goodDelayed(), [field]: undefined }),
-      `${field}: required`,
+      `${field}: is required`,
     ),
   )
 })
@@ -197,7 +206,7 @@ describe('of a body that is not an object of JSON', () => {
       for (const [method, path] of WRITES)
         await expectRefused(
           send(method, path(), { body, headers: { 'content-type': 'application/json' } }),
-          'body: expected a JSON object',
+          'body: must be a JSON object',
         )
     },
   )
@@ -208,7 +217,7 @@ describe('of a body that is not an object of JSON', () => {
       for (const [method, path] of WRITES)
         await expectRefused(
           send(method, path(), { body, headers: { 'content-type': 'application/json' } }),
-          'body: not valid JSON',
+          'body: must be JSON',
         )
     },
   )
@@ -252,7 +261,7 @@ describe('of a body that is not an object of JSON', () => {
       const answer = await send(method, path(), init)
       expect(answer).toMatchObject({
         status: 413,
-        body: { error: `body: larger than the limit of ${maxBodyBytes} bytes` },
+        body: { error: `body: must be at most ${maxBodyBytes} bytes` },
       })
     }
     expect(await world.listJobs()).toEqual([job])
@@ -277,7 +286,12 @@ test('without networks of its own allowed, an installation refuses loopback', as
   for (const host of ['127.0.0.1', '127.1', '0.0.0.0', 'localhost', '[::ffff:127.0.0.1]'])
     expect(
       await api.post(JOBS, { name: 'n', schedule: '* * * * *', url: `http://${host}:1234/` }),
-    ).toMatchObject({ status: 400, body: { error: expect.stringContaining('URL refused') } })
+    ).toMatchObject({
+      status: 400,
+      body: {
+        error: expect.stringContaining('url: must be publicly reachable'),
+      },
+    })
   expect(await listJobs()).toEqual([])
 })
 

@@ -115,7 +115,7 @@ describe('jobs that no tenant could have made are refused', () => {
     const large = Array.from({ length: 6 }, (_, n) => ({ ...one, id: idNumber(n), body }))
     const at = lines.indexOf(one)
     await expect(importInto(home, fileOf(lines.toSpliced(at, 1, ...large)))).rejects.toThrow(
-      'jobs come to more than 16777216 bytes',
+      'jobs must be at most 16777216 bytes in total',
     )
   })
 })

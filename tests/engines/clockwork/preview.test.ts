@@ -43,9 +43,9 @@ test('a preview warns of what may surprise', async () => {
 test.each<[string, boolean, string | null]>([
   ['https://example.com/hook', true, null],
   ['http://10.0.0.1/', false, 'private address'],
-  ['ftp://example.com/', false, 'scheme ftp'],
+  ['ftp://example.com/', false, 'URL must begin with http or https, not ftp'],
   ['http://intranet/', false, 'single-label'],
-  ['not a URL', false, 'not a valid'],
+  ['not a URL', false, 'URL must be an absolute http or https URL'],
 ])('a preview says whether %s may be called', async (url, allowed, reason) => {
   await using world = await bootWorld()
 

@@ -57,5 +57,5 @@ test('a refused expression is refused each time and takes no room', () => {
 test('the shared cache answers as the parser does', () => {
   expect(scheduleOf('*/5 * * * *').nextMany(0, 3)).toEqual([300_000, 600_000, 900_000])
   expect(scheduleOf('*/5 * * * *')).toBe(scheduleOf('*/5 * * * *'))
-  expect(() => scheduleOf('* * * *')).toThrow('expected 5 fields, found 4')
+  expect(() => scheduleOf('* * * *')).toThrow('must have 5 fields, not 4')
 })

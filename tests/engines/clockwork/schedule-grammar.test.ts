@@ -23,24 +23,24 @@ const table = (title: string, rows: [expression: string, message: string][]) =>
   })
 
 table('a schedule has exactly 5 fields', [
-  ['', 'expected 5 fields, found 0'],
-  [' \t ', 'expected 5 fields, found 0'],
-  ['*', 'expected 5 fields, found 1'],
-  ['* * * *', 'expected 5 fields, found 4'],
-  ['* * * * * *', 'expected 5 fields, found 6'],
-  ['0 * * * * * 2030', 'expected 5 fields, found 7'],
-  ['2026-03-01T00:00:00Z', 'expected 5 fields, found 1'],
-  ['reboot', 'expected 5 fields, found 1'],
+  ['', 'must have 5 fields, not 0'],
+  [' \t ', 'must have 5 fields, not 0'],
+  ['*', 'must have 5 fields, not 1'],
+  ['* * * *', 'must have 5 fields, not 4'],
+  ['* * * * * *', 'must have 5 fields, not 6'],
+  ['0 * * * * * 2030', 'must have 5 fields, not 7'],
+  ['2026-03-01T00:00:00Z', 'must have 5 fields, not 1'],
+  ['reboot', 'must have 5 fields, not 1'],
 ])
 
 table('macros are not expanded', [
-  ['@daily', 'macros such as @daily are not supported, write the 5 fields'],
-  [' @HOURLY ', 'macros such as @daily are not supported, write the 5 fields'],
-  ['@ * * * *', 'macros such as @daily are not supported, write the 5 fields'],
+  ['@daily', 'must be 5 fields; macros such as @daily are not supported'],
+  [' @HOURLY ', 'must be 5 fields; macros such as @daily are not supported'],
+  ['@ * * * *', 'must be 5 fields; macros such as @daily are not supported'],
 ])
 
 table('only ASCII blanks and tabs part the fields', [
-  ['*\n* * * *', 'expected 5 fields, found 4'],
+  ['*\n* * * *', 'must have 5 fields, not 4'],
   ['* * * * *\n', 'day of week U+000A is not allowed, only digits and * , - /'],
   ['* *\u00a0* * * *', 'hour U+00A0 is not allowed, only digits and * , - /'],
   ['*\u3000* * * * *', 'minute U+3000 is not allowed, only digits and * , - /'],
@@ -136,7 +136,7 @@ table('a step is at least 1 and at most the size of its field', [
   ['* * * * */8', 'day of week step 8 is outside 1-7'],
 ])
 
-const bothDays = 'day of month and day of week are both set; put * in one of them'
+const bothDays = 'must not restrict both day of month and day of week; put * in one of them'
 
 table('of the two day fields one is a literal *', [
   ['0 0 1 * 1', bothDays],
@@ -151,11 +151,14 @@ table('of the two day fields one is a literal *', [
 ])
 
 table('some chosen month has one of the chosen days', [
-  ['0 0 31 2 *', '31 February never comes'],
-  ['0 0 30 2 *', '30 February never comes'],
-  ['0 0 30-31 2 *', '30 or 31 February never comes'],
-  ['0 0 31 4,6 *', '31 April or June never comes'],
-  ['0 0 31 2,4,6,9,11 *', '31 February, April, June, September or November never comes'],
+  ['0 0 31 2 *', 'never runs: 31 February does not exist'],
+  ['0 0 30 2 *', 'never runs: 30 February does not exist'],
+  ['0 0 30-31 2 *', 'never runs: 30 or 31 February does not exist'],
+  ['0 0 31 4,6 *', 'never runs: 31 April or June does not exist'],
+  [
+    '0 0 31 2,4,6,9,11 *',
+    'never runs: 31 February, April, June, September or November does not exist',
+  ],
 ])
 
 test.each([
@@ -195,14 +198,14 @@ describe('255 characters are the most, counted on the text as sent', () => {
 
   test('256 are refused, even when the last one is a blank', () => {
     expect(refusalOf(`${long}* * * *`.padEnd(256)).message).toBe(
-      'schedule: longer than 255 characters',
+      'schedule: must have at most 255 characters',
     )
   })
 
   test('a longer text is refused by its length alone, before it is looked at', () => {
     const unreadable = new Proxy({ length: 256 }, { get: lengthOnly }) as unknown as string
 
-    expect(refusalOf(unreadable).message).toBe('schedule: longer than 255 characters')
+    expect(refusalOf(unreadable).message).toBe('schedule: must have at most 255 characters')
   })
 })
 

@@ -40,7 +40,9 @@ describe('a schedule is told in plain words', () => {
   })
 
   test('a refused expression has none', () => {
-    expect(() => describeSchedule('0 0 31 2 *')).toThrow('31 February never comes')
+    expect(() => describeSchedule('0 0 31 2 *')).toThrow(
+      'schedule: never runs: 31 February does not exist',
+    )
   })
 })
 

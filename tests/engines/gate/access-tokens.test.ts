@@ -123,7 +123,7 @@ describe('ttl_seconds', () => {
         ttl_seconds: ttl,
       })
       expect(answer, `${JSON.stringify(ttl)}`).toMatchObject(
-        coded(400, 'invalid_payload', 'ttl_seconds: expected a whole number'),
+        coded(400, 'invalid_payload', 'ttl_seconds: must be a whole number'),
       )
     }
     expect(count(world.app, 'gate_access_tokens')).toBe(0)
@@ -187,12 +187,12 @@ describe('the scopes of a token', () => {
   })
 
   test.each([
-    ['null', null, 'scopes: expected a list'],
-    ['a text', 'authorize', 'scopes: expected a list'],
-    ['an object', { 0: 'authorize' }, 'scopes: expected a list'],
-    ['a list with a number', ['authorize', 5], 'scopes.1: expected the name of a scope'],
-    ['a list with a list', [['authorize']], 'scopes.0: expected the name of a scope'],
-    ['101 of them', Array(101).fill('authorize'), 'scopes: expected a list of at most 100'],
+    ['null', null, 'scopes: must be a list'],
+    ['a text', 'authorize', 'scopes: must be a list'],
+    ['an object', { 0: 'authorize' }, 'scopes: must be a list'],
+    ['a list with a number', ['authorize', 5], 'scopes.1: must be the name of a scope'],
+    ['a list with a list', [['authorize']], 'scopes.0: must be the name of a scope'],
+    ['101 of them', Array(101).fill('authorize'), 'scopes: must be a list of at most 100'],
   ])('that are %s are refused', async (_, scopes, words) => {
     await using world = await bootGate()
     const answer = await askForToken(world.app, { api_key: world.key, subject: 's', scopes })
@@ -238,12 +238,12 @@ describe('the subject of a token', () => {
   })
 
   test.each([
-    ['missing', undefined, 'subject: required, a string of 1 to 256 characters'],
-    ['empty', '', 'subject: expected a string of 1 to 256 characters'],
-    ['too long', 'x'.repeat(257), 'subject: expected a string of 1 to 256 characters'],
-    ['a number', 5, 'subject: expected a string'],
-    ['null', null, 'subject: expected a string'],
-    ['a list', ['svc-1'], 'subject: expected a string'],
+    ['missing', undefined, 'subject: is required and must be a string of 1 to 256 characters'],
+    ['empty', '', 'subject: must be a string of 1 to 256 characters'],
+    ['too long', 'x'.repeat(257), 'subject: must be a string of 1 to 256 characters'],
+    ['a number', 5, 'subject: must be a string'],
+    ['null', null, 'subject: must be a string'],
+    ['a list', ['svc-1'], 'subject: must be a string'],
   ])('that is %s is refused', async (_, subject, words) => {
     await using world = await bootGate()
     const answer = await askForToken(world.app, { api_key: world.key, subject })
@@ -272,7 +272,7 @@ describe('the key of the body', () => {
     const headers = { authorization: `Bearer ${world.key}` }
     for (const body of [rest, {}, { ...rest, API_KEY: world.key }])
       expect(await askForToken(world.app, body, headers)).toMatchObject(
-        coded(400, 'invalid_payload', 'api_key: required, the API key'),
+        coded(400, 'invalid_payload', 'api_key: is required and must be the API key'),
       )
   })
 
@@ -285,7 +285,7 @@ describe('the key of the body', () => {
   ])('that is %s is refused as a body', async (_, key) => {
     await using world = await bootGate()
     expect(await askForToken(world.app, { ...rest, api_key: key })).toMatchObject(
-      coded(400, 'invalid_payload', 'api_key: expected the API key'),
+      coded(400, 'invalid_payload', 'api_key: must be the API key'),
     )
   })
 
@@ -296,7 +296,7 @@ describe('the key of the body', () => {
       headers: { 'content-type': 'application/json' },
       body: `{"subject":"s","__proto__":{"api_key":"${world.key}"}}`,
     })
-    expect(answer).toMatchObject(coded(400, 'invalid_payload', 'api_key: required'))
+    expect(answer).toMatchObject(coded(400, 'invalid_payload', 'api_key: is required'))
   })
 
   test.each([
@@ -387,16 +387,16 @@ describe('of several faults the first of this order is answered', () => {
     const spelled = (fields: Json) => JSON.stringify({ subject: 's', ...wrong, ...fields })
 
     expect(await submit(app, `{${'x'.repeat(2_000_000)}`, 'text/plain')).toMatchObject(
-      coded(413, 'payload_too_large', 'body: larger than'),
+      coded(413, 'payload_too_large', 'body: must be at most'),
     )
     expect(await submit(app, '{', 'text/plain')).toMatchObject(
       coded(415, 'unsupported_media_type', 'application/json'),
     )
     expect(await submit(app, '{')).toMatchObject(
-      coded(400, 'invalid_payload', 'body: not valid JSON'),
+      coded(400, 'invalid_payload', 'body: must be JSON'),
     )
     expect(await submit(app, spelled({}))).toMatchObject(
-      coded(400, 'invalid_payload', 'api_key: required'),
+      coded(400, 'invalid_payload', 'api_key: is required'),
     )
     expect(await submit(app, spelled({ api_key: 'x' }))).toMatchObject({ status: 401 })
     expect(await submit(app, spelled({ api_key: weak.key }))).toMatchObject(
@@ -414,12 +414,12 @@ describe('of several faults the first of this order is answered', () => {
   })
 
   test.each([
-    ['nothing', '', 'body: expected a JSON object'],
-    ['null', 'null', 'body: expected a JSON object'],
-    ['a list', '[]', 'body: expected a JSON object'],
-    ['a text', '"svc_gate_live_sk_x"', 'body: expected a JSON object'],
-    ['half of it', '{"api_key":', 'body: not valid JSON'],
-    ['a form', 'api_key=x', 'body: not valid JSON'],
+    ['nothing', '', 'body: must be a JSON object'],
+    ['null', 'null', 'body: must be a JSON object'],
+    ['a list', '[]', 'body: must be a JSON object'],
+    ['a text', '"svc_gate_live_sk_x"', 'body: must be a JSON object'],
+    ['half of it', '{"api_key":', 'body: must be JSON'],
+    ['a form', 'api_key=x', 'body: must be JSON'],
   ])('a body that is %s is no JSON object: 400', async (_, body, words) => {
     await using world = await bootGate()
     expect(await submit(world.app, body)).toMatchObject(coded(400, 'invalid_payload', words))

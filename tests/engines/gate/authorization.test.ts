@@ -454,7 +454,7 @@ describe('a malformed question', () => {
   test('names the place in the context', async () => {
     const question = { ...good, context: { a: { 'b c': [1, { d: null }] } } }
     expect(await world.api.post(AUTHORIZE, question)).toMatchObject(
-      coded(400, 'invalid_payload', 'context.a["b c"][1].d: null is not supported'),
+      coded(400, 'invalid_payload', 'context.a["b c"][1].d: must not be null'),
     )
   })
 

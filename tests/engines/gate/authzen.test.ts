@@ -166,7 +166,7 @@ describe('properties', () => {
   test.each([
     ['null in them', { n: null }, 'context.properties.subject.n'],
     ['a fraction in them', { n: 0.5 }, 'context.properties.subject.n'],
-    ['too much in them', { n: 'x'.repeat(8192) }, 'context: larger than 8 KB'],
+    ['too much in them', { n: 'x'.repeat(8192) }, 'context: must be at most 8 KB'],
   ])('with %s are refused', async (_, properties, words) => {
     await using world = await bootGate()
     expect(await evaluate(world, { subject: { type: 'user', id: 'a', properties } })).toMatchObject(
@@ -235,29 +235,29 @@ describe('a malformed evaluation answers 400, with its member by name', () => {
   const { subject, action, resource } = evaluation()
 
   test.each([
-    ['subject', undefined, 'subject: required'],
-    ['subject', null, 'subject: expected a JSON object'],
-    ['subject', 'alice', 'subject: expected a JSON object'],
-    ['subject', { type: 'user' }, 'subject.id: required'],
-    ['subject', { id: 'alice' }, 'subject.type: required'],
-    ['subject', { ...subject, id: '' }, 'subject.id: expected'],
-    ['subject', { ...subject, id: 5 }, 'subject.id: expected'],
-    ['subject', { ...subject, type: '' }, 'subject.type: expected'],
-    ['subject', { ...subject, properties: [] }, 'subject.properties: expected a JSON object'],
-    ['action', undefined, 'action: required'],
-    ['action', 'read', 'action: expected a JSON object'],
-    ['action', {}, 'action.name: required'],
+    ['subject', undefined, 'subject: is required'],
+    ['subject', null, 'subject: must be a JSON object'],
+    ['subject', 'alice', 'subject: must be a JSON object'],
+    ['subject', { type: 'user' }, 'subject.id: is required'],
+    ['subject', { id: 'alice' }, 'subject.type: is required'],
+    ['subject', { ...subject, id: '' }, 'subject.id: must be a string of 1 to 256 characters'],
+    ['subject', { ...subject, id: 5 }, 'subject.id: must be a string of 1 to 256 characters'],
+    ['subject', { ...subject, type: '' }, 'subject.type: must be a string'],
+    ['subject', { ...subject, properties: [] }, 'subject.properties: must be a JSON object'],
+    ['action', undefined, 'action: is required'],
+    ['action', 'read', 'action: must be a JSON object'],
+    ['action', {}, 'action.name: is required'],
     ['action', { name: '' }, 'action'],
     ['action', { name: 'a b' }, 'action'],
-    ['action', { ...action, properties: 'x' }, 'action.properties: expected a JSON object'],
-    ['resource', undefined, 'resource: required'],
-    ['resource', 'account:1', 'resource: expected a JSON object'],
-    ['resource', { type: 'account' }, 'resource.id: required'],
-    ['resource', { id: '1' }, 'resource.type: required'],
-    ['resource', { ...resource, id: '' }, 'resource.id: expected'],
+    ['action', { ...action, properties: 'x' }, 'action.properties: must be a JSON object'],
+    ['resource', undefined, 'resource: is required'],
+    ['resource', 'account:1', 'resource: must be a JSON object'],
+    ['resource', { type: 'account' }, 'resource.id: is required'],
+    ['resource', { id: '1' }, 'resource.type: is required'],
+    ['resource', { ...resource, id: '' }, 'resource.id: must be a string'],
     ['resource', { ...resource, type: 'Account' }, 'resource'],
-    ['context', null, 'context: expected a JSON object'],
-    ['context', [], 'context: expected a JSON object'],
+    ['context', null, 'context: must be a JSON object'],
+    ['context', [], 'context: must be a JSON object'],
     ['context', { a: null }, 'context.a'],
   ])('%s %j', async (member, value, words) => {
     await using world = await bootGate()

@@ -34,40 +34,58 @@ const GOOD = { schema_id: 'user', traits: { email: 'new@example.com' } }
 const withTraits = (traits: Json) => ({ ...GOOD, traits: { ...GOOD.traits, ...traits } })
 const withPassword = (config: Json) => ({ ...GOOD, credentials: { password: { config } } })
 
-const OBJECT = 'expected a JSON object'
-const ADDRESS = 'traits.email: expected an e-mail address'
+const OBJECT = 'must be a JSON object'
+const ADDRESS = 'traits.email: must be an email address'
 const PASSWORD = 'credentials.password.config'
-const LENGTH = `${PASSWORD}.password: expected 1 to 1024 characters`
-const EITHER = `${PASSWORD}: expected either password or hashed_password`
+const LENGTH = `${PASSWORD}.password: must have 1 to 1024 characters`
+const EITHER = `${PASSWORD}: must have either password or hashed_password`
 const HASH = `${PASSWORD}.hashed_password`
 
 const SCHEMA: [Json, string][] = [
-  [{ traits: GOOD.traits }, 'schema_id: required, the schema user'],
-  [{ ...GOOD, schema_id: null }, 'schema_id: expected the schema user'],
-  [{ ...GOOD, schema_id: '' }, 'schema_id: expected the schema user'],
-  [{ ...GOOD, schema_id: 'User' }, 'schema_id: expected the schema user'],
-  [{ ...GOOD, schema_id: 'operator' }, 'schema_id: expected the schema user'],
-  [{ ...GOOD, schema_id: ['user'] }, 'schema_id: expected the schema user'],
+  [{ traits: GOOD.traits }, 'schema_id: is required and must be the schema user'],
+  [{ ...GOOD, schema_id: null }, 'schema_id: must be the schema user'],
+  [{ ...GOOD, schema_id: '' }, 'schema_id: must be the schema user'],
+  [{ ...GOOD, schema_id: 'User' }, 'schema_id: must be the schema user'],
+  [{ ...GOOD, schema_id: 'operator' }, 'schema_id: must be the schema user'],
+  [{ ...GOOD, schema_id: ['user'] }, 'schema_id: must be the schema user'],
 ]
 
 const TRAITS: [Json, string][] = [
-  [{ schema_id: 'user' }, `traits: required, a JSON object`],
+  [{ schema_id: 'user' }, `traits: is required and must be a JSON object`],
   [{ ...GOOD, traits: null }, `traits: ${OBJECT}`],
   [{ ...GOOD, traits: [] }, `traits: ${OBJECT}`],
   [{ ...GOOD, traits: 'new@example.com' }, `traits: ${OBJECT}`],
-  [{ ...GOOD, traits: {} }, 'traits.email: required, an e-mail address'],
+  [{ ...GOOD, traits: {} }, 'traits.email: is required and must be an email address'],
   [withTraits({ email: null }), ADDRESS],
   [withTraits({ email: 5 }), ADDRESS],
   [withTraits({ email: ['new@example.com'] }), ADDRESS],
   [withTraits({ custom_data: null }), `traits.custom_data: ${OBJECT}`],
   [withTraits({ custom_data: [] }), `traits.custom_data: ${OBJECT}`],
   [withTraits({ custom_data: 'x' }), `traits.custom_data: ${OBJECT}`],
-  [withTraits({ name: 'Ada' }), 'traits.name: no such trait'],
-  [withTraits({ Email: 'new@example.com' }), 'traits.Email: no such trait'],
-  [withTraits({ metadata_public: {} }), 'traits.metadata_public: no such trait'],
-  [withTraits({ constructor: {} }), 'traits.constructor: no such trait'],
-  [withTraits({ '': 1 }), 'traits.: no such trait'],
-  [withTraits({ ['x'.repeat(5000)]: 1 }), `traits.${'x'.repeat(100)}: no such trait`],
+  [
+    withTraits({ name: 'Ada' }),
+    'traits.name: is not a known trait. Put your own fields in traits.custom_data',
+  ],
+  [
+    withTraits({ Email: 'new@example.com' }),
+    'traits.Email: is not a known trait. Put your own fields in traits.custom_data',
+  ],
+  [
+    withTraits({ metadata_public: {} }),
+    'traits.metadata_public: is not a known trait. Put your own fields in traits.custom_data',
+  ],
+  [
+    withTraits({ constructor: {} }),
+    'traits.constructor: is not a known trait. Put your own fields in traits.custom_data',
+  ],
+  [
+    withTraits({ '': 1 }),
+    'traits.: is not a known trait. Put your own fields in traits.custom_data',
+  ],
+  [
+    withTraits({ ['x'.repeat(5000)]: 1 }),
+    `traits.${'x'.repeat(100)}: is not a known trait. Put your own fields in traits.custom_data`,
+  ],
 ]
 
 const EMAILS = [
@@ -113,86 +131,92 @@ const CREDENTIALS: [Json, string][] = [
   [{ ...GOOD, credentials: 'secret' }, `credentials: ${OBJECT}`],
   [{ ...GOOD, credentials: { password: null } }, `credentials.password: ${OBJECT}`],
   [{ ...GOOD, credentials: { password: 'secret' } }, `credentials.password: ${OBJECT}`],
-  [{ ...GOOD, credentials: { password: {} } }, `${PASSWORD}: required, a JSON object`],
-  [{ ...GOOD, credentials: { password: { password: 'secret' } } }, `${PASSWORD}: required`],
+  [
+    { ...GOOD, credentials: { password: {} } },
+    `${PASSWORD}: is required and must be a JSON object`,
+  ],
+  [{ ...GOOD, credentials: { password: { password: 'secret' } } }, `${PASSWORD}: is required`],
   ...['oidc', 'totp', 'lookup_secret', 'code', 'webauthn', 'passkey', 'Password', ''].map(
     (kind): [Json, string] => [
       { ...GOOD, credentials: { [kind]: { config: {} } } },
-      `credentials.${kind}: only password can be given`,
+      `credentials.${kind}: cannot be set; only credentials.password can`,
     ],
   ),
   [
     { ...GOOD, credentials: { password: { config: { password: 'secret' } }, totp: {} } },
-    'credentials.totp: only password can be given',
+    'credentials.totp: cannot be set; only credentials.password can',
   ],
   [withPassword(null), `${PASSWORD}: ${OBJECT}`],
   [withPassword([]), `${PASSWORD}: ${OBJECT}`],
   [withPassword({}), EITHER],
   [withPassword({ password: 'secret', hashed_password: '$2b$04$x' }), EITHER],
-  [withPassword({ password: null }), `${PASSWORD}.password: expected a string`],
-  [withPassword({ password: 12345678 }), `${PASSWORD}.password: expected a string`],
-  [withPassword({ password: ['secret'] }), `${PASSWORD}.password: expected a string`],
+  [withPassword({ password: null }), `${PASSWORD}.password: must be a string`],
+  [withPassword({ password: 12345678 }), `${PASSWORD}.password: must be a string`],
+  [withPassword({ password: ['secret'] }), `${PASSWORD}.password: must be a string`],
   [withPassword({ password: '' }), LENGTH],
   [withPassword({ password: 'x'.repeat(1025) }), LENGTH],
   [withPassword({ password: '😀'.repeat(1025) }), LENGTH],
-  [withPassword({ hashed_password: null }), `${HASH}: expected a string`],
-  [withPassword({ hashed_password: '' }), `${HASH}: expected a hash of argon2id`],
-  [withPassword({ hashed_password: 'secret' }), `${HASH}: expected a hash of argon2id`],
+  [withPassword({ hashed_password: null }), `${HASH}: must be a string`],
+  [withPassword({ hashed_password: '' }), `${HASH}: must be a hash of argon2id`],
+  [withPassword({ hashed_password: 'secret' }), `${HASH}: must be a hash of argon2id`],
   [
     withPassword({ hashed_password: '5f4dcc3b5aa765d61d8327deb882cf99' }),
-    `${HASH}: expected a hash`,
+    `${HASH}: must be a hash`,
   ],
-  [withPassword({ hashed_password: '$1$salt$qJH7.N4xYta3aEG/dfqo/0' }), `${HASH}: expected a hash`],
-  [withPassword({ hashed_password: '$6$salt$x' }), `${HASH}: expected a hash`],
+  [withPassword({ hashed_password: '$1$salt$qJH7.N4xYta3aEG/dfqo/0' }), `${HASH}: must be a hash`],
+  [withPassword({ hashed_password: '$6$salt$x' }), `${HASH}: must be a hash`],
   [
     withPassword({ hashed_password: '$argon2id$v=16$m=256,t=2,p=1$c29tZXNhbHQ$x' }),
-    `${HASH}: expected argon2`,
+    `${HASH}: must be argon2`,
   ],
   [
     withPassword({
       hashed_password: '$2b$31$abcdefghijklmnopqrstuusx/hzkXqWNm.LVsFGvgm1b5vz8H0G9e',
     }),
-    `${HASH}: the cost of bcrypt: expected a number from 4 to 16`,
+    `${HASH}: must have a number from 4 to 16 as the cost of bcrypt`,
   ],
-  [withPassword({ hashed_password: '$2b$04$short' }), `${HASH}: expected bcrypt`],
+  [withPassword({ hashed_password: '$2b$04$short' }), `${HASH}: must be bcrypt`],
   [
     withPassword({ hashed_password: '$scrypt$ln=30,r=8,p=1$c29tZXNhbHQ$x' }),
-    `${HASH}: ln of scrypt`,
+    `${HASH}: must have a number from 1 to 17 as ln of scrypt`,
   ],
   [
     withPassword({ hashed_password: '$pbkdf2-md5$i=1000$c29tZXNhbHQ$x' }),
-    `${HASH}: expected PBKDF2`,
+    `${HASH}: must be PBKDF2`,
   ],
   [
     withPassword({ hashed_password: `$argon2id$${'x'.repeat(600)}` }),
-    `${HASH}: longer than 512 characters`,
+    `${HASH}: must have at most 512 characters`,
   ],
 ]
 
 const ADDRESSES = 'verifiable_addresses'
 const OTHERS: [Json, string][] = [
-  [{ ...GOOD, state: null }, 'state: expected one of active, inactive'],
-  [{ ...GOOD, state: '' }, 'state: expected one of active, inactive'],
-  [{ ...GOOD, state: 'ACTIVE' }, 'state: expected one of active, inactive'],
-  [{ ...GOOD, state: true }, 'state: expected one of active, inactive'],
+  [{ ...GOOD, state: null }, 'state: must be one of active, inactive'],
+  [{ ...GOOD, state: '' }, 'state: must be one of active, inactive'],
+  [{ ...GOOD, state: 'ACTIVE' }, 'state: must be one of active, inactive'],
+  [{ ...GOOD, state: true }, 'state: must be one of active, inactive'],
   [{ ...GOOD, metadata_public: null }, `metadata_public: ${OBJECT}`],
   [{ ...GOOD, metadata_public: [] }, `metadata_public: ${OBJECT}`],
   [{ ...GOOD, metadata_public: '{}' }, `metadata_public: ${OBJECT}`],
-  [{ ...GOOD, [ADDRESSES]: {} }, `${ADDRESSES}: expected a list of at most 1 address`],
+  [{ ...GOOD, [ADDRESSES]: {} }, `${ADDRESSES}: must be a list of at most 1 address`],
   [
     { ...GOOD, [ADDRESSES]: [{ value: 'new@example.com' }, { value: 'new@example.com' }] },
-    `${ADDRESSES}: expected a list of at most 1 address`,
+    `${ADDRESSES}: must be a list of at most 1 address`,
   ],
-  [{ ...GOOD, [ADDRESSES]: [{}] }, `${ADDRESSES}.0.value: required, an e-mail address`],
-  [{ ...GOOD, [ADDRESSES]: [{ value: 5 }] }, `${ADDRESSES}.0.value: expected an e-mail address`],
+  [
+    { ...GOOD, [ADDRESSES]: [{}] },
+    `${ADDRESSES}.0.value: is required and must be an email address`,
+  ],
+  [{ ...GOOD, [ADDRESSES]: [{ value: 5 }] }, `${ADDRESSES}.0.value: must be an email address`],
   [
     { ...GOOD, [ADDRESSES]: [{ value: 'new@example.com', verified: 'yes' }] },
-    `${ADDRESSES}.0.verified: expected true or false`,
+    `${ADDRESSES}.0.verified: must be true or false`,
   ],
-  [{ ...GOOD, [ADDRESSES]: [{ value: 'x' }] }, `${ADDRESSES}.value: expected an e-mail address`],
+  [{ ...GOOD, [ADDRESSES]: [{ value: 'x' }] }, `${ADDRESSES}.value: must be an email address`],
   [
     { ...GOOD, [ADDRESSES]: [{ value: 'other@example.com', verified: true }] },
-    `${ADDRESSES}.value: expected the address of traits.email`,
+    `${ADDRESSES}.value: must be the address in traits.email`,
   ],
 ]
 
@@ -213,14 +237,18 @@ describe('nobody is created', () => {
     const email = `${'x'.repeat(64)}@${label}.${label}.${label}.d`
     expect(Buffer.byteLength(email)).toBe(255)
     const body = withTraits({ email })
-    return expectRefused(world.api.post(IDENTITIES, body), 400, 'traits.email: at most 254 bytes')
+    return expectRefused(
+      world.api.post(IDENTITIES, body),
+      400,
+      'traits.email: must have at most 254 bytes',
+    )
   })
 })
 
 describe('a person stays in the state they are in', () => {
-  const RULE = 'state: expected one of active, inactive'
+  const RULE = 'state: must be one of active, inactive'
   test.each([
-    [{}, 'state: required, one of active, inactive'],
+    [{}, 'state: is required and must be one of active, inactive'],
     [{ state: null }, RULE],
     [{ state: '' }, RULE],
     [{ state: 'Inactive' }, RULE],
@@ -279,26 +307,34 @@ describe.each(WAYS_IN)('by way of $by', ({ method, path, field, around }) => {
     '123456789012345678901234567890',
     '1e20',
   ])('%s, which loses digits, is refused', (value) =>
-    expectRefused(send(value), 400, `${field}.x: loses digits as a number; send it as a string`),
+    expectRefused(
+      send(value),
+      400,
+      `${field}.x: would lose digits as a number; send it as a string`,
+    ),
   )
 
   test.each(['1e309', '-1e400'])('%s, which is too large, is refused', (value) =>
-    expectRefused(send(value), 400, `${field}.x: too large for a number; send it as a string`),
+    expectRefused(send(value), 400, `${field}.x: is too large for a number; send it as a string`),
   )
 
   test.each([
     ['{"__proto__":{"polluted":1}}', '.x.__proto__'],
     ['{"a":[{"\\u005f_proto__":1}]}', '.x.a.0.__proto__'],
   ])('%s, which is what copies inherit from, is refused', async (value, where) => {
-    await expectRefused(send(value), 400, `${field}${where}: no member may have this name`)
+    await expectRefused(send(value), 400, `${field}${where}: is a reserved member name`)
     expect(({} as Json).polluted).toBeUndefined()
   })
 
   test('half a surrogate pair is refused', () =>
-    expectRefused(send('"\\ud83d"'), 400, 'body: half a surrogate pair'))
+    expectRefused(send('"\\ud83d"'), 400, 'body: must not contain half a surrogate pair'))
 
   test('what is nested too deep is refused', () =>
-    expectRefused(send(JSON.stringify(nested(64))), 400, 'body: nested deeper than 64 levels'))
+    expectRefused(
+      send(JSON.stringify(nested(64))),
+      400,
+      'body: must not be nested deeper than 64 levels',
+    ))
 })
 
 test.each([
@@ -336,14 +372,18 @@ describe.each(BODIES)('the body of %s', (_, method, path) => {
 
   test.each(['{', '{"a":}', "{'a':1}", '{"a":1,}', 'NaN', '{"a":1}x', '[1', '"'])(
     'cannot be %j',
-    (text) => expectRefused(spelled(text), 400, 'body: not valid JSON'),
+    (text) => expectRefused(spelled(text), 400, 'body: must be JSON'),
   )
 
   test('cannot be anything but UTF-8', () =>
-    expectRefused(spelled(new Uint8Array([0x22, 0xff, 0x22])), 400, 'body: not valid UTF-8'))
+    expectRefused(spelled(new Uint8Array([0x22, 0xff, 0x22])), 400, 'body: must be UTF-8'))
 
   test('cannot be nested a hundred thousand levels deep', () =>
-    expectRefused(spelled('['.repeat(100_000)), 400, 'body: nested deeper than 64 levels'))
+    expectRefused(
+      spelled('['.repeat(100_000)),
+      400,
+      'body: must not be nested deeper than 64 levels',
+    ))
 
   test.each(['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data', 'json', ''])(
     'cannot be declared as %j',
@@ -351,7 +391,7 @@ describe.each(BODIES)('the body of %s', (_, method, path) => {
       expectRefused(
         spelled('{}', { 'content-type': type }),
         415,
-        'Content-Type: expected application/json',
+        'Content-Type: must be application/json',
       ),
   )
 
@@ -359,14 +399,14 @@ describe.each(BODIES)('the body of %s', (_, method, path) => {
     expectRefused(
       spelled('{}', { 'content-type': 'application/json', 'content-encoding': 'gzip' }),
       415,
-      'Content-Encoding: expected none',
+      'Content-Encoding: must not be set',
     ))
 
   test('cannot be larger than server.max_body', () =>
     expectRefused(
       spelled(`"${'x'.repeat(maxBodyBytes)}"`),
       413,
-      `body: larger than the limit of ${maxBodyBytes} bytes`,
+      `body: must be at most ${maxBodyBytes} bytes`,
     ))
 })
 
@@ -398,7 +438,7 @@ describe('a method that a path does not have', () => {
 
     expect(answer).toMatchObject({
       status: 405,
-      body: { error: `${method} is not possible here; allowed: ${allowed}` },
+      body: { error: `${method} is not allowed here; use ${allowed}` },
     })
     expect(answer.headers.get('allow')).toBe(allowed)
   })

@@ -46,7 +46,7 @@ describe('a credential that is taken away', () => {
 
     expect(answer).toMatchObject({
       status: 400,
-      body: { error: 'type: expected one of password, totp, lookup_secret, oidc' },
+      body: { error: 'type: must be one of password, totp, lookup_secret, oidc' },
     })
   })
 

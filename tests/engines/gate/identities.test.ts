@@ -238,7 +238,7 @@ describe('an address', () => {
 
     expect(answer).toMatchObject({
       status: 409,
-      body: { error: 'traits.email: an identity with this address exists' },
+      body: { error: 'traits.email: is the address of another identity' },
     })
     expect((await other.api.get(IDENTITIES)).body.data).toEqual([first])
   })
@@ -435,7 +435,7 @@ describe('what is kept of a person', () => {
     expect(await world.readIdentity(full)).toMatchObject(fieldsWith(ofBytes(65_536)))
     expect(answer).toMatchObject({
       status: 400,
-      body: { error: `${field}: larger than 65536 bytes as JSON` },
+      body: { error: `${field}: must be at most 65536 bytes as JSON` },
     })
   })
 

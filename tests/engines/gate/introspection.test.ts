@@ -113,7 +113,7 @@ describe('what cannot be a token', () => {
   test.each(malformed)('and %s answers 400, asked about or revoked', async (_, change) => {
     await using world = await bootGate()
     const token = await mint(world)
-    const refused = coded(400, 'invalid_token', 'not an access token')
+    const refused = coded(400, 'invalid_token', 'must be an access token')
 
     expect(await introspect(world, change(token))).toMatchObject(refused)
     expect(await revoke(world, change(token))).toMatchObject(refused)
@@ -130,13 +130,13 @@ describe('what cannot be a token', () => {
     for (const action of ['introspect', 'revoke']) {
       const path = `${TOKENS}/${action}`
       for (const [body, words] of [
-        [{}, 'access_token: required, an access token'],
-        [{ token: UNKNOWN }, 'access_token: required, an access token'],
-        [{ access_token: null }, 'access_token: expected an access token'],
-        [{ access_token: 5 }, 'access_token: expected an access token'],
-        [{ access_token: [UNKNOWN] }, 'access_token: expected an access token'],
-        [[], 'body: expected a JSON object'],
-        [null, 'body: expected a JSON object'],
+        [{}, 'access_token: is required and must be an access token'],
+        [{ token: UNKNOWN }, 'access_token: is required and must be an access token'],
+        [{ access_token: null }, 'access_token: must be an access token'],
+        [{ access_token: 5 }, 'access_token: must be an access token'],
+        [{ access_token: [UNKNOWN] }, 'access_token: must be an access token'],
+        [[], 'body: must be a JSON object'],
+        [null, 'body: must be a JSON object'],
       ] as const)
         expect(await world.api.post(path, body)).toMatchObject(coded(400, 'invalid_payload', words))
     }
@@ -152,7 +152,7 @@ describe('a token ends', () => {
     expect(await isActive(world, token)).toBe(true)
     world.clock.jump(1)
     expect(await introspect(world, token)).toMatchObject(
-      coded(400, 'invalid_token', 'the access token has expired'),
+      coded(400, 'invalid_token', 'access_token: has expired'),
     )
   })
 

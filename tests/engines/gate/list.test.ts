@@ -223,7 +223,7 @@ describe('a search', () => {
   test.each(['', '%20', '%09%0a'])('for %j is refused', async (text) => {
     expect(await world.api.get(`${IDENTITIES}?search=${text}`)).toMatchObject({
       status: 400,
-      body: { error: 'search: expected the beginning of an address' },
+      body: { error: 'search: must be the beginning of an address' },
     })
   })
 
@@ -294,7 +294,7 @@ describe('what is asked of a list', () => {
       for (const filter of ['', '&state=active', '&search=p', '&email=p01@example.com'])
         expect(await world.api.get(`${IDENTITIES}?limit=${limit}${filter}`)).toMatchObject({
           status: 400,
-          body: { error: 'limit: expected a whole number of at least 1' },
+          body: { error: 'limit: must be a whole number of at least 1' },
         })
     },
   )
@@ -307,7 +307,7 @@ describe('what is asked of a list', () => {
           await world.api.get(`${IDENTITIES}?cursor=${encodeURIComponent(cursor)}${filter}`),
         ).toMatchObject({
           status: 400,
-          body: { error: 'cursor: not one that this list gave out' },
+          body: { error: 'cursor: must be a cursor from this list' },
         })
     },
   )
@@ -317,7 +317,7 @@ describe('what is asked of a list', () => {
     async (state) => {
       expect(await world.api.get(`${IDENTITIES}?state=${state}`)).toMatchObject({
         status: 400,
-        body: { error: 'state: expected one of active, inactive' },
+        body: { error: 'state: must be one of active, inactive' },
       })
     },
   )
@@ -326,7 +326,7 @@ describe('what is asked of a list', () => {
     'can have no address %j',
     async (email) => {
       expect(await world.api.get(`${IDENTITIES}?email=${encodeURIComponent(email)}`)).toMatchObject(
-        { status: 400, body: { error: 'email: expected an e-mail address' } },
+        { status: 400, body: { error: 'email: must be an email address' } },
       )
     },
   )

@@ -110,15 +110,18 @@ describe('metadata stays as it is', () => {
   }
 
   test.each(['["c"]', '[]', '"bar"', '1', 'true', 'null', ''])('when %j is merged', (text) =>
-    expectKept(text, 'body: expected a JSON object'),
+    expectKept(text, 'body: must be a JSON object'),
   )
 
   test.each([
-    ['{"n":9007199254740993}', 'metadata_public.n: loses digits as a number; send it as a string'],
-    ['{"a":{"n":-1e400}}', 'metadata_public.a.n: too large for a number; send it as a string'],
-    ['{"__proto__":{"x":1}}', 'metadata_public.__proto__: no member may have this name'],
-    ['{"a":{"__proto__":{"x":1}}}', 'metadata_public.a.__proto__: no member may have this name'],
-    ['{"a":[{"__proto__":null}]}', 'metadata_public.a.0.__proto__: no member may have this name'],
+    [
+      '{"n":9007199254740993}',
+      'metadata_public.n: would lose digits as a number; send it as a string',
+    ],
+    ['{"a":{"n":-1e400}}', 'metadata_public.a.n: is too large for a number; send it as a string'],
+    ['{"__proto__":{"x":1}}', 'metadata_public.__proto__: is a reserved member name'],
+    ['{"a":{"__proto__":{"x":1}}}', 'metadata_public.a.__proto__: is a reserved member name'],
+    ['{"a":[{"__proto__":null}]}', 'metadata_public.a.0.__proto__: is a reserved member name'],
   ])('when %s is merged', async (text, error) => {
     await expectKept(text, error)
     expect(({} as Json).x).toBeUndefined()
@@ -129,7 +132,7 @@ describe('metadata stays as it is', () => {
 
     expect(await merge(full, { b: 10 })).toMatchObject({
       status: 400,
-      body: { error: 'metadata_public: larger than 65536 bytes as JSON' },
+      body: { error: 'metadata_public: must be at most 65536 bytes as JSON' },
     })
     expect((await merge(full, { b: 1 })).body).toEqual({ ...full.metadata_public, b: 1 })
     expect(await merge(full, { a: null, c: 'x'.repeat(1000) })).toMatchObject({ status: 200 })
@@ -146,7 +149,7 @@ test('metadata nested as deep as a body can be is kept, and the person can still
   ).toMatchObject({ status: 200 })
   expect(await merge(person, nested(65))).toMatchObject({
     status: 400,
-    body: { error: 'body: nested deeper than 64 levels' },
+    body: { error: 'body: must not be nested deeper than 64 levels' },
   })
 })
 

@@ -227,47 +227,47 @@ describe('an operation that cannot be carried out is named, and none of them is'
   })
 
   test.each([
-    ['that is no object', 'x', ': expected a JSON object'],
+    ['that is no object', 'x', ': must be a JSON object'],
     [
       'without op',
       { path: '/state' },
-      ': op: expected one of add, remove, replace, move, copy, test',
+      ': op: must be one of add, remove, replace, move, copy, test',
     ],
     [
       'in capitals',
       { op: 'ADD', path: '/x' },
-      ': op: expected one of add, remove, replace, move, copy, test',
+      ': op: must be one of add, remove, replace, move, copy, test',
     ],
-    ['without a path', { op: 'remove' }, ': path: required, a JSON Pointer'],
+    ['without a path', { op: 'remove' }, ': path: is required and must be a JSON Pointer'],
     [
       'with a path that is no text',
       { op: 'remove', path: ['state'] },
-      ': path: required, a JSON Pointer',
+      ': path: is required and must be a JSON Pointer',
     ],
     [
       'without a slash',
       { op: 'remove', path: 'state' },
-      ' (remove state): path: not a JSON Pointer (RFC 6901)',
+      ' (remove state): path: must be a JSON Pointer (RFC 6901)',
     ],
     [
       'with a stray tilde',
       { op: 'remove', path: '/a~2' },
-      ' (remove /a~2): path: not a JSON Pointer (RFC 6901)',
+      ' (remove /a~2): path: must be a JSON Pointer (RFC 6901)',
     ],
     [
       'as a fragment',
       { op: 'remove', path: '#/state' },
-      ' (remove #/state): path: not a JSON Pointer (RFC 6901)',
+      ' (remove #/state): path: must be a JSON Pointer (RFC 6901)',
     ],
     [
       'without a value',
       { op: 'add', path: '/metadata_public/x' },
-      ' (add /metadata_public/x): value: required',
+      ' (add /metadata_public/x): value: is required',
     ],
     [
       'without from',
       { op: 'move', path: '/metadata_public/x' },
-      ' (move /metadata_public/x): from: required, a JSON Pointer',
+      ' (move /metadata_public/x): from: is required and must be a JSON Pointer',
     ],
     [
       'below a parent there is not',
@@ -302,7 +302,7 @@ describe('an operation that cannot be carried out is named, and none of them is'
     [
       'that tests for another value',
       { op: 'test', path: '/metadata_public/a', value: { b: '1' } },
-      ' (test /metadata_public/a): another value is there',
+      ' (test /metadata_public/a): the value is different',
     ],
     [
       'that copies nothing',
@@ -322,7 +322,7 @@ describe('an operation that cannot be carried out is named, and none of them is'
     [
       'at an index with a zero before it',
       { op: 'replace', path: '/traits/custom_data/list/00', value: 1 },
-      ' (replace /traits/custom_data/list/00): "00" is not an index of an array',
+      ' (replace /traits/custom_data/list/00): "00" is not an array index',
     ],
     [
       'at the place after the last',
@@ -332,7 +332,7 @@ describe('an operation that cannot be carried out is named, and none of them is'
     [
       'on what arrays have by nature',
       { op: 'replace', path: '/traits/custom_data/list/length', value: 0 },
-      ' (replace /traits/custom_data/list/length): "length" is not an index of an array',
+      ' (replace /traits/custom_data/list/length): "length" is not an array index',
     ],
     [
       'on what objects have by nature',
@@ -348,17 +348,17 @@ describe('an operation that cannot be carried out is named, and none of them is'
     [
       'a number that would lose digits',
       '9007199254740993',
-      'value: loses digits as a number; send it as a string',
+      'value: would lose digits as a number; send it as a string',
     ],
     [
       'a number that is too large',
       '{"a":[1e400]}',
-      'value.a.0: too large for a number; send it as a string',
+      'value.a.0: is too large for a number; send it as a string',
     ],
     [
       'a member named __proto__',
       '{"a":{"__proto__":{}}}',
-      'value.a.__proto__: no member may have this name',
+      'value.a.__proto__: is a reserved member name',
     ],
   ])('with %s', async (_, value, words) => {
     const before = await world.readIdentity(person)
@@ -413,10 +413,10 @@ describe('nothing else of a person can be changed, looked at or copied out', () 
     ['/TRAITS/email', '/TRAITS cannot be patched'],
     ['/traits~1tenant_id', '/traits~1tenant_id cannot be patched'],
     ['/', '/ cannot be patched'],
-    ['', 'the document as a whole cannot be patched'],
-    ['/metadata_public/__proto__', 'no member may be named __proto__'],
-    ['/metadata_public/__proto__/x', 'no member may be named __proto__'],
-    ['/__proto__/traits', 'no member may be named __proto__'],
+    ['', 'the whole document cannot be patched'],
+    ['/metadata_public/__proto__', '__proto__ is a reserved member name'],
+    ['/metadata_public/__proto__/x', '__proto__ is a reserved member name'],
+    ['/__proto__/traits', '__proto__ is a reserved member name'],
   ])('%j', async (pointer, words) => {
     for (const operation of everywhere(pointer)) {
       const from = 'from' in operation ? ` from ${operation.from}` : ''
@@ -430,59 +430,67 @@ describe('nothing else of a person can be changed, looked at or copied out', () 
   })
 
   test.each([
-    ['no address', [{ op: 'remove', path: '/traits/email' }], 'traits.email: required, a string'],
+    [
+      'no address',
+      [{ op: 'remove', path: '/traits/email' }],
+      'traits.email: is required and must be a string',
+    ],
     [
       'an address that is none',
       [{ op: 'replace', path: '/traits/email', value: 'x' }],
-      'traits.email: expected an e-mail address',
+      'traits.email: must be an email address',
     ],
     [
       'an address that is no text',
       [{ op: 'replace', path: '/traits/email', value: 5 }],
-      'traits.email: required, a string',
+      'traits.email: is required and must be a string',
     ],
     [
       'a trait of another name',
       [{ op: 'add', path: '/traits/name', value: 'x' }],
-      'traits.name: no such trait; fields of your own belong in traits.custom_data',
+      'traits.name: is not a known trait. Put your own fields in traits.custom_data',
     ],
-    ['no traits', [{ op: 'remove', path: '/traits' }], 'traits: required, a JSON object'],
+    [
+      'no traits',
+      [{ op: 'remove', path: '/traits' }],
+      'traits: is required and must be a JSON object',
+    ],
     [
       'traits that are no object',
       [{ op: 'replace', path: '/traits', value: [] }],
-      'traits: required, a JSON object',
+      'traits: is required and must be a JSON object',
     ],
     [
       'custom data that is no object',
       [{ op: 'add', path: '/traits/custom_data', value: null }],
-      'traits.custom_data: expected a JSON object',
+      'traits.custom_data: must be a JSON object',
     ],
     [
       'metadata that is no object',
       [{ op: 'replace', path: '/metadata_public', value: [1] }],
-      'metadata_public: expected a JSON object',
+      'metadata_public: must be a JSON object',
     ],
-    ['no state', [{ op: 'remove', path: '/state' }], 'state: expected one of active, inactive'],
+    ['no state', [{ op: 'remove', path: '/state' }], 'state: must be one of active, inactive'],
     [
       'a state there is not',
       [{ op: 'replace', path: '/state', value: 'deleted' }],
-      'state: expected one of active, inactive',
+      'state: must be one of active, inactive',
     ],
     [
       'too much metadata',
       [{ op: 'add', path: '/metadata_public', value: ofBytes(65_537) }],
-      'metadata_public: larger than 65536 bytes as JSON',
+      'metadata_public: must be at most 65536 bytes as JSON',
     ],
     [
       'too much custom data',
       [{ op: 'add', path: '/traits/custom_data', value: ofBytes(65_537) }],
-      'traits.custom_data: larger than 65536 bytes as JSON',
+      'traits.custom_data: must be at most 65536 bytes as JSON',
     ],
   ])('so as to leave %s', (_, operations, words) => expectRefused(person, operations, words))
 
   test('beyond 200 operations in one patch', async () => {
     const operations = Array(201).fill({ op: 'test', path: '/state', value: 'active' })
-    await expectRefused(person, operations, 'body: expected an array of up to 200 operations')
+    await expectRefused(person, operations, 'body: must be an array of up to 200 operations')
     await patched(person, ...operations.slice(1))
   })
 })
@@ -573,12 +581,7 @@ describe('a new address', () => {
       { op: 'replace', path: '/traits/email', value: traits.email.toUpperCase() },
     ]
 
-    await expectRefused(
-      person,
-      operations,
-      'traits.email: an identity with this address exists',
-      409,
-    )
+    await expectRefused(person, operations, 'traits.email: is the address of another identity', 409)
   })
 
   test('can be one that somebody has at another tenant', async () => {
@@ -684,7 +687,7 @@ describe('a patch', () => {
 
     expect(answer).toMatchObject({
       status: 400,
-      body: { error: 'body: expected a JSON Patch: a list of operations' },
+      body: { error: 'body: must be a JSON Patch: a list of operations' },
     })
   })
 

@@ -177,17 +177,17 @@ describe('policies that are refused change nothing', () => {
     [
       'two of one name',
       '@id("a") permit (principal, action, resource);\n@id("a") forbid (principal, action, resource);',
-      'line 2, column 1: the name "a" is taken at line 1, column 1',
+      'line 2, column 1: the name "a" is already used at line 1, column 1',
     ],
     [
       'a name that is empty',
       '@id("") permit (principal, action, resource);',
-      'an @id without a name',
+      '@id must not be empty',
     ],
     [
       'a template',
       'permit (principal == ?principal, action, resource);',
-      'line 1, column 1: a template',
+      'policies: line 1, column 1: templates with ?principal or ?resource are not supported; name the entity',
     ],
     [
       'a function that there is not',
@@ -207,18 +207,18 @@ describe('policies that are refused change nothing', () => {
     [
       'more than 250',
       'permit (principal, action, resource);'.repeat(251),
-      'more than 250 policies',
+      'must be at most 250 policies',
     ],
-    ['more than 32 KB', `// ${'x'.repeat(32_768)}`, 'larger than 32 KB'],
+    ['more than 32 KB', `// ${'x'.repeat(32_768)}`, 'policies: must be at most 32 KB'],
   ])('%s', async (_, text, words) => {
     expect(await refusalOf(text)).toContain(words)
   })
 
   test.each([
-    ['missing', undefined, 'policies: required, policies in the language Cedar'],
-    ['a number', 5, 'policies: expected policies in the language Cedar, or null'],
-    ['a list', [PERMIT_ALL], 'policies: expected policies in the language Cedar, or null'],
-    ['false', false, 'policies: expected policies in the language Cedar, or null'],
+    ['missing', undefined, 'policies: is required and must be policies in the language Cedar'],
+    ['a number', 5, 'policies: must be policies in the language Cedar, or null'],
+    ['a list', [PERMIT_ALL], 'policies: must be policies in the language Cedar, or null'],
+    ['false', false, 'policies: must be policies in the language Cedar, or null'],
   ])('a body in which they are %s', async (_, policies, words) => {
     expect(await refusalOf(policies)).toContain(words)
   })

@@ -35,7 +35,7 @@ function changed(kind: string, changes: object): string {
 const tenantsThere = () => home.platform.tenants.list().map(({ id }) => id)
 
 describe('what the API would not have made of somebody is refused', () => {
-  const EXPECTED = 'line 4: address: value: expected the address of its identity'
+  const EXPECTED = 'line 4: address.value: must be the address of its identity'
 
   test.each<[string, string, object, string]>([
     ['an address that is not theirs', 'address', { value: 'root@evil.com' }, EXPECTED],
@@ -45,25 +45,25 @@ describe('what the API would not have made of somebody is refused', () => {
       'an address that was proven at no time',
       'address',
       { status: 'completed', verified_at: null },
-      'address: verified_at: goes with status being completed',
+      'line 4: address.verified_at: must only be set if status is completed',
     ],
     [
       'an address that was proven, and still waits for it',
       'address',
       { status: 'sent', verified_at: '2026-03-01T12:00:00.000Z' },
-      'address: verified_at: goes with status being completed',
+      'line 4: address.verified_at: must only be set if status is completed',
     ],
     [
       'sessions that could not be ended any more',
       'identity',
       { session_generation: Number.MAX_SAFE_INTEGER },
-      'identity: session_generation: expected at most 1000000000',
+      'identity.session_generation: must be at most 1000000000',
     ],
     [
       'tokens that could not be ended any more',
       'identity',
       { token_generation: Number.MAX_SAFE_INTEGER },
-      'identity: token_generation: expected at most 1000000000',
+      'identity.token_generation: must be at most 1000000000',
     ],
   ])('%s', async (_, kind, changes, message) => {
     await expect(importInto(home, changed(kind, changes))).rejects.toThrow(message)
@@ -73,7 +73,7 @@ describe('what the API would not have made of somebody is refused', () => {
   test('a person without an address', async () => {
     const without = lines.filter(({ kind }) => kind !== 'address')
     await expect(importInto(home, fileOf(without))).rejects.toThrow(
-      `line ${without.length}: address: there is not one of each identity`,
+      `line ${without.length}: address: must have one line for each identity`,
     )
     expect(tenantsThere()).toEqual([])
   })
@@ -83,7 +83,7 @@ describe('ids of people who were deleted', () => {
   test('are not those of people of the same file', async () => {
     const [{ id }] = ofKind(lines, 'identity')
     await expect(importInto(home, changed('erased_identity', { identity_id: id }))).rejects.toThrow(
-      'erased_identity: identity_id: is that of somebody who is there',
+      'line 5: erased_identity.identity_id: is the id of an existing identity',
     )
   })
 
@@ -92,7 +92,7 @@ describe('ids of people who were deleted', () => {
     const bob = await other.createIdentity()
     await expect(
       importInto(home, changed('erased_identity', { identity_id: bob.id })),
-    ).rejects.toThrow('line 5: erased_identity: identity_id: is that of somebody who is there')
+    ).rejects.toThrow('line 5: erased_identity.identity_id: is the id of an existing identity')
     expect(tenantsThere()).toEqual([other.id])
     expect(await other.api.delete(`${IDENTITIES}/${bob.id}`)).toMatchObject({ status: 204 })
   })
@@ -107,7 +107,7 @@ describe('ids of people who were deleted', () => {
       .split('\n')
       .map((line) => JSON.parse(line))
     await expect(importInto(home, fileOf(rows))).rejects.toThrow(
-      'line 3: identity: id: is that of somebody who was deleted',
+      'line 3: identity.id: is the id of a deleted identity',
     )
     expect(tenantsThere()).toEqual([other.id])
   })

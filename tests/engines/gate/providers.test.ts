@@ -117,23 +117,23 @@ describe('a change of providers is refused, and changes nothing', () => {
   const google = { provider: 'google', enabled: false }
 
   test.each<[string, unknown, string[]]>([
-    ['nothing', undefined, ['body: expected a JSON object']],
-    ['null', null, ['body: expected a JSON object']],
-    ['a list', [google], ['body: expected a JSON object']],
-    ['a string', 'google', ['body: expected a JSON object']],
-    ['no list', {}, ['providers: required', 'at least 1 provider']],
-    ['null as list', { providers: null }, ['providers: expected', 'at least 1 provider']],
-    ['one without a list', { providers: google }, ['providers: expected', 'at least 1 provider']],
-    ['a map', { providers: { google: false } }, ['providers: expected', 'at least 1 provider']],
-    ['an empty list', { providers: [] }, ['providers: expected', 'at least 1 provider']],
-    ['a name only', { providers: ['google'] }, ['providers.0: expected a JSON object']],
-    ['null in the list', { providers: [google, null] }, ['providers.1: expected a JSON object']],
-    ['no name', { providers: [{ enabled: false }] }, ['providers.0.provider: required', NAME]],
-    ['no state', { providers: [{ provider: 'google' }] }, ['providers.0.enabled: required']],
+    ['nothing', undefined, ['body: must be a JSON object']],
+    ['null', null, ['body: must be a JSON object']],
+    ['a list', [google], ['body: must be a JSON object']],
+    ['a string', 'google', ['body: must be a JSON object']],
+    ['no list', {}, ['providers: is required', 'at least 1 provider']],
+    ['null as list', { providers: null }, ['providers: must be', 'at least 1 provider']],
+    ['one without a list', { providers: google }, ['providers: must be', 'at least 1 provider']],
+    ['a map', { providers: { google: false } }, ['providers: must be', 'at least 1 provider']],
+    ['an empty list', { providers: [] }, ['providers: must be', 'at least 1 provider']],
+    ['a name only', { providers: ['google'] }, ['providers.0: must be a JSON object']],
+    ['null in the list', { providers: [google, null] }, ['providers.1: must be a JSON object']],
+    ['no name', { providers: [{ enabled: false }] }, ['providers.0.provider: is required', NAME]],
+    ['no state', { providers: [{ provider: 'google' }] }, ['providers.0.enabled: is required']],
     ...[null, 0, 'false', 'off', []].map((enabled): [string, unknown, string[]] => [
       `the state ${JSON.stringify(enabled)}`,
       { providers: [{ provider: 'google', enabled }] },
-      ['providers.0.enabled: expected true or false'],
+      ['providers.0.enabled: must be true or false'],
     ]),
     ...[
       'github-tenant',
@@ -150,13 +150,17 @@ describe('a change of providers is refused, and changes nothing', () => {
     ].map((provider): [string, unknown, string[]] => [
       `the name ${JSON.stringify(provider)} behind a good one`,
       { providers: [google, { provider, enabled: true }] },
-      ['providers.1.provider: expected', NAME],
+      ['providers.1.provider: must be', NAME],
     ]),
-    ['the same twice', { providers: [google, google] }, ['providers: the same one twice']],
+    [
+      'the same twice',
+      { providers: [google, google] },
+      ['providers: must not name a provider twice'],
+    ],
     [
       'contradictory states',
       { providers: [google, ...on('apple', 'google').providers] },
-      ['providers: the same one twice'],
+      ['providers: must not name a provider twice'],
     ],
   ])('%s', async (_, body, words) => {
     expect(await world.api.put(PROVIDERS, body)).toMatchObject(refusal(400, ...words))

@@ -96,9 +96,9 @@ describe('return URLs are refused, with those they were to replace kept', () => 
   }
 
   const SCHEME = 'an http or https URL'
-  const BLANKS = 'no blanks, control characters or backslashes'
-  const QUERY = 'without query and fragment'
-  const USER = 'without user and password'
+  const BLANKS = 'must not contain spaces, control characters or backslashes'
+  const QUERY = 'must not contain a query or fragment'
+  const USER = 'must not contain a user or password'
 
   test.each<[unknown, string]>([
     ['', SCHEME],
@@ -139,22 +139,22 @@ describe('return URLs are refused, with those they were to replace kept', () => 
     [['https://app.example.com/'], SCHEME],
     [{ url: 'https://app.example.com/' }, SCHEME],
   ])('%j behind a good one', (url, words) =>
-    expectRefused(list(GOOD, url), 'return_urls.1: expected', words),
+    expectRefused(list(GOOD, url), 'return_urls.1: ', words),
   )
 
   test('one of 501 characters', () =>
-    expectRefused(list(GOOD, ofLength(501)), 'return_urls.1: expected', 'at most 500 characters'))
+    expectRefused(list(GOOD, ofLength(501)), 'return_urls.1: ', 'must have at most 500 characters'))
 
-  test('101 of them', () => expectRefused(list(...numbered(101)), 'return_urls: expected', '100'))
+  test('101 of them', () => expectRefused(list(...numbered(101)), 'return_urls: must be', '100'))
 
   test.each<[unknown, string]>([
-    [{}, 'return_urls: required'],
-    [{ return_urls: null }, 'return_urls: expected'],
-    [{ return_urls: GOOD }, 'return_urls: expected'],
-    [{ return_urls: { 0: GOOD } }, 'return_urls: expected'],
-    [[GOOD], 'body: expected a JSON object'],
-    [null, 'body: expected a JSON object'],
-    [undefined, 'body: expected a JSON object'],
-    [GOOD, 'body: expected a JSON object'],
+    [{}, 'return_urls: is required'],
+    [{ return_urls: null }, 'return_urls: must be'],
+    [{ return_urls: GOOD }, 'return_urls: must be'],
+    [{ return_urls: { 0: GOOD } }, 'return_urls: must be'],
+    [[GOOD], 'body: must be a JSON object'],
+    [null, 'body: must be a JSON object'],
+    [undefined, 'body: must be a JSON object'],
+    [GOOD, 'body: must be a JSON object'],
   ])('as %j', (body, words) => expectRefused(body, words))
 })

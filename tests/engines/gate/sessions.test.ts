@@ -299,7 +299,7 @@ describe('whoami', () => {
       expect(await ask(key)).toMatchObject({ status: 200 })
     expect(await ask(other.key)).toMatchObject({
       status: 401,
-      body: { error: 'the session token is not valid, or its session has ended' },
+      body: { error: 'the session token is invalid, or its session has ended' },
     })
   })
 
@@ -333,7 +333,7 @@ describe('whoami', () => {
       const { status, body } = await whoami({ 'x-session-token': owing, ...headers } as never)
       expect({ status, body }).toEqual({
         status: 403,
-        body: { error: 'a second factor is still owed', id: 'session_aal2_required' },
+        body: { error: 'the session needs a second factor', id: 'session_aal2_required' },
       })
     }
     for (const token of [whole, session_token])

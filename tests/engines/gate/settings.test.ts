@@ -92,7 +92,7 @@ describe('a change of the security settings is refused, and changes nothing', ()
       // The other switch, which is good, must not move either.
       const body = { passwordless_enabled: false, mfa_enabled: true, [name]: value }
       expect(await world.api.put(SECURITY, body)).toMatchObject(
-        refusal(400, `${name}: expected true or false`),
+        refusal(400, `${name}: must be true or false`),
       )
       expect(await world.read(SECURITY)).toEqual(security(true, false))
     },
@@ -102,7 +102,7 @@ describe('a change of the security settings is refused, and changes nothing', ()
     'with %j as body',
     async (body) => {
       expect(await world.api.put(SECURITY, body)).toMatchObject(
-        refusal(400, 'body: expected a JSON object'),
+        refusal(400, 'body: must be a JSON object'),
       )
       expect(await world.read(SECURITY)).toEqual(security(true, false))
     },

@@ -468,7 +468,7 @@ async function expectAdmitted(route: Route, key: string, nowhere: Ids) {
   if (isById(route)) await refused(route, ask(route, key, { ids: nowhere }), 404, ' not found')
   else if (method === 'GET' || route === MINT)
     expect(await ask(route, key), nameOf(route)).toMatchObject({ status: 200 })
-  else await refused(route, ask(route, key, { body: '{' }), 400, 'body: not valid JSON')
+  else await refused(route, ask(route, key, { body: '{' }), 400, 'body: must be JSON')
 }
 
 describe('who calls comes before what is sent', () => {
@@ -682,15 +682,25 @@ describe('a body that cannot be read', () => {
   test('answers 400 when it is malformed, in the shape of its route', async () => {
     for (const body of ['{', '{"a":}', '{"a":1}{', "{'a':1}", 'a=b', '\u0000'])
       for (const route of WITH_BODY)
-        await refused(route, submit(route, body), 400, 'body: not valid JSON')
+        await refused(route, submit(route, body), 400, 'body: must be JSON')
     await expectUntouched()
   })
 
   test('answers 400 when it is no text, or nested too deeply', async () => {
     const deep = `${'['.repeat(65)}${']'.repeat(65)}`
     for (const route of WITH_BODY) {
-      await refused(route, submit(route, '{"a":"\\ud800"}'), 400, 'body: half a surrogate pair')
-      await refused(route, submit(route, deep), 400, 'body: nested deeper than 64 levels')
+      await refused(
+        route,
+        submit(route, '{"a":"\\ud800"}'),
+        400,
+        'body: must not contain half a surrogate pair',
+      )
+      await refused(
+        route,
+        submit(route, deep),
+        400,
+        'body: must not be nested deeper than 64 levels',
+      )
     }
     await expectUntouched()
   })
@@ -699,7 +709,7 @@ describe('a body that cannot be read', () => {
     for (const route of WITH_BODY) {
       if (route[3] === undefined) continue
       for (const body of ['5', '"text"', 'true', Array.isArray(route[3]) ? '{}' : '[]'])
-        await refused(route, submit(route, body), 400, 'body: expected ')
+        await refused(route, submit(route, body), 400, 'body: must be ')
     }
     await expectUntouched()
   })
@@ -719,7 +729,7 @@ describe('a body that cannot be read', () => {
         },
         body: '{}',
       })
-      expectRefused(nameOf(route), path, answer, 415, 'Content-Encoding: expected none')
+      expectRefused(nameOf(route), path, answer, 415, 'Content-Encoding: must not be set')
     }
     await expectUntouched()
   })
@@ -731,7 +741,7 @@ describe('a body that cannot be read', () => {
           route,
           submit(route, `{${' '.repeat(1 << 20)}`, type),
           413,
-          'body: larger than',
+          'body: must be at most 1048576 bytes',
         )
     await expectUntouched()
   })
@@ -787,7 +797,7 @@ describe('a route that there is not', () => {
         const answer = await world.app.raw(path, { method })
         const allow = answer.headers.get('allow') ?? ''
         expect(allow.split(', ').toSorted(), `${method} ${path}`).toEqual(has.toSorted())
-        expectRefused(`${method} ${path}`, path, answer, 405, `allowed: ${allow}`)
+        expectRefused(`${method} ${path}`, path, answer, 405, `use ${allow}`)
       }
   })
 })

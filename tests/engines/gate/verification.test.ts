@@ -222,7 +222,7 @@ describe('nothing is mailed', () => {
       traits: { email },
       verifiable_addresses: [{ value: email, verified: true }],
     })
-    await expectRefused(person, 'the address is verified already')
+    await expectRefused(person, 'the address is already verified')
   })
 
   test('to somebody who is inactive', async () => {
@@ -244,7 +244,7 @@ describe('an address is written to', () => {
 
     expect(answer).toMatchObject({
       status: 429,
-      body: { error: 'too many mails to this address; try again later' },
+      body: { error: 'too many emails to this address; try again later' },
     })
     expect(answer.headers.get('retry-after')).toBe('20')
     expect(codesOf(world, person)).toEqual(codes)

@@ -189,15 +189,15 @@ describe('the log', () => {
   )
 
   test.each([
-    ['?limit=0', 'limit: expected a whole number of at least 1'],
+    ['?limit=0', 'limit: must be a whole number of at least 1'],
     ['?limit=-1', 'limit'],
     ['?limit=x', 'limit'],
     ['?limit=1e2', 'limit'],
     ['?cursor=nonsense', 'cursor'],
     ['?cursor=', 'cursor'],
-    ['?status=done', 'status: expected one of pending'],
-    ['?status=', 'status: expected one of pending'],
-    ['?status=Failed', 'status: expected one of pending'],
+    ['?status=done', 'status: must be one of pending'],
+    ['?status=', 'status: must be one of pending'],
+    ['?status=Failed', 'status: must be one of pending'],
   ])('refuses %s', async (query, words) => {
     await using world = await bootWebhooks()
     expect(await world.api.get(`${WEBHOOK_DELIVERIES}${query}`)).toMatchObject(refusal(400, words))

@@ -340,13 +340,13 @@ describe('404 answers what asks for', () => {
 })
 
 const URLS: [Json, ...string[]][] = [
-  [null, 'url: expected an http or https URL'],
-  [5, 'url: expected an http or https URL'],
-  [['https://example.com/'], 'url: expected an http or https URL'],
-  ['', 'url', 'not a valid http or https URL'],
-  ['example.com/hook', 'url', 'not a valid http or https URL'],
-  ['ftp://example.com/', 'url', 'ftp is not http or https'],
-  ['javascript:alert(1)', 'url', 'not http or https'],
+  [null, 'url: must be an http or https URL'],
+  [5, 'url: must be an http or https URL'],
+  [['https://example.com/'], 'url: must be an http or https URL'],
+  ['', 'url', 'must be an absolute http or https URL'],
+  ['example.com/hook', 'url', 'must be an absolute http or https URL'],
+  ['ftp://example.com/', 'url', 'must begin with http or https, not ftp'],
+  ['javascript:alert(1)', 'url', 'must begin with http or https'],
   ['http://localhost/', 'url', 'loopback hostname'],
   ['http://api.localhost./', 'url', 'loopback hostname'],
   ['http://intranet/', 'url', 'single-label hostname'],
@@ -366,19 +366,23 @@ const URLS: [Json, ...string[]][] = [
   ['https://user:pw@example.com/', 'url', 'credentials'],
   ['https://@example.com/', 'url', 'credentials'],
   ['https://example.com:0/', 'url', 'port 0'],
-  [`https://example.com/${'a'.repeat(8200)}`, 'url', 'longer than 8192'],
-  ['https://example.com/\n', 'url', 'no blanks, control characters or backslashes'],
-  [' https://example.com/', 'url', 'no blanks, control characters or backslashes'],
-  ['https://example.com\\@evil.example/', 'url', 'no blanks, control characters or backslashes'],
+  [`https://example.com/${'a'.repeat(8200)}`, 'url', 'at most 8192'],
+  ['https://example.com/\n', 'url', 'must not contain spaces, control characters or backslashes'],
+  [' https://example.com/', 'url', 'must not contain spaces, control characters or backslashes'],
+  [
+    'https://example.com\\@evil.example/',
+    'url',
+    'must not contain spaces, control characters or backslashes',
+  ],
 ]
 
 const AT_LEAST_ONE = 'at least 1 of identity.created, identity.deleted'
 const ONE_OF = 'one of identity.created, identity.deleted'
 const EVENTS: [Json, ...string[]][] = [
-  [[], 'events: expected', AT_LEAST_ONE],
-  [null, 'events: expected', AT_LEAST_ONE],
-  ['identity.created', 'events: expected', AT_LEAST_ONE],
-  [{ 0: 'identity.created' }, 'events: expected', AT_LEAST_ONE],
+  [[], 'events: must be', AT_LEAST_ONE],
+  [null, 'events: must be', AT_LEAST_ONE],
+  ['identity.created', 'events: must be', AT_LEAST_ONE],
+  [{ 0: 'identity.created' }, 'events: must be', AT_LEAST_ONE],
   ...[
     'identity.updated',
     'identity.*',
@@ -393,7 +397,7 @@ const EVENTS: [Json, ...string[]][] = [
     ['identity.created'],
   ].map((unknown): [Json, ...string[]] => [
     ['identity.created', unknown],
-    'events.1: expected',
+    'events.1: must be',
     ONE_OF,
   ]),
 ]
@@ -412,7 +416,7 @@ describe('refused on creation and on change, naming field and rule', () => {
     ...EVENTS.map(([events, ...words]): [Json, string[]] => [{ events }, words]),
     ...[null, 0, 'true', []].map((active): [Json, string[]] => [
       { active },
-      ['active: expected true or false'],
+      ['active: must be true or false'],
     ]),
   ]
   const titled = cases.map(
@@ -433,12 +437,12 @@ describe('refused on creation and on change, naming field and rule', () => {
 
   test('a creation without a URL', async () => {
     expect(await world.api.post(WEBHOOKS, { events: ALL_EVENTS })).toMatchObject(
-      refusal(400, 'url: required, an http or https URL'),
+      refusal(400, 'url: is required and must be an http or https URL'),
     )
   })
 
   test.each([[undefined], [null], [[]], ['x'], [5]])('%j in the place of a body', async (body) => {
-    const refused = refusal(400, 'body: expected a JSON object')
+    const refused = refusal(400, 'body: must be a JSON object')
     expect(await world.api.post(WEBHOOKS, body)).toMatchObject(refused)
     expect(await world.api.patch(`${WEBHOOKS}/${webhook.id}`, body)).toMatchObject(refused)
   })
@@ -581,7 +585,7 @@ describe('a rotated secret', () => {
     const webhook = await world.createWebhook(world.target.url)
     const path = `${WEBHOOKS}/${webhook.id}/rotate-secret`
     expect(await world.api.post(path, { grace_seconds: seconds })).toMatchObject(
-      refusal(400, 'grace_seconds: expected a whole number of 0 to 604800'),
+      refusal(400, 'grace_seconds: must be a whole number of 0 to 604800'),
     )
     expect(await signersNow(world, [webhook.secret])).toEqual([webhook.secret])
   })
@@ -697,7 +701,7 @@ describe('a test event', () => {
     const fifth = await api.post(path, {})
     await advanceWaiting(app, 10 * SECOND)
 
-    expect(fifth).toMatchObject(refusal(429, '4 tests are under way'))
+    expect(fifth).toMatchObject(refusal(429, '4 tests are running'))
     expect(fifth.headers.get('retry-after')).toBe('1')
     for (const { body } of await Promise.all(tests))
       expect(body).toMatchObject({
@@ -715,7 +719,7 @@ describe('a test event', () => {
       const webhook = await world.createWebhook(world.target.url)
       expect(
         await world.api.post(`${WEBHOOKS}/${webhook.id}/test`, { event_type: type }),
-      ).toMatchObject(refusal(400, 'event_type: expected', ONE_OF))
+      ).toMatchObject(refusal(400, 'event_type: must be', ONE_OF))
       expect(world.target.requests).toEqual([])
     },
   )

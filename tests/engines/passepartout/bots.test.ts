@@ -485,7 +485,7 @@ describe('Telegram calls https on its own ports', () => {
 
   const bad = ['http://gate.example', 'http://gate.example:443', 'https://gate.example:444']
   test.each(bad)('%s is none, and the bot stays as it is', async (baseUrl) => {
-    expect(await enableAt(baseUrl, false)).toMatch(/^invalid transport: .*poll instead$/)
+    expect(await enableAt(baseUrl, false)).toMatch(/^invalid transport: must be polling: /)
   })
 
   test.each(bad)('a Bot API server of one’s own calls %s', async (baseUrl) => {
@@ -600,7 +600,7 @@ describe('a token that is set in the place of another', () => {
     await using world = await bootEmpty()
 
     for (const token of ['', 'nonsense', '123456', 'abc:def', '1:a/../b'])
-      expect((await refusalOf(world.set({ token }))).message).toStartWith('token: expected what')
+      expect((await refusalOf(world.set({ token }))).message).toStartWith('token: must be what')
 
     expect(world.botApi.calls).toEqual([])
   })

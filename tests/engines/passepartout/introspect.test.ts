@@ -192,15 +192,15 @@ describe('revocation', () => {
 })
 
 describe.each([INTROSPECT, REVOKE])('%s', (path) => {
-  const RULE = 'access_token: required, an access token'
-  const WRONG = 'access_token: expected an access token'
+  const RULE = 'access_token: is required and must be an access token'
+  const WRONG = 'access_token: must be an access token'
 
   test.each([
-    ['', 'body: expected a JSON object'],
-    ['null', 'body: expected a JSON object'],
-    ['[]', 'body: expected a JSON object'],
-    ['"x"', 'body: expected a JSON object'],
-    ['5', 'body: expected a JSON object'],
+    ['', 'body: must be a JSON object'],
+    ['null', 'body: must be a JSON object'],
+    ['[]', 'body: must be a JSON object'],
+    ['"x"', 'body: must be a JSON object'],
+    ['5', 'body: must be a JSON object'],
     ['{}', RULE],
     ['{"token":"x"}', RULE],
     ['{"Access_token":"x"}', RULE],
@@ -209,8 +209,8 @@ describe.each([INTROSPECT, REVOKE])('%s', (path) => {
     ['{"access_token":["x"]}', WRONG],
     ['{"access_token":{}}', WRONG],
     ['{"access_token":true}', WRONG],
-    ['{"access_token":"x"', 'body: not valid JSON'],
-    ['access_token=x', 'body: not valid JSON'],
+    ['{"access_token":"x"', 'body: must be JSON'],
+    ['access_token=x', 'body: must be JSON'],
     ['{"access_token":"\\ud800"}', 'half a surrogate pair'],
     [`{"a":${'['.repeat(65)}${']'.repeat(65)}}`, 'nested deeper'],
   ])('answers 400 to the body %s', async (body, words) => {

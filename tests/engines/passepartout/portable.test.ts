@@ -31,9 +31,17 @@ describe('bots', () => {
   })
 
   const wrong: [string, object, string][] = [
-    ['Telegram for test', { environment: 'test' }, 'bot: platform'],
-    ['no token', { token: null }, 'bot: token'],
-    ['another switch', { is_enabled: 1 }, 'bot: is_enabled: expected true or false'],
+    [
+      'Telegram for test',
+      { environment: 'test' },
+      'line 4: bot.platform: must be sandbox in test and telegram in live',
+    ],
+    [
+      'no token',
+      { token: null },
+      'line 4: bot.token: must be set for a Telegram bot, and only for one',
+    ],
+    ['another switch', { is_enabled: 1 }, 'bot.is_enabled: must be true or false'],
   ]
   test.each(wrong)('are refused with %s', async (_, changes, message) => {
     await using home = { app: await bootTestApp(), [Symbol.asyncDispose]: () => home.app.stop() }
@@ -53,7 +61,7 @@ describe('bots', () => {
         line.kind === 'bot' ? { ...line, id: idNumber(line.environment === 'live' ? 1 : 2) } : line,
       )
     await expect(importInto(world.app, fileOf(alone))).rejects.toThrow(
-      'bot: platform, platform_bot_id: is taken by another bot',
+      'bot.platform, platform_bot_id: is taken by another bot',
     )
   })
 

@@ -247,7 +247,7 @@ describe('then the body', () => {
         () => acme.test.postText(START, '{}', type),
         415,
         'unsupported_media_type',
-        'expected application/json',
+        'must be application/json',
       ),
   )
 
@@ -267,19 +267,19 @@ describe('then the body', () => {
       'unsupported_media_type',
     ))
 
-  const IP = 'client.ip: expected an IP address'
-  const USER_AGENT = 'client.user_agent: expected a string of at most 512 characters'
-  const LABEL = 'client.label: expected a string of 1 to 60 characters'
-  const CLIENT = 'client: expected a JSON object'
+  const IP = 'client.ip: must be an IP address'
+  const USER_AGENT = 'client.user_agent: must be a string of at most 512 characters'
+  const LABEL = 'client.label: must be a string of 1 to 60 characters'
+  const CLIENT = 'client: must be a JSON object'
 
   test.each<[body: string, words: string]>([
-    ['{', 'body: not valid JSON'],
-    ['{}{}', 'body: not valid JSON'],
-    ['undefined', 'body: not valid JSON'],
-    ['[]', 'body: expected'],
-    ['"client"', 'body: expected'],
-    ['5', 'body: expected'],
-    ['true', 'body: expected'],
+    ['{', 'body: must be JSON'],
+    ['{}{}', 'body: must be JSON'],
+    ['undefined', 'body: must be JSON'],
+    ['[]', 'body: must be a JSON object or null'],
+    ['"client"', 'body: must be a JSON object or null'],
+    ['5', 'body: must be a JSON object or null'],
+    ['true', 'body: must be a JSON object or null'],
     ['{"client":null}', CLIENT],
     ['{"client":[]}', CLIENT],
     ['{"client":"Shop"}', CLIENT],

@@ -181,7 +181,7 @@ describe('404', () => {
   ])('not_found to a nonce %s', async (_, nonce) => {
     for (const api of [acme.live, acme.test])
       for (const wait of [undefined, 0, 25])
-        expectRefused(await api.status(nonce, wait), 404, 'not_found', 'no such sign-in')
+        expectRefused(await api.status(nonce, wait), 404, 'not_found', 'sign-in not found')
   })
 
   test('not_found to a nonce with anything before or behind it', async () => {
@@ -209,7 +209,7 @@ describe('404', () => {
     const check = async () => {
       for (const nonce of [pending, completed, denied.nonce])
         for (const api of [mine.live, other.live, other.test])
-          expectRefused(await api.status(nonce, 25), 404, 'not_found', 'no such sign-in')
+          expectRefused(await api.status(nonce, 25), 404, 'not_found', 'sign-in not found')
     }
     await check()
     await own.clock.advance(LIFETIME)
@@ -219,7 +219,7 @@ describe('404', () => {
 
 describe('400', () => {
   const NONCE = 'nonce: '
-  const WAIT = 'wait: expected a whole number of 0 to 25'
+  const WAIT = 'wait: must be a whole number of 0 to 25'
   const known = `nonce=${'A'.repeat(43)}`
 
   test.each([

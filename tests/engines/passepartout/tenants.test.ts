@@ -199,14 +199,14 @@ describe('every route', () => {
         'other environment': acme.liveKey,
       }
       const credential = `Bearer ${keys[whose]}`
-      expectRefused(await ask(ROUTES[1], credential), 404, 'not_found', 'no such sign-in')
+      expectRefused(await ask(ROUTES[1], credential), 404, 'not_found', 'sign-in not found')
       expect(await ask(ROUTES[2], credential)).toMatchObject({
         status: 200,
         body: { active: false },
       })
       expect(await ask(ROUTES[3], credential)).toMatchObject({ status: 204, body: '' })
       for (const route of [ROUTES[4], ROUTES[5]])
-        expectRefused(await ask(route, credential), 404, 'not_found', 'no such user')
+        expectRefused(await ask(route, credential), 404, 'not_found', 'user not found')
       expectUntouched()
       expect(await acme.test.introspect(mine.token)).toMatchObject({ active: true })
     },
@@ -338,8 +338,8 @@ describe('whoever signs in', () => {
     const { user } = await world.signIn(acme, ada)
     const path = USER.replace(':user_id', user.id)
     expect(await acme.live.get(path)).toMatchObject({ status: 200, body: user })
-    expectRefused(await acme.test.get(path), 404, 'not_found', 'no such user')
-    expectRefused(await acme.test.delete(path), 404, 'not_found', 'no such user')
+    expectRefused(await acme.test.get(path), 404, 'not_found', 'user not found')
+    expectRefused(await acme.test.delete(path), 404, 'not_found', 'user not found')
     expect(await acme.live.get(path)).toMatchObject({ status: 200 })
   })
 
@@ -351,7 +351,7 @@ describe('whoever signs in', () => {
     expect(await acme.live.introspect(token)).toEqual({ active: false })
     expectRefused(await acme.live.status(nonce), 404, 'nonce_expired')
     for (const method of ['get', 'delete'] as const)
-      expectRefused(await acme.live[method](path), 404, 'not_found', 'no such user')
+      expectRefused(await acme.live[method](path), 404, 'not_found', 'user not found')
     expect((await world.signIn(acme, ada)).user.id).not.toBe(user.id)
   })
 

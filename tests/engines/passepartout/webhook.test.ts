@@ -142,7 +142,7 @@ describe('401', () => {
     const before = everything()
     for (const [, body] of BODIES) {
       const answer = await world.post(path, body, headers)
-      expectRefused(answer, 401, 'unauthenticated', 'unknown webhook, or not its secret')
+      expectRefused(answer, 401, 'unauthenticated', 'unknown webhook, or wrong secret')
     }
     expect(everything()).toEqual(before)
   }

@@ -55,8 +55,8 @@ async function expectUntouched() {
   expect(count(relay.app, 'deliveries')).toBe(0)
 }
 
-const WORDS = 'event_type: expected words of letters, digits, _ and -'
-const DOTTED = 'event_type: expected a dotted name like user.created'
+const WORDS = 'event_type: must be words of letters, digits, _ and -'
+const DOTTED = 'event_type: must be a dotted name like user.created'
 const EVENT_TYPE = [
   [5, DOTTED],
   [null, DOTTED],
@@ -83,12 +83,12 @@ const EVENT_TYPE = [
   ['user.\u0430', WORDS],
   ['user.१', WORDS],
   ['😀', WORDS],
-  ['x'.repeat(257), 'event_type: longer than 256 characters'],
-  [`${'a.'.repeat(128)}b`, 'event_type: longer than 256 characters'],
-  [`${'x'.repeat(256)}.`, 'event_type: longer than 256 characters'],
+  ['x'.repeat(257), 'event_type: must have at most 256 characters'],
+  [`${'a.'.repeat(128)}b`, 'event_type: must have at most 256 characters'],
+  [`${'x'.repeat(256)}.`, 'event_type: must have at most 256 characters'],
 ] as const
 
-const OBJECT = 'payload: expected a JSON object'
+const OBJECT = 'payload: must be a JSON object'
 const PAYLOAD = [
   [null, OBJECT],
   [[], OBJECT],
@@ -101,7 +101,7 @@ const PAYLOAD = [
   [false, OBJECT],
 ] as const
 
-const LENGTH = 'idempotency_key: expected a string of 1 to 256 characters'
+const LENGTH = 'idempotency_key: must be a string of 1 to 256 characters'
 const IDEMPOTENCY_KEY = [
   ['', LENGTH],
   ['x'.repeat(257), LENGTH],
@@ -111,8 +111,8 @@ const IDEMPOTENCY_KEY = [
   [{}, LENGTH],
 ] as const
 
-const LIST = 'channels: expected a list of up to 10 channels'
-const NAME = 'channels: expected 1 to 128 letters, digits and any of _ . : -'
+const LIST = 'channels: must be a list of up to 10 channels'
+const NAME = 'channels: must be 1 to 128 letters, digits or _ . : -'
 const CHANNELS = [
   [null, LIST],
   ['eu', LIST],
@@ -120,9 +120,9 @@ const CHANNELS = [
   [{ 0: 'eu' }, LIST],
   [Array.from({ length: 11 }, (_, n) => `c${n}`), LIST],
   [Array(11).fill('same'), LIST],
-  [[5], 'channels.0: expected the name of a channel'],
-  [['eu', null], 'channels.1: expected the name of a channel'],
-  [[['eu']], 'channels.0: expected the name of a channel'],
+  [[5], 'channels.0: must be the name of a channel'],
+  [['eu', null], 'channels.1: must be the name of a channel'],
+  [[['eu']], 'channels.0: must be the name of a channel'],
   [[''], NAME],
   [['eu', ''], NAME],
   [['e u'], NAME],
@@ -149,8 +149,11 @@ describe('an event is not accepted', () => {
   })
 
   test.each([
-    ['event_type', `event_type: required, ${DOTTED.replace('event_type: expected ', '')}`],
-    ['payload', 'payload: required, a JSON object'],
+    [
+      'event_type',
+      `event_type: is required and must be ${DOTTED.replace('event_type: must be ', '')}`,
+    ],
+    ['payload', 'payload: is required and must be a JSON object'],
   ])('without %s', (field, rule) =>
     expectRefused(
       relay.post(MESSAGES, { ...good, [field]: undefined }),
@@ -162,7 +165,13 @@ describe('an event is not accepted', () => {
 
   test.each(['{"__proto__":{"event_type":"a.b","payload":{}}}', '{}', '{"Event_Type":"a"}'])(
     'when its fields are somewhere else: %s',
-    (text) => expectRefused(relay.spelled(text), 400, 'invalid_payload', ': required'),
+    (text) =>
+      expectRefused(
+        relay.spelled(text),
+        400,
+        'invalid_payload',
+        'event_type: is required and must be a dotted name like user.created',
+      ),
   )
 
   test('when the last of two payloads is no object', () =>
@@ -206,7 +215,7 @@ describe('of a body that is not an object of JSON', () => {
           submit(method, path(), { body, headers: JSON_TYPE }),
           400,
           'invalid_payload',
-          'body: expected ',
+          'body: must be ',
         )
     },
   )
@@ -217,7 +226,7 @@ describe('of a body that is not an object of JSON', () => {
         submit('POST', path, { body, headers: JSON_TYPE }),
         400,
         'invalid_payload',
-        'body: expected a JSON object',
+        'body: must be a JSON object',
       )
   })
 
@@ -240,7 +249,7 @@ describe('of a body that is not an object of JSON', () => {
         submit(method, path(), { body, headers: JSON_TYPE }),
         400,
         'invalid_payload',
-        'body: not valid JSON',
+        'body: must be JSON',
       )
   })
 
@@ -257,7 +266,7 @@ describe('of a body that is not an object of JSON', () => {
         submit(method, path(), { body, headers: JSON_TYPE }),
         400,
         'invalid_payload',
-        'body: not valid UTF-8',
+        'body: must be UTF-8',
       )
   })
 
@@ -268,7 +277,7 @@ describe('of a body that is not an object of JSON', () => {
         relay.spelled(`{"event_type":"a","payload":${payload}}`),
         400,
         'invalid_payload',
-        'body: half a surrogate pair',
+        'body: must not contain half a surrogate pair',
       ),
   )
 
@@ -280,7 +289,7 @@ describe('of a body that is not an object of JSON', () => {
         relay.spelled(`{"event_type":"a","payload":${payload}}`),
         400,
         'invalid_payload',
-        'body: nested deeper than 64 levels',
+        'body: must not be nested deeper than 64 levels',
       )
   })
 })
@@ -328,7 +337,7 @@ describe('a body that is not declared as plain JSON answers 415', () => {
         submit(method, path(), { body: Buffer.from(body) }),
         415,
         'unsupported_media_type',
-        'Content-Type: expected application/json',
+        'Content-Type: must be application/json',
       )
   })
 
@@ -338,7 +347,7 @@ describe('a body that is not declared as plain JSON answers 415', () => {
         submit(method, path(), { body, headers: { ...JSON_TYPE, 'content-encoding': coding } }),
         415,
         'unsupported_media_type',
-        'Content-Encoding: expected none',
+        'Content-Encoding: must not be set',
       )
   })
 })
@@ -380,7 +389,7 @@ describe('a body over server.max_body answers 413', () => {
         submit(method, path(), init),
         413,
         'payload_too_large',
-        `body: larger than the limit of ${maxBodyBytes} bytes`,
+        `body: must be at most ${maxBodyBytes} bytes`,
       )
     }
   })
@@ -420,7 +429,7 @@ describe.each(LISTS)('the list of %s', (_, path) => {
         relay.get(`${path()}?limit=${limit}`),
         400,
         'invalid_request',
-        'limit: expected a whole number of at least 1',
+        'limit: must be a whole number of at least 1',
       ),
   )
 
@@ -438,7 +447,7 @@ describe.each(LISTS)('the list of %s', (_, path) => {
         relay.get(`${path()}?cursor=${encodeURIComponent(cursor)}`),
         400,
         'invalid_request',
-        'cursor: not one that this list gave out',
+        'cursor: must be a cursor from this list',
       ),
   )
 })
@@ -504,7 +513,7 @@ describe('a filter of deliveries', () => {
         relay.get(`${DELIVERIES}?status=${status}`),
         400,
         'invalid_request',
-        'status: expected one of pending, delivering, retrying, held, succeeded, failed, cancelled',
+        'status: must be one of pending, delivering, retrying, held, succeeded, failed, cancelled',
       ),
   )
 
@@ -531,7 +540,7 @@ describe('a method that a path does not have', () => {
     ['PUT', `${DELIVERIES}/x/cancel`, 'POST'],
   ])('%s %s answers 405 and says which it has', async (method, path, allowed) => {
     const answer = submit(method, path, {})
-    await expectRefused(answer, 405, 'method_not_allowed', `allowed: ${allowed}`)
+    await expectRefused(answer, 405, 'method_not_allowed', `use ${allowed}`)
     expect((await answer).headers.get('allow')).toBe(allowed)
   })
 

@@ -37,18 +37,46 @@ describe('endpoints', () => {
   })
 
   const wrong: [string, object, string][] = [
-    ['no secret', { secrets: [] }, 'endpoint: secrets'],
+    [
+      'no secret',
+      { secrets: [] },
+      'line 3: endpoint.secrets: is not valid: expected array length to be greater or equal to 1',
+    ],
     [
       'a secret that signs nothing',
       { secrets: [{ secret: 'x', expiresAt: null }] },
-      'endpoint: secret',
+      'line 3: endpoint.secret: must be whsec_ followed by standard base64 with padding',
     ],
-    ['a type that is none', { event_types: ['a b'] }, 'endpoint: event_types'],
-    ['a channel that is none', { channels: [''] }, 'endpoint: channels'],
-    ['headers of two lines', { headers: { a: 'b\r\nc: d' } }, 'endpoint: headers'],
-    ['a stream that there is not', { stream: 'relay.prod' }, 'endpoint: stream'],
-    ['a URL that is none', { url: 'javascript:alert(1)' }, 'endpoint: url'],
-    ['both on and off', { is_active: true, disabled_reason: 'gone' }, 'endpoint: disabled_reason'],
+    [
+      'a type that is none',
+      { event_types: ['a b'] },
+      'line 3: endpoint.event_types: must be a type like user.created, a pattern like user.*, or *',
+    ],
+    [
+      'a channel that is none',
+      { channels: [''] },
+      'line 3: endpoint.channels: must be 1 to 128 letters, digits or _ . : -',
+    ],
+    [
+      'headers of two lines',
+      { headers: { a: 'b\r\nc: d' } },
+      'line 3: endpoint.headers.a: must only have characters that a header can carry',
+    ],
+    [
+      'a stream that there is not',
+      { stream: 'relay.prod' },
+      'line 3: endpoint.stream: must be an engine and an environment',
+    ],
+    [
+      'a URL that is none',
+      { url: 'javascript:alert(1)' },
+      'line 3: endpoint.url: must be an http or https URL',
+    ],
+    [
+      'both on and off',
+      { is_active: true, disabled_reason: 'gone' },
+      'line 3: endpoint.disabled_reason: must only be set if is_active is false',
+    ],
   ]
   test.each(wrong)('are refused with %s', async (_, changes, message) => {
     const next = structuredClone(lines)

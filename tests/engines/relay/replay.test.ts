@@ -435,7 +435,7 @@ describe('refused, naming field and rule', () => {
   afterAll(() => world.end())
 
   test.each([
-    [{}, 'since: required', 'time'],
+    [{}, 'since: is required', 'time'],
     [{ since: null }, 'since', 'time'],
     [{ since: 1772366430000 }, 'since', 'time'],
     [{ since: 'yesterday' }, 'since', 'time'],

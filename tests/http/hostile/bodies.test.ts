@@ -109,6 +109,6 @@ test('in free-form JSON they are data like any other, at any depth', async () =>
   })
   expect([proto.status, proto.body]).toEqual([
     400,
-    { error: 'metadata_public.__proto__: no member may have this name' },
+    { error: 'metadata_public.__proto__: is a reserved member name' },
   ])
 })

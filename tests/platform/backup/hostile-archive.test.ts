@@ -87,7 +87,7 @@ describe('nothing in an archive speaks to a terminal', () => {
     using home = createHome()
 
     expect(await refusalOf(home, await archiveWith(home, change))).toContain(
-      'the archive is no backup of Gatehouse: its manifest cannot be read',
+      'the archive is not a backup of Gatehouse: its manifest cannot be read',
     )
   })
 

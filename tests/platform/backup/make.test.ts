@@ -131,7 +131,7 @@ test('no file is replaced, and no directory made', async () => {
   await home.backUp('a.tar.gz')
   const first = readFileSync(join(home.path, 'a.tar.gz'))
 
-  await expect(home.backUp('a.tar.gz')).rejects.toThrow('is there already')
+  await expect(home.backUp('a.tar.gz')).rejects.toThrow('already exists')
   await expect(home.backUp('none/a.tar.gz')).rejects.toThrow(AppError)
   expect(readFileSync(join(home.path, 'a.tar.gz'))).toEqual(first)
 })

@@ -446,7 +446,7 @@ describe('an archive without a key', () => {
     const elsewhere = join(home.path, 'elsewhere')
 
     await expect(restore(elsewhere, file)).rejects.toThrow(
-      `sealed with ${home.key.id}: put that key into ${elsewhere} as master.key (there is none)`,
+      `sealed with ${home.key.id}. Put that key into ${elsewhere} as master.key (there is none)`,
     )
     replaceKeyFile(home.dataDir, [newMasterKey()])
     await expect(home.restore(file)).rejects.toThrow('the one there is')
@@ -565,16 +565,20 @@ describe('an archive that is not sound is refused, and nothing is touched', () =
     [
       'a path that leads out',
       (all) => [...all, as('../escaped', 'x')],
-      'it holds "../escaped" besides',
+      'it has "../escaped", which does not belong in it',
     ],
     [
       'a path that leads out, in place of the database',
       ([a, , c]) => [a as Piece, as('../gatehouse.db', 'x'), c as Piece],
-      'it holds "../gatehouse.db"',
+      'it has "../gatehouse.db"',
     ],
-    ['an absolute path', (all) => [as('/etc/passwd', 'x'), ...all], 'it holds "/etc/passwd"'],
-    ['something else besides', (all) => [...all, as('readme', 'x')], 'it holds "readme" besides'],
-    ['a second database', (all) => [...all, as('gatehouse.db', 'x')], 'besides'],
+    ['an absolute path', (all) => [as('/etc/passwd', 'x'), ...all], 'it has "/etc/passwd"'],
+    [
+      'something else besides',
+      (all) => [...all, as('readme', 'x')],
+      'it has "readme", which does not belong in it',
+    ],
+    ['a second database', (all) => [...all, as('gatehouse.db', 'x')], 'does not belong in it'],
     [
       'a link in place of the key',
       ([a, b]) => [

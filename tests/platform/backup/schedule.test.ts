@@ -427,7 +427,7 @@ test('a process of its own makes the archive, or says why it cannot', async () =
 
   expect(bytes).toBe(Bun.file(file).size)
   expect((await piecesOf(file)).map(({ header }) => header.name)).toContain('master.key')
-  await expect(archiveInChild(home.dataDir, file, signal)).rejects.toThrow('is there already')
+  await expect(archiveInChild(home.dataDir, file, signal)).rejects.toThrow('already exists')
 }, 30_000)
 
 test('that process makes the directory among the data, and no other', async () => {
@@ -437,7 +437,7 @@ test('that process makes the directory among the data, and no other', async () =
 
   await archiveInChild(home.dataDir, join(home.dataDir, 'backups', 'a.tar.gz'), signal)
   await expect(archiveInChild(home.dataDir, join(missing, 'a.tar.gz'), signal)).rejects.toThrow(
-    `there is no directory ${missing}; mount it, or make it first`,
+    `there is no directory ${missing}. Mount or create it first`,
   )
 
   expect(existsSync(join(home.path, 'mnt'))).toBe(false)

@@ -130,7 +130,7 @@ describe('past the allowance of a free plan', () => {
 
       expect(refused.status).toBe(429)
       expect(refused.headers.get('retry-after')).toBe(secondsLeft(world.clock.now()))
-      expectRefusal(refused, shape, 'allowance_exhausted', /allowance of this month is spent/)
+      expectRefusal(refused, shape, 'allowance_exhausted', /monthly allowance is used up/)
       await world.clock.advanceTo(NEXT_MONTH)
       expect((await send(world.clients, 3)).status).toBe(status)
     })
@@ -256,13 +256,13 @@ describe('to call out once more', () => {
     'past the allowance': [
       429,
       'allowance_exhausted',
-      /allowance of this month is spent/,
+      /monthly allowance is used up/,
       ({ platform, acme }) => platform.tenants.change(ACTOR, acme.id, { plan: 'free' }),
     ],
     'past the spend cap': [
       429,
       'spend_cap_reached',
-      /spend cap of this month is reached/,
+      /monthly spend cap is reached/,
       ({ platform, acme }) => platform.tenants.change(ACTOR, acme.id, { plan: 'metered' }),
     ],
     'in arrears': [
@@ -365,7 +365,7 @@ describe('on a metered plan', () => {
 
       expect(refused.status).toBe(429)
       expect(refused.headers.get('retry-after')).toBe(secondsLeft(world.clock.now()))
-      expectRefusal(refused, shape, 'spend_cap_reached', /spend cap of this month is reached/)
+      expectRefusal(refused, shape, 'spend_cap_reached', /monthly spend cap is reached/)
       expect(await world.usage()).toMatchObject({
         requests: 3,
         billed_requests: 2,

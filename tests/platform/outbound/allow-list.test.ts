@@ -82,7 +82,9 @@ describe('a name on the list', () => {
     const { reason, message } = failure(await outbound.send(get('http://nas.lan:8124/')))
 
     expect(reason).toBe('refused')
-    expect(message).toBe('URL refused: nas.lan resolves to 127.0.0.1, a loopback address')
+    expect(message).toBe(
+      'URL must be publicly reachable, but nas.lan resolves to 127.0.0.1, a loopback address. To allow it, start Gatehouse with --outbound-allow nas.lan:8124',
+    )
   })
 
   test('never leads to cloud metadata or a wrapped address', async () => {

@@ -41,7 +41,9 @@ describe('the address that is dialled is the address that was checked', () => {
     const result = failure(await outbound.send(get(`http://mixed.example:${target.port}/`)))
 
     expect(result.reason).toBe('refused')
-    expect(result.message).toBe(`URL refused: mixed.example resolves to ${what}`)
+    expect(result.message).toStartWith(
+      `URL must be publicly reachable, but mixed.example resolves to ${what}`,
+    )
     expect(target.requests).toEqual([])
   })
 
@@ -70,9 +72,15 @@ describe('the address that is dialled is the address that was checked', () => {
 
 describe('the rules for URLs hold at run time too', () => {
   test.each([
-    ['http://10.0.0.5/', 'URL refused: 10.0.0.5 is a private address'],
-    ['http://localhost/', 'URL refused: localhost is a loopback hostname'],
-    ['ftp://example.com/', 'URL refused: the scheme ftp is not http or https'],
+    [
+      'http://10.0.0.5/',
+      'URL must be publicly reachable, but 10.0.0.5 is a private address. To allow it, start Gatehouse with --outbound-allow 10.0.0.5:80',
+    ],
+    [
+      'http://localhost/',
+      'URL must be publicly reachable, but localhost is a loopback hostname. To allow it, start Gatehouse with --outbound-allow localhost:80',
+    ],
+    ['ftp://example.com/', 'URL must begin with http or https, not ftp'],
   ])('%s', async (url, message) => {
     expect(await loopback().send(get(url))).toEqual({
       replied: false,

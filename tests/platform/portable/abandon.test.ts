@@ -161,14 +161,14 @@ describe('nothing is taken away', () => {
   test('of a tenant whose import is complete', async () => {
     await importInto(home, fileOf(lines))
     const before = contentOf(exportOf(home, acme.id))
-    await expect(abandon()).rejects.toThrow('the import of this tenant is complete')
+    await expect(abandon()).rejects.toThrow('the import of this tenant is already complete')
     expect(contentOf(exportOf(home, acme.id))).toEqual(before)
   })
 
   test('of a tenant that was made here, or of none', async () => {
     const own = await home.tenant('Own')
-    await expect(abandon(own.id)).rejects.toThrow('there is no import of this tenant')
-    await expect(abandon(acme.id)).rejects.toThrow('there is no import of this tenant')
+    await expect(abandon(own.id)).rejects.toThrow('this tenant has no import')
+    await expect(abandon(acme.id)).rejects.toThrow('this tenant has no import')
     expect(home.platform.tenants.exists(own.id)).toBe(true)
   })
 })
@@ -187,7 +187,7 @@ describe('taking back that was itself cut short', () => {
     await cutShort(2)
     await expect(abandon(acme.id, dying(4))).rejects.toThrow('killed')
     await expect(importInto(home, fileOf(lines))).rejects.toThrow(
-      `tenant ${acme.id} is being taken away: run \`import --abandon\` to its end`,
+      `tenant ${acme.id} is being removed. Let \`import --abandon\` finish first`,
     )
   })
 })
@@ -201,7 +201,7 @@ describe('an import that goes on while it is taken back', () => {
       return home.db.commit(work)
     }
     await expect(importInto(home, fileOf(lines), { db: { ...home.db, commit } })).rejects.toThrow(
-      `tenant ${acme.id} was taken back meanwhile`,
+      `the import of tenant ${acme.id} was abandoned`,
     )
     expect(rowsByTable()).toEqual(before)
   })

@@ -67,9 +67,9 @@ describe('of a file that changes after its check, nothing is stored that was not
     const evil = lines.toSpliced(lines.indexOf(before), 0, foreign)
 
     await expect(importInto(home, fileOf(evil))).rejects.toThrow(
-      'belongs to something that is not there',
+      'line 5: credential: belongs to a row that does not exist',
     )
-    await expect(importSwapped(lines, evil)).rejects.toThrow('was changed while it was read')
+    await expect(importSwapped(lines, evil)).rejects.toThrow('the file changed during the import')
     expect(stored('gate_credentials')).toEqual([])
     expect(home.platform.tenants.exists(lines[0].tenant)).toBe(false)
   })
@@ -82,7 +82,7 @@ describe('of a file that changes after its check, nothing is stored that was not
         : line,
     )
 
-    await expect(importSwapped(before, after)).rejects.toThrow('was changed while it was read')
+    await expect(importSwapped(before, after)).rejects.toThrow('the file changed during the import')
     expect(stored('gate_identities')).toHaveLength(499)
     await expect(importInto(home, fileOf(after))).rejects.toThrow('was cut short')
     await importInto(home, fileOf(before))
@@ -92,7 +92,7 @@ describe('of a file that changes after its check, nothing is stored that was not
   test('not even where the change is in the last lines', async () => {
     const end = lines.length - 2
     const after = lines.with(end, { ...lines[end], scopes: ['relay:anything'] })
-    await expect(importSwapped(lines, after)).rejects.toThrow('was changed while it was read')
+    await expect(importSwapped(lines, after)).rejects.toThrow('the file changed during the import')
     expect(stored('api_keys')).toEqual([])
   })
 })

@@ -75,15 +75,23 @@ describe('a file that is not a whole export is refused, and nothing is written',
 
   const cases: [string, () => string | Uint8Array, string][] = [
     ['nothing', () => '', 'the file is empty'],
-    ['no JSON', () => 'hello\n', 'line 1: is not JSON'],
-    ['another format', () => '{"a":1}\n', 'this is not an export'],
+    ['no JSON', () => 'hello\n', 'line 1: must be JSON in UTF-8'],
+    ['another format', () => '{"a":1}\n', 'line 1: the file is not an export of a tenant'],
     [
       'JSON that is no object',
       () => `${fileOf(lines).split('\n')[0]}\n[1]\n`,
-      'line 2: expected a JSON object',
+      'line 2: must be a JSON object',
     ],
-    ['bytes that are not UTF-8', () => Uint8Array.of(0x7b, 0xff, 0x7d, 10), 'line 1: is not JSON'],
-    ['what is nested without end', () => `${'['.repeat(1_000_000)}\n`, 'line 1: is not JSON'],
+    [
+      'bytes that are not UTF-8',
+      () => Uint8Array.of(0x7b, 0xff, 0x7d, 10),
+      'line 1: must be JSON in UTF-8',
+    ],
+    [
+      'what is nested without end',
+      () => `${'['.repeat(1_000_000)}\n`,
+      'line 1: must be JSON in UTF-8',
+    ],
     ['a line that was cut', () => fileOf(lines).slice(0, -40), 'line 15: the file is cut off here'],
     [
       'lines that are gone from the end',
@@ -93,18 +101,22 @@ describe('a file that is not a whole export is refused, and nothing is written',
     [
       'a line that is gone from the middle',
       () => fileOf(lines).split('\n').toSpliced(9, 1).join('\n'),
-      'not what was exported',
+      'the file has changed since the export: lines were lost or edited',
     ],
     [
       'a changed line',
       () => fileOf(lines).replaceAll('ada@example.com', 'adb@example.com'),
-      'not what was exported',
+      'the file has changed since the export: lines were lost or edited',
     ],
-    ['something behind the end', () => `${fileOf(lines)}{}\n`, 'something stands behind the end'],
+    [
+      'something behind the end',
+      () => `${fileOf(lines)}{}\n`,
+      'line 15: the file goes on after its last line',
+    ],
     [
       'a line of more than 4 MB',
       () => `${fileOf(lines).split('\n')[0]}\n{"kind":"${'x'.repeat(5_000_000)}"}\n`,
-      'line 2: is longer than 4194304 bytes',
+      'line 2: must have at most 4194304 bytes',
     ],
     ['a later format', changed('gatehouse.export', { format: 2 }), 'line 1: the file has format 2'],
     [
@@ -112,83 +124,91 @@ describe('a file that is not a whole export is refused, and nothing is written',
       changed('gatehouse.export', { schema: '9999_future' }),
       'which is newer than this one',
     ],
-    ['an unknown member of the header', changed('gatehouse.export', { evil: 1 }), 'line 1: evil: '],
-    ['an unknown kind', changed('cron_job', { kind: 'session' }), 'session: no such kind of line'],
+    [
+      'an unknown member of the header',
+      changed('gatehouse.export', { evil: 1 }),
+      'line 1: header.evil: is not valid: unexpected property',
+    ],
+    [
+      'an unknown kind',
+      changed('cron_job', { kind: 'session' }),
+      'line 10: session: is not a known kind of line',
+    ],
     [
       'an unknown field',
       changed('identity', { is_admin: true }),
-      'identity: is_admin: no such field',
+      'line 3: identity.is_admin: is not a known field',
     ],
     [
       'a field of the prototype',
       () => fileOf(lines).replace('"kind":"identity"', '"kind":"identity","__proto__":{}'),
-      'identity: __proto__: no such field',
+      'line 3: identity.__proto__: is not a known field',
     ],
     [
       'a kind that is no text',
       changed('cron_job', { kind: { toString: 1, valueOf: 1 } }),
-      'kind: expected a string',
+      'kind: must be a string',
     ],
-    ['a wrong type', changed('identity', { id: 5 }), 'line 3: identity: id: expected a string'],
+    ['a wrong type', changed('identity', { id: 5 }), 'line 3: identity.id: must be a string'],
     [
       'null where there has to be something',
       changed('cron_job', { url: null }),
-      'cron_job: url: expected a string',
+      'cron_job.url: must be a string',
     ],
     [
       'another word than those there are',
       changed('identity', { state: 'gone' }),
-      'identity: state: expected one of active, inactive',
+      'identity.state: must be one of active, inactive',
     ],
     [
       'a time that is none',
       changed('identity', { created_at: '2026-02-30T00:00:00.000Z' }),
-      'identity: created_at: expected a time',
+      'identity.created_at: must be a time',
     ],
     [
       'a time before 1970',
       changed('identity', { created_at: '1969-12-31T23:59:59.999Z' }),
-      'identity: created_at: expected a time',
+      'identity.created_at: must be a time',
     ],
     [
       'a time after the year 9999',
       changed('identity', { updated_at: '+010000-01-01T00:00:00.000Z' }),
-      'identity: updated_at: expected a time',
+      'identity.updated_at: must be a time',
     ],
     [
       'a time that far within a secret',
       changed('endpoint', { secrets: [{ secret: SECRET, expiresAt: 1e15 }] }),
-      'endpoint: secrets: 0.expiresAt: ',
+      'line 9: endpoint.secrets.0.expiresAt: is not valid: expected union value',
     ],
     [
       'a tenant without a name',
       changed('tenant', { name: ' ' }),
-      'tenant: name: expected at least',
+      'line 2: tenant.name: must have at least one visible character',
     ],
     [
       'a name of a tenant that is too long',
       changed('tenant', { name: 'x'.repeat(201) }),
-      'tenant: name: at most 200 characters',
+      'line 2: tenant.name: must have at most 200 characters',
     ],
     [
       'a name of a tenant that moves a cursor',
       changed('tenant', { name: 'Acme\u001b[2K' }),
-      'tenant: name: expected one line, without control characters',
+      'line 2: tenant.name: must be one line without control characters',
     ],
     [
       'a name of a tenant with space about it',
       changed('tenant', { name: ' Acme' }),
-      'tenant: name: begins or ends with a space',
+      'line 2: tenant.name: must not begin or end with a space',
     ],
     [
       'keys that no installation has',
       changed('gatehouse.export', { key_prefix: '\u001b[2Ksvc' }),
-      'line 1: key_prefix: ',
+      "line 1: header.key_prefix: is not valid: expected string to match '^[a-z][a-z0-9]{0,15}$'",
     ],
     [
       'more endpoints of one stream than there ever are',
       () => fileOf(withEndpoints(1001)),
-      'endpoint: there are never more than 1000 of a stream',
+      'line 1009: endpoint: must have at most 1000 rows for each stream',
     ],
     [
       'what is nested deeper than can be walked through',
@@ -200,68 +220,72 @@ describe('a file that is not a whole export is refused, and nothing is written',
         const next = lines.toSpliced(indexOf('endpoint'), 0, { ...link, identity_id: id, ...times })
         return fileOf(next).replace('"here"', DEEP)
       },
-      'social_link: tokens: is nested too deeply',
+      'social_link.tokens: is nested too deeply',
     ],
     [
       'half a character',
       changed('identity', { schema_id: '\ud800' }),
-      'identity: schema_id: is not Unicode',
+      'line 3: identity.schema_id: must be Unicode text',
     ],
     [
       'traits without an address',
       changed('identity', { traits: {} }),
-      'identity: traits.email: required',
+      'identity.traits.email: is required',
     ],
     [
-      'an address in another spelling',
+      'an address in another line 3: identity.traits.email: must be spelled as addresses are stored',
       changed('identity', { traits: { email: 'ADA@example.com' } }),
-      'spelling',
+      'line 3: identity.traits.email: must be spelled as addresses are stored',
     ],
-    ['a schedule that is none', changed('cron_job', { schedule: 'daily' }), 'cron_job: schedule'],
+    [
+      'a schedule that is none',
+      changed('cron_job', { schedule: 'daily' }),
+      'line 10: cron_job.schedule: must have 5 fields, not 1',
+    ],
     [
       'a URL that cannot be called',
       changed('cron_job', { url: 'file:///etc/passwd' }),
-      'cron_job: url: expected an http or https URL',
+      'cron_job.url: must be an http or https URL',
     ],
     [
       'headers that cannot be sent',
       changed('cron_job', { headers: { 'a b': 'c' } }),
-      'cron_job: headers',
+      'line 10: cron_job.headers: must have names of letters, digits and hyphens, unlike "a b"',
     ],
     [
       'headers that are no text',
       changed('cron_job', { headers: { a: 1 } }),
-      'cron_job: headers: a: expected string',
+      'line 10: cron_job.headers.a: is not valid: expected string',
     ],
     [
       'a delayed job that has ended',
       changed('delayed_job', { status: 'success' }),
-      'delayed_job: status: expected pending',
+      'delayed_job.status: must be pending',
     ],
     [
       'a key without its environment',
       changed('api_key', { engine: 'gate', environment: null }),
-      'api_key: environment',
+      'line 12: api_key.environment: must be set for gate keys',
     ],
     [
       'another tenant’s row',
       changed('identity', { tenant_id: OTHER }),
-      'identity: belongs to another tenant than the file',
+      'line 3: identity: belongs to a different tenant than the file',
     ],
     [
       'another tenant than the header names',
       changed('tenant', { id: OTHER }),
-      'tenant: belongs to another tenant',
+      'line 2: tenant: belongs to a different tenant than the file',
     ],
     [
       'an address that two people have',
       changed('identity', { traits: { email: 'bob@example.com' } }),
-      'line 4: identity: email: is taken by another identity',
+      'line 4: identity.email: is taken by another identity',
     ],
     [
       'what belongs to nobody',
       changed('address', { identity_id: idNumber(1) }),
-      'address: belongs to something that is not there',
+      'line 6: address: belongs to a row that does not exist',
     ],
     [
       'a line twice',
@@ -271,22 +295,22 @@ describe('a file that is not a whole export is refused, and nothing is written',
     [
       'keys before what they open',
       () => fileOf(copy().toSpliced(2, 0, ofKind(lines, 'api_key')[0])),
-      'identity: has to stand before api_key',
+      'line 4: identity: must come before api_key',
     ],
     [
       'no tenant',
       () => fileOf(copy().toSpliced(1, 1)),
-      'line 2: identity: expected the tenant first',
+      'line 2: identity: must come after the tenant',
     ],
     [
       'two tenants',
       () => fileOf(copy().toSpliced(1, 0, lines[1])),
-      'tenant: there are never more than 1',
+      'line 3: tenant: must have at most 1 row',
     ],
     [
       'a tenant alone in the header',
       () => fileOf([lines[0], lines.at(-1)]),
-      'there is no tenant in the file',
+      'line 2: the file has no tenant',
     ],
   ]
 
@@ -305,10 +329,10 @@ describe('what belongs to others is not touched', () => {
 
   test('a tenant that is here already is refused', async () => {
     await importInto(home, fileOf(lines))
-    await expect(importInto(home, fileOf(lines))).rejects.toThrow('is here already')
+    await expect(importInto(home, fileOf(lines))).rejects.toThrow('already exists')
     const own = await home.tenant('Own')
     const mine = exportOf(home, own.id)
-    await expect(importInto(home, fileOf(mine))).rejects.toThrow('is here already')
+    await expect(importInto(home, fileOf(mine))).rejects.toThrow('already exists')
   })
 
   test.each(['api_key', 'identity', 'cron_job'])(
@@ -323,7 +347,7 @@ describe('what belongs to others is not touched', () => {
         (line) => ['gatehouse.export', 'tenant', 'end'].includes(line.kind) || line.id === taken.id,
       )
       await expect(importInto(home, fileOf(only))).rejects.toThrow(
-        `line 3: ${kind}: id: is taken by another ${kind}`,
+        `line 3: ${kind}.id: is taken by another ${kind}`,
       )
       expect(tenantsThere()).toEqual([acme.id])
       expect(exportOf(home, acme.id).slice(1, -1)).toEqual(before.slice(1, -1))

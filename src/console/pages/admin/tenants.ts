@@ -134,7 +134,12 @@ export function tenantPages(parts: {
   async function suspend({ actor }: Visit, id: string, body: Fields): Promise<Response> {
     const reason =
       SUSPEND_REASONS.find((one) => one === typed(body, 'reason')) ??
-      fail(invalid(`reason: choose one of ${SUSPEND_REASONS.join(', ')}`))
+      fail(
+        invalid(`must be one of ${SUSPEND_REASONS.join(', ')}`, {
+          field: 'reason',
+          rule: 'choice',
+        }),
+      )
     await tenants.suspend(actor, tenants.find(id).id, reason)
     return frames.go(`${PATH}/${id}?done=suspended`)
   }
@@ -171,11 +176,11 @@ interface Returned {
 const fieldsIn = (body: unknown): Fields => (body ?? {}) as Fields
 
 /** Names of fields in the service, and in the form. */
-const FIELDS = { name: 'name', plan: 'plan', 'spend cap': 'spend_cap' }
+const FIELDS = { name: 'name', plan: 'plan', spend_cap_cents: 'spend_cap' }
 
 const planIn = (body: Fields, name: string): Plan =>
   PLANS.find((plan) => plan === typed(body, name)) ??
-  fail(invalid(`plan: choose one of ${PLANS.join(', ')}`))
+  fail(invalid(`must be one of ${PLANS.join(', ')}`, { field: 'plan', rule: 'choice' }))
 
 /** Changed fields only, which is what the audit log records. */
 function changeIn(body: Fields, before: Tenant): TenantChange {

@@ -2,7 +2,7 @@ import type { FormError } from '../../../../views/console/form/error-summary.tsx
 import { METHODS, type Method } from '../../../engines/clockwork/request.ts'
 import type { Fields } from '../../../http/body.ts'
 import { fail, invalid } from '../../../platform/errors.ts'
-import { asTyped, submitted, typed } from '../../form.ts'
+import { asTyped, type FormFields, submitted, typed } from '../../form.ts'
 
 /** Request of a job, from a form. */
 export interface CallInForm {
@@ -13,18 +13,16 @@ export interface CallInForm {
   body: string | null
 }
 
-/** Labels of the fields, by API name. */
-const LABELS: Readonly<Record<string, string>> = {
-  name: 'Name',
-  schedule: 'Schedule',
-  run_at: 'Time',
-  url: 'URL',
-  method: 'Method',
-  headers: 'Headers',
-  body: 'Body',
+/** The form names its fields as the API does, and labels them for people. */
+const FIELDS: FormFields = {
+  name: { name: 'name', label: 'Name' },
+  schedule: { name: 'schedule', label: 'Schedule' },
+  run_at: { name: 'run_at', label: 'Time' },
+  url: { name: 'url', label: 'URL' },
+  method: { name: 'method', label: 'Method' },
+  headers: { name: 'headers', label: 'Headers' },
+  body: { name: 'body', label: 'Body' },
 }
-
-const FIELDS = Object.fromEntries(Object.keys(LABELS).map((name) => [name, name]))
 
 /** Checks whether a URL is allowed; throws if not. */
 export type CheckCall = (call: { url?: string; headers?: Record<string, string> }) => void
@@ -59,31 +57,13 @@ export async function sent<T>(
     () => checkCall({ url: typed(fields, 'url') }),
     () => checkCall({ headers: headersIn(fields) }),
   ])
-  return errors.length > 0 ? { errors } : inSentences(await submitted(work, FIELDS))
+  return errors.length > 0 ? { errors } : await submitted(work, FIELDS)
 }
 
 /** Errors of several checks. */
 export async function problems(checks: readonly (() => unknown)[]): Promise<FormError[]> {
   const found = await Promise.all(checks.map((check) => submitted(async () => check(), FIELDS)))
-  return found.flatMap((one) => inSentences(one).errors ?? [])
-}
-
-/** Turns API messages such as `a; b` into two sentences. */
-function inSentences<T extends { errors?: FormError[] | undefined }>(outcome: T): T {
-  const errors = outcome.errors?.map((error) => ({
-    ...error,
-    message: withLabel(
-      LABELS[error.name ?? ''],
-      error.message.replaceAll(/; (\w)/g, (_, first: string) => `. ${first.toUpperCase()}`),
-    ),
-  }))
-  return errors ? { ...outcome, errors } : outcome
-}
-
-/** Adds the label of the field, for the list above the form. */
-function withLabel(label: string | undefined, message: string): string {
-  if (label === undefined || message.startsWith(label)) return message
-  return `${label}: ${message.charAt(0).toLowerCase()}${message.slice(1)}`
+  return found.flatMap(({ errors }) => errors ?? [])
 }
 
 const LONGEST_NAME = 255
@@ -91,12 +71,15 @@ const LONGEST_NAME = 255
 function nameIn(fields: Fields): string {
   const name = typed(fields, 'name')
   if (name !== '' && name.length <= LONGEST_NAME) return name
-  throw invalid(`name: expected 1 to ${LONGEST_NAME} characters`)
+  throw invalid(`must have 1 to ${LONGEST_NAME} characters`, {
+    field: 'name',
+    rule: name === '' ? 'required' : 'too_long',
+  })
 }
 
 const methodIn = (fields: Fields): Method =>
   METHODS.find((one) => one === typed(fields, 'method')) ??
-  fail(invalid(`method: choose one of ${METHODS.join(', ')}`))
+  fail(invalid(`must be one of ${METHODS.join(', ')}`, { field: 'method', rule: 'choice' }))
 
 /** Body from a form, with Unix line ends. */
 export const bodyTextIn = (fields: Fields): string => asUnix(asTyped(fields, 'body'))
@@ -114,9 +97,17 @@ function headersIn(fields: Fields): Record<string, string> {
   for (const line of asUnix(asTyped(fields, 'headers')).split('\n')) {
     if (line.trim() === '') continue
     const colon = line.indexOf(':')
-    if (colon < 1) throw invalid('headers: expected a line for each, such as "X-Token: abc"')
+    if (colon < 1)
+      throw invalid('must have one header per line, such as "X-Token: abc"', {
+        field: 'headers',
+        rule: 'format',
+      })
     const name = line.slice(0, colon).trim()
-    if (entries.has(name)) throw invalid(`headers: ${name.slice(0, 40)} is there twice`)
+    if (entries.has(name))
+      throw invalid('must not be set twice', {
+        field: `headers.${name.slice(0, 40)}`,
+        rule: 'duplicate',
+      })
     entries.set(name, line.slice(colon + 1).trim())
   }
   return Object.fromEntries(entries)

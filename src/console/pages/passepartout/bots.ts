@@ -174,7 +174,7 @@ const asked = (
 })
 
 const environmentIn = ({ params }: Pick<Asked, 'params'>): Environment =>
-  ENVIRONMENTS.find((one) => one === params.environment) ?? fail(notFound('no such bot'))
+  ENVIRONMENTS.find((one) => one === params.environment) ?? fail(notFound('bot not found'))
 
 function oneOf<const Value extends string>(
   fields: Fields,
@@ -182,7 +182,7 @@ function oneOf<const Value extends string>(
   values: readonly Value[],
 ): Value {
   const value = values.find((one) => one === typed(fields, name))
-  return value ?? fail(invalid(`${name}: expected ${values.join(' or ')}`))
+  return value ?? fail(invalid(`must be ${values.join(' or ')}`, { field: name, rule: 'choice' }))
 }
 
 const done = (environment: Environment, what: keyof typeof FLASHES): string =>

@@ -103,7 +103,8 @@ export function endpointPage(parts: RelayParts) {
   async function rotate({ request, visitor, caller, id, body }: RelayVisit): Promise<Response> {
     const endpoint = endpoints.get(caller, id)
     const grace = GRACES.get(typed(body, 'grace'))
-    if (grace === undefined) throw invalid('grace: expected none, hour, day or week')
+    if (grace === undefined)
+      throw invalid('must be none, hour, day or week', { field: 'grace', rule: 'choice' })
     const { secret, previous_expires_at: until } = await endpoints.rotate(caller, id, {
       grace_seconds: grace,
     })
@@ -126,7 +127,8 @@ export function endpointPage(parts: RelayParts) {
 
   async function resume({ caller, id, body }: RelayVisit): Promise<Response> {
     const held = typed(body, 'held')
-    if (held !== 'drain' && held !== 'discard') throw invalid('held: expected drain or discard')
+    if (held !== 'drain' && held !== 'discard')
+      throw invalid('must be drain or discard', { field: 'held', rule: 'choice' })
     await endpoints.update(caller, id, { active: true, held })
     return gone(id, held === 'drain' ? 'resumed' : 'discarded')
   }

@@ -22,7 +22,10 @@ export const namesIn = (body: Fields, field: string): string[] =>
 export function channelsIn(body: Fields): string[] {
   const channels = namesIn(body, 'channels')
   if (channels.length > MOST_CHANNELS)
-    throw invalid(`channels: ${channels.length} of them, the most is ${MOST_CHANNELS}`)
+    throw invalid(`must be at most ${MOST_CHANNELS} channels`, {
+      field: 'channels',
+      rule: 'too_many',
+    })
   return channels
 }
 
@@ -37,15 +40,26 @@ export const changeIn = (body: Fields): EndpointChange => endpointIn(body)
 
 function endpointIn(body: Fields): Omit<NewEndpoint, 'secret'> {
   const url = typed(body, 'url')
-  if (url === '') throw invalid('url: required, such as https://example.com/hook')
+  if (url === '')
+    throw invalid('is required, such as https://example.com/hook', {
+      field: 'url',
+      rule: 'required',
+    })
   const description = typed(body, 'description')
   if ([...description].length > LONGEST_DESCRIPTION)
-    throw invalid(`description: longer than ${LONGEST_DESCRIPTION} characters`)
+    throw invalid(`must have at most ${LONGEST_DESCRIPTION} characters`, {
+      field: 'description',
+      rule: 'too_long',
+    })
   const eventTypes = namesIn(body, 'event_types')
   if (eventTypes.length > MOST_EVENT_TYPES)
-    throw invalid(`event_types: ${eventTypes.length} of them, the most is ${MOST_EVENT_TYPES}`)
+    throw invalid(`must be at most ${MOST_EVENT_TYPES} event types`, {
+      field: 'event_types',
+      rule: 'too_many',
+    })
   const format = FORMATS.find((one) => one === typed(body, 'format'))
-  if (!format) throw invalid(`format: choose one of ${FORMATS.join(', ')}`)
+  if (!format)
+    throw invalid(`must be one of ${FORMATS.join(', ')}`, { field: 'format', rule: 'choice' })
   return {
     url,
     description,
@@ -64,11 +78,15 @@ function headersIn(body: Fields): Record<string, string> {
     .filter(Boolean)
   const headers = lines.map((line) => {
     const colon = line.indexOf(':')
-    if (colon < 1) throw invalid('headers: each line is a name, a colon and a value')
+    if (colon < 1)
+      throw invalid('must have one header per line, such as "X-Token: abc"', {
+        field: 'headers',
+        rule: 'format',
+      })
     return [line.slice(0, colon).trim(), line.slice(colon + 1).trim()] as const
   })
   if (new Set(headers.map(([name]) => name.toLowerCase())).size < headers.length)
-    throw invalid('headers: one of them is there twice')
+    throw invalid('must not name a header twice', { field: 'headers', rule: 'duplicate' })
   return Object.fromEntries(headers)
 }
 
@@ -89,7 +107,7 @@ export function replayIn(fields: Fields): ReplayRequest {
   const until = typed(fields, 'until')
   const which = typed(fields, 'which') || 'undelivered'
   if (which !== 'undelivered' && which !== 'all')
-    throw invalid('which: expected undelivered or all')
+    throw invalid('must be undelivered or all', { field: 'which', rule: 'choice' })
   return {
     since: typed(fields, 'since'),
     ...(until !== '' && { until }),
@@ -101,7 +119,10 @@ export function replayIn(fields: Fields): ReplayRequest {
 function rateIn(text: string): number {
   const rate = /^\d{1,4}$/.test(text) ? Number(text) : 0
   if (rate < 1 || rate > FASTEST)
-    throw invalid(`per_second: expected a whole number of 1 to ${FASTEST}`)
+    throw invalid(`must be a whole number of 1 to ${FASTEST}`, {
+      field: 'per_second',
+      rule: 'range',
+    })
   return rate
 }
 

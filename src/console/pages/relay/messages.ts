@@ -127,7 +127,10 @@ function messageIn(body: Fields): { input: NewMessage; payloadText: string } {
   const payloadText = typed(body, 'payload')
   const payload = parseJson(payloadText)
   if (typeof payload !== 'object' || payload === null || Array.isArray(payload))
-    throw invalid('payload: expected a JSON object, such as {"order": 42}')
+    throw invalid('must be a JSON object, such as {"order": 42}', {
+      field: 'payload',
+      rule: 'type',
+    })
   const input = { event_type: typed(body, 'event_type'), payload, channels: channelsIn(body) }
   return { input, payloadText }
 }

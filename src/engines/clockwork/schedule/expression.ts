@@ -35,14 +35,23 @@ export function parseRule(expression: string): Rule {
  */
 export function columnsOf(expression: string): Columns {
   if (expression.length > LONGEST_EXPRESSION) {
-    throw invalid(`schedule: longer than ${LONGEST_EXPRESSION} characters`)
+    throw invalid(`must have at most ${LONGEST_EXPRESSION} characters`, {
+      field: 'schedule',
+      rule: 'too_long',
+    })
   }
   const columns = expression.split(/[ \t]/).filter((column) => column !== '')
   if (columns[0]?.startsWith('@')) {
-    throw invalid('schedule: macros such as @daily are not supported, write the 5 fields')
+    throw invalid('must be 5 fields; macros such as @daily are not supported', {
+      field: 'schedule',
+      rule: 'format',
+    })
   }
   if (columns.length !== FIELDS.length) {
-    throw invalid(`schedule: expected ${FIELDS.length} fields, found ${columns.length}`)
+    throw invalid(`must have ${FIELDS.length} fields, not ${columns.length}`, {
+      field: 'schedule',
+      rule: 'format',
+    })
   }
   return columns as Columns
 }
@@ -50,7 +59,10 @@ export function columnsOf(expression: string): Columns {
 /** Cron dialects disagree whether two day fields mean "and" or "or", so neither is guessed. */
 function refuseTwoDayFields(day: string, weekday: string) {
   if (day === '*' || weekday === '*') return
-  throw invalid('schedule: day of month and day of week are both set; put * in one of them')
+  throw invalid('must not restrict both day of month and day of week; put * in one of them', {
+    field: 'schedule',
+    rule: 'not_allowed',
+  })
 }
 
 /** The earliest chosen day decides: when no chosen month has it, none has a later one. */
@@ -63,5 +75,8 @@ function refuseMissingDates({ days, months }: Rule) {
     'or',
   )
   const monthWords = joinWords(chosen.map(monthName), 'or')
-  throw invalid(`schedule: ${dayWords} ${monthWords} never comes`)
+  throw invalid(`never runs: ${dayWords} ${monthWords} does not exist`, {
+    field: 'schedule',
+    rule: 'never',
+  })
 }

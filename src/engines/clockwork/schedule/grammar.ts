@@ -69,4 +69,5 @@ function foreignWords(character: string): string {
 
 const hex = (code: number) => code.toString(16).toUpperCase().padStart(4, '0')
 
-const refusal = (field: Field, rule: string) => invalid(`schedule: ${field.name} ${rule}`)
+const refusal = (field: Field, rule: string) =>
+  invalid(`${field.name} ${rule}`, { field: 'schedule', rule: 'format' })

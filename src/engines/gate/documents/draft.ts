@@ -32,7 +32,7 @@ export function createDraft(original: JsonObject, { mostBytes, mostLevels }: Roo
   function grow(by: number) {
     bytes += by
     if (by > 0 && bytes > mostBytes) {
-      throw invalid(`would make the document larger than ${mostBytes} bytes`)
+      throw invalid(`would make the document larger than ${mostBytes} bytes`, { rule: 'too_large' })
     }
   }
 
@@ -43,14 +43,16 @@ export function createDraft(original: JsonObject, { mostBytes, mostLevels }: Roo
   function carry(value: Json): Json {
     bytesCarried += jsonBytes(value)
     if (bytesCarried > mostBytes) {
-      throw invalid(`copies, or moves further down, more than ${mostBytes} bytes in all`)
+      throw invalid(`copies and moves down more than ${mostBytes} bytes in total`, {
+        rule: 'too_large',
+      })
     }
     return value
   }
 
   function requireLevels(path: Pointer, value: Json) {
     if (path.length + levelsOf(value) > mostLevels) {
-      throw invalid(`would nest deeper than ${mostLevels} levels`)
+      throw invalid(`would nest deeper than ${mostLevels} levels`, { rule: 'too_deep' })
     }
   }
 
@@ -99,7 +101,8 @@ export function createDraft(original: JsonObject, { mostBytes, mostLevels }: Roo
 
   /** Resolves the target after the removal, because array items behind the source have shifted. */
   function move(from: Pointer, path: Pointer) {
-    if (isInside(path, from)) throw invalid('a value cannot be moved into itself')
+    if (isInside(path, from))
+      throw invalid('a value cannot be moved into itself', { rule: 'not_allowed' })
     const value = take(from)
     if (path.length > from.length) requireLevels(path, carry(value))
     insert(path, value, 0)
@@ -108,7 +111,8 @@ export function createDraft(original: JsonObject, { mostBytes, mostLevels }: Roo
   const copy = (from: Pointer, path: Pointer) => add(path, carry(valueAt(document, from)))
 
   function test(path: Pointer, value: Json) {
-    if (!saysTheSame(value, valueAt(document, path))) throw invalid('another value is there')
+    if (!saysTheSame(value, valueAt(document, path)))
+      throw invalid('the value is different', { rule: 'mismatch' })
   }
 
   return { document, add, remove, replace, move, copy, test }

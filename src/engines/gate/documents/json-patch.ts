@@ -1,4 +1,4 @@
-import { AppError, invalid } from '../../../platform/errors.ts'
+import { AppError, invalid, renamed } from '../../../platform/errors.ts'
 import { createDraft, type Draft, type Room } from './draft.ts'
 import type { JsonObject } from './json.ts'
 import { describe, type Operation, type Refusal, readOperation } from './operation.ts'
@@ -32,12 +32,12 @@ export function applyJsonPatch(
 
 function requireList(operations: unknown, most: number): unknown[] {
   if (Array.isArray(operations) && operations.length <= most) return operations
-  throw invalid(`body: expected an array of up to ${most} operations`)
+  throw invalid(`must be an array of up to ${most} operations`, { field: 'body', rule: 'type' })
 }
 
-function blame(index: number, sent: unknown, { message }: AppError): AppError {
+function blame(index: number, sent: unknown, error: AppError): AppError {
   const asked = describe(sent)
-  return invalid(`operation ${index}${asked && ` (${asked})`}: ${message}`)
+  return renamed(error, (field) => field, `operation ${index}${asked && ` (${asked})`}`)
 }
 
 function carryOut(operation: Operation, draft: Draft) {

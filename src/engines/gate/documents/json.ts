@@ -34,46 +34,42 @@ export function checkJsonObject(
   field: string,
   { mostBytes }: { mostBytes: number },
 ): asserts value is JsonObject {
-  if (!isJsonObject(value)) throw invalid(`${field}: expected a JSON object`)
+  if (!isJsonObject(value)) throw invalid('must be a JSON object', { field, rule: 'type' })
   checkJson(value, field)
   if (jsonBytes(value) > mostBytes) {
-    throw invalid(`${field}: larger than ${mostBytes} bytes as JSON`)
+    throw invalid(`must be at most ${mostBytes} bytes as JSON`, { field, rule: 'too_large' })
   }
 }
 
 /** The same check for values of any type and size. */
 export function checkJson(value: unknown, field: string): asserts value is Json {
-  const flaw = flawIn(value, 1)
-  if (flaw !== undefined) throw invalid(`${field}${flaw}`)
+  requireKeepable(value, field, 1)
 }
 
-/** The first flaw of a value, prefixed with its path: `.a.0: loses …`. */
-function flawIn(value: unknown, level: number): string | undefined {
-  if (typeof value === 'number') return flawInNumber(value)
-  if (typeof value !== 'object' || value === null) return undefined
-  if (level > MOST_LEVELS) return `: nested deeper than ${MOST_LEVELS} levels`
-  return Array.isArray(value) ? flawInArray(value, level) : flawInObject(value, level)
-}
-
-function flawInNumber(value: number): string | undefined {
-  if (!Number.isFinite(value)) return ': too large for a number; send it as a string'
-  if (!Number.isInteger(value) || Number.isSafeInteger(value)) return undefined
-  return ': loses digits as a number; send it as a string'
-}
-
-function flawInArray(items: readonly unknown[], level: number): string | undefined {
-  for (let index = 0; index < items.length; index++) {
-    const flaw = flawIn(items[index], level + 1)
-    if (flaw !== undefined) return `.${index}${flaw}`
+function requireKeepable(value: unknown, field: string, level: number) {
+  if (typeof value === 'number') requireExact(value, field)
+  if (typeof value !== 'object' || value === null) return
+  if (level > MOST_LEVELS)
+    throw invalid(`must not be nested deeper than ${MOST_LEVELS} levels`, {
+      field,
+      rule: 'too_deep',
+    })
+  const members = Array.isArray(value) ? value.entries() : Object.entries(value)
+  for (const [name, member] of members) {
+    const path = `${field}.${`${name}`.slice(0, 100)}`
+    requireName(name, path)
+    requireKeepable(member, path, level + 1)
   }
-  return undefined
 }
 
-/** A member named `__proto__` would set the prototype when members are copied one by one. */
-function flawInObject(object: object, level: number): string | undefined {
-  for (const [name, value] of Object.entries(object)) {
-    const flaw = name === '__proto__' ? ': no member may have this name' : flawIn(value, level + 1)
-    if (flaw !== undefined) return `.${name.slice(0, 100)}${flaw}`
-  }
-  return undefined
+function requireExact(value: number, field: string) {
+  if (!Number.isFinite(value))
+    throw invalid('is too large for a number; send it as a string', { field, rule: 'range' })
+  if (Number.isInteger(value) && !Number.isSafeInteger(value))
+    throw invalid('would lose digits as a number; send it as a string', { field, rule: 'range' })
+}
+
+/** Code that copies members one by one would set the prototype of the copy with `__proto__`. */
+function requireName(name: string | number, field: string) {
+  if (name === '__proto__') throw invalid('is a reserved member name', { field, rule: 'reserved' })
 }

@@ -10,7 +10,8 @@ export function valueAt(document: Json, path: Pointer): Json {
   let value = document
   path.forEach((token, index) => {
     const next = below(value, token)
-    if (next === undefined) throw invalid(`nothing is at ${showPointer(path.slice(0, index + 1))}`)
+    if (next === undefined)
+      throw invalid(`nothing is at ${showPointer(path.slice(0, index + 1))}`, { rule: 'unknown' })
     value = next
   })
   return value
@@ -21,7 +22,7 @@ export function containerOf(document: Json, path: Pointer): JsonObject | Json[] 
   const outer = path.slice(0, -1)
   const container = valueAt(document, outer)
   if (Array.isArray(container) || isJsonObject(container)) return container
-  throw invalid(`${showPointer(outer)} is neither an object nor an array`)
+  throw invalid(`${showPointer(outer)} is neither an object nor an array`, { rule: 'type' })
 }
 
 export const lastOf = (path: Pointer): string => path[path.length - 1] as string
@@ -41,7 +42,9 @@ export const memberOf = (object: JsonObject, name: string): Json | undefined =>
 export function indexForNew(array: readonly Json[], token: string): number {
   const index = token === '-' ? array.length : readIndex(token)
   if (index <= array.length) return index
-  throw invalid(`index ${shortened(token)} is beyond the end of an array of ${array.length}`)
+  throw invalid(`index ${shortened(token)} is beyond the end of an array of ${array.length}`, {
+    rule: 'range',
+  })
 }
 
 /** Digits without leading zeros. */
@@ -52,6 +55,7 @@ function readIndex(token: string): number {
   throw invalid(
     token === '-'
       ? 'nothing is at -, the place after the last item of an array'
-      : `"${shortened(token)}" is not an index of an array`,
+      : `"${shortened(token)}" is not an array index`,
+    { rule: 'range' },
   )
 }

@@ -1,11 +1,9 @@
-import { AppError, type ErrorKind } from '../../../platform/errors.ts'
+import { AppError, type ErrorKind, type FieldError } from '../../../platform/errors.ts'
 import type { MessageId } from './ui/messages.ts'
 
-/** One validation error, shown at the field it concerns. */
-export interface Complaint {
+/** A field error of a flow: `field` is the name of a node, and its message has an id. */
+export interface Complaint extends Pick<FieldError, 'field'> {
   id: MessageId
-  /** Name of a node; if omitted, the error concerns the whole form. */
-  field?: string
   context?: Record<string, unknown>
 }
 
@@ -83,6 +81,6 @@ export class FlowRefusal extends AppError {
     message: string,
     readonly ways: WaysOn = {},
   ) {
-    super(KINDS[id], message, id, undefined, { id, ...ways })
+    super(KINDS[id], message, { code: id, detail: { id, ...ways } })
   }
 }

@@ -42,11 +42,10 @@ export function newcomerIn(input: Submission, flow: FlowRow): Traits {
   return { locale: flow.language, ...traits }
 }
 
-function asComplaint({ message }: AppError) {
-  if (message.startsWith('traits.email')) return complain(4000040, { field: 'traits.email' })
-  const field = 'traits.display_name'
-  if (message.startsWith(`${field}: at most`))
+function asComplaint({ field, rule, message }: AppError) {
+  if (field === 'traits.email') return complain(4000040, { field })
+  if (field === 'traits.display_name' && rule === 'too_long')
     return complain(4000017, { field, context: { max_length: LONGEST_DISPLAY_NAME } })
-  if (message.startsWith(`${field}: expected`)) return complain(4000004, { field })
+  if (field === 'traits.display_name' && rule === 'characters') return complain(4000004, { field })
   return complain(4000001, { context: { reason: message } })
 }

@@ -113,9 +113,15 @@ export function createFlows(parts: {
     const session = sessions.authenticated(sessionToken, tenantId)
     const person = { tenantId, id: session.identity_id }
     if (kind === 'settings' && sessions.owes(session))
-      throw new FlowRefusal('session_aal2_required', 'a second factor is still owed')
+      throw new FlowRefusal('session_aal2_required', 'the session needs a second factor')
     if (requestedAal === 'aal2' && !secondFactors.isOwedBy(person))
-      throw invalid('aal: the person has no second factor, or the tenant asks for none')
+      throw invalid(
+        'must not be aal2: the identity has no second factor, or the tenant requires none',
+        {
+          field: 'aal',
+          rule: 'not_allowed',
+        },
+      )
     return session
   }
 
@@ -334,9 +340,10 @@ export function createFlows(parts: {
         exchangeHash !== null &&
         isSame(exchangeHash, sha256(code)) &&
         clock.now() < (exchangeExpiresAt ?? 0)
-      if (!isGood) throw invalid('code: not the code of this flow, used before, or too old')
+      if (!isGood) throw invalid('is wrong, used, or expired', { field: 'code', rule: 'expired' })
       const session = sessionId === null ? undefined : sessions.alive(row.tenantId, sessionId)
-      if (!session) throw invalid('code: the session has ended since')
+      if (!session)
+        throw invalid('belongs to a session that has ended', { field: 'code', rule: 'expired' })
       if (sessions.owes(session))
         throw new FlowRefusal('session_aal2_required', 'a second factor is owed since')
       keeper.save(row, { exchangeHash: null, exchangeExpiresAt: null })

@@ -7,15 +7,28 @@ const LONGEST = 2000
  * without one, any URL is allowed, because only a holder of the tenant's API key can set it.
  */
 export function checkReturnTo(text: string, allowed: readonly string[]): string {
-  if (text.length > LONGEST) throw invalid(`X-Return-To: expected at most ${LONGEST} characters`)
+  if (text.length > LONGEST)
+    throw invalid(`must have at most ${LONGEST} characters`, {
+      field: 'X-Return-To',
+      rule: 'too_long',
+    })
   const url = URL.canParse(text) ? new URL(text) : undefined
   if (!url || !/^https?:\/\//i.test(text) || url.username || url.password)
-    throw invalid('X-Return-To: expected an http or https URL without user and password')
+    throw invalid('must be an http or https URL without user and password', {
+      field: 'X-Return-To',
+      rule: 'format',
+    })
   // biome-ignore lint/suspicious/noControlCharactersInRegex: browsers read over these
   if (/[\x00-\x20\x7f\\]/.test(text))
-    throw invalid('X-Return-To: expected no blanks, control characters or backslashes')
+    throw invalid('must not contain spaces, control characters or backslashes', {
+      field: 'X-Return-To',
+      rule: 'characters',
+    })
   if (allowed.length > 0 && !allowed.some((entry) => covers(new URL(entry), url)))
-    throw invalid('X-Return-To: not among the return URLs of the tenant')
+    throw invalid('must be one of the return URLs of the tenant', {
+      field: 'X-Return-To',
+      rule: 'not_allowed',
+    })
   return url.href
 }
 

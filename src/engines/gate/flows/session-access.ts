@@ -61,7 +61,7 @@ export function createSessionAccess(parts: {
     if (!isTheirs)
       throw new FlowRefusal(
         'security_identity_mismatch',
-        'the session belongs to somebody else than the flow',
+        'the session belongs to a different identity than the flow',
       )
     return row
   }
@@ -114,6 +114,6 @@ function refuse(...of: ConstructorParameters<typeof FlowRefusal>): never {
 }
 
 const WHAT = {
-  session_aal2_required: 'a second factor is still owed',
+  session_aal2_required: 'the session needs a second factor',
   session_refresh_required: 'sign in again first: the last sign-in was over an hour ago',
 }

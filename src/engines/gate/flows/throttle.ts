@@ -48,7 +48,8 @@ export function createThrottle(parts: {
   const admit = (client: Origin) => {
     const tokens = ofAddress(client)
     const waitMs = Math.max(0, ...tokens.map(({ from, key }) => from.take(key)))
-    if (waitMs > 0) throw rateLimited('too many requests from this address', waitMs)
+    if (waitMs > 0)
+      throw rateLimited('too many requests from this address', { retryAfterMs: waitMs })
   }
 
   /** For cheap, optional actions: returns false and takes nothing if the limit is reached. */

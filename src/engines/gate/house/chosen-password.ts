@@ -1,4 +1,4 @@
-import { invalid } from '../../../platform/errors.ts'
+import { invalid, type Rule } from '../../../platform/errors.ts'
 import { checkNewPassword, type PolicyFailure } from '../passwords/index.ts'
 
 /**
@@ -9,18 +9,25 @@ export function requireChosenPassword(
   of: { identifier: string; minLength: number },
 ) {
   const failure = checkNewPassword(password, of)
-  if (failure) throw invalid(`password: ${ruleOf(failure)}`)
+  if (failure) throw invalid(problemOf(failure), { field: 'password', rule: RULES[failure.rule] })
 }
 
-function ruleOf(failure: PolicyFailure): string {
+const RULES: Record<PolicyFailure['rule'], Rule> = {
+  too_short: 'too_short',
+  too_long: 'too_long',
+  like_identifier: 'weak',
+  common: 'weak',
+}
+
+function problemOf(failure: PolicyFailure): string {
   switch (failure.rule) {
     case 'too_short':
-      return `at least ${failure.minLength} characters`
+      return `must have at least ${failure.minLength} characters`
     case 'too_long':
-      return `at most ${failure.maxLength} characters`
+      return `must have at most ${failure.maxLength} characters`
     case 'like_identifier':
-      return 'too much like the address'
+      return 'is too similar to the email address'
     case 'common':
-      return 'many people have this one, so it is soon guessed'
+      return 'is too common'
   }
 }

@@ -7,7 +7,7 @@ const AnyObject = t.Object({}, { additionalProperties: true, expected: 'a JSON o
 const STATES = ['active', 'inactive'] as const
 export const State = oneOf(STATES)
 
-const Email = t.String({ expected: 'an e-mail address', examples: ['ada@example.com'] })
+const Email = t.String({ expected: 'an email address', examples: ['ada@example.com'] })
 
 const Password = t.Object(
   {

@@ -31,7 +31,8 @@ export function readArgon2(text: string, bounds = PASSES): ImportedHash {
   const t = within('t of argon2', passes as string, bounds)
   const m = within('m of argon2, in KiB', memory as string, [FEWEST_BLOCKS * p, MOST_KIB])
   const saltBytes = readSalt(salt as string)
-  if (saltBytes.length < FEWEST_SALT_BYTES) refuse('the salt of argon2 has less than 8 bytes')
+  if (saltBytes.length < FEWEST_SALT_BYTES)
+    refuse('must have a salt of at least 8 bytes for argon2')
 
   // Bun does not accept padding, which other tools write.
   const parts = [
@@ -49,4 +50,4 @@ export function readArgon2(text: string, bounds = PASSES): ImportedHash {
   }
 }
 
-const EXPECTED = 'expected argon2 of version 19 as $argon2id$v=19$m=…,t=…,p=…$salt$hash'
+const EXPECTED = 'must be argon2 of version 19 as $argon2id$v=19$m=…,t=…,p=…$salt$hash'

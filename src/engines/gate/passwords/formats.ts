@@ -22,11 +22,11 @@ const MOST_CHARACTERS = 512
  * verified or is too costly, naming the accepted formats without repeating the hash.
  */
 export function parseHash(text: string): ImportedHash {
-  if (text.length > MOST_CHARACTERS) refuse(`longer than ${MOST_CHARACTERS} characters`)
+  if (text.length > MOST_CHARACTERS) refuse(`must have at most ${MOST_CHARACTERS} characters`)
   const [, read] = FORMATS.find(([start]) => start.test(text)) ?? refuse(EXPECTED)
   return read(text)
 }
 
 const EXPECTED =
-  'expected a hash of argon2id, argon2i, bcrypt ($2a$, $2b$ or $2y$), scrypt, or PBKDF2 over ' +
+  'must be a hash of argon2id, argon2i, bcrypt ($2a$, $2b$ or $2y$), scrypt, or PBKDF2 over ' +
   'sha1, sha256 or sha512'

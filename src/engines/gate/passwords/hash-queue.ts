@@ -151,4 +151,4 @@ export function createHashQueue({ workers, places }: { workers: number; places: 
 const byTurn = (a: Tenant, b: Tenant): number => a.atWork - b.atWork || a.turn - b.turn
 
 const tooMany = () =>
-  unavailable('too many passwords are being checked at once, try again in a few seconds')
+  unavailable('too many passwords are being checked; try again in a few seconds')

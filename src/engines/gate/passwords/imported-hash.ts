@@ -20,15 +20,16 @@ export type Bounds = readonly [least: number, most: number]
 const HASH_BYTES: Bounds = [16, 128]
 const SALT_BYTES: Bounds = [4, 128]
 
-/** Rejects a hash. `reason` names the field and the expected value, never the hash itself. */
-export function refuse(reason: string): never {
-  throw invalid(`credentials.password.config.hashed_password: ${reason}`)
+/** Rejects a hash. `problem` says what it must be, and never quotes the hash. */
+export function refuse(problem: string): never {
+  throw invalid(problem, { field: 'credentials.password.config.hashed_password', rule: 'format' })
 }
 
 /** A number as all tools write it: without signs or leading zeros. */
 export function within(what: string, text: string, [least, most]: Bounds): number {
   const value = /^(?:0|[1-9]\d{0,14})$/.test(text) ? Number(text) : Number.NaN
-  if (!(value >= least && value <= most)) refuse(`${what}: expected a number ${range(least, most)}`)
+  if (!(value >= least && value <= most))
+    refuse(`must have a number ${range(least, most)} as ${what}`)
   return value
 }
 
@@ -37,7 +38,8 @@ export const readHash = (text: string): Buffer => readBytes('hash', text, HASH_B
 export const readSalt = (text: string): Buffer => readBytes('salt', text, SALT_BYTES)
 
 function readBytes(what: string, text: string, bounds: Bounds): Buffer {
-  const bytes = decodeBase64(text) ?? refuse(`the ${what} is not base64, or has been cut off`)
+  const bytes =
+    decodeBase64(text) ?? refuse(`must have a ${what} in base64; it may have been cut off`)
   return ofLength(what, bytes, bounds)
 }
 
@@ -47,7 +49,7 @@ export const readTextSalt = (text: string): Buffer =>
 
 function ofLength(what: string, bytes: Buffer, [least, most]: Bounds): Buffer {
   if (bytes.length >= least && bytes.length <= most) return bytes
-  return refuse(`the ${what} has ${bytes.length} bytes, expected ${least} to ${most}`)
+  return refuse(`must have a ${what} of ${least} to ${most} bytes, not ${bytes.length}`)
 }
 
 const range = (least: number, most: number) =>

@@ -9,6 +9,9 @@ const MOST_CHARACTERS = 1024
 export function checkPasswordLength(password: string, field: string): void {
   const isTooLong = password.length > MOST_CHARACTERS && [...password].length > MOST_CHARACTERS
   if (password === '' || isTooLong) {
-    throw invalid(`${field}: expected 1 to ${MOST_CHARACTERS} characters`)
+    throw invalid(`must have 1 to ${MOST_CHARACTERS} characters`, {
+      field,
+      rule: password === '' ? 'required' : 'too_long',
+    })
   }
 }

@@ -35,7 +35,7 @@ function readPhc(text: string): ImportedHash | undefined {
   if (digest === undefined) return undefined
   const expected = readHash(hash as string)
   if (length !== undefined && Number(length) !== expected.length) {
-    refuse(`l of PBKDF2 is not the length of the hash, ${expected.length} bytes`)
+    refuse(`must have the length of the hash as l of PBKDF2, ${expected.length} bytes`)
   }
   return checked(digest as Digest, iterations as string, readSalt(salt as string), expected)
 }
@@ -59,7 +59,7 @@ function checked(digest: Digest, text: string, salt: Buffer, expected: Buffer): 
   const iterations = within('the iterations of PBKDF2', text, [1, MOST_ROUNDS])
   const rounds = iterations * Math.ceil(expected.length / DIGEST_BYTES[digest])
   // All iterations are repeated for each digest length of the hash.
-  if (rounds > MOST_ROUNDS) refuse('PBKDF2 has too many iterations for a hash of this length')
+  if (rounds > MOST_ROUNDS) refuse('must have fewer iterations of PBKDF2 for a hash of this length')
   return {
     isHeavy: rounds > HEAVY_ROUNDS,
     matches: async (password) =>
@@ -68,5 +68,5 @@ function checked(digest: Digest, text: string, salt: Buffer, expected: Buffer): 
 }
 
 const EXPECTED =
-  'expected PBKDF2 over sha1, sha256 or sha512 as $pbkdf2-sha256$i=…,l=…$salt$hash, ' +
+  'must be PBKDF2 over sha1, sha256 or sha512 as $pbkdf2-sha256$i=…,l=…$salt$hash, ' +
   '$pbkdf2-sha256$…$salt$hash or pbkdf2_sha256$…$salt$hash'

@@ -44,7 +44,7 @@ export function readScrypt(text: string): ImportedHash {
 function readN(text: string): number {
   if (Number(text) < FEWEST_N) return 2 ** within('ln of scrypt', text, [1, MOST_LN])
   const N = within('ln of scrypt, taken for N', text, [FEWEST_N, MOST_N])
-  return Number.isInteger(Math.log2(N)) ? N : refuse('N of scrypt: expected a power of two')
+  return Number.isInteger(Math.log2(N)) ? N : refuse('must have a power of two as N of scrypt')
 }
 
-const EXPECTED = 'expected scrypt as $scrypt$ln=…,r=…,p=…$salt$hash'
+const EXPECTED = 'must be scrypt as $scrypt$ln=…,r=…,p=…$salt$hash'

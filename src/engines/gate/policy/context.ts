@@ -20,19 +20,27 @@ export const RESERVED_MEMBERS: ReadonlySet<string> = new Set([
  * records; anything else throws `invalid` with its path.
  */
 export function checkContext(value: unknown): JsonObject {
-  if (!isJsonObject(value)) throw invalid('context: expected a JSON object')
+  if (!isJsonObject(value))
+    throw invalid('must be a JSON object', { field: 'context', rule: 'type' })
   check(value, 'context', 1)
   if (jsonBytes(value) > LARGEST) {
-    throw invalid(`context: larger than ${LARGEST / 1024} KB as JSON`)
+    throw invalid(`must be at most ${LARGEST / 1024} KB as JSON`, {
+      field: 'context',
+      rule: 'too_large',
+    })
   }
   return value
 }
 
 function check(value: Json, path: string, level: number) {
   const flaw = flawOf(value)
-  if (flaw !== undefined) throw invalid(`${path}: ${flaw}`)
+  if (flaw !== undefined) throw invalid(flaw, { field: path, rule: 'type' })
   if (typeof value !== 'object' || value === null) return
-  if (level > MOST_LEVELS) throw invalid(`context: nested deeper than ${MOST_LEVELS} levels`)
+  if (level > MOST_LEVELS)
+    throw invalid(`must not be nested deeper than ${MOST_LEVELS} levels`, {
+      field: 'context',
+      rule: 'too_deep',
+    })
   if (Array.isArray(value)) checkItems(value, path, level)
   else checkMembers(value, path, level)
 }
@@ -46,8 +54,10 @@ function checkItems(items: readonly Json[], path: string, level: number) {
 function checkMembers(members: JsonObject, path: string, level: number) {
   for (const [name, value] of Object.entries(members)) {
     const at = `${path}${step(name)}`
-    if (RESERVED_MEMBERS.has(name)) throw invalid(`${at}: no member may have this name`)
-    if (!name.isWellFormed()) throw invalid(`${at}: its name is not Unicode text`)
+    if (RESERVED_MEMBERS.has(name))
+      throw invalid('is a reserved member name', { field: at, rule: 'reserved' })
+    if (!name.isWellFormed())
+      throw invalid('must have a name in Unicode', { field: at, rule: 'characters' })
     check(value, at, level + 1)
   }
 }
@@ -56,17 +66,17 @@ const step = (name: string): string =>
   /^[A-Za-z_]\w{0,99}$/.test(name) ? `.${name}` : `[${JSON.stringify(name.slice(0, 100))}]`
 
 function flawOf(value: Json): string | undefined {
-  if (value === null) return 'null is not supported; leave the member out'
+  if (value === null) return 'must not be null; leave the member out'
   if (typeof value === 'number') return flawOfNumber(value)
-  if (typeof value === 'string' && !value.isWellFormed()) return 'not Unicode text'
+  if (typeof value === 'string' && !value.isWellFormed()) return 'must be Unicode text'
   return undefined
 }
 
 /** Larger integers have lost digits when the question was parsed. */
 function flawOfNumber(value: number): string | undefined {
   if (Math.abs(value) > Number.MAX_SAFE_INTEGER) {
-    return `numbers end at ${Number.MAX_SAFE_INTEGER}; send a string`
+    return `must be at most ${Number.MAX_SAFE_INTEGER}; send larger numbers as strings`
   }
   if (Number.isInteger(value)) return undefined
-  return 'fractions are not supported; send a whole number or a string'
+  return 'must be a whole number; send fractions as strings'
 }

@@ -1,10 +1,10 @@
 import type { DetailedError, PolicyJson } from '@cedar-policy/cedar-wasm/web'
-import { type AppError, invalid } from '../../../platform/errors.ts'
+import { AppError, type FieldError, type Rule } from '../../../platform/errors.ts'
 import { brief } from './brief.ts'
 import { type Burden, burdenOf, LIKE, MOST_LEVELS } from './burden.ts'
 import { type Engine, EngineFailure } from './engine.ts'
-import { at, placeOf, placeOfByte } from './places.ts'
-import { flawOfText } from './scan.ts'
+import { at, type Place, placeOf, placeOfByte } from './places.ts'
+import { flawOfText, type Mistake } from './scan.ts'
 
 /** A policy in the tenant's text, under the name that reasons use. */
 export interface Policy {
@@ -24,16 +24,16 @@ const LONGEST_LITERAL = 1024
 /** Parses policies. Throws `invalid` with all mistakes of the first kind found, one per line. */
 export function parsePolicies(engine: Engine, text: string): Policy[] {
   if (Buffer.byteLength(text) > LARGEST_TEXT) {
-    throw refusal(`larger than ${LARGEST_TEXT / 1024} KB`)
+    throw refusal(`must be at most ${LARGEST_TEXT / 1024} KB`, 'too_large')
   }
-  if (!text.isWellFormed()) throw refusal('not Unicode text')
+  if (!text.isWellFormed()) throw refusal('must be Unicode text', 'characters')
   const flaw = flawOfText(text)
-  if (flaw !== undefined) throw refusal(flaw)
+  if (flaw !== undefined) throw refusals([flaw])
   const found = located(text, inOrder(split(engine, text)))
   const read = understood(() => found.map(({ text }) => engine.run((c) => c.policyToJson(text))))
   const policies = found.map((policy, index) => {
     const answer = read[index]
-    if (answer?.type !== 'success') throw refusal(`${policy.place}: cannot be read`)
+    if (answer?.type !== 'success') throw refusal('cannot be read', 'format', policy.place)
     return { ...policy, json: answer.json, name: nameOf(answer.json, index) }
   })
   checkNames(policies)
@@ -53,7 +53,7 @@ const readsMetadata = ({ conditions }: PolicyJson): boolean =>
 
 interface Located {
   text: string
-  place: string
+  place: Place
 }
 
 interface Read extends Located {
@@ -66,8 +66,12 @@ function split(engine: Engine, text: string): string[] {
   if (answer.type === 'failure') throw refusals(mistakes(text, answer.errors))
   const [template] = answer.policy_templates
   if (template !== undefined) {
-    const place = at(placeOf(text.slice(0, text.indexOf(template))))
-    throw refusal(`${place}: a template with ?principal or ?resource, name the entity instead`)
+    const place = placeOf(text.slice(0, text.indexOf(template)))
+    throw refusal(
+      'templates with ?principal or ?resource are not supported; name the entity',
+      'not_allowed',
+      place,
+    )
   }
   return answer.policies
 }
@@ -77,7 +81,7 @@ function understood<T>(work: () => T): T {
   try {
     return work()
   } catch (error) {
-    throw error instanceof EngineFailure ? refusal('nested too deeply to be read') : error
+    throw error instanceof EngineFailure ? refusal('is nested too deeply', 'too_deep') : error
   }
 }
 
@@ -99,7 +103,7 @@ function located(text: string, policies: readonly string[]): Located[] {
   return policies.map((policy) => {
     const start = text.indexOf(policy, end)
     end = start + policy.length
-    return { text: policy, place: at(placeOf(text.slice(0, start))) }
+    return { text: policy, place: placeOf(text.slice(0, start)) }
   })
 }
 
@@ -107,12 +111,19 @@ const nameOf = ({ annotations }: PolicyJson, index: number): string =>
   annotations && Object.hasOwn(annotations, 'id') ? (annotations.id ?? '') : `policy ${index + 1}`
 
 function checkNames(policies: readonly Read[]) {
-  const first = new Map<string, string>()
-  const problems = policies.flatMap(({ name, place }) => {
+  const first = new Map<string, Place>()
+  const problems = policies.flatMap(({ name, place }): Mistake[] => {
     const problem = flawOfName(name)
-    if (problem !== undefined) return [`${place}: ${problem}`]
+    if (problem !== undefined) return [{ problem, rule: 'format', at: place }]
     const taken = first.get(name)
-    if (taken !== undefined) return [`${place}: the name "${name}" is taken at ${taken}`]
+    if (taken !== undefined)
+      return [
+        {
+          problem: `the name "${name}" is already used at ${at(taken)}`,
+          rule: 'duplicate',
+          at: place,
+        },
+      ]
     first.set(name, place)
     return []
   })
@@ -120,9 +131,9 @@ function checkNames(policies: readonly Read[]) {
 }
 
 function flawOfName(name: string): string | undefined {
-  if (name.trim() === '') return 'an @id without a name'
-  if (name.length > LONGEST_NAME) return `a name longer than ${LONGEST_NAME} characters`
-  return /\p{Cc}/u.test(name) ? 'a name with control characters' : undefined
+  if (name.trim() === '') return '@id must not be empty'
+  if (name.length > LONGEST_NAME) return `@id must have at most ${LONGEST_NAME} characters`
+  return /\p{Cc}/u.test(name) ? '@id must not contain control characters' : undefined
 }
 
 /** Every policy is evaluated for each question, so their costs add up. */
@@ -134,7 +145,7 @@ function checkBurden(policies: readonly Read[]) {
     heavy += burden.heavy
     pattern += burden.pattern
     const flaw = flawOf({ ...burden, heavy, pattern })
-    if (flaw !== undefined) throw refusal(`${place}: ${flaw}`)
+    if (flaw !== undefined) throw refusal(flaw, 'limit', place)
   }
 }
 
@@ -146,18 +157,20 @@ function flawOf({
   longestText,
 }: Burden): string | undefined {
   if (levels > MOST_LEVELS) {
-    return `more than ${MOST_LEVELS} levels, where each part of a chain of && or || is one, and so is each when or unless; use a set, or several policies`
+    return `has more than ${MOST_LEVELS} levels; each part of a chain of && or || and each when or unless counts as one. Use a set, or several policies`
   }
   if (heavy > MOST_HEAVY) {
-    return `with this policy, more than ${MOST_HEAVY} times is a value of unknown size compared with another or put into a set`
+    return `the policies up to this one compare values of unknown size, or put them into sets, more than ${MOST_HEAVY} times`
   }
   if (pattern > MOST_PATTERN) {
-    return `with this policy, more than ${MOST_PATTERN} characters of patterns after like, and ${LIKE} for each of them`
+    return `the patterns after like up to this policy have more than ${MOST_PATTERN} characters, counting ${LIKE} extra for each`
   }
   if (longestText > LONGEST_LITERAL) {
-    return `a text longer than ${LONGEST_LITERAL} characters`
+    return `strings must have at most ${LONGEST_LITERAL} characters`
   }
-  return likesConstant ? 'a constant before like: the answer is always the same' : undefined
+  return likesConstant
+    ? 'like needs a variable before it: with a constant the answer never changes'
+    : undefined
 }
 
 /**
@@ -167,21 +180,24 @@ function flawOf({
 function checkRoom(engine: Engine, policies: readonly Read[]) {
   const texts = textsByName(policies)
   const answer = understood(() => engine.run((cedar) => cedar.keep('draft', texts)))
-  if (answer.type === 'failure') throw refusal(`cannot be kept: ${answer.errors[0]?.message}`)
+  if (answer.type === 'failure')
+    throw refusal(`cannot be stored: ${answer.errors[0]?.message}`, 'format')
 }
 
 export const textsByName = (policies: readonly { name: string; text: string }[]) =>
   Object.fromEntries(policies.map(({ name, text }) => [name, text]))
 
 /** All errors, including the related ones nested in them. */
-function mistakes(text: string, errors: readonly DetailedError[]): string[] {
+function mistakes(text: string, errors: readonly DetailedError[]): Mistake[] {
   const bytes = Buffer.from(text)
   return errors
     .flatMap((error) => [error, ...(error.related ?? [])])
     .map((error) => ({ error, start: error.sourceLocations?.[0]?.start ?? 0 }))
     .sort((one, other) => one.start - other.start)
     .map(({ error, start }, index) =>
-      index < MOST_SHOWN ? `${at(placeOfByte(bytes, start))}: ${sentence(error)}` : '',
+      index < MOST_SHOWN
+        ? { rule: 'format', problem: sentence(error), at: placeOfByte(bytes, start) }
+        : MORE,
     )
 }
 
@@ -194,10 +210,16 @@ function sentence({ message, help, sourceLocations }: DetailedError): string {
 
 const MOST_SHOWN = 20
 
-function refusals(problems: readonly string[]): AppError {
-  const shown = problems.slice(0, MOST_SHOWN).map((problem) => `policies: ${problem}`)
-  const rest = problems.length - MOST_SHOWN
-  return invalid([...shown, ...(rest > 0 ? [`policies: and ${rest} more`] : [])].join('\n'))
+/** Stands for a mistake that is counted, not shown. */
+const MORE: Mistake = { rule: 'limit', problem: 'and more' }
+
+function refusals(mistakes: readonly Mistake[]): AppError {
+  const rest = mistakes.length - MOST_SHOWN
+  const [first = MORE, ...others] = mistakes.slice(0, MOST_SHOWN)
+  const last: Mistake[] = rest > 0 ? [{ ...MORE, problem: `and ${rest} more` }] : []
+  const inField = (mistake: Mistake): FieldError => ({ ...mistake, field: 'policies' })
+  return new AppError('invalid', [inField(first), ...[...others, ...last].map(inField)])
 }
 
-const refusal = (problem: string): AppError => refusals([problem])
+const refusal = (problem: string, rule: Rule, at?: Place): AppError =>
+  refusals([{ problem, rule, at }])

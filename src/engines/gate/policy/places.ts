@@ -2,7 +2,7 @@
  * A position in a text for humans: line and column start at 1, and a column is about one visible
  * character.
  */
-interface Place {
+export interface Place {
   line: number
   column: number
 }

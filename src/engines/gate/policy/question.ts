@@ -37,16 +37,19 @@ const ACTION = /^[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*$/
 export function checkAction(text: string): void {
   checkLength(text, 'action')
   if (!ACTION.test(text)) {
-    throw invalid('action: expected words of letters, digits, _ and - with dots between them')
+    throw invalid('must be words of letters, digits, _ and - separated by dots', {
+      field: 'action',
+      rule: 'format',
+    })
   }
 }
 
 /** Throws `invalid` unless the text is a valid name of a subject or a resource. */
 export function checkName(text: string, field: string): void {
-  if (text === '') throw invalid(`${field}: expected at least one character`)
+  if (text === '') throw invalid('must not be empty', { field, rule: 'required' })
   checkLength(text, field)
   if (!text.isWellFormed() || CONTROL.test(text)) {
-    throw invalid(`${field}: expected no control characters`)
+    throw invalid('must not contain control characters', { field, rule: 'characters' })
   }
 }
 
@@ -54,7 +57,7 @@ const CONTROL = /\p{Cc}/u
 
 function checkLength(text: string, field: string) {
   if (text.length > LONGEST_NAME) {
-    throw invalid(`${field}: longer than ${LONGEST_NAME} characters`)
+    throw invalid(`must have at most ${LONGEST_NAME} characters`, { field, rule: 'too_long' })
   }
 }
 
@@ -72,16 +75,21 @@ export function parseResource(text: string): Resource {
 export function resourceOf(kind: string, id: string): Resource {
   checkName(`${kind}:${id}`, 'resource')
   if (kind === '' || id === '') {
-    throw invalid(
-      'resource: expected a type and an id with a colon between them, as in document:42',
-    )
+    throw invalid('must be a type and an id separated by a colon, such as document:42', {
+      field: 'resource',
+      rule: 'format',
+    })
   }
   const type = kind.split(':')
   if (type.length === 1 && (type[0] === 'tenant' || type[0] === 'identity')) {
     return { kind: type[0], id }
   }
   type.forEach(checkTypeWord)
-  if (type.at(-1) === 'action') throw invalid('resource: a type cannot end in action')
+  if (type.at(-1) === 'action')
+    throw invalid('must not have a type that ends in action', {
+      field: 'resource',
+      rule: 'reserved',
+    })
   return { kind: 'other', type, id }
 }
 
@@ -94,7 +102,8 @@ const TYPE_WORD = /^[a-z][a-z0-9_]*(-[a-z][a-z0-9_]*)*$/
 function checkTypeWord(word: string) {
   if (!TYPE_WORD.test(word)) {
     throw invalid(
-      `resource: ${JSON.stringify(word)} cannot be part of a type; use a-z, 0-9 and _, begin with a letter, and join words with -`,
+      `cannot have ${JSON.stringify(word)} in its type; use a-z, 0-9 and _, begin with a letter, and join words with -`,
+      { field: 'resource', rule: 'format' },
     )
   }
 }

@@ -1,4 +1,5 @@
-import { at, placeOf } from './places.ts'
+import type { FieldError } from '../../../platform/errors.ts'
+import { placeOf } from './places.ts'
 
 /**
  * Maximum number of open brackets, including the braces of `when`; conditions are limited to as
@@ -9,12 +10,15 @@ const MOST_TOKENS = 8192
 const MOST_BACKSLASHES = 1024
 const MOST_POLICIES = 250
 
+/** Something wrong with the text of policies. */
+export type Mistake = Omit<FieldError, 'field'>
+
 /**
  * Checks a text before the engine parses it, because the time that its parser takes grows with the
  * square of open brackets and of invalid escapes, and considerably with every token. This scan only
  * knows how to split a text into tokens.
  */
-export function flawOfText(text: string): string | undefined {
+export function flawOfText(text: string): Mistake | undefined {
   const open: string[] = []
   let [tokens, statements, backslashes] = [0, 0, 0]
   for (const { start, token } of tokensOf(text)) {
@@ -23,15 +27,17 @@ export function flawOfText(text: string): string | undefined {
     if (token.startsWith('"')) backslashes += token.split('\\').length - 1
     else follow(open, token)
     const flaw = flawOfCounts({ open: open.length, tokens, backslashes })
-    if (flaw !== undefined) return `${at(placeOf(text.slice(0, start)))}: ${flaw}`
-    if (statements > MOST_POLICIES) return `more than ${MOST_POLICIES} policies`
+    if (flaw !== undefined)
+      return { rule: 'limit', problem: flaw, at: placeOf(text.slice(0, start)) }
+    if (statements > MOST_POLICIES)
+      return { rule: 'too_many', problem: `must be at most ${MOST_POLICIES} policies` }
   }
   return undefined
 }
 
 function flawOfCounts(counts: { open: number; tokens: number; backslashes: number }) {
   if (counts.open > MOST_OPEN) return `more than ${MOST_OPEN} brackets are open here`
-  if (counts.tokens > MOST_TOKENS) return `more than ${MOST_TOKENS} words and signs`
+  if (counts.tokens > MOST_TOKENS) return `more than ${MOST_TOKENS} words and symbols`
   if (counts.backslashes > MOST_BACKSLASHES) return `more than ${MOST_BACKSLASHES} backslashes`
   return undefined
 }

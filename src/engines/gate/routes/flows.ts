@@ -139,6 +139,9 @@ interface Given {
 function flowIdIn({ flow }: Fields, query: { flow?: string }): string {
   const id = flow ?? query.flow
   if (typeof id !== 'string' || id === '')
-    throw invalid('flow: required, the id of the flow, in the body or as ?flow=')
+    throw invalid('is required: send the flow id in the body or as ?flow=', {
+      field: 'flow',
+      rule: 'required',
+    })
   return id
 }

@@ -167,7 +167,7 @@ const wordIn = <W extends string>(words: readonly W[], given: string): W =>
   words.find((word) => word === given) ?? fail(notFound('no such route'))
 
 function missing(): never {
-  throw invalid('flow: required, the id of the flow, as ?flow=')
+  throw invalid('is required: send the flow id as ?flow=', { field: 'flow', rule: 'required' })
 }
 
 /** Fields that providers may post (RFC 6749 and 9207; Apple's `user`), if they fit into a URL. */

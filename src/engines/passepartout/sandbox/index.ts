@@ -131,14 +131,17 @@ const CHOICE = /^(start|approve|deny|\d{2})$/
 
 function requireChoice(choice: unknown): asserts choice is string {
   if (typeof choice !== 'string' || !CHOICE.test(choice))
-    throw invalid('choice: expected start, approve, deny, or the number that is shown')
+    throw invalid('must be start, approve, deny, or the number that is shown', {
+      field: 'choice',
+      rule: 'format',
+    })
 }
 
 /** The named test user; by default the one who opened the link, or the first. */
 function personCalled(name: unknown, { openerId }: AttemptRow): Person {
   const wanted = name ?? openerId ?? SANDBOX_PEOPLE[0].id
   const person = SANDBOX_PEOPLE.find(({ id }) => id === wanted)
-  return person ?? fail(invalid(`person: expected one of ${NAMES}`))
+  return person ?? fail(invalid(`must be one of ${NAMES}`, { field: 'person', rule: 'choice' }))
 }
 
 const NAMES = SANDBOX_PEOPLE.map(({ id }) => id).join(', ')

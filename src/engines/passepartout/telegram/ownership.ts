@@ -24,14 +24,17 @@ export function createOwnership(parts: {
   /** `known` is the bot to be replaced or continued. */
   async function identify(token: string | undefined, known: BotRow | undefined) {
     if (token === undefined) return { identity: undefined, warnings: [] }
-    if (!isTokenShaped(token)) throw invalid(`token: expected ${SHAPE}`)
+    if (!isTokenShaped(token)) throw invalid(`must be ${SHAPE}`, { field: 'token', rule: 'format' })
     const api = connect(token)
     const { id, username, name } = await api.getMe().catch(refuse)
     const identity: BotIdentity = { platformBotId: id, username, name }
     const { url } = await api.getWebhookInfo().catch(refuse)
     if (!isElsewhere(url, known)) return { identity, warnings: [] }
     if (known?.isEnabled && known.platformBotId !== id)
-      throw conflict(`${ownedBy(url)}: disable yours first, or use another bot`, 'bot_in_use')
+      throw conflict(`${ownedBy(url)}. Disable your bot first, or use another one`, {
+        rule: 'taken',
+        code: 'bot_in_use',
+      })
     return { identity, warnings: [ownedBy(url)] }
   }
 
@@ -43,7 +46,7 @@ export function createOwnership(parts: {
 
   function requireReachable() {
     const objection = webhookObjection(baseUrl(), isOwnServer)
-    if (objection) throw invalid(objection)
+    if (objection) throw invalid(objection, { field: 'transport', rule: 'not_allowed' })
   }
 
   /**
@@ -57,7 +60,11 @@ export function createOwnership(parts: {
     if (bot.transport === 'webhook') requireReachable()
     const { url } = await api.getWebhookInfo().catch(refuse)
     if (!isElsewhere(url, bot)) return []
-    if (!takeOver) throw conflict(`${ownedBy(url)}: take it over, or use another bot`, 'bot_in_use')
+    if (!takeOver)
+      throw conflict(`${ownedBy(url)}. Take it over, or use another bot`, {
+        rule: 'taken',
+        code: 'bot_in_use',
+      })
     await api.deleteWebhook().catch(refuse)
     return [`the webhook at ${hostOf(url)} was removed`]
   }
@@ -68,13 +75,14 @@ export function createOwnership(parts: {
 const SHAPE = 'what BotFather gave, such as 123456789:AAHdqTcvCH1vGWJxfSeofSAs0K5PALDsaw'
 
 const ownedBy = (url: string) =>
-  `the messages of this bot go to another system, by a webhook at ${hostOf(url)}`
+  `the messages of this bot go to another system, through a webhook at ${hostOf(url)}`
 
 const hostOf = (url: string): string => URL.parse(url)?.host ?? 'an address that is none'
 
 /** Telegram's description is passed on to the operator. */
 function refuse(error: unknown): never {
   if (!(error instanceof MessengerError)) throw error
-  if (error.reason === 'unauthorized') throw invalid('token: Telegram knows no bot by it')
-  throw conflict(`Telegram: ${error.message}`, 'messenger_unavailable')
+  if (error.reason === 'unauthorized')
+    throw invalid('is not the token of a Telegram bot', { field: 'token', rule: 'unknown' })
+  throw conflict(error.message, { within: 'Telegram', code: 'messenger_unavailable' })
 }

@@ -18,8 +18,8 @@ export function webhookObjection(baseUrl: string, isOwnServer: boolean): string 
   const { protocol, port } = new URL(baseUrl)
   if (isOwnServer || (protocol === 'https:' && PORTS.includes(port))) return undefined
   return (
-    `transport: Telegram calls https on port 443, 80, 88 or 8443, and [server] base_url is ` +
-    `${baseUrl}; poll instead`
+    `must be polling: Telegram calls https on port 443, 80, 88 or 8443, and [server] base_url is ` +
+    baseUrl
   )
 }
 

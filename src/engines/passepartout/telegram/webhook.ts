@@ -108,4 +108,4 @@ export function createWebhook(parts: { store: Store; sealing: Sealing; receive: 
   return { admit, take }
 }
 
-const NOBODY = unauthenticated('unknown webhook, or not its secret')
+const NOBODY = unauthenticated('unknown webhook, or wrong secret')

@@ -226,7 +226,7 @@ test(`${CASES} random patches do what the reference does, or fail where it fails
   expect(ended.badly).toBeGreaterThan(CASES / 10)
 })
 
-const NO_ROOM = /would make the document larger than|copies, or moves further down, more/
+const NO_ROOM = /would make the document larger than|copies and moves further down, more/
 
 test(`${CASES} random patches keep within their room, and only want of it refuses them`, () => {
   const random = seeded(6901)

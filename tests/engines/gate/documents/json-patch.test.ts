@@ -183,7 +183,7 @@ describe('test', () => {
     ['/n', {}],
   ])('%s has another value than %p', (path, value) => {
     expect(refused(document, { op: 'test', path, value })).toBe(
-      `operation 0 (test ${path}): another value is there`,
+      `operation 0 (test ${path}): the value is different`,
     )
   })
 
@@ -198,7 +198,7 @@ describe('test', () => {
     const ones = Array<number>(20_000).fill(1)
 
     expect(refused({ a: zeros }, { op: 'test', path: '/a', value: ones })).toBe(
-      'operation 0 (test /a): another value is there',
+      'operation 0 (test /a): the value is different',
     )
     expect(patched({ a: zeros }, [{ op: 'test', path: '/a', value: zeros }])).toEqual({ a: zeros })
   })
@@ -220,7 +220,7 @@ describe('an index of an array is digits alone', () => {
   test.each(TOKENS)('not "%s"', (token) => {
     for (const make of OPERATIONS)
       expect(refused({ a: [1, 2, 3], b: 4 }, make(`/a/${token}`))).toEndWith(
-        `: "${token}" is not an index of an array`,
+        `: "${token}" is not an array index`,
       )
   })
 
@@ -278,10 +278,10 @@ describe('pointers', () => {
 
   test.each(['a', 'a/b', '#/a', '/a~', '/a~2', '/~~'])('"%s" is none', (pointer) => {
     expect(refused({ a: 1 }, { op: 'remove', path: pointer })).toBe(
-      `operation 0 (remove ${pointer}): path: not a JSON Pointer (RFC 6901)`,
+      `operation 0 (remove ${pointer}): path: must be a JSON Pointer (RFC 6901)`,
     )
     expect(refused({ a: 1 }, { op: 'copy', from: pointer, path: '/b' })).toBe(
-      `operation 0 (copy /b from ${pointer}): from: not a JSON Pointer (RFC 6901)`,
+      `operation 0 (copy /b from ${pointer}): from: must be a JSON Pointer (RFC 6901)`,
     )
   })
 
@@ -290,34 +290,40 @@ describe('pointers', () => {
 
     for (const op of ['add', 'remove', 'replace', 'test'])
       expect(refused({ a: 1 }, { op, path: '', value })).toBe(
-        `operation 0 (${op} ""): the document as a whole cannot be patched`,
+        `operation 0 (${op} ""): the whole document cannot be patched`,
       )
     for (const op of ['move', 'copy']) {
-      expect(refused({ a: 1 }, { op, from: '', path: '/b' })).toContain('as a whole')
-      expect(refused({ a: 1 }, { op, from: '/a', path: '' })).toContain('as a whole')
+      expect(refused({ a: 1 }, { op, from: '', path: '/b' })).toContain('whole document')
+      expect(refused({ a: 1 }, { op, from: '/a', path: '' })).toContain('whole document')
     }
   })
 })
 
 describe('what is no operation', () => {
   test.each<[sent: unknown, message: string]>([
-    [null, 'operation 0: expected a JSON object'],
-    [[], 'operation 0: expected a JSON object'],
-    ['remove', 'operation 0: expected a JSON object'],
-    [{}, 'operation 0: op: expected one of add, remove, replace, move, copy, test'],
-    [{ op: 'spam', path: '/a' }, 'operation 0: op: expected one of add, remove,'],
-    [{ op: 'Add', path: '/a', value: 1 }, 'operation 0: op: expected one of add, remove,'],
-    [{ op: 'toString', path: '/a' }, 'operation 0: op: expected one of add, remove,'],
-    [{ op: ['add'], path: '/a', value: 1 }, 'operation 0: op: expected one of add, remove,'],
-    [{ op: 'remove' }, 'operation 0: path: required, a JSON Pointer'],
-    [{ op: 'remove', path: null }, 'operation 0: path: required, a JSON Pointer'],
-    [{ op: 'remove', path: ['a'] }, 'operation 0: path: required, a JSON Pointer'],
-    [{ op: 'copy', path: '/a' }, 'operation 0 (copy /a): from: required, a JSON Pointer'],
-    [{ op: 'move', path: '/a', from: 1 }, 'operation 0 (move /a): from: required, a JSON'],
-    [{ op: 'add', path: '/a' }, 'operation 0 (add /a): value: required'],
-    [{ op: 'replace', path: '/a' }, 'operation 0 (replace /a): value: required'],
-    [{ op: 'test', path: '/n' }, 'operation 0 (test /n): value: required'],
-    [{ op: 'add', path: '/a', value: 1e300 }, 'operation 0 (add /a): value: loses digits'],
+    [null, 'operation 0: must be a JSON object'],
+    [[], 'operation 0: must be a JSON object'],
+    ['remove', 'operation 0: must be a JSON object'],
+    [{}, 'operation 0: op: must be one of add, remove, replace, move, copy, test'],
+    [{ op: 'spam', path: '/a' }, 'operation 0: op: must be one of add, remove,'],
+    [{ op: 'Add', path: '/a', value: 1 }, 'operation 0: op: must be one of add, remove,'],
+    [{ op: 'toString', path: '/a' }, 'operation 0: op: must be one of add, remove,'],
+    [{ op: ['add'], path: '/a', value: 1 }, 'operation 0: op: must be one of add, remove,'],
+    [{ op: 'remove' }, 'operation 0: path: is required and must be a JSON Pointer'],
+    [{ op: 'remove', path: null }, 'operation 0: path: is required and must be a JSON Pointer'],
+    [{ op: 'remove', path: ['a'] }, 'operation 0: path: is required and must be a JSON Pointer'],
+    [
+      { op: 'copy', path: '/a' },
+      'operation 0 (copy /a): from: is required and must be a JSON Pointer',
+    ],
+    [
+      { op: 'move', path: '/a', from: 1 },
+      'operation 0 (move /a): from: is required and must be a JSON',
+    ],
+    [{ op: 'add', path: '/a' }, 'operation 0 (add /a): value: is required'],
+    [{ op: 'replace', path: '/a' }, 'operation 0 (replace /a): value: is required'],
+    [{ op: 'test', path: '/n' }, 'operation 0 (test /n): value: is required'],
+    [{ op: 'add', path: '/a', value: 1e300 }, 'operation 0 (add /a): value: would lose digits'],
   ])('%j', (sent, message) => {
     expect(refused({ a: 1, n: null }, sent)).toStartWith(message)
   })
@@ -334,7 +340,7 @@ describe('what is no operation', () => {
     '{"op":"test","path":"/a","value":{"b":[{"__proto__":1}]}}',
   ])('%s', (json) => {
     expect(refused({ a: 1 }, JSON.parse(json))).toEndWith(
-      'value.b.0.__proto__: no member may have this name',
+      'value.b.0.__proto__: is a reserved member name',
     )
   })
 
@@ -355,7 +361,7 @@ describe('the list of operations', () => {
     'is no %j',
     (body) => {
       expect(refusalOf(() => applyJsonPatch({ a: 1 }, body, RULES))).toBe(
-        'body: expected an array of up to 200 operations',
+        'body: must be an array of up to 200 operations',
       )
     },
   )
@@ -365,7 +371,7 @@ describe('the list of operations', () => {
 
     expect(count(0)).toBeUndefined()
     expect(count(200)).toBeUndefined()
-    expect(count(201)).toBe('body: expected an array of up to 200 operations')
+    expect(count(201)).toBe('body: must be an array of up to 200 operations')
   })
 
   test('is carried out in order, and the first that fails is named by its index', () => {
@@ -430,11 +436,15 @@ describe('prototypes', () => {
     for (const pointer of ['/__proto__', '/a/__proto__', '/a/__proto__/x', '/__proto__/toString']) {
       for (const op of ['add', 'remove', 'replace', 'test'])
         expect(refused({ a: {} }, { op, path: pointer, value: 1 })).toBe(
-          `operation 0 (${op} ${pointer}): no member may be named __proto__`,
+          `operation 0 (${op} ${pointer}): __proto__ is a reserved member name`,
         )
       for (const op of ['move', 'copy']) {
-        expect(refused({ a: {} }, { op, from: pointer, path: '/b' })).toEndWith('named __proto__')
-        expect(refused({ a: {} }, { op, from: '/a', path: pointer })).toEndWith('named __proto__')
+        expect(refused({ a: {} }, { op, from: pointer, path: '/b' })).toEndWith(
+          'reserved member name',
+        )
+        expect(refused({ a: {} }, { op, from: '/a', path: pointer })).toEndWith(
+          'reserved member name',
+        )
       }
     }
   })
@@ -574,7 +584,7 @@ describe('room', () => {
     }))
 
     expect(refusalOf(() => patched({ a: { x: 'x'.repeat(100) } }, operations))).toMatch(
-      /^operation \d \(copy \/a\/\d from \/a\): (would make the document larger|copies, or)/,
+      /^operation \d \(copy \/a\/\d from \/a\): (would make the document larger|copies and)/,
     )
   })
 
@@ -588,7 +598,7 @@ describe('room', () => {
 
       expect(refusal(copies(10))).toBeUndefined()
       expect(refusal(copies(11))).toBe(
-        'operation 10 (copy /b from /a): copies, or moves further down, more than 1000 bytes in all',
+        'operation 10 (copy /b from /a): copies and moves down more than 1000 bytes in total',
       )
     })
 
@@ -599,7 +609,7 @@ describe('room', () => {
       const rounds = (count: number) => Array(count).fill([down, up, across]).flat()
 
       expect(refusal(rounds(10))).toBeUndefined()
-      expect(refusal(rounds(11))).toStartWith('operation 30 (move /c/a from /a): copies, or moves')
+      expect(refusal(rounds(11))).toStartWith('operation 30 (move /c/a from /a): copies and moves')
     })
   })
 
@@ -632,7 +642,7 @@ describe('room', () => {
       'would nest deeper than 64 levels',
     )
     expect(refused({}, { op: 'test', path: '/a', value: JSON.parse(nested(65)) })).toEndWith(
-      'nested deeper than 64 levels',
+      'must not be nested deeper than 64 levels',
     )
   })
 })

@@ -23,26 +23,32 @@ describe('an object can be kept', () => {
 
 describe('no object', () => {
   test.each(['null', '[]', '[{}]', '"{}"', '1', 'true'])('%s', (json) => {
-    expect(refusal(json)).toBe('traits.custom_data: expected a JSON object')
+    expect(refusal(json)).toBe('traits.custom_data: must be a JSON object')
     expect(isJsonObject(JSON.parse(json))).toBe(false)
   })
 
   test('undefined', () => {
     expect(refusalOf(() => checkJsonObject(undefined, 'metadata_public', { mostBytes: 9 }))).toBe(
-      'metadata_public: expected a JSON object',
+      'metadata_public: must be a JSON object',
     )
   })
 })
 
 describe('a number that would come back as another is refused, and named', () => {
   test.each([
-    ['{"a":{"b":9007199254740992}}', 'a.b: loses digits as a number; send it as a string'],
-    ['{"a":{"b":9007199254740993}}', 'a.b: loses digits as a number; send it as a string'],
-    ['{"a":[0,{"b":-9007199254740992}]}', 'a.1.b: loses digits as a number; send it as a string'],
-    ['{"a":123456789012345678901234567890}', 'a: loses digits as a number; send it as a string'],
-    ['{"a":1e300}', 'a: loses digits as a number; send it as a string'],
-    ['{"a":[1e400]}', 'a.0: too large for a number; send it as a string'],
-    ['{"a":-1e400}', 'a: too large for a number; send it as a string'],
+    ['{"a":{"b":9007199254740992}}', 'a.b: would lose digits as a number; send it as a string'],
+    ['{"a":{"b":9007199254740993}}', 'a.b: would lose digits as a number; send it as a string'],
+    [
+      '{"a":[0,{"b":-9007199254740992}]}',
+      'a.1.b: would lose digits as a number; send it as a string',
+    ],
+    [
+      '{"a":123456789012345678901234567890}',
+      'a: would lose digits as a number; send it as a string',
+    ],
+    ['{"a":1e300}', 'a: would lose digits as a number; send it as a string'],
+    ['{"a":[1e400]}', 'a.0: is too large for a number; send it as a string'],
+    ['{"a":-1e400}', 'a: is too large for a number; send it as a string'],
   ])('%s', (json, message) => expect(refusal(json)).toBe(`traits.custom_data.${message}`))
 })
 
@@ -53,28 +59,30 @@ describe('a member named __proto__ is refused at any depth', () => {
     ['{"a":[{"b":{"__proto__":{"isAdmin":true}}}]}', 'a.0.b.__proto__'],
     ['{"\\u005f_proto__":1}', '__proto__'],
   ])('%s', (json, member) =>
-    expect(refusal(json)).toBe(`traits.custom_data.${member}: no member may have this name`),
+    expect(refusal(json)).toBe(`traits.custom_data.${member}: is a reserved member name`),
   )
 })
 
 test('the size is that of the JSON in UTF-8', () => {
   expect(jsonBytes({ a: 'é\n' })).toBe(12)
   expect(refusal('{"a":"é\\n"}', 12)).toBeUndefined()
-  expect(refusal('{"a":"é\\n"}', 11)).toBe('traits.custom_data: larger than 11 bytes as JSON')
+  expect(refusal('{"a":"é\\n"}', 11)).toBe('traits.custom_data: must be at most 11 bytes as JSON')
   expect(refusal(JSON.stringify({ a: 'x'.repeat(65_536 - 8) }))).toBeUndefined()
   expect(refusal(JSON.stringify({ a: 'x'.repeat(65_536 - 7) }))).toBe(
-    'traits.custom_data: larger than 65536 bytes as JSON',
+    'traits.custom_data: must be at most 65536 bytes as JSON',
   )
 })
 
 test('nesting ends at 64 levels, the object being the first', () => {
   expect(refusal(`{"a":${nested(63)}}`)).toBeUndefined()
-  expect(refusal(`{"a":${nested(64)}}`)).toContain('.0.0.0: nested deeper than 64 levels')
+  expect(refusal(`{"a":${nested(64)}}`)).toContain(
+    '.0.0.0: must not be nested deeper than 64 levels',
+  )
 })
 
 test('a long name is cut off in the message', () => {
   expect(refusal(JSON.stringify({ ['a'.repeat(5000)]: 1e300 }))).toBe(
-    `traits.custom_data.${'a'.repeat(100)}: loses digits as a number; send it as a string`,
+    `traits.custom_data.${'a'.repeat(100)}: would lose digits as a number; send it as a string`,
   )
 })
 

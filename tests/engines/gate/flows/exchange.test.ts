@@ -184,7 +184,9 @@ describe('the code that a browser brings back', () => {
   test('comes too late for a session that has ended', async () => {
     const { identity, back } = await signedIn()
     await world.api.delete(`/v1/gate/identities/${identity.id}/sessions`)
-    expect(await exchange(back)).toMatchObject(plain(400, 'code: the session has ended'))
+    expect(await exchange(back)).toMatchObject(
+      plain(400, 'code: belongs to a session that has ended'),
+    )
     expect(await sessionsOf(identity)).toEqual([])
   })
 

@@ -288,8 +288,16 @@ describe('a flow that has expired, of a tenant that may start none', () => {
   })
 
   test.each([
-    ['its allowance', 'free', 'the allowance'],
-    ['its spend cap', 'metered', 'the spend cap'],
+    [
+      'its allowance',
+      'free',
+      'the monthly allowance is used up; change the plan, or wait until next month',
+    ],
+    [
+      'its spend cap',
+      'metered',
+      'the monthly spend cap is reached; raise the cap, or wait until next month',
+    ],
   ] as const)('is followed by none until the next month: %s is spent', async (_, plan, words) => {
     await using world = await bootChecked({ flags: { 'metering-free-requests': '1' } })
     const flow = await world.start('registration')

@@ -237,7 +237,7 @@ describe('with a key', () => {
     world.submit('recovery', fields, headers)
 
   test('a flow has to be named', async () => {
-    const refusal = { status: 400, body: { error: expect.stringMatching(/^flow: required/) } }
+    const refusal = { status: 400, body: { error: expect.stringMatching(/^flow: is required/) } }
     for (const flow of [undefined, '', null, 7, ['a']])
       expect(await submit({ flow, email: newAddress() })).toMatchObject(refusal)
   })

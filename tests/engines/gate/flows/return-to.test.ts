@@ -30,9 +30,9 @@ async function outcome(returnTo: string): Promise<string> {
   return body.error
 }
 
-const BAD_URL = 'X-Return-To: expected an http or https URL without user and password'
-const BAD_CHARACTERS = 'X-Return-To: expected no blanks, control characters or backslashes'
-const NOT_LISTED = 'X-Return-To: not among the return URLs of the tenant'
+const BAD_URL = 'X-Return-To: must be an http or https URL without user and password'
+const BAD_CHARACTERS = 'X-Return-To: must not contain spaces, control characters or backslashes'
+const NOT_LISTED = 'X-Return-To: must be one of the return URLs of the tenant'
 
 /** Refused with and without a list. */
 const NEVER: [why: string, url: string, words: string][] = [
@@ -89,7 +89,7 @@ describe('without a list', () => {
   test('and none longer than 2000 characters', async () => {
     const ofLength = (length: number) => 'https://app.example.com/'.padEnd(length, 'x')
     expect(await outcome(ofLength(2000))).toBe(ofLength(2000))
-    expect(await outcome(ofLength(2001))).toBe('X-Return-To: expected at most 2000 characters')
+    expect(await outcome(ofLength(2001))).toBe('X-Return-To: must have at most 2000 characters')
   })
 
   test.each(FLOW_KINDS)('for any kind of flow: %s', async (kind) => {
@@ -196,8 +196,8 @@ test('control characters are refused, though no header can bring most of them', 
       `https://a.example/${odd}`,
       `https://a.ex${odd}`,
     ])
-      expect(() => checkReturnTo(url, []), JSON.stringify(url)).toThrow('X-Return-To: expected')
-    expect(() => checkReturnTo(`${odd}https://a.example/`, [])).toThrow('X-Return-To: expected')
+      expect(() => checkReturnTo(url, []), JSON.stringify(url)).toThrow('X-Return-To: must ')
+    expect(() => checkReturnTo(`${odd}https://a.example/`, [])).toThrow('X-Return-To: must ')
   }
 })
 

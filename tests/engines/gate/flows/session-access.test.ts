@@ -134,7 +134,7 @@ describe('a session that owes a second factor', () => {
     const { status, body } = await world.whoami(token)
     expect({ status, body }).toEqual({
       status: 403,
-      body: { error: 'a second factor is still owed', id: 'session_aal2_required' },
+      body: { error: 'the session needs a second factor', id: 'session_aal2_required' },
     })
   })
 

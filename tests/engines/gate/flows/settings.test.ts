@@ -398,7 +398,7 @@ describe('the tenant’s server', () => {
     for (const flow of [undefined, '', 5, null, {}])
       expect(await post('', { flow, ...mark(3) })).toMatchObject({
         status: 400,
-        body: { error: expect.stringContaining('flow: required') },
+        body: { error: expect.stringContaining('flow: is required') },
       })
   })
 

@@ -157,12 +157,12 @@ describe('a flow about somebody signed in', () => {
   })
 
   test.each([
-    ['?aal=aal3', 'aal: expected one of aal1, aal2'],
-    ['?aal=', 'aal: expected'],
-    ['?aal=AAL2', 'aal: expected'],
-    ['?refresh=1', 'refresh: expected one of true, false'],
-    ['?refresh=', 'refresh: expected'],
-    ['?refresh=TRUE', 'refresh: expected'],
+    ['?aal=aal3', 'aal: must be one of aal1, aal2'],
+    ['?aal=', 'aal: must be one of aal1, aal2'],
+    ['?aal=AAL2', 'aal: must be one of aal1, aal2'],
+    ['?refresh=1', 'refresh: must be one of true, false'],
+    ['?refresh=', 'refresh: must be one of true, false'],
+    ['?refresh=TRUE', 'refresh: must be one of true, false'],
   ])('is not asked for in other words: %s', async (query, words) => {
     expect(await world.ask('login', { 'x-session-token': token }, query)).toMatchObject(
       plain(400, words),
@@ -205,7 +205,7 @@ describe('the address of a flow', () => {
   test('has to have an id', async () => {
     for (const method of ['GET', 'POST'])
       expect(await world.app.raw(`${SELF_SERVICE}/login`, { method })).toMatchObject(
-        plain(400, 'flow: required'),
+        plain(400, 'flow: is required'),
       )
   })
 
@@ -274,8 +274,8 @@ describe('a submission by way of the tenant’s server', () => {
       expect(await to(`?flow=${first}`)).toMatchObject({ status: 200, body: { id: first } })
       const both = await to(`?flow=${first}`, second)
       expect(both).toMatchObject({ status: 200, body: { id: second } })
-      expect(await to('')).toMatchObject(plain(400, 'flow: required'))
-      expect(await to('?flow=')).toMatchObject(plain(400, 'flow: required'))
+      expect(await to('')).toMatchObject(plain(400, 'flow: is required'))
+      expect(await to('?flow=')).toMatchObject(plain(400, 'flow: is required'))
     },
   )
 
@@ -283,7 +283,7 @@ describe('a submission by way of the tenant’s server', () => {
     const { id } = await started(kind)
     for (const flow of ['', 5, true, [id], { id }])
       expect(await world.submit(kind, { flow }, headers())).toMatchObject(
-        plain(400, 'flow: required'),
+        plain(400, 'flow: is required'),
       )
   })
 

@@ -180,7 +180,7 @@ describe('with a key', () => {
     for (const flow of [undefined, '', null, 7])
       expect(await world.submit('verification', { flow, email: newAddress() })).toMatchObject({
         status: 400,
-        body: { error: expect.stringMatching(/^flow: required/) },
+        body: { error: expect.stringMatching(/^flow: is required/) },
       })
   })
 

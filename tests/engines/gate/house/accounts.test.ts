@@ -60,14 +60,34 @@ describe('an operator whom somebody makes', () => {
   })
 
   test.each<[string, object, string]>([
-    ['no address', { email: 'ada' }, 'traits.email: expected an e-mail address'],
-    ['an endless name', { displayName: 'x'.repeat(201) }, 'traits.display_name: at most 200'],
-    ['a name that turns the line', { displayName: '\u202eadA' }, 'traits.display_name: expected'],
-    ['no language', { locale: 'deutsch' }, 'traits.locale: expected two small letters'],
-    ['a short password', { password: 'seven77' }, 'password: at least 8 characters'],
-    ['an endless password', { password: 'x'.repeat(1025) }, 'password: at most 1024 characters'],
-    ['the address as password', { password: 'ada@example.com' }, 'password: too much like'],
-    ['a common password', { password: 'password1' }, 'password: many people have this one'],
+    ['no address', { email: 'ada' }, 'traits.email: must be an email address'],
+    [
+      'an endless name',
+      { displayName: 'x'.repeat(201) },
+      'traits.display_name: must have at most 200 characters',
+    ],
+    [
+      'a name that turns the line',
+      { displayName: '\u202eadA' },
+      'traits.display_name: must be one line without control characters',
+    ],
+    [
+      'no language',
+      { locale: 'deutsch' },
+      'traits.locale: must be two lowercase letters, such as en',
+    ],
+    ['a short password', { password: 'seven77' }, 'password: must have at least 8 characters'],
+    [
+      'an endless password',
+      { password: 'x'.repeat(1025) },
+      'password: must have at most 1024 characters',
+    ],
+    [
+      'the address as password',
+      { password: 'ada@example.com' },
+      'password: is too similar to the email address',
+    ],
+    ['a common password', { password: 'password1' }, 'password: is too common'],
   ])('is refused by field and rule: %s', async (_, wrong, words) => {
     await using world = await bootHouse()
     expect(world.house.create(CLI, { ...ADA, ...wrong })).rejects.toThrow(words)
@@ -78,7 +98,7 @@ describe('an operator whom somebody makes', () => {
     await using world = await bootHouse()
     await world.house.create(CLI, ADA)
     expect(world.house.create(CLI, { ...ADA, email: 'ada@example.COM' })).rejects.toThrow(
-      'traits.email: an identity with this address exists',
+      'traits.email: is the address of another identity',
     )
   })
 
@@ -205,7 +225,7 @@ describe('a password that is set for an operator', () => {
     await using world = await bootHouse()
     const { id: operatorId, email } = await world.operator()
     const refused = world.house.changePassword(CLI, { operatorId, password: 'short' })
-    expect(refused).rejects.toThrow('password: at least 8 characters')
+    expect(refused).rejects.toThrow('password: must have at least 8 characters')
     await refused.catch(() => {})
     const back = await world.browser().signIn(await world.begin('login'), email, PASSWORD)
     expect(back.status).toBe(303)

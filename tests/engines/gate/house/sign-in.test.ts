@@ -51,7 +51,7 @@ describe('an operator signs in on the hosted pages', () => {
     const right = await browser.signIn(url, email, PASSWORD)
     await world.signedIn(right)
     const { flow = '', code = '' } = Object.fromEntries(new URL(right.location).searchParams)
-    expect(world.house.exchange({ flow, code })).rejects.toThrow('used before')
+    expect(world.house.exchange({ flow, code })).rejects.toThrow('code: is wrong, used, or expired')
     expect(world.house.exchange({ flow: 'x', code: 'x' })).rejects.toThrow('flow not found')
   })
 

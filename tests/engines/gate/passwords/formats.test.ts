@@ -246,17 +246,21 @@ describe('costs and lengths at their limits are accepted:', () => {
 
 describe('refused, in words that say what is expected:', () => {
   test.each([
-    ['nothing', '', 'expected a hash of argon2id, argon2i, bcrypt'],
-    ['a password', 'hunter2', 'expected a hash of'],
-    ['a format nobody should use', '$1$saltsalt$qjXMvbEw8oaL.CzflDtaK/', 'expected a hash of'],
-    ['a bare digest', 'a'.repeat(64), 'expected a hash of'],
-    ['argon2d', `$argon2d$v=19$m=64,t=1,p=1$${SALT}$${HASH}`, 'expected a hash of'],
-    ['bcrypt of the broken kind', `$2x$10$${'.'.repeat(53)}`, 'expected a hash of'],
-    ['a blank before', ` $2b$10$${'.'.repeat(53)}`, 'expected a hash of'],
-    ['a line after', `$2b$10$${'.'.repeat(53)}\n`, 'expected bcrypt as'],
-    ['a megabyte', `$scrypt$${'a'.repeat(1e6)}`, 'longer than 512 characters'],
+    ['nothing', '', 'must be a hash of argon2id, argon2i, bcrypt'],
+    ['a password', 'hunter2', 'must be a hash of'],
+    ['a format nobody should use', '$1$saltsalt$qjXMvbEw8oaL.CzflDtaK/', 'must be a hash of'],
+    ['a bare digest', 'a'.repeat(64), 'must be a hash of'],
+    ['argon2d', `$argon2d$v=19$m=64,t=1,p=1$${SALT}$${HASH}`, 'must be a hash of'],
+    ['bcrypt of the broken kind', `$2x$10$${'.'.repeat(53)}`, 'must be a hash of'],
+    ['a blank before', ` $2b$10$${'.'.repeat(53)}`, 'must be a hash of'],
+    ['a line after', `$2b$10$${'.'.repeat(53)}\n`, 'must be bcrypt as'],
+    [
+      'a megabyte',
+      `$scrypt$${'a'.repeat(1e6)}`,
+      'credentials.password.config.hashed_password: must have at most 512 characters',
+    ],
 
-    ['argon2, old', `$argon2i$m=64,t=1,p=1$${SALT}$${HASH}`, 'expected argon2 of version 19'],
+    ['argon2, old', `$argon2i$m=64,t=1,p=1$${SALT}$${HASH}`, 'must be argon2 of version 19'],
     ['argon2, older', `$argon2i$v=16$m=64,t=1,p=1$${SALT}$${HASH}`, 'of version 19'],
     ['argon2, mixed', `$argon2id$v=19$t=1,m=64,p=1$${SALT}$${HASH}`, 'm=…,t=…,p=…'],
     ['argon2, keyed', `$argon2id$v=19$m=64,t=1,p=1,keyid=a$${SALT}$${HASH}`, 'm=…,t=…,p=…'],
@@ -265,86 +269,138 @@ describe('refused, in words that say what is expected:', () => {
     [
       'argon2, memory',
       `$argon2id$v=19$m=1048577,t=1,p=1$${SALT}$${HASH}`,
-      'm of argon2, in KiB: expected a number from 8 to 1,048,576',
+      'must have a number from 8 to 1,048,576 as m of argon2, in KiB',
     ],
     [
       'argon2, too little memory for its lanes',
       `$argon2id$v=19$m=31,t=1,p=4$${SALT}$${HASH}`,
-      'm of argon2, in KiB: expected a number from 32 to 1,048,576',
+      'must have a number from 32 to 1,048,576 as m of argon2, in KiB',
     ],
     [
       'argon2, passes',
       `$argon2id$v=19$m=64,t=11,p=1$${SALT}$${HASH}`,
-      't of argon2: expected a number from 1 to 10',
+      'must have a number from 1 to 10 as t of argon2',
     ],
-    ['argon2, no pass', `$argon2id$v=19$m=64,t=0,p=1$${SALT}$${HASH}`, 't of argon2: expected'],
-    ['argon2, lanes', `$argon2id$v=19$m=999,t=1,p=17$${SALT}$${HASH}`, 'p of argon2: expected'],
-    ['argon2, no lane', `$argon2id$v=19$m=64,t=1,p=0$${SALT}$${HASH}`, 'p of argon2: expected'],
+    [
+      'argon2, no pass',
+      `$argon2id$v=19$m=64,t=0,p=1$${SALT}$${HASH}`,
+      'credentials.password.config.hashed_password: must have a number from 1 to 10 as t of argon2',
+    ],
+    [
+      'argon2, lanes',
+      `$argon2id$v=19$m=999,t=1,p=17$${SALT}$${HASH}`,
+      'credentials.password.config.hashed_password: must have a number from 1 to 16 as p of argon2',
+    ],
+    [
+      'argon2, no lane',
+      `$argon2id$v=19$m=64,t=1,p=0$${SALT}$${HASH}`,
+      'credentials.password.config.hashed_password: must have a number from 1 to 16 as p of argon2',
+    ],
     ['argon2, zeros', `$argon2id$v=19$m=064,t=1,p=1$${SALT}$${HASH}`, 'm of argon2'],
     ['argon2, digits', `$argon2id$v=19$m=${'9'.repeat(99)},t=1,p=1$${SALT}$${HASH}`, 'm of argon2'],
-    ['argon2, salt', `$argon2id$v=19$m=64,t=1,p=1$${bytes(7)}$${HASH}`, 'less than 8 bytes'],
+    [
+      'argon2, salt',
+      `$argon2id$v=19$m=64,t=1,p=1$${bytes(7)}$${HASH}`,
+      'credentials.password.config.hashed_password: must have a salt of at least 8 bytes for argon2',
+    ],
 
-    ['bcrypt, cut', `$2b$10$${'.'.repeat(52)}`, 'expected bcrypt as'],
-    ['bcrypt, more', `$2b$10$${'.'.repeat(54)}`, 'expected bcrypt as'],
-    ['bcrypt, one digit', `$2b$9$${'.'.repeat(53)}`, 'expected bcrypt as'],
-    ['bcrypt, alphabet', `$2b$10$${'.'.repeat(52)}+`, 'expected bcrypt as'],
-    ['bcrypt, underscore', `$2b$10$_${'.'.repeat(52)}`, 'expected bcrypt as'],
+    ['bcrypt, cut', `$2b$10$${'.'.repeat(52)}`, 'must be bcrypt as'],
+    ['bcrypt, more', `$2b$10$${'.'.repeat(54)}`, 'must be bcrypt as'],
+    ['bcrypt, one digit', `$2b$9$${'.'.repeat(53)}`, 'must be bcrypt as'],
+    ['bcrypt, alphabet', `$2b$10$${'.'.repeat(52)}+`, 'must be bcrypt as'],
+    ['bcrypt, underscore', `$2b$10$_${'.'.repeat(52)}`, 'must be bcrypt as'],
     ['bcrypt, spare bits of the salt', `$2b$10$${'.'.repeat(21)}/${'.'.repeat(31)}`, 'bcrypt as'],
-    ['bcrypt, spare bits of the hash', `$2b$10$${'.'.repeat(52)}/`, 'expected bcrypt as'],
+    ['bcrypt, spare bits of the hash', `$2b$10$${'.'.repeat(52)}/`, 'must be bcrypt as'],
     [
       'bcrypt, cheap',
       `$2b$03$${'.'.repeat(53)}`,
-      'the cost of bcrypt: expected a number from 4 to 16',
+      'must have a number from 4 to 16 as the cost of bcrypt',
     ],
-    ['bcrypt, free', `$2b$00$${'.'.repeat(53)}`, 'the cost of bcrypt: expected'],
-    ['bcrypt, dear', `$2b$17$${'.'.repeat(53)}`, 'the cost of bcrypt: expected'],
+    [
+      'bcrypt, free',
+      `$2b$00$${'.'.repeat(53)}`,
+      'credentials.password.config.hashed_password: must have a number from 4 to 16 as the cost of bcrypt',
+    ],
+    [
+      'bcrypt, dear',
+      `$2b$17$${'.'.repeat(53)}`,
+      'credentials.password.config.hashed_password: must have a number from 4 to 16 as the cost of bcrypt',
+    ],
 
-    ['scrypt, others', `$scrypt$N=16,r=8,p=1$${SALT}$${HASH}`, 'expected scrypt as $scrypt$ln='],
-    ['scrypt, cut', `$scrypt$ln=14,r=8,p=1$${SALT}`, 'expected scrypt as'],
+    ['scrypt, others', `$scrypt$N=16,r=8,p=1$${SALT}$${HASH}`, 'must be scrypt as $scrypt$ln='],
+    ['scrypt, cut', `$scrypt$ln=14,r=8,p=1$${SALT}`, 'must be scrypt as'],
     [
       'scrypt, logarithm',
       `$scrypt$ln=18,r=8,p=1$${SALT}$${HASH}`,
-      'ln of scrypt: expected a number from 1 to 17',
+      'must have a number from 1 to 17 as ln of scrypt',
     ],
     ['scrypt, logarithm 31', `$scrypt$ln=31,r=8,p=1$${SALT}$${HASH}`, 'from 1 to 17'],
     ['scrypt, zero', `$scrypt$ln=0,r=8,p=1$${SALT}$${HASH}`, 'from 1 to 17'],
     [
       'scrypt, N',
       `$scrypt$ln=262144,r=8,p=1$${SALT}$${HASH}`,
-      'ln of scrypt, taken for N: expected a number from 32 to 131,072',
+      'must have a number from 32 to 131,072 as ln of scrypt, taken for N',
     ],
     [
       'scrypt, N between',
       `$scrypt$ln=16385,r=8,p=1$${SALT}$${HASH}`,
-      'N of scrypt: expected a power of two',
+      'must have a power of two as N of scrypt',
     ],
-    ['scrypt, r', `$scrypt$ln=14,r=9,p=1$${SALT}$${HASH}`, 'r of scrypt: expected a number'],
-    ['scrypt, no r', `$scrypt$ln=14,r=0,p=1$${SALT}$${HASH}`, 'r of scrypt: expected a number'],
-    ['scrypt, p', `$scrypt$ln=14,r=8,p=11$${SALT}$${HASH}`, 'p of scrypt: expected a number'],
-    ['scrypt, no p', `$scrypt$ln=14,r=8,p=0$${SALT}$${HASH}`, 'p of scrypt: expected a number'],
+    [
+      'scrypt, r',
+      `$scrypt$ln=14,r=9,p=1$${SALT}$${HASH}`,
+      'credentials.password.config.hashed_password: must have a number from 1 to 8 as r of scrypt',
+    ],
+    [
+      'scrypt, no r',
+      `$scrypt$ln=14,r=0,p=1$${SALT}$${HASH}`,
+      'credentials.password.config.hashed_password: must have a number from 1 to 8 as r of scrypt',
+    ],
+    [
+      'scrypt, p',
+      `$scrypt$ln=14,r=8,p=11$${SALT}$${HASH}`,
+      'credentials.password.config.hashed_password: must have a number from 1 to 10 as p of scrypt',
+    ],
+    [
+      'scrypt, no p',
+      `$scrypt$ln=14,r=8,p=0$${SALT}$${HASH}`,
+      'credentials.password.config.hashed_password: must have a number from 1 to 10 as p of scrypt',
+    ],
 
-    ['PBKDF2, MD5', `$pbkdf2-md5$i=1000,l=16$${SALT}$${bytes(16)}`, 'expected PBKDF2 over sha1'],
-    ['PBKDF2, upper case', `$pbkdf2-sha256$I=1000$${SALT}$${HASH}`, 'expected PBKDF2 over sha1'],
-    ['PBKDF2, cut', `$pbkdf2-sha256$i=1000,l=32$${SALT}`, 'expected PBKDF2 over sha1'],
-    ['PBKDF2, no number', `$pbkdf2-sha256$many$${SALT}$${HASH}`, 'expected PBKDF2 over sha1'],
-    ['PBKDF2, l', `$pbkdf2-sha256$i=1000,l=31$${SALT}$${HASH}`, 'l of PBKDF2 is not the length'],
+    ['PBKDF2, MD5', `$pbkdf2-md5$i=1000,l=16$${SALT}$${bytes(16)}`, 'must be PBKDF2 over sha1'],
+    ['PBKDF2, upper case', `$pbkdf2-sha256$I=1000$${SALT}$${HASH}`, 'must be PBKDF2 over sha1'],
+    ['PBKDF2, cut', `$pbkdf2-sha256$i=1000,l=32$${SALT}`, 'must be PBKDF2 over sha1'],
+    ['PBKDF2, no number', `$pbkdf2-sha256$many$${SALT}$${HASH}`, 'must be PBKDF2 over sha1'],
+    [
+      'PBKDF2, l',
+      `$pbkdf2-sha256$i=1000,l=31$${SALT}$${HASH}`,
+      'credentials.password.config.hashed_password: must have the length of the hash as l of PBKDF2, 32 bytes',
+    ],
     [
       'PBKDF2, none',
       `$pbkdf2-sha256$i=0,l=32$${SALT}$${HASH}`,
-      'the iterations of PBKDF2: expected a number from 1 to 10,000,000',
+      'must have a number from 1 to 10,000,000 as the iterations of PBKDF2',
     ],
     ['PBKDF2, many', `$pbkdf2-sha256$i=10000001,l=32$${SALT}$${HASH}`, 'iterations of PBKDF2'],
     [
       'PBKDF2, many a digest',
       `$pbkdf2-sha256$i=2500001,l=128$${SALT}$${bytes(128)}`,
-      'too many iterations for a hash of this length',
+      'credentials.password.config.hashed_password: must have fewer iterations of PBKDF2 for a hash of this length',
     ],
     ['PBKDF2, passlib, none', `$pbkdf2$0$${SALT}$${bytes(20)}`, 'iterations of PBKDF2'],
-    ['PBKDF2, passlib, salt', `$pbkdf2$10$a_b_$${bytes(20)}`, 'the salt is not base64'],
-    ['PBKDF2, Django, digest', `pbkdf2_md5$10$salt$${bytes(16)}`, 'expected PBKDF2 over sha1'],
+    [
+      'PBKDF2, passlib, salt',
+      `$pbkdf2$10$a_b_$${bytes(20)}`,
+      'credentials.password.config.hashed_password: must have a salt in base64; it may have been cut off',
+    ],
+    ['PBKDF2, Django, digest', `pbkdf2_md5$10$salt$${bytes(16)}`, 'must be PBKDF2 over sha1'],
     ['PBKDF2, Django, many', `pbkdf2_sha256$10000001$salt$${HASH}`, 'iterations of PBKDF2'],
-    ['PBKDF2, Django, short', `pbkdf2_sha256$10$abc$${HASH}`, 'the salt has 3 bytes'],
-    ['PBKDF2, Django, none', `pbkdf2_sha256$10$$${HASH}`, 'expected PBKDF2 over sha1'],
+    [
+      'PBKDF2, Django, short',
+      `pbkdf2_sha256$10$abc$${HASH}`,
+      'credentials.password.config.hashed_password: must have a salt of 4 to 128 bytes, not 3',
+    ],
+    ['PBKDF2, Django, none', `pbkdf2_sha256$10$$${HASH}`, 'must be PBKDF2 over sha1'],
   ])('%s', (_, hash, words) => {
     expect(refusal(hash)).toStartWith('credentials.password.config.hashed_password: ')
     expect(refusal(hash)).toContain(words)
@@ -358,16 +414,28 @@ describe('refused, in words that say what is expected:', () => {
     ['passlib', (salt: string, hash: string) => `$pbkdf2-sha256$10$${salt}$${hash}`],
   ])('a salt or hash that is no base64 or of no sensible length (%s)', (_, spell) => {
     for (const text of ['AAAAA', 'AAAAAA=', 'AAAAAAAA=', 'AAAA AAAA', 'AAAA-_AA', 'AAAB=', '=']) {
-      expect(refusal(spell(text, HASH))).toContain('the salt is not base64')
-      expect(refusal(spell(SALT, text))).toContain('the hash is not base64')
+      expect(refusal(spell(text, HASH))).toContain(
+        'credentials.password.config.hashed_password: must have a salt in base64; it may have been cut off',
+      )
+      expect(refusal(spell(SALT, text))).toContain(
+        'credentials.password.config.hashed_password: must have a hash in base64; it may have been cut off',
+      )
     }
     // The last character of 16 bytes has four bits to spare.
-    expect(refusal(spell(`${bytes(16).slice(0, -1)}_`, HASH))).toContain('the salt is not base64')
-    expect(refusal(spell(`${bytes(16).slice(0, -1)}x`, HASH))).toContain('the salt is not base64')
-    expect(refusal(spell(bytes(3), HASH))).toContain('the salt has 3 bytes, expected 4 to 128')
-    expect(refusal(spell(bytes(129), HASH))).toContain('the salt has 129 bytes')
-    expect(refusal(spell(SALT, bytes(15)))).toContain('the hash has 15 bytes, expected 16 to 128')
-    expect(refusal(spell(SALT, bytes(129)))).toContain('the hash has 129 bytes')
+    expect(refusal(spell(`${bytes(16).slice(0, -1)}_`, HASH))).toContain(
+      'credentials.password.config.hashed_password: must have a salt in base64; it may have been cut off',
+    )
+    expect(refusal(spell(`${bytes(16).slice(0, -1)}x`, HASH))).toContain(
+      'credentials.password.config.hashed_password: must have a salt in base64; it may have been cut off',
+    )
+    expect(refusal(spell(bytes(3), HASH))).toContain('must have a salt of 4 to 128 bytes, not 3')
+    expect(refusal(spell(bytes(129), HASH))).toContain(
+      'must have a salt of 4 to 128 bytes, not 129',
+    )
+    expect(refusal(spell(SALT, bytes(15)))).toContain('must have a hash of 16 to 128 bytes, not 15')
+    expect(refusal(spell(SALT, bytes(129)))).toContain(
+      'must have a hash of 16 to 128 bytes, not 129',
+    )
   })
 
   test('and neither salt nor hash is ever repeated', () => {

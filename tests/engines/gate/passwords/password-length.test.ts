@@ -18,5 +18,5 @@ test.each([
   ['1025 characters', 'x'.repeat(1025)],
   ['1025 emojis', '🐎'.repeat(1025)],
 ])('%s cannot, and the message names the field but not the password', (_, password) => {
-  expect(check(password)).toThrow('some.password: expected 1 to 1024 characters')
+  expect(check(password)).toThrow('some.password: must have 1 to 1024 characters')
 })

@@ -144,7 +144,7 @@ describe('a text made to be too much', () => {
     ['a sum', policy(`${'1+'.repeat(4000)}1==1`)],
     ['attributes', policy(`context${'.a'.repeat(4000)}`)],
   ])('%s deeper than the stack goes are refused', (_, text) => {
-    expect(refusalOf(() => check(text))).toBe('policies: nested too deeply to be read')
+    expect(refusalOf(() => check(text))).toBe('policies: is nested too deeply')
   })
 })
 
@@ -204,7 +204,7 @@ describe('a text is looked over before it is parsed', () => {
 
     expect(check(set(most))).toHaveLength(1)
     expect(flawOf(set(most + 1))).toMatch(
-      /^policies: line 1, column 82\d\d: more than 8192 words and signs$/,
+      /^policies: line 1, column 82\d\d: more than 8192 words and symbols$/,
     )
   })
 
@@ -213,7 +213,7 @@ describe('a text is looked over before it is parsed', () => {
     (part) => {
       const text = part.repeat(Math.floor(SIZE / Buffer.byteLength(part)))
 
-      expect(flawOf(text)).toEndWith('more than 8192 words and signs')
+      expect(flawOf(text)).toEndWith('more than 8192 words and symbols')
     },
   )
 
@@ -225,7 +225,7 @@ describe('a text is looked over before it is parsed', () => {
   })
 
   test('policies are counted by their ends, also when they are none', () => {
-    expect(flawOf('x;'.repeat(251))).toBe('policies: more than 250 policies')
+    expect(flawOf('x;'.repeat(251))).toBe('policies: must be at most 250 policies')
     expect(flawOf(`${'x;'.repeat(250)}";;;" //;;;`)).toContain('unexpected token')
   })
 })
@@ -254,7 +254,7 @@ describe('the most that is allowed can be evaluated', () => {
   })
 
   test('levels, and not one more', () => {
-    const message = `policies: line 1, column 1: more than ${levels} levels, where each part of a chain of && or || is one, and so is each when or unless; use a set, or several policies`
+    const message = `policies: line 1, column 1: has more than ${levels} levels; each part of a chain of && or || and each when or unless counts as one. Use a set, or several policies`
 
     expect(check(policy(chain('true', '||', levels)))).toHaveLength(1)
     expect(refusalOf(() => check(policy(chain('true', '||', levels + 1))))).toBe(message)
@@ -268,7 +268,7 @@ describe('the most that is allowed can be evaluated', () => {
 
     expect(check(texts.join('\n'))).toHaveLength(2)
     expect(refusalOf(() => check([...texts, policy(compare)].join('\n')))).toBe(
-      'policies: line 3, column 1: with this policy, more than 100 times is a value of unknown size compared with another or put into a set',
+      'policies: line 3, column 1: the policies up to this one compare values of unknown size, or put them into sets, more than 100 times',
     )
   })
 
@@ -308,7 +308,7 @@ describe('the most that is allowed can be evaluated', () => {
     'a pattern held against a constant is refused: %s',
     (condition) => {
       expect(refusalOf(() => check(`${policy('true')}\n${policy(condition)}`))).toBe(
-        'policies: line 2, column 1: a constant before like: the answer is always the same',
+        'policies: line 2, column 1: like needs a variable before it: with a constant the answer never changes',
       )
     },
   )
@@ -316,7 +316,7 @@ describe('the most that is allowed can be evaluated', () => {
   test('patterns: 512 characters in all, of which each has 4 before its first, and not one more', () => {
     const like = (length: number) => policy(`context.s like "${'a'.repeat(length)}"`)
     const message =
-      'policies: line 2, column 1: with this policy, more than 512 characters of patterns after like, and 4 for each of them'
+      'policies: line 2, column 1: the patterns after like up to this policy have more than 512 characters, counting 4 extra for each'
 
     expect(check(like(484) + like(20))).toHaveLength(2)
     expect(refusalOf(() => check(`${like(484)}\n${like(21)}`))).toBe(message)
@@ -330,10 +330,10 @@ describe('the most that is allowed can be evaluated', () => {
 
     expect(check(either(1024))).toHaveLength(1)
     expect(refusalOf(() => check(either(1025)))).toBe(
-      'policies: line 1, column 1: a text longer than 1024 characters',
+      'policies: line 1, column 1: strings must have at most 1024 characters',
     )
     expect(refusalOf(() => check(policy(`[{a: "${'a'.repeat(1025)}"}] == []`)))).toContain(
-      'a text longer than 1024 characters',
+      'strings must have at most 1024 characters',
     )
   })
 })

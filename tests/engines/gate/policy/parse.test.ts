@@ -91,12 +91,12 @@ describe('a text of policies', () => {
     ].join('\n')
 
     expect(refusal(text).split('\n')).toEqual([
-      'policies: line 3, column 3: the name "a" is taken at line 1, column 1',
-      'policies: line 4, column 1: the name "policy 4" is taken at line 2, column 1',
-      'policies: line 5, column 1: an @id without a name',
-      'policies: line 6, column 1: an @id without a name',
-      'policies: line 7, column 1: a name longer than 100 characters',
-      'policies: line 8, column 1: a name with control characters',
+      'policies: line 3, column 3: the name "a" is already used at line 1, column 1',
+      'policies: line 4, column 1: the name "policy 4" is already used at line 2, column 1',
+      'policies: line 5, column 1: @id must not be empty',
+      'policies: line 6, column 1: @id must not be empty',
+      'policies: line 7, column 1: @id must have at most 100 characters',
+      'policies: line 8, column 1: @id must not contain control characters',
     ])
   })
 
@@ -111,7 +111,7 @@ describe('a text of policies', () => {
     expect(
       refusal(`${policy('true')}\n\n permit (principal == ?principal, action, resource);`),
     ).toBe(
-      'policies: line 3, column 2: a template with ?principal or ?resource, name the entity instead',
+      'policies: line 3, column 2: templates with ?principal or ?resource are not supported; name the entity',
     )
   })
 
@@ -119,12 +119,12 @@ describe('a text of policies', () => {
     const short = 'permit(principal,action,resource);'
 
     expect(check(short.repeat(250))).toHaveLength(250)
-    expect(refusal(short.repeat(251))).toBe('policies: more than 250 policies')
+    expect(refusal(short.repeat(251))).toBe('policies: must be at most 250 policies')
     expect(check(`//${'é'.repeat(16_383)}`)).toEqual([])
-    expect(refusal(`//${'é'.repeat(16_383)}x`)).toBe('policies: larger than 32 KB')
+    expect(refusal(`//${'é'.repeat(16_383)}x`)).toBe('policies: must be at most 32 KB')
   })
 
   test('is refused when it is not Unicode text', () => {
-    expect(refusal(policy('"\ud800" == ""'))).toBe('policies: not Unicode text')
+    expect(refusal(policy('"\ud800" == ""'))).toBe('policies: must be Unicode text')
   })
 })

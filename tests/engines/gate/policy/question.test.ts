@@ -20,21 +20,21 @@ describe('the resource of a question', () => {
   })
 
   test.each([
-    ['document', 'expected a type and an id'],
-    ['document:', 'expected a type and an id'],
-    [':42', 'expected a type and an id'],
-    ['', 'expected at least one character'],
-    [`document:${'4'.repeat(248)}`, 'longer than 256 characters'],
-    ['document:4\n2', 'expected no control characters'],
-    ['document:\ud800', 'expected no control characters'],
-    ['a::b', '"" cannot be part of a type'],
-    ['Document:42', '"Document" cannot be part of a type'],
-    ['shop:9th:1', '"9th" cannot be part of a type'],
-    ['a-:1', '"a-" cannot be part of a type'],
-    ['a-1:1', '"a-1" cannot be part of a type'],
-    ['böse:1', '"böse" cannot be part of a type'],
-    ['a b:1', '"a b" cannot be part of a type'],
-    ['shop:action:1', 'a type cannot end in action'],
+    ['document', 'must be a type and an id'],
+    ['document:', 'must be a type and an id'],
+    [':42', 'must be a type and an id'],
+    ['', 'must not be empty'],
+    [`document:${'4'.repeat(248)}`, 'must have at most 256 characters'],
+    ['document:4\n2', 'must not contain control characters'],
+    ['document:\ud800', 'must not contain control characters'],
+    ['a::b', 'cannot have "" in its type'],
+    ['Document:42', 'cannot have "Document" in its type'],
+    ['shop:9th:1', 'cannot have "9th" in its type'],
+    ['a-:1', 'cannot have "a-" in its type'],
+    ['a-1:1', 'cannot have "a-1" in its type'],
+    ['böse:1', 'cannot have "böse" in its type'],
+    ['a b:1', 'cannot have "a b" in its type'],
+    ['shop:action:1', 'must not have a type that ends in action'],
   ])('%p is refused', (text, problem) => {
     expect(refusalOf(() => parseResource(text))).toStartWith(`resource: ${problem}`)
   })
@@ -52,18 +52,20 @@ describe('the action of a question', () => {
   test.each(['', '.', 'keys.', '.read', 'keys..read', 'keys.*', '*', 'a b', 'é', 'a\n'])(
     '%p is refused',
     (text) => {
-      expect(refusalOf(() => checkAction(text))).toStartWith('action: expected words')
+      expect(refusalOf(() => checkAction(text))).toStartWith('action: must be words')
     },
   )
 
   test('is refused beyond 256 characters', () => {
-    expect(refusalOf(() => checkAction('a'.repeat(257)))).toBe('action: longer than 256 characters')
+    expect(refusalOf(() => checkAction('a'.repeat(257)))).toBe(
+      'action: must have at most 256 characters',
+    )
   })
 })
 
 test('a name is refused in terms of its field', () => {
   expect(() => checkName('日本 "x"', 'subject')).not.toThrow()
-  expect(refusalOf(() => checkName('', 'subject'))).toBe('subject: expected at least one character')
+  expect(refusalOf(() => checkName('', 'subject'))).toBe('subject: must not be empty')
 })
 
 describe('the context of a question', () => {
@@ -75,25 +77,25 @@ describe('the context of a question', () => {
 
   const proto = JSON.parse('{"a":{"__proto__":1}}')
   test.each<[unknown, string]>([
-    [null, 'context: expected a JSON object'],
-    [[1], 'context: expected a JSON object'],
-    [{ a: null }, 'context.a: null is not supported; leave the member out'],
-    [{ l: [1, null] }, 'context.l[1]: null is not supported; leave the member out'],
-    [
-      { amount: 1.5 },
-      'context.amount: fractions are not supported; send a whole number or a string',
-    ],
+    [null, 'context: must be a JSON object'],
+    [[1], 'context: must be a JSON object'],
+    [{ a: null }, 'context.a: must not be null; leave the member out'],
+    [{ l: [1, null] }, 'context.l[1]: must not be null; leave the member out'],
+    [{ amount: 1.5 }, 'context.amount: must be a whole number; send fractions as strings'],
     [
       { o: { 'a b': [{ c: 0.1 }] } },
-      'context.o["a b"][0].c: fractions are not supported; send a whole number or a string',
+      'context.o["a b"][0].c: must be a whole number; send fractions as strings',
     ],
-    [{ n: 2 ** 53 }, 'context.n: numbers end at 9007199254740991; send a string'],
-    [{ n: JSON.parse('1e999') }, 'context.n: numbers end at 9007199254740991; send a string'],
-    [{ e: { __entity: {} } }, 'context.e.__entity: no member may have this name'],
-    [{ __extn: { fn: 'ip', arg: '' } }, 'context.__extn: no member may have this name'],
-    [proto, 'context.a.__proto__: no member may have this name'],
-    [{ s: '\ud800' }, 'context.s: not Unicode text'],
-    [{ '\udfff': 1 }, 'context["\\udfff"]: its name is not Unicode text'],
+    [{ n: 2 ** 53 }, 'context.n: must be at most 9007199254740991; send larger numbers as strings'],
+    [
+      { n: JSON.parse('1e999') },
+      'context.n: must be at most 9007199254740991; send larger numbers as strings',
+    ],
+    [{ e: { __entity: {} } }, 'context.e.__entity: is a reserved member name'],
+    [{ __extn: { fn: 'ip', arg: '' } }, 'context.__extn: is a reserved member name'],
+    [proto, 'context.a.__proto__: is a reserved member name'],
+    [{ s: '\ud800' }, 'context.s: must be Unicode text'],
+    [{ '\udfff': 1 }, 'context["\\udfff"]: must have a name in Unicode'],
   ])('%j is refused', (context, message) => {
     expect(refusalOf(() => checkContext(context))).toBe(message)
   })
@@ -102,14 +104,18 @@ describe('the context of a question', () => {
     const deep = (levels: number): object => (levels === 1 ? { a: 1 } : { a: deep(levels - 1) })
 
     expect(() => checkContext(deep(8))).not.toThrow()
-    expect(refusalOf(() => checkContext(deep(9)))).toBe('context: nested deeper than 8 levels')
-    expect(refusalOf(() => checkContext(deep(5000)))).toBe('context: nested deeper than 8 levels')
+    expect(refusalOf(() => checkContext(deep(9)))).toBe(
+      'context: must not be nested deeper than 8 levels',
+    )
+    expect(refusalOf(() => checkContext(deep(5000)))).toBe(
+      'context: must not be nested deeper than 8 levels',
+    )
   })
 
   test('is 8 KB of JSON at most', () => {
     expect(() => checkContext({ s: 'x'.repeat(8192 - 8) })).not.toThrow()
     expect(refusalOf(() => checkContext({ s: 'é'.repeat(4093) }))).toBe(
-      'context: larger than 8 KB as JSON',
+      'context: must be at most 8 KB as JSON',
     )
   })
 })

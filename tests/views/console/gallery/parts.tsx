@@ -178,7 +178,7 @@ export const form = () =>
           { name: 'url', message: "URL: Use https. Live data can't be sent over http." },
           {
             name: 'schedule',
-            message: 'Schedule: Day of month and day of week are both set. Replace one with *.',
+            message: 'Schedule: Set day of month or day of week, not both. Replace one with *.',
           },
         ]}
         buttons={
@@ -213,7 +213,7 @@ export const form = () =>
             value="0 6 1 * 1"
             isMono
             isRequired
-            error="Schedule: Day of month and day of week are both set. Replace one with *."
+            error="Schedule: Set day of month or day of week, not both. Replace one with *."
             help="Five fields: minute, hour, day of month, month, day of week."
           />
           <Select

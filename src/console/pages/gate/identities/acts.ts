@@ -48,7 +48,7 @@ export function identityActs({ frames, gate, config }: GateParts) {
     const isTheirs = sessions
       .list(visit.caller, idOf(visit))
       .some(({ id }) => id === visit.params.part)
-    if (!isTheirs) throw notFound('session not found, or over already')
+    if (!isTheirs) throw notFound('session not found, or already ended')
     await sessions.revoke(visit.caller, visit.params.part)
     return done(visit, 'session')
   }

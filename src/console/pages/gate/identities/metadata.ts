@@ -1,17 +1,19 @@
 import type { JsonObject } from '../../../../engines/gate/documents/json.ts'
 import { checkMetadata } from '../../../../engines/gate/traits.ts'
 import { type Fields, parseJson } from '../../../../http/body.ts'
-import { AppError, invalid } from '../../../../platform/errors.ts'
+import { AppError, renamed } from '../../../../platform/errors.ts'
 import { asTyped } from '../../../form.ts'
 
-/** An object, or nothing for an empty one; whatever is wrong with it is wrong with the field. */
+/** The object in a form's field, `{}` for an empty one. */
 export function metadataIn(body: Fields): JsonObject {
   try {
     const metadata = parseJson(asTyped(body, 'metadata').trim()) ?? {}
     checkMetadata(metadata)
     return metadata
   } catch (error) {
-    if (!(error instanceof AppError)) throw error
-    throw invalid(`metadata: ${error.message.replace(/^(body|metadata_public)[:.] ?/, '')}`)
+    throw error instanceof AppError ? renamed(error, asInForm) : error
   }
 }
+
+/** The text as a whole is the body to its parser. */
+const asInForm = (field = 'body'): string => field.replace(/^(body|metadata_public)/, 'metadata')

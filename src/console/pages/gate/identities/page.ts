@@ -56,7 +56,10 @@ export function identityPage({ frames, gate, clock, operators }: GateParts) {
       async () => {
         const value = metadataIn(body)
         if (typed(body, 'seen') !== before.updated_at)
-          throw conflict('metadata: changed since this form was opened; saving again replaces that')
+          throw conflict('has changed since you opened this form. Save again to replace it', {
+            field: 'metadata',
+            rule: 'changed',
+          })
         const unchanged = { op: 'test', path, value: before.metadata_public }
         await editing.patch(caller, before.id, [unchanged, { op: 'replace', path, value }])
       },

@@ -59,7 +59,7 @@ export function policyPage(parts: GateParts) {
       await policies.put(caller, text)
     } catch (error) {
       if (!(error instanceof AppError && error.kind === 'invalid')) throw error
-      return show(visit, { typed: text, problems: problemsIn(error.message, text) })
+      return show(visit, { typed: text, problems: problemsIn(error, text) })
     }
     return frames.go('/console/policies?done=saved')
   }

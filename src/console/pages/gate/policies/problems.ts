@@ -1,21 +1,17 @@
 import type { Problem } from '../../../../../views/console/pages/gate/policies/editor.tsx'
+import type { AppError } from '../../../../platform/errors.ts'
+import { asSentence } from '../../../form.ts'
 
 export const OVERTAKEN: Problem = {
   message:
     'Someone else changed the policies after you opened this form. Save again to overwrite their changes.',
 }
 
-/** One of each line of a message, with the line of the text that it is about. */
-export const problemsIn = (message: string, text: string): Problem[] => {
+/** Everything that is wrong with the text, each with the line that it is in. */
+export const problemsIn = ({ fieldErrors }: AppError, text: string): Problem[] => {
   const lines = text.split('\n')
-  return message.split('\n').map((one) => {
-    const [, line, column, rule] = PLACED.exec(one) ?? []
-    if (rule === undefined) return { message: sentence(one.replace(/^policies: /, '')) }
-    const place = { line: Number(line), column: Number(column) }
-    return { place, message: sentence(rule), source: lines[place.line - 1] ?? '' }
+  return fieldErrors.map(({ problem, at: place }) => {
+    const message = asSentence(problem)
+    return place ? { place, message, source: lines[place.line - 1] ?? '' } : { message }
   })
 }
-
-const PLACED = /^policies: line (\d+), column (\d+): (.+)$/s
-
-const sentence = (rule: string): string => `${rule.charAt(0).toUpperCase()}${rule.slice(1)}.`

@@ -1,7 +1,7 @@
 import type { Trial, Verdict } from '../../../../../views/console/pages/gate/policies/try-it.tsx'
 import { isJsonObject, type JsonObject } from '../../../../engines/gate/documents/json.ts'
 import { parseJson } from '../../../../http/body.ts'
-import { AppError, invalid } from '../../../../platform/errors.ts'
+import { AppError, invalid, renamed } from '../../../../platform/errors.ts'
 import { submitted } from '../../../form.ts'
 import type { Visit } from '../asked.ts'
 import type { GateParts } from '../parts.ts'
@@ -40,10 +40,9 @@ export const createTrials = ({ gate }: GateParts) => {
 function contextIn(text: string): JsonObject {
   try {
     const value = parseJson(text.trim()) ?? {}
-    if (!isJsonObject(value)) throw invalid('body: expected a JSON object')
-    return value
+    if (isJsonObject(value)) return value
   } catch (error) {
-    if (!(error instanceof AppError)) throw error
-    throw invalid(`context: ${error.message.replace(/^body: /, '')}`)
+    throw error instanceof AppError ? renamed(error, () => 'context') : error
   }
+  throw invalid('must be a JSON object', { field: 'context', rule: 'type' })
 }

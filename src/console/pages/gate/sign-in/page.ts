@@ -64,7 +64,11 @@ export function methodsPage({ frames, gate, config }: GateParts) {
   async function saved({ caller }: Visit, text: string) {
     const lines = text.split('\n').map((line) => line.trim())
     const urls = lines.filter((line) => line !== '')
-    if (urls.length > MOST_RETURN_URLS) throw invalid(`urls: at most ${MOST_RETURN_URLS} addresses`)
+    if (urls.length > MOST_RETURN_URLS)
+      throw invalid(`must have at most ${MOST_RETURN_URLS} URLs`, {
+        field: 'urls',
+        rule: 'too_many',
+      })
     try {
       return await signInMethods.setReturnUrls(caller, urls)
     } catch (error) {
@@ -77,10 +81,11 @@ export function methodsPage({ frames, gate, config }: GateParts) {
   return { show, turn, saveReturnUrls }
 }
 
-/** The API counts addresses from 0; people count lines, and those that are empty as well. */
-function inItsLine(error: AppError, lines: readonly string[]): AppError {
-  const [, index, rule] = /^return_urls\.(\d+): (.+)$/s.exec(error.message) ?? []
-  if (index === undefined) return error
+/** The API counts addresses from 0; people count lines, including empty ones. */
+function inItsLine({ kind, field, rule, problem }: AppError, lines: readonly string[]): AppError {
+  const index = Number(field?.split('.')[1])
   const places = lines.flatMap((line, place) => (line === '' ? [] : [place + 1]))
-  return invalid(`urls: line ${places[Number(index)]}: ${rule}`)
+  const line = places[index]
+  const words = line === undefined ? problem : `line ${line} ${problem}`
+  return new AppError(kind, words, { field: 'urls', rule: rule ?? 'format' })
 }

@@ -9,8 +9,9 @@ export const FIELDS = { url: 'url', events: 'events' }
 export function wantedIn(body: Fields): { url: string; events: EventType[] } {
   const chosen = ticked(body, 'events')
   const events = EVENT_TYPES.filter((type) => chosen.includes(type))
-  if (events.length === 0) throw invalid('events: choose at least one')
+  if (events.length === 0)
+    throw invalid('must name at least one event', { field: 'events', rule: 'required' })
   const url = typed(body, 'url')
-  if (url === '') throw invalid('url: expected an http or https URL')
+  if (url === '') throw invalid('must be an http or https URL', { field: 'url', rule: 'format' })
   return { url, events }
 }

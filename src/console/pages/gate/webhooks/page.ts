@@ -95,7 +95,8 @@ export function webhookPage({ frames, gate, clock }: GateParts) {
   async function rotate(visit: Visit): Promise<Response> {
     const { id } = existing(gate, visit)
     const grace = GRACES.get(typed(visit.body, 'grace'))
-    if (grace === undefined) throw invalid('grace: expected none, day or week')
+    if (grace === undefined)
+      throw invalid('must be none, day or week', { field: 'grace', rule: 'choice' })
     const { secret } = await webhooks.rotate(visit.caller, id, { grace_seconds: grace })
     const intro = 'The new secret signs from now on.'
     return issuedSecret(frames, visit, { id, secret, intro, title: 'Secret rotated' })
