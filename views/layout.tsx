@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact'
 
-/** Frame of every page that stands outside the console: title, style sheet, content. */
+/** Layout of pages outside the console: title, style sheet, content. */
 export const Page = ({ title, children }: { title: string; children: ComponentChildren }) => (
   <html lang="en">
     <head>

@@ -8,13 +8,13 @@ interface Entry {
   operation: ApiOperation
 }
 
-/** The API reference, drawn from the OpenAPI document; complete without scripts. */
+/** API reference, rendered from the OpenAPI document. Works without scripts. */
 export const ReferencePage = ({ document }: { document: ApiDocument }) => {
   const groups = document.tags.map((tag) => ({ tag, entries: entriesOf(document, tag.name) }))
   return (
     <Page title={`${document.info.title} API`}>
       <a class="skip" href="#content">
-        Skip to the operations
+        Skip to content
       </a>
       <div class="reference">
         <nav aria-label="Operations">
@@ -31,8 +31,8 @@ export const ReferencePage = ({ document }: { document: ApiDocument }) => {
         <main id="content">
           <h1>API reference</h1>
           <p class="lead">
-            Base URL <code>{document.servers[0]?.url}</code>. Send a key as{' '}
-            <code>Authorization: Bearer …</code>. Every answer carries <code>X-Request-Id</code>.
+            Base URL: <code>{document.servers[0]?.url}</code>. Authenticate with an API key:{' '}
+            <code>Authorization: Bearer …</code>. Every response includes <code>X-Request-Id</code>.
           </p>
           {groups.map(({ tag, entries }) => (
             <section aria-labelledby={`tag-${tag.name}`}>
@@ -115,7 +115,7 @@ const Fields = ({ caption, rows }: { caption: string; rows: Field[] }) => (
       <tr>
         <th scope="col">Field</th>
         <th scope="col">Type</th>
-        <th scope="col">Needed</th>
+        <th scope="col">Required</th>
       </tr>
     </thead>
     <tbody>
@@ -168,15 +168,15 @@ const Responses = ({ responses }: { responses: NonNullable<ApiOperation['respons
   </>
 )
 
-/** The generator's own words for an answer say nothing. */
+/** Description of a response, without the generator's placeholder. */
 function meaningOf(schema: JsonSchema | undefined, description = ''): string {
   if (schema?.description) return schema.description
-  if (schema?.type === 'array') return 'A list; each item has'
-  if (schema?.properties) return 'An object with'
+  if (schema?.type === 'array') return 'A list of objects with:'
+  if (schema?.properties) return 'An object with:'
   return description.startsWith('Response for status') ? '' : description
 }
 
-/** What stands between backticks is code. */
+/** Renders text between backticks as code. */
 const Prose = ({ text }: { text: string }) => (
   <>{text.split('`').map((part, at) => (at % 2 === 1 ? <code>{part}</code> : part))}</>
 )
@@ -195,7 +195,7 @@ const entriesOf = ({ paths }: ApiDocument, tag: string): Entry[] =>
 const anchorOf = (method: string, path: string) =>
   `${method}${path}`.replaceAll(/[^a-z0-9]+/gi, '-').replace(/-$/, '')
 
-/** With those inside others, named by their way: `traits.email`, `providers[].enabled`. */
+/** Fields including nested ones, named by path: `traits.email`, `providers[].enabled`. */
 const fieldsOf = ({ properties = {}, required = [] }: JsonSchema, within = ''): Field[] =>
   Object.entries(properties).flatMap(([name, schema]) => [
     { name: within + name, schema, required: required.includes(name) },
@@ -234,7 +234,7 @@ function curl(
 const takes = (scheme: string, { security = [] }: ApiOperation): boolean =>
   security.some((one) => scheme in one)
 
-/** What has to be there, and no more. */
+/** An example with the required properties only. */
 const exampleOf = ({ properties = {}, required = [] }: JsonSchema): Record<string, unknown> =>
   Object.fromEntries(
     Object.entries(properties)
@@ -250,6 +250,6 @@ function exampleValue(name: string, schema: JsonSchema): unknown {
   return schema.type === 'boolean' ? true : name
 }
 
-/** A body that may be left out is an object or null. */
+/** The object of an optional body, whose schema is `object or null`. */
 const objectIn = (schema: JsonSchema | undefined): JsonSchema | undefined =>
   schema?.anyOf?.find(({ properties }) => properties) ?? schema

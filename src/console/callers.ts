@@ -7,8 +7,8 @@ import { may } from './operators/rights.ts'
 export type CallerOf = ReturnType<typeof createCallers>
 
 /**
- * Whoever is at a page, as engines know their callers. Nothing of it is counted; what makes something
- * new is refused to a tenant that may make none, all the same.
+ * Caller of an engine for a console request. Console requests are not metered, but a suspended tenant
+ * can't create anything.
  */
 export const createCallers =
   ({ tenants }: { tenants: Tenants }) =>

@@ -4,12 +4,12 @@ import { type Frames, themeOf } from './frame.ts'
 import { createOutdatedPages } from './outdated-page.ts'
 import type { Scopes } from './scope.ts'
 
-/** What people are shown, rather than JSON, where something is refused or went wrong. */
+/** Error pages for browsers, instead of JSON. */
 export function createErrorPages(parts: { frames: Frames; scopes: Scopes }) {
   const { base, html } = parts.frames
   const outdatedPage = createOutdatedPages(parts)
 
-  /** Undefined for whoever is no browser at a page of the console. */
+  /** Undefined for requests that are not from a browser to a page of the console. */
   return function errorPage(
     request: Request,
     failure: Failure,
@@ -38,27 +38,27 @@ export function createErrorPages(parts: { frames: Frames; scopes: Scopes }) {
 
 const isPage = (path: string): boolean => /^\/(console|setup)(\/|$)/.test(path)
 
-/** A stream that is sent to sign in, as a page is, would come again and again. */
+/** Streams are not redirected to sign-in, because the browser would reconnect forever. */
 const isStream = (path: string): boolean => path.startsWith('/console/live/')
 
-/** To whoever is at a page nothing is said of keys, routes and methods: they pressed a button. */
+/** Error text for people, without API keys, routes and methods. */
 function sentenceOn(
   { method }: Request,
   { kind, message, rule, retryAfterMs = 0 }: Failure,
 ): string {
   switch (kind) {
     case 'unauthenticated':
-      return 'The session has ended, and nothing of what you sent was taken. Sign in, then do it again.'
+      return 'Your session has ended and nothing was saved. Sign in and try again.'
     case 'rate_limited':
-      return `${sentence(message)} Wait ${waitOf(retryAfterMs)}, then load the page again.`
+      return `${sentence(message)} Wait ${waitOf(retryAfterMs)}, then reload the page.`
     case 'method_not_allowed':
-      return 'There is nothing to be seen at this address. Go on from the console.'
+      return "This page doesn't exist. Go to the console."
     case 'not_found':
       return rule === 'unknown_route'
-        ? `There is ${method === 'GET' ? 'no page' : 'nothing to send to'} at this address.`
+        ? `This ${method === 'GET' ? 'page' : 'form'} doesn't exist.`
         : sentence(message)
     case 'unavailable':
-      return `${sentence(message)} Nothing was changed; try again in a moment.`
+      return `${sentence(message)} Nothing was changed. Try again in a moment.`
     default:
       return sentence(message)
   }
@@ -69,5 +69,5 @@ const sentence = (message: string): string =>
 
 function waitOf(ms: number): string {
   const seconds = Math.max(1, Math.ceil(ms / 1000))
-  return seconds === 1 ? 'a second' : `${seconds} seconds`
+  return seconds === 1 ? '1 second' : `${seconds} seconds`
 }

@@ -1,6 +1,6 @@
 import type { Flash } from '../../views/console/toast.tsx'
 
-/** What a page says about the form that led to it; `done` is of the address, so anybody's word. */
+/** Message about a submitted form. `done` is from the query string, so it is untrusted. */
 export const flashOf = (
   flashes: Readonly<Record<string, Flash>>,
   done: string | null | undefined,

@@ -16,32 +16,32 @@ import { usageBanner } from './usage-banner.ts'
 
 export const THEME_COOKIE = 'gatehouse_theme'
 
-/** What one page has to say for itself. */
+/** Content of one page. */
 interface PageContent {
   request: Request
   visitor: Visitor
   title: string
   active?: PageKey
-  /** What stands between the console and this page. */
+  /** Breadcrumbs above this page. */
   above?: readonly Crumb[]
   flash?: Flash | undefined
   status?: number
-  /** True where live and test data are kept apart: the switch between them is shown. */
+  /** Shows the switch between live and test. */
   hasEnvironments?: boolean
   children: ComponentChildren
 }
 
 export type Frames = ReturnType<typeof createFrames>
 
-/** Draws pages of the console: around each, where its visitor is and can go. */
+/** Renders pages of the console with their layout. */
 export function createFrames(parts: {
   baseUrl: () => string
-  /** How near a tenant is to the end of its month; asked for each page. */
+  /** Usage of a tenant relative to its limits, for every page. */
   nearnessOf: (tenantId: string) => Nearness
 }) {
   const { baseUrl, nearnessOf } = parts
 
-  /** Before every path: empty, or as `/gatehouse`. */
+  /** Prefix of every path: empty, or such as `/gatehouse`. */
   const base = (): string => new URL(baseUrl()).pathname.replace(/\/$/, '')
 
   function page({ request, visitor, title, above = [], status = 200, ...of }: PageContent) {
@@ -69,18 +69,15 @@ export function createFrames(parts: {
     return banner ? [banner] : []
   }
 
-  /**
-   * Of a page of its own, such as set-up, or of one around which there is a frame already. Forms of a
-   * tenant need the `scope` that they act on.
-   */
+  /** A page without layout, such as set-up. Forms of a tenant need its `scope`. */
   function html(drawn: VNode, status = 200, scope?: string): Response {
     const { body, headers } = htmlPage(inScope(drawn, scope), PAGE_CONTENT_POLICY)
-    // With none at all, browsers would hide from us that our own forms come from us.
+    // Without a referrer policy, browsers might omit the Origin of our own forms.
     headers.set('referrer-policy', 'same-origin')
     return new Response(body, { status, headers })
   }
 
-  /** After a form: to load the page again does not send the form again. */
+  /** Redirects after a form, so that reloading the page does not submit it again. */
   const go = (path: string, cookies: readonly string[] = []): Response => {
     const answer = new Response(null, { status: 303, headers: { location: `${base()}${path}` } })
     for (const cookie of cookies) answer.headers.append('set-cookie', cookie)
@@ -103,10 +100,10 @@ export const INSTALLATION: Place = {
 
 function placeOf({ place }: Visitor): Place {
   if (place?.kind === 'tenant') return { id: place.tenantId, name: place.name, kind: 'tenant' }
-  return place ? INSTALLATION : { id: '', name: 'Nowhere', kind: 'tenant' }
+  return place ? INSTALLATION : { id: '', name: 'No tenant', kind: 'tenant' }
 }
 
-/** Keys are for owners: to anybody else the page would only say so. */
+/** Hides API keys from operators who are not owners. */
 const withoutFor = ({ place }: Visitor): readonly PageKey[] =>
   place?.kind === 'tenant' && !may(place.role, 'keys') ? ['keys'] : []
 

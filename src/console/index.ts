@@ -8,7 +8,7 @@ import { ASSETS } from './assets.ts'
 
 const ASSET_CACHE = 'public, max-age=300'
 
-/** Pages for people: now the API reference, later the console. */
+/** API reference, OpenAPI document and assets. */
 export function createConsole({
   document,
   base,
@@ -16,7 +16,7 @@ export function createConsole({
   document: () => ApiDocument
   base: () => string
 }) {
-  // Both are large, never change, and are there for everybody who asks.
+  // Cached, because both are large and never change.
   const openApi = once(() => JSON.stringify(document()))
   const reference = once(() => htmlText(ReferencePage({ document: document() })))
 
@@ -29,7 +29,7 @@ export function createConsole({
         return openApi()
       },
       {
-        detail: { summary: 'This API as an OpenAPI document', tags: ['operations'] },
+        detail: { summary: 'Get the OpenAPI document', tags: ['operations'] },
       },
     )
     .get('/reference', () => htmlAnswer(reference(), PAGE_CONTENT_POLICY), {

@@ -19,10 +19,10 @@ const DAY_MS = 24 * HOUR_MS
 const LATE_MS = 60_000
 const LITTLE_ROOM = 1024 ** 3
 const BACKUPS_SHOWN = 20
-/** Hosts and endpoints that one look goes through. */
+/** Most hosts and endpoints that one check reads. */
 const MOST_LANES = 500
 
-/** Work that is due and not yet begun. */
+/** Backlog of a queue. */
 export interface QueueHealth {
   name: 'runs' | 'deliveries' | 'repeated deliveries'
   /** Counted up to 10,000. */
@@ -31,7 +31,7 @@ export interface QueueHealth {
   lagMs: number
 }
 
-/** What somebody should see to, the worst first. */
+/** A problem of the installation. */
 export type Trouble =
   | { what: 'room'; freeBytes: number }
   | { what: 'queue'; name: QueueHealth['name']; lagMs: number }
@@ -41,10 +41,7 @@ export type Trouble =
 
 export type Health = ReturnType<ReturnType<typeof createInstanceHealth>['look']>
 
-/**
- * How the installation does, for a page that somebody reads: from what /metrics reads as well, which
- * may be off.
- */
+/** Health of the installation for the console, from the same data as /metrics, which can be disabled. */
 export function createInstanceHealth(parts: {
   db: Db
   clock: Clock
@@ -117,7 +114,7 @@ function troublesIn(state: {
   ]
 }
 
-/** One a day is enough, or as often as somebody has asked for; to make it takes time. */
+/** Problems of backups. Expects one per day, or as often as configured, plus an hour to create it. */
 function backupTroubles(state: {
   now: number
   startedAt: number
@@ -134,7 +131,7 @@ function backupTroubles(state: {
   return now - (lastAt ?? startedAt) < longest ? [] : [{ what: 'no backup', lastAt }]
 }
 
-/** Each lane is in order: the oldest of all is first in one of them. */
+/** Backlog of a queue. Lanes are ordered, so the oldest entry is the first of one of them. */
 function queue(
   name: QueueHealth['name'],
   standing: number,
@@ -150,13 +147,13 @@ function queue(
   return { name, standing, lagMs: now - first }
 }
 
-/** Without the account and the password that are in the URL. */
+/** Host and port, without the credentials in the URL. */
 function addressOf(smtpUrl: string): string {
   const { host, port } = mailServerOf(smtpUrl)
   return `${host}:${port}`
 }
 
-/** To an account without privileges: some of what is free is kept for root. */
+/** Disk space available to unprivileged users. */
 function roomAt(folder: string): number {
   const { bavail, bsize } = statfsSync(folder)
   return bavail * bsize

@@ -8,7 +8,7 @@ import { may, type Right } from './operators/rights.ts'
 import { tenantPlaceOf, type Visitor, type Visitors } from './operators/visitors.ts'
 import type { Scopes } from './scope.ts'
 
-/** What a page of a tenant asks of whoever opens it. */
+/** An authorized request to a page of a tenant. */
 export type TenantVisit = {
   visitor: Visitor
   tenant: ReturnType<typeof tenantPlaceOf>
@@ -19,14 +19,15 @@ export type OperatorVisit = { visitor: Visitor; actor: Actor }
 export type ConsoleKit = ReturnType<typeof createConsoleKit>
 
 /**
- * Who may see a page, and send its forms. With `right` a page is that of the tenant in which the
- * visitor acts, with `instance` that of the installation, with `operator` anybody's who is signed in,
- * and with `stranger` everybody's. A form from a page of another site is refused, whoever's the
- * cookie is; who somebody is comes before what they have sent.
+ * Builds the console's routes, which check access to a page and its forms. `right` opens a page to
+ * operators with that right in the tenant they act in, `instance` to operators who act for the
+ * installation, `operator` to every signed-in operator, and `stranger` to everyone. A form sent from a
+ * page of another site is refused, with or without a session. Access is checked before a form's
+ * fields are read.
  *
- * Forms, scripts and streams of a page that was opened for another scope than the session acts in now
- * are refused before any handler. Routes that act on no scope do without: `stranger` and, by its own
- * declaration, `operator: 'unscoped'`.
+ * Forms, scripts and streams of a page that was opened in another scope than the session's current
+ * one are refused before any handler runs. Routes without a scope skip this check: `stranger`, and
+ * those declared `operator: 'unscoped'`.
  */
 export function createConsoleKit(parts: {
   visitors: Visitors
@@ -116,12 +117,12 @@ export function createConsoleKit(parts: {
     }))
 }
 
-/** What somebody lacks, in words that say who has it. */
+/** Error texts for missing rights. */
 const NEEDS: Record<Right, string> = {
-  read: 'you have no part in this tenant',
-  change: 'viewers may look and change nothing; ask an owner for more',
-  delete: 'only owners may delete',
-  keys: 'only owners see and make keys',
-  team: 'only owners decide who belongs to the team',
-  billing: 'only owners see to plans and bills',
+  read: "you don't have access to this tenant",
+  change: "viewers can't make changes; ask an owner for a higher role",
+  delete: 'only owners can delete',
+  keys: 'only owners can manage API keys',
+  team: 'only owners can manage the team',
+  billing: 'only owners can manage plans and billing',
 }

@@ -8,7 +8,7 @@ import type { Visitor } from './operators/visitors.ts'
 import { RESUBMIT_PATH, THEN_FIELD } from './pages/resubmit.ts'
 import { environmentOf, type Scopes, scopeIn } from './scope.ts'
 
-/** What people are shown where `scopes` refused a request: a page, or a notice within theirs. A stream ends with it. */
+/** Response to a request that `scopes` rejected: a page, a notice within the open page, or the end of a stream. */
 export const createOutdatedPages =
   ({ frames: { base, html }, scopes }: { frames: Frames; scopes: Scopes }) =>
   (request: Request): Response | undefined => {
@@ -32,14 +32,14 @@ export const createOutdatedPages =
     return html(page, 409)
   }
 
-/** For htmx: the notice says where it goes, and nothing else of the page or its address changes. */
+/** htmx headers: the notice names its target, and nothing else of the page or its address changes. */
 const BESIDE_THE_PAGE = {
   'content-type': 'text/html; charset=utf-8',
   'hx-reswap': 'none',
   'hx-push-url': 'false',
 }
 
-/** Names are told to members alone: the tenant's id could be anybody's. */
+/** Shows names to members only, because the tenant ID is untrusted. */
 function openedIn({ memberships, isAdmin }: Visitor, named: string | undefined): Opened {
   const scope = named === undefined ? undefined : scopeIn(named)
   if (!scope) return 'unknown'
@@ -55,7 +55,7 @@ function actingOf({ place }: Visitor, request: Request): ScopeName {
 
 const INSTALLATION: ScopeName = { name: 'the installation' }
 
-/** All that was entered, with the scope that it was entered for, and where it was sent. */
+/** Submitted fields with their scope and path. */
 function resubmitted({ url: address }: Request, fields: Fields): [string, string][] {
   const { pathname, search } = new URL(address)
   const entered = pairsIn(fields).filter(([name]) => name !== THEN_FIELD)

@@ -1,10 +1,10 @@
-/** A path of the console: `to` where it is one, as strangers may have written it, else the first page. */
+/** Returns `to` if it is a path of the console, otherwise the overview. `to` is untrusted. */
 export const ownPath = (to: string): string => (isOwnPath(to) ? to : '/console')
 
-/** Whether an address is a path of the console, of the characters that its pages use, and nothing else. */
+/** Whether an address is a path of the console with allowed characters only. */
 export const isOwnPath = (to: string): boolean =>
   /^\/console(\/[\w./?=&%+-]*|\?[\w./?=&%+-]*)?$/.test(to) && !to.includes('//') && staysIn(to)
 
-/** Browsers go up for dots, however they are spelt, and beside us there may be another program. */
+/** Browsers resolve dots, even encoded ones, which could lead to another app on the same host. */
 const staysIn = (to: string): boolean =>
   /^\/console(\/|$)/.test(new URL(to, 'http://localhost').pathname)

@@ -1,6 +1,6 @@
 import type { Portable } from '../platform/portable/table.ts'
 
-/** Nothing of the console moves with a tenant: who runs it is decided anew, wherever it goes. */
+/** Exports contain no console data: members are assigned anew after an import. */
 export const portable: Portable = {
   tables: [],
   leftOut: {

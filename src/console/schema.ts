@@ -2,7 +2,7 @@ import { index, integer, primaryKey, sqliteTable, text, uniqueIndex } from 'driz
 import { gateIdentities, gateSessions } from '../engines/gate/schema.ts'
 import { tenantId, tenants } from '../platform/schema.ts'
 
-/** Operators are people of the house tenant (`platform/house.ts`). */
+/** Operators are identities of the system tenant (`platform/house.ts`). */
 const operatorId = () =>
   text('operator_id')
     .notNull()
@@ -10,7 +10,7 @@ const operatorId = () =>
 
 const role = () => text('role', { enum: ['owner', 'member', 'viewer'] }).notNull()
 
-/** Who runs which tenant, and how much of it. */
+/** Memberships of operators in tenants. */
 export const consoleMemberships = sqliteTable(
   'console_memberships',
   {
@@ -25,13 +25,13 @@ export const consoleMemberships = sqliteTable(
   ],
 )
 
-/** Who runs the installation: tenants, plans, backups, the outbox of mails. */
+/** Admins of the installation. */
 export const consoleAdmins = sqliteTable('console_admins', {
   operatorId: operatorId().primaryKey(),
   createdAt: integer('created_at').notNull(),
 })
 
-/** Where a session acts, once its operator has chosen: in a tenant, or for the installation. */
+/** Tenant that a session has selected, or the installation. */
 export const consolePlaces = sqliteTable(
   'console_places',
   {
@@ -44,18 +44,18 @@ export const consolePlaces = sqliteTable(
   (t) => [index('console_places_by_tenant').on(t.tenantId)],
 )
 
-/** Mails that ask somebody to join a tenant, until they have. */
+/** Pending invitations. */
 export const consoleInvitations = sqliteTable(
   'console_invitations',
   {
     id: text('id').primaryKey(),
     tenantId: tenantId(),
-    /** Normalised. */
+    /** Normalized. */
     email: text('email').notNull(),
     role: role(),
-    /** SHA-256 of what is in the link, hexadecimal. */
+    /** SHA-256 of the token in the link, in hexadecimal. */
     tokenHash: text('token_hash').notNull().unique(),
-    /** Whether the link went to the mailbox and was shown to no one: using it verifies the address. */
+    /** Whether the link was only emailed. If so, using it verifies the address. */
     isMailed: integer('is_mailed', { mode: 'boolean' }).notNull().default(false),
     invitedBy: text('invited_by').notNull(),
     createdAt: integer('created_at').notNull(),
@@ -67,13 +67,13 @@ export const consoleInvitations = sqliteTable(
   ],
 )
 
-/** Links that let somebody in once: to set the installation up, or back in. */
+/** One-time links for set-up and sign-in. */
 export const consoleLinks = sqliteTable(
   'console_links',
   {
-    /** SHA-256 of what is in the link, hexadecimal. */
+    /** SHA-256 of the token in the link, in hexadecimal. */
     tokenHash: text('token_hash').primaryKey(),
-    /** Null while there is no operator: whoever opens it becomes the first one. */
+    /** Null for set-up links, which create the first operator. */
     operatorId: text('operator_id').references(() => gateIdentities.id, { onDelete: 'cascade' }),
     /** The address that the link was mailed to; null for a link that was shown or printed. */
     mailedTo: text('mailed_to'),

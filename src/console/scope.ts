@@ -7,12 +7,12 @@ import type { Visitor } from './operators/visitors.ts'
 
 export const ENVIRONMENT_COOKIE = 'gatehouse_environment'
 
-/** Names the scope of a form, or of a link to a download. No form has a field of its own like it. */
+/** Field or parameter with the scope of a form or download link. */
 export const SCOPE_FIELD = '_scope'
-/** The same for requests of scripts, which replace parts of a page. */
+/** Header with the scope of htmx requests. */
 export const SCOPE_HEADER = 'gatehouse-scope'
 
-/** A tenant and which of its data, or the installation, which keeps no test data apart. */
+/** A tenant and an environment, or the installation, which has no environments. */
 export type Scope =
   | { tenantId: string; environment: Environment }
   | { tenantId: null; environment?: undefined }
@@ -21,26 +21,25 @@ const INSTALLATION = 'installation'
 
 export type Scopes = ReturnType<typeof createScopes>
 
-/** Why a request was refused: it names another scope than its session acts in, or none. */
+/** A rejected request, which names another scope than the session's current one, or none. */
 interface Refusal {
   visitor: Visitor
-  /** As the request names it. */
+  /** Scope in the request. */
   named: string | undefined
-  /** Of a form. */
+  /** Fields of the form. */
   fields: Fields
 }
 
 /**
- * What a page acts on, as one word: a tenant and an environment, or the installation. This belongs to
- * the session and the browser, which another tab can switch while the page stays open: so each page
- * says for which scope it was drawn, and the answer to what it sends depends on it.
+ * Scope of a page as text. Another tab can switch the tenant or environment while a page stays open, so
+ * each page includes the scope that it was rendered for, and its requests are checked against it.
  */
 export const scopeOf = ({ place }: Visitor, request: Request): string => {
   if (place?.kind === 'tenant') return `${place.tenantId}.${environmentOf(request)}`
   return place ? INSTALLATION : 'nowhere'
 }
 
-/** Reads what `scopeOf` wrote; undefined for a scope that no session can switch to. */
+/** Parses the result of `scopeOf`; undefined for a scope that no session can select. */
 export function scopeIn(scope: string): Scope | undefined {
   if (scope === INSTALLATION) return { tenantId: null }
   const [tenantId = '', named] = scope.split('.')
@@ -48,11 +47,11 @@ export function scopeIn(scope: string): Scope | undefined {
   return environment && { tenantId, environment }
 }
 
-/** Which data the browser shows: live until its user switches to test. */
+/** Environment selected in the browser; live by default. */
 export const environmentOf = (request: Request): Environment =>
   preferenceIn(request, ENVIRONMENT_COOKIE) === 'test' ? 'test' : 'live'
 
-/** Refuses what was meant for another scope than the session acts in now. */
+/** Rejects requests for another scope than the session's current one. */
 export function createScopes() {
   const refusals = new WeakMap<Request, Refusal>()
 
@@ -61,7 +60,7 @@ export function createScopes() {
     throw conflict(message)
   }
 
-  /** Throws `conflict` for a request that names another scope, be it beside the right one. */
+  /** Throws `conflict` for a request that names another scope, even in addition to the current one. */
   function refuseOther(request: Request, visitor: Visitor, body: unknown) {
     const fields = fieldsOf(body)
     const current = scopeOf(visitor, request)
@@ -69,7 +68,7 @@ export function createScopes() {
     if (named !== undefined) refuse(request, { visitor, named, fields }, OTHER)
   }
 
-  /** Throws `conflict` for a form, and a request of a script, that names none; a link need not. */
+  /** Throws `conflict` for a form or htmx request without a scope. Links need none. */
   function requireNamed(request: Request, visitor: Visitor, body: unknown) {
     const fields = fieldsOf(body)
     if (mustName(request) && namesIn(request, fields).length === 0)
@@ -81,7 +80,7 @@ export function createScopes() {
 
 const fieldsOf = (body: unknown): Fields => (body ?? {}) as Fields
 
-/** Every scope that a request names. Anything but text is the name of none. */
+/** Every scope that a request names. Values that are not text become an empty scope. */
 const namesIn = ({ url, headers }: Request, { [SCOPE_FIELD]: field }: Fields): string[] =>
   [field, headers.get(SCOPE_HEADER), ...new URL(url).searchParams.getAll(SCOPE_FIELD)]
     .filter((name) => name !== undefined && name !== null)

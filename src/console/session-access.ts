@@ -25,10 +25,9 @@ const SWITCHED =
   'the session switched to another tenant before the whole request was received; nothing was changed'
 
 /**
- * Routes of an engine for whoever has a session of the console: an operator who acts in a tenant
- * that they belong to, as far as their role goes. Nothing that they do there is counted. The role,
- * the place and the tenant's terms are read anew at each request, so that whatever changes counts
- * at once.
+ * Opens an engine's API routes to console sessions, limited to the rights of the operator's role in
+ * the tenant they act in. These requests don't count toward usage. The role, the current tenant and
+ * the tenant's limits are read on every request, so changes apply immediately.
  */
 export function createSessionAccess(parts: {
   engine: Engine

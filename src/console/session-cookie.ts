@@ -1,6 +1,6 @@
 import { cookieBaseOf, cookieIn, createCookie, setCookie } from '../http/cookies.ts'
 
-/** The name under which programs send a session to `/dashboard`. */
+/** Name of the cookie with the session for `/dashboard`. */
 export const SESSION_COOKIE = 'identity_session'
 const DASHBOARD = '/dashboard/clockwork'
 

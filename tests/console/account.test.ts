@@ -74,12 +74,12 @@ describe('the account', () => {
   test('says how somebody got in, and what else is open', async () => {
     const operator = await newOperator(app)
     const first = await operator.signIn()
-    expect((await doorsOf(first).see()).body).toContain(' by password, and nowhere else.')
+    expect((await doorsOf(first).see()).body).toContain(' with password. No other sessions.')
     await operator.signIn()
-    expect((await doorsOf(first).see()).body).toContain('and in one other session.')
+    expect((await doorsOf(first).see()).body).toContain('1 other session.')
     await operator.enrol()
     await operator.showSecondFactor(first.id)
-    expect((await doorsOf(first).see()).body).toContain(' by password and authenticator, ')
+    expect((await doorsOf(first).see()).body).toContain(' with password and authenticator app.')
   })
 
   test('lists the places to act in, with the role, and marks the one at hand', async () => {
@@ -98,7 +98,7 @@ describe('the account', () => {
   })
 
   test('of somebody who belongs nowhere says what to do', async () => {
-    expect((await (await at()).see()).body).toContain('You belong to no team.')
+    expect((await (await at()).see()).body).toContain('not on a team yet')
   })
 })
 
@@ -120,8 +120,8 @@ describe('the ways in', () => {
     const page = () =>
       app.raw('/console/account', { headers: { cookie: `identity_session=${token}` } })
     const before = await page()
-    expect(rowOf(before, 'password')).toContain('Password set Since now')
-    expect(rowOf(before, 'totp')).toContain('not set up')
+    expect(rowOf(before, 'password')).toContain('Password Set up Added now')
+    expect(rowOf(before, 'totp')).toContain('Not set up')
     expect(rowOf(before, 'lookup_secret')).toBe('')
 
     const at = app.clock.now()
@@ -140,7 +140,7 @@ describe('the ways in', () => {
     })
     const after = await page()
     expect(rowOf(after, 'lookup_secret')).toContain('3 of 4 left')
-    expect(rowOf(after, 'github-tenant')).toContain('GitHub linked')
+    expect(rowOf(after, 'github-tenant')).toContain('GitHub Linked')
     for (const secret of ['hash-', '583231', '$argon2']) expect(after.body).not.toContain(secret)
   })
 
@@ -163,7 +163,7 @@ describe('sessions', () => {
     const [first, second] = [await operator.signIn(), await operator.signIn()]
     openedFrom(first.id, CHROME, '192.0.2.7')
     const { body } = await doorsOf(first).see()
-    expect(body).toMatch(/Chrome on Linux(?:(?!<tr).)*this one(?:(?!<tr).)*<tr/)
+    expect(body).toMatch(/Chrome on Linux(?:(?!<tr).)*This session(?:(?!<tr).)*<tr/)
     expect(body).toContain('192.0.2.7')
     expect(body).toContain('Unknown device')
     expect(body).toContain(`/console/account/sessions/${second.id}/end`)
@@ -187,7 +187,7 @@ describe('sessions', () => {
     const answer = await doorsOf(first).send(`/sessions/${second.id}/end`)
     expect(locationOf(answer)).toBe('/console/account?done=ended')
     expect((await doorsOf(second).see()).status).toBe(401)
-    expect((await doorsOf(first).see('?done=ended')).body).toContain('Ended. ')
+    expect((await doorsOf(first).see('?done=ended')).body).toContain('Session signed out.')
     expect(audited(app, 'session.revoked').at(-1)).toMatchObject({
       actor_kind: 'operator',
       actor_id: operator.id,
@@ -219,8 +219,8 @@ describe('sessions', () => {
     expect(locationOf(answer)).toBe('/console/account?done=others')
     expect(sessionsOf(operator.id)).toEqual([kept.id])
     const page = await doorsOf(kept).see('?done=others')
-    expect(page.body).toContain('Signed out everywhere else.')
-    expect(page.body).not.toContain('Sign out everywhere else')
+    expect(page.body).toContain('Other sessions signed out.')
+    expect(page.body).not.toContain('Sign out other sessions')
     expect(audited(app, 'sessions.revoked').at(-1)).toMatchObject({
       actor_id: operator.id,
       object: `identity:${operator.id}`,
@@ -250,7 +250,7 @@ test('the ways in are changed on the pages of gate, which lead back', async () =
   const form = await visitor.visit(await served.setUpUrl())
   await visitor.press(form, 'Create account and tenant', { ...ACCOUNT, tenant: 'Acme' })
   const account = await visitor.visit(`${served.url}/console/account`)
-  const settings = await visitor.press(account, 'Change sign-in')
+  const settings = await visitor.press(account, 'Edit sign-in settings')
   expect(settings.status).toBe(200)
   expect(new URL(settings.url).pathname).toContain('settings')
   expect(settings.html).toContain(ACCOUNT.email)
@@ -264,9 +264,9 @@ test('somebody signs out here, and acts elsewhere from here', async () => {
   const form = await visitor.visit(await served.setUpUrl())
   await visitor.press(form, 'Create account and tenant', { ...ACCOUNT, tenant: 'Acme' })
   const account = await visitor.visit(`${served.url}/console/account`)
-  await visitor.press(account, 'Act here, in Installation')
+  await visitor.press(account, 'Switch to Installation')
   const there = await visitor.visit(`${served.url}/console/account`)
-  expect(there.text).toContain('acting here')
+  expect(there.text).toContain('Current')
   await visitor.press(there, 'Sign out')
   const after = await visitor.visit(`${served.url}/console/account`)
   expect(new URL(after.url).pathname).not.toBe('/console/account')

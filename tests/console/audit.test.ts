@@ -118,7 +118,7 @@ describe('an entry', () => {
     expect(rowsOf(answer)[0]).toMatch(
       /job\.created.*job\s+1.*operator-\d+@example\.com.*192\.0\.2\.7/s,
     )
-    expect(sentenceOf(answer)).toMatch(/^The latest: job\.created by operator-\d+@example\.com/)
+    expect(sentenceOf(answer)).toMatch(/^Latest event: job\.created by operator-\d+@example\.com/)
   })
 
   test('leads to what it is about, and to whoever did it', async () => {
@@ -232,7 +232,7 @@ describe('pages', () => {
     await recordMany(5001)
     const first = await page('/console/audit?action=bot.')
     expect(rowsOf(first)).toEqual([])
-    expect(first.body).toContain('Look further back')
+    expect(first.body).toContain('Search older events')
     const [, href = ''] = /href="([^"]*before=\d+)"/.exec(first.body) ?? []
     const second = await page(href.replaceAll('&amp;', '&'))
     expect(rowsOf(second)).toHaveLength(1)
@@ -296,10 +296,8 @@ describe('filters', () => {
 
   test('an empty log says what will be in it', async () => {
     const { body } = await page()
-    expect(body).toContain('Nothing is recorded yet.')
-    expect((await page('/console/audit?action=nope')).body).toContain(
-      'No entry here answers to the filter.',
-    )
+    expect(body).toContain('No events yet')
+    expect((await page('/console/audit?action=nope')).body).toContain('No matching events')
   })
 })
 

@@ -110,13 +110,13 @@ describe('a live bot', () => {
   test('is set up by its token, which is checked and never shown', async () => {
     const { tenantId, owner } = await tenantWithoutBots()
     const bot = world.botApi.bot({ name: 'Acme sign-in' })
-    expect((await owner.see()).body).toContain('nobody can sign in by messenger')
+    expect((await owner.see()).body).toContain('sign in with a messenger.')
     expect((await owner.see('/live')).body).toContain('@BotFather')
 
     const answer = await owner.send('/live/token', { token: bot.token })
     expect([answer.status, placeOf(answer)]).toEqual([303, '/console/bots/live?done=checked'])
     const page = await owner.see('/live?done=checked')
-    expect(page.body).toContain('is not enabled')
+    expect(page.body).toContain('is disabled')
     expect(page.body).toContain('Acme sign-in')
     expect(page.body).not.toContain(bot.token)
     expect((await owner.see()).body).not.toContain(bot.token)
@@ -143,7 +143,7 @@ describe('a live bot', () => {
   test('is enabled, disabled and removed', async () => {
     const { tenantId, owner, bot } = await tenantWithBots()
 
-    expect((await owner.see()).body).toContain('works: people sign in through it')
+    expect((await owner.see()).body).toContain('live bot is working')
     expect(placeOf(await owner.send('/live/disable'))).toBe('/console/bots/live?done=disabled')
     expect(botsOf(tenantId).live).toMatchObject({ enabled: false })
     expect(placeOf(await owner.send('/live/enable'))).toBe('/console/bots/live?done=enabled')
@@ -184,7 +184,7 @@ describe('a live bot', () => {
 
     for (const path of ['', '/live']) {
       const { body } = await owner.see(path)
-      expect(body).toContain('oes not work: &lt;script')
+      expect(body).toContain('is not working: &lt;script')
       expect(body).not.toContain('<script>alert')
       expect(body).not.toContain('<script>xx')
       expect(body).toEndWith('</html>')
@@ -260,11 +260,11 @@ describe('the walk to a first sign-in', () => {
   test('goes step by step, and is over once somebody has come in', async () => {
     const { tenantId, owner } = await tenantWithoutBots()
     const bot = world.botApi.bot()
-    expect(stepIn(await owner.see('/live'))).toBe('Make a bot, and paste its token')
+    expect(stepIn(await owner.see('/live'))).toBe('Create a bot and paste its token')
     await owner.send('/live/token', { token: bot.token })
-    expect(stepIn(await owner.see('/live'))).toBe('Enable it')
+    expect(stepIn(await owner.see('/live'))).toBe('Enable the bot')
     await owner.send('/live/enable')
-    expect(stepIn(await owner.see('/live'))).toBe('Try it by a test login')
+    expect(stepIn(await owner.see('/live'))).toBe('Start a test login')
 
     await owner.send('/test/enable')
     expect((await owner.see('/test')).body).toContain('2 of 3 done')
@@ -275,29 +275,29 @@ describe('the walk to a first sign-in', () => {
       method: 'POST',
       body: new URLSearchParams({ choice: number, person: 'ada' }),
     })
-    expect((await owner.see('/test')).body).not.toContain('Set it up')
+    expect((await owner.see('/test')).body).not.toContain('Set up the bot')
   })
 
   test('is for those who may take it', async () => {
     const { id } = await world.app.tenant()
     const viewer = await operator({ [id]: 'viewer' })
-    expect((await viewer.see('/live')).body).not.toContain('Set it up')
+    expect((await viewer.see('/live')).body).not.toContain('Set up the bot')
   })
 })
 
 test.each([
   ['invalid_token', '/token to @BotFather'],
   ['conflict', '/revoke to @BotFather'],
-  ['unreachable', 'has to reach api.telegram.org'],
+  ['unreachable', 'must be able to reach https://api.telegram.org'],
 ])('a bot in trouble (%s) comes with what to do', async (health, words) => {
   const { tenantId, owner } = await tenantWithBots()
   const setHealth = world.app.db.client.query(
     `UPDATE passepartout_bots SET health = ? WHERE tenant_id = ? AND environment = 'live'`,
   )
-  expect((await owner.see('/live')).body).not.toContain('What to do')
+  expect((await owner.see('/live')).body).not.toContain('How to fix it')
   setHealth.run(health, tenantId)
   const { body } = await owner.see('/live')
   expect(body).toContain(words)
-  expect(body).not.toContain('Set it up')
+  expect(body).not.toContain('Set up the bot')
   setHealth.run('ok', tenantId)
 })

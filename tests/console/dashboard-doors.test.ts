@@ -181,8 +181,8 @@ test('a session is no key', async () => {
 })
 
 describe('every route answers 403', () => {
-  const INSTANCE = 'choose a tenant to act in'
-  const NOWHERE = 'you have no part in a tenant'
+  const INSTANCE = 'switch to a tenant first'
+  const NOWHERE = "you don't have access to the selected tenant"
 
   test('to an admin account that belongs to no tenant', async () => {
     const { cookie } = await (await newOperator(world.app, { isAdmin: true })).signIn()

@@ -48,19 +48,19 @@ describe('set-up', () => {
     await using app = await servedApp()
     const { visitor, page } = await setUp(app)
 
-    const issued = await visitor.press(page, 'Make the key')
+    const issued = await visitor.press(page, 'Create API key')
     const [key = ''] = /svc_clockwork_\w{43}/.exec(issued.html) ?? []
     expect((await app.client(key).get('/v1/clockwork/jobs')).status).toBe(200)
     const list = await visitor.visit(`${app.url}/console/keys`)
     expect(list.html).not.toContain(key)
-    expect(list.text).toContain('1 key works')
+    expect(list.text).toContain('1 active')
   })
 
   test('ends on a page whose command makes a job that arrives there', async () => {
     await using app = await servedApp()
     const { visitor, page } = await setUp(app)
-    const issued = await visitor.press(page, 'Make the key')
-    expect(issued.text).toContain('Waiting for the job.')
+    const issued = await visitor.press(page, 'Create API key')
+    expect(issued.text).toContain('Waiting for the job')
     const command = requestIn(issued.text)
     const made = await fetch(command.url, command)
     expect(made.status).toBe(201)
@@ -70,10 +70,10 @@ describe('set-up', () => {
 
     const again = `${app.url}/console/first-job`
     expect(issued.html).toContain('href="/console/first-job"')
-    expect((await visitor.visit(again)).text).toMatch(/The job Hello is here\. *It runs in/)
+    expect((await visitor.visit(again)).text).toMatch(/Job Hello created *Next run in/)
     await app.clock.advance(61_000)
     const ran = await visitor.visit(again)
-    expect(ran.text).toContain('It ran: 200 in')
+    expect(ran.text).toContain('Run succeeded: 200 in')
     expect(ran.html).toContain(`href="/console/jobs/${id}"`)
     expect(ran.html).not.toMatch(/svc_clockwork_\w{43}/)
     expect(ran.text).toContain('$CLOCKWORK_KEY')
@@ -82,22 +82,22 @@ describe('set-up', () => {
   test('shows the job as it arrives, and as it runs', async () => {
     await using app = await servedApp()
     const { visitor, page } = await setUp(app)
-    const issued = await visitor.press(page, 'Make the key')
+    const issued = await visitor.press(page, 'Create API key')
     const cookie = `identity_session=${visitor.cookie('identity_session')}`
     const listener = await listen(app.url + streamIn(issued.html), { cookie })
     const command = requestIn(issued.text)
     await fetch(command.url, command)
     await app.clock.advance(1000)
-    await listener.until(() => listener.text().includes('is here'))
+    await listener.until(() => listener.text().includes(' created'))
     await app.clock.advance(61_000)
-    await listener.until(() => listener.text().includes('It ran'))
+    await listener.until(() => listener.text().includes('Run succeeded'))
     listener.leave()
   })
 
   test('calls somewhere else where jobs may not call this installation, and says why one failed', async () => {
     await using app = await servedApp({ allow: [] })
     const { visitor, page } = await setUp(app)
-    const issued = await visitor.press(page, 'Make the key')
+    const issued = await visitor.press(page, 'Create API key')
     expect(requestIn(issued.text).body).toContain('"url":"https://example.com"')
     const [tenant] = app.platform.tenants.list()
     app.db.client
@@ -108,7 +108,7 @@ describe('set-up', () => {
       .run(tenant?.id ?? '', '<script>alert(1)</script>', app.clock.now())
     await app.clock.advance(61_000)
     const seen = await visitor.visit(`${app.url}/console/first-job`)
-    expect(seen.text).toMatch(/It ran, and failed: .*private/)
+    expect(seen.text).toMatch(/Run failed: .*private/)
     expect(seen.html).not.toContain('<script>alert')
   })
 
@@ -153,7 +153,7 @@ describe('set-up', () => {
     app.clock.jump(30 * MINUTE - 1)
     expect((await newVisitor().visit(url)).status).toBe(200)
     app.clock.jump(1)
-    expect((await newVisitor().visit(url)).text).toContain('used up')
+    expect((await newVisitor().visit(url)).text).toContain('has expired')
   })
 
   test.each([
@@ -264,9 +264,12 @@ test('where somebody acts is chosen for one session, among what is theirs', asyn
   const other = await app.tenant('Other')
 
   const installation = await visitor.press(page, 'place=installation')
-  expect(installation.text).toContain('Acting in Installation')
+  expect(installation.text).toContain('Current tenant: Installation')
   const refused = await visitor.visit(`${app.url}/console/keys`)
-  expect([refused.status, refused.text]).toEqual([403, expect.stringContaining('choose a tenant')])
+  expect([refused.status, refused.text]).toEqual([
+    403,
+    expect.stringContaining('Switch to a tenant first'),
+  ])
   const body = new URLSearchParams({ place: other.id })
   expect((await visitor.visit(`${app.url}/console/place`, { method: 'POST', body })).status).toBe(
     403,

@@ -155,7 +155,7 @@ describe('what is found', () => {
     const { see } = await searcher({ [id]: 'viewer' })
     const { body } = await see(sent.id)
     expect(body).toContain(`name="return_to" value="/console/messages/${sent.id}"`)
-    expect(body).toContain('Message, test data')
+    expect(body).toContain('Message, test environment')
   })
 
   test('keys, by what is shown of them, to owners alone', async () => {

@@ -7,8 +7,8 @@ describe('what needs attention', () => {
     await using here = await bootHome()
     await job(here)
     const words = await here.words()
-    expect(words).toContain('All quiet.')
-    expect(words).toContain('Everything runs')
+    expect(words).toContain('No problems')
+    expect(words).toContain('No problems: no failures in 1 job')
   })
 
   test('is a job that fails, until it runs again', async () => {
@@ -16,12 +16,12 @@ describe('what needs attention', () => {
     const { body } = await job(here, { name: 'Nightly sync' })
     here.target.answers(() => new Response('', { status: 404 }))
     await runOnce(here)
-    expect(await here.words()).toContain('Its target answers 404.')
-    expect(await here.words()).toContain('1 job is failing. Everything else runs.')
+    expect(await here.words()).toContain('Status 404')
+    expect(await here.words()).toContain('1 job is failing.')
     expect(mainOf(await here.html())).toContain(`href="/console/jobs/${body.id}"`)
     here.target.answers(() => new Response('ok'))
     await runOnce(here)
-    expect(await here.words()).toContain('All quiet.')
+    expect(await here.words()).toContain('No problems')
   })
 
   test('is an endpoint that fails, in the environment that is looked at', async () => {
@@ -42,7 +42,7 @@ describe('what needs attention', () => {
     const { body } = await here.relay.post('/v1/relay/endpoints', { url: here.target.url })
     await here.relay.post('/v1/relay/messages', { event_type: 'order.paid', payload: {} })
     await here.app.clock.settled()
-    expect(await here.words()).toContain('is switched off It answered that it is gone for good.')
+    expect(await here.words()).toContain('is disabled It returned 410 Gone.')
     await here.relay.patch(`/v1/relay/endpoints/${body.id}`, { active: true })
     await here.relay.patch(`/v1/relay/endpoints/${body.id}`, { active: false })
     expect(await here.words()).not.toContain('switched off')
@@ -59,7 +59,7 @@ describe('what needs attention', () => {
       'that hears nobody',
       { is_enabled: 1, health: 'unreachable', trouble: 'Telegram does not answer' },
       'Telegram does not answer.',
-      'Repair',
+      'Fix',
     ],
   ])('is a bot %s', async (_, state, words, action) => {
     await using here = await bootHome()
@@ -76,7 +76,7 @@ describe('what needs attention', () => {
     expect(said).toContain('@acme_bot')
     expect(said).toContain(words)
     expect(said).toContain(action)
-    expect(said).toContain('Everything runs, and something needs attention.')
+    expect(said).toContain('Everything is running, but something needs attention.')
   })
 
   test('is a month of which four fifths are used up', async () => {
@@ -87,7 +87,7 @@ describe('what needs attention', () => {
     expect(await here.words()).not.toContain('80 %')
     await job(here)
     await here.app.platform.metering.usageOf(here.acme.id)
-    expect(await here.words()).toContain('80 % of the included requests of this month are used.')
+    expect(await here.words()).toContain("You've used 80% of this month's included requests.")
     expect(mainOf(await here.html())).toContain('href="/console/usage"')
   })
 
@@ -97,11 +97,11 @@ describe('what needs attention', () => {
     const admin = await newOperator(here.app, { isAdmin: true, roles: { [here.acme.id]: 'owner' } })
     const session = await admin.signIn()
     await session.actIn(here.acme.id)
-    expect(await here.words(session)).toContain('No backup of the last day')
+    expect(await here.words(session)).toContain('No backup in the last day')
     expect(mainOf(await here.html(session))).toContain('value="installation"')
     expect(await here.words()).not.toContain('backup')
     await session.actIn(null)
-    expect(await here.words(session)).toContain('No backup of the last day')
+    expect(await here.words(session)).toContain('No backup in the last day')
   })
 
   test('is told of a few of each kind, and where the others are', async () => {

@@ -8,7 +8,7 @@ const DAY = 24 * HOUR
 const WEEK = 7 * DAY
 
 describe('the tiles', () => {
-  test.each(['Sign-ins today', 'Logins by bot today', 'Deliveries today'])(
+  test.each(['Sign-ins today', 'Messenger logins today', 'Deliveries today'])(
     '%s: what happened today, against the same time of last week',
     async (label) => {
       await using here = await bootHome({ start: '2026-03-10T10:30:00.000Z' })
@@ -20,9 +20,9 @@ describe('the tiles', () => {
       const before = [midnight - WEEK - 1, ...lastWeek, now - WEEK, midnight - 1]
       for (const at of [...before, midnight, now - HOUR, now - 2, now - 1, now]) happen(at)
 
-      expect(await tileOf(here, label)).toBe('5 +67 % on last week')
+      expect(await tileOf(here, label)).toBe('5 +67% vs. last week')
       happen(now)
-      expect(await tileOf(here, label)).toBe('6 +100 % on last week')
+      expect(await tileOf(here, label)).toBe('6 +100% vs. last week')
     },
   )
 
@@ -36,8 +36,8 @@ describe('the tiles', () => {
     delivery(now, 'test')
     login(now, 'denied')
     await job(here)
-    for (const label of ['Sign-ins', 'Runs', 'Logins by bot', 'Deliveries'])
-      expect(await tileOf(here, `${label} today`)).toBe('0 none last week')
+    for (const label of ['Sign-ins', 'Runs', 'Messenger logins', 'Deliveries'])
+      expect(await tileOf(here, `${label} today`)).toBe('0 None last week')
   })
 
   test('Runs today: of both outcomes, against as much of the same day of last week', async () => {
@@ -50,13 +50,13 @@ describe('the tiles', () => {
     // Ten until the hour that is half over, and three in this half.
     const hours = [midnight - 1, midnight, now - HOUR, now, now + HOUR].map((at) => at - WEEK)
     for (const [n, at] of hours.entries()) runs(at, [100, 2, 8, 6, 100][n] ?? 0)
-    expect(await tileOf(here, 'Runs today')).toBe('0 −100 % on last week')
+    expect(await tileOf(here, 'Runs today')).toBe('0 −100% vs. last week')
     runs(midnight, 12, 1)
-    expect(await tileOf(here, 'Runs today')).toBe('13 as last week')
+    expect(await tileOf(here, 'Runs today')).toBe('13 Same as last week')
     await runOnce(here)
     here.target.answers(() => new Response('', { status: 404 }))
     await runOnce(here)
-    expect(await tileOf(here, 'Runs today')).toBe('15 +15 % on last week')
+    expect(await tileOf(here, 'Runs today')).toBe('15 +15% vs. last week')
   })
 })
 
@@ -73,7 +73,7 @@ describe('what comes next, and what happens', () => {
     const list = /<ol class="coming"[\s\S]*?<\/ol>/.exec(await here.html())?.[0] ?? ''
     const names = [...list.matchAll(/<a [^>]*>(.*?)<\/a>/g)].map(([, name]) => name)
     expect(names).toEqual(['Quarterly', 'Reminder', 'Nightly'])
-    expect(wordsOf(list)).toContain('every 15 minutes')
+    expect(wordsOf(list)).toContain('Every 15 minutes')
   })
 
   test('are things of every engine, the newest first', async () => {
@@ -92,9 +92,9 @@ describe('what comes next, and what happens', () => {
     const words = wordsOf(feed)
     const said = [
       'order.paid delivered',
-      'Login by bot was approved',
+      'Messenger login was approved',
       'mette@example.com signed in',
-      'Hourly ran',
+      'Hourly succeeded',
     ]
     const places = said.map((one) => words.indexOf(one))
     expect(places.every((place) => place >= 0)).toBe(true)
@@ -111,7 +111,7 @@ describe('what comes next, and what happens', () => {
     })
     await job(here, { name: 'Ours' })
     await runOnce(here)
-    expect(await here.words()).toContain('Ours ran')
+    expect(await here.words()).toContain('Ours succeeded')
     expect(await here.words()).not.toContain('Theirs')
   })
 })
@@ -120,12 +120,12 @@ describe('where nothing has happened yet', () => {
   test('is said where to begin, with commands of the tenant', async () => {
     await using here = await bootHome()
     const words = await here.words()
-    expect(words).toContain('Nothing has happened here yet.')
+    expect(words).toContain('Your tenant is ready.')
     expect(words).toContain('/v1/clockwork/jobs')
     expect(words).toContain('/v1/relay/messages')
     expect(words).not.toContain('Needs attention')
     await job(here)
-    expect(await here.words()).not.toContain('Nothing has happened here yet.')
+    expect(await here.words()).not.toContain('Your tenant is ready.')
   })
 
   test('a viewer is shown nothing that they may not do', async () => {
@@ -157,9 +157,9 @@ describe('the overview', () => {
     await using here = await bootHome()
     const admin = await (await newOperator(here.app, { isAdmin: true })).signIn()
     const words = await here.words(admin)
-    for (const part of ['Tenants active 1', 'Due and not begun 0', 'Last backup never'])
+    for (const part of ['Active tenants 1', 'Backlog 0', 'Last backup Never'])
       expect(words).toContain(part)
     const nobody = await (await newOperator(here.app)).signIn()
-    expect(await here.words(nobody)).toContain('You belong to no tenant.')
+    expect(await here.words(nobody)).toContain('not a member of any tenant.')
   })
 })

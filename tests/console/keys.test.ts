@@ -156,13 +156,13 @@ describe('replacing a key', () => {
 
     expect(await statuses()).toEqual([200, 200])
     app.clock.jump(HOUR - 90_000)
-    expect(textOf(await app.page())).toContain('ends in 1 min 30 s')
+    expect(textOf(await app.page())).toContain('expires in 1 min 30 s')
     const page = await app.page(`/console/keys/${old?.id}`)
-    expect(textOf(page)).toContain('works on for 1 min 30 s')
+    expect(textOf(page)).toContain('expires in 1 min 30 s')
     expect(page).toContain(`href="/console/keys/${app.keys().find((key) => key !== old)?.id}"`)
     app.clock.jump(90_000)
     expect(await statuses()).toEqual([401, 200])
-    expect(textOf(await app.page(`/console/keys/${old?.id}`))).toContain('Works no more')
+    expect(textOf(await app.page(`/console/keys/${old?.id}`))).toContain('Expired;')
   })
 
   test('is for keys that work, and refuses a time that nobody can choose', async () => {
@@ -188,7 +188,7 @@ describe('revoking a key', () => {
     expect((await app.acme.api.get('/v1/clockwork/jobs')).status).toBe(401)
     const list = await app.page(headers.get('location') ?? '')
     expect(list).toContain(`id="row-${key?.id}" class="changed"`)
-    expect(textOf(list)).toContain('0 keys work, 1 ended')
+    expect(textOf(list)).toContain('0 active, 1 inactive')
   })
 
   test('is not for keys of others', async () => {
@@ -223,7 +223,7 @@ describe('the list of keys', () => {
     expect(linkIn(third, 'next')).toBe('')
     expect(hrefsIn(await app.page(linkIn(third, 'prev')))).toEqual(hrefsIn(second))
     expect(hrefsIn(await app.page(linkIn(third, 'first')))).toEqual(hrefsIn(first))
-    expect(textOf(first)).toContain('120 keys work')
+    expect(textOf(first)).toContain('120 active')
   })
 
   test('is narrowed to an engine by its address, also on further pages', async () => {
@@ -234,6 +234,8 @@ describe('the list of keys', () => {
     const second = await app.page(linkIn(first, 'next'))
     expect([hrefsIn(first).length, hrefsIn(second).length]).toEqual([50, 10])
     expect(hrefsIn(await app.page('/console/keys?engine=clockwork'))).toHaveLength(1)
-    expect(await app.page('/console/keys?engine=gate')).toContain('No key of Gate yet.')
+    expect(await app.page('/console/keys?engine=gate')).toContain(
+      'No API keys for Users (gate) yet',
+    )
   })
 })

@@ -122,7 +122,7 @@ describe('who may do what', () => {
 describe('the list', () => {
   test('is of one environment, newest first, by state, page by page', async () => {
     const of = await tenant()
-    expect((await of.owner.see()).body).toContain('No sign-in in test data yet')
+    expect((await of.owner.see()).body).toContain('No test sign-ins yet')
     const { place } = await approved(of)
     const waiting: string[] = []
     for (let n = 0; n < 51; n++) waiting.unshift(idOf(await of.owner.try()))
@@ -133,7 +133,7 @@ describe('the list', () => {
     const second = await of.owner.see(older.replaceAll('&amp;', '&'))
     expect(rowsOf(second)).toEqual([...waiting.slice(50), idOf(place)])
     expect(rowsOf(await of.owner.see('?state=approved'))).toEqual([idOf(place)])
-    expect((await of.owner.see('?state=denied')).body).toContain('No sign-in in this state')
+    expect((await of.owner.see('?state=denied')).body).toContain('No sign-ins with status')
     expect((await of.owner.see('?cursor=made-up')).status).toBe(400)
     const live = await operator({ [of.tenantId]: 'viewer' }, { environment: 'live' })
     expect(rowsOf(await live.see())).toEqual([])
@@ -149,12 +149,12 @@ describe('a sign-in', () => {
     expect(page.body).toContain('data:image/png;base64,')
     expect(page.body).toContain(`/sandbox/passepartout/${payloadOf(place)}`)
     expect(page.body).toContain(`<strong>${numberOf(of.tenantId, place)}</strong>`)
-    expect(page.body).toContain('Look again')
+    expect(page.body).toContain('Refresh')
 
     for (const link of ['', '?link=x', `?link=${payloadOf(await of.owner.try())}`]) {
       const { body } = await of.owner.see(`/${idOf(place)}${link}`)
       expect(body).not.toContain('data:image/png')
-      expect(body).toContain('nobody has opened the link yet')
+      expect(body).toContain('Waiting for the link to be opened')
     }
   })
 
@@ -162,7 +162,7 @@ describe('a sign-in', () => {
     const of = await tenant()
     const place = await of.owner.try()
     await answer(place, 'start')
-    expect((await of.owner.see(place)).body).toContain('the bot waits for an answer')
+    expect((await of.owner.see(place)).body).toContain('Opened, waiting for approval')
     await answer(place, numberOf(of.tenantId, place))
 
     const { body } = await of.owner.see(place)
@@ -173,8 +173,8 @@ describe('a sign-in', () => {
   })
 
   test.each([
-    ['deny', 'Denied: whoever was asked said that it was not them'],
-    ['10', 'a number was chosen that the app did not show'],
+    ['deny', 'Denied by the user'],
+    ['10', 'the user selected the wrong number'],
   ])('that ended by %s says why', async (choice, why) => {
     const of = await tenant()
     const place = await of.owner.try()
@@ -189,9 +189,9 @@ describe('a sign-in', () => {
     await answer(opened, 'start')
     app.clock.jump(5 * MINUTE)
     const { body } = await of.owner.see(unopened)
-    expect(body).toContain('Expired: nobody opened the link in time')
+    expect(body).toContain('Expired before the link was opened')
     expect(body).not.toContain('every 2s')
-    expect((await of.owner.see(opened)).body).toContain('Expired: it was opened, and not answered')
+    expect((await of.owner.see(opened)).body).toContain('Expired: opened, but not answered')
     expect((await of.owner.see()).body).toContain('2 expired')
   })
 })
@@ -199,12 +199,12 @@ describe('a sign-in', () => {
 describe('a user', () => {
   test('is found by id, account and username', async () => {
     const of = await tenant()
-    expect((await of.owner.see('/users')).body).toContain('Nobody has signed in yet')
+    expect((await of.owner.see('/users')).body).toContain('No users yet')
     const { userId } = await approved(of)
     for (const query of ['', '?q=', `?q=${userId}`, '?q=ada', '?q=@ada_sandbox', '?q=ada_sandbox'])
       expect([query, rowsOf(await of.owner.see(`/users${query}`))]).toEqual([query, [userId]])
     const nobody = await of.owner.see(`/users?${new URLSearchParams({ q: HOSTILE })}`)
-    expect(nobody.body).toContain('Nobody is known by that')
+    expect(nobody.body).toContain('No matching users')
     expect(nobody.body).not.toContain('<script>alert')
   })
 
@@ -221,7 +221,7 @@ describe('a user', () => {
     ])
     expect((await of.owner.see(`/users/${userId}`)).status).toBe(404)
     expect((await of.owner.send(`/users/${userId}/delete`)).status).toBe(404)
-    expect((await of.owner.see(place)).body).toContain('somebody who has been deleted since')
+    expect((await of.owner.see(place)).body).toContain('Approved by a user who has been deleted')
   })
 
   test('is shown whole, whatever they call themselves', async () => {
@@ -272,8 +272,8 @@ describe('the picture of a day', () => {
       isCut: false,
     })
     const { body } = await of.owner.see()
-    expect(body).toContain('Of the 3 sign-ins in 24 hours: 1 approved, 1 refused, 0 expired')
-    expect(body).toContain('Approved, 24 h, by the hour: 1 in all')
+    expect(body).toContain('3 sign-ins in the last 24 hours: 1 approved, 1 refused, 0 expired')
+    expect(body).toContain('Approved, 24 h, by hour: 1 in total')
 
     app.clock.jump(6 * MINUTE)
     expect(tally().latest ?? {}).toMatchObject({ expired: 1, waiting: 0 })
@@ -283,7 +283,7 @@ describe('the picture of a day', () => {
   test('is of the data that is looked at, and of one tenant', async () => {
     await approved(await tenant())
     const of = await tenant()
-    expect((await of.owner.see()).body).toContain('Nobody has tried to sign in.')
+    expect((await of.owner.see()).body).toContain('No sign-ins yet')
     const { hours } = app.passepartout.records.lastDay({ ...of, environment: 'live' })
     expect(hours.every(({ approved }) => approved === 0)).toBe(true)
   })

@@ -235,12 +235,12 @@ describe('a form that was refused', () => {
     const refused = await submit()
     expect([refused.status, refused.text]).toEqual([
       409,
-      expect.stringMatching(/You opened this page in Acme .live data.*You are now in Other .live/),
+      expect.stringMatching(/You opened this page in Acme .live.*You are now in Other .live/),
     ])
     expect([await jobsOf('acme'), await jobsOf('other')]).toEqual([[], []])
 
     const made = await tab.press(refused, 'Switch back and submit')
-    expect([made.status, made.text]).toEqual([200, expect.stringContaining('Acting in Acme')])
+    expect([made.status, made.text]).toEqual([200, expect.stringContaining('Current tenant: Acme')])
     expect(await jobsOf('other')).toEqual([])
     const headers = { Authorization: SECRET, 'X-Team': '"orders" & more' }
     expect(await jobsOf('acme')).toMatchObject([{ name: JOB.name, headers, is_active: true }])
@@ -268,7 +268,7 @@ describe('a form that was refused', () => {
     const made = await tab.press(refused, 'Switch back and submit')
     expect([made.status, made.text]).toEqual([
       200,
-      expect.stringMatching(/Acting in Installation.*Of the installation/),
+      expect.stringMatching(/Current tenant: Installation.*Of the installation/),
     ])
   })
 
@@ -280,7 +280,7 @@ describe('a form that was refused', () => {
     const refused = await submit()
     expect([refused.status, refused.text]).toEqual([
       409,
-      expect.stringContaining('You don’t have access to where you opened this page'),
+      expect.stringContaining("You don't have access to where you opened this page"),
     ])
     expect(refused.text).not.toContain('Acme')
     expect(refused.forms).toEqual([])
@@ -337,13 +337,13 @@ describe('a form that was refused', () => {
         other.id,
         { email: operator.email, role: 'owner' },
       )
-      const joined = await tab.press(await tab.visit(url), 'Accept the invitation')
-      expect(joined.text).toMatch(/You joined Other.*You are still in Acme/)
+      const joined = await tab.press(await tab.visit(url), 'Accept invitation')
+      expect(joined.text).toMatch(/You joined Other.*You're still in Acme/)
 
       expect((await submit()).status).toBe(200)
       expect([await jobsOf('acme'), await jobsOf('other')]).toMatchObject([[{}], []])
       const there = await tab.press(joined, 'Switch to Other')
-      expect(there.text).toContain('Acting in Other')
+      expect(there.text).toContain('Current tenant: Other')
       expect((await submit()).status).toBe(409)
       expect(await jobsOf('other')).toEqual([])
     },
@@ -370,12 +370,12 @@ test('an invitation is accepted by the account that its page showed, and by no o
   const typed = { name: 'Ada', password: 'correct horse battery' }
   for (const again of [
     await tab.press(asNewcomer, 'Create account and join', typed),
-    await tab.press(asAda, 'Accept the invitation'),
+    await tab.press(asAda, 'Accept invitation'),
   ])
     expect([again.status, again.text]).toEqual([422, expect.stringContaining(bob.email)])
   expect(app.operators.memberships.list(id)).toEqual([])
   await signIn(ada)
-  await tab.press(asAda, 'Accept the invitation')
+  await tab.press(asAda, 'Accept invitation')
   expect(app.operators.memberships.list(id)).toMatchObject([{ id: ada.id }])
 })
 
@@ -392,8 +392,8 @@ test('who acts nowhere is in the tenant whose invitation they accept', async () 
   )
   const tab = newVisitor()
   tab.plant(app.url, `identity_session=${token}; Path=/`)
-  const page = await tab.press(await tab.visit(url), 'Accept the invitation')
-  expect([page.status, page.text]).toEqual([200, expect.stringContaining('Acting in Joined')])
+  const page = await tab.press(await tab.visit(url), 'Accept invitation')
+  expect([page.status, page.text]).toEqual([200, expect.stringContaining('Current tenant: Joined')])
 })
 
 test('a download is refused once the session acts in another tenant', async () => {

@@ -31,8 +31,8 @@ describe('a session goes no faster than a key may', () => {
     const shown = await page(HTML)
     expect([shown.status, shown.headers.get('retry-after')]).toEqual([429, '20'])
     expect(shown.headers.get('content-type')).toStartWith('text/html')
-    expect(shown.body).toContain('Too fast')
-    expect(shown.body).toContain('Wait 20 seconds, then load the page again.')
+    expect(shown.body).toContain('Too many requests')
+    expect(shown.body).toContain('Wait 20 seconds, then reload the page.')
 
     await app.clock.advance(MINUTE)
     expect((await page()).status).toBe(200)
@@ -88,20 +88,17 @@ describe('without a session', () => {
       body: new URLSearchParams({ engine: 'relay' }),
     })
     expect(status).toBe(401)
-    expect(body).toContain('nothing of what you sent was taken. Sign in')
+    expect(body).toContain('Your session has ended and nothing was saved. Sign in')
     for (const word of ['token', 'Bearer', 'API key', 'X-Session']) expect(body).not.toContain(word)
   })
 
   test('an address that leads nowhere is told in words for people', async () => {
     const { status, body } = await app.raw('/console/nowhere/at/all', { headers: HTML })
-    expect([status, body]).toEqual([
-      404,
-      expect.stringContaining('There is no page at this address'),
-    ])
+    expect([status, body]).toEqual([404, expect.stringContaining("This page doesn't exist.")])
     const wrong = await app.raw('/console/sign-out', { headers: HTML })
     expect([wrong.status, wrong.body]).toEqual([
       405,
-      expect.stringContaining('There is nothing to be seen at this address'),
+      expect.stringContaining("This page doesn't exist. Go to the console."),
     ])
   })
 

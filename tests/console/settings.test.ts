@@ -61,10 +61,10 @@ test('the page has id, plan, usage and commands, and says that nothing can be de
   const { id } = await app.tenant('Acme', 'metered')
   const { see } = await operator({ [id]: 'viewer' })
   const { body } = await see()
-  for (const text of [id, 'metered', '/console/usage', '/v1/relay/messages', 'cannot be deleted'])
+  for (const text of [id, 'Metered', '/console/usage', '/v1/relay/messages', 'delete a tenant yet'])
     expect(body).toContain(text)
   await app.platform.tenants.suspend({ kind: 'cli' }, id, 'billing')
-  expect((await see()).body).toContain('Suspended for an open bill')
+  expect((await see()).body).toContain('Suspended because of an unpaid bill')
 })
 
 test('a new name is kept, and the operator is on record', async () => {
@@ -73,7 +73,7 @@ test('a new name is kept, and the operator is on record', async () => {
   const answer = await owner.rename({ name: '  Müller & Söhne ' })
   expect(answer.headers.get('location')).toBe('/console/settings?done=renamed')
   expect(nameOf(id)).toBe('Müller & Söhne')
-  expect((await owner.see('?done=renamed')).body).toContain('Renamed.')
+  expect((await owner.see('?done=renamed')).body).toContain('Tenant renamed.')
   const deeds = audited(app, 'tenant.changed').filter((row) => row.tenant_id === id)
   expect(deeds).toMatchObject([{ actor_kind: 'operator', actor_id: owner.id }])
 })

@@ -156,7 +156,7 @@ describe('where sign-up is open and mail goes out', () => {
       403,
     ])
 
-    const asking = await visitor.press(page, 'Verify e-mail')
+    const asking = await visitor.press(page, 'Verify email')
     const shown = await proveBy(app, visitor, asking)
     const login = await visitor.press(shown, 'Sign in to verify')
     const { password } = ACCOUNT
@@ -239,7 +239,7 @@ describe.each([
     expect(again.status).toBe(200)
     expect(tenantsOf(world.app)).toHaveLength(1)
     const account = await visitor.visit(`${world.app.url}/console/account`)
-    expect(account.text).toContain(`${label} linked`)
+    expect(account.text).toContain(`${label} Linked`)
   })
 
   test('a stranger is sent away where sign-up is closed', async () => {

@@ -190,11 +190,13 @@ describe('an invitation', () => {
     const other = await world.signIn()
     const { url } = await world.invite('somebody@example.com', 'owner')
     const form = await other.visit(pathTo(world, url))
-    expect(form.text).toContain('Your address is not verified. Accepting removes the password')
+    expect(form.text).toContain(
+      'Your email address is not verified. Accepting removes the password',
+    )
 
-    const page = await other.press(form, 'Accept the invitation')
+    const page = await other.press(form, 'Accept invitation')
 
-    expect(page.text).toContain('Acting in Acme')
+    expect(page.text).toContain('Current tenant: Acme')
     expect([await other.isIn(), await eve.isIn(), world.roleOf()]).toEqual([true, false, 'owner'])
     expect(world.waysIn()).toEqual({ ...NO_WAYS, sessions: 1 })
     expect(world.app.operators.links.look(link)).toBeUndefined()
@@ -208,8 +210,8 @@ describe('an invitation', () => {
     await world.send(world.owner, '/console/team/invite', { email, role: 'owner' })
     const link = mailedLink(world, email)
     const page = await eve.visit(link)
-    expect(page.text).toContain('Verify your address, then open the invitation again.')
-    expect(page.text).not.toContain('Accept the invitation')
+    expect(page.text).toContain('Verify it, then open the invitation again.')
+    expect(page.text).not.toContain('Accept invitation')
 
     const body = new URLSearchParams({ account: world.id })
     const sent = await eve.visit(link, { method: 'POST', body })
@@ -224,7 +226,7 @@ describe('an invitation', () => {
     await world.send(world.owner, '/console/team/invite', { email: EMAIL, role: 'viewer' })
     const form = await owned.visit(mailedLink(world, EMAIL))
     expect(form.text).not.toContain('not verified')
-    await owned.press(form, 'Accept the invitation')
+    await owned.press(form, 'Accept invitation')
     expect([world.isVerified(), world.waysIn().password, world.roleOf()]).toEqual([
       true,
       true,
@@ -307,7 +309,7 @@ describe('an address that is not verified', () => {
     await using world = await bootUnverified({ env: WITH_MAIL })
     const visitor = await world.signIn()
     expect(visitor.page.text).toContain('(not verified)')
-    const form = await visitor.press(visitor.page, 'Verify e-mail')
+    const form = await visitor.press(visitor.page, 'Verify email')
     const sent = await visitor.press(form, 'method=code', { email: EMAIL })
     const [, code = ''] = /^ {4}(\d{6})$/m.exec(mailTo(world, EMAIL)) ?? []
     const login = await visitor.press(

@@ -82,7 +82,7 @@ describe('who sees what a tenant uses', () => {
     const other = await app.tenant('Other', 'metered')
     await app.use(7, other.api)
     await app.use(2)
-    expect(sentenceOf(await app.page())).toStartWith('2 of 10 included requests used, 20 %.')
+    expect(sentenceOf(await app.page())).toStartWith('2 of 10 included requests used (20%).')
   })
 })
 
@@ -91,7 +91,7 @@ describe('the first sentence', () => {
     await using app = await world()
     await app.use(4)
     expect(sentenceOf(await app.page())).toBe(
-      '4 of 10 included requests used, 40 %. Cost so far: 0.00.',
+      '4 of 10 included requests used (40%). Cost so far: 0.00.',
     )
   })
 
@@ -100,7 +100,7 @@ describe('the first sentence', () => {
     await app.platform.tenants.change({ kind: 'cli' }, app.acme.id, { spendCapCents: 100_000 })
     await app.use(13)
     expect(sentenceOf(await app.page())).toBe(
-      'All 10 included requests are used; 3 beyond them cost 1.50 of at most 1,000.00.',
+      'All 10 included requests are used. Cost of 3 requests beyond them: 1.50 (cap: 1,000.00).',
     )
   })
 
@@ -108,7 +108,7 @@ describe('the first sentence', () => {
     await using app = await world('free')
     await app.use(10)
     expect(sentenceOf(await app.page())).toBe(
-      'All 10 included requests are used. Cost so far: 0.00. Nothing new is taken in before 1 Apr 2026.',
+      'All 10 included requests are used. Cost so far: 0.00. Requests that create something are rejected until 2026-04-01 00:00 UTC.',
     )
   })
 
@@ -116,14 +116,16 @@ describe('the first sentence', () => {
     await using app = await world('unlimited')
     await app.use(1)
     const page = await app.page()
-    expect(sentenceOf(page)).toBe('1 request so far; the plan sets no limit.')
+    expect(sentenceOf(page)).toBe('1 request so far. Your plan has no limit.')
     expect(page.body).not.toContain('Spend cap')
   })
 
   test('says first that a tenant is suspended', async () => {
     await using app = await world()
     await app.platform.tenants.suspend({ kind: 'cli' }, app.acme.id, 'billing')
-    expect(sentenceOf(await app.page())).toStartWith('Suspended: nothing new is taken in.')
+    expect(sentenceOf(await app.page())).toStartWith(
+      'Suspended: requests that create something are rejected.',
+    )
   })
 })
 
@@ -134,10 +136,10 @@ describe('the pictures', () => {
     await app.use(12)
     const { body } = await app.page()
     expect(body).toContain(
-      'aria-label="Included requests: 12 of 10, 120 %. Events tell of 50, 80, 100 %."',
+      'aria-label="Included requests: 12 of 10, 120%. Events are sent at 50%, 80% and 100%."',
     )
     expect(body).toContain(
-      'aria-label="Spend cap: 1.00 of 2.00, 50 %. Events tell of 50, 80, 100 %."',
+      'aria-label="Spend cap: 1.00 of 2.00, 50%. Events are sent at 50%, 80% and 100%."',
     )
   })
 
@@ -155,8 +157,8 @@ describe('the pictures', () => {
   test('a month without requests says what counts', async () => {
     await using app = await world()
     const { body } = await app.page()
-    expect(body).toContain('No request counts for March 2026.')
-    expect(body).toContain('No month has a request yet.')
+    expect(body).toContain('No requests in March 2026')
+    expect(body).toContain('No requests yet')
   })
 })
 
@@ -169,9 +171,9 @@ describe('months', () => {
     const { body } = await app.page()
     expect(body).toContain('href="/console/usage?month=2026-03"')
     const march = await app.page('/console/usage?month=2026-03')
-    expect(sentenceOf(march)).toBe('12 requests, which cost 1.00.')
+    expect(sentenceOf(march)).toBe('12 requests. Cost: 1.00.')
     expect(march.body).not.toContain('id="limits"')
-    expect(march.body).toContain('Show this month')
+    expect(march.body).toContain('View this month')
   })
 
   test('what is no month is refused, and a month of which nothing is kept is empty', async () => {
@@ -179,20 +181,20 @@ describe('months', () => {
     expect((await app.page('/console/usage?month=2026-13')).status).toBe(400)
     expect((await app.page('/console/usage?month=%3Cscript%3E')).body).not.toContain('<script>')
     expect(sentenceOf(await app.page('/console/usage?month=1999-01'))).toBe(
-      '0 requests, which cost 0.00.',
+      '0 requests. Cost: 0.00.',
     )
   })
 })
 
 describe('where the month ends at this pace', () => {
   const paceOf = ({ body }: { body: string }): string | undefined =>
-    /At this pace<\/dt><dd>(.*?)<\/dd>/.exec(body)?.[1]
+    /Forecast<\/dt><dd>(.*?)<\/dd>/.exec(body)?.[1]
 
   test('is said with what it costs, up to the cap', async () => {
     await using app = await world('metered', { start: '2026-04-16T00:00:00.000Z' })
     await app.use(20)
     expect(paceOf(await app.page())).toBe(
-      'about 40 requests by the end of the month, for about 15.00',
+      'About 40 requests by the end of the month, for about 15.00',
     )
     await app.post('/console/usage/cap', { spend_cap: '7' })
     expect(paceOf(await app.page())).toContain('for about 7.00')
@@ -201,7 +203,7 @@ describe('where the month ends at this pace', () => {
   test('is said without an amount where the plan has none', async () => {
     await using app = await world('free', { start: '2026-04-16T00:00:00.000Z' })
     await app.use(1)
-    expect(paceOf(await app.page())).toBe('about 2 requests by the end of the month')
+    expect(paceOf(await app.page())).toBe('About 2 requests by the end of the month')
   })
 
   test.each(['2026-04-01T12:00:00.000Z', '2026-04-16T00:00:00.000Z'])(
@@ -271,15 +273,15 @@ describe('the spend cap', () => {
   test('an owner takes it away, and the default one holds', async () => {
     await using app = await world()
     await app.post('/console/usage/cap', { spend_cap: '20' })
-    expect((await app.page()).body).toContain('Take cap away')
+    expect((await app.page()).body).toContain('Remove cap')
     const answer = await app.post('/console/usage/cap/remove', {})
     expect(answer.headers.get('location')).toBe('/console/usage?done=uncapped')
     expect(capOf(app)).toBeNull()
     expect(changes(app)).toHaveLength(2)
     const { body } = await app.page('/console/usage?done=uncapped')
-    expect(body).toContain('Spend cap taken away.')
-    expect(body).not.toContain('Take cap away')
-    expect(body).toContain(', the default one')
+    expect(body).toContain('Spend cap removed.')
+    expect(body).not.toContain('Remove cap')
+    expect(body).toContain(' (default)')
   })
 
   test.each(['member', 'viewer'] as const)('a %s finds no form, and is refused', async (role) => {
@@ -318,8 +320,8 @@ describe('over every page of a tenant', () => {
     await app.use(3)
     const banner = bannerOf(await app.page('/console/keys'))
     expect(banner).toStartWith('warn"')
-    expect(banner).toContain('80 % of the included requests of this month are used.')
-    expect(banner).toContain('See usage')
+    expect(banner).toContain("You've used 80% of this month's included requests.")
+    expect(banner).toContain('View usage')
   })
 
   test('the end is said with the day on which the month begins anew', async () => {
@@ -327,7 +329,9 @@ describe('over every page of a tenant', () => {
     await app.use(10)
     const banner = bannerOf(await app.page('/console/keys'))
     expect(banner).toStartWith('bad"')
-    expect(banner).toContain('Nothing new is taken in before 2026-04-01.')
+    expect(banner).toContain(
+      'Requests that create something are rejected until 2026-04-01 00:00 UTC.',
+    )
     app.clock.jump(MINUTE)
     expect(bannerOf(await app.page('/console/keys'))).toBeUndefined()
   })
@@ -336,11 +340,11 @@ describe('over every page of a tenant', () => {
     await using app = await world()
     await app.platform.tenants.change({ kind: 'cli' }, app.acme.id, { spendCapCents: 200 })
     await app.use(10)
-    expect(bannerOf(await app.page('/console/keys'))).toContain('Each further one costs.')
+    expect(bannerOf(await app.page('/console/keys'))).toContain('Further requests are billed.')
     await app.use(4)
     expect(bannerOf(await app.page('/console/keys'))).toContain('the spend cap of this month')
     await app.platform.tenants.change({ kind: 'cli' }, app.acme.id, { spendCapCents: 20_000 })
-    expect(bannerOf(await app.page('/console/keys'))).toContain('Each further one costs.')
+    expect(bannerOf(await app.page('/console/keys'))).toContain('Further requests are billed.')
   })
 
   test('an unlimited plan says nothing, whatever was told before', async () => {

@@ -1,8 +1,8 @@
-/* What the console does where scripts run. Every page works without it. */
+/* Enhances the console. Every page works without scripts. */
 const $ = (selector, from = document) => from.querySelector(selector)
 const $$ = (selector, from = document) => [...from.querySelectorAll(selector)]
 
-/** Handles an event on whatever matches now or later, since contents are swapped. */
+/** Delegated listener, which also covers elements that are swapped in later. */
 const on = (type, selector, handle) =>
   document.addEventListener(type, (event) => {
     const element = event.target instanceof Element && event.target.closest(selector)
@@ -19,11 +19,11 @@ on('click', '[data-copy]', async (_event, button) => {
     say('Copied')
     setTimeout(() => button.classList.remove('done'), 1600)
   } catch {
-    say('The browser did not allow copying')
+    say("Couldn't copy. Select the text and copy it yourself.")
   }
 })
 
-/** For readers of the screen: what is seen already needs no words. */
+/** Announces text to screen readers. */
 function say(text) {
   const line = document.createElement('p')
   line.className = 'unseen'
@@ -32,14 +32,14 @@ function say(text) {
   setTimeout(() => line.remove(), 4000)
 }
 
-/* News go by themselves, unless they are bad or somebody looks at them. */
+/* Toasts disappear after 6 s, except for errors and while they are hovered or focused. */
 on('click', '[data-dismiss]', (_event, button) => button.closest('.toast').remove())
 function fade(toast) {
   if (toast.dataset.toast === 'bad') return
   setTimeout(() => (toast.matches(':hover, :focus-within') ? fade(toast) : toast.remove()), 6000)
 }
 
-/* Menus close like menus. */
+/* Menus close on Escape and on clicks outside. */
 document.addEventListener('click', ({ target }) => {
   for (const menu of $$('.menu[open]')) if (!menu.contains(target)) menu.open = false
 })
@@ -51,7 +51,7 @@ document.addEventListener('keydown', ({ key }) => {
   }
 })
 
-/* Questions are asked in a dialog. */
+/* Confirmations open in a dialog. */
 on('click', '.confirm > summary', (event, summary) => {
   event.preventDefault()
   const question = summary.nextElementSibling
@@ -73,7 +73,7 @@ on('click', 'dialog', (event, dialog) => {
   if (event.target === dialog) dialog.close()
 })
 
-/* Code goes on where its line began. The browser inserts it, so that it can be undone. */
+/* Enter keeps the indentation in code fields. execCommand keeps the undo history. */
 on('keydown', 'textarea[data-code]', (event, field) => {
   if (event.key !== 'Enter' || event.isComposing || event.ctrlKey || event.metaKey) return
   const line = field.value.slice(0, field.selectionStart).split('\n').at(-1)
@@ -83,7 +83,7 @@ on('keydown', 'textarea[data-code]', (event, field) => {
   document.execCommand('insertText', false, `\n${indent}`)
 })
 
-/* A secret is not left by accident. */
+/* Leaving a page with an unsaved secret asks for confirmation. */
 let isLeaving = false
 on('submit', 'form', () => {
   isLeaving = true
@@ -106,10 +106,10 @@ on('click', '[data-leave]', () => {
   location.assign(wayOut)
 })
 
-/* Filters apply as they are chosen. */
+/* Filters apply when they change. */
 on('change', 'form[data-submits] select', (_event, select) => select.form.requestSubmit())
 
-/* The theme changes at once, and is remembered by the server. */
+/* The theme changes immediately; the server stores it. */
 on('submit', 'form.theme', (event, form) => {
   const theme = event.submitter?.value
   if (!theme) return
@@ -154,7 +154,7 @@ on('input', '#palette-query', (_event, input) => {
   markNext()
 })
 const choices = () => $$('.palettelist .item').filter((item) => item.offsetParent !== null)
-/** Shows where Enter leads. */
+/** Marks the item that Enter opens. */
 function markNext() {
   const [next] = choices()
   for (const link of $$('.palettelist .item')) link.classList.toggle('next', link === next)
@@ -175,18 +175,22 @@ on('submit', '#palette > form', (event) => {
   first.click()
 })
 
-/* Times go on while a page is open; views/console/time.tsx says the same. */
+/* Keeps times current while a page is open; mirrors views/console/time.tsx. */
 const UNITS = [
   [86_400, 'd'],
   [3600, 'h'],
   [60, 'min'],
   [1, 's'],
 ]
+const utcMinute = (at) => `${new Date(at).toISOString().slice(0, 16).replace('T', ' ')} UTC`
 function tick() {
   for (const shown of $$('time [data-relative]')) {
     const seconds = (Date.parse(shown.closest('time').dateTime) - Date.now()) / 1000
     const distance = Math.abs(seconds)
-    if (distance > 30 * 86_400) continue
+    if (distance >= 86_400) {
+      shown.textContent = utcMinute(shown.closest('time').dateTime)
+      continue
+    }
     const [size, unit] = UNITS.find(([size]) => distance >= size) ?? [1, 's']
     const amount = `${Math.floor(distance / size)} ${unit}`
     shown.textContent = distance < 1 ? 'now' : seconds < 0 ? `${amount} ago` : `in ${amount}`

@@ -1,6 +1,6 @@
 import { Text } from './text.tsx'
 
-/** The e-mail address of an operator, marked where no one has proven to receive mail there. */
+/** Email address of an operator, marked if it is not verified. */
 export const Address = (of: { email: string; isVerified: boolean; limit?: number }) => (
   <>
     <Text text={of.email} {...(of.limit !== undefined && { limit: of.limit })} />

@@ -5,11 +5,11 @@ import type { Tone } from './tone.ts'
 export interface BannerProps {
   tone: Tone
   children: ComponentChildren
-  /** The one thing to do about it. */
+  /** Link to fix the problem. */
   action?: { label: string; href: string }
 }
 
-/** Something that holds for every page, such as an allowance that nears its end. */
+/** A notice above every page, such as a usage limit. */
 export const Banner = ({ tone, children, action }: BannerProps) => (
   <div class={`banner ${tone}`} role="note">
     <StatusShape tone={tone} />

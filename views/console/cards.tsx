@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact'
 
-/** Things to choose from or to look at side by side, where a table would have one column. */
+/** Items as cards, where a table would have one column. */
 export const Cards = <Item,>(cards: {
   label: string
   items: readonly Item[]

@@ -2,16 +2,16 @@ import type { ComponentChildren } from 'preact'
 import { CopyButton } from './copy-button.tsx'
 
 interface Block {
-  /** What it is, or the language that it is in. */
+  /** Name or language of the code. */
   title: string
-  /** What is copied, where that is not the title. */
+  /** Noun for the copy button; the title by default. */
   what?: string
-  /** Prose and markup of others, which has no lines worth keeping whole. */
+  /** Wraps long lines. */
   wraps?: boolean
   children: ComponentChildren
 }
 
-/** Code to read and to take along. It scrolls in itself, never the page. */
+/** Code with a copy button. Scrolls horizontally on its own. */
 export const CodeBlock = ({ title, what = title, wraps, children }: Block) => (
   <figure class="codeblock">
     <figcaption>

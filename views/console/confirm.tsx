@@ -4,26 +4,26 @@ import { ScopedForm } from './scope.tsx'
 
 interface Question {
   id: string
-  /** On the button that asks, and on the one that does it. */
+  /** Label of both buttons: the one that opens the dialog and the one that confirms. */
   verb: string
-  /** What it would be done to, for who hears the button and does not see its row. */
+  /** Object of the verb, for screen readers. */
   of?: string
   question: ComponentChildren
   consequence: ComponentChildren
   action: string
   fields?: Record<string, string>
-  /** Something that can be undone after all, such as a pause. */
+  /** Can be undone, such as a pause. */
   isHarmless?: boolean
-  /** The one thing to do on its page, and harmless. */
+  /** Primary action of its page, and harmless. */
   isPrimary?: boolean
-  /** Beside a row, or in the head of a section. */
+  /** Small button, for rows and section headings. */
   isSmall?: boolean
   children?: ComponentChildren
 }
 
 /**
- * Asks before something that cannot be taken back: a dialog where scripts run, a fold elsewhere.
- * What it does is said in the question; `children` take fields, such as the name to type.
+ * Asks for confirmation: a dialog, or an inline disclosure without scripts. `children` are fields, such
+ * as a name to type.
  */
 export const Confirm = (confirm: Question) => (
   <details class="confirm">
@@ -41,7 +41,7 @@ export const Confirm = (confirm: Question) => (
         {confirm.children}
         <div class="actions">
           <Button type="button" isScripted closes>
-            Keep
+            {/^cancel\b/i.test(confirm.verb) ? 'Go back' : 'Cancel'}
           </Button>
           <Button weight={isMild(confirm) ? 'primary' : 'destroy'}>{confirm.verb}</Button>
         </div>
@@ -57,7 +57,7 @@ const looksOf = ({ isPrimary, isHarmless, isSmall }: Question): string =>
     .filter(Boolean)
     .join(' ')
 
-/** The end of a detail page, where the things are that cannot be taken back. */
+/** Destructive actions, at the end of a detail page. */
 export const DangerZone = ({
   items,
 }: {

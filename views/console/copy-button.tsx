@@ -1,9 +1,6 @@
 import { Icon } from './icons.tsx'
 
-/**
- * Copies `text`, or without one the code of the block that it stands in. There only where scripts
- * run: without them people mark and copy as ever.
- */
+/** Copies `text`, or the code of its block if there is no text. Hidden without scripts. */
 export const CopyButton = (button: { what: string; text?: string; isLabelled?: boolean }) => (
   <button
     type="button"

@@ -4,18 +4,18 @@ export interface CurlRequest {
   url: string
   method?: string
   headers?: Record<string, string>
-  /** Text as it is, anything else as JSON. */
+  /** Text is sent as is, anything else as JSON. */
   body?: unknown
 }
 
-/** A request to take to a terminal, with values that work there. */
+/** A request as a curl command. */
 export const CurlBlock = ({ title = 'curl', ...request }: CurlRequest & { title?: string }) => (
   <CodeBlock title={title} what="command">
     {curlCommand(request)}
   </CodeBlock>
 )
 
-/** The command, quoted so that a shell reads each value as it is. */
+/** A curl command, quoted for a POSIX shell. */
 export function curlCommand({ url, method, headers = {}, body }: CurlRequest): string {
   const usual = body === undefined ? 'GET' : 'POST'
   const curl = LISTS.test(url) ? 'curl -g' : 'curl'
@@ -31,13 +31,10 @@ export function curlCommand({ url, method, headers = {}, body }: CurlRequest): s
   return lines.join(' \\\n  ')
 }
 
-/** What curl would take for a list of addresses, and call each of them. */
+/** Characters that curl expands to a list of addresses unless `-g` is set. */
 const LISTS = /[[\]{}]/
 
-/**
- * In single quotes, where a shell reads all as it is; with one exception that we alone write, the key
- * that whoever pastes the command has in a variable.
- */
+/** Single quotes, except for an Authorization header with a shell variable, which has to be expanded. */
 const quoted = (text: string): string =>
   /^Authorization: Bearer \$[A-Z_]+$/.test(text)
     ? `"${text}"`

@@ -6,15 +6,15 @@ export interface Column<Row> {
   cell: (row: Row) => ComponentChildren
   align?: 'right'
   isMono?: boolean
-  /** Takes the room that the others leave. */
+  /** Takes the remaining width. */
   isWide?: boolean
-  /** What becomes of it in a card: left out, without its label, or beside the title. */
+  /** In a card: omitted, without its label, or beside the title. */
   narrow?: 'hidden' | 'bare' | 'corner'
 }
 
 /**
- * A list. The first column names the row and leads to its page, so it holds no links of its own.
- * Under 640 px each row becomes a card: the first column its title, the others labelled lines.
+ * A list as a table. The first column names the row and links to its page, so its cells contain no links.
+ * Under 640 px each row becomes a card: the first column is the title, the others are labeled lines.
  */
 export const DataTable = <Row,>(table: {
   caption: string
@@ -22,7 +22,7 @@ export const DataTable = <Row,>(table: {
   rows: readonly Row[]
   hrefOf?: (row: Row) => string
   idOf?: (row: Row) => string
-  /** Flashes once: the row that somebody has just changed. */
+  /** ID of the row that was just changed, which flashes once. */
   changedId?: string
   empty?: VNode
   pages?: Pages

@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact'
 import { CurlBlock, type CurlRequest } from './curl-block.tsx'
 import { Icon, type IconName } from './icons.tsx'
 
-/** In the place of a list: what would be in it, the next step, and a command that takes it. */
+/** Shown instead of an empty list: what is missing, the next step, and a command for it. */
 export const EmptyState = (empty: {
   icon: IconName
   sentence: string
@@ -17,6 +17,6 @@ export const EmptyState = (empty: {
     <p class="emptysentence">{empty.sentence}</p>
     {empty.next && <p class="hint">{empty.next}</p>}
     {empty.action && <div class="actions">{empty.action}</div>}
-    {empty.curl && <CurlBlock title="From a terminal" {...empty.curl} />}
+    {empty.curl && <CurlBlock title="Terminal" {...empty.curl} />}
   </div>
 )

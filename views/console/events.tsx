@@ -6,11 +6,11 @@ export interface Event {
   tone: Tone
   title: ComponentChildren
   text?: ComponentChildren
-  /** At the end of the line: a time, or the one action it asks for. */
+  /** A time or an action, at the end of the line. */
   aside?: ComponentChildren
 }
 
-/** What needs attention, or what has happened: a line each, worst or latest first. */
+/** A list of problems or events. */
 export const Events = ({ label, events }: { label: string; events: readonly Event[] }) => (
   <ol class="events" aria-label={label}>
     {events.map(({ tone, title, text, aside }) => (
@@ -26,8 +26,8 @@ export const Events = ({ label, events }: { label: string; events: readonly Even
   </ol>
 )
 
-/** In the place of events when there are none. */
-export const AllQuiet = ({ children = 'All quiet.' }: { children?: ComponentChildren }) => (
+/** Shown instead of an empty list of events. */
+export const AllQuiet = ({ children = 'No problems' }: { children?: ComponentChildren }) => (
   <p class="quietline">
     <StatusShape tone="good" />
     {children}

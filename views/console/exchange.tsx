@@ -5,16 +5,16 @@ import { BodyView } from './json-view.tsx'
 import { Columns, Section } from './section.tsx'
 import { LongText } from './text.tsx'
 
-/** Of one attempt: what was sent and what came back, side by side, and where the time went. */
+/** Request, response and timing of one attempt. */
 export const Exchange = (exchange: {
   request: Attempt['request']
-  /** Undefined where there was nobody to send it to. */
+  /** Undefined if nothing was sent. */
   requestBody: string | undefined
   response: Attempt['response']
   error: Attempt['error']
-  /** Left out where the page shows it in its own way. */
+  /** Omitted if the page shows it elsewhere. */
   timings?: Attempt['timings']
-  /** Nothing has been tried yet: this is what will be sent. */
+  /** The request has not been sent yet. */
   isPlanned?: boolean
 }) => {
   const { request, requestBody, timings } = exchange
@@ -26,7 +26,7 @@ export const Exchange = (exchange: {
             {requestBody !== undefined && <BodyView title="Body" text={requestBody} />}
             {request === null ? (
               <p class="hint">
-                {exchange.isPlanned ? 'Not sent yet.' : 'Nothing was sent: it failed before.'}
+                {exchange.isPlanned ? 'Not sent yet.' : 'Not sent: the attempt failed first.'}
               </p>
             ) : (
               <Headers
@@ -43,7 +43,7 @@ export const Exchange = (exchange: {
         </Section>
       </Columns>
       {timings && (
-        <Section id="timing" title="Where the time went">
+        <Section id="timing" title="Timing">
           <TimingBar timings={timings} />
         </Section>
       )}
@@ -51,7 +51,7 @@ export const Exchange = (exchange: {
   )
 }
 
-/** Why there is no answer, in code and words, such as `timeout: no answer within 15 s`. */
+/** Code and message of a failed attempt, such as `timeout: no response within 15 s`. */
 export const wordsOf = ({ code, message }: NonNullable<Attempt['error']>): string =>
   message === '' ? code : `${code}: ${message}`
 
@@ -73,11 +73,11 @@ const Answer = ({
         <LongText text={wordsOf(error)} />
       </p>
     )
-  return <p>{isPlanned ? 'No answer yet.' : 'No answer.'}</p>
+  return <p>{isPlanned ? 'No response yet.' : 'No response.'}</p>
 }
 
 const Headers = (head: {
-  /** The line before them. */
+  /** Request line, shown first. */
   first?: string
   pairs: readonly (readonly [name: string, value: string])[]
 }) => (

@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact'
 
 export type Fact = readonly [label: string, value: ComponentChildren]
 
-/** What is known of one thing, each under its name. */
+/** Properties of an object as a description list. */
 export const Facts = ({ facts }: { facts: readonly Fact[] }) => (
   <dl class="facts">
     {facts.map(([label, value]) => (

@@ -10,7 +10,7 @@ export interface Filter {
   options: readonly { value: string; label: string }[]
 }
 
-/** What is typed rather than chosen. Times are in UTC, as the page says them. */
+/** A filter that is typed. Times are in UTC. */
 export interface FilterInput {
   name: string
   label: string
@@ -18,21 +18,18 @@ export interface FilterInput {
   type?: 'text' | 'date' | 'datetime-local'
   placeholder?: string
   isMono?: boolean
-  /** What is wrong with what was typed; said below the bar. */
+  /** Validation error, shown below the bar. */
   error?: string | undefined
 }
 
-/**
- * Search and filters of a list, kept in its address. `kept` are parts of the address that are
- * chosen elsewhere, as by chips. Lists without a search leave it out.
- */
+/** Search and filters of a list, stored in the query string. `kept` are parameters set elsewhere. */
 export const FilterBar = (bar: {
   action: string
   search?: { label: string; value?: string; name?: string }
   filters?: readonly Filter[]
   inputs?: readonly FilterInput[]
   kept?: Record<string, string | undefined>
-  /** Where the list is whole again; given once something is filtered. */
+  /** Address without filters; undefined if none is set. */
   clearHref?: string
   children?: ComponentChildren
 }) => (
@@ -80,7 +77,7 @@ const Choice = ({ name, label, value, options }: Filter) => (
   <label class={value ? 'choice chosen' : 'choice'}>
     <span>{label}</span>
     <select name={name} id={`filter-${name}`}>
-      <option value="">any</option>
+      <option value="">Any</option>
       {options.map((option) => (
         <option value={option.value} selected={option.value === value}>
           {option.label}
@@ -98,7 +95,7 @@ const Typed = (input: FilterInput) => (
   </label>
 )
 
-/** Loosely typed, since the types of attributes differ by the kind of input, which is data here. */
+/** Loosely typed: attribute types depend on the type of the input. */
 const attributesOf = (input: FilterInput): Record<string, unknown> => ({
   type: input.type ?? 'text',
   id: idOf(input.name),

@@ -1,14 +1,14 @@
-/** What indents may add: a body that is nested deep enough grows by its length squared. */
+/** Most characters that indentation may add: deep nesting grows a body quadratically. */
 const MOST_ADDED = 500_000
 const STEP = 2
 
-/** JSON with a line for each value; in one line where indents would be most of it. */
+/** Indented JSON, or one line if indentation would add too much. */
 export function formattedJson(value: unknown): string {
   const text = JSON.stringify(value) ?? 'null'
   return addedTo(text) > MOST_ADDED ? text : JSON.stringify(value, null, STEP)
 }
 
-/** About as many characters as indents add to JSON that has no blanks. */
+/** Approximate number of characters that indentation adds to compact JSON. */
 function addedTo(text: string): number {
   let [depth, added] = [0, 0]
   let isInText = false

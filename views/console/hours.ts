@@ -1,17 +1,16 @@
 import type { Beat } from './charts/pulse.tsx'
 
 const HOUR_MS = 3_600_000
-/** What the console calls lately. */
 const HOURS = 24
 
-/** Attempts of one hour, which is told by when it began. */
+/** Attempts of one hour, identified by its start. */
 export interface HourTally {
   hour: string
   succeeded: number
   failed: number
 }
 
-/** One value an hour up to the present one: hours in which nothing happened are not stored. */
+/** One value for each of the last 24 hours, including hours without a row. */
 export function byHour<Hour extends { hour: string }, Value>(
   hours: readonly Hour[],
   now: number,
@@ -22,7 +21,7 @@ export function byHour<Hour extends { hour: string }, Value>(
   return Array.from({ length: HOURS }, (_, index) => valueIn(known.get(first + index * HOUR_MS)))
 }
 
-/** One beat an hour. */
+/** One beat per hour. */
 export const beatsOf = (hours: readonly HourTally[], now: number): Beat[] =>
   byHour(hours, now, (hour) => ({ good: hour?.succeeded ?? 0, bad: hour?.failed ?? 0 }))
 
@@ -30,13 +29,13 @@ export const attemptsOf = (hours: readonly HourTally[]): number =>
   hours.reduce((sum, { succeeded, failed }) => sum + succeeded + failed, 0)
 
 /**
- * How much of what was tried arrived. Attempts are counted, not deliveries: what is still being
- * tried again has not failed for good, and yet is what somebody wants to see here.
+ * Share of successful attempts, such as `99.2%`. Counts attempts rather than deliveries, so that
+ * deliveries that are still retrying count as well.
  */
 export function shareOf(hours: readonly HourTally[]): string {
   const succeeded = hours.reduce((sum, hour) => sum + hour.succeeded, 0)
   const all = attemptsOf(hours)
   if (all === 0) return '–'
-  // Rounded down: what is not all is never shown as all.
-  return `${(Math.floor((succeeded / all) * 1000) / 10).toFixed(succeeded === all ? 0 : 1)} %`
+  // Rounded down, so that only a full success shows 100%.
+  return `${(Math.floor((succeeded / all) * 1000) / 10).toFixed(succeeded === all ? 0 : 1)}%`
 }

@@ -59,7 +59,7 @@ const PATHS = {
 
 export type IconName = keyof typeof PATHS
 
-/** Beside a word, never instead of one: readers of the screen do not hear it. */
+/** A decorative icon beside text; hidden from screen readers. */
 export const Icon = ({ name }: { name: IconName }) => (
   <svg class="icon" viewBox="0 0 16 16" width="16" height="16" aria-hidden="true">
     <path d={PATHS[name]} />

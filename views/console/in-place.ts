@@ -1,6 +1,6 @@
 /**
- * On links and forms that change what is listed: only what differs in the content is
- * swapped, so that the focus stays where it is, and the address says what is shown.
+ * htmx attributes of links and forms that filter a list: morphs the content, which keeps the focus, and
+ * updates the address.
  */
 export const IN_PLACE = {
   'hx-boost': 'true',

@@ -2,15 +2,12 @@ import { withoutBlanks } from '../../src/platform/json-text.ts'
 import { CodeBlock } from './code-block.tsx'
 import { formattedJson } from './formatted-json.ts'
 
-/** Beyond it colours cost more than they help. */
+/** Most characters that are syntax-highlighted. */
 const LONGEST_COLOURED = 20_000
-/** What fits beside something else without pushing it off the screen. */
+/** Longer JSON is collapsed. */
 const LINES_UNFOLDED = 24
 
-/**
- * JSON as people read it: text that is none is shown as it came. Long ones are folded, so that the
- * rest of the page stays in sight.
- */
+/** Indented, syntax-highlighted JSON; collapsed if it is long. */
 export const JsonView = (view: { title: string; value: unknown; isOpen?: boolean }) => {
   const text = formattedJson(view.value)
   const lines = text.split('\n').length
@@ -31,8 +28,8 @@ export const JsonView = (view: { title: string; value: unknown; isOpen?: boolean
 }
 
 /**
- * A body as it came: formatted where it is JSON and that changes nothing. Of a number with more
- * digits than JavaScript keeps, another one would be shown than was sent.
+ * A body, formatted if it is JSON that survives parsing. Text with numbers of more digits than
+ * JavaScript keeps is shown unchanged.
  */
 export const BodyView = ({ title, text }: { title: string; text: string }) => {
   const value = parsed(text)

@@ -2,10 +2,7 @@ import type { ComponentChildren } from 'preact'
 import { StatusShape } from './status-mark.tsx'
 import type { Tone } from './tone.ts'
 
-/**
- * What the page is about, how it stands in one sentence, and the one thing to do. `aside` takes
- * quieter actions before it.
- */
+/** Title of a page, its state in one sentence, and the primary action. `aside` are secondary actions. */
 export const PageHead = (head: {
   title: ComponentChildren
   state?: { tone?: Tone; sentence: ComponentChildren }

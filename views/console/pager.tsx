@@ -1,17 +1,17 @@
 import { Icon } from './icons.tsx'
 import { IN_PLACE } from './in-place.ts'
 
-/** Made by `pagesAlong` in trail.ts, unless a list can be read backwards. */
+/** Links to other pages of a list, usually from `pagesAlong` in trail.ts. */
 export interface Pages {
-  /** Where there is more than one page before this one. */
+  /** Set if there is more than one newer page. */
   newestHref?: string | undefined
   newerHref?: string | undefined
   olderHref?: string | undefined
-  /** What is shown of how much, such as "50 of 1,204". */
+  /** Shown and total rows, such as "50 of 1,204". */
   extent?: string | undefined
 }
 
-/** Through a list by its keys: there are no page numbers, which would move while somebody reads. */
+/** Pager of a keyset-paginated list, which has no page numbers. */
 export const Pager = ({ newestHref, newerHref, olderHref, extent }: Pages) =>
   [newestHref, newerHref, olderHref, extent].every((part) => part === undefined) ? null : (
     <nav class="pager" aria-label="Pages">

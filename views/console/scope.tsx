@@ -4,12 +4,12 @@ import { SCOPE_FIELD, SCOPE_HEADER } from '../../src/console/scope.ts'
 
 const Scope = createContext<string | undefined>(undefined)
 
-/** Tells all that a page consists of which tenant and environment it is drawn for. */
+/** Provides the tenant and environment that a page is rendered for. */
 export const inScope = (page: VNode, scope: string | undefined): VNode => (
   <Scope.Provider value={scope}>{page}</Scope.Provider>
 )
 
-/** A form of a page. One that posts says what the page was drawn for, so that it acts nowhere else. */
+/** A form that submits the page's tenant and environment, so that it can't change another one. */
 export function ScopedForm({
   method = 'post',
   children,
@@ -32,14 +32,14 @@ export function ScopedForm({
   )
 }
 
-/** The address of a download: a link that says the same, since its file does not show what it is of. */
+/** Address of a download, with the page's tenant and environment in its query. */
 export function useScopedHref(href: string): string {
   const scope = useContext(Scope)
   if (scope === undefined) return href
   return `${href}${href.includes('?') ? '&' : '?'}${new URLSearchParams({ [SCOPE_FIELD]: scope })}`
 }
 
-/** Attributes by which every request of htmx on the page says the same, in a header. */
+/** Attributes that make htmx send the page's tenant and environment in a header. */
 export function useScopeHeader(): Record<string, string> {
   const scope = useContext(Scope)
   if (scope === undefined) return {}

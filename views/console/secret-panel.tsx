@@ -4,15 +4,15 @@ import { Button } from './form/button.tsx'
 import { Icon } from './icons.tsx'
 
 /**
- * A secret on its only page. Going on asks for the tick; leaving otherwise asks as well, where
- * scripts run: by a question of ours for a link, by the browser's own for all else.
+ * Shows a secret once. Continuing requires the checkbox. With scripts, leaving asks for confirmation:
+ * in a dialog for links, by the browser otherwise.
  */
 export const SecretPanel = (panel: {
   title: string
-  /** What it is in one word, where that is not a secret: a key, a link. */
+  /** Noun for the secret, such as "key" or "link". */
   what?: string
   secret: string
-  /** What it is good for, and that nobody can show it again. */
+  /** What the secret is for, and that it is shown only once. */
   children?: ComponentChildren
   /** A first request that works with it. */
   example?: ComponentChildren
@@ -20,7 +20,10 @@ export const SecretPanel = (panel: {
 }) => (
   <section class="secret card" aria-labelledby="secret" data-guarded>
     <h2 id="secret">{panel.title}</h2>
-    <p class="hint">{panel.children ?? 'Save it now: this is the only time that it is shown.'}</p>
+    <p class="hint">
+      {panel.children ??
+        `Copy the ${panel.what ?? 'secret'} now. You won't be able to see it again.`}
+    </p>
     <div class="secretvalue">
       <code>{panel.secret}</code>
       <CopyButton what={panel.what ?? 'secret'} text={panel.secret} isLabelled />
@@ -29,7 +32,7 @@ export const SecretPanel = (panel: {
     <form class="saved" method="get" action={panel.doneHref}>
       <label class="tick" for="secret-saved">
         <input type="checkbox" id="secret-saved" required data-saved />
-        <span>I have saved it</span>
+        <span>I've saved the {panel.what ?? 'secret'}</span>
       </label>
       <Button weight="primary">
         Continue
@@ -38,14 +41,14 @@ export const SecretPanel = (panel: {
     </form>
     <dialog class="dialog" data-leaving aria-labelledby="leaving">
       <div class="question">
-        <h3 id="leaving">Have you saved it?</h3>
-        <p>Nobody can show it again.</p>
+        <h3 id="leaving">Have you saved the {panel.what ?? 'secret'}?</h3>
+        <p>You won't be able to see it again.</p>
         <div class="actions">
           <Button type="button" closes>
-            Stay
+            Go back
           </Button>
           <Button type="button" weight="primary" leaves>
-            I have saved it
+            Leave page
           </Button>
         </div>
       </div>

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact'
 
-/** A part of a page under its own heading; in a card, or lying on the page itself. */
+/** A section of a page, optionally in a card. */
 export const Section = (section: {
   id: string
   title: string

@@ -1,14 +1,15 @@
 import type { Tone } from './tone.ts'
+import { capitalized } from './words.ts'
 
-/** A state as a shape, a colour and a word: any one of them is enough. */
+/** A state as icon, color and word. Capitalizes the word. */
 export const StatusMark = ({ tone, word }: { tone: Tone; word: string }) => (
   <span class={`state ${tone}`}>
     <StatusShape tone={tone} />
-    <span>{word}</span>
+    <span>{capitalized(word)}</span>
   </span>
 )
 
-/** The shape alone, where the word stands elsewhere. */
+/** Icon of a state, where the word is shown elsewhere. */
 export const StatusShape = ({ tone }: { tone: Tone }) => (
   <svg class={`shape ${tone}`} viewBox="0 0 14 14" width="14" height="14" aria-hidden="true">
     {SHAPES[tone]}

@@ -6,16 +6,16 @@ export interface Tab {
   href: string
   count?: number
   isCurrent?: boolean
-  /** Draws the count in this colour, where it is a reason to look. */
+  /** Color of the count. */
   tone?: Tone
 }
 
-/** Views of one thing beneath its title. */
+/** Tabs of a detail page. */
 export const Tabs = ({ label, tabs }: { label: string; tabs: readonly Tab[] }) => (
   <Links look="tabs" label={label} tabs={tabs} />
 )
 
-/** The usual questions to a list, with how many rows answer each. */
+/** Common filters of a list, with their number of rows. */
 export const FilterChips = ({ label, tabs }: { label: string; tabs: readonly Tab[] }) => (
   <Links look="chips" label={label} tabs={tabs} />
 )

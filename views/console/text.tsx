@@ -1,16 +1,13 @@
 import { HEAPS, LINE_TRICKS } from '../../src/platform/tricks.ts'
 
-/** Beyond it nobody reads on in a line of a list. */
+/** Most characters in a line of a list. */
 const LONGEST = 160
-/** What is no longer fits wherever names stand. */
+/** Shorter text always fits and needs no title. */
 const SHORT = 24
-/** A title that is longer is cut by browsers themselves. */
+/** Most characters in a title attribute. */
 const LONGEST_TITLE = 10_000
 
-/**
- * What somebody else has written, in one line: it keeps its direction to itself, ends where its
- * place ends, and is whole in the title.
- */
+/** Untrusted text in one line: isolated in its direction, shortened, and in full in the title. */
 export const Text = ({ text, limit = LONGEST }: { text: string; limit?: number }) => {
   const shown = shorten(text, limit)
   return (
@@ -23,15 +20,15 @@ export const Text = ({ text, limit = LONGEST }: { text: string; limit?: number }
   )
 }
 
-/** The same in many lines, where a page is about it. */
+/** Untrusted text in full, over several lines. */
 export const LongText = ({ text }: { text: string }) => (
   <bdi class="longtext">{text.replaceAll(TURNS, '').replaceAll(HEAPS, '$1')}</bdi>
 )
 
-/** Marks that turn what follows round: a name could pass for another by them. */
+/** Bidirectional control characters, which could make a name look like another one. */
 const TURNS = /[\u202a-\u202e\u2066-\u2069]/g
 
-/** One line of at most so many characters. */
+/** Shortens text to one line of at most `limit` characters. */
 export function shorten(text: string, limit = LONGEST): string {
   const line = text
     .slice(0, limit * 8)
@@ -43,6 +40,6 @@ export function shorten(text: string, limit = LONGEST): string {
   return isWhole ? line : `${characters.slice(0, limit).join('').trimEnd()}…`
 }
 
-/** Both ends of a name that is told apart by its ends. */
+/** Shortens an ID in the middle. */
 export const shortenMiddle = (id: string, head = 8, tail = 4): string =>
   id.length <= head + tail + 4 ? id : `${id.slice(0, head)}…${id.slice(-tail)}`

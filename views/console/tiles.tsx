@@ -4,13 +4,13 @@ import type { Tone } from './tone.ts'
 export interface Tile {
   label: string
   value: string
-  /** What the number is held against, such as the same hour a week ago. */
+  /** Comparison, such as with the same hour a week ago. */
   compared?: { text: string; tone?: Tone }
   picture?: ComponentChildren
   href?: string
 }
 
-/** The numbers that answer whether it works, at the top of a page. */
+/** Key numbers, at the top of a page. */
 export const Tiles = ({ label, tiles }: { label: string; tiles: readonly Tile[] }) => (
   <ul class="tiles" aria-label={label}>
     {tiles.map((tile) => (

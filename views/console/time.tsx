@@ -2,8 +2,6 @@ const SECOND = 1000
 const MINUTE = 60 * SECOND
 const HOUR = 60 * MINUTE
 const DAY = 24 * HOUR
-/** From here on a date says more than a number of days. */
-const LONG_AGO = 30 * DAY
 
 const UNITS = [
   [DAY, 'd'],
@@ -12,17 +10,20 @@ const UNITS = [
   [SECOND, 's'],
 ] as const
 
-/** How long ago or from now, in one number; assets/console.js says the same while a page is open. */
+/**
+ * Distance to a moment in one unit, or the exact time if it is a day or more away. assets/console.js
+ * does the same while a page is open.
+ */
 export function relative(at: number, now: number): string {
   const distance = Math.abs(at - now)
   if (distance < SECOND) return 'now'
-  if (distance > LONG_AGO) return dateOf(at)
+  if (distance >= DAY) return utcMinute(at)
   const [size, unit] = UNITS.find(([size]) => distance >= size) ?? [SECOND, 's']
   const amount = `${Math.floor(distance / size)} ${unit}`
   return at < now ? `${amount} ago` : `in ${amount}`
 }
 
-/** A span of time in the two digits that matter. */
+/** A duration in one or two units, such as `1.20 s` or `5 min 3 s`. */
 export function duration(milliseconds: number): string {
   if (milliseconds < 1) return '0 ms'
   if (milliseconds < 999.5) return `${Math.round(milliseconds)} ms`
@@ -33,7 +34,7 @@ export function duration(milliseconds: number): string {
   return `${Math.floor(milliseconds / HOUR)} h ${Math.floor((milliseconds % HOUR) / MINUTE)} min`
 }
 
-/** What is left of a time, in its two largest units. */
+/** Remaining time in its two largest units. */
 export function left(until: number, now: number): string {
   const distance = Math.max(0, until - now)
   const at = UNITS.findIndex(([size]) => distance >= size)
@@ -46,27 +47,23 @@ export function left(until: number, now: number): string {
     .join(' ')
 }
 
-/** The instant, to the second. */
+/** A moment to the second: `2026-11-22 14:05:09 UTC`. */
 export const utc = (at: number): string =>
   `${new Date(at).toISOString().slice(0, 19).replace('T', ' ')} UTC`
 
-const dateOf = (at: number): string =>
-  new Date(at).toLocaleDateString('en-GB', {
-    day: 'numeric',
-    month: 'short',
-    year: 'numeric',
-    timeZone: 'UTC',
-  })
+/** A moment to the minute: `2026-11-22 14:05 UTC`. */
+export const utcMinute = (at: number): string =>
+  `${new Date(at).toISOString().slice(0, 16).replace('T', ' ')} UTC`
 
-/** How far away a moment is, for those who skim; when exactly, for those who point or listen. */
+/** A moment, relative up to a day, with the exact time on hover and for screen readers. */
 export const Time = ({ at, now }: { at: number; now: number }) => (
   <time datetime={new Date(at).toISOString()} title={utc(at)}>
     <span data-relative>{relative(at, now)}</span>
-    <span class="unseen"> ({utc(at)})</span>
+    {Math.abs(at - now) < DAY && <span class="unseen"> ({utc(at)})</span>}
   </time>
 )
 
-/** What is left until a moment; it counts down while the page is open. */
+/** Remaining time, which counts down while the page is open. */
 export const Countdown = ({ until, now }: { until: number; now: number }) => (
   <time datetime={new Date(until).toISOString()} title={utc(until)}>
     <span data-left>{left(until, now)}</span>

@@ -7,7 +7,7 @@ export interface Flash {
   text: string
 }
 
-/** What the last action came to. The region is there from the start, so that news in it are read out. */
+/** Result of the last action. The live region is always present, so that screen readers announce it. */
 export const Toasts = ({ flash }: { flash?: Flash }) => (
   <div id="toasts" class="toasts" role="status" aria-live="polite">
     {flash && (

@@ -1,2 +1,2 @@
-/** The five states there are, and the only reason for a colour. */
+/** State of a thing, which decides its color and icon. */
 export type Tone = 'good' | 'warn' | 'bad' | 'busy' | 'quiet'

@@ -1,28 +1,27 @@
 import type { Pages } from './pager.tsx'
 
-/** Where somebody is in a list, as the address has it; nothing of it on the first page. */
+/** Position in a list, from the query string; empty on the first page. */
 export interface ListPlace {
   cursor?: string | undefined
-  /** The cursors of the pages in between, the latest last. */
+  /** Cursors of the pages in between, the latest last. */
   trail?: string | undefined
 }
 
-/** Beyond it addresses grow too long to pass around; further back only the first page is known. */
+/** Most cursors kept in an address. Further back, only the first page is linked. */
 const MOST_STEPS = 20
-/** Stands for the steps that were left out. No cursor is so short. */
+/** Stands for the omitted cursors. No cursor is as short. */
 const FORGOTTEN = '*'
 
-/** What of an address says where one is. */
+/** Reads the position in a list from a query string. */
 export const placeIn = (search: URLSearchParams): ListPlace => ({
   cursor: search.get('cursor') || undefined,
   trail: search.get('trail') || undefined,
 })
 
 /**
- * The links of a pager, in both directions. The cursors of lists only lead on, so that the address
- * remembers the way: each page back begins exactly where it began before, whatever is new since.
- *
- * `next` is the cursor of what follows, and `hrefOf` adds the filters that are in force.
+ * Links of a pager, in both directions. Cursors only lead forward, so the address keeps those of the
+ * earlier pages: going back shows the same rows, even if newer ones exist.
+ * `next` is the cursor of the next page; `hrefOf` adds the active filters.
  */
 export function pagesAlong(
   { cursor, trail = '' }: ListPlace,

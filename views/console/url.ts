@@ -1,8 +1,8 @@
 export type Query = Record<string, string | number | boolean | undefined | null>
 
 /**
- * The address of a page beneath the base path, which is empty or begins with a slash and ends
- * without one. What is empty or not given is left out, so that addresses stay short enough to read.
+ * Address of a page under the base path, which is empty or starts with a slash and has none at the end.
+ * Empty parameters are omitted.
  */
 export function url(base: string, path: string, query: Query = {}): string {
   const params = new URLSearchParams()

@@ -1,17 +1,20 @@
-/** A count for people. */
+/** A number with thousands separators. */
 export const numeral = (count: number): string => count.toLocaleString('en')
 
-/** Some of what there is, with its noun. */
+/** A count with its noun, such as "3 jobs". */
 export const counted = (count: number, one: string, many = `${one}s`): string =>
   `${numeral(count)} ${count === 1 ? one : many}`
 
-/** Of what is counted no further than `most`. */
+/** A count that is only known up to `most`. */
 export const countedTo = (count: number, most: number): string =>
   count >= most ? `${numeral(most)} or more` : numeral(count)
 
-/** As people list things. */
+/** Text with a capital first letter. */
+export const capitalized = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1)
+
+/** Joins parts with commas and "and". */
 export const listed = (parts: readonly string[]): string =>
   parts.length < 2 ? (parts[0] ?? '') : `${parts.slice(0, -1).join(', ')} and ${parts.at(-1)}`
 
-/** Of an address, the first thing that tells it from another. */
+/** An address without `http://` or `https://`. */
 export const withoutScheme = (address: string): string => address.replace(/^https?:\/\//, '')

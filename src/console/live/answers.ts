@@ -6,10 +6,7 @@ import type { Look } from './part.ts'
 
 export type LiveAnswers = ReturnType<typeof createLiveAnswers>
 
-/**
- * Answers of pages that go on, to whoever may see the page: as long as they are signed in, act where
- * they acted, and are there what they were.
- */
+/** Opens live updates of a page, which end when the operator signs out, switches tenant or changes role. */
 export const createLiveAnswers =
   ({ live, visitors }: { live: Live; visitors: Visitors }) =>
   (
@@ -26,7 +23,7 @@ export const createLiveAnswers =
       return place?.kind === 'tenant' && place.tenantId === tenantId && place.role === role
     }
 
-    // What the stream before has told comes first: the address is that of the page as it was opened.
+    // The last event ID is newer than the ID in the address, which is from when the page was opened.
     const shownId =
       request.headers.get('last-event-id') ?? new URL(request.url).searchParams.get('shown') ?? ''
     const name = `${tenantId} ${of.name}`

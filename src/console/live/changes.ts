@@ -1,16 +1,13 @@
 import type { State } from './part.ts'
 
-/** A list as it was drawn: its rows, which have ids, and what is around them. */
+/** A rendered list: rows by ID, and the HTML around them. */
 interface List {
   head: string
   rows: Map<string, string>
   tail: string
 }
 
-/**
- * What turns a page that shows `before` into one that shows `now`, as pieces that htmx puts in their
- * places. A page of which nobody knows what it shows gets all parts whole.
- */
+/** HTML partials that update a page from `before` to `now`. Without `before`, all parts are sent. */
 export function changesTo(now: State, before: State | undefined): string {
   const pieces: string[] = []
   for (const [target, { html }] of now.parts) {
@@ -21,10 +18,10 @@ export function changesTo(now: State, before: State | undefined): string {
   return pieces.join('')
 }
 
-/** Kept apart by its ids, so that what has the focus and is still there keeps it. */
+/** Morphs a whole part, which keeps the focus. */
 const whole = (target: string, html: string): string => piece(`#${target}`, 'innerMorph', html)
 
-/** Undefined where more has changed than rows that came, changed in their place, or went. */
+/** Updates single rows; undefined if more than added, changed or removed rows differs. */
 function rowByRow(before: string, now: string): string | undefined {
   const [was, is] = [listIn(before), listIn(now)]
   if (!was || !is || was.head !== is.head || was.tail !== is.tail) return undefined
@@ -46,7 +43,7 @@ function rowByRow(before: string, now: string): string | undefined {
   ].join('')
 }
 
-/** Rows hold no rows: what views draw has none, and what tenants write is escaped. */
+/** Matches a row. Rows are never nested: views don't nest them, and tenants' text is escaped. */
 const ROW = /<(li|tr) id="([\w-]+)"[^>]*>[\s\S]*?<\/\1>/g
 
 function listIn(html: string): List | undefined {
@@ -60,12 +57,12 @@ function listIn(html: string): List | undefined {
   }
 }
 
-/** Without how long ago things were, which the page itself goes on to tell. */
+/** A row without relative times, which the page updates itself. */
 const steady = (row: string | undefined): string | undefined =>
   row?.replaceAll(/<span data-relative[^>]*>[^<]*<\/span>/g, '')
 
 const flashing = (row = ''): string => row.replace(/^<(li|tr)/, '<$1 class="changed"')
 
-/** Says where in a page htmx puts a piece of it. */
+/** An htmx partial for a target. */
 export const piece = (target: string, swap: string, html: string): string =>
   `<hx-partial hx-target="${target}" hx-swap="${swap}">${html}</hx-partial>`

@@ -7,16 +7,16 @@ import { type Look, type State, stateOf } from './part.ts'
 import { displacedBy, type Holder } from './room.ts'
 import { createStream, STREAM_HEADERS, type Stream } from './stream.ts'
 
-/** Between two looks into the database. */
+/** Interval of polling the database. */
 const LOOK_MS = 1000
-/** Who takes nothing in for as long is gone, or as good as that. */
+/** A client that reads nothing for this long is disconnected. */
 const MOST_BEHIND_MS = 60_000
-/** Well before the runtime, or a proxy, cuts a connection on which nothing happens. */
+/** Interval of keep-alive comments, well below the idle timeouts of the runtime and of proxies. */
 const BEAT_MS = 10_000
-/** States from which a page may go on row by row; from older ones it gets everything anew. */
+/** Kept states, from which a page gets single rows; from older ones it gets whole parts. */
 const STATES_KEPT = 20
 
-/** A subject that several may look at: read once for all of them. */
+/** Content of a page, read once for all its viewers. */
 interface Topic {
   look: Look
   states: State[]
@@ -24,33 +24,32 @@ interface Topic {
 }
 
 interface Viewer extends Holder {
-  /** Of the topic. */
+  /** Name of the topic. */
   name: string
   stream: Stream
-  /** Whether they may still look; asked at each turn. */
+  /** Whether the viewer still has access; checked at every poll. */
   mayLook: () => boolean
-  /** Of the state that their page shows. */
+  /** ID of the state that the page shows. */
   shownId: string
-  /** When something was last written that they had room for. */
+  /** When the client last accepted data. */
   lastAt: number
 }
 
 export interface Wanted extends Holder {
-  /** Whatever is read for one of the same name is shown to all who look at it. */
+  /** Viewers with the same name share what is read. */
   name: string
   look: Look
   mayLook: () => boolean
-  /** Of the state that the page shows, as it or the stream before has told. */
+  /** ID of the state that the page shows, from the page or from its last event. */
   shownId: string
 }
 
 export type Live = ReturnType<typeof createLive>
 
 /**
- * Pages that change while somebody looks at them. While there is anybody, what they look at is read
- * once a second, once for all who see the same; nothing is read otherwise. Each state has a name, and
- * a page that comes again with the name of what it shows gets all that is different by now: nothing
- * is lost to a tab in the background, a connection that broke, or another process that serves it.
+ * Live updates of open pages. Polls the database once a second for each page with viewers, shared by all
+ * viewers of the same content. States have IDs: a page that reconnects with the ID that it shows gets all
+ * changes since, even after a lost connection or from another process.
  */
 export function createLive({ clock, log }: { clock: Clock; log: Log }) {
   const topics = new Map<string, Topic>()
@@ -61,7 +60,7 @@ export function createLive({ clock, log }: { clock: Clock; log: Log }) {
 
   /** Throws where there are too many already. May end a stream of a tenant that has more of them. */
   function open({ look, ...of }: Wanted): Response {
-    if (isStopped) throw unavailable('the server is going down')
+    if (isStopped) throw unavailable('the server is shutting down')
     const { name } = of
     const displaced = displacedBy(of, viewers())
     const topic = topics.get(name) ?? { look, states: [], viewers: new Set() }
@@ -73,7 +72,7 @@ export function createLive({ clock, log }: { clock: Clock; log: Log }) {
     const viewer: Viewer = { ...of, stream, lastAt: clock.monotonic() }
     topics.set(name, topic)
     topic.viewers.add(viewer)
-    // Something at once, so that the browser knows that it is connected.
+    // Sent immediately, which tells the browser that it is connected.
     stream.beat()
     show(topic, viewer)
     cancelTurn ??= clock.after(LOOK_MS, turn)
@@ -140,7 +139,7 @@ export function createLive({ clock, log }: { clock: Clock; log: Log }) {
     cancelTurn = undefined
   }
 
-  /** Ends all streams at once: the pages come again, to whoever serves them then. */
+  /** Ends all streams immediately; the pages reconnect to a process that still serves. */
   function end() {
     cancelTurn?.()
     cancelTurn = undefined

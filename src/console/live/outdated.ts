@@ -4,17 +4,17 @@ import { fragmentText } from '../../../views/html.ts'
 import { piece } from './changes.ts'
 import { createStream, STREAM_HEADERS, type Stream } from './stream.ts'
 
-/** Tells an open page that it is outdated, and leaves the rest of it as it is. */
+/** Partial that shows the notice in an open page. */
 export const outdatedNotice = (): string =>
   piece(OUTDATED_SLOT, 'innerHTML', fragmentText(OutdatedNotice()))
 
-/** The same by a stream, after which the page does not come again. */
+/** Sends the notice in a stream and tells the browser not to reconnect. */
 export function tellOutdated(stream: Stream) {
   stream.send('', outdatedNotice())
   stream.say(OVER)
 }
 
-/** A stream that says nothing else. */
+/** A stream that only sends the notice. */
 export function outdatedStream(): Response {
   const stream = createStream({ onClose: () => {} })
   tellOutdated(stream)

@@ -1,39 +1,39 @@
 import type { VNode } from 'preact'
 import { fragmentText } from '../../../views/html.ts'
 
-/** A part of a page that changes while somebody looks at it. */
+/** A live part of a page. */
 export interface Part {
-  /** Id of the element whose content it is. */
+  /** ID of its element. */
   target: string
-  /** All that its drawing goes by but the time: while it stays the same, so does the part. */
+  /** All data that it depends on except the time: it is rendered again when this changes. */
   facts: unknown
   draw: () => VNode
 }
 
-/** Reads the parts of a page anew, from the database: what another process did is in it. */
+/** Reads the parts of a page from the database, including changes of other processes. */
 export type Look = () => readonly Part[]
 
-/** A part as it was drawn when its facts were last others. */
+/** A rendered part and the data that it was rendered from. */
 interface Drawn {
   facts: string
   html: string
 }
 
-/** What a page showed at some moment. */
+/** Content of a page at some moment. */
 export interface State {
-  /** The same for the same facts, whichever process has read them. */
+  /** Depends on the facts only, not on the process. */
   id: string
   parts: ReadonlyMap<string, Drawn>
 }
 
-/** What names a state: both the page that shows it and the stream that goes on from it know it. */
+/** ID of a state, shared by the page that shows it and the stream that continues from it. */
 export const stateIdOf = (parts: readonly Part[]): string =>
   idOf(parts.map(({ target, facts }) => [target, JSON.stringify(facts)]))
 
 const idOf = (named: readonly (readonly string[])[]): string =>
   Bun.hash(JSON.stringify(named)).toString(36)
 
-/** The present state. Only what is no longer as it was `before` is drawn. */
+/** Current state. Only parts that differ from `before` are rendered. */
 export function stateOf(parts: readonly Part[], before: State | undefined): State {
   const drawn = new Map<string, Drawn>()
   for (const { target, facts, draw } of parts) {

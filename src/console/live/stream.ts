@@ -1,14 +1,11 @@
 const encoder = new TextEncoder()
 
-/** Nobody reads a stream that holds more than this. */
+/** Most bytes buffered for a client. */
 const MOST_WAITING = 512 * 1024
 
 export type Stream = ReturnType<typeof createStream>
 
-/**
- * One answer that goes on: server-sent events. Who reads too slowly is left out until they have
- * caught up, so that nothing piles up here.
- */
+/** A stream of server-sent events. Events for a client that reads too slowly are skipped, not buffered. */
 export function createStream({ onClose }: { onClose: () => void }) {
   let controller: ReadableStreamDefaultController<Uint8Array> | undefined
   const body = new ReadableStream<Uint8Array>(
@@ -24,7 +21,7 @@ export function createStream({ onClose }: { onClose: () => void }) {
     new ByteLengthQueuingStrategy({ highWaterMark: MOST_WAITING }),
   )
 
-  /** False where it has to be tried again later. */
+  /** False if the buffer is full. */
   function write(text: string): boolean {
     if (!controller || (controller.desiredSize ?? 0) <= 0) return false
     controller.enqueue(encoder.encode(text))
@@ -33,9 +30,9 @@ export function createStream({ onClose }: { onClose: () => void }) {
 
   return {
     body,
-    /** Keeps what is between us from taking the connection for dead. */
+    /** Keeps proxies from closing an idle connection. */
     beat: () => write(':\n\n'),
-    /** Without a name, so that htmx swaps it. */
+    /** An event without a name, which htmx swaps. */
     send: (id: string, html: string) =>
       write(
         `id: ${id}\n${html
@@ -43,7 +40,7 @@ export function createStream({ onClose }: { onClose: () => void }) {
           .map((line) => `data: ${line}\n`)
           .join('')}\n`,
       ),
-    /** Tells the page not to come again. */
+    /** Tells the page not to reconnect. */
     say: (event: string) => write(`event: ${event}\ndata: ${event}\n\n`),
     close() {
       const given = controller
@@ -53,7 +50,7 @@ export function createStream({ onClose }: { onClose: () => void }) {
   }
 }
 
-/** As proxies and caches have to be told. */
+/** Headers that disable caching and buffering. */
 export const STREAM_HEADERS = {
   'content-type': 'text/event-stream; charset=utf-8',
   'cache-control': 'no-cache, no-store, no-transform',

@@ -13,8 +13,8 @@ import { createWithdrawal } from './withdrawal.ts'
 export type Admins = ReturnType<typeof createAdmins>
 
 /**
- * Who runs the installation, and what those who do decide about operators: somebody who can sign in
- * always runs it, and nobody shuts themselves out.
+ * Admins of the installation, and what they can do with operators. There is always an admin who can sign
+ * in, and admins can't deactivate themselves.
  */
 export function createAdmins(parts: {
   db: Db
@@ -28,10 +28,10 @@ export function createAdmins(parts: {
   const { roster, standing } = parts.house
   const withdrawInvitations = createWithdrawal(parts)
 
-  /** Throws `not_found` for everybody else, people of tenants among them. */
+  /** An operator; throws `not_found` for any other ID, including users of tenants. */
   const existing = (id: string): Operator => roster.find(id) ?? fail(notFound('operator not found'))
 
-  /** An account that is not verified loses every way into it. */
+  /** Makes an operator an admin. An unverified account loses its credentials and sessions. */
   const give = (actor: Actor, chosen: Chosen): Promise<void> =>
     db.commit(() => {
       if (existing(chosen.id).state !== 'active')
@@ -54,7 +54,7 @@ export function createAdmins(parts: {
       record(actor, 'admin.removed', id)
     })
 
-  /** Out at once, with every link they could come back by; what they run stays theirs. */
+  /** Ends all sessions and sign-in links immediately; memberships are kept. */
   const deactivate = (actor: Actor, id: string): Promise<void> =>
     db.commit(() => {
       existing(id)
@@ -66,7 +66,7 @@ export function createAdmins(parts: {
       standing.setState(actor, id, 'inactive')
     })
 
-  /** Gives back what the account may do: one that is not verified loses every way into it. */
+  /** Reactivates an operator. An unverified account loses its credentials and sessions. */
   const reactivate = (actor: Actor, id: string): Promise<void> =>
     db.commit(() => {
       const operator = existing(id)
@@ -74,7 +74,7 @@ export function createAdmins(parts: {
       standing.setState(actor, grantees.secured(actor, operator), 'active')
     })
 
-  /** Links that would let them in again go as well: somebody else may have them. */
+  /** Ends all sessions and sign-in links, which someone else might have. */
   const signOut = (actor: Actor, id: string): Promise<void> =>
     db.commit(() => {
       standing.signOut(actor, existing(id).id)
@@ -88,7 +88,7 @@ export function createAdmins(parts: {
       )
   }
 
-  /** Who is deactivated cannot run anything. */
+  /** Whether no other active operator is an admin. */
   const isLast = (id: string): boolean => store.isAdmin(id) && !store.hasOtherAdmin(id)
 
   const record = (actor: Actor, action: string, id: string) =>

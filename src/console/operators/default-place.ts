@@ -1,7 +1,7 @@
 /**
- * Where a session acts that has not chosen: in the tenant that its operator joined first, else, as an
- * admin, for the installation (null), else nowhere (undefined). Names of tenants play no part: a tenant
- * that is joined or renamed later never comes first.
+ * Default of a session without a selection: the tenant that its operator joined first, otherwise the
+ * installation for admins (null), otherwise none (undefined). Names don't matter, so renaming or joining
+ * another tenant never changes it.
  */
 export function defaultPlaceOf(
   memberships: readonly { tenantId: string; createdAt: number }[],

@@ -13,23 +13,23 @@ import type { Links } from './links.ts'
 import type { Memberships } from './memberships.ts'
 import type { InvitationRow } from './store/invitations.ts'
 
-/** Where somebody comes from. */
+/** Client of a request. */
 export interface Device {
   ipAddress: string | null
   userAgent: string | null
 }
 
-/** Who somebody says they are, as typed into a form. */
+/** Account data from a form. */
 export interface Newcomer {
   email: string
   displayName: string
   password: string
 }
 
-/** Who came by a login link. */
+/** Result of a sign-in with a link. */
 interface SignedIn {
   session: string
-  /** Whether the account lost its credentials and other sessions, as it was not verified. */
+  /** Whether the account was unverified, and lost its credentials and other sessions. */
   isSecured: boolean
 }
 
@@ -42,9 +42,9 @@ export type OpenedSession = ReturnType<House['open']>
  */
 export type LackingProof = 'must verify' | 'loses credentials'
 
-/** Who accepted an invitation. */
+/** Result of an accepted invitation. */
 interface Joined {
-  /** The tenant that they belong to now. */
+  /** The joined tenant. */
   tenantId: string
   /** The only session of an account that was not verified. */
   renewed: OpenedSession | undefined
@@ -52,7 +52,7 @@ interface Joined {
 
 export type Entry = ReturnType<typeof createEntry>
 
-/** The ways into the console by a link that is good once. Each ends in the token of a session. */
+/** Set-up, sign-in and invitations with one-time links. Each opens a session. */
 export function createEntry(parts: {
   db: Db
   house: House
@@ -66,7 +66,7 @@ export function createEntry(parts: {
 }) {
   const { db, house, links, invitations, memberships, admins, grantees, tenants, mail } = parts
 
-  /** The first operator: owns the first tenant, and runs the installation. */
+  /** Creates the first operator, as an admin and owner of the first tenant. */
   async function setUp(
     token: string,
     { tenantName, ...account }: Newcomer & { tenantName: string },
@@ -125,23 +125,22 @@ export function createEntry(parts: {
       return { tenantId, renewed }
     })
 
-  /** What an account lacks to accept an invitation as it is. */
+  /** Why an account can't accept an invitation yet; undefined if it can. */
   function lackingFor(invitation: InvitationRow, id: string): LackingProof | undefined {
     const isMember = memberships.of(id).some(({ tenantId }) => tenantId === invitation.tenantId)
     if (existing(id).isVerified || isOfMailbox(invitation, id) || isMember) return undefined
     return mail.hasServer ? 'must verify' : 'loses credentials'
   }
 
-  /** Someone who is signed in to an account, and reads its mail, has made it themselves. */
+  /** Whether the invitation was only emailed to the account's own address, which verifies it. */
   const isOfMailbox = ({ isMailed, email }: InvitationRow, id: string): boolean =>
     isMailed && existing(id).email === email
 
   const existing = (id: string): Operator =>
     house.roster.find(id) ?? fail(notFound('operator not found'))
 
-  /**
-   * A newcomer accepts one, by the address that was invited. It is verified if the link went to the
-   * mailbox alone. Undefined where an account has the address: its owner signs in first.
+  /** Accepts an invitation with a new account of the invited address, which is verified if the link was only
+   * emailed. Undefined if the address already has an account, whose owner has to sign in first.
    */
   async function joinAsNewcomer(
     token: string,

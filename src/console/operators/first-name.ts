@@ -1,10 +1,7 @@
-/** Short enough for what is put behind it, and for a list. */
+/** Most characters of the name, which leaves room for the suffix. */
 const LONGEST = 80
 
-/**
- * What the tenant of somebody who has just signed up is called until they say: nobody asks them, and
- * who comes by an account elsewhere has filled in no form at all. Always a name that tenants may have.
- */
+/** Default name of the tenant of a new operator, from their name or email address. Always a valid name. */
 export function firstTenantName({ name, email }: { name: string | undefined; email: string }) {
   const who = name ?? email.slice(0, email.lastIndexOf('@'))
   const [...letters] = who

@@ -21,7 +21,7 @@ import { createVisitors } from './visitors.ts'
 
 export type Operators = ReturnType<typeof createOperators>
 
-/** People at the console: how they get in, where they act, and what they may do there. */
+/** Operators of the console: sign-in, tenants and rights. */
 export function createOperators(parts: {
   db: Db
   clock: Clock
@@ -29,10 +29,10 @@ export function createOperators(parts: {
   mail: Mail
   tenants: Tenants
   gate: Gate
-  /** Without a slash at its end. */
+  /** Has no trailing slash. */
   baseUrl: () => string
   signUp: SignUpSettings
-  /** Requests with one session. */
+  /** Request limit of a session. */
   perMinute: number
 }) {
   const { db, gate, baseUrl } = parts
@@ -50,7 +50,7 @@ export function createOperators(parts: {
     pageOf: pageOf('invitation'),
   })
   return {
-    /** False until somebody has used a set-up link, or was made by a command. */
+    /** False until there is an admin, from a set-up link or a command. */
     isSetUp: store.hasAdmin,
     admins,
     links,
@@ -78,7 +78,7 @@ export function createOperators(parts: {
   }
 }
 
-/** Links that nobody has used in time. */
+/** Removes expired links and invitations. */
 const linkRetention = (store: OperatorStore): RetentionRule => ({
   name: 'console links',
   deleteSlice: (now, limit) =>

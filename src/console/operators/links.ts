@@ -7,31 +7,31 @@ import { HOUSE_ID } from '../../platform/house.ts'
 import type { OperatorStore } from './store/index.ts'
 import type { LinkRow } from './store/links.ts'
 
-/** How long links live: long enough to walk over to another machine, and no longer. */
+/** Lifetimes of links. */
 export const SET_UP_MS = 30 * 60_000
 export const SIGN_IN_MS = 10 * 60_000
 
 export type Links = ReturnType<typeof createLinks>
 
 /**
- * Links that let somebody in once, without a password: the first operator, and one who has lost the
- * way in. Whoever may run commands on the data directory may make them.
+ * One-time links that sign in without a password: for set-up, and for operators who lost access. Commands
+ * with access to the data directory can create them.
  */
 export function createLinks(parts: { db: Db; clock: Clock; audit: Audit; store: OperatorStore }) {
   const { db, clock, audit, store } = parts
 
-  /** The token of a link for the first operator. Throws `conflict` once there is one. */
+  /** Token of a set-up link. Throws `conflict` once the installation has an admin. */
   const issueSetUp = (): Promise<string> =>
     db.commit(() => {
       if (store.hasAdmin()) throw conflict('the installation is already set up')
       return issue(null, SET_UP_MS)
     })
 
-  /** The token of a link that signs an operator in. */
+  /** Token of a sign-in link. */
   const issueSignIn = (actor: Actor, operatorId: string): Promise<string> =>
     db.commit(() => addSignIn(actor, operatorId))
 
-  /** The same within a commit; `mailedTo` is the address of a link that no one else gets to see. */
+  /** Like `issueSignIn`, within a commit. `mailedTo` is the address of a link that is only emailed. */
   function addSignIn(actor: Actor, operatorId: string, mailedTo: string | null = null): string {
     audit.record({
       tenantId: HOUSE_ID,
@@ -59,14 +59,14 @@ export function createLinks(parts: { db: Db; clock: Clock; audit: Audit; store: 
     return token
   }
 
-  /** What a link is for, while it is good. Looking at it does not use it up. */
+  /** A valid link, without using it up. */
   function look(token: string): LinkRow | undefined {
     const row = isMinted(token) ? store.link(sha256(token)) : undefined
     if (!row || clock.now() >= row.expiresAt) return undefined
     return row.operatorId === null && store.hasAdmin() ? undefined : row
   }
 
-  /** Within the commit of what it lets somebody do. Throws `not_found` for one that is not good. */
+  /** Uses up a sign-in link, within a commit. Throws `not_found` for an invalid one. */
   function useSignIn(token: string): LinkRow & { operatorId: string } {
     const { tokenHash, operatorId, ...row } = look(token) ?? fail(usedUp())
     if (operatorId === null) throw usedUp()
@@ -74,10 +74,7 @@ export function createLinks(parts: { db: Db; clock: Clock; audit: Audit; store: 
     return { ...row, tokenHash, operatorId }
   }
 
-  /**
-   * The same for set-up, which makes whoever does it run the installation: a link that signs
-   * somebody in is as good as none.
-   */
+  /** Uses up a set-up link, within a commit. Throws `not_found` for any other link. */
   function useSetUp(token: string) {
     if (!isForSetUp(token)) throw usedUp()
     store.removeSetUpLinks()

@@ -11,7 +11,7 @@ import { createWithdrawal } from './withdrawal.ts'
 
 export type Memberships = ReturnType<typeof createMemberships>
 
-/** Who belongs to which tenant. A tenant that somebody owns keeps an owner. */
+/** Memberships in tenants. The last owner of a tenant can't leave or change role. */
 export function createMemberships(parts: {
   db: Db
   clock: Clock
@@ -31,9 +31,8 @@ export function createMemberships(parts: {
     else record(actor, 'member.changed', tenantId, grantee, { role, before })
   }
 
-  /**
-   * Throws `not_found` for somebody who is no member, `conflict` for the last owner, and for more
-   * rights to an account that is not verified.
+  /** Changes a role. Throws `not_found` for non-members, and `conflict` for the last owner or for a higher
+   * role of an unverified account.
    */
   const change = (actor: Actor, tenantId: string, chosen: Chosen, role: Role): Promise<void> =>
     db.commitFor(tenantId, () => {
@@ -62,10 +61,10 @@ export function createMemberships(parts: {
     withdrawInvitations(actor, tenantId, operatorId)
   }
 
-  /** In the order in which they came. */
+  /** Members of a tenant in the order of joining. */
   const list = (tenantId: string): MemberRow[] => store.members(tenantId)
 
-  /** Of one operator, by name of the tenant. */
+  /** Memberships of an operator, ordered by tenant name. */
   const of = (operatorId: string): MembershipRow[] => store.membershipsOf(operatorId)
 
   const record = (

@@ -5,13 +5,13 @@ import type { Visitor } from './visitors.ts'
 
 export type Places = ReturnType<typeof createPlaces>
 
-/** The switcher: a session acts in one place at a time. */
+/** Switches the tenant of a session. */
 export function createPlaces({ db, store }: { db: Db; store: OperatorStore }) {
-  /** Null for the installation. Throws `forbidden` for a place that is not theirs. */
+  /** Selects a tenant, or the installation with null. Throws `forbidden` without access to it. */
   const choose = ({ id, sessionId }: Visitor, tenantId: string | null): Promise<void> =>
     db.commit(() => {
       const isTheirs = tenantId === null ? store.isAdmin(id) : store.roleIn(tenantId, id)
-      if (!isTheirs) throw forbidden('you are not a member of that tenant')
+      if (!isTheirs) throw forbidden("you don't have access to this tenant")
       store.putPlace({ sessionId, tenantId })
     })
 

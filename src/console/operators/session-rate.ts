@@ -4,12 +4,9 @@ import { rateLimited } from '../../platform/errors.ts'
 
 export type SessionRate = ReturnType<typeof createSessionRate>
 
-/**
- * How fast one session may go, at pages and as a program alike. A request counts once, however
- * often it is asked who sent it.
- */
+/** Rate limit of a session, for pages and API requests. Each request counts once. */
 export function createSessionRate({ clock, perMinute }: { clock: Clock; perMinute: number }) {
-  // Ids of sessions are ours, and short.
+  // Session IDs are short, so they need no hashing.
   const buckets = createBuckets({ clock, perMinute, nameOf: (id) => id })
   const counted = new WeakSet<Request>()
 

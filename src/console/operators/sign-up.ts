@@ -8,7 +8,7 @@ import { newcomer } from './grantee.ts'
 import type { Memberships } from './memberships.ts'
 import type { OperatorStore } from './store/index.ts'
 
-/** Whether strangers may make an account and a tenant, and the plan of such a tenant. */
+/** Whether anyone can sign up and get a tenant, and the plan of such tenants. */
 export interface SignUpSettings {
   isOpen: boolean
   plan: Plan
@@ -33,7 +33,7 @@ export function createSignUp(parts: {
   const { roster } = parts.house
   const { isOpen, plan } = parts.signUp
 
-  /** Within the commit of a sign-up, and of the proof of an address: the tenant, once it is due. */
+  /** Creates the tenant of a new operator, within the commit of the sign-up or of the verification. */
   function welcome({ id, email, traits }: IdentityRow) {
     if (!isWithoutTenant(id) || needsProof(id)) return
     const actor: Actor = { kind: 'operator', id }

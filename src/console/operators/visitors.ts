@@ -8,7 +8,7 @@ import type { SessionRate } from './session-rate.ts'
 import type { OperatorStore } from './store/index.ts'
 import type { MembershipRow } from './store/memberships.ts'
 
-/** Where an operator acts: in one tenant, or for the installation. */
+/** Current tenant of an operator, or the installation. */
 export type Place =
   | { kind: 'tenant'; tenantId: string; name: string; role: Role }
   | { kind: 'instance' }
@@ -21,13 +21,13 @@ export interface Visitor {
   sessionId: string
   isAdmin: boolean
   memberships: MembershipRow[]
-  /** Undefined for somebody who belongs nowhere. */
+  /** Undefined without access to any tenant. */
   place: Place | undefined
 }
 
 export type Visitors = ReturnType<typeof createVisitors>
 
-/** Who is at the console, by the cookie of a request. */
+/** Resolves the operator of a request from its session cookie. */
 export function createVisitors(parts: {
   sessions: Sessions
   store: OperatorStore
@@ -61,7 +61,7 @@ export function createVisitors(parts: {
     }
   }
 
-  /** The same for pages that show themselves to anybody. */
+  /** The operator of a request, or undefined; for pages that need no session. */
   function ifAny(request: Request): Visitor | undefined {
     try {
       return of(request)
@@ -72,8 +72,8 @@ export function createVisitors(parts: {
   }
 
   /**
-   * As chosen, and nowhere once that is no longer theirs: what a page that was left open does must
-   * not happen in another tenant.
+   * The selected tenant, or undefined once the operator has lost access to it: requests of open pages must
+   * not change another tenant.
    */
   function placeOf(
     sessionId: string,
@@ -92,12 +92,12 @@ export function createVisitors(parts: {
   return { of, ifAny }
 }
 
-/** Throws `forbidden` for whoever acts for the installation, or belongs to no tenant. */
+/** Current tenant of an operator. Throws `forbidden` for the installation and without a tenant. */
 export function tenantPlaceOf({ place }: Visitor): Extract<Place, { kind: 'tenant' }> {
   if (place?.kind === 'tenant') return place
   throw forbidden(
     place
-      ? 'an admin account acts for the installation; choose a tenant to act in'
-      : 'you have no part in a tenant, or none any more in the one you chose: choose another',
+      ? 'switch to a tenant first; this session acts for the installation'
+      : "you don't have access to the selected tenant; select another one",
   )
 }

@@ -2,8 +2,8 @@ import type { Actor, Audit } from '../../platform/audit/index.ts'
 import type { OperatorStore } from './store/index.ts'
 
 /**
- * Within a commit, takes back whom somebody has invited to a tenant: they have seen the link, and
- * could come back by it as somebody else.
+ * Within a commit, revokes the invitations that an operator sent for a tenant, because they could use the
+ * links themselves.
  */
 export const createWithdrawal =
   ({ audit, store }: { audit: Audit; store: OperatorStore }) =>

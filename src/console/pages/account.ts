@@ -17,12 +17,12 @@ import type { ConsoleKit, OperatorVisit } from '../kit.ts'
 import type { Operators } from '../operators/index.ts'
 import { createSessionCookie } from '../session-cookie.ts'
 
-/** For who has just taken over an account that was not verified. */
+/** Account page after an unverified account was secured. */
 export const SECURED_PATH = '/console/account?done=secured'
 
 type Visit = OperatorVisit & { request: Request }
 
-/** What belongs to whoever is signed in: the ways in, where they are in, and where they may act. */
+/** Account of the signed-in operator: profile, sign-in methods, sessions and tenants. */
 export function accountPages(parts: {
   kit: ConsoleKit
   frames: Frames
@@ -54,14 +54,14 @@ export function accountPages(parts: {
     })
   }
 
-  /** The one at hand first, then the newest. */
+  /** The current session first, then newest first. */
   const sessionsOf = ({ id, sessionId }: Visit['visitor']): SessionLine[] =>
     house.sessions
       .list(id)
       .map((session) => lineOf(session, sessionId))
       .toSorted((a, b) => Number(b.isThis) - Number(a.isThis))
 
-  /** Gate's own page, where people change by what they sign in; each way has its part there. */
+  /** Redirects to the hosted settings page, at the requested section. */
   async function settings({ request }: Visit, fields: Fields): Promise<Response> {
     const section = ACCOUNT_SECTIONS.find((one) => one === typed(fields, 'section'))
     const page = await house.begin({
@@ -73,7 +73,7 @@ export function accountPages(parts: {
     return new Response(null, { status: 303, headers: { location } })
   }
 
-  /** Gate's own page, which mails a code to the address. */
+  /** Redirects to the hosted verification page, which emails a code. */
   async function verify({ visitor }: Visit): Promise<Response> {
     const back = operators.signUp.isWaiting(visitor.id) ? '/console/enter' : '/console/account'
     const returnTo = `${baseUrl()}${back}`
@@ -122,13 +122,13 @@ function lineOf(session: Session, ownId: string): SessionLine {
 }
 
 const FLASHES: Readonly<Record<string, { tone: 'good'; text: string }>> = {
-  ended: { tone: 'good', text: 'Ended. That session is signed out from now on.' },
-  others: { tone: 'good', text: 'Signed out everywhere else.' },
+  ended: { tone: 'good', text: 'Session signed out.' },
+  others: { tone: 'good', text: 'Other sessions signed out.' },
   secured: {
     tone: 'good',
     text:
-      'The address of this account was not verified, so any earlier password, two-factor ' +
+      'The email address of this account was not verified, so any earlier password, two-factor ' +
       'authentication, social login and session was removed. Set a new password.',
   },
-  left: { tone: 'good', text: 'You have left the team.' },
+  left: { tone: 'good', text: 'You left the team.' },
 }

@@ -15,7 +15,7 @@ import { may } from '../operators/rights.ts'
 
 const ON_A_PAGE = 50
 
-/** Who did what in a tenant: read page by page, or taken along as a file. */
+/** Audit log of a tenant, in pages and as an export. */
 export function auditPages(parts: {
   kit: ConsoleKit
   frames: Frames
@@ -38,7 +38,7 @@ export function auditPages(parts: {
     return frames.page({
       request,
       visitor,
-      title: 'Audit',
+      title: 'Audit log',
       active: 'audit',
       status: errors ? 422 : 200,
       children: AuditPage({
@@ -53,7 +53,7 @@ export function auditPages(parts: {
     })
   }
 
-  /** With where to go on in both directions; a way back that has come to its end is the first page. */
+  /** A page of entries with links in both directions. Going back past the first entry shows the first page. */
   function pageOf(filter: AuditFilter, query: AuditQuery) {
     const [before, after] = [placeIn('before', query.before), placeIn('after', query.after)]
     if (after !== undefined) {
@@ -66,7 +66,7 @@ export function auditPages(parts: {
     return { entries, older: next, newer }
   }
 
-  /** What is there now, the oldest first, and read only as fast as it is taken. */
+  /** Streams all matching entries, oldest first, as fast as the client reads. */
   function download({ tenant, query }: Visit): Response {
     const format = FORMATS.find((one) => one === query.format)
     if (!format)
@@ -115,7 +115,7 @@ function filterIn(tenantId: string, query: AuditQuery): AuditFilter {
   return { tenantId, action, actorId, object, since, until }
 }
 
-/** As a form sends it, in UTC and without saying so, or as the API has it. */
+/** A time from a form, which is in UTC and has no zone. */
 const PLAIN = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d{1,3})?)?)?$/
 
 function momentIn(name: string, text: string | undefined): number | undefined {
@@ -138,7 +138,7 @@ function* textOf(slices: Iterable<Parameters<typeof linesOf>[0]>, format: Format
   for (const entries of slices) yield linesOf(entries, format)
 }
 
-/** Rests between slices, of which many may hold nothing that is looked for: others wait meanwhile. */
+/** Yields to the event loop between slices, because many of them may have no match. */
 function streamOf(texts: Generator<string>): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder()
   return new ReadableStream({

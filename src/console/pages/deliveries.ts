@@ -16,14 +16,14 @@ const PATH = '/console/deliveries'
 const LIVE = '/console/live/deliveries'
 const ON_A_PAGE = 50
 
-/** What of all deliveries somebody looks at. */
+/** Filters and position of the list. */
 interface Asked {
   status: Status | undefined
   endpointId: string | undefined
   place: ListPlace
 }
 
-/** What became of messages, endpoint by endpoint, and what becomes of them now. */
+/** Deliveries of a tenant, with live updates. */
 export function deliveryPages(parts: RelayParts) {
   const { kit, frames, clock, visited, delivery, liveAnswers } = parts
   const { deliveries } = parts.relay
@@ -99,7 +99,7 @@ export function deliveryPages(parts: RelayParts) {
     .get(LIVE, (visit) => live(visited(visit)), { right: 'read' })
 }
 
-/** What is new comes to the first page; those in one state are found by a search. */
+/** Only the first page without a status filter updates live. */
 const isLive = ({ status, place }: Asked): boolean =>
   status === undefined && place.cursor === undefined
 

@@ -32,7 +32,7 @@ import { WELCOME_PATH } from './welcome.ts'
 
 const JOINED_PATH = '/console/joined'
 
-/** What the engine calls a field, and what these forms do. */
+/** Names of fields in the engine, and in these forms. */
 const NAMES = {
   'traits.email': 'email',
   'traits.display_name': 'name',
@@ -40,7 +40,7 @@ const NAMES = {
   name: 'tenant',
 }
 
-/** The ways in and out: set-up, sign-in on gate's own pages, links that are good once, the switcher. */
+/** Set-up, sign-in, sign-out, sign-in links, invitations and switching of tenants. */
 export function entryPages(parts: {
   kit: ConsoleKit
   frames: Frames
@@ -56,7 +56,7 @@ export function entryPages(parts: {
   const cookie = createSessionCookie({ baseUrl })
   const preference = (name: string, value: string) => createCookie({ name, baseUrl }).keep(value)
 
-  /** Gate's page for people of the house; it brings them back to `/console/enter`. */
+  /** Redirects to the hosted login page for operators, which returns to `/console/enter`. */
   async function login(to: string, request: Request): Promise<Response> {
     if (!operators.isSetUp()) return frames.html(NotSetUpPage({ base: frames.base() }), 503)
     const state = mintSecret()
@@ -67,7 +67,7 @@ export function entryPages(parts: {
     return new Response(null, { status: 303, headers })
   }
 
-  /** In the browser that began: else a link could sign somebody in as another without a word. */
+  /** Completes a sign-in, only in the browser that began it: otherwise a link could sign a user in as someone else. */
   async function enter(
     { flow, code, state = '', to = '' }: Record<string, string | undefined>,
     request: Request,
@@ -79,7 +79,7 @@ export function entryPages(parts: {
     return frames.go(onwardFor(session.identity.id, to), cookie.given(token))
   }
 
-  /** From a page that signs nobody in, such as the one that verifies the address of a newcomer. */
+  /** Continues after a page that creates no session, such as email verification. */
   function goOn(to: string, request: Request): Response {
     const visitor = visitors.ifAny(request)
     return frames.go(visitor ? onwardFor(visitor.id, to) : '/console/login')
@@ -90,7 +90,7 @@ export function entryPages(parts: {
     return path === '/console' && hasNewTenant(operatorId) ? WELCOME_PATH : path
   }
 
-  /** Who got a tenant just now owns that one, and nothing else yet. */
+  /** Whether the operator's only membership is a tenant that was just created. */
   function hasNewTenant(operatorId: string): boolean {
     const [own, ...others] = memberships.of(operatorId)
     if (own?.role !== 'owner' || others.length > 0) return false
@@ -182,7 +182,7 @@ export function entryPages(parts: {
       : frames.go('/console', cookie.given(value))
   }
 
-  /** The session that replaces all earlier ones acts where the visitor acted before. */
+  /** Keeps the current tenant in the session that replaces all earlier ones. */
   async function renew(visitor: Visitor, joinedId: string, { token, session }: OpenedSession) {
     const { place } = visitor
     const tenantId = place?.kind === 'instance' ? null : (place?.tenantId ?? joinedId)
@@ -190,7 +190,7 @@ export function entryPages(parts: {
     return frames.go(SECURED_PATH, cookie.given(token))
   }
 
-  /** Places an operator who acts nowhere; all others stay where their tabs are, and may switch. */
+  /** Switches to the joined tenant if the operator has no current tenant; otherwise offers to switch. */
   async function joined(visitor: Visitor, tenantId: string): Promise<Response> {
     if (visitor.place) return frames.go(url('', JOINED_PATH, { tenant: tenantId }))
     await places.choose(visitor, tenantId)
@@ -296,7 +296,7 @@ export function entryPages(parts: {
   }
 }
 
-/** From the tenant to the page that it is named on, which is the next one. */
+/** Time in which a new tenant leads to the welcome page. */
 const JUST_NOW_MS = 60_000
 
 const invitationPath = (token: string): string => `/console/invitation/${token}`
@@ -311,7 +311,7 @@ const OTHER_ACCOUNT = {
 const THEMES = new Set(['light', 'dark', 'system'])
 
 const SET_UP_AGAIN =
-  'The server writes a new one into its log at each start, as long as nobody has set it up.'
+  'The server writes a new link to its log at each start, until the set-up is complete.'
 const LINK_AGAIN =
-  'Whoever runs the server makes a new one: gatehouse operator login-link --email …'
-const INVITE_AGAIN = 'Ask whoever invited you for a new one.'
+  'Ask the administrator of the server for a new one: gatehouse operator login-link --email …'
+const INVITE_AGAIN = 'Ask for a new invitation.'

@@ -13,10 +13,10 @@ import type { Operators } from '../operators/index.ts'
 import { may } from '../operators/rights.ts'
 import { environmentOf } from '../scope.ts'
 
-/** What is asked for in fewer characters is too many things to be of use. */
+/** Shorter queries would match too much. */
 const SHORTEST_NAME = 3
 const MOST_OF_A_KIND = 5
-/** Of lists that have no order by name, as many as one page of theirs looks at. */
+/** Most rows that are searched in lists without an index by name. */
 const LOOKED_AT = 200
 
 export interface FindParts {
@@ -32,7 +32,7 @@ export interface FindParts {
 
 type Visit = TenantVisit & { request: Request }
 
-/** Finds what a tenant has: by its whole id, or by what people call it. */
+/** Finds objects of a tenant by full ID or by name. */
 export function createThings(parts: FindParts) {
   const { keys, gate, clockwork, passepartout, relay, operators, callerOf } = parts
 
@@ -57,22 +57,22 @@ export function createThings(parts: FindParts) {
   const thingsCalled = (visit: Visit, query: string): Found[] =>
     ID.test(query) ? withId(visit, query.toLowerCase()) : named(visit, query)
 
-  /** One look-up for each kind of thing, whatever is stored. */
+  /** One look-up per kind of object. */
   function withId(visit: Visit, id: string): Found[] {
     const { tenantId, role } = visit.tenant
     const { records } = passepartout
     const looks: [kind: string, path: string, nameOf: () => string | undefined][] = [
-      ['Key', 'keys', () => (may(role, 'keys') ? keys.find(tenantId, id).hint : undefined)],
+      ['API key', 'keys', () => (may(role, 'keys') ? keys.find(tenantId, id).hint : undefined)],
       ['Job', 'jobs', () => clockwork.jobs.get(tenantId, id).name],
       ['Delayed job', 'delayed', () => clockwork.delayed.get(tenantId, id).name],
       [
-        'Identity',
+        'User',
         'identities',
         () => gate.identities.get(callerOf(visit, 'gate', 'live'), id).traits.email,
       ],
-      ['Webhook', 'webhooks', () => webhooksOf(visit).find((one) => one.id === id)?.url],
-      ['Sign-in', 'logins', () => records.get(tenantId, id).client_label ?? 'Sign-in'],
-      ['User', 'logins/users', () => records.person(tenantId, id).first_name],
+      ['User webhook', 'webhooks', () => webhooksOf(visit).find((one) => one.id === id)?.url],
+      ['Login', 'logins', () => records.get(tenantId, id).client_label ?? 'Login'],
+      ['Messenger user', 'logins/users', () => records.person(tenantId, id).first_name],
       [
         'Member',
         'team',
@@ -86,7 +86,7 @@ export function createThings(parts: FindParts) {
     return [...found, ...inEitherData(visit, id)]
   }
 
-  /** Relay keeps live and test data apart: what is of the other is found as well, and says so. */
+  /** Objects of relay in both environments. Those of the other environment are marked. */
   function inEitherData(visit: Visit, id: string): Found[] {
     const shown = environmentOf(visit.request)
     return ENVIRONMENTS.flatMap((environment) => {
@@ -116,7 +116,7 @@ export function createThings(parts: FindParts) {
       ...webhooksOf(visit)
         .filter((one) => isCalled(one.url))
         .slice(0, MOST_OF_A_KIND)
-        .map(({ id, url: name }) => foundAs('Webhook', 'webhooks')({ id, name })),
+        .map(({ id, url: name }) => foundAs('User webhook', 'webhooks')({ id, name })),
       ...relayCalled(visit, query, isCalled),
     ]
   }
@@ -127,15 +127,15 @@ export function createThings(parts: FindParts) {
       .newest(tenant.tenantId, LOOKED_AT)
       .filter(({ hint }) => hint.includes(query))
       .slice(0, MOST_OF_A_KIND)
-      .map(({ id, hint }) => foundAs('Key', 'keys')({ id, name: hint }))
+      .map(({ id, hint }) => foundAs('API key', 'keys')({ id, name: hint }))
   }
 
-  /** Addresses are in order: the beginning of one is enough. */
+  /** Users whose email address starts with the query. */
   function peopleAt(visit: Visit, query: string): Found[] {
     const caller = callerOf(visit, 'gate', 'live')
     const asked = { search: query, limit: MOST_OF_A_KIND }
     return (ifAny(() => gate.identities.list(caller, asked))?.data ?? []).map(({ id, traits }) =>
-      foundAs('Identity', 'identities')({ id, name: traits.email }),
+      foundAs('User', 'identities')({ id, name: traits.email }),
     )
   }
 
@@ -176,13 +176,13 @@ export function createThings(parts: FindParts) {
   return { thingsCalled }
 }
 
-/** How everything is called that has no name of its own. */
+/** A UUID. */
 export const ID = /^[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}$/i
 
 const displayNameIn = (traits: string): string =>
   (JSON.parse(traits) as { display_name?: string }).display_name ?? ''
 
-/** It is not there, or of others, or what was asked for is nothing that it could be called. */
+/** Errors that mean "not found": missing, of another tenant, or not a valid name. */
 const NOT_FOUND: ReadonlySet<ErrorKind> = new Set<ErrorKind>(['not_found', 'forbidden', 'invalid'])
 
 function ifAny<T>(read: () => T): T | undefined {

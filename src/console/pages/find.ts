@@ -9,13 +9,13 @@ import type { Frames } from '../frame.ts'
 import type { ConsoleKit, OperatorVisit } from '../kit.ts'
 import { createThings, type FindParts, ID } from './find-things.ts'
 
-/** Beyond it nothing has such a name: addresses of people are the longest. */
+/** Longest name that exists: an email address. */
 const LONGEST_QUERY = 320
 const MOST_OF_A_KIND = 5
 
 /**
- * Jumps to pages by their name, and to whatever has an id or a name; of the place in which the
- * visitor acts and nothing else. What lists can search through, it hands on to.
+ * Search for pages and objects by name or ID, in the current tenant or the installation. Without a match
+ * it links to the search of the larger lists.
  */
 export function findPages(
   parts: Omit<FindParts, 'base'> & {
@@ -37,8 +37,7 @@ export function findPages(
     const head = PageHead({
       title,
       state: {
-        sentence:
-          'Finds pages by name, things by their whole id, and most by what they are called.',
+        sentence: 'Finds pages and most objects by name, and every object by its full ID.',
       },
     })
     const children = [
@@ -65,7 +64,7 @@ export function findPages(
       .map(({ label, path }) => ({ kind: 'Page', name: label, href: href(path) }))
   }
 
-  /** Tenants and operators, by id or by how they begin. */
+  /** Tenants and operators, by ID or by prefix. */
   function runBy(search: string): Found[] {
     const known = ID.test(search) ? house.roster.find(search.toLowerCase()) : undefined
     const operators = known ? [known] : house.roster.page({ search, limit: MOST_OF_A_KIND })
@@ -85,14 +84,14 @@ export function findPages(
     ]
   }
 
-  /** Where nothing was found, the lists that look further may know more. */
+  /** Without a match, links to lists with a full search. */
   function searchesFor(query: string, found: readonly Found[]): Found[] {
     if (found.length > 0 || ID.test(query)) return []
     return [
       { kind: 'Search', name: `Jobs: ${query}`, href: href('/console/jobs', { q: query }) },
       {
         kind: 'Search',
-        name: `Identities: ${query}`,
+        name: `Users: ${query}`,
         href: href('/console/identities', { q: query }),
       },
     ]

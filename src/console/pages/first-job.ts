@@ -24,7 +24,7 @@ const LIVE = '/console/live/first-job'
 
 type Visit = TenantVisit & { request: Request }
 
-/** The end of set-up: a first key, and a command by which a first job arrives on the page. */
+/** Last steps of the set-up: an API key, and a command whose job appears on the page. */
 export function firstJobPages(parts: {
   kit: ConsoleKit
   frames: Frames
@@ -49,7 +49,7 @@ export function firstJobPages(parts: {
       scopeOf(visitor, request),
     )
 
-  /** The answer to the form itself: nobody keeps the key, so no other page could show it. */
+  /** Shows the key in the response to the form, because it is not stored. */
   async function makeKey(visit: Visit): Promise<Response> {
     const { tenantId } = visit.tenant
     const { key } = await keys.issue(visit.actor, { tenantId, engine: 'clockwork' })
@@ -77,7 +77,7 @@ export function firstJobPages(parts: {
     )
   }
 
-  /** This installation itself where jobs may call it, so that nothing else has to be there. */
+  /** URL for the first job: this installation, if jobs can reach it. */
   function target(): string {
     const own = `${baseUrl()}/healthz`
     try {

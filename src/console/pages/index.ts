@@ -43,10 +43,7 @@ import { teamPages } from './team.ts'
 import { usagePages } from './usage.ts'
 import { welcomePages } from './welcome.ts'
 
-/**
- * Every page of the console. The types of its routes stay inside: nothing uses them, and those of all
- * pages together go beyond what the compiler takes.
- */
+/** Every page of the console. Its routes are untyped outside: all of them together exceed the compiler's limits. */
 export function consolePages(parts: {
   platform: Platform
   delivery: Delivery
@@ -62,11 +59,11 @@ export function consolePages(parts: {
   addressOf: (request: Request) => string | undefined
   turns: Turns
   maxBody: number
-  /** As people know the installation. */
+  /** Display name of the installation. */
   name: string
-  /** As in force. */
+  /** The effective configuration. */
   config: Config
-  /** Where each setting comes from; undefined where nobody has said. */
+  /** Source of each setting; undefined if unknown. */
   origins: Origins | undefined
   backups: Backups
   mail: Mail

@@ -19,15 +19,15 @@ import type { ConsoleKit, TenantVisit } from '../kit.ts'
 
 const HOUR_MS = 3_600_000
 
-/** For how long an old key works on beside the new one. */
+/** How long an old key works after a rotation. */
 export const GRACES = { none: 0, hour: HOUR_MS, day: 24 * HOUR_MS, week: 168 * HOUR_MS } as const
 
 const PATH = '/console/keys'
 const ROWS = 50
-/** Keys that one page counts and looks through. */
+/** Most keys that one page counts and filters. */
 const LOOKED_AT = 500
 
-/** Keys of a tenant: made, shown once, replaced with a time in which both work, revoked. */
+/** API keys of a tenant: creation, rotation with a grace period, revocation. */
 export function keyPages(parts: {
   kit: ConsoleKit
   frames: Frames
@@ -63,7 +63,7 @@ export function keyPages(parts: {
       now: clock.now(),
     })
     const flash = flashOf(FLASHES, asked.get('done'))
-    return frames.page({ request, visitor, title: 'Keys', active: 'keys', flash, children })
+    return frames.page({ request, visitor, title: 'API keys', active: 'keys', flash, children })
   }
 
   function form(
@@ -74,7 +74,7 @@ export function keyPages(parts: {
     return frames.page({
       request,
       visitor,
-      title: 'New key',
+      title: 'New API key',
       active: 'keys',
       above: [crumbTo(frames.base(), 'keys')],
       status: of.errors ? 422 : 200,
@@ -95,7 +95,7 @@ export function keyPages(parts: {
     return value ? issued(visit, value) : form(visit, { typed: body, errors })
   }
 
-  /** The answer to the form itself: nobody keeps the key, so no other page could show it. */
+  /** Shows the key in the response to the form, because it is not stored. */
   const issued = (
     { request, visitor }: Visit,
     key: IssuedKey,
@@ -104,7 +104,7 @@ export function keyPages(parts: {
     frames.page({
       request,
       visitor,
-      title: 'New key',
+      title: 'New API key',
       active: 'keys',
       above: [crumbTo(frames.base(), 'keys')],
       children: IssuedKeyPage({
@@ -166,7 +166,7 @@ export function keyPages(parts: {
 type Visit = TenantVisit & { request: Request }
 
 const FLASHES: Readonly<Record<string, { tone: 'good'; text: string }>> = {
-  revoked: { tone: 'good', text: 'Revoked. Requests with this key are refused from now on.' },
+  revoked: { tone: 'good', text: 'API key revoked.' },
 }
 
 const engineIn = (search: URLSearchParams): Engine | undefined =>
@@ -183,7 +183,7 @@ function wantedIn(body: Fields): Omit<NewKey, 'tenantId'> {
     throw invalid(`must be one of ${ENGINES.join(', ')}`, { field: 'engine', rule: 'choice' })
   const environment = ENVIRONMENTS.find((one) => one === typed(body, 'environment'))
   const known: readonly string[] = ENGINE_SCOPES[engine]
-  // Of one there is nothing to choose, so that its form has no boxes for it.
+  // An engine with a single scope has no checkboxes.
   const chosen =
     known.length === 1
       ? known

@@ -10,18 +10,15 @@ import { isOwnPath } from '../own-path.ts'
 import { ENVIRONMENT_COOKIE, SCOPE_FIELD, scopeIn } from '../scope.ts'
 
 export const RESUBMIT_PATH = '/console/resubmit'
-/** Where a form is to go after the switch. */
+/** Path that the form is submitted to after the switch. */
 export const THEN_FIELD = '_then'
 
-/**
- * Switches to the tenant and environment that a form was opened for, as its sender has just confirmed,
- * and has the browser send the same form there.
- */
+/** Switches to the tenant and environment that a form was opened in, and resubmits the form there. */
 export function resubmitPages(parts: {
   kit: ConsoleKit
   frames: Frames
   operators: Pick<Operators, 'places'>
-  /** A cookie that keeps a choice of what to see. */
+  /** Cookie for a display preference. */
   preference: (name: string, value: string) => string
 }) {
   const { kit, frames, operators, preference } = parts
@@ -39,7 +36,7 @@ export function resubmitPages(parts: {
           }),
         )
       const then = typed(fields, THEN_FIELD)
-      // Before the switch, which is for nothing else than this form.
+      // Checked before the switch, which serves only this form.
       if (!isOwnPath(then))
         throw invalid('must be a path in the console', { field: THEN_FIELD, rule: 'format' })
       await operators.places.choose(visitor, tenantId)

@@ -10,7 +10,7 @@ import type { Frames } from '../frame.ts'
 import type { ConsoleKit, TenantVisit } from '../kit.ts'
 import { may } from '../operators/rights.ts'
 
-/** What a tenant is called, and how programs reach it. */
+/** Settings of a tenant. */
 export function settingsPages(parts: {
   kit: ConsoleKit
   frames: Frames
@@ -65,4 +65,4 @@ export function settingsPages(parts: {
     .post('', (visit) => rename(visit, (visit.body ?? {}) as Fields), { right: 'read' })
 }
 
-const RENAMED = { tone: 'good', text: 'Renamed.' } as const
+const RENAMED = { tone: 'good', text: 'Tenant renamed.' } as const

@@ -18,7 +18,7 @@ import type { MemberRow } from '../operators/store/memberships.ts'
 
 type Visit = TenantVisit & { request: Request }
 
-/** Who runs a tenant: looked at by all of them, decided by its owners. */
+/** Team of a tenant: visible to all members, managed by owners. */
 export function teamPages(parts: {
   kit: ConsoleKit
   frames: Frames
@@ -53,7 +53,7 @@ export function teamPages(parts: {
     return frames.page({
       request,
       visitor,
-      title: 'Invite',
+      title: 'Invite a member',
       active: 'team',
       above: [crumbTo(frames.base(), 'team')],
       status: of.errors ? 422 : 200,
@@ -72,11 +72,11 @@ export function teamPages(parts: {
       { email: 'email', role: 'role' },
     )
     if (!value) return form(visit, { typed: body, errors })
-    // The answer to the form itself: nobody keeps the link, so no other page could show it.
+    // Shown in the response to the form, because the link is not stored.
     return frames.page({
       request,
       visitor,
-      title: 'Invited',
+      title: 'Invitation',
       active: 'team',
       above: [crumbTo(frames.base(), 'team')],
       children: InvitedPage({ base: frames.base(), invitation: value, now: clock.now() }),
@@ -138,7 +138,7 @@ export function teamPages(parts: {
   async function remove(visit: Visit, id: string): Promise<Response> {
     const { actor, visitor, tenant } = visit
     await memberships.remove(actor, tenant.tenantId, id)
-    // Whoever has removed themselves may not look at the team any more.
+    // Operators who left can't open the team page any more.
     return frames.go(
       id === visitor.id ? '/console/account?done=left' : '/console/team?done=removed',
     )
@@ -167,7 +167,7 @@ const roleIn = (body: Fields): Role =>
   fail(invalid(`must be one of ${ROLES.join(', ')}`, { field: 'role', rule: 'choice' }))
 
 const FLASHES: Readonly<Record<string, { tone: 'good'; text: string }>> = {
-  changed: { tone: 'good', text: 'Changed. It counts from the next click on.' },
-  removed: { tone: 'good', text: 'Removed. Whatever they have open is refused from now on.' },
-  revoked: { tone: 'good', text: 'Revoked. The link lets nobody in any more.' },
+  changed: { tone: 'good', text: 'Role changed.' },
+  removed: { tone: 'good', text: 'Member removed.' },
+  revoked: { tone: 'good', text: 'Invitation revoked.' },
 }

@@ -3,17 +3,18 @@ import type { FormError } from '../../../views/console/form/error-summary.tsx'
 import { UsagePage } from '../../../views/console/pages/usage.tsx'
 import type { Fields } from '../../http/body.ts'
 import type { Clock } from '../../platform/clock.ts'
-import { conflict, invalid } from '../../platform/errors.ts'
+import { conflict } from '../../platform/errors.ts'
 import type { Metering } from '../../platform/metering/index.ts'
 import { dayOf, monthOf } from '../../platform/metering/months.ts'
 import type { Tenants } from '../../platform/tenants.ts'
+import { centsIn } from '../amount.ts'
 import { flashOf } from '../flash.ts'
 import { submitted, typed } from '../form.ts'
 import type { Frames } from '../frame.ts'
 import type { ConsoleKit, TenantVisit } from '../kit.ts'
 import { may } from '../operators/rights.ts'
 
-/** What a tenant uses and pays, and the cap that owners put on it. */
+/** Usage and cost of a tenant, and its spend cap. */
 export function usagePages(parts: {
   kit: ConsoleKit
   frames: Frames
@@ -68,7 +69,7 @@ export function usagePages(parts: {
 
   function requireMetered({ tenant }: TenantVisit) {
     if (tenants.find(tenant.tenantId).plan !== 'metered')
-      throw conflict('only a tenant on the metered plan has a spend cap')
+      throw conflict('only tenants on the metered plan have a spend cap')
   }
 
   return new Elysia({ name: 'usage pages', prefix: '/console/usage', detail: { hide: true } })
@@ -91,19 +92,6 @@ const asked = (visit: TenantVisit & { request: Request; query: object; body: unk
 })
 
 const FLASHES: Readonly<Record<string, { tone: 'good'; text: string }>> = {
-  capped: { tone: 'good', text: 'Spend cap set. It holds from the next request on.' },
-  uncapped: { tone: 'good', text: 'Spend cap taken away. The default one holds from now on.' },
-}
-
-/** People write amounts, with a point or a comma; what is kept is whole cents. */
-const AMOUNT = /^(\d{1,13})(?:[.,](\d{1,2}))?$/
-
-function centsIn(amount: string): number {
-  const [, whole, rest = ''] = AMOUNT.exec(amount) ?? []
-  if (whole === undefined)
-    throw invalid('must be an amount such as 20 or 20.50, without a sign or a currency', {
-      field: 'spend_cap_cents',
-      rule: 'format',
-    })
-  return Number(whole) * 100 + Number(rest.padEnd(2, '0'))
+  capped: { tone: 'good', text: 'Spend cap set.' },
+  uncapped: { tone: 'good', text: 'Spend cap removed. The default applies.' },
 }

@@ -12,7 +12,7 @@ import { scopeOf } from '../scope.ts'
 export const WELCOME_PATH = '/console/welcome'
 const NEXT_PATH = '/console/first-key'
 
-/** For who has just signed up: the tenant that they own now gets a name of their own. */
+/** First page after sign-up, where an operator names the new tenant. */
 export function welcomePages(parts: { kit: ConsoleKit; frames: Frames; tenants: Tenants }) {
   const { kit, frames, tenants } = parts
 

@@ -2,8 +2,8 @@ import { MASK } from '../../delivery/custom-headers.ts'
 import type { Attempt, DeliveryDetail } from '../../http/delivery-log/model.ts'
 
 /**
- * Receivers believe a signature for some minutes, whoever sends it: it is shown to nobody who may not
- * send a delivery again, nor is what a receiver repeats of it.
+ * Masks signatures, which receivers accept for some minutes, in requests and in responses that repeat
+ * them. For operators who can't retry a delivery.
  */
 export const withoutSignatures = (delivery: DeliveryDetail): DeliveryDetail => ({
   ...delivery,
@@ -35,5 +35,5 @@ function unsigned({ request, response, ...attempt }: Attempt): Attempt {
 
 const isSignature = (name: string): boolean => /-signature$/i.test(name)
 
-/** What of a signature's value says that it is one, in base64 or in hexadecimal digits. */
+/** Digest within a signature header, in base64 or hexadecimal. */
 const DIGEST = /[\w+/]{32,}=*/g

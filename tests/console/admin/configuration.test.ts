@@ -31,18 +31,18 @@ describe('the page on the configuration', () => {
   test('has every setting with where it comes from', async () => {
     const page = await withOrigins(PATH)
     const text = textOf(page)
-    expect(text).toContain('settings were set by somebody, the rest are defaults.')
-    expect(text).toMatch(/\[log\].* level Value "debug" From environment GATEHOUSE_LOG_LEVEL/)
-    expect(text).toMatch(/data_dir Value "\/srv\/<script>alert\(1\)<\/script>" From file \S+:1/)
-    expect(text).toMatch(/\[mail\].* from Value "gate@example\.com" From flag --mail-from/)
-    expect(text).toMatch(/\[server\].* host Value "\S+" From default/)
+    expect(text).toContain('settings are customized.')
+    expect(text).toMatch(/\[log\].* level Value "debug" Source Environment GATEHOUSE_LOG_LEVEL/)
+    expect(text).toMatch(/data_dir Value "\/srv\/<script>alert\(1\)<\/script>" Source File \S+:1/)
+    expect(text).toMatch(/\[mail\].* from Value "gate@example\.com" Source Flag --mail-from/)
+    expect(text).toMatch(/\[server\].* host Value "\S+" Source Default/)
     expect(isEscaped(page)).toBe(true)
   })
 
   test('never has a secret', async () => {
     const page = await withOrigins(PATH)
     expect(textOf(page)).toMatch(
-      /\[mail\].* smtp_url Value "\[redacted\]" From environment GATEHOUSE_MAIL_SMTP_URL/,
+      /\[mail\].* smtp_url Value "\[redacted\]" Source Environment GATEHOUSE_MAIL_SMTP_URL/,
     )
     expect(page.body).not.toContain('topsecret')
   })
@@ -54,7 +54,7 @@ describe('the page on the configuration', () => {
     const named = textOf(await withOrigins(`${PATH}?q=LOG.`))
     expect(named).toContain('[log]')
     expect(named).not.toContain('[mail]')
-    expect(textOf(await withOrigins(`${PATH}?q=nothing-so`))).toContain('No setting is like that.')
+    expect(textOf(await withOrigins(`${PATH}?q=nothing-so`))).toContain('No matching settings')
   })
 
   test('claims no origin where it was told none', async () => {

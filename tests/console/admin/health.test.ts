@@ -54,14 +54,14 @@ describe('a backup that somebody asks for', () => {
       { actor_kind: 'operator', actor_id: world.admin.id, tenant_id: HOUSE_ID },
     ])
     const during = await open(`${PATH}?done=begun`)
-    expect(textOf(during)).toContain('being made')
+    expect(textOf(during)).toContain('In progress')
     expect(during.body).toContain('hx-trigger="every 2s"')
     expect(during.body).not.toContain('Back up now')
 
     ending.resolve({ bytes: 1_200_000 })
     await backups.idle()
     const after = await open(PATH)
-    expect(textOf(after)).toMatch(/All is well.*good .*schedule .*1\.2 MB/)
+    expect(textOf(after)).toMatch(/Everything works.*Completed .*Schedule .*1\.2 MB/)
     expect(after.body).not.toContain('hx-trigger="every 2s"')
   })
 
@@ -74,7 +74,7 @@ describe('a backup that somebody asks for', () => {
     ending.reject(new Error('no space left on <b>device</b>'))
     await backups.idle()
     const after = await open(PATH)
-    expect(textOf(after)).toContain('The last backup has failed.')
+    expect(textOf(after)).toContain('The last backup failed')
     expect(after.body).toContain('no space left on &lt;b>device&lt;/b>')
     expect(after.body).toContain('Back up now')
   })
@@ -86,23 +86,23 @@ describe('the page on health', () => {
     await using _ = world.app
     await backedUp(world, HOUR)
     const text = await healthOf(world)
-    expect(text).toContain('All is well: nothing waits, and the last backup is good.')
-    expect(text).toContain('All quiet.')
+    expect(text).toContain('Everything works. The backlog is empty, and the last backup succeeded.')
+    expect(text).toContain('No problems')
     expect(text).toContain(`Version ${VERSION} Commit ${COMMIT}`)
-    expect(text).toMatch(/Processes alive 1 /)
+    expect(text).toMatch(/Running processes 1 /)
     expect(text).toMatch(
-      /Database [\d.]+ [kM]B Write-ahead log [\d.]+ [kM]?B Free disk [\d.]+ [GT]B/,
+      /Database [\d.]+ [KM]B Write-ahead log [\d.]+ [KM]?B Free disk [\d.]+ [GT]B/,
     )
-    expect(text).toMatch(/gatehouse-3600000\.tar\.gz.*good.*schedule.*12\.3 MB/)
+    expect(text).toMatch(/gatehouse-3600000\.tar\.gz.*Completed.*Schedule.*12\.3 MB/)
   })
 
   test('asks for backups where none are made, and says how', async () => {
     const world = await bootAdmin()
     await using _ = world.app
     const text = await healthOf(world)
-    expect(text).toContain('Runs, and one thing needs attention.')
-    expect(text).toContain('none is made by itself')
-    expect(text).toContain('No backup yet.')
+    expect(text).toContain('Running. 1 problem needs attention.')
+    expect(text).toContain('scheduled backups are off')
+    expect(text).toContain('No backups yet')
     expect(text).toContain('gatehouse backup')
   })
 
@@ -110,10 +110,10 @@ describe('the page on health', () => {
     const world = await bootAdmin()
     await using _ = world.app
     await backedUp(world, 25 * HOUR)
-    expect(await healthOf(world)).toContain('No backup of the last day')
+    expect(await healthOf(world)).toContain('No backup in the last day')
     await backedUp(world, HOUR, 'no space left on <b>device</b>')
     const page = await world.open(PATH)
-    expect(textOf(page)).toContain('The last backup has failed.')
+    expect(textOf(page)).toContain('The last backup failed')
     expect(page.body).toContain('no space left on &lt;b>device&lt;/b>')
   })
 
@@ -129,14 +129,14 @@ describe('the page on health', () => {
       `UPDATE runs SET state = 'ready', due_at = ${app.clock.now() - 5 * 60_000} WHERE 1`,
     )
     const text = await healthOf(world)
-    expect(text).toContain('Runs of jobs wait for 5 min 0 s.')
-    expect(text).toMatch(/Runs of jobs Due 1 Longest wait 5 min 0 s/)
+    expect(text).toContain('Job runs are delayed by 5 min 0 s')
+    expect(text).toMatch(/Job runs Backlog 1 Longest wait 5 min 0 s/)
   })
 
   test('names the mail server, without the password to it', async () => {
     const without = await bootAdmin()
     await using _ = without.app
-    expect(await healthOf(without)).toContain('Server none: mails are kept in the outbox')
+    expect(await healthOf(without)).toContain('Server None. Emails are held in the outbox')
 
     const { platform, mail } = without.app
     const { backup, mail: settings } = testConfig()

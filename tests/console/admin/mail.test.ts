@@ -41,8 +41,8 @@ describe('the outbox', () => {
     const fresh = await bootAdmin()
     await using _ = fresh.app
     const text = textOf(await fresh.open(PATH))
-    expect(text).toContain('No mail has been written yet.')
-    expect(text).toContain('There is no mail server: mails are kept here to be read')
+    expect(text).toContain('No emails yet')
+    expect(text).toContain('No mail server is configured. Emails are held here')
   })
 
   test('lists mails of tenants and of the installation', async () => {
@@ -50,8 +50,8 @@ describe('the outbox', () => {
     await post(letterTo('of-tenant@example.com', { tenantId: id }))
     await post(letterTo('of-nobody@example.com', { kind: 'invitation' }))
     const text = textOf(await world.open(PATH))
-    expect(text).toMatch(/of-tenant@example.com Kind verification Tenant Sender Ltd kept/)
-    expect(text).toMatch(/of-nobody@example.com Kind invitation Tenant Installation kept/)
+    expect(text).toMatch(/of-tenant@example.com Kind verification Tenant Sender Ltd Held/)
+    expect(text).toMatch(/of-nobody@example.com Kind invitation Tenant Installation Held/)
 
     const own = textOf(await world.open(`${PATH}?tenant=${id}`))
     expect(own).toContain('of-tenant@example.com')
@@ -70,7 +70,7 @@ describe('the outbox', () => {
     expect(failed).toContain('withheld: too many')
     expect(failed).not.toContain('kept@example.com')
     expect(textOf(await world.open(`${PATH}?state=kept`))).toContain('kept@example.com')
-    expect(textOf(await world.open(`${PATH}?state=sent`))).toContain('No mail is like that.')
+    expect(textOf(await world.open(`${PATH}?state=sent`))).toContain('No matching emails')
   })
 
   test('goes on page by page, each mail once', async () => {
@@ -103,7 +103,7 @@ describe('the outbox', () => {
       [MOST_LOOKED_AT],
     )
     const page = await open(`${PATH}?state=failed`)
-    expect(textOf(page)).toContain('None among the newest of these mails.')
+    expect(textOf(page)).toContain('No matches among the newest emails')
     const [, href = ''] = /href="([^"]*cursor=[^"]*)"/.exec(page.body) ?? []
     expect(textOf(await open(href.replaceAll('&amp;', '&')))).toContain('rare@example.com')
   })
@@ -144,9 +144,9 @@ describe('the page of a mail', () => {
     )
     const id = await post(letterTo('private@example.com'))
     const page = await sending(`${PATH}/${id}`)
-    expect(textOf(page)).toContain('It goes to its recipient alone.')
+    expect(textOf(page)).toContain('Only the recipient can read it.')
     expect(page.body).not.toContain('482913')
-    expect(textOf(await sending(PATH))).toContain('Nothing waits to be sent.')
+    expect(textOf(await sending(PATH))).toContain('No emails queued')
   })
 
   test('says that the letter of one that is over is erased', async () => {
@@ -155,7 +155,7 @@ describe('the page of a mail', () => {
       app.mail.withhold(letterTo('over@example.com'), 'nobody has it', app.clock.now()),
     )
     const text = textOf(await world.open(`${PATH}/${id}`))
-    expect(text).toContain('What it said is erased')
+    expect(text).toContain('The content was erased')
     expect(text).toContain('withheld: nobody has it')
   })
 
@@ -185,7 +185,7 @@ describe('one mail', () => {
     inState(id, 'waiting')
     expect((await world.open(`${PATH}/${id}`)).body).toContain('Send now')
     const answer = await world.send(`${PATH}/${id}/send`)
-    expect(textOf(await world.follow(answer))).toContain('Due now')
+    expect(textOf(await world.follow(answer))).toContain('Email queued to be sent now.')
     expect(stateOf(id)).toBe('ready')
     expect(audited(world.app, 'mail.hastened').at(-1)).toMatchObject(byAdmin(id))
   })
@@ -205,7 +205,7 @@ describe('one mail', () => {
     const { id: tenantId } = await world.app.tenant('Owner of it')
     const id = await post(letterTo('deleted@example.com', { tenantId }))
     const answer = await world.send(`${PATH}/${id}/delete`)
-    expect(textOf(await world.follow(answer))).toContain('Deleted.')
+    expect(textOf(await world.follow(answer))).toContain('Email deleted.')
     expect((await world.open(`${PATH}/${id}`)).status).toBe(404)
     const row = audited(world.app, 'mail.deleted').at(-1)
     expect(row).toMatchObject(byAdmin(id))
@@ -215,7 +215,7 @@ describe('one mail', () => {
   test('is not deleted while it is being sent', async () => {
     const id = await post(letterTo('busy@example.com'))
     inState(id, 'leased')
-    expect((await world.open(`${PATH}/${id}`)).body).not.toContain('Delete mail')
+    expect((await world.open(`${PATH}/${id}`)).body).not.toContain('Delete email')
     expect((await world.send(`${PATH}/${id}/delete`)).status).toBe(409)
     expect(stateOf(id)).toBe('leased')
   })

@@ -35,8 +35,8 @@ describe('the list of operators', () => {
     const { id } = await world.app.tenant('Run by Ada')
     await newOperator(world.app, { email: 'ada@list.example', roles: { [id]: 'owner' } })
     const text = textOf(await world.open(`${PATH}?q=ADA@list`))
-    expect(text).toMatch(/ada@list\.example .*active Runs Run by Ada \(owner\)/)
-    expect(textOf(await world.open(`${PATH}?q=nobody-so`))).toContain('Nobody is like that.')
+    expect(text).toMatch(/ada@list\.example .*Active Access Run by Ada \(owner\)/)
+    expect(textOf(await world.open(`${PATH}?q=nobody-so`))).toContain('No matching operators')
   })
 
   test('is narrowed to those who run the installation', async () => {
@@ -58,7 +58,7 @@ describe('the list of operators', () => {
     const { id } = await newOperator(world.app, { email: 'whole@id.example' })
     expect(textOf(await world.open(`${PATH}?q=${id.toUpperCase()}`))).toContain('whole@id.example')
     for (const query of [`q=${id}&show=admins`, 'q=whole@&show=admins', 'q=id.example'])
-      expect(textOf(await world.open(`${PATH}?${query}`))).toContain('Nobody is like that.')
+      expect(textOf(await world.open(`${PATH}?${query}`))).toContain('No matching operators')
     expect(textOf(await world.open(`${PATH}?q=Admin&show=admins`))).toContain('admin@example.com')
   })
 
@@ -80,7 +80,7 @@ describe('the account of an operator', () => {
     const { headers } = await operator.signIn()
     const status = async () => (await world.app.raw('/console/account', { headers })).status
     const answer = await world.send(`${PATH}/${operator.id}/deactivate`)
-    expect(textOf(await world.follow(answer))).toContain('Deactivated: they cannot sign in.')
+    expect(textOf(await world.follow(answer))).toContain('Deactivated. This operator')
     expect(await status()).toBe(401)
     const entry = {
       actor_kind: 'operator',
@@ -166,7 +166,7 @@ describe('the account of an operator', () => {
     const made = await open(`${PATH}/${operator.id}/login-link`, { method: 'POST' })
     expect([made.status, made.body]).toEqual([303, ''])
     const page = await open(`${PATH}/${operator.id}?done=sent`)
-    expect(textOf(page)).toContain('on its way to their mailbox')
+    expect(textOf(page)).toContain('Sign-in link sent.')
     expect(mail.outbox.list('all', { limit: 5 })).toMatchObject([
       { kind: 'login_link', recipient: operator.email, tenantId: null },
     ])
@@ -189,7 +189,7 @@ describe('the right to run the installation', () => {
     const colleague = await newOperator(world.app)
     expect(await mayRun(colleague)).toBe(false)
     const given = await world.send(`${PATH}/${colleague.id}/give-admin`)
-    expect(textOf(await world.follow(given))).toContain('They run the installation from now on.')
+    expect(textOf(await world.follow(given))).toContain('Admin role granted.')
     expect(await mayRun(colleague)).toBe(true)
 
     const entry = {
@@ -209,7 +209,7 @@ describe('the right to run the installation', () => {
     await gone.deactivate()
     expect((await world.send(`${PATH}/${gone.id}/give-admin`)).status).toBe(409)
     expect(textOf(await world.open(`${PATH}/${gone.id}`))).toContain(
-      'Not while they are deactivated.',
+      'Reactivate the operator first.',
     )
   })
 
@@ -220,7 +220,7 @@ describe('the right to run the installation', () => {
     await gone.deactivate()
     const own = `${PATH}/${fresh.admin.id}`
     expect((await fresh.send(`${own}/take-admin`)).status).toBe(409)
-    expect(textOf(await fresh.open(own))).toContain('Nobody else runs the installation')
+    expect(textOf(await fresh.open(own))).toContain('This is the only admin.')
     expect(audited(app, 'admin.removed')).toEqual([])
   })
 

@@ -21,7 +21,7 @@ describe('the list of tenants', () => {
     const admin = await newOperator(empty, { isAdmin: true })
     const { headers } = await admin.signIn()
     const page = await empty.raw(PATH, { headers })
-    expect(textOf(page)).toContain('No tenant yet.')
+    expect(textOf(page)).toContain('No tenants yet')
     expect(page.body).toContain(`href="${PATH}/new"`)
   })
 
@@ -29,7 +29,7 @@ describe('the list of tenants', () => {
     const { api, id } = await world.app.tenant('Counted', 'metered')
     for (let n = 0; n < 3; n++) await api.get('/v1/clockwork/jobs')
     const page = await world.open(`${PATH}?q=${id}`)
-    expect(textOf(page)).toMatch(/Counted.*Metered.*active.*Requests this month 3 Cost, cents 0/)
+    expect(textOf(page)).toMatch(/Counted.*Metered.*Active.*Requests this month 3 Cost 0.00/)
   })
 
   test('is searched by the beginning of a name, in the order of names, page by page', async () => {
@@ -56,7 +56,7 @@ describe('the list of tenants', () => {
       expect(text).not.toContain('Hidden')
     }
     const none = await world.open(`${PATH}?q=nobody-is-called-so`)
-    expect(textOf(none)).toContain('No tenant is like that.')
+    expect(textOf(none)).toContain('No matching tenants')
   })
 
   test('is narrowed to a status', async () => {
@@ -88,7 +88,9 @@ describe('the list of tenants', () => {
   })
 
   test('does not show the house of the operators', async () => {
-    expect(textOf(await world.open(`${PATH}?q=00000000-0000-7000`))).toContain('No tenant is like')
+    expect(textOf(await world.open(`${PATH}?q=00000000-0000-7000`))).toContain(
+      'No matching tenants',
+    )
   })
 })
 
@@ -97,7 +99,7 @@ describe('a new tenant', () => {
     const answer = await world.send(PATH, { name: ' Fresh ', plan: 'metered' })
     expect(answer.status).toBe(303)
     const page = await world.follow(answer)
-    expect(textOf(page)).toContain('Created.')
+    expect(textOf(page)).toContain('Tenant created.')
     const made = world.app.platform.tenants.list().at(-1)
     expect(made).toMatchObject({ name: 'Fresh', plan: 'metered', status: 'active' })
     expect(lastAudited('tenant.created')).toMatchObject({ ...byAdmin(), tenant_id: made?.id ?? '' })
@@ -143,11 +145,11 @@ describe('the page of a tenant', () => {
     await api.get('/v1/clockwork/jobs')
     await newOperator(world.app, { email: 'member@shown.example', roles: { [id]: 'viewer' } })
     const text = textOf(await world.open(`${PATH}/${id}`))
-    expect(text).toContain('Active on the free plan: 1 request this month.')
-    expect(text).toContain('of clockwork 1')
-    expect(text).toMatch(/member@shown.example viewer/)
-    expect(text).toContain('Its pages open to its members alone')
-    expect(text).toContain('A tenant cannot be deleted')
+    expect(text).toContain('Active on the free plan, 1 request this month')
+    expect(text).toContain('Jobs (clockwork) 1')
+    expect(text).toMatch(/member@shown.example Viewer/)
+    expect(text).toContain('Only members can open its pages')
+    expect(text).toContain("Tenants can't be deleted")
   })
 
   test('tells an admin who is a member how to get in', async () => {
@@ -156,18 +158,18 @@ describe('the page of a tenant', () => {
     const session = await both.signIn()
     await session.actIn(null)
     const page = await world.app.raw(`${PATH}/${id}`, { headers: session.headers })
-    expect(textOf(page)).toContain('choose the tenant at the top left')
+    expect(textOf(page)).toContain('select the tenant at the top left')
   })
 
   test('changes name, plan and cap, and audits what is new', async () => {
     const { id } = await world.app.tenant('Before', 'free')
-    const fields = { name: 'After', plan: 'metered', spend_cap_cents: '1200' }
+    const fields = { name: 'After', plan: 'metered', spend_cap: '12.00' }
     const answer = await world.send(`${PATH}/${id}/change`, fields)
-    expect(textOf(await world.follow(answer))).toContain('Changed, from the next request on.')
+    expect(textOf(await world.follow(answer))).toContain('Tenant updated.')
     expect(tenantOf(id)).toMatchObject({ name: 'After', plan: 'metered', spend_cap_cents: 1200 })
     expect(lastAudited('tenant.changed')).toMatchObject({ ...byAdmin(), tenant_id: id })
 
-    await world.send(`${PATH}/${id}/change`, { ...fields, spend_cap_cents: '' })
+    await world.send(`${PATH}/${id}/change`, { ...fields, spend_cap: '' })
     expect(tenantOf(id)).toMatchObject({ name: 'After', spend_cap_cents: null })
     const { detail = '{}' } = lastAudited('tenant.changed') ?? {}
     expect(JSON.parse(detail)).toEqual({ spendCapCents: null })
@@ -176,20 +178,20 @@ describe('the page of a tenant', () => {
   test('changes nothing, and audits nothing, where nothing is different', async () => {
     const { id } = await world.app.tenant('Same', 'free')
     const before = audited(world.app, 'tenant.changed').length
-    const fields = { name: 'Same', plan: 'free', spend_cap_cents: '' }
+    const fields = { name: 'Same', plan: 'free', spend_cap: '' }
     const answer = await world.send(`${PATH}/${id}/change`, fields)
     expect(answer.headers.get('location')).toEndWith('?done=unchanged')
     expect(audited(world.app, 'tenant.changed')).toHaveLength(before)
   })
 
-  test.each(['-1', '1.5', 'lots', '1e3', '9'.repeat(13)])(
+  test.each(['-1', '1.555', 'lots', '1e3', '9'.repeat(14)])(
     'takes the cap %j back to its field',
     async (cap) => {
       const { id } = await world.app.tenant('Capped', 'metered')
-      const fields = { name: 'Typed', plan: 'metered', spend_cap_cents: cap }
+      const fields = { name: 'Typed', plan: 'metered', spend_cap: cap }
       const answer = await world.send(`${PATH}/${id}/change`, fields)
       expect(answer.status).toBe(422)
-      expect(textOf(answer)).toContain('Must be a whole number of cents')
+      expect(textOf(answer)).toContain('Must be an amount such as 20 or 20.50')
       expect(answer.body).toContain('value="Typed"')
       expect(answer.body).toContain(`value="${cap}"`)
       expect(tenantOf(id)).toMatchObject({ name: 'Capped', spend_cap_cents: null })
@@ -234,6 +236,6 @@ test.each(HOSTILE)('a name %s is text wherever it stands', async (_, name) => {
     if (name.length > 1000) expect(page.body).toContain(`title="${name}"`)
     expect(page.body).toContain(name.slice(0, 4).replaceAll('<', '&lt;').replaceAll('"', '&quot;'))
   }
-  const wrong = { name, plan: 'no', spend_cap_cents: '' }
+  const wrong = { name, plan: 'no', spend_cap: '' }
   expect(isEscaped(await world.send(`${PATH}/${id}/change`, wrong))).toBe(true)
 })

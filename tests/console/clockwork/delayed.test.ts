@@ -82,7 +82,7 @@ describe('the list', () => {
   test('without a job says so, with a command of this installation', async () => {
     const { see } = await tenantWith(world.app)
     const page = (await see('/delayed')).body
-    expect(page).toContain('Nothing waits for its time.')
+    expect(page).toContain('No delayed jobs')
     expect(page).toContain("/v1/clockwork/delayed'")
   })
 
@@ -94,8 +94,8 @@ describe('the list', () => {
     const gone = await make({ name: 'second', url: `${world.target.url}/orders` })
     await tenant.send(`/delayed/${gone}/cancel`)
     const page = (await tenant.see('/delayed')).body
-    expect(page).toContain('1 waits, the next')
-    expect(page).toContain('Coming runs: 1 until')
+    expect(page).toContain('1 pending, next run')
+    expect(page).toContain('Upcoming runs: 1 in the next')
     const namesIn = async (query: string) => {
       const { body } = await tenant.see(`/delayed?${query}`)
       return ['first', 'second'].filter((name) => listed(body).includes(`>${name}<`))
@@ -104,7 +104,7 @@ describe('the list', () => {
     expect(await namesIn('status=pending')).toEqual(['first'])
     expect(await namesIn('status=cancelled')).toEqual(['second'])
     expect(await namesIn('q=ORDERS')).toEqual(['second'])
-    expect((await tenant.see('/delayed?q=nothing')).body).toContain('No delayed job fits.')
+    expect((await tenant.see('/delayed?q=nothing')).body).toContain('No matching delayed jobs')
   })
 
   test('says how many of those that ended within a day have failed', async () => {
@@ -116,7 +116,7 @@ describe('the list', () => {
     await app.clock.advance(HOUR + MINUTE)
     target.answers(() => new Response('ok'))
     expect((await tenant.see('/delayed')).body).toContain(
-      'None waits; 1 of 2 failed in the last 24 hours.',
+      'None pending; 1 of 2 failed in the last 24 hours',
     )
   })
 
@@ -182,8 +182,8 @@ describe('a job', () => {
     await app.clock.advance(HOUR + MINUTE)
     target.answers(() => new Response('ok'))
     const page = (await see(path)).body
-    expect(page).toContain('Failed so far; tried again')
-    for (const part of ['Answered 503', 'Next attempt', 'X-Clockwork-Attempt: 1'])
+    expect(page).toContain('Failed; next attempt')
+    for (const part of ['Status 503', 'Next attempt', 'X-Clockwork-Attempt: 1'])
       expect(page).toContain(part)
     landed(await send(`${path}/cancel`))
   })
@@ -191,7 +191,7 @@ describe('a job', () => {
   test('is cancelled while it waits, by whom the audit log says; no second time', async () => {
     const { path, jobId, operatorId, send, see } = await withJob()
     landed(await send(`${path}/cancel`))
-    expect((await see(path)).body).toContain('Cancelled; it will not run.')
+    expect((await see(path)).body).toContain('Cancelled')
     expect(audited(world.app, 'delayed_job.cancelled').at(-1)).toMatchObject({
       actor_kind: 'operator',
       actor_id: operatorId,

@@ -41,7 +41,7 @@ describe('a new job', () => {
     })
     await app.clock.advance(MINUTE)
     expect(target.requests.map(({ body }) => body)).toContain('one\ntwo')
-    expect((await tenant.see(path)).body).toContain('Runs every minute, next')
+    expect((await tenant.see(path)).body).toContain('Runs every minute, next run')
     await tenant.send(`${path}/delete`)
   })
 
@@ -89,7 +89,7 @@ describe('a new job', () => {
     )
     for (const name of ['name', 'schedule', 'url', 'headers'])
       expect(body).toContain(`id="field-${name}-error"`)
-    expect(body).toContain('4 things are not right')
+    expect(body).toContain('Fix 4 problems')
     expect(body).toContain(
       'Schedule must not restrict both day of month and day of week; put * in one of them.',
     )

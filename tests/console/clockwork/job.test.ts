@@ -47,14 +47,14 @@ describe('a job', () => {
     await app.clock.advance(MINUTE)
     target.answers(() => new Response('ok'))
     const page = (await see(path)).body
-    expect(page).toContain('Its last run failed')
-    expect(page).toContain('is tried again')
+    expect(page).toContain('Last run failed')
+    expect(page).toContain('next attempt')
     for (const part of [
       'X-Token: abc',
       'X-Clockwork-Attempt: 1',
       '503',
       'Next attempt',
-      'Attempts of this run',
+      'Selected run',
     ])
       expect(page).toContain(part)
     expect(page).not.toContain('<b>down</b>')
@@ -95,9 +95,7 @@ describe('a job', () => {
     const { app } = world
     const { see, send, path } = await withJob()
     await app.clock.advance(2 * MINUTE)
-    expect((await see(path)).body).toContain(
-      'How late the last 2 attempts began. Half begin within',
-    )
+    expect((await see(path)).body).toContain('Start delay of the last 2 attempts. Median')
     await send(`${path}/delete`)
   })
 
@@ -107,7 +105,7 @@ describe('a job', () => {
     expect((await see(path)).body).not.toContain('job-watch')
     landed(await send(`${path}/run`))
     const asked = (await see(`${path}?done=asked`)).body
-    expect(asked).toContain('A run is under way.')
+    expect(asked).toContain('A run is in progress.')
     expect(asked).toContain(`id="job-watch" hidden hx-get="/console${path}"`)
     await app.clock.settled()
     await app.clock.advance(1000)
@@ -131,13 +129,13 @@ describe('a job', () => {
     const { id, send, see, path, job, now } = await withJob()
     expect(landed(await send(`${path}/pause`))).toBe(path)
     expect((await now()).body.is_active).toBe(false)
-    expect((await see(path)).body).toContain('Paused; would run every minute.')
+    expect((await see(path)).body).toContain('Paused. Schedule: every minute.')
     const sent = target.requests.length
     landed(await send(`${path}/run`))
     await app.clock.settled()
     await app.clock.advance(1000)
     expect(target.requests.length).toBe(sent + 1)
-    expect((await see(path)).body).toContain('hand')
+    expect((await see(path)).body).toContain('Manual')
     landed(await send(`${path}/resume`))
     expect((await now()).body.is_active).toBe(true)
     expect(landed(await send(`${path}/delete`))).toBe('/jobs')

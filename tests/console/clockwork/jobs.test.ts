@@ -53,7 +53,7 @@ describe('who may do what', () => {
     const page = (await viewer.see(`/jobs/${id}`)).body
     for (const verb of ['Run now<', 'Pause job', 'Edit job', 'Delete job'])
       expect(page).not.toContain(verb)
-    for (const verb of ['New job', 'Run now'])
+    for (const verb of ['Create job', 'Run now'])
       expect((await viewer.see('/jobs')).body).not.toContain(verb)
   })
 })
@@ -62,7 +62,7 @@ describe('the list', () => {
   test('without a job says so, with a command of this installation', async () => {
     const { see } = await tenantWith(world.app)
     const page = (await see('/jobs')).body
-    expect(page).toContain('Nothing runs by the clock yet.')
+    expect(page).toContain('Scheduled HTTP requests')
     expect(page).toContain("/v1/clockwork/jobs'")
     expect(page).toContain('Bearer $GATEHOUSE_KEY')
   })
@@ -78,9 +78,9 @@ describe('the list', () => {
     target.answers(() => new Response('ok'))
 
     const all = (await tenant.see('/jobs')).body
-    expect(all).toContain('1 of 3 jobs is failing; 1 attempt failed in the last 24 hours.')
-    expect(all).toContain('every minute')
-    expect(all).toContain('jobs, last 24 hours: 1 succeeded, 1 failed')
+    expect(all).toContain('1 of 3 jobs failing; 1 attempt failed in the last 24 hours')
+    expect(all).toContain('Every minute')
+    expect(all).toContain('including delayed jobs: 1 succeeded, 1 failed')
     const namesIn = async (query: string) => {
       const { body } = await tenant.see(`/jobs?${query}`)
       return ['nightly', 'broken', 'resting'].filter((name) => listed(body).includes(`>${name}<`))
@@ -90,7 +90,7 @@ describe('the list', () => {
     expect(await namesIn('state=paused')).toEqual(['resting'])
     expect(await namesIn('q=NIGHT')).toEqual(['nightly'])
     expect(await namesIn('q=/NO')).toEqual(['broken'])
-    expect((await tenant.see('/jobs?q=nothing')).body).toContain('No job by that name or URL.')
+    expect((await tenant.see('/jobs?q=nothing')).body).toContain('No matching jobs')
     for (const { id } of app.clockwork.jobs.list(tenant.tenantId))
       await tenant.send(`/jobs/${id}/delete`)
   })

@@ -10,7 +10,7 @@ describe('the page on policies', () => {
     await using world = await gateWorld()
     expect(await world.statuses(PATH)).toEqual(READERS)
     const { body } = await (await world.visitor('viewer')).open(PATH)
-    expect(body).toContain('The starter set is in force, as it comes.')
+    expect(body).toContain('The starter set is active')
     expect(body).toContain('own-tenant-reads')
     expect(body).not.toContain('name="policies"')
   })
@@ -26,8 +26,8 @@ describe('the page on policies', () => {
     expect(wayOn(answer)).toEqual([303, `${PATH}?done=saved`])
     expect(await read()).toMatchObject({ policies: POLICY, version: 1 })
     const { body } = await member.open(PATH)
-    expect(body).toContain('Version 1 is in force')
-    expect(body).toContain('What a tenant begins with')
+    expect(body).toContain('Version 1 is active')
+    expect(body).toContain('View the policies of a new tenant')
     expect(wayOn(await member.send(`${PATH}/starter`))).toEqual([303, `${PATH}?done=starter`])
     expect(await read()).toMatchObject({ is_starter_set: true, version: 2 })
     const row = { actor_kind: 'operator', actor_id: member.id, tenant_id: world.acme.id }
@@ -63,7 +63,10 @@ describe('the page on policies', () => {
     const { send } = await world.visitor('member')
     await world.apiOfAcme.put('/v1/gate/settings/policies', { policies: POLICY })
     const late = await send(PATH, { policies: '', version: '0' })
-    expect([late.status, late.body]).toEqual([422, expect.stringContaining('have changed since')])
+    expect([late.status, late.body]).toEqual([
+      422,
+      expect.stringContaining('Someone else changed the policies'),
+    ])
     expect((await send(PATH, { policies: '', version: '1' })).status).toBe(303)
   })
 
@@ -80,13 +83,13 @@ describe('the page on policies', () => {
     const ask = (subject: string, action: string, resource: string) =>
       open(`${PATH}?${new URLSearchParams({ subject, action, resource })}`)
     expect((await ask('billing', 'tenant.read', `tenant:${world.acme.id}`)).body).toContain(
-      'Not allowed: no policy permits this',
+      'Denied: no policy permits this',
     )
     await world.apiOfAcme.put('/v1/gate/settings/policies', { policies: POLICY })
     const { body } = await ask('billing', 'tenant.read', `tenant:${world.acme.id}`)
     expect(body).toContain('Allowed: permitted by')
     const foreign = await ask('billing', 'tenant.read', `tenant:${world.other.id}`)
-    expect(foreign.body).toContain('Not allowed: the tenant has no such resource')
+    expect(foreign.body).toContain('Denied: the tenant has no such resource')
     const wrong = await ask('<script>alert(1)</script>', '<script>', 'nothing')
     expect([wrong.status, wrong.body]).toEqual([422, expect.stringContaining('field-resource-err')])
     expect(wrong.body).not.toContain('<script>alert')
@@ -171,12 +174,12 @@ describe('decisions', () => {
     const { open } = await world.visitor('viewer')
     const { body } = await open(`${PATH}/decisions?subject=billing`)
     expect([body.includes('>billing<'), body.includes('>reports<')]).toEqual([true, false])
-    expect((await open(`${PATH}/decisions?subject=nobody`)).body).toContain('Nothing was asked')
+    expect((await open(`${PATH}/decisions?subject=nobody`)).body).toContain('No matching decisions')
     expect((await open(`${PATH}/decisions?cursor=nonsense`)).status).toBe(422)
     const [, id = ''] = /decisions\/([\w-]{36})/.exec(body) ?? []
     const detail = await open(`${PATH}/decisions/${id}`)
     expect(detail.body).toContain('no policy permits this')
-    expect(detail.body).toContain('the starter set, which is in force')
+    expect(detail.body).toContain('Starter set (current)')
     expect(detail.body).toContain('subject=billing&amp;action=invoices.read')
     expect(detail.body).not.toContain('<script>alert')
   })

@@ -15,14 +15,14 @@ describe('the page on signing in', () => {
   test('is for all who belong to the tenant', async () => {
     await using world = await gateWorld()
     expect(await world.statuses(PATH)).toEqual(READERS)
-    expect((await (await world.visitor('viewer')).open(PATH)).body).not.toContain('Switch on')
+    expect((await (await world.visitor('viewer')).open(PATH)).body).not.toContain('Enable<')
   })
 
   test('names all providers, and what the configuration lacks for each', async () => {
     await using world = await gateWorld()
     const { body } = await (await world.visitor('viewer')).open(PATH)
-    expect(body.match(/lacks client_id, client_secret</g)).toHaveLength(10)
-    expect(body.match(/lacks client_id, team_id, key_id, private_key</g)).toHaveLength(1)
+    expect(body.match(/Missing client_id, client_secret</g)).toHaveLength(10)
+    expect(body.match(/Missing client_id, team_id, key_id, private_key</g)).toHaveLength(1)
     expect(body).not.toContain('github-tenant')
   })
 
@@ -36,7 +36,7 @@ describe('the page on signing in', () => {
       return body.providers.filter((one: { enabled: boolean }) => one.enabled)
     }
     expect(await enabled()).toEqual([{ provider: 'github', enabled: true }])
-    expect((await member.open(PATH)).body).toContain('On, but not configured: GitHub.')
+    expect((await member.open(PATH)).body).toContain('Enabled, but not configured: GitHub.')
     expect(wayOn(await member.send(`${PATH}/providers/github/off`))).toEqual([
       303,
       `${PATH}/providers/github?done=off`,
@@ -57,7 +57,7 @@ describe('the page on signing in', () => {
     await member.send(`${PATH}/methods/second-factor/on`)
     const security = () => world.apiOfAcme.get('/v1/gate/settings/security')
     expect((await security()).body).toEqual({ passwordless_enabled: true, mfa_enabled: true })
-    expect((await member.open(PATH)).body).toContain('On, but not configured: Code by mail.')
+    expect((await member.open(PATH)).body).toContain('Enabled, but not configured: Email code.')
     await member.send(`${PATH}/methods/second-factor/off`)
     expect((await security()).body).toEqual({ passwordless_enabled: true, mfa_enabled: false })
     expect(auditedBy(world, 'security.changed')).toHaveLength(3)
@@ -109,8 +109,8 @@ describe('the page of a provider', () => {
     expect(body).toContain(`/auth/self-service/methods/oidc/callback/${id}<`)
     expect(body).toContain(`[gate.providers.${id}]`)
     expect(body).toContain(id === 'apple' ? 'private_key = ' : 'client_secret = ')
-    expect(body).toContain('missing')
-    expect(body).not.toContain('Switch on')
+    expect(body).toContain('Missing')
+    expect(body).not.toContain('Enable<')
   })
 
   test('is for all who belong to the tenant, and of providers there are', async () => {

@@ -14,7 +14,7 @@ describe('who may see deliveries and act on them', () => {
     const resend = (who: Parameters<typeof post>[2]) => post(`${PAGE}/${id}/resend`, {}, who)
     expect(await statusesOf(resend)).toEqual([303, 303, 403, 404, 403])
     expect((await post(`${PAGE}/${id}/cancel`, {}, 'viewer')).status).toBe(403)
-    expect((await open(`${PAGE}/${id}`, 'viewer')).body).not.toContain('Send again')
+    expect((await open(`${PAGE}/${id}`, 'viewer')).body).not.toContain('Retry')
     expect((await world.app.raw(PAGE)).status).toBe(401)
   })
 
@@ -47,12 +47,14 @@ describe('the list', () => {
     expect(await count(`?endpoint=${bad}&status=succeeded`)).toBe(0)
     expect(await count('?status=&endpoint=')).toBe(2)
     expect(await count(`?endpoint=${NOBODYS}`)).toBe(0)
-    expect(wordsOf((await world.open(PAGE)).body)).toContain('Of the last 2 deliveries, 1 fails')
+    expect(wordsOf((await world.open(PAGE)).body)).toContain(
+      '1 of the last 2 deliveries failed or retrying',
+    )
   })
 
   test('begins with where they would go', async () => {
     await using world = await bootRelayPages()
-    expect(wordsOf((await world.open(PAGE)).body)).toContain('No delivery yet.')
+    expect(wordsOf((await world.open(PAGE)).body)).toContain('No deliveries yet')
   })
 })
 
@@ -64,12 +66,12 @@ describe('a delivery', () => {
     const id = await world.deliveryOf(await world.message())
     const { body } = await world.open(`${PAGE}/${id}`)
     const words = wordsOf(body)
-    expect(words).toContain('Attempt 1: Status 503 after')
-    expect(words).toContain('The next one is in 5 s')
+    expect(words).toContain('Attempt 1 failed: Status 503 after')
+    expect(words).toContain('Next attempt in 5 s')
     expect(words).toContain('"order": 42')
     expect(words).toContain('"error": "busy"')
     expect(words).toContain('webhook-signature: v1,')
-    expect(words).toContain('Where the time of attempt 1 went')
+    expect(words).toContain('Timing of attempt 1')
   })
 
   test('shows the attempt that is asked for, else the last', async () => {
@@ -83,7 +85,7 @@ describe('a delivery', () => {
     const last = await world.open(`${PAGE}/${id}`)
     expect(last.body).toContain('the second')
     expect(wordsOf(last.body)).toContain('Delivered now')
-    expect(wordsOf(last.body)).toContain('the attempt before: Status 503')
+    expect(wordsOf(last.body)).toContain('Previous attempt: Status 503')
     const [, attempt] = /attempt=([\w-]+)/.exec(last.body) ?? []
     expect((await world.open(`${PAGE}/${id}?attempt=${attempt}`)).body).toContain('the first')
     expect((await world.open(`${PAGE}/${id}?attempt=none`)).body).toContain('the second')
@@ -105,7 +107,7 @@ describe('a delivery', () => {
     expect(headers.get('location')).toBe(`${PAGE}/${id}?done=cancelled`)
     expect(world.lastAudited()).toMatchObject({ action: 'delivery.cancelled', ...by })
     const page = await world.open(`${PAGE}/${id}?done=cancelled`)
-    expect(wordsOf(page.body)).toContain('Cancelled. It is not tried again.')
+    expect(wordsOf(page.body)).toContain('Delivery cancelled.')
     expect(page.body).not.toContain(`${id}/cancel`)
     expect((await world.post(`${PAGE}/${id}/cancel`)).status).toBe(409)
   })
@@ -115,12 +117,12 @@ describe('a delivery', () => {
     const endpoint = await world.endpoint()
     const id = await world.deliveryOf(await world.message())
     await world.post(`/console/endpoints/${endpoint}/pause`)
-    expect((await world.open(`${PAGE}/${id}`)).body).not.toContain('Send again</button>')
+    expect((await world.open(`${PAGE}/${id}`)).body).not.toContain('Retry</button>')
     expect((await world.post(`${PAGE}/${id}/resend`)).status).toBe(409)
     await world.post(`/console/endpoints/${endpoint}/delete`)
     const page = await world.open(`${PAGE}/${id}`)
     expect(page.status).toBe(200)
-    expect(wordsOf(page.body)).toContain('deleted since')
+    expect(wordsOf(page.body)).toContain('Deleted endpoint')
   })
 
   test('shows whatever an endpoint answers as text, and whole', async () => {

@@ -46,13 +46,13 @@ describe('a delivery that fails', () => {
     const { body } = await world.open(`${PAGE}/${id}`)
     const words = wordsOf(body)
     expect(words).toMatch(
-      /What went wrong .*We sent a POST to .* It answered with status 503 .*busy.* We try again: attempt 2 .*in 1 min/,
+      /Failure .*Sent POST to .* Response: status 503 .*busy.* Next retry: attempt 2 .*in 1 min/,
     )
     expect(words).toContain('and asked to wait 60 s')
     expect(body.match(new RegExp(`${id}/resend`, 'g'))).toHaveLength(1)
     const seen = await world.open(`${PAGE}/${id}`, 'viewer')
-    expect(wordsOf(seen.body)).toContain('What went wrong')
-    expect(seen.body).not.toContain('Send again')
+    expect(wordsOf(seen.body)).toContain('Failure')
+    expect(seen.body).not.toContain('Retry')
   })
 
   test('says why no answer came', async () => {
@@ -60,7 +60,7 @@ describe('a delivery that fails', () => {
     const { id } = await deliveryThat(world, () => new Response(''), {
       url: 'http://127.0.0.1:1/hook',
     })
-    expect(wordsOf((await world.open(`${PAGE}/${id}`)).body)).toMatch(/No answer came: .* after /)
+    expect(wordsOf((await world.open(`${PAGE}/${id}`)).body)).toMatch(/No response: .* after /)
   })
 
   test('is held while its endpoint is paused, and leads there', async () => {
@@ -68,16 +68,16 @@ describe('a delivery that fails', () => {
     const { id, endpoint } = await deliveryThat(world, () => new Response('', { status: 500 }))
     await world.post(`/console/endpoints/${endpoint}/pause`)
     const { body } = await world.open(`${PAGE}/${id}`)
-    expect(wordsOf(body)).toContain('We hold it until the endpoint is resumed')
-    expect(body).toContain(`<a href="/console/endpoints/${endpoint}">Open the endpoint</a>`)
+    expect(wordsOf(body)).toContain('Held until the endpoint is resumed')
+    expect(body).toContain(`<a href="/console/endpoints/${endpoint}">View endpoint</a>`)
   })
 
   test('has no such story once it has arrived, or was cancelled before anything was tried', async () => {
     await using world = await bootRelayPages()
     const { id } = await deliveryThat(world, () => new Response('', { status: 500 }))
     const { body } = await resent(world, id, () => new Response(''))
-    expect(wordsOf(body)).not.toContain('What went wrong')
-    expect(body).toContain('Send again')
+    expect(wordsOf(body)).not.toContain('Failure')
+    expect(body).toContain('Retry')
   })
 })
 
@@ -88,18 +88,18 @@ describe('an attempt', () => {
       new Response(JSON.stringify({ error, retry: true }), { status, headers: { server } })
     const { id } = await deliveryThat(world, answer(503, 'busy', 'nginx'))
     const first = await world.open(`${PAGE}/${id}`)
-    expect(wordsOf(first.body)).not.toContain('Changed since the attempt before')
+    expect(wordsOf(first.body)).not.toContain('Changes since the previous attempt')
 
     const { body } = await resent(world, id, answer(500, 'away', 'envoy'))
     const words = wordsOf(body)
-    expect(words).toContain('Outcome Was Status 503 Is Status 500')
-    expect(words).toContain('server, received Was nginx Is envoy')
+    expect(words).toContain('Outcome Before Status 503 After Status 500')
+    expect(words).toContain('server (received) Before nginx After envoy')
     expect(words).not.toContain('webhook-signature, sent')
     expect(body).toMatch(/<del>- {3}.*busy/)
     expect(body).toMatch(/<ins>\+ {3}.*away/)
 
     const same = await resent(world, id, answer(500, 'away', 'envoy'))
-    expect(wordsOf(same.body)).toContain('Nothing: it came to the same.')
+    expect(wordsOf(same.body)).toContain('No changes')
   })
 
   test('is shown in one line where a receiver answers with markup', async () => {
@@ -114,7 +114,7 @@ describe('an attempt', () => {
       () =>
         new Response('<script>alert(2)', { status: 500, headers: { 'x-a': '<script>alert(3)' } }),
     )
-    expect(body).toContain('Changed since the attempt before')
+    expect(body).toContain('Changes since the previous attempt')
     expect(body).not.toContain('<script>alert')
   })
 

@@ -63,9 +63,9 @@ describe('the list', () => {
     await world.message()
 
     const page = await world.open(PAGE)
-    expect(wordsOf(page.body)).toContain('1 active, 1 failing since 12:00, 1 paused')
-    expect(page.body).toContain('100 %')
-    expect(page.body).toContain('0.0 %')
+    expect(wordsOf(page.body)).toContain('1 active, 1 failing since 12:00 UTC, 1 paused')
+    expect(page.body).toContain('100%')
+    expect(page.body).toContain('0.0%')
     const rows = async (query: string) => {
       const { body } = await world.open(`${PAGE}?${query}`)
       return [good, failing, paused].filter((id) => body.includes(`row-${id}`))
@@ -82,9 +82,9 @@ describe('the list', () => {
   test('begins with a command that makes the first one', async () => {
     await using world = await bootRelayPages()
     const { body } = await world.open(PAGE)
-    expect(body).toContain('No endpoint yet.')
+    expect(body).toContain('No endpoints yet')
     expect(body).toContain('/v1/relay/endpoints')
-    expect((await world.open(PAGE, 'viewer')).body).not.toContain('New endpoint')
+    expect((await world.open(PAGE, 'viewer')).body).not.toContain('Create endpoint')
   })
 
   test('is read page by page', async () => {
@@ -127,7 +127,7 @@ describe('the list', () => {
     world.target.answers(() => new Response('', { status: 500 }))
     await world.endpoint()
     await world.message()
-    expect(wordsOf((await world.open(PAGE)).body)).toContain('retry in 5 s')
+    expect(wordsOf((await world.open(PAGE)).body)).toContain('Retry in 5 s')
     world.target.answers(() => new Response(''))
     const paused = await world.endpoint({ event_types: ['user.*'] })
     await world.post(`${PAGE}/${paused}/pause`)
@@ -230,12 +230,12 @@ describe('an endpoint', () => {
     const id = await world.endpoint()
     const message = await world.message()
     const { body } = await world.open(`${PAGE}/${id}`)
-    expect(wordsOf(body)).toContain('Failing since 12:00: 1 attempt in a row.')
-    expect(wordsOf(body)).toMatch(/The last attempt .*It answered with status 500/)
+    expect(wordsOf(body)).toContain('Failing since 12:00 UTC: 1 failed attempt in a row.')
+    expect(wordsOf(body)).toMatch(/Last attempt .*Response: status 500/)
     expect(body).toContain(`/console/deliveries/${await world.deliveryOf(message)}`)
     world.target.answers(() => new Response(''))
     await world.app.clock.advance(5000)
-    expect(wordsOf((await world.open(`${PAGE}/${id}`)).body)).not.toContain('The last attempt')
+    expect(wordsOf((await world.open(`${PAGE}/${id}`)).body)).not.toContain('Last attempt')
   })
 
   test('is paused, and resumed with or without what was held', async () => {
@@ -268,7 +268,7 @@ describe('an endpoint', () => {
     const id = await world.endpoint()
     const { status, body } = await world.post(`${PAGE}/${id}/test`, { event_type: 'order.paid' })
     expect([status, world.target.requests.length]).toEqual([200, 1])
-    expect(wordsOf(body)).toContain('It arrived: status 201')
+    expect(wordsOf(body)).toContain('Delivered: status 201')
     expect(wordsOf(body)).toContain('"taken": true')
     expect(world.lastAudited()).toMatchObject({
       action: 'endpoint.tested',
@@ -284,14 +284,16 @@ describe('an endpoint', () => {
   test('gets another secret, shown once, while the one before signs on', async () => {
     await using world = await bootRelayPages()
     const id = await world.endpoint()
-    expect(wordsOf((await world.open(`${PAGE}/${id}`)).body)).toContain('Signed with one secret')
+    expect(wordsOf((await world.open(`${PAGE}/${id}`)).body)).toContain(
+      'Signing secret One active secret',
+    )
     const { status, body } = await world.post(`${PAGE}/${id}/rotate`, { grace: 'week' })
     const [secret = ''] = /whsec_[\w+/=]+/.exec(body) ?? []
     expect([status, secret.length > 30]).toEqual([200, true])
-    expect(wordsOf(body)).toContain('ends in 7 d')
+    expect(wordsOf(body)).toContain('The old secret expires 2026-')
     const page = await world.open(`${PAGE}/${id}`)
     expect(page.body).not.toContain(secret)
-    expect(wordsOf(page.body)).toContain('two secrets; the one before ends in 7 d')
+    expect(wordsOf(page.body)).toContain('Two active secrets; the old one expires 2026-')
     expect(world.lastAudited()?.action).toBe('endpoint.secret_rotated')
 
     for (const grace of ['year', 'constructor'])
@@ -349,10 +351,10 @@ describe('a replay', () => {
     await world.app.clock.settled()
     const begun = await progress()
     expect([begun.words.includes('1 of 3'), begun.looksAgain]).toEqual([true, true])
-    expect(begun.words).toContain('Look again')
+    expect(begun.words).toContain('Refresh')
     await world.app.clock.advance(3000)
     const done = await progress()
-    expect([done.words.includes('All are sent3 of 3'), done.looksAgain]).toEqual([true, false])
+    expect([done.words.includes('All sent3 of 3'), done.looksAgain]).toEqual([true, false])
     expect((await world.open(`${PAGE}/${id}?replayed=none`)).body).not.toContain('replay-progress')
   })
 

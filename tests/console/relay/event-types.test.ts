@@ -23,12 +23,12 @@ describe('the event types that were seen', () => {
     await world.message({ payload: { order: 'forty-two' } })
     const words = wordsOf((await world.open(PAGE)).body)
     expect(words).toMatch(
-      /order\.paid changed Messages 3 messages of order\.paid First seen 1 min ago .* Last seen now/,
+      /order\.paid Breaking change Messages 3 messages of order\.paid First seen 1 min ago .* Last seen now/,
     )
-    expect(words).toContain('1 type, 1 with a payload that broke its shape')
+    expect(words).toContain('1 event type, 1 with breaking changes')
     const detail = wordsOf((await world.open(`${PAGE}/order.paid`)).body)
-    expect(detail).toContain('3 messages, the last now')
-    expect(detail).toContain('Changes of its payload')
+    expect(detail).toContain('3 messages; last now')
+    expect(detail).toContain('Payload changes')
     expect(detail).toContain('JSON Schema')
   })
 
@@ -54,9 +54,7 @@ describe('the event types that were seen', () => {
     expect(await namesIn('?q=order')).toEqual(['order', 'order.paid'])
     expect(await namesIn('?q=order.')).toEqual(['order.paid'])
     expect(await namesIn('')).toHaveLength(3)
-    expect(wordsOf((await world.open(`${PAGE}?q=none`)).body)).toContain(
-      'No type begins like that.',
-    )
+    expect(wordsOf((await world.open(`${PAGE}?q=none`)).body)).toContain('No matching event types')
   })
 
   test('lead to their messages, to who listens, and to an endpoint for them', async () => {
@@ -75,7 +73,7 @@ describe('the event types that were seen', () => {
 
   test('begin with a command that sends one', async () => {
     await using world = await bootRelayPages()
-    expect(wordsOf((await world.open(PAGE)).body)).toContain('No event has been seen yet.')
+    expect(wordsOf((await world.open(PAGE)).body)).toContain('No event types yet')
   })
 
   test('show what payloads hold as text', async () => {

@@ -135,7 +135,7 @@ export async function newNewcomer({ look = LOOKS[0], pace = createPace() }: Pers
 
     /** Says that what is shown once is kept, and goes on. */
     async function keepsTheSecret() {
-      await clicks(page.getByRole('checkbox', { name: 'I have saved it' }))
+      await clicks(page.getByRole('checkbox', { name: /^I've saved the/ }))
       await presses('Continue')
     }
 

@@ -113,7 +113,7 @@ test.each([wideDark, narrowLight])(
     await screenshot(page, `console-palette-${look.name}`)
     expect(await seriousFindings(page, { within: '#palette' })).toEqual([])
     await page.keyboard.press('Escape')
-    await page.click('text=Delete job >> nth=0')
+    await page.click('summary:has-text("Delete job")')
     await screenshot(page, `console-question-${look.name}`)
     expect(await seriousFindings(page, { within: 'dialog[open]' })).toEqual([])
     expect(await scrollsSideways(page)).toBe(false)
@@ -189,11 +189,11 @@ describe('with scripts', () => {
     const { page } = await open('secret')
 
     await page.click('.crumbs a >> nth=0')
-    expect(await page.textContent('dialog[open] h3')).toBe('Have you saved it?')
-    await page.click('dialog[open] button:has-text("Stay")')
+    expect(await page.textContent('dialog[open] h3')).toBe('Have you saved the secret?')
+    await page.click('dialog[open] button:has-text("Go back")')
     expect(page.url()).toEndWith('/secret')
     await page.click('.crumbs a >> nth=0')
-    await page.click('dialog[open] button:has-text("I have saved it")')
+    await page.click('dialog[open] button:has-text("Leave page")')
     await page.waitForURL('**/console/**')
   })
 
@@ -221,7 +221,7 @@ describe('with scripts', () => {
     await page.waitForSelector('dialog.dialog', { state: 'detached' })
     expect(await focused(page)).toContain('Delete job')
     await page.click('summary:has-text("Delete job")')
-    await page.click('dialog button:has-text("Keep")')
+    await page.click('dialog button:has-text("Cancel")')
     await page.waitForSelector('dialog.dialog', { state: 'detached' })
   })
 
@@ -232,7 +232,7 @@ describe('with scripts', () => {
     const asked = page.waitForRequest('**/console/find?q=delay')
     await page.keyboard.type('delay')
     expect(await page.locator('[data-palette-pages] a:visible').allTextContents()).toEqual([
-      'DelayedClockwork',
+      'Delayed jobsJobs',
     ])
     await asked
     await page.waitForSelector('#palette-found a')
@@ -303,7 +303,7 @@ describe('with scripts', () => {
   test('the summary of errors has the focus and leads to the field', async () => {
     const { page } = await open('form')
 
-    expect(await focused(page)).toContain('2 things are not right')
+    expect(await focused(page)).toContain('Fix 2 problems')
     await page.click('.errorsummary a >> nth=1')
     expect(await focused(page)).toContain('id="field-schedule"')
   })

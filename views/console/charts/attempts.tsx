@@ -5,17 +5,17 @@ import type { Tone } from '../tone.ts'
 
 export interface Attempt {
   tone: Tone
-  /** What came of it: a status line, or why there was none. */
+  /** Status line, or why there is none. */
   outcome: ComponentChildren
   at: number
   took?: number
   href?: string
   isSelected?: boolean
-  /** Has not happened yet. */
+  /** Scheduled, not started. */
   isPlanned?: boolean
 }
 
-/** What was tried, and when it will be tried again, in order. */
+/** Attempts in order, including the next planned one. */
 export const Attempts = ({ attempts, now }: { attempts: readonly Attempt[]; now: number }) => (
   <ol class="attempts" aria-label="Attempts">
     {attempts.map((attempt, index) => (

@@ -1,18 +1,15 @@
 export interface Bar {
-  /** Under the bar and in the table: a day, as a rule. */
+  /** Label of the bar and of its table row, usually a day. */
   label: string
-  /** One a series, in the order of `series`. */
+  /** One value per series, in the order of `series`. */
   values: readonly number[]
 }
 
 const HEIGHT = 168
-/** More would touch each other on a narrow screen. */
+/** More would overlap on a narrow screen. */
 const MOST_LABELS = 5
 
-/**
- * Amounts by day, series upon series, told apart by hue, by lightness and by pattern. The same as a
- * table is one click away.
- */
+/** Stacked bar chart, with the same values as a collapsed table. Series differ in color and pattern. */
 export const Bars = (chart: {
   title: string
   series: readonly string[]
@@ -74,7 +71,7 @@ export const Bars = (chart: {
         </div>
       </div>
       <details class="fold">
-        <summary>As a table</summary>
+        <summary>View as table</summary>
         <table>
           <caption class="unseen">{chart.title}</caption>
           <thead>
@@ -111,7 +108,7 @@ interface Place {
   rx: string
 }
 
-/** In the colour of a series, and in its pattern if it has one. */
+/** A rectangle in the color and pattern of a series. */
 const Swatch = ({ series, ...place }: Place & { series: number }) => (
   <>
     <rect class={`series s-${series + 1}`} {...place} />
@@ -121,7 +118,7 @@ const Swatch = ({ series, ...place }: Place & { series: number }) => (
 
 const patternOf = (series: number): string => `series-${series + 1}`
 
-/** Of every second series: two that lie upon each other differ by more than their colour. */
+/** Patterns of every second series, so that neighbors differ by more than their color. */
 const Patterns = () => (
   <defs>
     <pattern
@@ -143,7 +140,7 @@ type Format = (value: number) => string
 
 const sumOf = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0)
 
-/** A round number above the highest bar, of which the half is a whole number, too. */
+/** A round number at or above the highest bar whose half is a whole number. */
 function niceTop(highest: number): number {
   const power = 10 ** Math.floor(Math.log10(highest))
   const steps = power < 10 ? [2, 4, 6, 8, 10] : [1, 2, 3, 4, 5, 6, 8, 10]
@@ -155,7 +152,7 @@ function stackOf(values: readonly number[], top: number) {
   return values.map((value) => {
     const whole = (value / top) * HEIGHT
     below += whole
-    // A hair of the page between the parts tells them apart without their colours.
+    // A gap of 1 px separates the series without relying on color.
     return { y: HEIGHT - below, height: Math.max(0, whole - (below > whole ? 1 : 0)) }
   })
 }
@@ -177,5 +174,5 @@ function inWords(
 ): string {
   const totals = series.map((_, index) => sumOf(bars.map(({ values }) => values[index] ?? 0)))
   const span = `${bars[0]?.label ?? ''} to ${bars.at(-1)?.label ?? ''}`
-  return `${title}, ${span}: ${namedAmounts(series, totals, format)} in all`
+  return `${title}, ${span}: ${namedAmounts(series, totals, format)} in total`
 }

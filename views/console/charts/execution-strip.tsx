@@ -3,25 +3,24 @@ import type { Tone } from '../tone.ts'
 
 export interface StripRun {
   href: string
-  /** When it was due, as people say it. */
+  /** When it was due. */
   when: string
-  /** `skipped` leaves a gap: there was a slot, and nothing ran. */
+  /** `skipped` leaves a gap: the slot passed without a run. */
   outcome: Exclude<Tone, 'quiet'> | 'skipped'
   word: string
-  /** In milliseconds; none of what was skipped or still runs. */
+  /** In milliseconds; undefined while running and for skipped slots. */
   took?: number
   isSelected?: boolean
 }
 
 const HEIGHT = 56
 const SHORTEST = 6
-/** So many places, however few runs there are: a single one is no wall. */
+/** Least number of slots, so that a few runs are not drawn too wide. */
 const LEAST_PLACES = 40
 
 /**
- * The last runs, the newest at the right: height is how long each took, colour how it ended. A
- * hundred stops would be too many for the keyboard: it goes from run to run by links that the page
- * has beside this, and only the chosen run is a stop.
+ * The last runs, the newest on the right: height is the duration, color the outcome. Only the selected
+ * run is a tab stop; the page has links to the runs before and after.
  */
 export const ExecutionStrip = ({ runs, label }: { runs: readonly StripRun[]; label: string }) => {
   const longest = Math.max(1, ...runs.map(({ took = 0 }) => took))
@@ -68,13 +67,13 @@ export const ExecutionStrip = ({ runs, label }: { runs: readonly StripRun[]; lab
       </svg>
       <figcaption aria-hidden="true">
         <span>{runs.length === places && runs[0]?.when}</span>
-        <span>longest {duration(longest)}</span>
+        <span>Longest: {duration(longest)}</span>
         <span>{runs.at(-1)?.when}</span>
       </figcaption>
     </figure>
   )
 }
 
-/** By the square root, so that one slow run does not flatten all others. */
+/** Square root of the share, so that one slow run does not flatten all others. */
 const heightOf = ({ took = 0 }: StripRun, longest: number): number =>
   Math.round(SHORTEST + Math.sqrt(took / longest) * (HEIGHT - SHORTEST - 4))

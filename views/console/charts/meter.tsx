@@ -1,12 +1,12 @@
 import type { Tone } from '../tone.ts'
 
-/** How much of a bounded amount is used, or how far long work has come. */
+/** A progress bar. */
 export const Meter = (meter: {
   label: string
   value: number
   max: number
   tone?: Tone
-  /** What is at the right end of the line above it, such as "8,120 of 10,000". */
+  /** Value as text, such as "8,120 of 10,000". */
   amount: string
 }) => (
   <div class={`meter ${meter.tone ?? 'accent'}`}>

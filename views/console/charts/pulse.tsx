@@ -5,7 +5,7 @@ export interface Beat {
 
 const HEIGHT = 22
 
-/** What went well and what failed, hour by hour, small enough for a row of a list. */
+/** Successes and failures by hour, small enough for a table row. */
 export const Pulse = ({ beats, label }: { beats: readonly Beat[]; label: string }) => {
   const top = Math.max(1, ...beats.map(({ good, bad }) => good + bad))
   const width = 100 / Math.max(1, beats.length)

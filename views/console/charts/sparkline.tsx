@@ -3,7 +3,7 @@ import type { Tone } from '../tone.ts'
 const HEIGHT = 24
 const WIDTH = 100
 
-/** How a number went, as a line without axes. `label` says it in words. */
+/** A line chart without axes. `label` is its text alternative. */
 export const Sparkline = (line: { values: readonly number[]; label: string; tone?: Tone }) => {
   const points = pointsOf(line.values)
   return (

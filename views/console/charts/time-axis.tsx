@@ -4,11 +4,11 @@ export interface Coming {
   at: number
   name: string
   href: string
-  /** At the end of its line, such as the schedule in words. */
+  /** Text at the end of its line, such as the schedule in words. */
   note?: string
-  /** When it comes again, on the axis alone. */
+  /** Further occurrences, shown on the axis only. */
   again?: readonly number[]
-  /** It comes again and again after that, too. */
+  /** Repeats beyond the listed occurrences. */
   isEndless?: boolean
 }
 
@@ -18,20 +18,20 @@ const MOST_TICKS = 5
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE
 const DAY = 24 * HOUR
-/** Spans that people count in. */
+/** Round spans for ticks. */
 const STEPS = [
   ...[1, 2, 5, 10, 15, 30].map((minutes) => minutes * MINUTE),
   ...[1, 2, 3, 6, 12].map((hours) => hours * HOUR),
   ...[1, 2, 7, 14, 30, 90].map((days) => days * DAY),
 ]
 
-/** What comes next on a line of time, and the same as a list that leads there. */
+/** Upcoming events on a time axis, and as a list of links. */
 export const TimeAxis = (axis: {
   label: string
   now: number
   until: number
   coming: readonly Coming[]
-  /** Written out are the first so many of them; all unless given. */
+  /** Number of events in the list; all by default. */
   listed?: number
 }) => {
   const { now, until, coming } = axis
@@ -43,7 +43,7 @@ export const TimeAxis = (axis: {
       <svg
         height={HEIGHT}
         role="img"
-        aria-label={`${axis.label}: ${inSight.length} until ${relative(until, now)}`}
+        aria-label={`${axis.label}: ${inSight.length} in the next ${spanOf(until - now)}`}
       >
         <line class="rule" x1="0" x2="100%" y1={LINE} y2={LINE} />
         {ticksOf(until - now).map((tick) => {
@@ -88,16 +88,16 @@ export const TimeAxis = (axis: {
   )
 }
 
-/** Round spans from now on, of which no more than there is room for on a narrow screen. */
+/** Ticks at round spans, as many as fit on a narrow screen. */
 function ticksOf(span: number): number[] {
   const step = STEPS.find((one) => span / one <= MOST_TICKS) ?? span / MOST_TICKS
   return Array.from({ length: Math.floor(span / step) + 1 }, (_, index) => index * step)
 }
 
-/** Names of the ends stay within the picture. */
+/** Aligns the first and last label within the chart. */
 const sideOf = (place: number): string => (place < 6 ? 'first' : place > 94 ? 'last' : '')
 
-/** For a tick, in the unit that keeps it short. */
+/** A span in one unit. */
 function spanOf(span: number): string {
   if (span < HOUR) return `${Math.round(span / MINUTE)} min`
   if (span < 2 * DAY && span % DAY !== 0) return `${Math.round(span / HOUR)} h`

@@ -16,7 +16,7 @@ const PHASES = [
   ['read', 'Read'],
 ] as const
 
-/** Where the time of a request went, one line a phase, each beginning where the last one ended. */
+/** Duration of each phase of a request, as a waterfall. */
 export const TimingBar = ({ timings }: { timings: Timings }) => {
   const total = PHASES.reduce((sum, [phase]) => sum + (timings[phase] ?? 0), 0)
   const longest = Math.max(...PHASES.map(([phase]) => timings[phase] ?? 0))
@@ -24,7 +24,7 @@ export const TimingBar = ({ timings }: { timings: Timings }) => {
   return (
     <table class="timing">
       <caption>
-        {duration(total)} <span class="hint">from first look-up to last byte</span>
+        {duration(total)} <span class="hint">total</span>
       </caption>
       <tbody>
         {PHASES.map(([phase, label]) => {

@@ -12,20 +12,20 @@ interface Looks {
 const looksOf = ({ weight = 'plain', isSmall }: Looks): string =>
   ['button', weight !== 'plain' && weight, isSmall && 'small'].filter(Boolean).join(' ')
 
-/** Does something: labelled by a verb. */
+/** A button, labeled with a verb. */
 export const Button = (
   button: Looks & {
     type?: 'submit' | 'button'
     name?: string
     value?: string
-    /** Posts to another address than its form. */
+    /** Overrides the action of its form. */
     action?: string
     isDisabled?: boolean
-    /** Of no use without scripts. */
+    /** Hidden without scripts. */
     isScripted?: boolean
-    /** Closes the dialog that it is in. */
+    /** Closes its dialog. */
     closes?: boolean
-    /** Goes where somebody was about to go when the dialog asked. */
+    /** Follows the link that opened the dialog. */
     leaves?: boolean
   },
 ) => (
@@ -43,14 +43,14 @@ export const Button = (
   </button>
 )
 
-/** Leads somewhere, and looks as if it did something. */
+/** A link that looks like a button. */
 export const LinkButton = (link: Looks & { href: string }) => (
   <a class={looksOf(link)} href={link.href}>
     {link.children}
   </a>
 )
 
-/** Downloads a file of the tenant and environment that the page shows. */
+/** Downloads a file of the tenant and environment that the page was opened in. */
 export const DownloadButton = ({
   href,
   ...link
@@ -59,12 +59,12 @@ export const DownloadButton = ({
   children: ComponentChildren
 }) => <LinkButton href={useScopedHref(href)} {...link} />
 
-/** One button that posts on its own, such as "Run now" beside a row. */
+/** A form of one button, such as "Run now" in a row. */
 export const ActionButton = (
   button: Looks & {
     action: string
     fields?: Record<string, string>
-    /** What it would be done to, for who hears the button and does not see its row. */
+    /** Object of the verb, for screen readers. */
     of?: string
   },
 ) => (

@@ -11,17 +11,17 @@ interface Group extends FieldParts {
   options: readonly ChoiceOption[]
 }
 
-/** Any number of them, which `readFields` gathers in a list under the name: `ticked` reads it. */
+/** Checkboxes of one name, which `readFields` collects in a list; `ticked` reads it. */
 export const Checkboxes = (group: Group & { values?: readonly string[] }) => (
   <Choices {...group} type="checkbox" values={group.values ?? []} />
 )
 
-/** Exactly one of them, each with room to say what it means. */
+/** Radio buttons, each with an optional description. */
 export const Radios = (group: Group & { value?: string }) => (
   <Choices {...group} type="radio" values={group.value === undefined ? [] : [group.value]} />
 )
 
-/** One thing to agree to or to switch on. */
+/** A single checkbox. */
 export const Checkbox = (box: FieldParts & { isChecked?: boolean; value?: string }) => (
   <div class="field">
     <label class="tick" for={idOf(box.name)}>

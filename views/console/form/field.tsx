@@ -1,6 +1,6 @@
 import { type FieldParts, Labelled, tiesOf } from './labelled.tsx'
 
-/** A line to type in. What was typed is kept when it comes back as wrong. */
+/** A single-line input. */
 export const Field = (field: FieldProps) => (
   <Labelled {...field}>
     <div class="control">
@@ -17,7 +17,7 @@ interface FieldProps extends FieldParts {
   placeholder?: string
   autocomplete?: string
   isMono?: boolean
-  /** What stands before or after the value and is not typed, such as a unit. */
+  /** Fixed text before or after the input, such as a unit. */
   prefix?: string
   suffix?: string
   max?: number
@@ -25,7 +25,7 @@ interface FieldProps extends FieldParts {
   isFocused?: boolean
 }
 
-/** Loosely typed, since the types of attributes differ by the kind of input, which is data here. */
+/** Loosely typed: attribute types depend on the type of the input. */
 const attributesOf = (field: FieldProps): Record<string, unknown> => ({
   ...tiesOf(field),
   type: field.type ?? 'text',

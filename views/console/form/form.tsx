@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact'
 import { ScopedForm } from '../scope.tsx'
 import { ErrorSummary, type FormError } from './error-summary.tsx'
 
-/** Fields from top to bottom, and the buttons at their end. */
+/** A form: errors, fields, then buttons. */
 export const Form = (form: {
   action: string
   method?: 'get' | 'post'
@@ -21,7 +21,7 @@ export const Form = (form: {
   </ScopedForm>
 )
 
-/** Fields that are one question together, side by side where there is room. */
+/** Fields side by side, where the screen is wide enough. */
 export const FieldRow = ({ children }: { children: ComponentChildren }) => (
   <div class="fieldrow">{children}</div>
 )

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import { Icon } from '../icons.tsx'
 
-/** What every field has, whatever is typed or chosen in it. */
+/** Properties of every kind of field. */
 export interface FieldParts {
   name: string
   label: string
@@ -14,7 +14,7 @@ export const idOf = (name: string): string => `field-${name.replaceAll(/[^\w-]/g
 
 export const errorIdOf = (name: string): string => `${idOf(name)}-error`
 
-/** What ties a control to its help and to what is wrong with it. */
+/** Attributes that link a control to its label, help and error. */
 export const tiesOf = ({ name, help, error }: FieldParts) => ({
   id: idOf(name),
   name,
@@ -25,7 +25,7 @@ export const tiesOf = ({ name, help, error }: FieldParts) => ({
       .join(' ') || undefined,
 })
 
-/** A control under its label, what is wrong with it right below. */
+/** A control with label, error and help. */
 export const Labelled = (field: FieldParts & { children: ComponentChildren }) => (
   <div class={field.error === undefined ? 'field' : 'field wrong'}>
     <label for={idOf(field.name)}>

@@ -6,7 +6,7 @@ export interface Option {
   label: string
 }
 
-/** One of a few that everybody knows by name. */
+/** A drop-down list. */
 export const Select = (field: FieldParts & { value?: string; options: readonly Option[] }) => (
   <Labelled {...field}>
     <div class="control select">

@@ -1,8 +1,8 @@
 import { type FieldParts, Labelled, tiesOf } from './labelled.tsx'
 
 /**
- * Room for text of many lines. Code comes in its own face and as it is written, and a new line begins
- * where the one before did. The key Tab leaves the field, as everywhere.
+ * A multi-line input. With `isMono` it is for code: monospace, no spell check, and a new line keeps the
+ * indentation. Tab leaves the field.
  */
 export const Textarea = (
   field: FieldParts & { value?: string; rows?: number; isMono?: boolean; placeholder?: string },
@@ -28,5 +28,5 @@ const AS_CODE = {
   'data-code': '',
 } as const
 
-/** Browsers take the first line break of such a field for none of its text. */
+/** Browsers drop the first line break of a textarea, so it is doubled. */
 const startOf = (value: string | undefined) => (value?.startsWith('\n') ? `\n${value}` : value)

@@ -8,7 +8,7 @@ import { Palette } from './palette.tsx'
 import { Rail } from './rail.tsx'
 import { Topbar } from './topbar.tsx'
 
-/** A page of the console, around its content. */
+/** Page layout of the console: sidebar, top bar, banners, content and toasts. */
 export const ConsoleFrame = (frame: FrameProps) => (
   <ConsoleDocument
     base={frame.base}
@@ -17,7 +17,7 @@ export const ConsoleFrame = (frame: FrameProps) => (
     look={frame.environment === 'test' ? 'console testdata' : 'console'}
   >
     <a class="skip" href="#content">
-      Skip to the content
+      Skip to content
     </a>
     <div id="progress" class="progress" aria-hidden="true" />
     <Rail {...frame} />

@@ -3,16 +3,16 @@ import { useScopeHeader } from '../scope.tsx'
 import { url } from '../url.ts'
 import type { Theme } from './model.ts'
 
-/** What htmx is told: how a request looks is left to console.css. */
+/** htmx settings. console.css styles the loading indicator. */
 const HTMX_CONFIG = JSON.stringify({ includeIndicatorCSS: false })
 
-/** The document of a console page. Nothing in it is inline: the policy allows none. */
+/** HTML document of a console page. Nothing is inline: the content security policy forbids it. */
 export function ConsoleDocument(page: {
   base: string
   title: string
   theme: Theme
   look: string
-  /** Pages without a session have nothing to swap. */
+  /** Omits htmx, for pages without a session. */
   isPlain?: boolean
   children: ComponentChildren
 }) {

@@ -7,7 +7,7 @@ export type Theme = 'system' | 'light' | 'dark'
 
 export interface Crumb {
   label: string
-  /** None for where one is. */
+  /** Undefined for the current page. */
   href?: string
 }
 
@@ -18,25 +18,25 @@ export interface Place {
   kind: 'tenant' | 'installation'
 }
 
-/** What every page says around its content. */
+/** Everything that the layout shows around a page. */
 export interface FrameProps {
-  /** Before every path: empty, or as `/gatehouse`. */
+  /** Prefix of every path: empty, or such as `/gatehouse`. */
   base: string
   title: string
   active?: PageKey
-  /** Pages that are not for this operator. */
+  /** Pages that this operator can't open. */
   without?: readonly PageKey[]
   crumbs: readonly Crumb[]
   place: Place
-  /** All that the operator may act in, this one too. */
+  /** Every tenant that the operator has access to, and the installation for admins. */
   places: readonly Place[]
-  /** Which data is shown; none where there is only one kind. */
+  /** Undefined on pages that have no environment. */
   environment?: 'live' | 'test'
   operator: { name: string; email: string }
   theme: Theme
-  /** Path and query of this page, to come back to from a form of the frame. */
+  /** Path and query of this page, to return to after a form of the layout was submitted. */
   here: string
-  /** Pages with something to look at, and how much. */
+  /** Number of problems, by page. */
   alerts?: Partial<Record<PageKey, number>>
   banners?: readonly BannerProps[]
   flash?: Flash

@@ -8,48 +8,48 @@ interface PageEntry {
 
 const page = (label: string, path: string, icon: IconName): PageEntry => ({ label, path, icon })
 
-/** Every page that the rail and the palette lead to. */
+/** Every page that the sidebar and the command palette link to. */
 export const PAGES = {
   overview: page('Overview', '/console', 'overview'),
-  identities: page('Identities', '/console/identities', 'identities'),
-  signIn: page('Sign-in', '/console/sign-in', 'signIn'),
+  identities: page('Users', '/console/identities', 'identities'),
+  signIn: page('Sign-in methods', '/console/sign-in', 'signIn'),
   policies: page('Policies', '/console/policies', 'policies'),
-  webhooks: page('Webhooks', '/console/webhooks', 'webhooks'),
+  webhooks: page('User webhooks', '/console/webhooks', 'webhooks'),
   jobs: page('Jobs', '/console/jobs', 'jobs'),
-  delayed: page('Delayed', '/console/delayed', 'delayed'),
+  delayed: page('Delayed jobs', '/console/delayed', 'delayed'),
   bots: page('Bots', '/console/bots', 'bots'),
   logins: page('Logins', '/console/logins', 'logins'),
   endpoints: page('Endpoints', '/console/endpoints', 'endpoints'),
   messages: page('Messages', '/console/messages', 'messages'),
   deliveries: page('Deliveries', '/console/deliveries', 'deliveries'),
   eventTypes: page('Event types', '/console/event-types', 'eventTypes'),
-  keys: page('Keys', '/console/keys', 'keys'),
+  keys: page('API keys', '/console/keys', 'keys'),
   team: page('Team', '/console/team', 'team'),
   usage: page('Usage', '/console/usage', 'usage'),
-  audit: page('Audit', '/console/audit', 'audit'),
+  audit: page('Audit log', '/console/audit', 'audit'),
   settings: page('Settings', '/console/settings', 'settings'),
   tenants: page('Tenants', '/console/admin/tenants', 'tenants'),
   operators: page('Operators', '/console/admin/operators', 'team'),
   health: page('Health', '/console/admin/health', 'health'),
-  mail: page('Mail outbox', '/console/admin/mail', 'mail'),
+  mail: page('Email outbox', '/console/admin/mail', 'mail'),
   configuration: page('Configuration', '/console/admin/configuration', 'configuration'),
 } as const satisfies Record<string, PageEntry>
 
 export type PageKey = keyof typeof PAGES
 
 interface NavigationGroup {
-  /** None for what belongs to no engine. */
+  /** What its engine does; undefined for the overview. */
   title?: string
   pages: readonly PageKey[]
 }
 
 const OF_TENANT: readonly NavigationGroup[] = [
   { pages: ['overview'] },
-  { title: 'Gate', pages: ['identities', 'signIn', 'policies', 'webhooks'] },
-  { title: 'Clockwork', pages: ['jobs', 'delayed'] },
-  { title: 'Passepartout', pages: ['bots', 'logins'] },
-  { title: 'Relay', pages: ['endpoints', 'messages', 'deliveries', 'eventTypes'] },
-  { title: 'Workspace', pages: ['keys', 'team', 'usage', 'audit', 'settings'] },
+  { title: 'Users', pages: ['identities', 'signIn', 'policies', 'webhooks'] },
+  { title: 'Jobs', pages: ['jobs', 'delayed'] },
+  { title: 'Messenger login', pages: ['bots', 'logins'] },
+  { title: 'Webhooks', pages: ['endpoints', 'messages', 'deliveries', 'eventTypes'] },
+  { title: 'Tenant', pages: ['keys', 'team', 'usage', 'audit', 'settings'] },
 ]
 
 const OF_INSTALLATION: readonly NavigationGroup[] = [
@@ -57,7 +57,7 @@ const OF_INSTALLATION: readonly NavigationGroup[] = [
   { title: 'Installation', pages: ['tenants', 'operators', 'health', 'mail', 'configuration'] },
 ]
 
-/** What there is to go to, in a tenant or in the installation, but for what somebody may not see. */
+/** Pages of a tenant or of the installation, except those that the operator can't open. */
 export const navigationOf = (
   place: 'tenant' | 'installation',
   without: readonly PageKey[] = [],
@@ -67,7 +67,7 @@ export const navigationOf = (
     pages: pages.filter((page) => !without.includes(page)),
   }))
 
-/** What the frame itself leads or posts to. */
+/** Paths that the layout links or posts to. */
 export const FRAME_PATHS = {
   home: '/console',
   find: '/console/find',

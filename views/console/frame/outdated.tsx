@@ -3,10 +3,10 @@ import { Banner } from '../banner.tsx'
 const ID = 'outdated'
 export const OUTDATED_SLOT = `#${ID}`
 
-/** Where a page is told that it is outdated. */
+/** Where `OutdatedNotice` appears. */
 export const OutdatedSlot = () => <div id={ID} role="alert" />
 
-/** Tells a page that the session acts elsewhere by now. What was typed into the page stays in it. */
+/** Says that the session has switched to another tenant or environment. Input on the page is kept. */
 export const OutdatedNotice = () => (
   <Banner tone="warn" action={{ label: 'Reload', href: '' }}>
     This page is outdated and no longer updates: you switched to another tenant or environment, your

@@ -8,33 +8,33 @@ import type { FrameProps } from './model.ts'
 import { FRAME_PATHS, navigationOf, PAGES } from './navigation.ts'
 
 export interface Found {
-  /** What it is: identity, job, endpoint. */
+  /** Kind of object, such as user, job or endpoint. */
   kind: string
   name: string
   id?: string
   href: string
-  /** Given where it is among the data that is not shown: to go there changes over. */
+  /** Set if it belongs to the other environment: opening it switches environments. */
   environment?: Environment
 }
 
-/** Jumps to any page and finds any id: a dialog where scripts run. */
+/** Command palette: opens any page and finds any ID. A dialog, shown by a script. */
 export const Palette = ({
   base,
   place,
   without,
 }: Pick<FrameProps, 'base' | 'place' | 'without'>) => (
-  <dialog class="palette" id="palette" aria-label="Search and go to">
+  <dialog class="palette" id="palette" aria-label="Search">
     <form method="get" action={url(base, FRAME_PATHS.find)}>
       <Icon name="search" />
       <label class="unseen" for="palette-query">
-        Page, name or id
+        Search pages, names and IDs
       </label>
       <input
         type="text"
         enterkeyhint="search"
         id="palette-query"
         name="q"
-        placeholder="Page, name or id"
+        placeholder="Search pages, names and IDs"
         autocomplete="off"
         spellcheck={false}
         hx-get={url(base, FRAME_PATHS.find)}
@@ -65,30 +65,30 @@ export const Palette = ({
   </dialog>
 )
 
-/** The same search as a page of its own, which is also where the palette gets its answers from. */
+/** Search page, which also provides the results of the palette. */
 export const FindPage = (find: { base: string; query: string; found: readonly Found[] }) => (
   <search class="find">
     <form class="filterbar" method="get" action={url(find.base, FRAME_PATHS.find)}>
       <label class="searchfield">
-        <span class="unseen">Name or id</span>
+        <span class="unseen">Search by name or ID</span>
         <Icon name="search" />
         <input
           type="search"
           name="q"
           value={find.query}
-          placeholder="Name or id"
+          placeholder="Search by name or ID"
           autocomplete="off"
           spellcheck={false}
           autofocus
         />
       </label>
       <button type="submit" class="button small primary">
-        Find
+        Search
       </button>
     </form>
     <div id="found">
       {find.found.length > 0 ? (
-        <ul class="found" aria-label="Found">
+        <ul class="found" aria-label="Results">
           {find.found.map((one) => (
             <li>
               <Way base={find.base} to={one} />
@@ -98,7 +98,7 @@ export const FindPage = (find: { base: string; query: string; found: readonly Fo
       ) : (
         find.query !== '' && (
           <p class="hint nothing">
-            Nothing is called <Text text={find.query} limit={64} />.
+            No results for <Text text={find.query} limit={64} />.
           </p>
         )
       )}
@@ -125,6 +125,8 @@ const Words = ({ kind, name, id, environment }: Found) => (
     <Icon name="right" />
     <Text text={name} limit={64} />
     {id && id !== name && <ShortId id={id} />}
-    <span class="hint">{environment === undefined ? kind : `${kind}, ${environment} data`}</span>
+    <span class="hint">
+      {environment === undefined ? kind : `${kind}, ${environment} environment`}
+    </span>
   </>
 )

@@ -4,18 +4,18 @@ import { ConsoleDocument } from './document.tsx'
 import type { Theme } from './model.ts'
 import { OutdatedSlot } from './outdated.tsx'
 
-/** One card in the middle, for who is not in yet: set-up, links, invitations. */
+/** Layout of pages outside the console: one centered card, for set-up, links and invitations. */
 export const PlainFrame = (frame: {
   base: string
   title: ComponentChildren
-  /** In the title of the window, where markup has no place. */
+  /** Title of the window, as plain text. */
   windowTitle: string
   intro?: ComponentChildren
   theme?: Theme
-  /** How far one has come, where there are several pages of it. */
+  /** Current step, for a flow of several pages. */
   steps?: { at: number; names: readonly string[] }
   isWide?: boolean
-  /** Something on it changes while somebody looks. */
+  /** Parts of the page update while it is open. */
   isLive?: boolean
   children: ComponentChildren
 }) => (

@@ -4,7 +4,7 @@ import type { FrameProps } from './model.ts'
 import { navigationOf, PAGES, type PageKey } from './navigation.ts'
 import { EnvironmentSwitch, Switcher } from './switcher.tsx'
 
-/** Where one is and can go. Under 900 px it opens over the page, by a button that needs no script. */
+/** Sidebar navigation. Under 900 px it is a popover, which needs no script. */
 export const Rail = (frame: FrameProps) => (
   <div class="rail" id="rail" popover="auto">
     <div class="railbody">

@@ -8,12 +8,12 @@ import { FRAME_PATHS } from './navigation.ts'
 
 type Parts = Pick<FrameProps, 'base' | 'place' | 'places' | 'here'>
 
-/** Where one acts, and the way to act elsewhere: a form a place, since it changes the session. */
+/** Tenant switcher. Posts a form, because switching changes the session. */
 export const Switcher = ({ base, place, places }: Parts) => (
   <details class="menu switcher">
     <summary>
       <PlaceEmblem place={place} />
-      <span class="unseen">Acting in </span>
+      <span class="unseen">Current tenant: </span>
       <span class="placename">
         <Text text={place.name} limit={48} />
       </span>
@@ -43,7 +43,7 @@ const Choice = ({ place, isCurrent }: { place: Place; isCurrent: boolean }) => (
   </button>
 )
 
-/** Live or test data; a form too, since it is remembered. */
+/** Switches between live and test. Posts a form, because the session remembers the choice. */
 export const EnvironmentSwitch = ({
   base,
   environment,
@@ -53,7 +53,7 @@ export const EnvironmentSwitch = ({
     <ScopedForm class="environment" action={url(base, FRAME_PATHS.environment)}>
       <input type="hidden" name="return_to" value={here} />
       <fieldset>
-        <legend class="unseen">Data shown</legend>
+        <legend class="unseen">Environment</legend>
         {(['live', 'test'] as const).map((kind) => (
           <button type="submit" name="environment" value={kind} aria-pressed={kind === environment}>
             {kind === 'live' ? 'Live' : 'Test'}

@@ -5,7 +5,7 @@ import { url } from '../url.ts'
 import type { Crumb, FrameProps, Theme } from './model.ts'
 import { FRAME_PATHS } from './navigation.ts'
 
-/** Where one is, the search, and what belongs to the operator. */
+/** Top bar: breadcrumb, search, theme and account menu. */
 export const Topbar = (frame: FrameProps) => (
   <header class="topbar">
     <button type="button" class="iconbutton menubutton" popovertarget="rail" aria-label="Menu">
@@ -53,7 +53,7 @@ const THEMES: readonly { theme: Theme; icon: 'system' | 'sun' | 'moon' }[] = [
   { theme: 'system', icon: 'system' },
 ]
 
-/** One button, which leads to the next theme. All three are there; the style sheet shows its turn. */
+/** Switches to the next theme. All three buttons are rendered; the style sheet shows one of them. */
 const ThemeSwitch = ({ base, here }: Pick<FrameProps, 'base' | 'here'>) => (
   <ScopedForm class="theme" action={url(base, FRAME_PATHS.theme)}>
     <input type="hidden" name="return_to" value={here} />
@@ -75,7 +75,7 @@ const ThemeSwitch = ({ base, here }: Pick<FrameProps, 'base' | 'here'>) => (
 const AccountMenu = ({ base, operator }: Pick<FrameProps, 'base' | 'operator'>) => (
   <details class="menu account">
     <summary>
-      <span class="unseen">Account of </span>
+      <span class="unseen">Account menu of </span>
       <span class="avatar" aria-hidden="true">
         {initialsOf(operator.name)}
       </span>
@@ -92,7 +92,7 @@ const AccountMenu = ({ base, operator }: Pick<FrameProps, 'base' | 'operator'>) 
       </p>
       <a class="item" href={url(base, FRAME_PATHS.account)}>
         <Icon name="account" />
-        Account and sessions
+        Account
       </a>
       <a class="item" href={url(base, '/reference')}>
         <Icon name="configuration" />
@@ -108,7 +108,7 @@ const AccountMenu = ({ base, operator }: Pick<FrameProps, 'base' | 'operator'>) 
   </details>
 )
 
-/** Of the first and the last word, as people sign. */
+/** Initials of the first and the last word. */
 function initialsOf(name: string): string {
   const words = name.match(/[\p{L}\p{N}]+/gu) ?? []
   const letters = [words[0], words.length > 1 ? words.at(-1) : undefined]

@@ -16,32 +16,33 @@ import { Text } from '../text.tsx'
 import { Time } from '../time.tsx'
 import type { Tone } from '../tone.ts'
 import { url } from '../url.ts'
+import { capitalized, counted } from '../words.ts'
 
-/** Parts of the page of settings, as it names them. */
+/** Sections of the hosted settings page. */
 export const ACCOUNT_SECTIONS = ['password', 'totp', 'lookup_secret', 'oidc'] as const
 type AccountSection = (typeof ACCOUNT_SECTIONS)[number]
 
-/** One place in which somebody is signed in. */
+/** A session of the operator. */
 export interface SessionLine {
   id: string
-  /** The one that looks at the page. */
+  /** The session that shows the page. */
   isThis: boolean
-  /** Undefined for what cannot be told. */
+  /** Undefined if unknown. */
   device: string | undefined
   address: string | undefined
-  /** By what it was opened, and what was shown since. */
+  /** Methods used to sign in and to verify since. */
   methods: readonly string[]
   since: number
   until: number
 }
 
-/** Who somebody is, how they get in, where they are in and where they may act. */
+/** The operator's profile, sign-in methods, sessions and tenants. */
 export const AccountPage = (page: {
   base: string
   visitor: Visitor
-  /** Whether the address of the visitor is. */
+  /** Whether the operator's email address is verified. */
   isVerified: boolean
-  /** Whether a code could be mailed to it. */
+  /** Whether Gatehouse can send email. */
   hasMail: boolean
   ways: WaysIn
   sessions: readonly SessionLine[]
@@ -57,45 +58,45 @@ export const AccountPage = (page: {
         state={{
           sentence: (
             <>
-              Signed in as <Text text={email} limit={64} /> {wordsFor(sessions)}
-              {others === 0 ? ', and nowhere else.' : `, and ${elsewhere(others)}.`}
+              Signed in as <Text text={email} limit={64} /> {wordsFor(sessions)}{' '}
+              {others === 0 ? 'No other sessions.' : `${counted(others, 'other session')}.`}
             </>
           ),
         }}
         aside={<ActionButton action={url(base, FRAME_PATHS.signOut)}>Sign out</ActionButton>}
         action={
           <ActionButton weight="primary" action={url(base, '/console/account/settings')}>
-            Change sign-in
+            Edit sign-in settings
           </ActionButton>
         }
       />
       <Section
         id="about"
         title="About you"
-        note="Name and e-mail are changed on the pages of the sign-in, which bring you back here."
+        note="To change your name or email, select Edit sign-in settings. You return here afterwards."
         isCard
       >
         <Facts
           facts={[
-            ['Name', displayName === '' ? 'none yet' : <Text text={displayName} limit={80} />],
-            ['E-mail', <Address email={email} isVerified={page.isVerified} limit={80} />],
-            ['Id', <Id id={visitor.id} what="operator id" />],
-            ...(isAdmin ? [['Installation', 'You run it'] as const] : []),
+            ['Name', displayName === '' ? 'Not set' : <Text text={displayName} limit={80} />],
+            ['Email', <Address email={email} isVerified={page.isVerified} limit={80} />],
+            ['ID', <Id id={visitor.id} what="operator ID" />],
+            ...(isAdmin ? [['Installation', 'Admin'] as const] : []),
           ]}
         />
         {!page.isVerified && page.hasMail && (
           <div class="actions">
-            <ActionButton action={url(base, '/console/account/verify')}>Verify e-mail</ActionButton>
+            <ActionButton action={url(base, '/console/account/verify')}>Verify email</ActionButton>
           </div>
         )}
       </Section>
       <Section
         id="ways"
-        title="Ways in"
-        note="Each is changed on the pages of the sign-in, which bring you back here."
+        title="Sign-in methods"
+        note="You edit these in the sign-in settings and return here afterwards."
       >
         <DataTable
-          caption="By what you sign in"
+          caption="Sign-in methods"
           columns={wayColumns(base, now)}
           rows={waysIn(page.ways)}
           idOf={({ id }) => id}
@@ -104,14 +105,14 @@ export const AccountPage = (page: {
       <Section
         id="sessions"
         title="Sessions"
-        note="A session that you do not know: end it, then change your password."
+        note="If you don't recognize a session, sign it out, then change your password."
         aside={
           others > 0 && (
             <Confirm
               id="end-others"
-              verb="Sign out everywhere else"
-              question="Sign out everywhere else?"
-              consequence="All sessions but this one end at once. Each may sign in again."
+              verb="Sign out other sessions"
+              question="Sign out all other sessions?"
+              consequence="All sessions except this one end immediately."
               action={url(base, '/console/account/end-others')}
             />
           )
@@ -124,17 +125,17 @@ export const AccountPage = (page: {
           idOf={({ id }) => id}
         />
       </Section>
-      <Section id="memberships" title="Where you may act">
+      <Section id="memberships" title="Tenants">
         <DataTable
-          caption="Tenants and the installation"
+          caption="Tenants that you have access to"
           columns={placeColumns(base, place?.kind === 'tenant' ? place.tenantId : place?.kind)}
           rows={placesOf(memberships, isAdmin)}
           idOf={({ id }) => id}
           empty={
             <EmptyState
               icon="team"
-              sentence="You belong to no team."
-              next="An owner of a team invites you by a link."
+              sentence="You're not on a team yet"
+              next="Ask an owner of a team to invite you."
             />
           }
         />
@@ -147,7 +148,7 @@ interface WayLine {
   id: string
   name: string
   section: AccountSection
-  /** On the button that leads to it. */
+  /** Label of the button. */
   verb: 'Change' | 'Set up'
   mark: { tone: Tone; word: string }
   since: number | undefined
@@ -164,8 +165,8 @@ function waysIn({ password, authenticator, recoveryCodes, accounts }: WaysIn): W
   })
   return [
     line('password', 'Password', password),
-    line('totp', 'Authenticator', authenticator),
-    // Without an authenticator there is nothing that they would stand in for.
+    line('totp', 'Authenticator app', authenticator),
+    // Recovery codes only replace an authenticator app.
     ...(authenticator || recoveryCodes
       ? [
           {
@@ -182,10 +183,13 @@ function waysIn({ password, authenticator, recoveryCodes, accounts }: WaysIn): W
   ]
 }
 
-const SET = { tone: 'good', word: 'set' } as const
+const SET = { tone: 'good', word: 'set up' } as const
 const UNSET = { tone: 'quiet', word: 'not set up' } as const
 const LINKED = { tone: 'good', word: 'linked' } as const
-const NO_CODES = { tone: 'warn', word: 'none: a lost authenticator would lock you out' } as const
+const NO_CODES = {
+  tone: 'warn',
+  word: 'none: without your authenticator app, you are locked out',
+} as const
 const FEW_CODES = 3
 
 const codesMark = ({ left, all }: { left: number; all: number }) => ({
@@ -194,10 +198,10 @@ const codesMark = ({ left, all }: { left: number; all: number }) => ({
 })
 
 const wayColumns = (base: string, now: number): Column<WayLine>[] => [
-  { label: 'Way', isWide: true, cell: ({ name }) => name },
-  { label: 'State', narrow: 'corner', cell: ({ mark }) => <StatusMark {...mark} /> },
+  { label: 'Method', isWide: true, cell: ({ name }) => name },
+  { label: 'Status', narrow: 'corner', cell: ({ mark }) => <StatusMark {...mark} /> },
   {
-    label: 'Since',
+    label: 'Added',
     align: 'right',
     cell: ({ since }) => (since === undefined ? '–' : <Time at={since} now={now} />),
   },
@@ -216,11 +220,11 @@ const wayColumns = (base: string, now: number): Column<WayLine>[] => [
 
 const METHODS: Readonly<Record<string, string>> = {
   password: 'password',
-  code: 'code by mail',
-  link: 'link',
-  totp: 'authenticator',
+  code: 'email code',
+  link: 'sign-in link',
+  totp: 'authenticator app',
   lookup_secret: 'recovery code',
-  oidc: 'account elsewhere',
+  oidc: 'social login',
   'github-tenant': 'GitHub',
   'google-tenant': 'Google',
 }
@@ -230,11 +234,8 @@ const inWords = (methods: readonly string[]): string =>
 
 const wordsFor = (sessions: readonly SessionLine[]): string => {
   const own = sessions.find(({ isThis }) => isThis)
-  return own ? `by ${inWords(own.methods)}` : 'here'
+  return own ? `with ${inWords(own.methods)}.` : 'in this session.'
 }
-
-const elsewhere = (count: number): string =>
-  count === 1 ? 'in one other session' : `in ${count} other sessions`
 
 const sessionColumns = (base: string, now: number): Column<SessionLine>[] => [
   {
@@ -243,30 +244,30 @@ const sessionColumns = (base: string, now: number): Column<SessionLine>[] => [
     cell: ({ device }) => device ?? 'Unknown device',
   },
   {
-    label: 'Place',
+    label: 'IP address',
     isMono: true,
-    cell: ({ address }) => <Text text={address ?? 'unknown'} limit={64} />,
+    cell: ({ address }) => <Text text={address ?? 'Unknown'} limit={64} />,
   },
-  { label: 'By', cell: ({ methods }) => inWords(methods) },
-  { label: 'Since', align: 'right', cell: ({ since }) => <Time at={since} now={now} /> },
-  { label: 'Ends', align: 'right', cell: ({ until }) => <Time at={until} now={now} /> },
+  { label: 'Method', cell: ({ methods }) => capitalized(inWords(methods)) },
+  { label: 'Signed in', align: 'right', cell: ({ since }) => <Time at={since} now={now} /> },
+  { label: 'Expires', align: 'right', cell: ({ until }) => <Time at={until} now={now} /> },
   {
     label: 'Action',
     align: 'right',
     narrow: 'bare',
     cell: ({ id, isThis, device }) =>
       isThis ? (
-        <StatusMark tone="good" word="this one" />
+        <StatusMark tone="good" word="this session" />
       ) : (
         <ActionButton isSmall action={url(base, `/console/account/sessions/${id}/end`)}>
-          End<span class="unseen"> the session of {device ?? 'an unknown device'}</span>
+          Sign out<span class="unseen"> the session on {device ?? 'an unknown device'}</span>
         </ActionButton>
       ),
   },
 ]
 
 interface PlaceLine {
-  /** As the switcher knows it. */
+  /** ID for the tenant switcher. */
   id: string
   name: string
   role: string
@@ -278,20 +279,21 @@ const placesOf = (memberships: readonly MembershipRow[], isAdmin: boolean): Plac
 ]
 
 const placeColumns = (base: string, current: string | undefined): Column<PlaceLine>[] => [
-  { label: 'Place', isWide: true, cell: ({ name }) => <Text text={name} limit={64} /> },
-  { label: 'Role', cell: ({ role }) => role },
+  { label: 'Tenant', isWide: true, cell: ({ name }) => <Text text={name} limit={64} /> },
+  { label: 'Role', cell: ({ role }) => capitalized(role) },
   {
     label: 'Action',
     align: 'right',
     narrow: 'bare',
     cell: ({ id, name }) =>
       id === (current === 'instance' ? 'installation' : current) ? (
-        <StatusMark tone="good" word="acting here" />
+        <StatusMark tone="good" word="current" />
       ) : (
         <ActionButton isSmall action={url(base, FRAME_PATHS.place)} fields={{ place: id }}>
-          Act here
+          Switch
           <span class="unseen">
-            , in <Text text={name} limit={48} />
+            {' '}
+            to <Text text={name} limit={48} />
           </span>
         </ActionButton>
       ),

@@ -7,29 +7,37 @@ import { Id } from '../id.tsx'
 import { Text } from '../text.tsx'
 import { Time } from '../time.tsx'
 import { url } from '../url.ts'
+import { capitalized } from '../words.ts'
 import type { AuditShown } from './audit.tsx'
 
-/** The line of an entry: each thing and each actor leads to its page. */
+/** Columns of the audit log. Targets and actors link to their pages. */
 export const columns = (page: AuditShown): Column<LoggedEntry>[] => [
-  { label: 'What', isMono: true, cell: ({ action }) => <Text text={action} limit={48} /> },
-  { label: 'To', cell: (entry) => <Thing {...page} entry={entry} /> },
-  { label: 'By', cell: (entry) => <Who {...page} entry={entry} /> },
+  { label: 'Event', isMono: true, cell: ({ action }) => <Text text={action} limit={48} /> },
+  { label: 'Target', cell: (entry) => <Thing {...page} entry={entry} /> },
+  { label: 'Actor', cell: (entry) => <Who {...page} entry={entry} /> },
   {
-    label: 'From',
+    label: 'IP address',
     cell: ({ actor }) =>
       actor.source === undefined ? '–' : <Text text={actor.source} limit={48} />,
   },
-  { label: 'Entry', narrow: 'bare', cell: (entry) => <Whole {...page} entry={entry} /> },
+  { label: 'Details', narrow: 'bare', cell: (entry) => <Whole {...page} entry={entry} /> },
   {
-    label: 'When',
+    label: 'Time',
     align: 'right',
     narrow: 'corner',
     cell: ({ at }) => <Time at={at} now={page.now} />,
   },
 ]
 
-/** `bot` of `passepartout:bot:0192…`; ids that tenants give may have colons of their own. */
+/** Splits `passepartout:bot:0192…` into kind and ID. IDs that tenants choose may contain colons. */
 const OBJECT = /^((?:passepartout:)?\w+):(.+)$/s
+
+/** Kinds of targets whose names differ from the API. */
+const KINDS: Readonly<Record<string, string>> = {
+  identity: 'user',
+  key: 'API key',
+  'passepartout:user': 'messenger user',
+}
 
 const Thing = ({ entry, ...page }: AuditShown & { entry: LoggedEntry }) => {
   const [, kind = '', id] = OBJECT.exec(entry.object) ?? []
@@ -37,23 +45,23 @@ const Thing = ({ entry, ...page }: AuditShown & { entry: LoggedEntry }) => {
   const href = entry.action.endsWith('.deleted') ? undefined : pageOf(page, kind, id)
   return (
     <>
-      {kind.replace('passepartout:', '').replaceAll('_', ' ')}{' '}
-      <Name id={id} what={`${kind} id`} href={href} />
+      {KINDS[kind] ?? kind.replace('passepartout:', '').replaceAll('_', ' ')}{' '}
+      <Name id={id} what={`${kind} ID`} href={href} />
     </>
   )
 }
 
 const WORDS: Record<LoggedEntry['actor']['kind'], string> = {
   cli: 'command line',
-  key: 'key',
+  key: 'API key',
   operator: 'operator',
-  person: 'person',
+  person: 'user',
   system: 'Gatehouse',
 }
 
 const Who = ({ entry, ...page }: AuditShown & { entry: LoggedEntry }) => {
   const { kind, id } = entry.actor
-  if (id === undefined) return <>{WORDS[kind]}</>
+  if (id === undefined) return <>{capitalized(WORDS[kind])}</>
   const href = pageOf(page, kind === 'person' ? 'identity' : kind, id)
   const name = page.names.get(id)
   if (name !== undefined)
@@ -64,21 +72,21 @@ const Who = ({ entry, ...page }: AuditShown & { entry: LoggedEntry }) => {
     )
   return (
     <>
-      {WORDS[kind]} <Name id={id} what={`${kind} id`} href={href} />
+      {WORDS[kind]} <Name id={id} what={`${kind} ID`} href={href} />
     </>
   )
 }
 
-/** In a sentence. */
+/** The actor of an entry, for a sentence. */
 export const nameOf = ({ actor }: LoggedEntry, names: ReadonlyMap<string, string>) => {
   const name = actor.id === undefined ? undefined : names.get(actor.id)
   if (name !== undefined) return <Text text={name} limit={40} />
   return actor.id === undefined
     ? WORDS[actor.kind]
-    : `a${actor.kind === 'operator' ? 'n' : ''} ${WORDS[actor.kind]}`
+    : `${actor.kind === 'person' ? 'a' : 'an'} ${WORDS[actor.kind]}`
 }
 
-/** Ours are told by their ends; what tenants give is read from its beginning. */
+/** IDs of Gatehouse are shortened in the middle, IDs that tenants choose at the end. */
 const OWN_ID = /^[\w-]{1,64}$/
 
 const Name = ({ id, what, href }: { id: string; what: string; href: string | undefined }) =>
@@ -93,7 +101,7 @@ const Name = ({ id, what, href }: { id: string; what: string; href: string | und
 const Linked = ({ href, children }: { href: string | undefined; children: VNode }) =>
   href === undefined ? children : <a href={href}>{children}</a>
 
-/** Where each kind of thing has a page of its own. */
+/** Page of an object, by kind. */
 const PLACES: Readonly<Record<string, string>> = {
   identity: '/console/identities/',
   job: '/console/jobs/',
@@ -105,7 +113,7 @@ const PLACES: Readonly<Record<string, string>> = {
   'passepartout:user': '/console/logins/users/',
 }
 
-/** Where it shares one with all of its kind. */
+/** Page of kinds that have no page per object. */
 const SHARED: Readonly<Record<string, string>> = {
   operator: '/console/team',
   invitation: '/console/team',
@@ -113,7 +121,7 @@ const SHARED: Readonly<Record<string, string>> = {
   'passepartout:bot': '/console/bots',
 }
 
-/** Longer than any id that has a page. */
+/** Longer IDs have no page. */
 const LONGEST_ID = 256
 
 function pageOf({ base, maySeeKeys, webhooks }: AuditShown, kind: string, id: string) {
@@ -125,25 +133,27 @@ function pageOf({ base, maySeeKeys, webhooks }: AuditShown, kind: string, id: st
   return place && url(base, place + encodeURIComponent(id))
 }
 
-/** All that is known of it, for whoever needs more than a line. */
+/** The whole entry as JSON, and links to related entries. */
 const Whole = ({ entry, base }: AuditShown & { entry: LoggedEntry }) => (
   <details class="fold">
     <summary>JSON</summary>
-    <CodeBlock title="Entry" wraps>
+    <CodeBlock title="Event" wraps>
       {JSON.stringify(shownEntry(entry), null, 2).replaceAll(TURNS, asEscape)}
     </CodeBlock>
     <p class="hint">
-      <a href={url(base, '/console/audit', { object: entry.object })}>All on this object</a>
+      <a href={url(base, '/console/audit', { object: entry.object })}>All events for this target</a>
       {entry.actor.id !== undefined && (
         <>
           {', '}
-          <a href={url(base, '/console/audit', { actor: entry.actor.id })}>all by this actor</a>
+          <a href={url(base, '/console/audit', { actor: entry.actor.id })}>
+            all events by this actor
+          </a>
         </>
       )}
     </p>
   </details>
 )
 
-/** Marks that turn a line round, and lines that are none for JSON: as JSON can spell them, too. */
+/** Bidirectional control characters and Unicode line separators, shown as JSON escapes. */
 const TURNS = /[\u2028-\u202e\u2066-\u2069]/g
 const asEscape = (mark: string): string => `\\u${mark.charCodeAt(0).toString(16)}`

@@ -12,15 +12,15 @@ import { Time } from '../time.tsx'
 import { url } from '../url.ts'
 import { columns, nameOf } from './audit-entry.tsx'
 
-/** What is looked for, and where in the log: all of it stands in the address. */
+/** Filters and position in the log, from the query string. */
 export type AuditQuery = Partial<
   Record<'action' | 'actor' | 'object' | 'since' | 'until' | 'before' | 'after' | 'format', string>
 >
 
 export interface Found {
-  /** Newest first; a page may be empty and not the last. */
+  /** Newest first. A page can be empty without being the last. */
   entries: readonly LoggedEntry[]
-  /** What to go on with, as `before` and `after`. */
+  /** Positions of the next pages, for `before` and `after`. */
   older: number | undefined
   newer: number | undefined
 }
@@ -29,29 +29,29 @@ export interface AuditShown {
   base: string
   query: AuditQuery
   now: number
-  /** Of operators, by their id. */
+  /** Names of operators by ID. */
   names: ReadonlyMap<string, string>
   maySeeKeys: boolean
-  /** Endpoints that are webhooks: the log calls both the same. */
+  /** IDs of endpoints that are user webhooks: the log uses one kind for both. */
   webhooks: ReadonlySet<string>
-  /** None where the question itself is wrong. */
+  /** Undefined if the filter is invalid. */
   found?: Found
   errors?: readonly FormError[]
 }
 
-/** The nouns that people ask for, by how their actions begin. */
+/** Common filters, by prefix of the action. */
 const CHIPS = [
   { label: 'All', action: undefined },
-  { label: 'Keys', action: 'key.' },
+  { label: 'API keys', action: 'key.' },
   { label: 'Team', action: 'member.' },
-  { label: 'Identities', action: 'identity.' },
+  { label: 'Users', action: 'identity.' },
   { label: 'Jobs', action: 'job.' },
   { label: 'Bots', action: 'bot.' },
   { label: 'Endpoints', action: 'endpoint.' },
   { label: 'Tenant', action: 'tenant.' },
 ] as const
 
-/** Who did what to what, and from where. */
+/** The audit log: event, target, actor and IP address. */
 export const AuditPage = (page: AuditShown) => {
   const { base, query, found, errors } = page
   const { action, actor, object, since, until } = query
@@ -62,7 +62,7 @@ export const AuditPage = (page: AuditShown) => {
   return (
     <>
       <PageHead
-        title="Audit"
+        title="Audit log"
         state={{ sentence: sentenceOn(page, isFiltered) }}
         aside={
           !errors && (
@@ -74,7 +74,7 @@ export const AuditPage = (page: AuditShown) => {
         }
       />
       <FilterChips
-        label="What was done"
+        label="Kind of event"
         tabs={CHIPS.map((chip) => ({
           label: chip.label,
           href: at({ action: chip.action }),
@@ -87,21 +87,21 @@ export const AuditPage = (page: AuditShown) => {
         inputs={[
           {
             name: 'action',
-            label: 'What',
+            label: 'Event',
             value: action,
             isMono: true,
             placeholder: 'key.revoked',
           },
-          { name: 'object', label: 'To', value: object, isMono: true, placeholder: 'id' },
-          { name: 'actor', label: 'By', value: actor, isMono: true, placeholder: 'id' },
-          momentOf('since', 'Since, UTC', since, errorAt(errors, 'since')),
-          momentOf('until', 'Until, UTC', until, errorAt(errors, 'until')),
+          { name: 'object', label: 'Target', value: object, isMono: true, placeholder: 'ID' },
+          { name: 'actor', label: 'Actor', value: actor, isMono: true, placeholder: 'ID' },
+          momentOf('since', 'Since (UTC)', since, errorAt(errors, 'since')),
+          momentOf('until', 'Until (UTC)', until, errorAt(errors, 'until')),
         ]}
         clearHref={isFiltered ? url(base, '/console/audit') : undefined}
       />
       {found && (
         <DataTable
-          caption="Entries, the newest first"
+          caption="Events, newest first"
           columns={columns(page)}
           rows={found.entries}
           idOf={({ seq }) => `${seq}`}
@@ -116,7 +116,7 @@ export const AuditPage = (page: AuditShown) => {
   )
 }
 
-/** What no picker can show, such as a time with a zone, is there to read and to change as text. */
+/** A time filter. Values that a picker can't show, such as a time with a zone, become a text input. */
 const momentOf = (
   name: string,
   label: string,
@@ -132,15 +132,14 @@ const momentOf = (
 
 function sentenceOn(page: AuditShown, isFiltered: boolean) {
   const { found, query, now } = page
-  if (!found) return 'Nothing is shown: the filter is not understood.'
+  if (!found) return 'No events shown. Fix the filter.'
   const [latest] = found.entries
-  if (!latest)
-    return isFiltered ? 'Nothing here answers to the filter.' : 'Nothing is recorded yet.'
+  if (!latest) return isFiltered ? 'No matching events' : 'No events yet'
   if (query.before !== undefined || query.after !== undefined)
-    return isFiltered ? 'Older entries that answer to the filter.' : 'Older entries.'
+    return isFiltered ? 'Older matching events' : 'Older events'
   return (
     <>
-      {isFiltered ? 'The latest that answers to the filter: ' : 'The latest: '}
+      {isFiltered ? 'Latest matching event: ' : 'Latest event: '}
       <Text text={latest.action} limit={48} /> by {nameOf(latest, page.names)}{' '}
       <Time at={latest.at} now={now} />
     </>
@@ -150,11 +149,11 @@ function sentenceOn(page: AuditShown, isFiltered: boolean) {
 const Nothing = (page: Found & { at: (more: AuditQuery) => string; isFiltered: boolean }) => (
   <EmptyState
     icon="audit"
-    sentence={page.isFiltered ? 'No entry here answers to the filter.' : 'No entry here.'}
+    sentence={page.isFiltered ? 'No matching events' : 'No events'}
     next={
       page.older === undefined
-        ? 'Every change by a key, an operator, a person or the command line is recorded.'
-        : 'Only a part of the log is looked through at once.'
+        ? 'Every change by an API key, operator, user or the command line is logged.'
+        : 'Only part of the log has been searched so far.'
     }
     action={
       <>
@@ -163,7 +162,7 @@ const Nothing = (page: Found & { at: (more: AuditQuery) => string; isFiltered: b
         )}
         {page.older !== undefined && (
           <LinkButton weight="primary" href={page.at({ before: `${page.older}` })}>
-            Look further back
+            Search older events
           </LinkButton>
         )}
       </>

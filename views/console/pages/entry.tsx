@@ -20,13 +20,13 @@ interface EntryForm {
 const messageAt = ({ errors }: EntryForm, name: string) =>
   errors?.find((error) => error.name === name)?.message
 
-/** The first step of a new installation: who runs it, and the tenant they begin with. */
+/** First step of the set-up: the admin account and the first tenant. */
 export const SetUpPage = (form: EntryForm) => (
   <PlainFrame
     base={form.base}
     windowTitle="Set up"
     title="Set up Gatehouse"
-    intro="You will run this installation, and own its first tenant."
+    intro="Create your admin account and your first tenant."
     steps={{ at: 0, names: SET_UP_STEPS }}
   >
     <Form
@@ -38,7 +38,7 @@ export const SetUpPage = (form: EntryForm) => (
       <Field
         name="tenant"
         label="Tenant"
-        help="What you build, or the company that it is for. All data belongs to a tenant."
+        help="Your product or company. All data belongs to a tenant."
         placeholder="Acme"
         value={form.typed?.tenant}
         error={messageAt(form, 'tenant')}
@@ -62,7 +62,7 @@ const AccountFields = (form: EntryForm & { email?: string }) => (
     {form.email === undefined ? (
       <Field
         name="email"
-        label="E-mail"
+        label="Email"
         type="email"
         autocomplete="username"
         value={form.typed?.email}
@@ -79,20 +79,20 @@ const AccountFields = (form: EntryForm & { email?: string }) => (
       label="Password"
       type="password"
       autocomplete="new-password"
-      help="At least eight characters, and none that everybody has."
+      help="At least 8 characters. Avoid common passwords."
       error={messageAt(form, 'password')}
       isRequired
     />
   </>
 )
 
-/** Lets somebody in by a button, so that whatever opens links in mails uses none up. */
+/** Signs in with a button, because mail scanners that open links would otherwise use them up. */
 export const LinkPage = ({ base, action }: { base: string; action: string }) => (
   <PlainFrame
     base={base}
     windowTitle="Sign in"
-    title="Sign in by link"
-    intro="The link works once. Set a new password in your account afterwards."
+    title="Sign in with a link"
+    intro="This link works once. Afterwards, set a new password in your account."
   >
     <Form action={action} buttons={<Button weight="primary">Sign in</Button>}>
       {null}
@@ -103,20 +103,20 @@ export const LinkPage = ({ base, action }: { base: string; action: string }) => 
 interface InvitedOperator {
   id: string
   email: string
-  /** Why the account cannot accept as it is. */
+  /** Why the account can't accept the invitation yet. */
   lacking: LackingProof | undefined
 }
 
-/** Names the account that a page of an invitation showed: another tab may sign in with another one. */
+/** Account that an invitation page showed, in case another tab has signed in as someone else. */
 export const ACCOUNT_FIELD = 'account'
 
-/** Asks somebody to join a tenant: before sign-in, the same for every address. */
+/** Invitation to a tenant. Signed out, it looks the same for every address. */
 export const InvitationPage = (
   page: EntryForm & {
     tenantName: string
     role: string
     email: string
-    /** The operator who is signed in already. */
+    /** The signed-in operator. */
     visitor?: InvitedOperator
     loginHref: string
   },
@@ -150,7 +150,7 @@ export const InvitationPage = (
   </PlainFrame>
 )
 
-/** For an operator who is signed in. */
+/** Accepts an invitation as the signed-in operator. */
 const AcceptForm = (form: EntryForm & InvitedOperator) => {
   const mustVerify = form.lacking === 'must verify'
   return (
@@ -159,7 +159,7 @@ const AcceptForm = (form: EntryForm & InvitedOperator) => {
       errors={form.errors}
       hidden={{ [ACCOUNT_FIELD]: form.id }}
       buttons={
-        <Button weight="primary">{mustVerify ? 'Verify e-mail' : 'Accept the invitation'}</Button>
+        <Button weight="primary">{mustVerify ? 'Verify email' : 'Accept invitation'}</Button>
       }
     >
       <p class="hint">
@@ -171,24 +171,24 @@ const AcceptForm = (form: EntryForm & InvitedOperator) => {
 }
 
 const LACKING: Readonly<Record<LackingProof, string>> = {
-  'must verify':
-    'Your address is not verified. Verify your address, then open the invitation again.',
+  'must verify': 'Your email address is not verified. Verify it, then open the invitation again.',
   'loses credentials':
-    'Your address is not verified. Accepting removes the password, two-factor authentication, social ' +
+    'Your email address is not verified. Accepting removes the password, two-factor authentication, social ' +
     'logins and other sessions of your account, and you set a new password.',
 }
 
 const ROLES: Readonly<Record<string, string>> = {
-  owner: 'As an owner you may do everything, including keys, team and bills.',
-  member: 'As a member you run what is there; keys, team and bills are for owners.',
-  viewer: 'As a viewer you see everything but keys, and change nothing.',
+  owner: 'As an owner, you have full access, including API keys, team and billing.',
+  member:
+    'As a member, you can create and edit, but not delete or manage API keys, team or billing.',
+  viewer: 'As a viewer, you can view everything except API keys.',
 }
 
-/** Who accepted an invitation decides whether to go there: other tabs have something open elsewhere. */
+/** Offers to switch to the joined tenant, because switching affects other open tabs. */
 export const JoinedPage = (page: {
   base: string
   tenant: { id: string; name: string }
-  /** The tenant that they are in; undefined for the installation. */
+  /** Name of the current tenant; undefined for the installation. */
   current: string | undefined
 }) => (
   <PlainFrame
@@ -201,7 +201,7 @@ export const JoinedPage = (page: {
     }
     intro={
       <>
-        You are still in{' '}
+        You're still in{' '}
         {page.current === undefined ? 'the installation' : <Text text={page.current} limit={64} />}.
         Switching applies to all your open tabs.
       </>
@@ -215,18 +215,18 @@ export const JoinedPage = (page: {
       >
         Switch to <Text text={page.tenant.name} limit={32} />
       </ActionButton>
-      <LinkButton href={url(page.base, '/console')}>Stay</LinkButton>
+      <LinkButton href={url(page.base, '/console')}>Not now</LinkButton>
     </div>
   </PlainFrame>
 )
 
-/** A link that is no good any more, and what to do now. */
+/** A link that was used or has expired, and what to do next. */
 export const UsedUpPage = (page: { base: string; what: string; next: ComponentChildren }) => (
   <PlainFrame
     base={page.base}
-    windowTitle="Link used up"
-    title={`This ${page.what} is used up`}
-    intro="It was used before, or is too old."
+    windowTitle="Link expired"
+    title={`This ${page.what} has expired`}
+    intro="It was already used or is too old."
   >
     <p>{page.next}</p>
     <div class="actions">
@@ -235,21 +235,22 @@ export const UsedUpPage = (page: { base: string; what: string; next: ComponentCh
   </PlainFrame>
 )
 
-/** Before there is anybody who could sign in. */
+/** Shown until the installation has an admin. */
 export const NotSetUpPage = ({ base }: { base: string }) => (
   <PlainFrame
     base={base}
     windowTitle="Not set up"
     title="Not set up yet"
-    intro="Nobody runs this installation so far."
+    intro="This installation has no admin yet."
   >
     <p>
-      The server writes a set-up link into its log at each start; it is good for half an hour. In
-      Docker: <code>docker compose logs gatehouse</code>, with systemd:{' '}
+      The server writes a set-up link to its log at each start. The link is valid for 30 minutes. In
+      Docker: <code>docker compose logs gatehouse</code>; with systemd:{' '}
       <code>journalctl -u gatehouse</code>.
     </p>
     <p class="hint">
-      Or make an operator by command: <code>gatehouse operator create --email … --admin</code>
+      Or create an operator on the command line:{' '}
+      <code>gatehouse operator create --email … --admin</code>
     </p>
   </PlainFrame>
 )

@@ -5,7 +5,7 @@ import { PlainFrame } from '../frame/plain-frame.tsx'
 import { Id } from '../id.tsx'
 import { url } from '../url.ts'
 
-/** Why there is no such page, or not for them. */
+/** Error page: title, reason and request ID. */
 export const ErrorPage = (page: {
   base: string
   theme: Theme
@@ -17,8 +17,8 @@ export const ErrorPage = (page: {
   <PlainFrame
     base={page.base}
     theme={page.theme}
-    windowTitle={TITLES[page.kind] ?? 'Not possible'}
-    title={TITLES[page.kind] ?? 'Not possible'}
+    windowTitle={TITLES[page.kind] ?? 'Request failed'}
+    title={TITLES[page.kind] ?? 'Request failed'}
     intro={page.sentence}
   >
     <div class="actions">
@@ -31,23 +31,23 @@ export const ErrorPage = (page: {
       )}
     </div>
     <p class="hint">
-      Status {page.status}, request <Id id={page.requestId} what="request id" />
+      Status {page.status}, request <Id id={page.requestId} what="request ID" />
     </p>
   </PlainFrame>
 )
 
 const TITLES: Partial<Record<Failure['kind'], string>> = {
-  unauthenticated: 'You are signed out',
-  forbidden: 'Not for you',
-  not_found: 'Nothing here',
-  gone: 'No longer here',
-  conflict: 'Not as it is now',
-  invalid: 'Not understood',
-  method_not_allowed: 'Nothing here',
-  too_large: 'Too much at once',
-  unsupported_media_type: 'Not understood',
-  rate_limited: 'Too fast',
-  payment_required: 'Not while the account is suspended',
-  unavailable: 'Not right now',
-  internal: 'Something went wrong on our side',
+  unauthenticated: "You're signed out",
+  forbidden: "You don't have access",
+  not_found: 'Page not found',
+  gone: 'No longer available',
+  conflict: 'Not possible in this state',
+  invalid: 'Invalid request',
+  method_not_allowed: 'Page not found',
+  too_large: 'Request too large',
+  unsupported_media_type: 'Unsupported format',
+  rate_limited: 'Too many requests',
+  payment_required: 'Account suspended',
+  unavailable: 'Temporarily unavailable',
+  internal: 'Something went wrong',
 }

@@ -14,8 +14,8 @@ import type { Tone } from '../tone.ts'
 import { url } from '../url.ts'
 import { LiveSource } from './live-source.tsx'
 
-/** The way from a set-up link to something that runs. */
-export const SET_UP_STEPS = ['You and your tenant', 'Your first key', 'Your first job']
+/** Steps of the set-up. */
+export const SET_UP_STEPS = ['Account and tenant', 'API key', 'First job']
 
 const LONGEST_NAME = 48
 const LONGEST_REASON = 160
@@ -28,7 +28,7 @@ export interface FirstJob {
   now: number
 }
 
-/** By which the tenant's own programs get in. */
+/** Set-up step that creates the first API key. */
 export const FirstKeyPage = (page: {
   base: string
   theme: Theme
@@ -38,37 +38,39 @@ export const FirstKeyPage = (page: {
   <PlainFrame
     base={page.base}
     theme={page.theme}
-    windowTitle="Your first key"
-    title="Take your first key"
-    intro="Your programs get in with keys. This one is for jobs: calls of a URL by the clock."
+    windowTitle="Create an API key"
+    title="Create an API key"
+    intro="Your apps authenticate with API keys. This one is for jobs: scheduled HTTP requests."
     steps={{ at: 1, names: SET_UP_STEPS }}
   >
     <Form
       action={page.action}
       buttons={
         <>
-          <Button weight="primary">Make the key</Button>
-          <LinkButton href={page.laterHref}>Not now</LinkButton>
+          <Button weight="primary">Create API key</Button>
+          <LinkButton href={page.laterHref}>Skip for now</LinkButton>
         </>
       }
     >
-      <p class="hint">It is shown once, on the next page, with a command that works at once.</p>
+      <p class="hint">
+        The next page shows the key once, with a command that you can run right away.
+      </p>
     </Form>
   </PlainFrame>
 )
 
-/** A command that makes a job, and how that arrives. With `key`, its only page. */
+/** Set-up step with a command that creates a job, and its live status. `key` is shown only once. */
 export const FirstJobPage = (page: {
   base: string
   theme: Theme
   key: string | undefined
   apiUrl: string
-  /** What the job calls. */
+  /** URL that the job requests. */
   target: string
   firstJob: FirstJob
   live: { href: string; shownId: string }
   againHref: string
-  /** Undefined for whoever makes no keys. */
+  /** Undefined for operators who can't create API keys. */
   keyHref: string | undefined
 }) => {
   const { base, key, keyHref } = page
@@ -82,7 +84,7 @@ export const FirstJobPage = (page: {
       theme={page.theme}
       windowTitle="Your first job"
       title="Your first job"
-      intro="The command makes a job that runs every minute. It arrives here."
+      intro="Run the command to create a job that runs every minute."
       steps={{ at: 2, names: SET_UP_STEPS }}
       isWide
       isLive
@@ -92,7 +94,7 @@ export const FirstJobPage = (page: {
         command
       ) : (
         <SecretPanel
-          title="Your key"
+          title="Your API key"
           what="key"
           secret={key}
           example={command}
@@ -100,13 +102,13 @@ export const FirstJobPage = (page: {
         />
       )}
       <section class="arrival" aria-labelledby="arrival">
-        <h2 id="arrival">Arriving</h2>
+        <h2 id="arrival">Status</h2>
         <div id="first-job" aria-live="polite">
           {FIRST_JOB_PARTS['first-job'](page.firstJob)}
         </div>
         <noscript>
           <p>
-            <a href={page.againHref}>Look again</a>
+            <a href={page.againHref}>Refresh</a>
           </p>
         </noscript>
       </section>
@@ -115,7 +117,7 @@ export const FirstJobPage = (page: {
           <LinkButton weight="primary" href={consoleHref}>
             Go to the console
           </LinkButton>
-          {keyHref && <LinkButton href={keyHref}>Make another key</LinkButton>}
+          {keyHref && <LinkButton href={keyHref}>Create another key</LinkButton>}
         </div>
       )}
     </PlainFrame>
@@ -131,13 +133,13 @@ const firstJobRequest = (
   body: { name: 'Hello', schedule: '* * * * *', url: target, method: 'GET' },
 })
 
-/** The parts that change while somebody looks, by the id of their element. */
+/** Live parts of the page, by element ID. */
 export const FIRST_JOB_PARTS = {
   'first-job': (shown: FirstJob) => <Arrival {...shown} />,
 } satisfies Record<string, (shown: FirstJob) => VNode>
 
 const Arrival = ({ base, job, run, now }: FirstJob) => {
-  if (!job) return <Step tone="busy">Waiting for the job.</Step>
+  if (!job) return <Step tone="busy">Waiting for the job</Step>
   const name = (
     <a href={url(base, `/console/jobs/${job.id}`)}>
       <Text text={job.name} limit={LONGEST_NAME} />
@@ -146,7 +148,7 @@ const Arrival = ({ base, job, run, now }: FirstJob) => {
   return (
     <ol class="arrivals">
       <li>
-        <Step tone="good">The job {name} is here.</Step>
+        <Step tone="good">Job {name} created</Step>
       </li>
       <li>{run ? <Run run={run} /> : <Coming job={job} now={now} />}</li>
     </ol>
@@ -156,25 +158,25 @@ const Arrival = ({ base, job, run, now }: FirstJob) => {
 const Coming = ({ job, now }: { job: CronJobLook; now: number }) =>
   job.isActive ? (
     <Step tone="busy">
-      It runs <Time at={job.nextRunAt} now={now} />.
+      Next run <Time at={job.nextRunAt} now={now} />
     </Step>
   ) : (
-    <Step tone="quiet">It is paused.</Step>
+    <Step tone="quiet">The job is paused</Step>
   )
 
 const Run = ({ run }: { run: Execution }) => {
   const { status, response_status: answer, duration_ms: ms, error_message: error } = run
-  if (status === 'running') return <Step tone="busy">It runs.</Step>
+  if (status === 'running') return <Step tone="busy">Running</Step>
   const took = duration(ms ?? 0)
   if (status === 'success')
     return (
       <Step tone="good">
-        It ran: {answer} in {took}. It goes on every minute, until somebody pauses it.
+        Run succeeded: {answer} in {took}. The job runs every minute until you pause it.
       </Step>
     )
   return (
     <Step tone="bad">
-      It ran, and failed: {error === null ? answer : <Text text={error} limit={LONGEST_REASON} />}
+      Run failed: {error === null ? answer : <Text text={error} limit={LONGEST_REASON} />}
     </Step>
   )
 }

@@ -7,12 +7,12 @@ import { Time } from '../time.tsx'
 import { url } from '../url.ts'
 import { ENGINE_WORDS } from './key-words.ts'
 
-/** The only time that a key is shown. */
+/** Shows a new API key once. */
 export const IssuedKeyPage = (page: {
   base: string
   apiUrl: string
   key: IssuedKey
-  /** The key that this one takes over from, and when that one ends. */
+  /** The rotated key, and when it expires. */
   replaced?: { hint: string; endsAt: number }
   now: number
 }) => {
@@ -20,21 +20,21 @@ export const IssuedKeyPage = (page: {
   return (
     <>
       <PageHead
-        title={replaced ? 'Key replaced' : 'Key created'}
+        title={replaced ? 'API key rotated' : 'API key created'}
         state={{
           tone: 'good',
           sentence: replaced ? (
             <>
-              The new one works at once; <code>{replaced.hint}</code> ends{' '}
+              The new key works now. <code>{replaced.hint}</code> expires{' '}
               <Time at={replaced.endsAt} now={now} />.
             </>
           ) : (
-            'It works from now on.'
+            'The key works now.'
           ),
         }}
       />
       <SecretPanel
-        title={`Key of ${ENGINE_WORDS[key.engine].label}, ${key.environment ?? 'live'} data`}
+        title={`${ENGINE_WORDS[key.engine].label}, ${key.environment ?? 'live'}`}
         what="key"
         secret={key.key}
         doneHref={url(base, '/console/keys')}
@@ -52,19 +52,19 @@ interface Example {
   body?: unknown
 }
 
-/** What shows best that a key works: the first that it may do, of what reads and of what writes. */
+/** Example requests by scope. The page shows the first read and the first write that the key allows. */
 const EXAMPLES: Record<Engine, { reads: Examples; writes: Examples }> = {
   gate: {
     reads: [
-      ['identities:read', { title: 'List people', path: '/v1/gate/identities' }],
-      ['settings:read', { title: 'Read the policies', path: '/v1/gate/settings/policies' }],
+      ['identities:read', { title: 'List users', path: '/v1/gate/identities' }],
+      ['settings:read', { title: 'Get the policies', path: '/v1/gate/settings/policies' }],
       ['authorize', { title: 'List decisions', path: '/v1/gate/authorize/decisions' }],
     ],
     writes: [
       [
         'identities:write',
         {
-          title: 'Add somebody',
+          title: 'Create a user',
           path: '/v1/gate/identities',
           body: { schema_id: 'user', traits: { email: 'ada@example.com' } },
         },
@@ -87,22 +87,19 @@ const EXAMPLES: Record<Engine, { reads: Examples; writes: Examples }> = {
   passepartout: {
     reads: [],
     writes: [
-      [
-        'passepartout',
-        { title: 'Start a sign-in', path: '/v1/passepartout/login/start', body: {} },
-      ],
+      ['passepartout', { title: 'Start a login', path: '/v1/passepartout/login/start', body: {} }],
     ],
   },
   relay: {
     reads: [
-      ['relay:read', { title: 'List events', path: '/v1/relay/messages' }],
+      ['relay:read', { title: 'List messages', path: '/v1/relay/messages' }],
       ['relay:endpoints', { title: 'List endpoints', path: '/v1/relay/endpoints' }],
     ],
     writes: [
       [
         'relay:send',
         {
-          title: 'Send an event',
+          title: 'Send a message',
           path: '/v1/relay/messages',
           body: { event_type: 'order.paid', payload: { order: 42 } },
         },

@@ -2,12 +2,12 @@ import { ENGINE_SCOPES, type Engine } from '../../../src/platform/engines.ts'
 import type { ApiKey } from '../../../src/platform/keys.ts'
 import type { Tone } from '../tone.ts'
 
-/** What an engine is for, where people choose one. */
+/** Label and description of an engine, by what it does. */
 export const ENGINE_WORDS: Record<Engine, { label: string; text: string }> = {
-  gate: { label: 'Gate', text: 'People: sign-in, sessions, what they may do' },
-  clockwork: { label: 'Clockwork', text: 'Calls to your URLs, by the clock' },
-  passepartout: { label: 'Passepartout', text: 'Sign-in by messenger' },
-  relay: { label: 'Relay', text: 'Events to those who subscribe' },
+  gate: { label: 'Users (gate)', text: 'Sign-up, sign-in, sessions and authorization' },
+  clockwork: { label: 'Jobs (clockwork)', text: 'Scheduled HTTP requests' },
+  passepartout: { label: 'Messenger login (passepartout)', text: 'Sign-in with Telegram' },
+  relay: { label: 'Webhooks (relay)', text: 'Event delivery to subscribed endpoints' },
 }
 
 export type Life = 'active' | 'ending' | 'ended'
@@ -22,14 +22,14 @@ export const lifeOf = (
 
 export const LIFE_MARKS: Record<Life, { tone: Tone; word: string }> = {
   active: { tone: 'good', word: 'active' },
-  ending: { tone: 'warn', word: 'replaced' },
-  ended: { tone: 'quiet', word: 'ended' },
+  ending: { tone: 'warn', word: 'expiring' },
+  ended: { tone: 'quiet', word: 'inactive' },
 }
 
-/** How much of its engine a key may do, in a word or two. */
+/** The scopes of a key, in a word or two. */
 export function reachOf({ engine, scopes }: ApiKey): string {
   const known: readonly string[] = ENGINE_SCOPES[engine]
   const held = known.filter((scope) => scopes.includes(scope))
-  if (held.length === known.length) return 'all'
+  if (held.length === known.length) return 'All'
   return held.length === 1 ? (held[0] ?? '') : `${held.length} of ${known.length}`
 }

@@ -7,19 +7,20 @@ import { Select } from '../form/select.tsx'
 import { Id } from '../id.tsx'
 import { PageHead } from '../page-head.tsx'
 import { Section } from '../section.tsx'
-import { Countdown, Time, utc } from '../time.tsx'
+import { Countdown, Time, utcMinute } from '../time.tsx'
 import { url } from '../url.ts'
+import { capitalized } from '../words.ts'
 import { ENGINE_WORDS, LIFE_MARKS, type Life, lifeOf } from './key-words.ts'
 
 interface Page {
   base: string
   key: FoundKey
-  /** What took over from it. */
+  /** The key that replaces this one. */
   replacement: FoundKey | undefined
   now: number
 }
 
-/** One key: what it may do, how it is used, and its end. */
+/** One API key: scopes, use, rotation and revocation. */
 export const KeyPage = (page: Page) => {
   const { base, key, now } = page
   const life = lifeOf(key, now)
@@ -29,10 +30,10 @@ export const KeyPage = (page: Page) => {
       <PageHead
         title={<code>{key.hint}</code>}
         state={{ tone: LIFE_MARKS[life].tone, sentence: sentenceOn(page, life) }}
-        action={life === 'active' && <Replace action={action('rotate')} />}
+        action={life === 'active' && <Rotate action={action('rotate')} />}
         aside={
           <LinkButton href={url(base, '/console/audit', { object: `key:${key.id}` })}>
-            Audit
+            Audit log
           </LinkButton>
         }
       />
@@ -42,8 +43,8 @@ export const KeyPage = (page: Page) => {
         <DangerZone
           items={[
             {
-              title: 'Revoke it',
-              text: 'Requests with it are refused at once. This cannot be taken back.',
+              title: 'Revoke key',
+              text: "Requests with this key fail immediately. This can't be undone.",
               control: (
                 <Confirm
                   id="revoke"
@@ -53,7 +54,7 @@ export const KeyPage = (page: Page) => {
                       Revoke <code>{key.hint}</code>?
                     </>
                   }
-                  consequence={`${lastUse(page)} Whatever program uses it is locked out at once, and access tokens made with it end.`}
+                  consequence={`${lastUse(page)} Apps that use this key lose access immediately, and access tokens created with it stop working.`}
                   action={action('revoke')}
                 />
               ),
@@ -68,49 +69,51 @@ export const KeyPage = (page: Page) => {
 function sentenceOn({ key, now }: Page, life: Life) {
   const used =
     key.last_used_at === null ? (
-      'never used yet'
+      'never used'
     ) : (
       <>
         last used <Time at={Date.parse(key.last_used_at)} now={now} />
       </>
     )
-  if (life === 'active') return <>Works; {used}.</>
-  if (life === 'ended') return <>Works no more; {used}.</>
+  if (life === 'active') return <>Active; {used}</>
+  if (life === 'ended')
+    return (
+      <>
+        {key.revoked_at === null ? 'Expired' : 'Revoked'}; {used}
+      </>
+    )
   return (
     <>
-      Replaced; works on for <Countdown until={Date.parse(key.expires_at ?? '')} now={now} />;{' '}
-      {used}.
+      Rotated; expires in <Countdown until={Date.parse(key.expires_at ?? '')} now={now} />; {used}
     </>
   )
 }
 
 const lastUse = ({ key }: Page): string =>
   key.last_used_at === null
-    ? 'It was never used.'
-    : `It was last used at ${utc(Date.parse(key.last_used_at))}.`
+    ? 'Never used.'
+    : `Last used ${utcMinute(Date.parse(key.last_used_at))}.`
 
-/** How far the time has come in which both keys work, and whether the old one is still in use. */
+/** Progress of a rotation: how long both keys work, and whether the new one is in use. */
 const Ending = ({ base, key, replacement, now }: Page) => {
   const endsAt = Date.parse(key.expires_at ?? '')
   const begunAt = Date.parse(replacement?.created_at ?? key.created_at)
   return (
-    <Section id="ending" title="On its way out" isCard>
+    <Section id="ending" title="Rotation in progress" isCard>
       <Meter
         label="Both keys work"
         tone="warn"
         value={now - begunAt}
         max={endsAt - begunAt}
-        amount={`until ${utc(endsAt)}`}
+        amount={`Until ${utcMinute(endsAt)}`}
       />
       {replacement && (
         <p class="hint">
-          Its place takes{' '}
+          The new key{' '}
           <a href={url(base, `/console/keys/${replacement.id}`)}>
             <code>{replacement.hint}</code>
           </a>
-          {replacement.last_used_at === null
-            ? ', which no program has used yet.'
-            : ', which is in use.'}
+          {replacement.last_used_at === null ? ' has not been used yet.' : ' is in use.'}
         </p>
       )}
     </Section>
@@ -119,14 +122,14 @@ const Ending = ({ base, key, replacement, now }: Page) => {
 
 const About = ({ base, key, replacement, now }: Page) => {
   const time = (at: string | null) =>
-    at === null ? 'never' : <Time at={Date.parse(at)} now={now} />
+    at === null ? 'Never' : <Time at={Date.parse(at)} now={now} />
   return (
     <Section id="about" title="About" isCard>
       <Facts
         facts={[
-          ['Id', <Id id={key.id} what="key id" />],
+          ['ID', <Id id={key.id} what="key ID" />],
           ['Engine', ENGINE_WORDS[key.engine].label],
-          ['Data', key.environment ?? 'live'],
+          ['Environment', capitalized(key.environment ?? 'live')],
           [
             'Scopes',
             <ul class="scopelist">
@@ -156,24 +159,24 @@ const About = ({ base, key, replacement, now }: Page) => {
   )
 }
 
-const Replace = ({ action }: { action: string }) => (
+const Rotate = ({ action }: { action: string }) => (
   <Confirm
     id="rotate"
-    verb="Replace key"
-    question="Replace this key?"
-    consequence="The new one has the same rights and is shown once. Give it to your programs before the old one ends."
+    verb="Rotate key"
+    question="Rotate this key?"
+    consequence="The new key has the same scopes and is shown once. Update your apps before the old key expires."
     action={action}
     isPrimary
   >
     <Select
       name="grace"
-      label="The old one works on for"
+      label="Old key expires"
       value="day"
       options={[
-        { value: 'day', label: 'a day' },
-        { value: 'week', label: 'a week' },
-        { value: 'hour', label: 'an hour' },
-        { value: 'none', label: 'no time at all' },
+        { value: 'day', label: 'In 1 day' },
+        { value: 'week', label: 'In 1 week' },
+        { value: 'hour', label: 'In 1 hour' },
+        { value: 'none', label: 'Immediately' },
       ]}
     />
   </Confirm>

@@ -13,9 +13,9 @@ import { ENGINE_WORDS, LIFE_MARKS, lifeOf, reachOf } from './key-words.ts'
 
 interface Page {
   base: string
-  /** Of one engine, where one is chosen. */
+  /** Keys of the selected engine. */
   rows: readonly ApiKey[]
-  /** What is counted: the newest keys, and whether there are more. */
+  /** The newest keys, for the counts. */
   newest: readonly ApiKey[]
   hasMore: boolean
   engine: Engine | undefined
@@ -24,14 +24,14 @@ interface Page {
   now: number
 }
 
-/** What programs get in with. */
+/** The API keys of a tenant. */
 export const KeysPage = (page: Page) => {
   const { base, newest, hasMore, engine, now } = page
   const countOf = (keys: readonly ApiKey[]) => (hasMore ? undefined : keys.length)
   return (
     <>
       <PageHead
-        title="Keys"
+        title="API keys"
         state={{ sentence: sentenceOn(page) }}
         action={newest.length > 0 && <NewKey {...page} />}
       />
@@ -55,7 +55,7 @@ export const KeysPage = (page: Page) => {
         />
       )}
       <DataTable
-        caption="Keys, the newest first"
+        caption="API keys, newest first"
         columns={columns(now)}
         rows={page.rows}
         hrefOf={({ id }) => url(base, `/console/keys/${id}`)}
@@ -70,36 +70,38 @@ export const KeysPage = (page: Page) => {
 
 const NewKey = ({ base, engine }: Page) => (
   <LinkButton weight="primary" href={url(base, '/console/keys/new', { engine })}>
-    New key
+    Create key
   </LinkButton>
 )
 
 const NoKey = (page: Page) => (
   <EmptyState
     icon="keys"
-    sentence={page.engine ? `No key of ${ENGINE_WORDS[page.engine].label} yet.` : 'No key yet.'}
-    next="A program shows a key with each request. A key is of one engine."
+    sentence={
+      page.engine ? `No API keys for ${ENGINE_WORDS[page.engine].label} yet` : 'No API keys yet'
+    }
+    next="Your apps authenticate with API keys. Each key works with one engine."
     action={
       page.pages.olderHref === undefined ? (
         page.newest.length === 0 && <NewKey {...page} />
       ) : (
-        <LinkButton href={page.pages.olderHref}>Look at older keys</LinkButton>
+        <LinkButton href={page.pages.olderHref}>View older keys</LinkButton>
       )
     }
   />
 )
 
 function sentenceOn({ newest, hasMore, now }: Page): string {
-  if (newest.length === 0) return 'Programs get in with keys, and there is none.'
+  if (newest.length === 0) return 'Your apps authenticate with API keys.'
   const lives = newest.map((key) => lifeOf(key, now))
   const ending = lives.filter((life) => life === 'ending').length
   const ended = lives.filter((life) => life === 'ended').length
   const living = lives.length - ended
   return [
-    ...(hasMore ? [`Of the newest ${newest.length}`] : []),
-    `${living} ${living === 1 ? 'key works' : 'keys work'}`,
-    ...(ending > 0 ? [`${ending} of them about to end`] : []),
-    ...(ended > 0 ? [`${ended} ended`] : []),
+    ...(hasMore ? [`Newest ${newest.length}`] : []),
+    `${living} active`,
+    ...(ending > 0 ? [`${ending} of them expiring`] : []),
+    ...(ended > 0 ? [`${ended} inactive`] : []),
   ].join(', ')
 }
 
@@ -107,17 +109,17 @@ const columns = (now: number): Column<ApiKey>[] => [
   { label: 'Key', isMono: true, isWide: true, cell: ({ hint }) => hint },
   { label: 'Engine', cell: ({ engine }) => ENGINE_WORDS[engine].label },
   {
-    label: 'Data',
+    label: 'Environment',
     cell: ({ environment }) =>
-      environment === 'test' ? <span class="testbadge">test</span> : 'live',
+      environment === 'test' ? <span class="testbadge">Test</span> : 'Live',
   },
   { label: 'Scopes', cell: reachOf },
-  { label: 'State', narrow: 'corner', cell: (key) => <State keyOf={key} now={now} /> },
+  { label: 'Status', narrow: 'corner', cell: (key) => <State keyOf={key} now={now} /> },
   {
     label: 'Last used',
     align: 'right',
     cell: ({ last_used_at: at }) =>
-      at === null ? 'never' : <Time at={Date.parse(at)} now={now} />,
+      at === null ? 'Never' : <Time at={Date.parse(at)} now={now} />,
   },
   {
     label: 'Created',
@@ -133,7 +135,7 @@ const State = ({ keyOf: key, now }: { keyOf: ApiKey; now: number }) => {
       <StatusMark {...LIFE_MARKS[life]} />
       {life === 'ending' && (
         <span class="hint">
-          ends in <Countdown until={Date.parse(key.expires_at ?? '')} now={now} />
+          expires in <Countdown until={Date.parse(key.expires_at ?? '')} now={now} />
         </span>
       )}
     </>

@@ -1,9 +1,9 @@
-/** What ends a stream for good, as the server calls it. */
+/** Name of the server-sent event that ends a stream. */
 export const OVER = 'over'
 
 /**
- * Keeps parts of a page up to date, where scripts run: what the stream sends says where it goes. It is
- * another element for each state, so that whatever replaces the page begins a stream of its own.
+ * Keeps parts of a page current with server-sent events, each of which names its target. The ID differs
+ * by state, so that a new version of the page opens a new stream.
  */
 export const LiveSource = ({ href, shownId }: { href: string; shownId: string }) => (
   <div

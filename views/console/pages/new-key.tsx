@@ -10,40 +10,43 @@ import { PageHead } from '../page-head.tsx'
 import { url } from '../url.ts'
 import { ENGINE_WORDS } from './key-words.ts'
 
-/** What a scope lets a program do, where people choose them. */
+/** Descriptions of the scopes. */
 const SCOPE_WORDS: Record<string, string> = {
-  'identities:read': 'Look people up',
-  'identities:write': 'Add, change and delete people',
-  'sessions:write': 'End sessions',
-  flows: 'Sign people in and up',
+  'identities:read': 'Read users',
+  'identities:write': 'Create, update and delete users',
+  'sessions:write': 'Revoke sessions',
+  flows: 'Sign users in and up',
   'settings:read': 'Read sign-in methods, policies and webhooks',
-  'settings:write': 'Change them',
+  'settings:write': 'Change sign-in methods, policies and webhooks',
   'tokens:write': 'Issue, introspect and revoke access tokens',
-  authorize: 'Ask what somebody may do',
-  'relay:send': 'Send events',
-  'relay:read': 'Read events, endpoints and deliveries',
-  'relay:endpoints': 'Add, change and delete endpoints; send again',
+  authorize: 'Check permissions',
+  'relay:send': 'Send messages',
+  'relay:read': 'Read messages, endpoints and deliveries',
+  'relay:endpoints': 'Create, update and delete endpoints; retry deliveries',
 }
 
-/** The field that holds the scopes of an engine; one that has a single one needs none. */
+/** Name of the field with the scopes of an engine. */
 export const scopesField = (engine: Engine): string => `${engine}_scopes`
 
 const hasChoice = (engine: Engine): boolean => ENGINE_SCOPES[engine].length > 1
 
 interface Page {
   base: string
-  /** Chosen where one came from, such as the list of its keys. */
+  /** Preselected engine. */
   engine: Engine
   typed?: Fields
   errors?: readonly FormError[]
 }
 
-/** Chooses what a key is good for. What the chosen engine does not have is hidden by style alone. */
+/** Form for a new API key. The style sheet hides the fields of other engines. */
 export const NewKeyPage = ({ base, engine, typed, errors }: Page) => {
   const messageAt = (name: string) => errors?.find((error) => error.name === name)?.message
   return (
     <>
-      <PageHead title="New key" state={{ sentence: 'It is shown once, and works at once.' }} />
+      <PageHead
+        title="New API key"
+        state={{ sentence: 'The key is shown once and works immediately.' }}
+      />
       <div class="keyform">
         <Form
           action={url(base, '/console/keys')}
@@ -52,7 +55,7 @@ export const NewKeyPage = ({ base, engine, typed, errors }: Page) => {
             <>
               <Button weight="primary">Create key</Button>
               <LinkButton weight="bare" href={url(base, '/console/keys')}>
-                Back
+                Cancel
               </LinkButton>
             </>
           }
@@ -67,12 +70,16 @@ export const NewKeyPage = ({ base, engine, typed, errors }: Page) => {
           <div class="of-engine gate passepartout relay">
             <Radios
               name="environment"
-              label="Data"
+              label="Environment"
               value={textIn(typed, 'environment') ?? 'live'}
               error={messageAt('environment')}
               options={[
                 { value: 'live', label: 'Live' },
-                { value: 'test', label: 'Test', text: 'Apart from live data; reaches nobody.' },
+                {
+                  value: 'test',
+                  label: 'Test',
+                  text: 'Separate from live data. Never reaches real users or endpoints.',
+                },
               ]}
             />
           </div>
@@ -80,7 +87,7 @@ export const NewKeyPage = ({ base, engine, typed, errors }: Page) => {
             <div class={`of-engine ${of}`}>
               <Checkboxes
                 name={scopesField(of)}
-                label={`Scopes of ${ENGINE_WORDS[of].label}`}
+                label="Scopes"
                 values={typed ? ticked(typed, scopesField(of)) : ENGINE_SCOPES[of]}
                 error={messageAt(scopesField(of))}
                 options={ENGINE_SCOPES[of].map((value) => ({
@@ -93,13 +100,13 @@ export const NewKeyPage = ({ base, engine, typed, errors }: Page) => {
           ))}
           <Field
             name="own_scopes"
-            label="Scopes of your own"
+            label="Custom scopes"
             isMono
             isRequired={false}
             placeholder="orders.read orders.write"
             value={textIn(typed, 'own_scopes')}
             error={messageAt('own_scopes')}
-            help="Names that your own services know, for access tokens made with this key."
+            help="Scopes of your own services, for access tokens created with this key."
           />
         </Form>
       </div>

@@ -6,22 +6,22 @@ import { ScopedForm } from '../scope.tsx'
 import { Text } from '../text.tsx'
 import { url } from '../url.ts'
 
-/** Where a page acts, as people know it. The installation has no environment. */
+/** Tenant and environment of a page. The installation has no environment. */
 export interface ScopeName {
   name: string
   environment?: Environment
 }
 
-/** Where a page was opened: `hidden` if its reader has no access there, `unknown` if it does not say. */
+/** Where a page was opened: `hidden` without access to it, `unknown` if the request does not say. */
 export type Opened = ScopeName | 'hidden' | 'unknown'
 
-/** Refuses what a page sent that was opened for another tenant or environment, and offers a way on. */
+/** Rejects a form of a page that was opened in another tenant or environment. */
 export const OutdatedPage = (page: {
   base: string
   theme: Theme
   opened: Opened
   acting: ScopeName
-  /** Switches back and sends the same fields once more; undefined where that is not possible. */
+  /** Switches back and submits the same fields again; undefined if that is not possible. */
   resubmission: { action: string; fields: readonly (readonly [string, string])[] } | undefined
 }) => (
   <PlainFrame
@@ -41,8 +41,8 @@ export const OutdatedPage = (page: {
           <input type="hidden" name={name} value={value} />
         ))}
         <p>
-          This page keeps what you entered. To submit it where you opened it, switch back. Switching
-          applies to all your open tabs.
+          Your input is kept on this page. To submit it where you opened the form, switch back.
+          Switching applies to all your open tabs.
         </p>
         <div class="actions">
           <Button weight="primary">Switch back and submit</Button>
@@ -63,8 +63,8 @@ export const OutdatedPage = (page: {
 const TITLE = 'Nothing was changed'
 
 function OpenedIn({ opened }: { opened: Opened }) {
-  if (opened === 'hidden') return <>You don’t have access to where you opened this page.</>
-  if (opened === 'unknown') return <>This page does not say which tenant it was opened in.</>
+  if (opened === 'hidden') return <>You don't have access to where you opened this page.</>
+  if (opened === 'unknown') return <>The page doesn't say which tenant it was opened in.</>
   return (
     <>
       You opened this page in <Scope {...opened} />.
@@ -77,6 +77,6 @@ const Scope = ({ name, environment }: ScopeName) => (
     <strong>
       <Text text={name} limit={48} />
     </strong>
-    {environment && ` (${environment} data)`}
+    {environment && ` (${environment})`}
   </>
 )

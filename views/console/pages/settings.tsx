@@ -12,17 +12,21 @@ import { Text } from '../text.tsx'
 import { Time } from '../time.tsx'
 import type { Tone } from '../tone.ts'
 import { url } from '../url.ts'
+import { capitalized } from '../words.ts'
 
 const STATES: Record<TenantStatus, { tone: Tone; sentence: string }> = {
-  active: { tone: 'good', sentence: 'Active: its programs and people are served.' },
-  suspended: { tone: 'bad', sentence: 'Suspended for an open bill: nothing new is taken in.' },
+  active: { tone: 'good', sentence: 'Active' },
+  suspended: {
+    tone: 'bad',
+    sentence: "Suspended because of an unpaid bill. You can't create anything new.",
+  },
   renewal_unpaid: {
     tone: 'bad',
-    sentence: 'Suspended for an unpaid renewal: nothing new is taken in.',
+    sentence: "Suspended because of an unpaid renewal. You can't create anything new.",
   },
 }
 
-/** A tenant: what it is called, what it has agreed to, and how programs reach it. */
+/** Settings of a tenant: name, plan and API examples. */
 export const SettingsPage = (page: {
   base: string
   apiUrl: string
@@ -30,7 +34,7 @@ export const SettingsPage = (page: {
   mayRename: boolean
   maySeeKeys: boolean
   now: number
-  /** A name that came back. */
+  /** Rejected name, as typed. */
   typedName?: string
   errors?: readonly FormError[]
 }) => {
@@ -42,11 +46,11 @@ export const SettingsPage = (page: {
         <Facts
           facts={[
             ['Name', <Text text={tenant.name} limit={64} />],
-            ['Id', <Id id={tenant.id} what="tenant id" />],
+            ['ID', <Id id={tenant.id} what="tenant ID" />],
             [
               'Plan',
               <>
-                {tenant.plan} <a href={url(base, '/console/usage')}>Usage</a>
+                {capitalized(tenant.plan)} <a href={url(base, '/console/usage')}>Usage</a>
               </>,
             ],
             ['Created', <Time at={Date.parse(tenant.created_at)} now={now} />],
@@ -54,7 +58,7 @@ export const SettingsPage = (page: {
         />
       </Section>
       {page.mayRename ? (
-        <Section id="name" title="What it is called">
+        <Section id="name" title="Name">
           <Form
             action={url(base, '/console/settings')}
             errors={errors}
@@ -66,22 +70,22 @@ export const SettingsPage = (page: {
               isRequired
               value={page.typedName ?? tenant.name}
               error={errors?.find(({ name }) => name === 'name')?.message}
-              help="People who sign in read it on the pages and in the messages of your app."
+              help="Your users see it on sign-in pages and in emails."
             />
           </Form>
         </Section>
       ) : (
-        <p class="hint">Owners can rename it.</p>
+        <p class="hint">Only owners can rename the tenant.</p>
       )}
       <Section
         id="programs"
-        title="For programs"
-        note="A key is of one engine, and is shown with each request."
+        title="API"
+        note="Each API key works with one engine. Send it with every request."
         aside={
           <>
             {page.maySeeKeys && (
               <LinkButton isSmall href={url(base, '/console/keys')}>
-                Keys
+                API keys
               </LinkButton>
             )}
             <LinkButton isSmall href={url(base, '/reference')}>
@@ -91,18 +95,18 @@ export const SettingsPage = (page: {
         }
       >
         <CurlBlock
-          title="Read the jobs"
+          title="List jobs"
           url={`${apiUrl}/v1/clockwork/jobs`}
           headers={{ Authorization: 'Bearer $CLOCKWORK_KEY' }}
         />
       </Section>
       <Section
         id="events"
-        title="The first event"
-        note="It goes to each endpoint that takes its type."
+        title="Send your first message"
+        note="Gatehouse delivers it to every endpoint that subscribes to its event type."
       >
         <CurlBlock
-          title="Send an event"
+          title="Send a message"
           url={`${apiUrl}/v1/relay/messages`}
           headers={{
             Authorization: 'Bearer $RELAY_KEY',
@@ -111,10 +115,10 @@ export const SettingsPage = (page: {
           body={{ event_type: 'order.paid', payload: { order: 42 } }}
         />
       </Section>
-      <Section id="end" title="Deleting it">
+      <Section id="end" title="Delete tenant">
         <p>
-          A tenant cannot be deleted yet. To end its use, revoke its keys, disable its bots and
-          delete its jobs and endpoints.
+          You can't delete a tenant yet. To stop using it, revoke its API keys, disable its bots,
+          and delete its jobs and endpoints.
         </p>
       </Section>
     </>

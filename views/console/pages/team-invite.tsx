@@ -12,7 +12,7 @@ import { Time } from '../time.tsx'
 import { url } from '../url.ts'
 import { RoleField } from './team-words.tsx'
 
-/** Asks whom to invite, and as what. */
+/** Form to invite a member. */
 export const InvitePage = (page: {
   base: string
   typed?: Fields
@@ -20,19 +20,19 @@ export const InvitePage = (page: {
 }) => (
   <>
     <PageHead
-      title="Invite somebody"
-      state={{ sentence: 'They get a link that is good once, for seven days.' }}
+      title="Invite a member"
+      state={{ sentence: 'The invitation link works once and expires after 7 days.' }}
     />
     <Form
       action={url(page.base, '/console/team/invite')}
       errors={page.errors}
-      buttons={<Button weight="primary">Invite</Button>}
+      buttons={<Button weight="primary">Invite member</Button>}
     >
       <Field
         name="email"
-        label="E-mail"
+        label="Email"
         type="email"
-        help="Invited anew, the link from before works no more."
+        help="A new invitation replaces an earlier one to the same address."
         value={page.typed && asTyped(page.typed, 'email')}
         error={errorAt(page.errors, 'email')}
         isRequired
@@ -45,7 +45,7 @@ export const InvitePage = (page: {
   </>
 )
 
-/** Where no mail goes out, the only time that the link is shown. */
+/** Confirms an invitation. Shows the link once if it could not be emailed. */
 export const InvitedPage = (page: {
   base: string
   invitation: Invitation & { url: string; isMailed: boolean }
@@ -55,12 +55,12 @@ export const InvitedPage = (page: {
   return (
     <>
       <PageHead
-        title="Invited"
+        title={isMailed ? 'Invitation sent' : 'Invitation created'}
         state={{
           tone: 'good',
           sentence: (
             <>
-              <Text text={email} limit={80} /> may join as {role}; the link ends{' '}
+              <Text text={email} limit={80} /> can join as {role}. The link expires{' '}
               <Time at={Date.parse(end)} now={page.now} />.
             </>
           ),
@@ -68,20 +68,20 @@ export const InvitedPage = (page: {
       />
       {isMailed ? (
         <>
-          <p>It is on its way by mail, to that mailbox alone.</p>
+          <p>The link was emailed to that address only.</p>
           <div class="actions">
-            <LinkButton href={url(page.base, '/console/team')}>Go to the team</LinkButton>
+            <LinkButton href={url(page.base, '/console/team')}>View team</LinkButton>
           </div>
         </>
       ) : (
         <SecretPanel
-          title="Link of the invitation"
+          title="Invitation link"
           what="link"
           secret={link}
           doneHref={url(page.base, '/console/team')}
         >
-          No mail goes out now, so hand it over yourself. Copy it now: this is the only time that it
-          is shown, and whoever opens it first joins.
+          Gatehouse can't send email right now, so send the link yourself. Copy it now: you won't be
+          able to see it again. The first person to open it can join.
         </SecretPanel>
       )}
     </>

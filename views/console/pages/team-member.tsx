@@ -13,9 +13,9 @@ import { Section } from '../section.tsx'
 import { Text } from '../text.tsx'
 import { Time } from '../time.tsx'
 import { url } from '../url.ts'
-import { nameOf, OF_THEIRS, ROLE_WORDS, RoleField } from './team-words.tsx'
+import { LEAVING, nameOf, REMOVING, ROLE_WORDS, RoleField } from './team-words.tsx'
 
-/** One person of the team: since when, as what, and the end of it. */
+/** One member of a team: role and removal. */
 export const MemberPage = (page: {
   base: string
   tenantName: string
@@ -35,23 +35,23 @@ export const MemberPage = (page: {
       <PageHead
         title={name}
         state={{
-          sentence: `${ROLE_WORDS[member.role].label}${isVisitor ? ', and this is you' : ''}. ${ROLE_WORDS[member.role].text}.`,
+          sentence: `${ROLE_WORDS[member.role].label}${isVisitor ? ' (you)' : ''}. ${ROLE_WORDS[member.role].text}.`,
         }}
       />
       <Section id="about" title="About" isCard>
         <Facts
           facts={[
-            ['E-mail', <Address {...member} limit={80} />],
-            ['Id', <Id id={member.id} what="operator id" />],
+            ['Email', <Address {...member} limit={80} />],
+            ['ID', <Id id={member.id} what="operator ID" />],
             ['Role', ROLE_WORDS[member.role].label],
-            ['Since', <Time at={member.createdAt} now={now} />],
+            ['Joined', <Time at={member.createdAt} now={now} />],
           ]}
         />
       </Section>
       {mayDecide && (
         <Section
           id="role"
-          title="Change the role"
+          title="Role"
           {...(!member.isVerified && member.role !== 'owner' && { note: UNVERIFIED })}
         >
           <Form
@@ -64,7 +64,7 @@ export const MemberPage = (page: {
               value={page.typed ? asTyped(page.typed, 'role') : member.role}
               error={errorAt(page.errors, 'role')}
               {...(isLastOwner && {
-                help: 'This is the only owner. Make somebody else an owner first.',
+                help: 'This is the only owner. Add another owner before you change this role.',
               })}
             />
           </Form>
@@ -75,7 +75,9 @@ export const MemberPage = (page: {
           items={[
             {
               title: isVisitor ? 'Leave the team' : 'Remove from the team',
-              text: 'The account stays; it has no part in this tenant any more.',
+              text: isVisitor
+                ? 'You lose access to this tenant. Your account is kept.'
+                : 'They lose access to this tenant. Their account is kept.',
               control: (
                 <Confirm
                   id="remove"
@@ -89,7 +91,7 @@ export const MemberPage = (page: {
                       <>Remove {name}?</>
                     )
                   }
-                  consequence={`It counts at once, whatever is open. ${OF_THEIRS}`}
+                  consequence={isVisitor ? LEAVING : REMOVING}
                   action={`${href}/remove`}
                 />
               ),
@@ -102,5 +104,5 @@ export const MemberPage = (page: {
 }
 
 const UNVERIFIED =
-  'This address is not verified, so the account may belong to someone else. It gets no higher role ' +
-  'until it is verified; or remove it from the team and send a new invitation.'
+  'This email address is not verified, so the account may belong to someone else. You can give it a ' +
+  'higher role once it is verified. Or remove the member and send a new invitation.'

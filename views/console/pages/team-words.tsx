@@ -3,31 +3,34 @@ import { ROLES } from '../../../src/console/operators/rights.ts'
 import type { MemberRow } from '../../../src/console/operators/store/memberships.ts'
 import { Radios } from '../form/choices.tsx'
 
-/** What a role lets somebody do, where people choose one. */
+/** Label and permissions of each role. */
 export const ROLE_WORDS: Record<Role, { label: string; plural: string; text: string }> = {
   owner: {
     label: 'Owner',
     plural: 'Owners',
-    text: 'Does everything: keys, team, bills, deleting',
+    text: 'Full access, including API keys, team and billing',
   },
   member: {
     label: 'Member',
     plural: 'Members',
-    text: 'Runs what is there; no keys, team or bills, and deletes nothing',
+    text: 'Can create and edit, but not delete or manage API keys, team or billing',
   },
-  viewer: { label: 'Viewer', plural: 'Viewers', text: 'Sees all but keys, and changes nothing' },
+  viewer: { label: 'Viewer', plural: 'Viewers', text: 'Can view everything except API keys' },
 }
 
-/** As others know somebody: by name, else by address. */
+/** Display name of a member, or the email address. */
 export const nameOf = ({ traits, email }: Pick<MemberRow, 'traits' | 'email'>): string => {
   const { display_name: name } = JSON.parse(traits) as { display_name?: string }
   return name || email
 }
 
-/** What stays and what goes with somebody. */
-export const OF_THEIRS = 'Keys stay; invitations sent by whoever goes are revoked.'
+/** Consequences of leaving a team, and of removing a member. */
+export const LEAVING =
+  'You lose access immediately. API keys stay active. Invitations that you sent are revoked.'
+export const REMOVING =
+  'They lose access immediately. API keys stay active. Invitations that they sent are revoked.'
 
-/** Chooses what somebody may do. */
+/** Radio buttons for a role. */
 export const RoleField = (field: { value: string; error: string | undefined; help?: string }) => (
   <Radios
     {...field}

@@ -12,9 +12,10 @@ import { FilterChips } from '../tabs.tsx'
 import { Text } from '../text.tsx'
 import { Time } from '../time.tsx'
 import { url } from '../url.ts'
-import { nameOf, OF_THEIRS, ROLE_WORDS } from './team-words.tsx'
+import { counted } from '../words.ts'
+import { LEAVING, nameOf, ROLE_WORDS } from './team-words.tsx'
 
-/** Who runs the tenant, and who is asked to. */
+/** Members and pending invitations of a tenant. */
 export const TeamPage = (page: {
   base: string
   tenantName: string
@@ -36,21 +37,20 @@ export const TeamPage = (page: {
         state={{
           sentence: (
             <>
-              {members.length === 1 ? 'One person runs ' : `${members.length} people run `}
-              <Text text={page.tenantName} limit={48} />
-              {`; ${waiting(invitations.length)}.`}
+              {counted(members.length, 'member')} in <Text text={page.tenantName} limit={48} />
+              {`, ${waiting(invitations.length)}`}
             </>
           ),
         }}
         action={
           mayDecide && (
             <LinkButton weight="primary" href={url(base, '/console/team/invite')}>
-              Invite somebody
+              Invite member
             </LinkButton>
           )
         }
       />
-      <Section id="members" title="Members" note={ruleFor(owners.length, mayDecide)}>
+      <Section id="members" title="Members" note={ruleFor(isLastOwner, mayDecide)}>
         {members.length > 1 && (
           <FilterChips
             label="Roles"
@@ -79,7 +79,7 @@ export const TeamPage = (page: {
           empty={
             <EmptyState
               icon="team"
-              sentence={`No ${role ?? 'member'} yet.`}
+              sentence={`No ${role ?? 'member'}s yet`}
               next={role && `${ROLE_WORDS[role].text}.`}
             />
           }
@@ -88,14 +88,14 @@ export const TeamPage = (page: {
       <Section
         id="invitations"
         title="Invitations"
-        note="Links that are good once, for seven days."
+        note="Each link works once and expires after 7 days."
       >
         <DataTable
           caption="Invitations"
           columns={invitationColumns({ base, mayDecide, now })}
           rows={invitations}
           idOf={({ id }) => id}
-          empty={<p class="hint">Nobody is asked to join now.</p>}
+          empty={<p class="hint">No pending invitations</p>}
         />
       </Section>
       {!isLastOwner && (
@@ -103,7 +103,7 @@ export const TeamPage = (page: {
           items={[
             {
               title: 'Leave the team',
-              text: 'You come back only if an owner invites you.',
+              text: 'To come back, you need an invitation from an owner.',
               control: (
                 <Confirm
                   id="leave"
@@ -113,7 +113,7 @@ export const TeamPage = (page: {
                       Leave <Text text={page.tenantName} limit={48} />?
                     </>
                   }
-                  consequence={`You see and do nothing here from then on. ${OF_THEIRS}`}
+                  consequence={LEAVING}
                   action={url(base, '/console/team/leave')}
                 />
               ),
@@ -125,18 +125,18 @@ export const TeamPage = (page: {
   )
 }
 
-/** Who decides, and what not even owners can. */
-const ruleFor = (owners: number, mayDecide: boolean): string =>
+/** Rules for members, for the current operator. */
+const ruleFor = (isLastOwner: boolean, mayDecide: boolean): string =>
   [
-    ...(mayDecide ? [] : ['Owners decide who belongs to the team.']),
-    owners === 1
-      ? 'There is one owner, who can neither leave nor become less until somebody else is an owner, too.'
-      : 'A team keeps an owner: the last one can neither leave nor become less.',
+    ...(mayDecide ? [] : ['Only owners can manage members.']),
+    isLastOwner
+      ? 'Add another owner before you leave or change role.'
+      : 'A team needs at least one owner.',
   ].join(' ')
 
 const waiting = (count: number): string => {
-  if (count === 0) return 'nobody is invited'
-  return count === 1 ? 'one invitation waits' : `${count} invitations wait`
+  if (count === 0) return 'no pending invitations'
+  return counted(count, 'pending invitation')
 }
 
 const memberColumns = (of: {
@@ -154,19 +154,19 @@ const memberColumns = (of: {
       </>
     ),
   },
-  { label: 'E-mail', isWide: true, cell: (member) => <Address {...member} limit={64} /> },
+  { label: 'Email', isWide: true, cell: (member) => <Address {...member} limit={64} /> },
   {
     label: 'Role',
     narrow: 'corner',
     cell: ({ role }) => (
       <>
         {ROLE_WORDS[role].label}
-        {role === 'owner' && of.owners === 1 && <span class="hint"> (the only one)</span>}
+        {role === 'owner' && of.owners === 1 && <span class="hint"> (only owner)</span>}
       </>
     ),
   },
   {
-    label: 'Since',
+    label: 'Joined',
     align: 'right',
     cell: ({ createdAt }) => <Time at={createdAt} now={of.now} />,
   },
@@ -177,7 +177,7 @@ const invitationColumns = (of: {
   mayDecide: boolean
   now: number
 }): Column<Invitation>[] => [
-  { label: 'E-mail', isWide: true, cell: ({ email }) => <Text text={email} limit={48} /> },
+  { label: 'Email', isWide: true, cell: ({ email }) => <Text text={email} limit={48} /> },
   { label: 'Role', narrow: 'corner', cell: ({ role }) => ROLE_WORDS[role].label },
   {
     label: 'Sent',
@@ -185,7 +185,7 @@ const invitationColumns = (of: {
     cell: ({ created_at: at }) => <Time at={Date.parse(at)} now={of.now} />,
   },
   {
-    label: 'Ends',
+    label: 'Expires',
     align: 'right',
     cell: ({ expires_at: at }) => <Time at={Date.parse(at)} now={of.now} />,
   },
@@ -195,20 +195,20 @@ const invitationColumns = (of: {
           label: 'Action',
           align: 'right' as const,
           narrow: 'bare' as const,
-          // Without scripts the question opens in the cell, and has to break its lines there.
+          // Without scripts, the confirmation opens in the cell and needs room to wrap.
           isWide: true,
           cell: ({ id, email }: Invitation) => (
             <Confirm
               id={`revoke-${id}`}
               verb="Revoke"
-              of={`the invitation of ${email}`}
+              of={`the invitation to ${email}`}
               isSmall
               question={
                 <>
-                  Revoke the invitation of <Text text={email} limit={48} />?
+                  Revoke the invitation to <Text text={email} limit={48} />?
                 </>
               }
-              consequence="The link lets nobody in any more. You may invite the same person again."
+              consequence="The link stops working. You can invite the same person again."
               action={url(of.base, `/console/team/invitations/${id}/revoke`)}
             />
           ),

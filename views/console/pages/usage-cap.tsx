@@ -7,7 +7,7 @@ import { url } from '../url.ts'
 import type { UsageShown } from './usage.tsx'
 import { amountOf, money } from './usage-words.ts'
 
-/** What owners are ready to pay at most. */
+/** Form for the monthly spend cap. */
 export const Cap = ({ base, tenant, tariff, usage, typed, errors }: UsageShown) => {
   const own = tenant.spend_cap_cents
   const standard = money(tariff.default_spend_cap_cents)
@@ -21,20 +21,20 @@ export const Cap = ({ base, tenant, tariff, usage, typed, errors }: UsageShown) 
       >
         <Field
           name="spend_cap"
-          label="At most, a month"
+          label="Monthly cap"
           value={typed ?? amountOf(own)}
           placeholder={amountOf(tariff.default_spend_cap_cents)}
           error={error}
-          help={`An amount like 20 or 20.50, for what goes beyond the included requests. Up to ${money(usage.cost_cents)}, which this month has cost so far, nothing new is taken in. ${own === null ? 'As long as you set none' : 'Without a cap of your own'}, ${standard} a month is the most that is spent.`}
+          help={`An amount such as 20 or 20.50, for requests beyond the included ones. This month has cost ${money(usage.cost_cents)} so far: with a cap of that or less, requests that create something are rejected. Without your own cap, the default of ${standard} per month applies.`}
         />
       </Form>
       {own !== null && (
         <div class="aftercap">
           <Confirm
             id="uncap"
-            verb="Take cap away"
-            question="Take the spend cap away?"
-            consequence={`The default one of ${standard} a month takes its place.`}
+            verb="Remove cap"
+            question="Remove the spend cap?"
+            consequence={`The default of ${standard} per month applies instead.`}
             action={url(base, '/console/usage/cap/remove')}
             isHarmless
             isSmall

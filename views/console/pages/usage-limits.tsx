@@ -4,10 +4,11 @@ import { type Fact, Facts } from '../facts.tsx'
 import { Section } from '../section.tsx'
 import { Time } from '../time.tsx'
 import type { Tone } from '../tone.ts'
+import { capitalized, listed } from '../words.ts'
 import type { UsageShown } from './usage.tsx'
-import { count, dateOf, money, percentOf, requestsInWords } from './usage-words.ts'
+import { count, money, percentOf, requestsInWords } from './usage-words.ts'
 
-/** How near the ends of the month are, and what happens there. */
+/** Limits of the month, and what happens at the limit. */
 export const Limits = ({ usage, tariff, tenant, now }: UsageShown) => {
   const { requests, included_requests: included, spend_cap_cents: cap } = usage
   return (
@@ -37,33 +38,23 @@ export const Limits = ({ usage, tariff, tenant, now }: UsageShown) => {
 
 function factsOf(usage: Usage, tariff: Tariff, tenant: Tenant, now: number): Fact[] {
   const { plan, left_requests: left, resets_at: resetsAt } = usage
-  const price = `${money(tariff.price_cents)} for ${count(tariff.per)} requests, in part as well`
+  const price = `${money(tariff.price_cents)} per ${count(tariff.per)} requests, prorated`
   const isOwn = tenant.spend_cap_cents !== null
   return [
-    ['Plan', plan],
-    ...(plan === 'metered' ? [['Beyond the included', price] as const] : []),
+    ['Plan', capitalized(plan)],
+    ...(plan === 'metered' ? [['Price beyond included', price] as const] : []),
     ...(usage.spend_cap_cents === null
       ? []
-      : [
-          [
-            'Spend cap',
-            `${money(usage.spend_cap_cents)}${isOwn ? '' : ', the default one'}`,
-          ] as const,
-        ]),
+      : [['Spend cap', `${money(usage.spend_cap_cents)}${isOwn ? '' : ' (default)'}`] as const]),
     ...paceOf(usage, tariff, now),
-    ['Left', left === null ? 'no limit' : requestsInWords(left)],
-    [
-      'Begins anew',
-      <>
-        {dateOf(resetsAt)}, 00:00 UTC (<Time at={Date.parse(resetsAt)} now={now} />)
-      </>,
-    ],
+    ['Remaining', left === null ? 'Unlimited' : requestsInWords(left)],
+    ['Resets', <Time at={Date.parse(resetsAt)} now={now} />],
     ...(left === null
       ? []
       : [
           [
-            'Once used up',
-            'Requests that make something new get 429, with Retry-After up to then; reading goes on.',
+            'At the limit',
+            'Requests that create something return 429 with Retry-After until the reset. Reads keep working.',
           ] as const,
         ]),
   ]
@@ -71,7 +62,7 @@ function factsOf(usage: Usage, tariff: Tariff, tenant: Tenant, now: number): Fac
 
 const DAY_MS = 86_400_000
 
-/** Where the month ends if it goes on as until now. Less than a day of it says too little. */
+/** Forecast for the month; none on its first day. */
 function paceOf(usage: Usage, { price_cents: price, per }: Tariff, now: number): Fact[] {
   const { month, plan, included_requests: included, spend_cap_cents: cap } = usage
   const begun = Date.parse(`${month}-01`)
@@ -79,27 +70,27 @@ function paceOf(usage: Usage, { price_cents: price, per }: Tariff, now: number):
   if (passed < DAY_MS || usage.requests === 0) return []
   const share = passed / (Date.parse(usage.resets_at) - begun)
   const requests = Math.round(usage.requests / share)
-  const ends = `about ${requestsInWords(requests)} by the end of the month`
-  if (plan !== 'metered') return [['At this pace', ends]]
+  const ends = `About ${requestsInWords(requests)} by the end of the month`
+  if (plan !== 'metered') return [['Forecast', ends]]
   const billed = Math.max(0, requests - (included ?? 0))
   const cost = Math.min(Math.round((billed * price) / per), cap ?? Number.POSITIVE_INFINITY)
-  return [['At this pace', `${ends}, for about ${money(cost)}`]]
+  return [['Forecast', `${ends}, for about ${money(cost)}`]]
 }
 
 const MARKS = [50, 80, 100] as const
 const BAR = 8
 
-/** An amount against its end, with the shares at which the tenant is told. */
+/** A usage meter, marked where Gatehouse sends usage events. */
 const MarkedMeter = (meter: {
   label: string
   used: number
   limit: number
   amount: string
-  /** False where it goes on beyond, at a price. */
+  /** False if requests beyond the limit are billed. */
   isEnd: boolean
 }) => {
   const share = Math.min(100, (meter.used / meter.limit) * 100)
-  const amount = `${meter.amount}, ${percentOf(meter.used, meter.limit)} %`
+  const amount = `${meter.amount}, ${percentOf(meter.used, meter.limit)}%`
   return (
     <div class={`meter ${toneAt(share, meter.isEnd)}`}>
       <p>
@@ -109,7 +100,7 @@ const MarkedMeter = (meter: {
       <svg
         height="30"
         role="img"
-        aria-label={`${meter.label}: ${amount}. Events tell of ${MARKS.join(', ')} %.`}
+        aria-label={`${meter.label}: ${amount}. Events are sent at ${listed(MARKS.map((mark) => `${mark}%`))}.`}
       >
         <rect class="lanetrack" width="100%" height={BAR} rx="3" />
         <rect class="span" width={`${share.toFixed(1)}%`} height={BAR} rx="3" />
@@ -123,7 +114,7 @@ const MarkedMeter = (meter: {
                 font-size="11"
                 text-anchor={mark === 100 ? 'end' : 'middle'}
               >
-                {mark} %
+                {mark}%
               </text>
             </>
           ))}

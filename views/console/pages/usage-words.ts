@@ -1,11 +1,13 @@
-/** How the page of usage writes numbers, amounts and days. */
+import { utcMinute } from '../time.tsx'
+
+/** A number with thousands separators. */
 export const count = (amount: number): string => amount.toLocaleString('en')
 
-/** `1,234.05`: exact, for as many cents as there may be. */
+/** An amount in currency units, such as `1,234.05`. Exact for any number of cents. */
 export const money = (cents: number): string =>
   `${count(Math.floor(cents / 100))}.${`${cents % 100}`.padStart(2, '0')}`
 
-/** The same as people type it. */
+/** An amount as typed in a form, without separators. */
 export const amountOf = (cents: number | null): string =>
   cents === null ? '' : money(cents).replaceAll(',', '')
 
@@ -15,8 +17,7 @@ export const inUtc = (at: string, options: Intl.DateTimeFormatOptions): string =
 export const monthName = (month: string): string =>
   inUtc(`${month}-01`, { month: 'long', year: 'numeric' })
 
-export const dateOf = (at: string): string =>
-  inUtc(at, { day: 'numeric', month: 'short', year: 'numeric' })
+export const momentOf = (at: string): string => utcMinute(Date.parse(at))
 
 export const percentOf = (used: number, limit: number): number =>
   limit === 0 ? 100 : Math.floor((used / limit) * 100)

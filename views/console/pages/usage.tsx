@@ -10,12 +10,14 @@ import { PageHead } from '../page-head.tsx'
 import { Section } from '../section.tsx'
 import type { Tone } from '../tone.ts'
 import { url } from '../url.ts'
+import { capitalized } from '../words.ts'
+import { ENGINE_WORDS } from './key-words.ts'
 import { Cap } from './usage-cap.tsx'
 import { Limits } from './usage-limits.tsx'
 import {
   count,
-  dateOf,
   inUtc,
+  momentOf,
   money,
   monthName,
   percentOf,
@@ -25,20 +27,20 @@ import {
 export interface UsageShown {
   base: string
   usage: Usage
-  /** All that are kept, the newest first. */
+  /** All stored months, newest first. */
   months: readonly UsageOfMonth[]
   tariff: Tariff
   tenant: Tenant
-  /** False for a month that is over: what holds today says nothing about it. */
+  /** False for a past month, to which today's limits don't apply. */
   isNow: boolean
   mayChange: boolean
   now: number
-  /** A cap that came back as wrong. */
+  /** Rejected cap, as typed. */
   typed?: string
   errors?: readonly FormError[]
 }
 
-/** How much of a month is used, and what it costs. */
+/** Requests and cost of a month. */
 export const UsagePage = (page: UsageShown) => {
   const { base, usage, months, isNow } = page
   return (
@@ -47,16 +49,16 @@ export const UsagePage = (page: UsageShown) => {
         title={`Usage in ${monthName(usage.month)}`}
         state={stateOf(page)}
         aside={
-          !isNow && <LinkButton href={url(base, '/console/usage')}>Show this month</LinkButton>
+          !isNow && <LinkButton href={url(base, '/console/usage')}>View this month</LinkButton>
         }
       />
       {isNow && <Limits {...page} />}
       {usage.requests === 0 ? (
         <EmptyState
           icon="usage"
-          sentence={`No request counts for ${monthName(usage.month)}.`}
-          next="Each request with a key counts, unless it was refused or failed on our side."
-          action={<LinkButton href={url(base, '/console/keys')}>Keys</LinkButton>}
+          sentence={`No requests in ${monthName(usage.month)}`}
+          next="Every request with an API key counts, except rejected requests and server errors."
+          action={<LinkButton href={url(base, '/console/keys')}>API keys</LinkButton>}
         />
       ) : (
         <Requests usage={usage} />
@@ -64,49 +66,52 @@ export const UsagePage = (page: UsageShown) => {
       {usage.plan === 'metered' && page.mayChange && isNow && <Cap {...page} />}
       <Section id="months" title="Months" note={AMOUNTS}>
         <DataTable
-          caption="Months, the newest first"
+          caption="Months, newest first"
           columns={MONTH_COLUMNS}
           rows={months}
           hrefOf={({ month }) => url(base, '/console/usage', { month })}
-          empty={<p class="hint">No month has a request yet.</p>}
+          empty={<p class="hint">No requests yet</p>}
         />
       </Section>
     </>
   )
 }
 
-/** No currency is configured: an amount with a sign of ours could be taken for another than it is. */
-const AMOUNTS = 'Amounts are in the currency that you have agreed on.'
+/** No currency is configured, so amounts have no symbol. */
+const AMOUNTS = 'Amounts are in your billing currency.'
 
 function stateOf(page: UsageShown): { tone?: Tone; sentence: string } {
   const { usage, tenant, isNow } = page
   if (!isNow) return { sentence: sentenceOnPast(usage) }
   const sentence = sentenceOn(usage)
   if (tenant.status !== 'active')
-    return { tone: 'bad', sentence: `Suspended: nothing new is taken in. ${sentence}` }
+    return {
+      tone: 'bad',
+      sentence: `Suspended: requests that create something are rejected. ${sentence}`,
+    }
   if (usage.left_requests === 0)
     return {
       tone: 'bad',
-      sentence: `${sentence} Nothing new is taken in before ${dateOf(usage.resets_at)}.`,
+      sentence: `${sentence} Requests that create something are rejected until ${momentOf(usage.resets_at)}.`,
     }
   return { tone: isNear(usage) ? 'warn' : 'good', sentence }
 }
 
 const sentenceOnPast = ({ requests, cost_cents: cost }: Usage): string =>
-  `${requestsInWords(requests)}, which cost ${money(cost)}.`
+  `${requestsInWords(requests)}. Cost: ${money(cost)}.`
 
 function sentenceOn(usage: Usage): string {
   const { requests, included_requests: included, plan, cost_cents: cost } = usage
-  if (included === null) return `${requestsInWords(requests)} so far; the plan sets no limit.`
+  if (included === null) return `${requestsInWords(requests)} so far. Your plan has no limit.`
   if (requests < included)
-    return `${count(requests)} of ${count(included)} included requests used, ${percentOf(requests, included)} %. Cost so far: ${money(cost)}.`
+    return `${count(requests)} of ${count(included)} included requests used (${percentOf(requests, included)}%). Cost so far: ${money(cost)}.`
   const isAll = `All ${count(included)} included requests are used`
   if (plan === 'free') return `${isAll}. Cost so far: ${money(cost)}.`
-  return `${isAll}; ${count(usage.billed_requests)} beyond them cost ${costOfCap(usage)}.`
+  return `${isAll}. Cost of ${requestsInWords(usage.billed_requests)} beyond them: ${costOfCap(usage)}.`
 }
 
 const costOfCap = ({ cost_cents: cost, spend_cap_cents: cap }: Usage): string =>
-  cap === null ? money(cost) : `${money(cost)} of at most ${money(cap)}`
+  cap === null ? money(cost) : `${money(cost)} (cap: ${money(cap)})`
 
 const isNear = ({ plan, requests, included_requests: included, ...of }: Usage): boolean =>
   (plan === 'free' && percentOf(requests, included ?? 0) >= 80) ||
@@ -116,13 +121,13 @@ const capPercent = (of: { cost_cents: number; spend_cap_cents: number | null }):
   of.spend_cap_cents ? percentOf(of.cost_cents, of.spend_cap_cents) : 0
 
 const LABELS: Record<Engine, string> = {
-  gate: 'Gate',
-  clockwork: 'Clockwork',
-  passepartout: 'Passepartout',
-  relay: 'Relay',
+  gate: 'Users',
+  clockwork: 'Jobs',
+  passepartout: 'Messenger login',
+  relay: 'Webhooks',
 }
 
-/** Where the requests of a month went: by day, and by engine. */
+/** Requests of a month by day and by engine. */
 const Requests = ({ usage }: { usage: Usage }) => {
   const engines = ENGINES.filter((engine) => usage.days.some((day) => day.engine === engine))
   const rows = engines.flatMap((engine) =>
@@ -135,7 +140,7 @@ const Requests = ({ usage }: { usage: Usage }) => {
     <>
       <Section id="days" title="By day" isCard>
         <Bars
-          title="Requests a day"
+          title="Requests per day"
           series={engines.map((engine) => LABELS[engine])}
           bars={daysOf(usage.month).map((day) => ({
             label: inUtc(day, { day: 'numeric', month: 'short' }),
@@ -144,7 +149,7 @@ const Requests = ({ usage }: { usage: Usage }) => {
         />
       </Section>
       <Section id="engines" title="By engine">
-        <DataTable caption="By engine and data" columns={engineColumns(usage)} rows={rows} />
+        <DataTable caption="By engine and environment" columns={engineColumns(usage)} rows={rows} />
       </Section>
     </>
   )
@@ -162,7 +167,7 @@ const sumOf = ({ days }: Usage, of: Partial<Slice>): number =>
     )
     .reduce((sum, { requests }) => sum + requests, 0)
 
-/** All of the month, so that the picture stays the same while the month fills it. */
+/** All days of the month, so that the chart keeps its scale during the month. */
 function daysOf(month: string): string[] {
   const [year = 0, number = 0] = month.split('-').map(Number)
   const last = new Date(Date.UTC(year, number, 0)).getUTCDate()
@@ -170,19 +175,19 @@ function daysOf(month: string): string[] {
 }
 
 const engineColumns = ({ requests: all }: Usage): Column<Omit<Slice, 'day'>>[] => [
-  { label: 'Engine', cell: ({ engine }) => LABELS[engine] },
-  { label: 'Data', cell: ({ environment }) => environment },
+  { label: 'Engine', cell: ({ engine }) => ENGINE_WORDS[engine].label },
+  { label: 'Environment', cell: ({ environment }) => capitalized(environment) },
   { label: 'Requests', align: 'right', cell: ({ requests }) => count(requests) },
   {
     label: 'Share',
     align: 'right',
-    cell: ({ requests }) => `${((requests / Math.max(1, all)) * 100).toFixed(1)} %`,
+    cell: ({ requests }) => `${((requests / Math.max(1, all)) * 100).toFixed(1)}%`,
   },
 ]
 
 const MONTH_COLUMNS: Column<UsageOfMonth>[] = [
   { label: 'Month', isWide: true, cell: ({ month }) => monthName(month) },
   { label: 'Requests', align: 'right', cell: ({ requests }) => count(requests) },
-  { label: 'Of them billed', align: 'right', cell: (of) => count(of.billed_requests) },
+  { label: 'Billed', align: 'right', cell: (of) => count(of.billed_requests) },
   { label: 'Cost', align: 'right', cell: (of) => money(of.cost_cents) },
 ]

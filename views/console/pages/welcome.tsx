@@ -6,7 +6,7 @@ import type { Theme } from '../frame/model.ts'
 import { PlainFrame } from '../frame/plain-frame.tsx'
 import { SET_UP_STEPS } from './first-job.tsx'
 
-/** The first page behind a sign-up: what the tenant is called that comes with it. */
+/** First page after sign-up: names the new tenant. */
 export const WelcomePage = (page: {
   base: string
   theme: Theme
@@ -20,7 +20,7 @@ export const WelcomePage = (page: {
     theme={page.theme}
     windowTitle="Welcome"
     title="Name your tenant"
-    intro="Your account comes with a tenant of your own: all that you build here belongs to it."
+    intro="Your account includes a tenant. Everything that you create belongs to it."
     steps={{ at: 0, names: SET_UP_STEPS }}
   >
     <Form
@@ -30,7 +30,7 @@ export const WelcomePage = (page: {
         <>
           <Button weight="primary">Continue</Button>
           <LinkButton weight="bare" href={page.laterHref}>
-            Later
+            Skip for now
           </LinkButton>
         </>
       }
@@ -38,7 +38,7 @@ export const WelcomePage = (page: {
       <Field
         name="tenant"
         label="Tenant"
-        help="What you build, or the company that it is for. It can be changed in the settings."
+        help="Your product or company. You can change it later in Settings."
         value={page.name}
         error={page.errors?.find(({ name }) => name === 'tenant')?.message}
         isRequired

@@ -4,7 +4,7 @@ import { gateIdentities } from '../../../engines/gate/schema.ts'
 import { consoleAdmins } from '../../schema.ts'
 import type { Grantee } from '../grantee.ts'
 
-/** Somebody who may use the console. */
+/** An operator of the console. */
 export type PersonRow = Pick<
   typeof gateIdentities.$inferSelect,
   'id' | 'email' | 'traits' | 'state' | 'createdAt'
@@ -16,12 +16,12 @@ interface AdminScan {
   limit: number
 }
 
-/** After every character that an address can hold. */
+/** Sorts after every character of an address. */
 const LAST = '\u{10ffff}'
-/** Ids begin with the time at which they were made: the newest come last. */
+/** Sorts after every ID. IDs start with their creation time. */
 const NEWEST = '~'
 
-/** Who runs the installation. */
+/** Admins of the installation. */
 export function createAdminStore({ orm }: Db) {
   const $ = sql.placeholder
   const anyAdmin = orm
@@ -60,7 +60,7 @@ export function createAdminStore({ orm }: Db) {
     .limit($('most'))
     .as('some')
   const adminsCounted = orm.select({ count: count() }).from(someAdmins).prepare()
-  // Not by a join: that might go through all people there are, for the few who are admins.
+  // A subquery instead of a join, which might scan all identities for a few admins.
   const otherAdmin = orm
     .select({ id: consoleAdmins.operatorId })
     .from(consoleAdmins)
@@ -81,12 +81,12 @@ export function createAdminStore({ orm }: Db) {
       void orm.insert(consoleAdmins).values({ operatorId, createdAt }).onConflictDoNothing().run(),
     removeAdmin: (operatorId: string) =>
       void orm.delete(consoleAdmins).where(eq(consoleAdmins.operatorId, operatorId)).run(),
-    /** Newest first, from behind the one with the id `after`; whose address begins with `search`. */
+    /** Newest first, after the ID `after`, with addresses that start with `search`. */
     admins: ({ search = '', after = NEWEST, limit }: AdminScan): PersonRow[] =>
       admins.all({ before: after, from: search, to: search + LAST, limit }),
-    /** Of no more than `most`. */
+    /** Counts up to `most`. */
     countAdmins: (most: number): number => adminsCounted.get({ most })?.count ?? 0,
-    /** Whether somebody else, who can sign in, runs the installation. */
+    /** Whether there is another admin who can sign in. */
     hasOtherAdmin: (operatorId: string): boolean => otherAdmin.get({ operatorId }) !== undefined,
   }
 }

@@ -10,7 +10,7 @@ import { createPlaceStore } from './places.ts'
 
 export type OperatorStore = ReturnType<typeof createOperatorStore>
 
-/** All SQL on who operates what. */
+/** All SQL about operators. */
 export function createOperatorStore(db: Db) {
   const memberships = createMembershipStore(db)
   const admins = createAdminStore(db)

@@ -4,7 +4,7 @@ import { consoleInvitations } from '../../schema.ts'
 
 export type InvitationRow = typeof consoleInvitations.$inferSelect
 
-/** Who was asked to join a team. */
+/** Pending invitations. */
 export function createInvitationStore({ orm }: Db) {
   const $ = sql.placeholder
   const invitation = orm
@@ -41,7 +41,7 @@ export function createInvitationStore({ orm }: Db) {
   return {
     invitation: (tokenHash: string): InvitationRow | undefined => invitation.get({ tokenHash }),
     invitations: (tenantId: string): InvitationRow[] => invitations.all({ tenantId }),
-    /** One for each address: the last one counts. */
+    /** Replaces an earlier invitation to the same address. */
     putInvitation: (row: InvitationRow) =>
       void orm
         .insert(consoleInvitations)
@@ -53,7 +53,7 @@ export function createInvitationStore({ orm }: Db) {
         .run(),
     removeInvitation: (tenantId: string, id: string): InvitationRow | undefined =>
       removeInvitation.get({ tenantId, id }),
-    /** Returns how many were removed, `limit` at most. */
+    /** Returns the number of removed rows, at most `limit`. */
     removeExpiredInvitations: (now: number, limit: number): number =>
       removeExpired.all({ now, limit }).length,
   }

@@ -4,7 +4,7 @@ import { consoleLinks } from '../../schema.ts'
 
 export type LinkRow = typeof consoleLinks.$inferSelect
 
-/** Links that lead in without a password. */
+/** One-time links. */
 export function createLinkStore({ orm }: Db) {
   const $ = sql.placeholder
   const link = orm
@@ -34,10 +34,10 @@ export function createLinkStore({ orm }: Db) {
     addLink: (row: LinkRow) => void orm.insert(consoleLinks).values(row).run(),
     removeLink: (tokenHash: string) =>
       void orm.delete(consoleLinks).where(eq(consoleLinks.tokenHash, tokenHash)).run(),
-    /** Of set-up: none of them is needed once somebody has used one. */
+    /** Removes all set-up links, once one was used. */
     removeSetUpLinks: () =>
       void orm.delete(consoleLinks).where(sql`${consoleLinks.operatorId} is null`).run(),
-    /** Returns how many were removed, `limit` at most. */
+    /** Returns the number of removed rows, at most `limit`. */
     removeExpiredLinks: (now: number, limit: number): number =>
       removeExpired.all({ now, limit }).length,
   }

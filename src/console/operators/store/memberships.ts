@@ -6,7 +6,7 @@ import { consoleMemberships } from '../../schema.ts'
 import type { Grantee } from '../grantee.ts'
 import type { Role } from '../rights.ts'
 
-/** Somebody who belongs to a tenant. */
+/** A member of a tenant. */
 export interface MemberRow {
   id: string
   email: string
@@ -16,7 +16,7 @@ export interface MemberRow {
   createdAt: number
 }
 
-/** A tenant that somebody belongs to. */
+/** A tenant of an operator. */
 export interface MembershipRow {
   tenantId: string
   tenantName: string
@@ -24,7 +24,7 @@ export interface MembershipRow {
   createdAt: number
 }
 
-/** Who belongs to which tenant. */
+/** Memberships of operators in tenants. */
 export function createMembershipStore({ orm }: Db) {
   const $ = sql.placeholder
   const ofOperator = eq(consoleMemberships.operatorId, $('operatorId'))
@@ -98,16 +98,16 @@ export function createMembershipStore({ orm }: Db) {
   return {
     roleIn: (tenantId: string, operatorId: string): Role | undefined =>
       roleIn.get({ tenantId, operatorId })?.role,
-    /** Of one operator, by name of the tenant. */
+    /** Memberships of an operator, ordered by tenant name. */
     membershipsOf: (operatorId: string): MembershipRow[] => ofPerson.all({ operatorId }),
-    /** Of one tenant, in the order in which they came. */
+    /** Members of a tenant in the order of joining. */
     members: (tenantId: string): MemberRow[] => members.all({ tenantId }),
-    /** Whether somebody else, who can sign in, owns the tenant. */
+    /** Whether the tenant has another owner who can sign in. */
     hasOtherOwner: (tenantId: string, operatorId: string): boolean =>
       otherOwner.get({ tenantId, operatorId }) !== undefined,
     put: (tenantId: string, operatorId: Grantee, role: Role, now: number) =>
       void put.run({ tenantId, operatorId, role, now }),
-    /** A role that allows less than the one before, which is no grant. */
+    /** Sets a lower role, which needs no grantee. */
     lower: (tenantId: string, operatorId: string, role: Role) =>
       void lower.run({ tenantId, operatorId, role }),
     remove: (tenantId: string, operatorId: string) => void remove.run({ tenantId, operatorId }),

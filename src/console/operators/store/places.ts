@@ -5,7 +5,7 @@ import { consolePlaces } from '../../schema.ts'
 
 type PlaceRow = typeof consolePlaces.$inferSelect
 
-/** Where sessions act. */
+/** Selected tenants of sessions. */
 export function createPlaceStore({ orm }: Db) {
   const $ = sql.placeholder
   const place = orm
@@ -35,7 +35,7 @@ export function createPlaceStore({ orm }: Db) {
   return {
     place: (sessionId: string): PlaceRow | undefined => place.get({ sessionId }),
     putPlace: (row: PlaceRow) => void putPlace.run(row),
-    /** Puts the sessions of an operator that have no place yet into this one. */
+    /** Stores a selection for all sessions of an operator that have none. */
     settlePlaces: (operatorId: string, tenantId: string | null) =>
       void settle.run({ operatorId, tenantId }),
   }

@@ -4,7 +4,7 @@ import { type Config, describeConfig, type Origins } from '../../../config/index
 import type { Frames } from '../../frame.ts'
 import type { ConsoleKit } from '../../kit.ts'
 
-/** The settings in force, as `config show` has them: without what is secret. */
+/** The effective settings without secrets, as in `config show`. */
 export function configurationPage(parts: {
   kit: ConsoleKit
   frames: Frames

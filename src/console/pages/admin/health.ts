@@ -9,7 +9,7 @@ import type { ConsoleKit, OperatorVisit } from '../../kit.ts'
 
 const PATH = '/console/admin/health'
 
-/** Whether the installation does what it is there for, and what it stands on. */
+/** Health of the installation: problems, queues, storage, email and backups. */
 export function healthPage(
   parts: {
     kit: ConsoleKit
@@ -21,7 +21,7 @@ export function healthPage(
   const { kit, frames, audit, backups } = parts
   const health = createInstanceHealth(parts)
 
-  /** It takes minutes where there is much: the page shows how it ends. */
+  /** Starts a backup, which can take minutes. The page shows its progress. */
   async function backUp({ actor }: OperatorVisit): Promise<Response> {
     await backups.makeNow((file) => {
       const action = 'backup.asked_for'
@@ -44,4 +44,4 @@ export function healthPage(
     .post('/back-up', (visit) => backUp(visit), { instance: true })
 }
 
-const BEGUN = { tone: 'good', text: 'A backup is being made.' } as const
+const BEGUN = { tone: 'good', text: 'Backup started.' } as const

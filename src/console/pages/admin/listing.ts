@@ -5,16 +5,16 @@ import { page } from '../../../platform/cursor.ts'
 import type { Frames } from '../../frame.ts'
 
 const ROWS = 50
-/** What somebody searches for is no longer than what can be found. */
+/** Longer queries can't match. */
 const LONGEST_SEARCH = 300
 
-/** Where a page of a list begins and ends. */
+/** Encodes the position of a page in a list. */
 interface Cursor<Position> {
   encode(position: Position): string
   positionOf(cursor: string | undefined): Position | undefined
 }
 
-/** A list of the installation as its address asks for it: a search, a filter, and a page of it. */
+/** Reads search, filter and position of an admin list from the query string. */
 export function createListing<Position>(parts: {
   frames: Pick<Frames, 'base'>
   path: string
@@ -27,7 +27,7 @@ export function createListing<Position>(parts: {
     const q = asked.get('q')?.trim().slice(0, LONGEST_SEARCH) ?? ''
     const place = placeIn(asked)
 
-    /** What the rows are, of which one more was read than a page holds. */
+    /** Cuts rows to one page, given one row more than a page holds. */
     function cut<Row>(
       rows: readonly Row[],
       positionOf: (last: Row) => Position,
@@ -45,14 +45,14 @@ export function createListing<Position>(parts: {
     return {
       asked,
       q,
-      /** Undefined where nothing is searched for. */
+      /** Undefined without a search. */
       search: q === '' ? undefined : q,
       after: cursor.positionOf(place.cursor),
       rows: ROWS,
-      /** One more, which shows that there are more. */
+      /** One more than a page, which tells whether there is a next page. */
       limit: ROWS + 1,
       cut,
-      /** For a list that says itself what comes next. */
+      /** For lists that return the next position. */
       pagesTo: (next: Position | undefined, filter: Record<string, string | undefined>) =>
         along(next === undefined ? undefined : cursor.encode(next), filter),
     }

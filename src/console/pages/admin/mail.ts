@@ -16,10 +16,10 @@ import type { ConsoleKit, OperatorVisit } from '../../kit.ts'
 import { createListing } from './listing.ts'
 
 const PATH = '/console/admin/mail'
-/** Where a tenant's id would stand, for mails that are the installation's own. */
+/** Value of the tenant filter for emails of the installation. */
 const INSTALLATION = 'installation'
 
-/** Mails of all tenants and of the installation: what became of each. */
+/** Email outbox of all tenants and of the installation. */
 export function mailPages(parts: {
   kit: ConsoleKit
   frames: Frames
@@ -53,7 +53,7 @@ export function mailPages(parts: {
       now: clock.now(),
     })
     const flash = flashOf(FLASHES, asked.get('done'))
-    return frames.page({ request, visitor, title: 'Mail outbox', active: 'mail', flash, children })
+    return frames.page({ request, visitor, title: 'Email outbox', active: 'mail', flash, children })
   }
 
   const whoseOf = (tenant: string): Whose => {
@@ -62,24 +62,21 @@ export function mailPages(parts: {
   }
 
   const nameOf = (tenant: string): string =>
-    tenant === INSTALLATION ? 'the installation' : tenants.nameOf(tenant)
+    tenant === INSTALLATION ? 'Installation' : tenants.nameOf(tenant)
 
-  /** Whose matter a mail is; the house, whose people are the operators, has no page. */
+  /** Owner of an email. The system tenant, whose users are the operators, has no page. */
   const ownerOf = ({ tenantId }: MailSummary) =>
     tenantId === null || tenantId === HOUSE_ID
       ? { name: tenantId === null ? 'Installation' : 'Operators' }
       : { id: tenantId, name: tenants.nameOf(tenantId) }
 
-  /**
-   * What a letter says signs people in: it is shown only where nobody else can hand it over, since
-   * no server for mail is there.
-   */
+  /** Emails can contain sign-in codes, so their text is shown only if no mail server is configured. */
   function show({ request, visitor }: Visit, id: string): Response {
     const { body, ...found } = outbox.read('all', id) ?? fail(notFound('mail not found'))
     return frames.page({
       request,
       visitor,
-      title: found.subject ?? 'Mail',
+      title: found.subject ?? 'Email',
       active: 'mail',
       above: [crumbTo(frames.base(), 'mail')],
       flash: flashOf(FLASHES, new URL(request.url).searchParams.get('done')),
@@ -103,7 +100,7 @@ export function mailPages(parts: {
     return frames.go(`${PATH}?done=deleted`)
   }
 
-  /** The installation does it, whosever the mail is; to whom it would have gone is not kept. */
+  /** Logged under the system tenant, without the recipient. */
   const record = (actor: Actor, action: string, { id, tenantId, kind, state }: MailSummary) =>
     audit.record({
       tenantId: HOUSE_ID,
@@ -124,6 +121,6 @@ export function mailPages(parts: {
 type Visit = OperatorVisit & { request: Request }
 
 const FLASHES: Readonly<Record<string, { tone: 'good'; text: string }>> = {
-  hastened: { tone: 'good', text: 'Due now: it is sent as soon as its turn comes.' },
-  deleted: { tone: 'good', text: 'Deleted.' },
+  hastened: { tone: 'good', text: 'Email queued to be sent now.' },
+  deleted: { tone: 'good', text: 'Email deleted.' },
 }

@@ -21,13 +21,13 @@ import { createOperatorStore } from '../../operators/store/index.ts'
 import { createListing } from './listing.ts'
 
 const PATH = '/console/admin/operators'
-/** People are counted up to here: a list of more is not read to its end. */
+/** Operators are counted up to this number. */
 const MOST_COUNTED = 10_000
 
-/** Where a page of people ends, whatever their order. */
+/** Position in the list, for every order. */
 type Position = readonly [seq: number, email: string, id: string]
 
-/** People at the console, who of them runs the installation, and who is let in at all. */
+/** Operators of the console: admin role, account state and sign-in links. */
 export function operatorPages(parts: {
   kit: ConsoleKit
   frames: Frames
@@ -68,7 +68,7 @@ export function operatorPages(parts: {
     return frames.page({ request, visitor, title: 'Operators', active: 'operators', children })
   }
 
-  /** Whoever has the id that is searched for, or whose address begins so. */
+  /** Operators by exact ID or by email prefix. */
   function rowsOf(asked: {
     show: OperatorsFilter | undefined
     search: string | undefined
@@ -121,7 +121,7 @@ export function operatorPages(parts: {
     above: [crumbTo(frames.base(), 'operators')],
   })
 
-  /** The answer to the form itself shows the link: nobody keeps it, so no other page could. */
+  /** Shows the link in the response to the form, because it is not stored. */
   async function makeLink({ request, visitor, actor }: Visit, id: string): Promise<Response> {
     const operator = admins.existing(id)
     const link = await loginLinks.make(actor, operator)
@@ -130,7 +130,7 @@ export function operatorPages(parts: {
     return frames.page({ ...framedBy({ request, visitor }, operator), children })
   }
 
-  /** Whoever has given up their own right has no page here any more. */
+  /** Operators who remove their own admin role lose access to this page. */
   async function take({ actor, visitor }: Visit, id: string): Promise<Response> {
     await admins.take(actor, id)
     return frames.go(visitor.id === id ? '/console' : `${PATH}/${id}?done=taken`)
@@ -168,10 +168,10 @@ export function operatorPages(parts: {
 type Visit = OperatorVisit & { request: Request }
 
 const FLASHES: Readonly<Record<string, { tone: 'good'; text: string }>> = {
-  given: { tone: 'good', text: 'They run the installation from now on.' },
-  taken: { tone: 'good', text: 'They do not run the installation any more.' },
-  deactivated: { tone: 'good', text: 'Deactivated. They are signed out everywhere.' },
-  reactivated: { tone: 'good', text: 'Active. They may sign in again.' },
-  'signed-out': { tone: 'good', text: 'Signed out everywhere.' },
-  sent: { tone: 'good', text: 'The link is on its way to their mailbox.' },
+  given: { tone: 'good', text: 'Admin role granted.' },
+  taken: { tone: 'good', text: 'Admin role removed.' },
+  deactivated: { tone: 'good', text: 'Operator deactivated and signed out.' },
+  reactivated: { tone: 'good', text: 'Operator reactivated.' },
+  'signed-out': { tone: 'good', text: 'All sessions signed out.' },
+  sent: { tone: 'good', text: 'Sign-in link sent.' },
 }

@@ -21,6 +21,7 @@ import {
   type TenantChange,
   type Tenants,
 } from '../../../platform/tenants.ts'
+import { centsIn } from '../../amount.ts'
 import { flashOf } from '../../flash.ts'
 import { submitted, typed } from '../../form.ts'
 import { crumbTo, type Frames } from '../../frame.ts'
@@ -30,7 +31,7 @@ import { createListing } from './listing.ts'
 
 const PATH = '/console/admin/tenants'
 
-/** Tenants of the installation: made, looked at, put on another plan, suspended, and resumed. */
+/** Tenants of the installation: list, creation, plan, suspension. */
 export function tenantPages(parts: {
   kit: ConsoleKit
   frames: Frames
@@ -38,7 +39,7 @@ export function tenantPages(parts: {
   metering: Metering
   operators: Pick<Operators, 'memberships'>
   clock: Clock
-  /** Of a new tenant, unless another is chosen. */
+  /** Preselected plan of new tenants. */
   defaultPlan: Plan
 }) {
   const { kit, frames, tenants, metering, operators, clock, defaultPlan } = parts
@@ -63,7 +64,7 @@ export function tenantPages(parts: {
     return frames.page({ request, visitor, title: 'Tenants', active: 'tenants', children })
   }
 
-  /** This month, as far as it is on disk. */
+  /** Usage of this month, from the database. */
   function usedBy({ id }: Tenant): { requests: number; costCents: number } {
     const month = monthOf(dayOf(clock.now()))
     const used = metering.months(id).find((one) => one.month === month)
@@ -122,7 +123,7 @@ export function tenantPages(parts: {
     return frames.page({
       request,
       visitor,
-      title: 'Change tenant',
+      title: 'Edit tenant',
       active: 'tenants',
       above: [crumbTo(frames.base(), 'tenants')],
       status: 422,
@@ -165,23 +166,23 @@ export function tenantPages(parts: {
 
 type Visit = OperatorVisit & { request: Request }
 
-/** A form that comes back. */
+/** A rejected form. */
 interface Returned {
   typed?: Fields
   errors?: readonly FormError[] | undefined
 }
 
-/** The kit has read them, as of every form. */
+/** Fields of the form. */
 const fieldsIn = (body: unknown): Fields => (body ?? {}) as Fields
 
-/** What the service calls a field, and the form. */
-const FIELDS = { name: 'name', plan: 'plan', spend_cap_cents: 'spend_cap_cents' }
+/** Names of fields in the service, and in the form. */
+const FIELDS = { name: 'name', plan: 'plan', spend_cap_cents: 'spend_cap' }
 
 const planIn = (body: Fields, name: string): Plan =>
   PLANS.find((plan) => plan === typed(body, name)) ??
   fail(invalid(`must be one of ${PLANS.join(', ')}`, { field: 'plan', rule: 'choice' }))
 
-/** Only what is another than before, so that the audit log tells no more than that. */
+/** Changed fields only, which is what the audit log records. */
 function changeIn(body: Fields, before: Tenant): TenantChange {
   const [name, plan, spendCapCents] = [typed(body, 'name'), planIn(body, 'plan'), capIn(body)]
   return {
@@ -192,20 +193,14 @@ function changeIn(body: Fields, before: Tenant): TenantChange {
 }
 
 function capIn(body: Fields): number | null {
-  const cap = typed(body, 'spend_cap_cents')
-  if (cap === '') return null
-  if (!/^\d{1,12}$/.test(cap))
-    throw invalid('must be a whole number of cents, or empty for the default cap', {
-      field: 'spend_cap_cents',
-      rule: 'range',
-    })
-  return Number(cap)
+  const cap = typed(body, 'spend_cap')
+  return cap === '' ? null : centsIn(cap)
 }
 
 const FLASHES: Readonly<Record<string, { tone: 'good'; text: string }>> = {
-  created: { tone: 'good', text: 'Created. It has no keys and no members yet.' },
-  changed: { tone: 'good', text: 'Changed, from the next request on.' },
-  unchanged: { tone: 'good', text: 'Nothing was different, so nothing has changed.' },
-  suspended: { tone: 'good', text: 'Suspended. New work of this tenant is refused from now on.' },
-  resumed: { tone: 'good', text: 'Active. Its requests are taken again.' },
+  created: { tone: 'good', text: 'Tenant created. It has no API keys and no members yet.' },
+  changed: { tone: 'good', text: 'Tenant updated.' },
+  unchanged: { tone: 'good', text: 'No changes.' },
+  suspended: { tone: 'good', text: 'Tenant suspended.' },
+  resumed: { tone: 'good', text: 'Tenant resumed.' },
 }

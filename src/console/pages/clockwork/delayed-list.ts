@@ -12,24 +12,21 @@ import type { ClockworkPageParts, JobVisits, Visit } from './visit.ts'
 
 const HOUR_MS = 3_600_000
 const ROWS = 50
-/** Nobody needs to know more exactly how many wait, or have ended today. */
+/** Pending and ended jobs are counted up to this number. */
 const MOST_COUNTED = 1000
-/** Where there are more, the chips of the filter say no numbers. */
+/** With more jobs, the filters show no counts. */
 const MOST_IN_CHIPS = 500
-/** As many as can be told apart on an axis. */
+/** Most runs on the time axis. */
 const COMING = 40
 
-/** All jobs of a tenant that run once, the latest first, searched and filtered by the address. */
+/** Delayed jobs of a tenant, latest first, with search and filters from the query string. */
 export function createDelayedList(
   { frames, clockwork: { looks }, clock, baseUrl }: ClockworkPageParts,
   { searchOf, href, listPage }: JobVisits,
 ) {
   const cursor = createCursor('console delayed jobs', ['number', 'number'])
 
-  /**
-   * A page of those that fit, and where it goes on. What a search finds is looked at once for the rows
-   * and for the numbers in the chips, where it is few.
-   */
+  /** One page of matching jobs, and the next cursor. A small result also provides the counts of the filters. */
   function pageOf(tenantId: string, { q, status, before }: Asked) {
     const found = looks.delayed(tenantId, { q, limit: MOST_IN_CHIPS + 1 })
     const isFew = found.length <= MOST_IN_CHIPS
@@ -46,7 +43,7 @@ export function createDelayedList(
     }
   }
 
-  /** Those whose time has come by less than an hour ago count as coming: they stand in line. */
+  /** Upcoming jobs, including those due in the last hour that have not started. */
   function standing(tenantId: string, now: number) {
     const coming = looks
       .delayedBetween(tenantId, { from: now - HOUR_MS, limit: MOST_COUNTED })
@@ -89,7 +86,7 @@ export function createDelayedList(
       mayChange: may(role, 'change'),
       now,
     })
-    return listPage(visit, 'Delayed', children)
+    return listPage(visit, 'Delayed jobs', children)
   }
 }
 

@@ -17,7 +17,7 @@ import {
   type Visit,
 } from './visit.ts'
 
-/** Jobs that run once: which wait, which failed, and how each went. */
+/** Delayed jobs: list, creation, details, cancellation. */
 export function delayedPages(parts: ClockworkPageParts) {
   const { kit, frames, audit, clock, baseUrl } = parts
   const { delayed, checkCall } = parts.clockwork
@@ -50,7 +50,7 @@ export function delayedPages(parts: ClockworkPageParts) {
     return value ? go(`/${value.id}`, 'created') : form(visit, { typed: body, errors })
   }
 
-  /** Programs make too many for the audit log; what a person makes is in it. */
+  /** Creates a delayed job. The audit log records jobs created in the console, but not those of the API. */
   const recordCreation = ({ tenant: { tenantId }, actor }: Visit, id: string) =>
     audit.record({
       tenantId,
@@ -91,13 +91,13 @@ export function delayedPages(parts: ClockworkPageParts) {
     .post('/:id/cancel', (visit) => cancel(visit, visit.params.id), { right: 'delete' })
 }
 
-/** Fields for times give none of a zone: the form asks for UTC. Anything else goes as it is. */
+/** Adds UTC to a time from a form, which has no zone. */
 function momentOf(text: string): string {
   const [, minute, seconds = ':00'] = /^(\d{4}-\d\d-\d\d[T ]\d\d:\d\d)(:\d\d)?$/.exec(text) ?? []
   return minute === undefined ? text : `${minute.replace(' ', 'T')}${seconds}Z`
 }
 
 const FLASHES: Readonly<Record<string, Flash>> = {
-  created: { tone: 'good', text: 'Created. It runs once, at its time.' },
-  cancelled: { tone: 'good', text: 'Cancelled. It will not run.' },
+  created: { tone: 'good', text: 'Delayed job created.' },
+  cancelled: { tone: 'good', text: 'Delayed job cancelled.' },
 }

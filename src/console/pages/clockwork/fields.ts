@@ -4,7 +4,7 @@ import type { Fields } from '../../../http/body.ts'
 import { fail, invalid } from '../../../platform/errors.ts'
 import { asTyped, type FormFields, submitted, typed } from '../../form.ts'
 
-/** What both kinds of job call, as a form says it. */
+/** Request of a job, from a form. */
 export interface CallInForm {
   name: string
   url: string
@@ -13,7 +13,7 @@ export interface CallInForm {
   body: string | null
 }
 
-/** The form names its fields as the API does, and labels them for people. */
+/** Names and labels of the fields, by API name. */
 const FIELDS: FormFields = {
   name: { name: 'name', label: 'Name' },
   schedule: { name: 'schedule', label: 'Schedule' },
@@ -24,10 +24,10 @@ const FIELDS: FormFields = {
   body: { name: 'body', label: 'Body' },
 }
 
-/** Says whether something may be called, by throwing what is wrong with it. */
+/** Checks whether a URL is allowed; throws if not. */
 export type CheckCall = (call: { url?: string; headers?: Record<string, string> }) => void
 
-/** Throws `invalid`, naming the field, for what no job could have. */
+/** Reads the request of a job; throws `invalid` with the field's name. */
 export const callIn = (fields: Fields): CallInForm => ({
   name: nameIn(fields),
   url: typed(fields, 'url'),
@@ -36,10 +36,7 @@ export const callIn = (fields: Fields): CallInForm => ({
   body: bodyTextIn(fields) || null,
 })
 
-/**
- * What comes of a form. All of its fields are looked at before anything is done, so that what is wrong
- * with them is told at once: the engine stops at the first.
- */
+/** Submits a form. Checks all fields first, to report all errors together: the engine stops at the first. */
 export async function sent<T>(
   fields: Fields,
   {
@@ -48,7 +45,7 @@ export async function sent<T>(
     work,
   }: {
     checkCall: CheckCall
-    /** Of the fields that only this form has. */
+    /** Checks of fields that only this form has. */
     checks: readonly (() => unknown)[]
     work: () => Promise<T>
   },
@@ -63,7 +60,7 @@ export async function sent<T>(
   return errors.length > 0 ? { errors } : await submitted(work, FIELDS)
 }
 
-/** What is wrong with each of some things. */
+/** Errors of several checks. */
 export async function problems(checks: readonly (() => unknown)[]): Promise<FormError[]> {
   const found = await Promise.all(checks.map((check) => submitted(async () => check(), FIELDS)))
   return found.flatMap(({ errors }) => errors ?? [])
@@ -84,12 +81,12 @@ const methodIn = (fields: Fields): Method =>
   METHODS.find((one) => one === typed(fields, 'method')) ??
   fail(invalid(`must be one of ${METHODS.join(', ')}`, { field: 'method', rule: 'choice' }))
 
-/** Browsers end the lines of a form in two characters, whatever was typed. */
+/** Body from a form, with Unix line ends. */
 export const bodyTextIn = (fields: Fields): string => asUnix(asTyped(fields, 'body'))
 
 export const asUnix = (text: string): string => text.replaceAll('\r\n', '\n')
 
-/** Headers as people write them: a line each. */
+/** Headers as text, one per line. */
 export const headerLines = (headers: Readonly<Record<string, string>>): string =>
   Object.entries(headers)
     .map(([name, value]) => `${name}: ${value}`)

@@ -2,13 +2,10 @@ import type { ExecutionLook } from '../../../engines/clockwork/looks.ts'
 import type { CronJob } from '../../../engines/clockwork/model.ts'
 import { countOccurrences, scheduleOf } from '../../../engines/clockwork/schedule/index.ts'
 
-/** Slots without a run, counted up to so many: what is drawn is one gap, however wide. */
+/** Skipped slots are counted up to this number. */
 const MOST_SKIPPED = 100
 
-/**
- * How many slots passed without a run before each one that ran. Nobody knows it of the time before
- * the job was last edited: it had another schedule then, or none.
- */
+/** Number of skipped slots before each run. Unknown before the last edit, when the schedule may have differed. */
 export function gapsIn(job: CronJob, attempts: readonly ExecutionLook[]): Map<number, number> {
   const schedule = scheduleOf(job.schedule)
   const since = Date.parse(job.updated_at)

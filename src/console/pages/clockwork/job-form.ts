@@ -6,7 +6,7 @@ import { typed } from '../../form.ts'
 import { asUnix, bodyTextIn, callIn, headerLines, problems, sent } from './fields.ts'
 import type { ClockworkPageParts, JobVisits, Returned, Visit } from './visit.ts'
 
-/** Recurring jobs as people make and change them. */
+/** Forms to create and edit jobs. */
 export function createJobForms(
   { frames, clockwork: { jobs, preview, checkCall }, clock }: ClockworkPageParts,
   { caller, searchOf, formPage, go }: JobVisits,
@@ -18,7 +18,7 @@ export function createJobForms(
     of: Returned & { job?: CronJob | undefined; preview?: Preview | 'none' },
   ): Response =>
     formPage(visit, {
-      title: of.job ? 'Edit' : 'New job',
+      title: of.job ? 'Edit job' : 'New job',
       of: of.job,
       isWrong: of.errors !== undefined,
       children: JobFormPage({
@@ -32,7 +32,7 @@ export function createJobForms(
       }),
     })
 
-  /** Empty, or as a copy of another job: that one is named in the address. */
+  /** Empty form, or a copy of the job in the query string. */
   function begin(visit: Visit): Response {
     const from = searchOf(visit).get('from')
     if (from === null) return form(visit, {})
@@ -43,7 +43,7 @@ export function createJobForms(
 
   const edit = (visit: Visit, id: string): Response => form(visit, { job: existing(visit, id) })
 
-  /** The form as it stands, with what its schedule would do. Stores nothing. */
+  /** Shows the form with a preview of the schedule, without saving. */
   async function previewed(visit: Visit, body: Fields, job?: CronJob): Promise<Response> {
     const target = typed(body, 'url')
     const schedule = typed(body, 'schedule')
@@ -57,7 +57,7 @@ export function createJobForms(
         })
   }
 
-  /** Does the work of a form that is right in all its fields. */
+  /** Saves a valid form. */
   const sentBy = <T>(body: Fields, work: () => Promise<T>) =>
     sent(body, { checkCall, checks: [() => scheduleOf(typed(body, 'schedule'))], work })
 
@@ -99,7 +99,7 @@ const fieldsOf = (job: CronJob): Fields => ({
   body: job.body ?? '',
 })
 
-/** Only what is another than before: what a browser does to the ends of lines is no change. */
+/** Changed fields only. Different line ends are not a change. */
 function changeIn(fields: Fields, job: CronJob): CronJobChange {
   const { name, url: target, method, headers, body } = callIn(fields)
   const schedule = typed(fields, 'schedule')

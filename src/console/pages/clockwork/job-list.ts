@@ -10,21 +10,21 @@ import { may } from '../../operators/rights.ts'
 import type { ClockworkPageParts, JobVisits, Visit } from './visit.ts'
 
 const ROWS = 50
-/** The newest ones, that a list counts and searches at once; older ones are a page further. */
+/** Most jobs that one page counts and searches. */
 const LOOKED_AT = 1000
-/** Whose attempts the list draws together. */
+/** Hours of the chart above the list. */
 const HOURS = 24
-/** Of the attempts that a line of the list draws. */
+/** Attempts in the chart of a row. */
 const RECENT = 20
 
-/** All recurring jobs of a tenant, searched and filtered by what is in the address. */
+/** Jobs of a tenant, with search and filters from the query string. */
 export function createJobList(
   { frames, clockwork: { looks }, clock, baseUrl }: ClockworkPageParts,
   { searchOf, href, listPage }: JobVisits,
 ) {
   const cursor = createCursor('console jobs')
 
-  /** As many of the jobs behind a place as a page may look at. */
+  /** Jobs after a position, as many as one page searches. */
   function lookedAt(tenantId: string, newest: CronJobLook[], before: number | undefined) {
     if (before === undefined) return newest
     const isWhole = newest.length < LOOKED_AT

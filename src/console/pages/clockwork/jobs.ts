@@ -11,7 +11,7 @@ import { type ClockworkPageParts, createJobVisits, fieldsIn, type Visit } from '
 
 const NEXT_RUNS = 5
 
-/** Recurring jobs: whether they work, why not, and all that can be done with them. */
+/** Jobs: list, details, run, pause, resume and deletion. */
 export function jobPages(parts: ClockworkPageParts) {
   const { kit, frames, clock, baseUrl } = parts
   const { jobs, preview, looks } = parts.clockwork
@@ -50,7 +50,7 @@ export function jobPages(parts: ClockworkPageParts) {
 
   async function setActive(visit: Visit, id: string, isActive: boolean): Promise<Response> {
     const { is_active: was } = jobs.get(visit.tenant.tenantId, id)
-    // To resume a job that runs would let its schedule begin anew, and drop nothing.
+    // Resuming an active job would restart its schedule.
     if (was !== isActive) await jobs.update(caller(visit), id, { is_active: isActive })
     return go(`/${id}`, isActive ? 'resumed' : 'paused')
   }
@@ -77,11 +77,11 @@ export function jobPages(parts: ClockworkPageParts) {
 }
 
 const FLASHES: Readonly<Record<string, Flash>> = {
-  created: { tone: 'good', text: 'Created. It runs by its schedule from now on.' },
-  changed: { tone: 'good', text: 'Changed. Runs that are under way keep what they began with.' },
-  unchanged: { tone: 'good', text: 'Nothing was different, so nothing has changed.' },
-  asked: { tone: 'busy', text: 'A run is on its way. Its schedule does not move.' },
-  paused: { tone: 'quiet', text: 'Paused. What waited to run is dropped.' },
-  resumed: { tone: 'good', text: 'Resumed. Its schedule counts from now; nothing is caught up.' },
-  deleted: { tone: 'good', text: 'Deleted, with all its runs.' },
+  created: { tone: 'good', text: 'Job created.' },
+  changed: { tone: 'good', text: "Job saved. Runs in progress don't change." },
+  unchanged: { tone: 'good', text: 'No changes.' },
+  asked: { tone: 'busy', text: "Run started. The schedule doesn't change." },
+  paused: { tone: 'quiet', text: 'Job paused. Pending retries were dropped.' },
+  resumed: { tone: 'good', text: 'Job resumed. Skipped runs are not repeated.' },
+  deleted: { tone: 'good', text: 'Job deleted with its run history.' },
 }

@@ -31,13 +31,13 @@ export interface ClockworkPageParts {
 
 export type JobVisits = ReturnType<typeof createJobVisits>
 
-/** A form that comes back: what was typed, and what is wrong with it. */
+/** A rejected form: fields and errors. */
 export interface Returned {
   typed?: Fields
   errors?: readonly FormError[] | undefined
 }
 
-/** What the pages of both kinds of job have in common: recurring ones, and those that run once. */
+/** Shared by the pages of jobs and of delayed jobs. */
 export function createJobVisits(
   { frames, clockwork: { looks }, callerOf }: ClockworkPageParts,
   kind: { page: 'jobs' | 'delayed'; flashes: Readonly<Record<string, Flash>> },
@@ -65,7 +65,7 @@ export function createJobVisits(
       children,
     })
 
-  /** `of` is the job that is edited; none where one is made. */
+  /** `of` is the edited job; undefined for a new one. */
   const formPage = (
     { request, visitor }: Visit,
     {
@@ -90,7 +90,7 @@ export function createJobVisits(
       children,
     })
 
-  /** The page of one job; with a refusal, of what somebody has just asked of it. */
+  /** Page of one job, with the error of the last action, if any. */
   const jobPage = (
     visit: Visit,
     name: string,
@@ -111,7 +111,7 @@ export function createJobVisits(
       children,
     })
 
-  /** The attempts of a job, and in full the one that the address names, or else the newest. */
+  /** Attempts of a job, and the selected execution: from the query string, or the newest. */
   function attemptsOf(visit: Visit, job: { id: string; headers: Record<string, string> }) {
     const { tenantId } = visit.tenant
     const attempts = looks.attempts(tenantId, job.id)
@@ -128,5 +128,5 @@ export function createJobVisits(
 
 const LONGEST_TITLE = 60
 
-/** The kit has read them, as of every form. */
+/** Fields of the form. */
 export const fieldsIn = (body: unknown): Fields => (body ?? {}) as Fields

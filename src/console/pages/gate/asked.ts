@@ -4,10 +4,10 @@ import type { CallerOf } from '../../callers.ts'
 import type { TenantVisit } from '../../kit.ts'
 import { may } from '../../operators/rights.ts'
 
-/** What a handler finds: who asks, as people and as the engine know them, and for what. */
+/** Request to a gate page: operator, caller and parameters. */
 export interface Visit extends TenantVisit {
   request: Request
-  /** Of the thing that the page is about, and of the part of it that is to be changed. */
+  /** ID of the object, and of the part to change. */
   params: { id: string; part: string }
   query: Record<string, string | undefined>
   body: Fields
@@ -18,7 +18,7 @@ export interface Visit extends TenantVisit {
 
 type Routed = TenantVisit & { request: Request; params: object; query: object; body: unknown }
 
-/** Routes without a parameter, a body or a query have none; the handlers need not care. */
+/** Fills in empty parameters, body and query for routes without them. */
 export const visitsOf =
   (callerOf: CallerOf) =>
   (routed: Routed): Visit => ({

@@ -7,7 +7,7 @@ import type { Frames } from '../../frame.ts'
 import type { ConsoleKit } from '../../kit.ts'
 import type { Operators } from '../../operators/index.ts'
 
-/** What the pages of gate are made from. */
+/** Dependencies of the gate pages. */
 export interface GateParts {
   kit: ConsoleKit
   frames: Frames
@@ -23,5 +23,5 @@ export interface GateParts {
 const good = (text: string) => ({ tone: 'good' as const, text })
 const warn = (text: string) => ({ tone: 'warn' as const, text })
 
-/** What is said of a deed on the page that one comes to by it. */
+/** Messages about the result of an action. */
 export const flash = { good, warn }

@@ -6,18 +6,18 @@ import type { Bot, Passepartout } from '../../../engines/passepartout/index.ts'
 import type { Environment } from '../../../platform/engines.ts'
 import type { Metering, Nearness } from '../../../platform/metering/index.ts'
 
-/** What somebody should see to, by kind: of each as many as there are. */
+/** Problems of a tenant, by kind. */
 export interface Troubles {
   endpoints: TroubledEndpoint[]
   webhooks: TroubledEndpoint[]
   jobs: FailingJob[]
-  /** Those that cannot be signed in by, though somebody has set them up. */
+  /** Bots that are set up but can't sign users in. */
   bots: Bot[]
-  /** Where four fifths of the month or more are used up. */
+  /** Set if 80% of the month's allowance or more is used. */
   usage: Nearness | undefined
 }
 
-/** Finds what is wrong in a tenant, where somebody can do something about it. */
+/** Finds problems of a tenant that its members can fix. */
 export function createAttention(parts: {
   delivery: Pick<Delivery, 'glances'>
   clockwork: Pick<Clockwork, 'glances'>
@@ -40,13 +40,13 @@ export function createAttention(parts: {
   return { of }
 }
 
-/** One without a token was never set up, or was given up on purpose. */
+/** Bots without a token were never set up, or were removed on purpose. */
 const isTroubled = ({ status, trouble, token }: Bot): boolean =>
   status === 'disabled' ? token !== null : status !== 'not_configured' && trouble !== null
 
 const isNearItsEnd = ({ plan, reached, left_requests: left }: Nearness): boolean =>
   plan !== 'unlimited' && (left === 0 || Math.max(reached.allowance, reached.spend_cap) >= 80)
 
-/** How much of it keeps somebody from being served. */
+/** Number of failing endpoints, webhooks and jobs. */
 export const failingIn = ({ endpoints, webhooks, jobs }: Troubles): number =>
   endpoints.length + webhooks.length + jobs.length

@@ -3,13 +3,13 @@ import { describeSchedule, scheduleOf } from '../../../engines/clockwork/schedul
 import type { ComingRun } from '../../../engines/clockwork/store/glances.ts'
 
 const SHOWN = 8
-/** So many runs of a job are looked for: enough to see a rhythm. */
+/** Further runs of each job, for the time axis. */
 const AHEAD = 24
 
 /** The next run of a job, its schedule in words, and when it runs again after that. */
 export type Coming = Omit<ComingRun, 'schedule'> & { words: string; again: readonly number[] }
 
-/** The jobs of a tenant that run next, each of them once however often it runs. */
+/** The jobs of a tenant that run next, each listed once. */
 export const comingRuns = (
   { glances }: Pick<Clockwork, 'glances'>,
   tenantId: string,
@@ -23,7 +23,7 @@ export const comingRuns = (
 
 const withRhythm = ({ schedule, ...run }: ComingRun): Coming =>
   schedule === null
-    ? { ...run, words: 'once', again: [] }
+    ? { ...run, words: 'Once', again: [] }
     : {
         ...run,
         words: describeSchedule(schedule),

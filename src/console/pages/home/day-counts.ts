@@ -10,29 +10,29 @@ const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
 const WEEK_MS = 7 * DAY_MS
 const HOURS = 24
-/** What is older than this changes no more. */
+/** Counts of periods older than this no longer change. */
 const SETTLED_MS = HOUR_MS
-/** Hours and places in time that are remembered. */
+/** Most cached counts. */
 const MOST_REMEMBERED = 20_000
 
-/** How often something has happened today, which is a day of UTC. */
+/** Number of events today, in UTC. */
 export interface DayCount {
   today: number
-  /** Up to this moment of the same day last week. */
+  /** Same period of the same day last week. */
   lastWeek: number
-  /** Hour by hour, the present one last. */
+  /** By hour, the current one last. */
   hours: number[]
-  /** More happened in an hour than anybody counts. */
+  /** Some hour exceeds the counting limit. */
   isCut: boolean
 }
 
-/** Counts what happened from one moment up to another. */
+/** Counts events from one moment up to another. */
 type Counting = (from: number, until: number) => number
 
 /**
- * Sign-ins, runs, logins and deliveries of today against last week. Of runs each hour is counted as
- * they end; of the others it is a stretch of an index, and what lies behind is counted once and
- * remembered, so that a look costs the present hour.
+ * Sign-ins, runs, logins and deliveries of today and last week. Runs are counted by hour as they end.
+ * The others are ranges of an index: past hours are counted once and cached, so each query reads only
+ * the current hour.
  */
 export function createDayCounts(parts: {
   clock: Clock
@@ -83,7 +83,7 @@ export function createDayCounts(parts: {
     }
   }
 
-  /** Of the hour that has only begun, last week counts for as much of it as has passed. */
+  /** Last week's current hour counts in proportion to the part that has passed. */
   function runsOf(tenantId: string): DayCount {
     const now = clock.now()
     const sinceMidnight = Math.floor((now % DAY_MS) / HOUR_MS) + 1

@@ -6,11 +6,11 @@ import type { Relay } from '../../../engines/relay/index.ts'
 import type { Delivery } from '../../../http/delivery-log/model.ts'
 import type { Caller } from '../../../platform/caller.ts'
 
-/** Of each kind: one that is busy leaves room for the others. */
+/** Most events of one kind, so that a busy engine leaves room for the others. */
 const OF_A_KIND = 10
 const SHOWN = 12
 
-/** Something that has happened in one of the engines. */
+/** An event in one of the engines. */
 export type Happening = { key: string; at: number } & (
   | { kind: 'person'; type: string; identityId: string; email: string | null }
   | { kind: 'run'; run: LatestRun }
@@ -18,7 +18,7 @@ export type Happening = { key: string; at: number } & (
   | { kind: 'delivery'; delivery: Delivery; address: string | null }
 )
 
-/** What has happened of late in all engines of a tenant. */
+/** Latest events in all engines of a tenant. */
 export function createFeed(parts: {
   delivery: Pick<DeliveryLayer, 'glances'>
   clockwork: Pick<Clockwork, 'glances'>
@@ -27,7 +27,7 @@ export function createFeed(parts: {
 }) {
   const { delivery, clockwork, passepartout, relay } = parts
 
-  /** The newest first. */
+  /** Newest first. */
   function of(caller: Caller): Happening[] {
     return [...people(caller), ...runs(caller), ...logins(caller), ...deliveries(caller)]
       .toSorted((one, other) => other.at - one.at)

@@ -21,7 +21,7 @@ import { createOverview, type Seen } from './overview.ts'
 
 const LIVE = '/console/live/overview'
 
-/** Where everybody arrives, wherever they act. */
+/** Overview of the current tenant or of the installation. */
 export function homePage(
   parts: {
     kit: ConsoleKit

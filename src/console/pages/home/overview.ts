@@ -16,10 +16,10 @@ import { comingRuns } from './coming.ts'
 import { createDayCounts } from './day-counts.ts'
 import { createFeed } from './feed.ts'
 
-/** What is dearer to find out is looked at only so often while the page is open. */
+/** Interval for the expensive queries while the page is open. */
 const SLOW_MS = 5000
 
-/** Whose page it is, and of which environment. */
+/** Tenant and environment of the page. */
 export interface Seen {
   caller: Caller
   place: ReturnType<typeof tenantPlaceOf>
@@ -27,7 +27,7 @@ export interface Seen {
 
 export type Overview = ReturnType<typeof createOverview>
 
-/** All that the overview of a tenant says, at once or while somebody looks. */
+/** Content of a tenant's overview, initially and as live updates. */
 export function createOverview(parts: {
   frames: Frames
   clock: Clock
@@ -83,7 +83,7 @@ export function createOverview(parts: {
     }
   }
 
-  /** Parts that change, and what each of them goes by. */
+  /** Live parts of the page, with the data that each depends on. */
   function partsOf(shown: Glance): Part[] {
     const { base: _, apiUrl: __, now: ___, coming, happenings, ...top } = shown
     const facts = {
@@ -99,7 +99,7 @@ export function createOverview(parts: {
     }))
   }
 
-  /** What is looked at again and again. */
+  /** Polled for live updates. */
   function look(seen: Seen): () => Part[] {
     let known = slow(seen)
     let knownAt = clock.monotonic()

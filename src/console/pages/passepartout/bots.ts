@@ -16,10 +16,10 @@ import { crumbTo, type Frames } from '../../frame.ts'
 import type { ConsoleKit, TenantVisit } from '../../kit.ts'
 import { may } from '../../operators/rights.ts'
 
-/** Names that the service and the forms have in common. */
+/** Names of fields, shared by the service and the forms. */
 const NAMES = { token: 'token', match: 'match', transport: 'transport' }
 
-/** The two bots of a tenant: set up, tried, switched and removed. Their tokens only come in. */
+/** The two bots of a tenant: set-up, test, enabling and removal. Tokens are write-only. */
 export function botPages(parts: {
   kit: ConsoleKit
   frames: Frames
@@ -33,7 +33,7 @@ export function botPages(parts: {
   const botOf = ({ tenant }: TenantVisit, environment: Environment): Bot | undefined =>
     bots.list(tenant.tenantId).find((bot) => bot.environment === environment)
 
-  const hasSignedSomebodyIn = ({ tenant: { tenantId } }: TenantVisit, environment: Environment) =>
+  const hasUser = ({ tenant: { tenantId } }: TenantVisit, environment: Environment) =>
     records.list({ tenantId, environment }, { state: 'approved', limit: 1 }).data.length > 0
 
   const rightsOf = ({ tenant }: TenantVisit) => ({
@@ -73,14 +73,14 @@ export function botPages(parts: {
         environment,
         bot: botOf(visit, environment),
         rights: rightsOf(visit),
-        hasSignedSomebodyIn: hasSignedSomebodyIn(visit, environment),
+        hasUser: hasUser(visit, environment),
         now: clock.now(),
         ...(trial && { trial }),
       }),
     })
   }
 
-  /** Does what a form asks for: back to the bot with what came of it, or to the form. */
+  /** Submits a form, then shows the bot with the result, or the form with its errors. */
   async function act(
     visit: TenantVisit & Asked,
     form: BotTrial['form'],
@@ -124,14 +124,14 @@ export function botPages(parts: {
     return frames.go(done(environment, 'disabled'))
   }
 
-  /** That of the sandbox has nothing that could be taken away. */
+  /** Removes the live bot; the test bot is built in. */
   async function remove({ actor, tenant, ...visit }: TenantVisit & Asked): Promise<Response> {
     if (environmentIn(visit) === 'test') throw notFound('the test bot is built in')
     await bots.remove(actor, { tenantId: tenant.tenantId, environment: 'live' })
     return frames.go('/console/bots?done=removed')
   }
 
-  /** Its page has the link for as long as its address is kept: nothing else knows it. */
+  /** Starts a test login, whose link is only in the address of its page. */
   const tryOut = (visit: TenantVisit & Asked): Promise<Response> =>
     act(visit, 'try', async ({ environment }) => {
       const userAgent = visit.request.headers.get('user-agent')?.slice(0, LONGEST_USER_AGENT)
@@ -155,7 +155,7 @@ export function botPages(parts: {
 
 const LONGEST_USER_AGENT = 512
 
-/** What a handler finds besides the visit. */
+/** Parameters and body of a request. */
 interface Asked {
   request: Request
   params: { environment: string }
@@ -163,7 +163,7 @@ interface Asked {
   body: Fields
 }
 
-/** Routes without a parameter or a body have none; the handlers need not care. */
+/** Fills in empty parameters and body for routes without them. */
 const asked = (
   visit: TenantVisit & { request: Request; params: object; body: unknown },
 ): TenantVisit & Asked => ({
@@ -194,14 +194,14 @@ const flashOf = ({ query }: Asked) => {
 }
 
 const FLASHES = {
-  checked: { tone: 'good', text: 'Telegram knows the bot. Enable it, and people can sign in.' },
+  checked: { tone: 'good', text: 'Token saved. Enable the bot to let users sign in.' },
   elsewhere: {
     tone: 'warn',
-    text: 'Saved. Another system receives its messages: to enable it is to take them over.',
+    text: 'Token saved. Another system receives the messages of this bot. Enabling it takes them over.',
   },
-  saved: { tone: 'good', text: 'Saved.' },
-  enabled: { tone: 'good', text: 'Enabled. Try it by a test login.' },
-  'taken-over': { tone: 'warn', text: 'Enabled. The webhook of the other system was removed.' },
-  disabled: { tone: 'good', text: 'Disabled. Nobody signs in through it.' },
-  removed: { tone: 'good', text: 'Removed. Its token is forgotten.' },
+  saved: { tone: 'good', text: 'Settings saved.' },
+  enabled: { tone: 'good', text: 'Bot enabled. Start a test login to try it.' },
+  'taken-over': { tone: 'warn', text: 'Bot enabled. The webhook of the other system was removed.' },
+  disabled: { tone: 'good', text: 'Bot disabled.' },
+  removed: { tone: 'good', text: 'Bot removed and token deleted.' },
 } as const

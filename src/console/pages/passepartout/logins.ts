@@ -23,7 +23,7 @@ import { environmentOf } from '../../scope.ts'
 
 const ON_A_PAGE = 50
 
-/** Sign-ins by messenger, and those who came of them. */
+/** Sign-ins by messenger and their users. */
 export function loginPages(parts: {
   kit: ConsoleKit
   frames: Frames
@@ -92,7 +92,7 @@ export function loginPages(parts: {
     })
   }
 
-  /** Undefined for somebody who was deleted. */
+  /** Undefined for deleted users. */
   function userOf(tenantId: string, { user_id: id }: LoginRecord): PersonRecord | undefined {
     if (id === null) return undefined
     try {
@@ -173,11 +173,11 @@ type Visit = TenantVisit & {
   query: Record<string, string | undefined>
 }
 
-/** Routes without a parameter have none; the handlers need not care. */
+/** Fills in empty parameters for routes without them. */
 const asked = (visit: TenantVisit & { request: Request; params: object }): Visit => ({
   ...visit,
   params: { id: '', ...visit.params },
   query: Object.fromEntries(new URL(visit.request.url).searchParams),
 })
 
-const DELETED = { tone: 'good', text: 'Deleted. Their tokens have ended.' } as const
+const DELETED = { tone: 'good', text: 'User deleted and tokens revoked.' } as const

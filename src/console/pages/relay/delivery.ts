@@ -7,7 +7,7 @@ import { withoutSignatures } from '../without-signatures.ts'
 import type { RelayParts } from './parts.ts'
 import type { RelayVisit } from './visit.ts'
 
-/** What became of one message at one endpoint, attempt by attempt. */
+/** One delivery with its attempts. */
 export function deliveryPage(parts: RelayParts) {
   const { kit, frames, clock, visited } = parts
   const { deliveries, endpoints, signedRequestOf } = parts.relay
@@ -54,6 +54,6 @@ export function deliveryPage(parts: RelayParts) {
 }
 
 const FLASHES: Readonly<Record<string, Flash>> = {
-  resent: { tone: 'busy', text: 'On its way again. Load this page again to see what comes of it.' },
-  cancelled: { tone: 'quiet', text: 'Cancelled. It is not tried again.' },
+  resent: { tone: 'busy', text: 'Retry started. Refresh the page to see the result.' },
+  cancelled: { tone: 'quiet', text: 'Delivery cancelled.' },
 }

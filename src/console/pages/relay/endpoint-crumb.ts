@@ -1,6 +1,6 @@
 import type { Endpoint } from '../../../engines/relay/model/endpoints.ts'
 
-/** The way back from what belongs to an endpoint. */
+/** Breadcrumb of an endpoint. */
 export const endpointCrumb = (base: string, { id, url }: Pick<Endpoint, 'id' | 'url'>) => ({
   label: url,
   href: `${base}/console/endpoints/${id}`,

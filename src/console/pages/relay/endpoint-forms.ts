@@ -23,7 +23,7 @@ const FIELDS = {
   secret: 'secret',
 }
 
-/** Where events go, and which: said once, and changed. */
+/** Forms to create and edit endpoints. */
 export function endpointForms(parts: RelayParts) {
   const { kit, frames, visited } = parts
   const { endpoints } = parts.relay
@@ -37,7 +37,7 @@ export function endpointForms(parts: RelayParts) {
     return frames.page({
       request,
       visitor,
-      title: endpoint ? 'Edit' : 'New endpoint',
+      title: endpoint ? 'Edit endpoint' : 'New endpoint',
       active: 'endpoints',
       above: [crumbTo(base, 'endpoints'), ...(endpoint ? [endpointCrumb(base, endpoint)] : [])],
       status: of.errors ? 422 : 200,
@@ -52,7 +52,7 @@ export function endpointForms(parts: RelayParts) {
     })
   }
 
-  /** An address that leads here may have said already what it is to listen to. */
+  /** Links can preselect the event types. */
   const blank = (visit: RelayVisit): Response =>
     form(visit, { typed: { event_types: visit.query.event_types ?? '' } })
 

@@ -2,13 +2,13 @@ import type { Flash } from '../../../../views/console/toast.tsx'
 import { flashOf } from '../../flash.ts'
 
 const FLASHES: Readonly<Record<string, Flash>> = {
-  saved: { tone: 'good', text: 'Saved. The next attempt goes by it.' },
-  paused: { tone: 'quiet', text: 'Paused. What comes for it is held.' },
-  resumed: { tone: 'good', text: 'Resumed. What was held is sent now.' },
-  discarded: { tone: 'good', text: 'Resumed. What was held is not sent.' },
-  deleted: { tone: 'quiet', text: 'Deleted. Nothing is sent there any more.' },
+  saved: { tone: 'good', text: 'Endpoint saved. Changes apply to the next attempt.' },
+  paused: { tone: 'quiet', text: 'Endpoint paused. Deliveries are held.' },
+  resumed: { tone: 'good', text: 'Endpoint resumed. Held deliveries are being sent.' },
+  discarded: { tone: 'good', text: 'Endpoint resumed. Held deliveries were discarded.' },
+  deleted: { tone: 'quiet', text: 'Endpoint deleted.' },
 }
 
-/** What has just been done to an endpoint, as the address says it after a form was sent. */
+/** Message about the last action on an endpoint, from the query string. */
 export const endpointFlash = ({ done }: Record<string, string | undefined>) =>
   flashOf(FLASHES, done)

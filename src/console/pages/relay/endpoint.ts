@@ -18,7 +18,7 @@ import type { RelayVisit } from './visit.ts'
 
 const RECENT = 10
 
-/** For how long, in seconds, the secret before signs beside the new one. */
+/** Seconds for which the old secret signs beside the new one. */
 const GRACES = new Map([
   ['none', 0],
   ['hour', 3600],
@@ -26,12 +26,12 @@ const GRACES = new Map([
   ['week', 604_800],
 ])
 
-/** One endpoint: how it is doing, why it does not answer, and what can be done about it. */
+/** One endpoint: state, test, rotation, pause, resume and deletion. */
 export function endpointPage(parts: RelayParts) {
   const { kit, frames, db, audit, clock, visited } = parts
   const { endpoints, endpointLooks, deliveries } = parts.relay
 
-  /** `test` is the answer to an event that was sent from the page itself, and is kept nowhere. */
+  /** `test` is the result of a test event, which is not stored. */
   function show(
     visit: RelayVisit,
     of: { test?: TestResult; typed?: Fields; errors?: readonly FormError[] } = {},
@@ -69,7 +69,7 @@ export function endpointPage(parts: RelayParts) {
     })
   }
 
-  /** Why it fails is what its last attempt says. */
+  /** Delivery of the last failed attempt. */
   function failureAt(caller: Caller, endpoint: Endpoint): DeliveryDetail | undefined {
     if (endpoint.health.failing_since === null) return undefined
     const id = endpointLooks.lastTriedAt(endpoint)
@@ -112,7 +112,7 @@ export function endpointPage(parts: RelayParts) {
     return frames.page({
       request,
       visitor,
-      title: 'New secret',
+      title: 'Secret rotated',
       active: 'endpoints',
       above: [crumbTo(base, 'endpoints'), endpointCrumb(base, endpoint)],
       hasEnvironments: true,

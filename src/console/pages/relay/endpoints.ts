@@ -11,15 +11,15 @@ import type { RelayParts } from './parts.ts'
 import type { RelayVisit } from './visit.ts'
 
 const ON_A_PAGE = 25
-/** Names to choose from: more are found by typing them. */
+/** Most event types in the filter. */
 const MOST_CHOICES = 200
 
-/** Where events go, and how each of them is doing. */
+/** List of endpoints with their state. */
 export function endpointListPage(parts: RelayParts) {
   const { kit, frames, clock, baseUrl, visited } = parts
   const { endpointLooks, eventTypes } = parts.relay
 
-  /** There are never more than a tenant may have, so that all are looked at and a page is drawn. */
+  /** Filters all endpoints of the tenant, whose number is limited, and shows one page. */
   function list({ request, visitor, caller, query, place, mayChange }: RelayVisit): Response {
     const all = endpointLooks.all(caller)
     const state = ENDPOINT_STATES.find((one) => one === query.state)
@@ -73,16 +73,16 @@ const isMeant = ({ id, url, description }: EndpointLook, search: string): boolea
   return [id, url, description].some((text) => text.toLowerCase().includes(words))
 }
 
-/** What needs somebody comes before what is new. */
+/** Endpoints with problems come first. */
 const troubleFirst = (looks: readonly EndpointLook[]): EndpointLook[] => {
   const isTrouble = (look: EndpointLook) => ENDPOINT_TONES[stateOf(look)] === 'bad'
   return [...looks.filter(isTrouble), ...looks.filter((look) => !isTrouble(look))]
 }
 
-/** Takes what comes as it comes: nothing waits for it in particular. */
+/** Active endpoints without problems have no retries or held deliveries. */
 const isAtEase = (endpoint: EndpointLook): boolean =>
   stateOf(endpoint) === 'active' && endpoint.health.breaker === 'closed'
 
-/** Those that endpoints name: a channel is known by nothing else. */
+/** Channels that endpoints listen on. */
 const channelsOf = (all: readonly EndpointLook[]): string[] =>
   [...new Set(all.flatMap(({ channels }) => channels))].toSorted().slice(0, MOST_CHOICES)

@@ -7,7 +7,7 @@ import type { RelayVisit } from './visit.ts'
 
 const ON_A_PAGE = 50
 
-/** The event types that were seen, and what is known of their payloads. */
+/** Event types with their payload schemas. */
 export function eventTypePages(parts: RelayParts) {
   const { kit, frames, clock, baseUrl, visited } = parts
   const { eventTypes } = parts.relay

@@ -13,7 +13,7 @@ import { typed } from '../../form.ts'
 const LONGEST_DESCRIPTION = 500
 const FASTEST = 1000
 
-/** Names as people list them: by commas, blanks or lines. */
+/** Splits names at commas, spaces or lines. */
 export const namesIn = (body: Fields, field: string): string[] =>
   typed(body, field)
     .split(/[\s,]+/)
@@ -29,13 +29,13 @@ export function channelsIn(body: Fields): string[] {
   return channels
 }
 
-/** An endpoint as its form has it; types that are left empty are all types. */
+/** Reads a new endpoint from a form. No event types means all. */
 export function newEndpointIn(body: Fields): NewEndpoint {
   const secret = typed(body, 'secret')
   return { ...endpointIn(body), ...(secret !== '' && { secret }) }
 }
 
-/** The same of one that there is; its secret has a form of its own. */
+/** Reads a change of an endpoint from a form, without the secret. */
 export const changeIn = (body: Fields): EndpointChange => endpointIn(body)
 
 function endpointIn(body: Fields): Omit<NewEndpoint, 'secret'> {
@@ -70,7 +70,7 @@ function endpointIn(body: Fields): Omit<NewEndpoint, 'secret'> {
   }
 }
 
-/** One a line, as they go over the wire. */
+/** Reads headers, one per line. */
 function headersIn(body: Fields): Record<string, string> {
   const lines = typed(body, 'headers')
     .split('\n')
@@ -90,7 +90,7 @@ function headersIn(body: Fields): Record<string, string> {
   return Object.fromEntries(headers)
 }
 
-/** What the form of an endpoint holds before anybody has typed in it. */
+/** Initial fields of the form of an endpoint. */
 export const fieldsOf = (endpoint: Endpoint): Fields => ({
   url: endpoint.url,
   description: endpoint.description,
@@ -102,7 +102,7 @@ export const fieldsOf = (endpoint: Endpoint): Fields => ({
     .join('\n'),
 })
 
-/** Which past messages are meant, and how fast they go. */
+/** Reads the period, selection and rate of a replay. */
 export function replayIn(fields: Fields): ReplayRequest {
   const until = typed(fields, 'until')
   const which = typed(fields, 'which') || 'undelivered'
@@ -126,6 +126,6 @@ function rateIn(text: string): number {
   return rate
 }
 
-/** How many messages a replay that was just begun sends, as the address says it. */
+/** Number of messages of a replay that was just started, from the query string. */
 export const replayedIn = ({ replayed = '' }: Record<string, string | undefined>) =>
   /^\d{1,6}$/.test(replayed) ? Number(replayed) : undefined

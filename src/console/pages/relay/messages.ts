@@ -14,7 +14,7 @@ import type { RelayParts } from './parts.ts'
 import type { RelayVisit } from './visit.ts'
 
 const ON_A_PAGE = 50
-/** Endpoints of one message. */
+/** Deliveries of a message per page. */
 const ENDPOINTS_SHOWN = 50
 const FIELDS = {
   event_type: 'event_type',
@@ -23,7 +23,7 @@ const FIELDS = {
   channels: 'channels',
 }
 
-/** Messages and what became of each, and one to send by hand. */
+/** Messages with their deliveries, and a form to send one. */
 export function messagePages(parts: RelayParts) {
   const { kit, frames, db, audit, clock, baseUrl, visited } = parts
   const { messages, fanOutOf } = parts.relay
@@ -56,7 +56,7 @@ export function messagePages(parts: RelayParts) {
     return frames.page({
       request,
       visitor,
-      title: 'Send a message',
+      title: 'New message',
       active: 'messages',
       above: [crumbTo(frames.base(), 'messages')],
       status: of.errors ? 422 : 200,
@@ -101,7 +101,7 @@ export function messagePages(parts: RelayParts) {
       title: fanOut.message.event_type,
       active: 'messages',
       above: [crumbTo(frames.base(), 'messages')],
-      flash: query.done === 'sent' ? { tone: 'good', text: 'Accepted.' } : undefined,
+      flash: query.done === 'sent' ? { tone: 'good', text: 'Message sent.' } : undefined,
       hasEnvironments: true,
       children: MessagePage({
         base: frames.base(),
@@ -122,7 +122,7 @@ export function messagePages(parts: RelayParts) {
     .get('/:id', (visit) => show(visited(visit)), { right: 'read' })
 }
 
-/** The payload stays as it was typed: written again, its numbers could become others. */
+/** Checks a payload without reformatting it, which could change its numbers. */
 function messageIn(body: Fields): { input: NewMessage; payloadText: string } {
   const payloadText = typed(body, 'payload')
   const payload = parseJson(payloadText)

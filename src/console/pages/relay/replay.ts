@@ -20,12 +20,12 @@ const FIELDS = {
   per_second: 'per_second',
 }
 
-/** Past messages to one endpoint once more. How far that is, its own page shows. */
+/** Replays past messages to an endpoint, whose page shows the progress. */
 export function replayPages(parts: RelayParts) {
   const { kit, frames, clock, visited } = parts
   const { endpoints } = parts.relay
 
-  /** Counts first: only who has seen how many there are is asked whether they are to be sent. */
+  /** Counts the messages before asking for confirmation. */
   async function count(visit: RelayVisit): Promise<Response> {
     const { caller, id, query } = visit
     if (query.since === undefined) return form(visit, { typed: usual(caller, id) })
@@ -46,7 +46,7 @@ export function replayPages(parts: RelayParts) {
     return frames.go(`/console/endpoints/${id}?replayed=${value.count}`)
   }
 
-  /** From when it began to fail, or the last day. */
+  /** Default period: since the endpoint started to fail, or the last day. */
   function usual(caller: Caller, id: string): Fields {
     const { failing_since: since } = endpoints.get(caller, id).health
     return { since: since ?? isoTime(clock.now() - DAY_MS), which: 'undelivered' }
@@ -61,7 +61,7 @@ export function replayPages(parts: RelayParts) {
     return frames.page({
       request,
       visitor,
-      title: 'Replay',
+      title: 'Replay messages',
       active: 'endpoints',
       above: [crumbTo(base, 'endpoints'), endpointCrumb(base, endpoint)],
       status: of.errors ? 422 : 200,

@@ -6,13 +6,13 @@ import type { TenantVisit } from '../../kit.ts'
 import { may } from '../../operators/rights.ts'
 import { environmentOf } from '../../scope.ts'
 
-/** What a page of the relay finds: who asks, for which data, and what they may do with it. */
+/** Request to a relay page: operator, environment and parameters. */
 export interface RelayVisit extends TenantVisit {
   request: Request
   caller: Caller
   id: string
   query: Record<string, string | undefined>
-  /** Where in the list of the page. */
+  /** Position in the list. */
   place: ListPlace
   body: Fields
   mayChange: boolean
@@ -21,7 +21,7 @@ export interface RelayVisit extends TenantVisit {
 
 export type RelayVisits = ReturnType<typeof createRelayVisits>
 
-/** Routes without a parameter or a body have none; the handlers need not care. */
+/** Fills in empty parameters and body for routes without them. */
 export const createRelayVisits =
   (callerOf: CallerOf) =>
   (visit: TenantVisit & { request: Request; params: object; body: unknown }): RelayVisit => {

@@ -28,7 +28,7 @@ const PAYLOAD = {
   },
 }
 
-/** What we sent, what came back, what comes next. */
+/** A delivery: request, response and next attempt. */
 export const delivery = () =>
   framed(
     {
@@ -36,7 +36,7 @@ export const delivery = () =>
       active: 'deliveries',
       environment: 'test',
       crumbs: [
-        { label: 'Relay', href: '/console/endpoints' },
+        { label: 'Webhooks', href: '/console/endpoints' },
         { label: 'Deliveries', href: '/console/deliveries' },
         { label: 'user.updated' },
       ],
@@ -49,8 +49,8 @@ export const delivery = () =>
           tone: 'bad',
           sentence: (
             <>
-              Attempt 3 got 503 after 1.02 s. The next one is{' '}
-              <Time at={NOW + 4 * MINUTE + 31 * SECOND} now={NOW} />, and seven more follow within 3
+              Attempt 3 failed with status 503 after 1.02 s. The next attempt is{' '}
+              <Time at={NOW + 4 * MINUTE + 31 * SECOND} now={NOW} />, with up to 7 more within 3
               days.
             </>
           ),
@@ -59,7 +59,7 @@ export const delivery = () =>
         action={
           <ActionButton weight="primary" action={`/console/deliveries/${DELIVERY}/resend`}>
             <Icon name="again" />
-            Send again
+            Retry
           </ActionButton>
         }
       />
@@ -67,7 +67,7 @@ export const delivery = () =>
         <Section id="facts" title="Delivery" isCard>
           <Facts
             facts={[
-              ['Id', <Id id={DELIVERY} />],
+              ['ID', <Id id={DELIVERY} />],
               ['Message', <Id id={MESSAGE} href={`/console/messages/${MESSAGE}`} />],
               ['Endpoint', <a href="/console/endpoints/1">crm.nordlicht.example</a>],
               ['Created', <Time at={NOW - 12 * MINUTE - 28 * SECOND} now={NOW} />],
@@ -88,7 +88,7 @@ export const delivery = () =>
               },
               {
                 tone: 'bad',
-                outcome: 'No answer: the connection was reset',
+                outcome: 'No response: connection reset',
                 at: NOW - 11 * MINUTE,
                 took: 84,
                 href: '?attempt=2',
@@ -111,7 +111,7 @@ export const delivery = () =>
           />
         </Section>
       </Columns>
-      <Section id="timing" title="Where the time went" isCard>
+      <Section id="timing" title="Timing" isCard>
         <TimingBar timings={{ dns: 12, connect: 31, tls: 58, wait: 911, read: 8 }} />
       </Section>
       <Columns>
@@ -146,7 +146,7 @@ export const delivery = () =>
           </div>
         </Section>
       </Columns>
-      <Section id="curl" title="As curl" note="freshly signed; good for 5 minutes">
+      <Section id="curl" title="View as curl" note="Signed now, valid for 5 minutes">
         <CurlBlock
           url="https://crm.nordlicht.example/hooks/gatehouse"
           headers={{

@@ -36,7 +36,7 @@ const beatsOf = (volume: number, failingFrom = 24): Beat[] =>
 const endpoint = (name: string, rest: Partial<Endpoint>): Endpoint => ({
   id: name,
   name,
-  types: 'all events',
+  types: 'All event types',
   tone: 'good',
   word: 'Active',
   rate: '100 %',
@@ -96,15 +96,15 @@ const ENDPOINTS: Endpoint[] = [
   endpoint(HOSTILE.long, { types: HOSTILE.long, rate: '100 %', beats: beatsOf(9) }),
 ]
 
-/** A list with everything a list has. */
+/** A list with filters, search and pages. */
 export const endpoints = () =>
   framed(
     {
       title: 'Endpoints',
       active: 'endpoints',
-      crumbs: [{ label: 'Relay', href: '/console/endpoints' }, { label: 'Endpoints' }],
+      crumbs: [{ label: 'Webhooks', href: '/console/endpoints' }, { label: 'Endpoints' }],
       here: '/console/endpoints',
-      flash: { tone: 'good', text: 'search-index.internal.example replays 1,204 messages.' },
+      flash: { tone: 'good', text: 'Replaying 1,204 messages to search-index.internal.example.' },
     },
     <>
       <PageHead
@@ -116,12 +116,12 @@ export const endpoints = () =>
         action={
           <LinkButton href="/console/endpoints/new" weight="primary">
             <Icon name="plus" />
-            New endpoint
+            Create endpoint
           </LinkButton>
         }
       />
       <FilterChips
-        label="State"
+        label="Status"
         tabs={[
           { label: 'All', href: '?', count: 8, isCurrent: true },
           { label: 'Failing', href: '?state=failing', count: 1, tone: 'bad' },
@@ -132,7 +132,7 @@ export const endpoints = () =>
       />
       <FilterBar
         action="/console/endpoints"
-        search={{ label: 'Address or id' }}
+        search={{ label: 'Search by URL or ID' }}
         filters={[
           {
             name: 'type',

@@ -34,7 +34,7 @@ export const overview = () =>
         {
           tone: 'warn',
           children:
-            '8,120 of 10,000 requests of November are used; at this pace they last until 27 November.',
+            '8,120 of 10,000 requests used in November. At this rate, the limit is reached on 2026-11-27.',
           action: { label: 'Change plan', href: '/console/usage' },
         },
       ],
@@ -58,9 +58,12 @@ export const overview = () =>
           {
             label: 'Sign-ins',
             value: '1,284',
-            compared: { text: '+6 % on last week', tone: 'good' },
+            compared: { text: '+6% vs. last week', tone: 'good' },
             picture: (
-              <Sparkline values={wave(54, 30)} label="Sign-ins by hour, 24 h: most at 13:00" />
+              <Sparkline
+                values={wave(54, 30)}
+                label="Sign-ins by hour in the last 24 hours, most at 13:00"
+              />
             ),
             href: '/console/identities',
           },
@@ -68,14 +71,19 @@ export const overview = () =>
             label: 'Runs',
             value: '412',
             compared: { text: '3 failed', tone: 'bad' },
-            picture: <Sparkline values={wave(17, 3)} label="Runs by hour, 24 h: even" />,
+            picture: <Sparkline values={wave(17, 3)} label="Runs by hour in the last 24 hours" />,
             href: '/console/jobs',
           },
           {
             label: 'Logins by bot',
             value: '96',
-            compared: { text: 'as last week' },
-            picture: <Sparkline values={wave(4, 4)} label="Logins by hour, 24 h: most at 13:00" />,
+            compared: { text: 'Same as last week' },
+            picture: (
+              <Sparkline
+                values={wave(4, 4)}
+                label="Logins by hour in the last 24 hours, most at 13:00"
+              />
+            ),
             href: '/console/logins',
           },
           {
@@ -83,7 +91,10 @@ export const overview = () =>
             value: '3,907',
             compared: { text: '98.4 % delivered', tone: 'warn' },
             picture: (
-              <Sparkline values={wave(160, 60)} label="Deliveries by hour, 24 h: most at 12:00" />
+              <Sparkline
+                values={wave(160, 60)}
+                label="Deliveries by hour in the last 24 hours, most at 12:00"
+              />
             ),
             href: '/console/deliveries',
           },
@@ -97,13 +108,14 @@ export const overview = () =>
               tone: 'bad',
               title: (
                 <>
-                  <a href="/console/endpoints/1">crm.nordlicht.example</a> answers 503 since 09:14
+                  <a href="/console/endpoints/1">crm.nordlicht.example</a> has failed with status
+                  503 since 09:14
                 </>
               ),
-              text: '41 deliveries wait. The next attempt is in 4 min; after 5 days the endpoint is switched off.',
+              text: '41 deliveries are held. The next attempt is in 4 min. After 5 days, the endpoint is disabled.',
               aside: (
                 <LinkButton href="/console/endpoints/1" isSmall>
-                  Look
+                  View
                 </LinkButton>
               ),
             },
@@ -114,17 +126,17 @@ export const overview = () =>
                   <a href="/console/jobs/2">Nightly stock sync</a> failed 3 times in a row
                 </>
               ),
-              text: 'TLS: the certificate of erp.nordlicht.example has expired on 21 November.',
+              text: 'The TLS certificate of erp.nordlicht.example expired on 2026-11-21.',
               aside: (
                 <LinkButton href="/console/jobs/2" isSmall>
-                  Look
+                  View
                 </LinkButton>
               ),
             },
             {
               tone: 'warn',
               title: <a href="/console/bots/3">@nordlicht_bot is not verified</a>,
-              text: 'People see a warning before they can press Start.',
+              text: 'Users see a warning before they can select Start.',
               aside: (
                 <LinkButton href="/console/bots/3" isSmall>
                   Verify
@@ -135,7 +147,7 @@ export const overview = () =>
         />
       </Section>
       <Columns>
-        <Section id="next" title="Next" note="the coming two hours" isCard>
+        <Section id="next" title="Next" note="Next 2 hours" isCard>
           <TimeAxis
             label="Coming runs"
             now={NOW}
@@ -157,13 +169,13 @@ export const overview = () =>
                 at: NOW + 33 * MINUTE,
                 name: 'Send roast reminders',
                 href: '/console/jobs/5',
-                note: 'daily at 10:00',
+                note: 'At 10:00 UTC every day',
               },
               {
                 at: NOW + 74 * MINUTE,
                 name: 'Expire carts',
                 href: '/console/jobs/6',
-                note: 'hourly at :40',
+                note: 'At minute 40 every hour',
               },
             ]}
           />
@@ -213,7 +225,7 @@ export const overview = () =>
                 tone: 'quiet',
                 title: (
                   <>
-                    <a href="/console/logins/4">Login by @nordlicht_bot</a> expired unanswered
+                    <a href="/console/logins/4">Login with @nordlicht_bot</a> expired unanswered
                   </>
                 ),
                 aside: <Time at={NOW - 6 * MINUTE} now={NOW} />,
@@ -225,12 +237,12 @@ export const overview = () =>
       <Section
         id="usage"
         title="Usage"
-        note="requests in November, by engine"
+        note="Requests in November by engine"
         isCard
-        aside={<a href="/console/usage">All of it</a>}
+        aside={<a href="/console/usage">View usage</a>}
       >
         <Bars
-          title="Requests a day"
+          title="Requests per day"
           series={['Gate', 'Clockwork', 'Passepartout', 'Relay']}
           bars={days}
         />

@@ -125,28 +125,28 @@ export const detail = () =>
       <DangerZone
         items={[
           {
-            title: 'Pause the job',
-            text: 'Its slots pass by until it is resumed.',
+            title: 'Pause job',
+            text: 'Runs are skipped until you resume it.',
             control: (
               <Confirm
                 id="pause"
-                verb="Pause"
+                verb="Pause job"
                 question="Pause Refresh prices?"
-                consequence="No slot runs until somebody resumes it."
+                consequence="Runs are skipped until you resume the job."
                 action="?"
                 isHarmless
               />
             ),
           },
           {
-            title: 'Delete the job',
-            text: 'With its 2,411 executions. There is no way back.',
+            title: 'Delete job',
+            text: 'Deletes the job and its 2,411 runs.',
             control: (
               <Confirm
                 id="delete"
                 verb="Delete job"
                 question="Delete Refresh prices?"
-                consequence="Its schedule and 2,411 executions go with it, at once and for good."
+                consequence="Deletes the job and its 2,411 runs. This can't be undone."
                 action="?"
               >
                 <Field name="confirm_name" label="Type Refresh prices" isRequired />
@@ -158,7 +158,7 @@ export const detail = () =>
     </>,
   )
 
-/** A form that came back. */
+/** A form with errors. */
 export const form = () =>
   framed(
     {
@@ -170,12 +170,12 @@ export const form = () =>
     <>
       <PageHead
         title="New job"
-        state={{ sentence: 'Calls an address on a schedule, and keeps what came back.' }}
+        state={{ sentence: 'Sends an HTTP request on a schedule (UTC).' }}
       />
       <Form
         action="/console/jobs"
         errors={[
-          { name: 'url', message: 'Address: http is not allowed for live data. Use https.' },
+          { name: 'url', message: "URL: Use https. Live data can't be sent over http." },
           {
             name: 'schedule',
             message:
@@ -196,16 +196,16 @@ export const form = () =>
           label="Name"
           value="Refresh prices"
           isRequired
-          help="As it appears in lists and mails."
+          help="Shown in lists and emails."
         />
         <Field
           name="url"
-          label="Address"
+          label="URL"
           type="url"
           value="http://erp.nordlicht.example/prices"
           isMono
           isRequired
-          error="Address: http is not allowed for live data. Use https."
+          error="URL: Use https. Live data can't be sent over http."
         />
         <FieldRow>
           <Field
@@ -214,8 +214,8 @@ export const form = () =>
             value="0 6 1 * 1"
             isMono
             isRequired
-            error="Schedule must not restrict both day of month and day of week; put * in one of them."
-            help="Five fields: minute, hour, day, month, weekday."
+            error="Schedule: Day of month and day of week are both set. Replace one with *."
+            help="Five fields: minute, hour, day of month, month, day of week."
           />
           <Select
             name="zone"
@@ -227,23 +227,23 @@ export const form = () =>
             ]}
           />
         </FieldRow>
-        <Field name="timeout" label="Time limit" value="30" suffix="seconds" isRequired={false} />
+        <Field name="timeout" label="Timeout" value="30" suffix="seconds" isRequired={false} />
         <Radios
           name="overlap"
-          label="When the run before is not over"
+          label="If the previous run is in progress"
           value="skip"
           options={[
-            { value: 'skip', label: 'Skip', text: 'The slot passes by and is shown as a gap.' },
-            { value: 'queue', label: 'Wait', text: 'It runs right after.' },
+            { value: 'skip', label: 'Skip', text: 'The run is skipped and shown as a gap.' },
+            { value: 'queue', label: 'Queue', text: 'It starts when the previous run ends.' },
           ]}
         />
         <Checkboxes
           name="alerts"
-          label="Send a mail"
+          label="Email alerts"
           values={['failed']}
           options={[
-            { value: 'failed', label: 'when it fails' },
-            { value: 'late', label: 'when it is late by a minute' },
+            { value: 'failed', label: 'The job fails' },
+            { value: 'late', label: 'The job starts a minute late' },
           ]}
         />
         <Textarea
@@ -253,12 +253,12 @@ export const form = () =>
           isRequired={false}
           value={'{\n  "currency": "NOK"\n}'}
         />
-        <Checkbox name="paused" label="Create it paused" />
+        <Checkbox name="paused" label="Create paused" />
       </Form>
     </>,
   )
 
-/** Lists with nothing in them, and a search. */
+/** Empty lists and a search. */
 export const empty = () =>
   framed(
     { title: 'Search', crumbs: [{ label: 'Search' }], here: '/console/find' },
@@ -280,8 +280,8 @@ export const empty = () =>
       <Section id="none" title="Messages">
         <EmptyState
           icon="messages"
-          sentence="No message was sent yet."
-          next="Send the first one; every endpoint that listens for its type gets it."
+          sentence="No messages yet"
+          next="Gatehouse delivers each message to every endpoint that subscribes to its event type."
           action={
             <LinkButton href="/console/messages/new" weight="primary">
               Send a message
@@ -297,7 +297,7 @@ export const empty = () =>
     </>,
   )
 
-/** A key on the only page that shows it. */
+/** The page that shows a new key. */
 export const secret = () =>
   framed(
     {
@@ -307,12 +307,9 @@ export const secret = () =>
       here: '/console/keys/new',
     },
     <>
-      <PageHead
-        title="Relay key, live"
-        state={{ tone: 'good', sentence: 'It works from now on.' }}
-      />
+      <PageHead title="Relay key, live" state={{ tone: 'good', sentence: 'The key works now.' }} />
       <SecretPanel
-        title="Save this key now"
+        title="Your API key"
         secret="svc_relay_live_sk_4f9Q2mZt7XcVb1LpR8sKdW3nYh6JgTe5UaC0iMo2qBx"
         doneHref="/console/keys"
         example={
@@ -326,19 +323,19 @@ export const secret = () =>
           />
         }
       >
-        Gatehouse keeps only a hash of it: this is the one time that it is shown.
+        Gatehouse stores only a hash of the key, so it is shown only once.
       </SecretPanel>
     </>,
   )
 
-/** Before there is anybody. */
+/** The first page of the setup. */
 export const setup = () => (
   <PlainFrame
     base=""
     windowTitle="Set up"
     title="Name your tenant"
-    intro="Everything belongs to a tenant: people, jobs, bots, messages. There can be more later."
-    steps={{ at: 1, names: ['You', 'Tenant', 'First key'] }}
+    intro="Your product or company. All data belongs to a tenant."
+    steps={{ at: 1, names: ['You', 'Tenant', 'API key'] }}
   >
     <Form action="/setup" buttons={<Button weight="primary">Continue</Button>}>
       <Field
@@ -346,7 +343,7 @@ export const setup = () => (
         label="Name"
         value="Nordlicht Coffee"
         isRequired
-        help="People see it when they sign in."
+        help="Your users see it on sign-in pages and in emails."
         isFocused
       />
     </Form>

@@ -10,6 +10,7 @@ import { Text } from '../../text.tsx'
 import { duration, Time } from '../../time.tsx'
 import type { Tone } from '../../tone.ts'
 import { url } from '../../url.ts'
+import { capitalized } from '../../words.ts'
 import { Watch } from '../clockwork/watch.tsx'
 
 const PATH = '/console/admin/health'
@@ -25,12 +26,12 @@ export const BackUpNow = ({ base, isSmall = false }: { base: string; isSmall?: b
   </ActionButton>
 )
 
-/** What there is to go back to, and the one that is being made. */
+/** Backups, including one in progress. */
 export const BackupsSection = (page: {
   base: string
   backups: Backups
   now: number
-  /** It is asked for above already. */
+  /** The page already shows a button above. */
   isAskedFor: boolean
   bytes: (count: number) => string
 }) => {
@@ -45,15 +46,15 @@ export const BackupsSection = (page: {
         aside={!isBusy && !page.isAskedFor && <BackUpNow base={base} isSmall />}
       >
         <DataTable
-          caption="Backups, the newest first"
+          caption="Backups, newest first"
           columns={columns(now, bytes)}
           rows={backups.made}
           idOf={({ id }) => id}
           empty={
             <EmptyState
               icon="configuration"
-              sentence="No backup yet."
-              next="One archive holds the database and the master key. From a terminal, also while this runs:"
+              sentence="No backups yet"
+              next="A backup contains the database and the master key. You can create one while Gatehouse runs:"
               action={<CodeBlock title="Terminal">gatehouse backup</CodeBlock>}
             />
           }
@@ -67,7 +68,7 @@ export const BackupsSection = (page: {
 const columns = (now: number, bytes: (count: number) => string): Column<BackupRow>[] => [
   { label: 'File', isMono: true, isWide: true, cell: ({ file }) => <Text text={file} /> },
   {
-    label: 'Result',
+    label: 'Status',
     cell: ({ endedAt, error }) => (
       <>
         <StatusMark {...markOf(endedAt, error)} />
@@ -79,15 +80,17 @@ const columns = (now: number, bytes: (count: number) => string): Column<BackupRo
       </>
     ),
   },
-  { label: 'Made by', cell: ({ origin }) => origin },
+  { label: 'Trigger', cell: ({ origin }) => capitalized(origin) },
   { label: 'Size', align: 'right', cell: (row) => (row.bytes === null ? '–' : bytes(row.bytes)) },
-  { label: 'Began', align: 'right', cell: ({ startedAt }) => <Time at={startedAt} now={now} /> },
+  { label: 'Started', align: 'right', cell: ({ startedAt }) => <Time at={startedAt} now={now} /> },
 ]
 
 function markOf(endedAt: number | null, error: string | null): { tone: Tone; word: string } {
-  if (endedAt === null) return { tone: 'busy', word: 'being made' }
-  return error === null ? { tone: 'good', word: 'good' } : { tone: 'bad', word: 'failed' }
+  if (endedAt === null) return { tone: 'busy', word: 'in progress' }
+  return error === null ? { tone: 'good', word: 'completed' } : { tone: 'bad', word: 'failed' }
 }
 
 const scheduleOf = ({ enabled, everyMs, keep }: Backups): string =>
-  enabled ? `One every ${duration(everyMs)}; the last ${keep} are kept.` : 'None is made by itself.'
+  enabled
+    ? `Runs every ${duration(everyMs)} and keeps the last ${keep}.`
+    : 'Scheduled backups are off.'

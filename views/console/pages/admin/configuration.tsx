@@ -9,14 +9,15 @@ import { Section } from '../../section.tsx'
 import { FilterChips } from '../../tabs.tsx'
 import { Text } from '../../text.tsx'
 import { url } from '../../url.ts'
+import { capitalized } from '../../words.ts'
 
 const PATH = '/console/admin/configuration'
 
-/** Every setting in force, and where it comes from. It is changed where it was set, not here. */
+/** The effective settings and their sources, read-only. */
 export const ConfigurationPage = (page: {
   base: string
   rows: readonly SettingRow[]
-  /** Without them nothing can be said of where a setting comes from. */
+  /** Whether the sources of settings are known. */
   hasOrigins: boolean
   q: string
   isSetOnly: boolean
@@ -24,7 +25,7 @@ export const ConfigurationPage = (page: {
   const { base, rows, hasOrigins, q, isSetOnly } = page
   const found = rows.filter(({ key }) => key.includes(q.toLowerCase()))
   const shown = isSetOnly && hasOrigins ? found.filter(isSet) : found
-  // Providers that nobody set up have nothing to show; with origins they are not in the rows.
+  // Hides providers that are not set up; with origins, they have no rows.
   const sections = [...Map.groupBy(shown, ({ key }) => sectionOf(key))].filter(([, of]) =>
     of.some((row) => hasOrigins || row.value !== null),
   )
@@ -33,7 +34,7 @@ export const ConfigurationPage = (page: {
       <PageHead title="Configuration" state={{ sentence: sentenceOn(rows, hasOrigins) }} />
       <FilterBar
         action={url(base, PATH)}
-        search={{ label: 'Name of a setting', value: q }}
+        search={{ label: 'Search settings', value: q }}
         kept={{ set: isSetOnly ? 'true' : undefined }}
         clearHref={q === '' && !isSetOnly ? undefined : url(base, PATH)}
       />
@@ -48,7 +49,7 @@ export const ConfigurationPage = (page: {
               isCurrent: !isSetOnly,
             },
             {
-              label: 'Set by somebody',
+              label: 'Customized',
               href: url(base, PATH, { q, set: true }),
               count: found.filter(isSet).length,
               isCurrent: isSetOnly,
@@ -59,8 +60,8 @@ export const ConfigurationPage = (page: {
       {sections.length === 0 && (
         <EmptyState
           icon="configuration"
-          sentence="No setting is like that."
-          action={<LinkButton href={url(base, PATH)}>Show all settings</LinkButton>}
+          sentence="No matching settings"
+          action={<LinkButton href={url(base, PATH)}>View all settings</LinkButton>}
         />
       )}
       {sections.map(([name, of]) => (
@@ -82,12 +83,13 @@ const sectionOf = (key: string): string => key.slice(0, Math.max(key.lastIndexOf
 const isSet = ({ origin }: SettingRow): boolean => origin !== 'default'
 
 function sentenceOn(rows: readonly SettingRow[], hasOrigins: boolean): string {
-  const how = 'Changes are made in the file or the environment, and hold from the next start.'
-  if (!hasOrigins) return `In force since the start. ${how}`
+  const how =
+    'To change a setting, edit the configuration file or the environment, then restart Gatehouse.'
+  if (!hasOrigins) return `Settings since the last start. ${how}`
   const set = rows.filter(isSet).length
   return set === 0
-    ? `All settings are at their defaults. ${how}`
-    : `${set} of ${rows.length} settings were set by somebody, the rest are defaults. ${how}`
+    ? `All settings have their default values. ${how}`
+    : `${set} of ${rows.length} settings are customized. ${how}`
 }
 
 const COLUMNS: Column<SettingRow>[] = [
@@ -96,11 +98,11 @@ const COLUMNS: Column<SettingRow>[] = [
     label: 'Value',
     isMono: true,
     isWide: true,
-    cell: ({ value }) => (value === null ? 'not set' : <Text text={toToml(value)} />),
+    cell: ({ value }) => (value === null ? 'Not set' : <Text text={toToml(value)} />),
   },
 ]
 
 const ORIGIN: Column<SettingRow> = {
-  label: 'From',
-  cell: ({ origin }) => <Text text={origin} limit={80} />,
+  label: 'Source',
+  cell: ({ origin }) => <Text text={capitalized(origin)} limit={80} />,
 }

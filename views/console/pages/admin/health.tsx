@@ -14,10 +14,10 @@ import { url } from '../../url.ts'
 import { numeral } from '../../words.ts'
 import { BackUpNow, BackupsSection, isBeingMade } from './backups.tsx'
 
-/** Beyond it a queue is not counted on. */
+/** Queues are counted up to this number. */
 const MOST_COUNTED = 10_000
 
-/** How the installation does. */
+/** Health of the installation. */
 export const HealthPage = (page: { base: string; health: Health }) => {
   const { base, health } = page
   const { troubles, now, backups, queues, mail } = health
@@ -26,14 +26,14 @@ export const HealthPage = (page: { base: string; health: Health }) => {
     <>
       <PageHead title="Health" state={sentenceOn(health)} />
       <Tiles
-        label="In short"
+        label="Summary"
         tiles={[
-          { label: 'Due and not begun', value: depth(sum(queues.map((one) => one.standing))) },
-          { label: 'Longest wait', value: longestMs === 0 ? 'none' : duration(longestMs) },
+          { label: 'Backlog', value: depth(sum(queues.map((one) => one.standing))) },
+          { label: 'Longest wait', value: longestMs === 0 ? 'None' : duration(longestMs) },
           { label: 'Free disk', value: bytes(health.freeBytes) },
           {
             label: 'Last backup',
-            value: backups.last?.endedAt ? relative(backups.last.endedAt, now) : 'never',
+            value: backups.last?.endedAt ? relative(backups.last.endedAt, now) : 'Never',
           },
         ]}
       />
@@ -47,17 +47,17 @@ export const HealthPage = (page: { base: string; health: Health }) => {
           />
         )}
       </Section>
-      <Section id="queues" title="Queues" note="What is due, over all tenants.">
+      <Section id="queues" title="Queues" note="Backlog of all tenants.">
         <DataTable caption="Queues" columns={QUEUE_COLUMNS} rows={queues} />
       </Section>
       <Columns>
-        <Section id="process" title="This process" isCard>
+        <Section id="process" title="Process" isCard>
           <Facts
             facts={[
               ['Version', health.version],
               ['Commit', <code>{health.commit}</code>],
-              ['Running since', <Time at={health.startedAt} now={now} />],
-              ['Processes alive', numeral(health.instances)],
+              ['Started', <Time at={health.startedAt} now={now} />],
+              ['Running processes', numeral(health.instances)],
             ]}
           />
         </Section>
@@ -74,22 +74,22 @@ export const HealthPage = (page: { base: string; health: Health }) => {
       </Columns>
       <Section
         id="mail"
-        title="Mail"
+        title="Email"
         isCard
-        aside={<LinkButton href={url(base, '/console/admin/mail')}>Mail outbox</LinkButton>}
+        aside={<LinkButton href={url(base, '/console/admin/mail')}>Email outbox</LinkButton>}
       >
         <Facts
           facts={[
             [
               'Server',
               mail.server === null ? (
-                'none: mails are kept in the outbox, to be read there'
+                'None. Emails are held in the outbox, where you can read them.'
               ) : (
                 <code>{mail.server}</code>
               ),
             ],
-            ['Due', depth(mail.ready)],
-            ['Waiting for a retry', depth(mail.waiting)],
+            ['Queued', depth(mail.ready)],
+            ['Retrying', depth(mail.waiting)],
           ]}
         />
       </Section>
@@ -110,7 +110,7 @@ const ABOUT_BACKUPS: ReadonlySet<Trouble['what']> = new Set([
   'backups off',
 ])
 
-/** The one thing to do about a trouble, where it can be done here. */
+/** Button that fixes a problem, if there is one on this page. */
 function endingOf(
   { what }: Trouble,
   { base, health }: { base: string; health: Health },
@@ -119,23 +119,23 @@ function endingOf(
   return { aside: <BackUpNow base={base} isSmall /> }
 }
 
-/** How the installation is, in a sentence. */
+/** State of the installation in a sentence. */
 export function sentenceOn({ troubles, queues }: Health): { tone: Tone; sentence: string } {
   if (troubles.length > 0)
     return {
       tone: troubles.some((one) => TONES[one.what] === 'bad') ? 'bad' : 'warn',
       sentence:
         troubles.length === 1
-          ? 'Runs, and one thing needs attention.'
-          : `Runs, and ${troubles.length} things need attention.`,
+          ? 'Running. 1 problem needs attention.'
+          : `Running. ${troubles.length} problems need attention.`,
     }
   const standing = sum(queues.map((one) => one.standing))
   return {
     tone: 'good',
     sentence:
       standing === 0
-        ? 'All is well: nothing waits, and the last backup is good.'
-        : 'All is well: work begins within a minute, and the last backup is good.',
+        ? 'Everything works. The backlog is empty, and the last backup succeeded.'
+        : 'Everything works. Work starts within a minute, and the last backup succeeded.',
   }
 }
 
@@ -147,7 +147,7 @@ const TONES: Record<Trouble['what'], Tone> = {
   'backups off': 'warn',
 }
 
-/** What somebody should see to, in words. */
+/** Describes a problem. */
 export function eventOf(trouble: Trouble, base: string, now: number): Event {
   return { tone: TONES[trouble.what], ...wordsOn(trouble, base, now) }
 }
@@ -156,30 +156,29 @@ function wordsOn(trouble: Trouble, base: string, now: number): Omit<Event, 'tone
   switch (trouble.what) {
     case 'room':
       return {
-        title: `${bytes(trouble.freeBytes)} of disk are left.`,
-        text: 'Without room nothing can be stored: make some, or move the data directory.',
+        title: `${bytes(trouble.freeBytes)} of disk space left`,
+        text: "Without free space, Gatehouse can't store data. Free up space or move the data directory.",
       }
     case 'queue':
       return {
-        title: `${QUEUES[trouble.name]} wait for ${duration(trouble.lagMs)}.`,
-        text: 'More is due than is done, or its targets do not answer.',
+        title: `${QUEUES[trouble.name]} are delayed by ${duration(trouble.lagMs)}`,
+        text: "More work arrives than is processed, or its targets don't respond.",
       }
     case 'backup failed':
       return {
-        title: 'The last backup has failed.',
+        title: 'The last backup failed',
         text: <Text text={trouble.row.error ?? ''} />,
         aside: <Time at={trouble.row.startedAt} now={now} />,
       }
     case 'no backup':
       return {
-        title:
-          trouble.lastAt === undefined ? 'No backup has been made.' : 'The last backup is too old.',
-        text: 'The schedule should have made one: the log of the server says why not.',
+        title: trouble.lastAt === undefined ? 'No backup yet' : 'The last backup is overdue',
+        text: 'The scheduled backup did not run. Check the server log for the reason.',
       }
     case 'backups off':
       return {
-        title: 'No backup of the last day, and none is made by itself.',
-        text: 'Set enabled = true under [backup], or make them by command.',
+        title: 'No backup in the last day, and scheduled backups are off',
+        text: 'Set enabled = true under [backup], or run gatehouse backup.',
         aside: (
           <a href={url(base, '/console/admin/configuration', { q: 'backup' })}>Configuration</a>
         ),
@@ -188,14 +187,14 @@ function wordsOn(trouble: Trouble, base: string, now: number): Omit<Event, 'tone
 }
 
 const QUEUES: Record<QueueHealth['name'], string> = {
-  runs: 'Runs of jobs',
+  runs: 'Job runs',
   deliveries: 'Deliveries',
-  'repeated deliveries': 'Repeated deliveries',
+  'repeated deliveries': 'Delivery retries',
 }
 
 const QUEUE_COLUMNS: Column<QueueHealth>[] = [
   { label: 'Queue', isWide: true, cell: ({ name }) => QUEUES[name] },
-  { label: 'Due', align: 'right', cell: ({ standing }) => depth(standing) },
+  { label: 'Backlog', align: 'right', cell: ({ standing }) => depth(standing) },
   {
     label: 'Longest wait',
     align: 'right',
@@ -205,13 +204,13 @@ const QUEUE_COLUMNS: Column<QueueHealth>[] = [
 
 const sum = (counts: readonly number[]): number => counts.reduce((all, count) => all + count, 0)
 
-/** A count that ends somewhere. */
+/** A count up to the counting limit. */
 export const depth = (count: number): string =>
   count >= MOST_COUNTED ? `${numeral(MOST_COUNTED)} or more` : numeral(count)
 
-const UNITS = ['B', 'kB', 'MB', 'GB', 'TB'] as const
+const UNITS = ['B', 'KB', 'MB', 'GB', 'TB'] as const
 
-/** A size in the digits that matter. */
+/** A size in B, KB, MB, GB or TB. */
 export function bytes(count: number): string {
   const power = Math.min(UNITS.length - 1, Math.floor(Math.log10(Math.max(count, 1)) / 3))
   const value = count / 1000 ** power

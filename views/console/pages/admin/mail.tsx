@@ -15,11 +15,11 @@ import { MAIL_MARKS, type MailLine } from './mails.tsx'
 
 const PATH = '/console/admin/mail'
 
-/** One mail: what became of it, and where nobody sends it, what it says. */
+/** One email: its state, and its text if no mail server is configured. */
 export const MailPage = (page: {
   base: string
   mail: MailLine
-  /** Null where it is not to be shown, or not there any more. */
+  /** Null if it must not be shown, or was erased. */
   text: string | null
   hasServer: boolean
   now: number
@@ -28,7 +28,7 @@ export const MailPage = (page: {
   return (
     <>
       <PageHead
-        title={mail.subject === null ? 'Mail' : <Text text={mail.subject} />}
+        title={mail.subject === null ? 'Email' : <Text text={mail.subject} />}
         state={{ tone: MAIL_MARKS[mail.state].tone, sentence: sentenceOnState(mail, now) }}
         action={
           mail.state === 'waiting' && (
@@ -41,15 +41,15 @@ export const MailPage = (page: {
       <Section id="about" title="About" isCard>
         <Facts facts={factsOf(base, mail, now)} />
       </Section>
-      <Section id="letter" title="Letter">
+      <Section id="letter" title="Content">
         {text === null ? (
           <p class="hint">{whyUnread(mail, page.hasServer)}</p>
         ) : (
           <>
             <p class="hint">
-              Its codes and links work: whoever reads them can sign in as the recipient.
+              The codes and links are valid: anyone who reads them can sign in as the recipient.
             </p>
-            <CodeBlock title="Text" what="letter" wraps>
+            <CodeBlock title="Text" what="text" wraps>
               <LongText text={text} />
             </CodeBlock>
           </>
@@ -61,25 +61,25 @@ export const MailPage = (page: {
 }
 
 const removal = (base: string, { id, endedAt }: MailLine) => ({
-  title: 'Delete it',
+  title: 'Delete email',
   text:
     endedAt === null
-      ? 'It is not sent. Whoever waits for it has to ask for another.'
-      : 'Nothing is left of it but a line in the audit log.',
+      ? 'The email is not sent. The recipient has to request a new one.'
+      : 'Only the event in the audit log is kept.',
   control: (
     <Confirm
       id="delete"
-      verb="Delete mail"
-      question="Delete this mail?"
-      consequence="It is gone for good, with what it says."
+      verb="Delete email"
+      question="Delete this email?"
+      consequence="This can't be undone."
       action={url(base, `${PATH}/${id}/delete`)}
     />
   ),
 })
 
 const factsOf = (base: string, mail: MailLine, now: number): Fact[] => [
-  ['Id', <Id id={mail.id} what="mail id" />],
-  ['Recipient', mail.recipient === null ? 'erased' : <Text text={mail.recipient} />],
+  ['ID', <Id id={mail.id} what="email ID" />],
+  ['Recipient', mail.recipient === null ? 'Erased' : <Text text={mail.recipient} />],
   ['Kind', <Text text={mail.kind} />],
   [
     'Tenant',
@@ -91,10 +91,10 @@ const factsOf = (base: string, mail: MailLine, now: number): Fact[] => [
       </a>
     ),
   ],
-  ['State', <StatusMark {...MAIL_MARKS[mail.state]} />],
-  ['Tries', numeral(mail.tries)],
-  ['Last error', mail.lastError === null ? 'none' : <LongText text={mail.lastError} />],
-  ['Written', <Time at={mail.createdAt} now={now} />],
+  ['Status', <StatusMark {...MAIL_MARKS[mail.state]} />],
+  ['Attempts', numeral(mail.tries)],
+  ['Last error', mail.lastError === null ? 'None' : <LongText text={mail.lastError} />],
+  ['Created', <Time at={mail.createdAt} now={now} />],
   ['Expires', <Time at={mail.expiresAt} now={now} />],
   ...(mail.endedAt === null ? [] : [['Ended', <Time at={mail.endedAt} now={now} />] as const]),
 ]
@@ -102,27 +102,27 @@ const factsOf = (base: string, mail: MailLine, now: number): Fact[] => [
 function sentenceOnState(mail: MailSummary, now: number) {
   switch (mail.state) {
     case 'kept':
-      return 'Kept until there is a mail server, or until it expires.'
+      return 'Held until a mail server is configured or the email expires'
     case 'ready':
-      return 'Due: it is sent as soon as its turn comes.'
+      return 'Queued'
     case 'leased':
-      return 'Being handed to the mail server.'
+      return 'Sending'
     case 'waiting':
       return (
         <>
-          Could not be sent yet. Next try: <Time at={mail.dueAt} now={now} />.
+          Not sent yet. Next attempt: <Time at={mail.dueAt} now={now} />
         </>
       )
     case 'sent':
-      return 'The mail server has taken it.'
+      return 'Accepted by the mail server'
     case 'failed':
-      return 'Not sent, and not tried again.'
+      return 'Failed. No further attempts.'
   }
 }
 
 function whyUnread({ endedAt }: MailSummary, hasServer: boolean): string {
-  if (endedAt !== null) return 'What it said is erased: that is so once a mail has ended.'
+  if (endedAt !== null) return 'The content was erased when the email was sent, failed or expired.'
   return hasServer
-    ? 'It goes to its recipient alone. Letters are shown here only where there is no mail server.'
-    : 'It cannot be opened: another master key has sealed it.'
+    ? 'Only the recipient can read it. The content is shown here only if no mail server is configured.'
+    : "The content can't be decrypted: it was sealed with another master key."
 }

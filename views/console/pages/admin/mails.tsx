@@ -9,40 +9,40 @@ import { Text } from '../../text.tsx'
 import { Time } from '../../time.tsx'
 import type { Tone } from '../../tone.ts'
 import { url } from '../../url.ts'
-import { numeral } from '../../words.ts'
+import { counted, numeral } from '../../words.ts'
 import { SearchedList } from './searched-list.tsx'
 
 type MailState = MailSummary['state']
 
 const PATH = '/console/admin/mail'
 
-/** What people ask of the outbox, each about one or more of its states. */
+/** Filters of the outbox, each with its states. */
 export const MAIL_STATES = [
-  { name: 'kept', label: 'Kept', states: ['kept'] },
-  { name: 'open', label: 'To be sent', states: ['ready', 'leased', 'waiting'] },
+  { name: 'kept', label: 'Held', states: ['kept'] },
+  { name: 'open', label: 'Queued', states: ['ready', 'leased', 'waiting'] },
   { name: 'sent', label: 'Sent', states: ['sent'] },
-  { name: 'failed', label: 'Not sent', states: ['failed'] },
+  { name: 'failed', label: 'Failed', states: ['failed'] },
 ] as const satisfies readonly { name: string; label: string; states: readonly MailState[] }[]
 
 type StateName = (typeof MAIL_STATES)[number]['name']
 
 export const MAIL_MARKS: Record<MailState, { tone: Tone; word: string }> = {
-  kept: { tone: 'quiet', word: 'kept' },
-  ready: { tone: 'busy', word: 'due' },
-  leased: { tone: 'busy', word: 'being sent' },
-  waiting: { tone: 'warn', word: 'waits for a retry' },
+  kept: { tone: 'quiet', word: 'held' },
+  ready: { tone: 'busy', word: 'queued' },
+  leased: { tone: 'busy', word: 'sending' },
+  waiting: { tone: 'warn', word: 'retrying' },
   sent: { tone: 'good', word: 'sent' },
-  failed: { tone: 'bad', word: 'not sent' },
+  failed: { tone: 'bad', word: 'failed' },
 }
 
-/** A mail, and whose matter it is; without an id that is no tenant. */
+/** An email and its owner, which has an ID if it is a tenant. */
 export type MailLine = MailSummary & { owner: { id?: string; name: string } }
 
-/** What was written to whom. */
+/** The email outbox. */
 export const MailsPage = (page: {
   base: string
   lines: readonly MailLine[]
-  /** Whose mails alone are shown. */
+  /** Selected tenant. */
   tenant: { id: string; name: string } | undefined
   state: StateName | undefined
   q: string
@@ -54,20 +54,21 @@ export const MailsPage = (page: {
   const { base, tenant, state, q } = page
   return (
     <>
-      <PageHead title="Mail outbox" state={sentenceOn(page)} />
+      <PageHead title="Email outbox" state={sentenceOn(page)} />
       {tenant && (
         <p class="hint">
-          Only of <Text text={tenant.name} limit={60} />. <a href={url(base, PATH)}>Show all</a>
+          Only emails of <Text text={tenant.name} limit={60} />.{' '}
+          <a href={url(base, PATH)}>View all</a>
         </p>
       )}
       <SearchedList
         base={base}
         path={PATH}
-        caption="Mails, the newest first"
-        search={{ label: 'E-mail of the recipient', value: q }}
+        caption="Emails, newest first"
+        search={{ label: 'Search by recipient', value: q }}
         filter={{
           name: 'state',
-          label: 'State',
+          label: 'Status',
           value: state,
           questions: [
             { label: 'All' },
@@ -84,7 +85,7 @@ export const MailsPage = (page: {
   )
 }
 
-/** Rare states may be further back than one page looks. */
+/** Empty list. Rare states may be further back than one page searches. */
 const NoMails = (page: {
   base: string
   state: StateName | undefined
@@ -98,18 +99,16 @@ const NoMails = (page: {
     return (
       <EmptyState
         icon="mail"
-        sentence="None among the newest of these mails."
-        action={<LinkButton href={olderHref}>Look further back</LinkButton>}
+        sentence="No matches among the newest emails"
+        action={<LinkButton href={olderHref}>Search older emails</LinkButton>}
       />
     )
   return (
     <EmptyState
       icon="mail"
-      sentence={isNarrowed ? 'No mail is like that.' : 'No mail has been written yet.'}
-      next={
-        isNarrowed ? undefined : 'Codes, notices and invitations stand here once there are any.'
-      }
-      action={isNarrowed && <LinkButton href={url(page.base, PATH)}>Show all mails</LinkButton>}
+      sentence={isNarrowed ? 'No matching emails' : 'No emails yet'}
+      next={isNarrowed ? undefined : 'Codes, notifications and invitations appear here.'}
+      action={isNarrowed && <LinkButton href={url(page.base, PATH)}>View all emails</LinkButton>}
     />
   )
 }
@@ -122,34 +121,31 @@ function sentenceOn(page: { hasServer: boolean; open: { ready: number; waiting: 
   if (!hasServer)
     return {
       tone: 'warn',
-      sentence: 'There is no mail server: mails are kept here to be read, until they expire.',
+      sentence:
+        'No mail server is configured. Emails are held here until they expire, and you can read them.',
     }
   if (open.waiting > 0)
     return {
       tone: 'warn',
-      sentence:
-        `${mails(open.waiting)} could not be sent yet and will be tried again` +
-        `${open.ready > 0 ? `; ${numeral(open.ready)} more due` : ''}.`,
+      sentence: `${counted(open.waiting, 'email')} retrying${open.ready > 0 ? `, ${numeral(open.ready)} queued` : ''}`,
     }
   return {
     tone: 'good',
-    sentence: open.ready === 0 ? 'Nothing waits to be sent.' : `${mails(open.ready)} to be sent.`,
+    sentence: open.ready === 0 ? 'No emails queued' : `${counted(open.ready, 'email')} queued`,
   }
 }
-
-const mails = (count: number): string => (count === 1 ? 'One mail' : `${numeral(count)} mails`)
 
 const columns = (now: number): Column<MailLine>[] => [
   {
     label: 'Recipient',
     isWide: true,
-    cell: ({ recipient }) => (recipient === null ? 'erased' : <Text text={recipient} limit={60} />),
+    cell: ({ recipient }) => (recipient === null ? 'Erased' : <Text text={recipient} limit={60} />),
   },
   { label: 'Kind', cell: ({ kind }) => <Text text={kind} limit={40} /> },
   { label: 'Tenant', cell: ({ owner }) => <Text text={owner.name} limit={30} /> },
-  { label: 'State', narrow: 'corner', cell: (mail) => <StateOf {...mail} /> },
-  { label: 'Tries', align: 'right', cell: ({ tries }) => numeral(tries) },
-  { label: 'Written', align: 'right', cell: ({ createdAt: at }) => <Time at={at} now={now} /> },
+  { label: 'Status', narrow: 'corner', cell: (mail) => <StateOf {...mail} /> },
+  { label: 'Attempts', align: 'right', cell: ({ tries }) => numeral(tries) },
+  { label: 'Created', align: 'right', cell: ({ createdAt: at }) => <Time at={at} now={now} /> },
 ]
 
 const StateOf = ({ state, lastError }: MailSummary) => (

@@ -14,7 +14,7 @@ import { StatusMark } from '../../status-mark.tsx'
 import { Text } from '../../text.tsx'
 import { Time } from '../../time.tsx'
 import { url } from '../../url.ts'
-import { numeral } from '../../words.ts'
+import { capitalized, counted } from '../../words.ts'
 import { OPERATOR_MARKS, type OperatorLine } from './operators.tsx'
 
 const PATH = '/console/admin/operators'
@@ -23,17 +23,17 @@ interface Subject {
   base: string
   operator: OperatorLine
   runs: readonly MembershipRow[]
-  /** How many they are signed in with. */
+  /** Number of active sessions. */
   sessions: number
   isSelf: boolean
-  /** Nobody else could run the installation. */
+  /** The only admin of the installation. */
   isLastAdmin: boolean
-  /** Links that sign people in go to them alone. */
+  /** Whether sign-in links are emailed. */
   isMailed: boolean
   now: number
 }
 
-/** One person: what they run, whether that is all of it, and whether they get in. */
+/** One operator: tenants, access, admin role and account state. */
 export const OperatorPage = (page: Subject) => {
   const { base, operator, now } = page
   return (
@@ -45,17 +45,17 @@ export const OperatorPage = (page: Subject) => {
       <Section id="about" title="About" isCard>
         <Facts
           facts={[
-            ['E-mail', <Address {...operator} limit={80} />],
-            ['Id', <Id id={operator.id} what="operator id" />],
-            ['Name', operator.name === '' ? 'none yet' : <Text text={operator.name} />],
-            ['State', <StatusMark {...OPERATOR_MARKS[operator.state]} />],
-            ['Since', <Time at={operator.createdAt} now={now} />],
+            ['Email', <Address {...operator} limit={80} />],
+            ['ID', <Id id={operator.id} what="operator ID" />],
+            ['Name', operator.name === '' ? 'Not set' : <Text text={operator.name} />],
+            ['Status', <StatusMark {...OPERATOR_MARKS[operator.state]} />],
+            ['Created', <Time at={operator.createdAt} now={now} />],
           ]}
         />
       </Section>
       <Section id="tenants" title="Tenants">
         <DataTable
-          caption="Tenants that they run"
+          caption="Tenants of this operator"
           columns={TENANT_COLUMNS}
           rows={page.runs}
           hrefOf={({ tenantId }) => url(base, `/console/admin/tenants/${tenantId}`)}
@@ -63,8 +63,8 @@ export const OperatorPage = (page: Subject) => {
           empty={
             <EmptyState
               icon="tenants"
-              sentence="They belong to no tenant."
-              next="An owner of a tenant invites them, on its page Team."
+              sentence="Not a member of any tenant"
+              next="An owner of a tenant can invite this operator on the Team page."
             />
           }
         />
@@ -81,47 +81,43 @@ export const OperatorPage = (page: Subject) => {
 }
 
 function sentenceOn({ operator: { state, isAdmin }, isSelf, sessions }: Subject): string {
-  const who = isSelf ? 'You' : 'They'
-  if (state === 'inactive') return 'Deactivated: they cannot sign in.'
-  const runs = isAdmin ? 'run the installation' : 'do not run the installation'
-  return `${who} ${runs}, and are ${signedIn(sessions)}.`
+  if (state === 'inactive') return "Deactivated. This operator can't sign in."
+  const role = isAdmin ? 'Installation admin' : 'Operator'
+  return `${role}${isSelf ? ' (you)' : ''}, ${signedIn(sessions)}`
 }
 
 function signedIn(sessions: number): string {
-  if (sessions === 0) return 'signed in nowhere'
-  return sessions === 1 ? 'signed in once' : `signed in in ${numeral(sessions)} places`
+  return sessions === 0 ? 'no active sessions' : counted(sessions, 'active session')
 }
 
 const TENANT_COLUMNS: Column<MembershipRow>[] = [
   { label: 'Name', isWide: true, cell: ({ tenantName }) => <Text text={tenantName} limit={60} /> },
-  { label: 'Role', narrow: 'corner', cell: ({ role }) => role },
+  { label: 'Role', narrow: 'corner', cell: ({ role }) => capitalized(role) },
 ]
 
-/** The way back in for who has lost it, and out for whose device was lost. */
+/** Sign-in link for operators who lost access, and sign-out of all sessions. */
 const Access = (subject: Subject) => (
   <Section
     id="access"
     title="Access"
     note={
       subject.isMailed
-        ? 'A link that signs them in goes to their mailbox alone. It is good once, for ten minutes.'
-        : 'A link that signs them in is shown to you, as no mail goes out here. It is good once, for ten minutes.'
+        ? 'A sign-in link is emailed to the operator. It works once, within 10 minutes.'
+        : "You see the sign-in link, because Gatehouse can't send email. It works once, within 10 minutes."
     }
     isCard
   >
     <div class="actions">
       <Confirm
         id="login-link"
-        verb={subject.isMailed ? 'Send login link' : 'Make login link'}
+        verb={subject.isMailed ? 'Send sign-in link' : 'Create sign-in link'}
         question={
-          subject.isMailed
-            ? 'Send them a link that signs in?'
-            : 'Make a link that signs in as them?'
+          subject.isMailed ? 'Send a sign-in link?' : 'Create a sign-in link for this operator?'
         }
         consequence={
           subject.operator.isVerified
-            ? 'Whoever opens it is signed in, but for a second factor where they have set one up. It is noted in the audit log.'
-            : `Whoever opens it is signed in. ${LOSES} It is noted in the audit log.`
+            ? 'Anyone who opens it is signed in as this operator; two-factor authentication still applies. The audit log records it.'
+            : `Anyone who opens it is signed in as this operator. ${LOSES} The audit log records it.`
         }
         action={actionOn(subject, 'login-link')}
         isHarmless
@@ -130,8 +126,12 @@ const Access = (subject: Subject) => (
         <Confirm
           id="sign-out"
           verb="Sign out everywhere"
-          question={subject.isSelf ? 'Sign out everywhere, and here?' : 'Sign them out everywhere?'}
-          consequence="All their sessions end at once, and so do links that would sign them in. They may sign in again."
+          question={
+            subject.isSelf
+              ? 'Sign out everywhere, including here?'
+              : 'Sign this operator out everywhere?'
+          }
+          consequence="All sessions and sign-in links end immediately. The operator can sign in again."
           action={actionOn(subject, 'sign-out')}
         />
       )}
@@ -139,75 +139,73 @@ const Access = (subject: Subject) => (
   </Section>
 )
 
-/** The link once, for the one who hands it over. */
+/** Shows a sign-in link once. */
 export const LoginLinkPage = (page: { base: string; operator: Operator; link: string }) => (
   <>
     <PageHead
-      title="Login link"
+      title="Sign-in link"
       state={{
         sentence: (
           <>
-            For <Text text={page.operator.email} limit={64} />, and nobody else.
+            Only for <Text text={page.operator.email} limit={64} />
           </>
         ),
       }}
     />
     <SecretPanel
-      title="Hand it over"
+      title="Send this link to the operator"
       what="link"
       secret={page.link}
       doneHref={url(page.base, `${PATH}/${page.operator.id}`)}
     >
-      It signs in once, within ten minutes, and is not shown again.
+      The link works once, within 10 minutes. You won't be able to see it again.
     </SecretPanel>
   </>
 )
 
-/** What a right, or a link, costs an account that may have been made by someone else. */
+/** What an unverified account loses, because someone else may have created it. */
 const LOSES =
-  'The address is not verified: any password, two-factor authentication, social login, session and ' +
-  'invitation of the account is removed.'
+  'The email address is not verified, so every password, two-factor authentication, social login, ' +
+  'session and invitation of the account is removed.'
 
 const lost = ({ operator, isMailed }: Subject): string =>
-  operator.isVerified ? '' : ` ${LOSES} ${isMailed ? 'Send' : 'Make'} a login link afterwards.`
+  operator.isVerified ? '' : ` ${LOSES} ${isMailed ? 'Send' : 'Create'} a sign-in link afterwards.`
 
 const actionOn = ({ base, operator }: Subject, verb: string) =>
   url(base, `${PATH}/${operator.id}/${verb}`)
 
 const giving = (subject: Subject) => ({
-  title: 'Let them run the installation',
-  text: 'They see all tenants, their plans and members, the mail outbox and the configuration.',
+  title: 'Make admin',
+  text: 'Admins see all tenants, their plans and members, the email outbox and the configuration.',
   control:
     subject.operator.state === 'active' ? (
       <Confirm
         id="give"
-        verb="Give admin right"
-        question="Let them run the installation?"
-        consequence={`They may suspend tenants, and give the right to others or take it from you.${lost(subject)}`}
+        verb="Make admin"
+        question="Make this operator an admin?"
+        consequence={`Admins can suspend tenants, make others admins, and remove your admin role.${lost(subject)}`}
         action={actionOn(subject, 'give-admin')}
         fields={{ email: subject.operator.email }}
       />
     ) : (
-      <p class="hint">Not while they are deactivated.</p>
+      <p class="hint">Reactivate the operator first.</p>
     ),
 })
 
 const taking = (subject: Subject) => ({
-  title: subject.isSelf ? 'Give up running the installation' : 'Keep them from running it',
-  text: 'Their tenants stay theirs.',
+  title: 'Remove admin role',
+  text: 'Memberships in tenants are kept.',
   control: subject.isLastAdmin ? (
-    <p class="hint">Nobody else runs the installation: give somebody else the right first.</p>
+    <p class="hint">This is the only admin. Make another operator an admin first.</p>
   ) : (
     <Confirm
       id="take"
-      verb="Take admin right"
-      question={
-        subject.isSelf ? 'Give up running the installation?' : 'Take the admin right from them?'
-      }
+      verb="Remove admin role"
+      question={subject.isSelf ? 'Remove your admin role?' : 'Remove the admin role?'}
       consequence={
         subject.isSelf
-          ? 'You see none of these pages any more, until somebody gives you the right again.'
-          : 'They see none of these pages any more, from the next click on.'
+          ? 'You lose access to these pages immediately. Another admin can restore your role.'
+          : 'This operator loses access to these pages immediately.'
       }
       action={actionOn(subject, 'take-admin')}
     />
@@ -217,25 +215,25 @@ const taking = (subject: Subject) => ({
 const end = (subject: Subject) =>
   subject.operator.state === 'inactive'
     ? {
-        title: 'Reactivate them',
+        title: 'Reactivate operator',
         text: subject.operator.isVerified
-          ? 'They sign in again by what they signed in by before, and run what they ran.'
-          : `They run what they ran.${lost(subject)}`,
+          ? 'The operator can sign in again with the same methods, and keeps all memberships.'
+          : `The operator keeps all memberships.${lost(subject)}`,
         control: (
           <ActionButton action={actionOn(subject, 'reactivate')}>Reactivate operator</ActionButton>
         ),
       }
     : {
-        title: 'Deactivate them',
-        text: 'They keep their part in tenants, and cannot sign in until they are reactivated.',
+        title: 'Deactivate operator',
+        text: "The operator can't sign in until reactivated. Memberships are kept.",
         control: subject.isLastAdmin ? (
-          <p class="hint">Nobody else runs the installation: give somebody else the right first.</p>
+          <p class="hint">This is the only admin. Make another operator an admin first.</p>
         ) : (
           <Confirm
             id="deactivate"
             verb="Deactivate operator"
             question="Deactivate this operator?"
-            consequence="They are signed out everywhere at once, in the middle of whatever they do."
+            consequence="All sessions of this operator end immediately."
             action={actionOn(subject, 'deactivate')}
           />
         ),

@@ -9,16 +9,16 @@ import { Text } from '../../text.tsx'
 import { Time } from '../../time.tsx'
 import type { Tone } from '../../tone.ts'
 import { url } from '../../url.ts'
-import { countedTo, numeral } from '../../words.ts'
+import { counted, countedTo } from '../../words.ts'
 import { NothingLikeThat, SearchedList } from './searched-list.tsx'
 
 const PATH = '/console/admin/operators'
 
-/** What people ask of the list, besides all of it. */
+/** Filters of the list. */
 export const OPERATOR_FILTERS = ['admins', 'deactivated'] as const
 export type OperatorsFilter = (typeof OPERATOR_FILTERS)[number]
 
-/** Somebody who may use the console. */
+/** An operator of the console. */
 export interface OperatorLine extends Operator {
   isAdmin: boolean
 }
@@ -28,14 +28,14 @@ export const OPERATOR_MARKS: Record<Operator['state'], { tone: Tone; word: strin
   inactive: { tone: 'quiet', word: 'deactivated' },
 }
 
-/** Each no more than is counted. */
+/** Numbers of operators, up to the counting limit. */
 interface Counts {
   active: number
   inactive: number
   admins: number
 }
 
-/** Everybody who may use the console, whatever they run. */
+/** All operators of the console. */
 export const OperatorsPage = (page: {
   base: string
   lines: readonly (OperatorLine & { runs: readonly MembershipRow[] })[]
@@ -53,15 +53,15 @@ export const OperatorsPage = (page: {
       <SearchedList
         base={base}
         path={PATH}
-        caption={q === '' ? 'Operators, the newest first' : 'Operators by address'}
-        search={{ label: 'E-mail or id', value: q }}
+        caption={q === '' ? 'Operators, newest first' : 'Operators by email'}
+        search={{ label: 'Search by email or ID', value: q }}
         filter={{
           name: 'show',
           label: 'Operators',
           value: show,
           questions: [
             { label: 'All', count: counts.active + counts.inactive },
-            { label: 'Run the installation', value: 'admins', count: counts.admins },
+            { label: 'Admins', value: 'admins', count: counts.admins },
             { label: 'Deactivated', value: 'deactivated', count: counts.inactive },
           ],
         }}
@@ -71,8 +71,8 @@ export const OperatorsPage = (page: {
         none={
           <NothingLikeThat
             icon="team"
-            sentence="Nobody is like that."
-            label="Show all operators"
+            sentence="No matching operators"
+            label="View all operators"
             href={url(base, PATH)}
           />
         }
@@ -82,29 +82,27 @@ export const OperatorsPage = (page: {
 }
 
 function sentenceOn({ active, admins }: Counts, most: number): string {
-  const people = active === 1 ? 'One person' : `${countedTo(active, most)} people`
-  return `${people} may use the console, ${numeral(admins)} of them ${
-    admins === 1 ? 'runs' : 'run'
-  } the installation.`
+  const operators = `${countedTo(active, most)} active ${active === 1 ? 'operator' : 'operators'}`
+  return `${operators}, ${counted(admins, 'admin')}`
 }
 
 const columns = (now: number): Column<OperatorLine & { runs: readonly MembershipRow[] }>[] => [
-  { label: 'E-mail', isWide: true, cell: (operator) => <Address {...operator} limit={60} /> },
+  { label: 'Email', isWide: true, cell: (operator) => <Address {...operator} limit={60} /> },
   {
     label: 'Name',
     cell: ({ name }) => (name === '' ? '–' : <Text text={name} limit={40} />),
   },
   {
-    label: 'State',
+    label: 'Status',
     narrow: 'corner',
     cell: ({ state }) => <StatusMark {...OPERATOR_MARKS[state]} />,
   },
   {
-    label: 'Runs',
+    label: 'Access',
     cell: ({ isAdmin, runs }) => <Text text={runsOf(isAdmin, runs)} limit={60} />,
   },
   {
-    label: 'Since',
+    label: 'Created',
     align: 'right',
     narrow: 'hidden',
     cell: ({ createdAt: at }) => <Time at={at} now={now} />,
@@ -113,6 +111,6 @@ const columns = (now: number): Column<OperatorLine & { runs: readonly Membership
 
 const runsOf = (isAdmin: boolean, runs: readonly MembershipRow[]): string =>
   [
-    ...(isAdmin ? ['the installation'] : []),
+    ...(isAdmin ? ['Installation (admin)'] : []),
     ...runs.map(({ tenantName, role }) => `${tenantName} (${role})`),
-  ].join(', ') || 'nothing'
+  ].join(', ') || 'None'

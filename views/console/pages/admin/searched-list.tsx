@@ -8,30 +8,30 @@ import type { Pages } from '../../pager.tsx'
 import { FilterChips, type Tab } from '../../tabs.tsx'
 import { url } from '../../url.ts'
 
-/** The usual questions to a list; with how many rows answer each, where nothing is searched for. */
+/** A filter of a list, with its number of rows. */
 export interface Question {
   label: string
-  /** As the address has it; undefined for all rows. */
+  /** Value in the query string; undefined for all rows. */
   value?: string | undefined
   count?: number | undefined
 }
 
-/** A list of the installation: searched, narrowed to one question, and read page by page. */
+/** An admin list with search, filters and pages. Counts are hidden during a search. */
 export const SearchedList = <Row extends { id: string }>(list: {
   base: string
   path: string
   caption: string
   search: { label: string; value: string }
-  /** The name of the filter in the address, what it is called, and what it is now. */
+  /** Parameter, label and current value of the filter. */
   filter: { name: string; label: string; value: string | undefined; questions: Question[] }
   columns: readonly Column<Row>[]
   rows: readonly Row[]
   pages: Pages
-  /** What else of the address stays as it is. */
+  /** Other parameters to keep. */
   kept?: Record<string, string | undefined>
-  /** Where there is nothing at all to search in. */
+  /** Replaces the list if it has no rows at all. */
   empty?: VNode
-  /** Where nothing is like what is searched for. */
+  /** Shown if no rows match. */
   none: VNode
 }) => {
   const { base, path, search, filter, kept, empty } = list
@@ -70,7 +70,7 @@ export const SearchedList = <Row extends { id: string }>(list: {
   )
 }
 
-/** Leads back to the whole list. */
+/** No matches, with a link to the whole list. */
 export const NothingLikeThat = (none: {
   icon: IconName
   sentence: string

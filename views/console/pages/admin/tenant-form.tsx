@@ -9,6 +9,7 @@ import { Select } from '../../form/select.tsx'
 import { PageHead } from '../../page-head.tsx'
 import { Text } from '../../text.tsx'
 import { url } from '../../url.ts'
+import { amountOf } from '../usage-words.ts'
 import { PLAN_LABELS } from './tenants.tsx'
 
 const PATH = '/console/admin/tenants'
@@ -28,12 +29,12 @@ const textIn = (fields: Fields | undefined, name: string): string | undefined =>
 const messageIn = ({ errors }: FormPage, name: string) =>
   errors?.find((error) => error.name === name)?.message
 
-/** Names a tenant, and says what it may use. */
+/** Form for a new tenant. */
 export const NewTenantPage = (page: FormPage & { defaultPlan: Plan }) => (
   <>
     <PageHead
       title="New tenant"
-      state={{ sentence: 'It owns its keys, people and data; no other tenant sees them.' }}
+      state={{ sentence: 'A tenant has its own API keys, users and data.' }}
     />
     <Form
       action={url(page.base, PATH)}
@@ -46,7 +47,7 @@ export const NewTenantPage = (page: FormPage & { defaultPlan: Plan }) => (
         isFocused={!page.errors}
         value={textIn(page.typed, 'name')}
         error={messageIn(page, 'name')}
-        help={`What people call it; at most ${LONGEST_NAME} characters.`}
+        help={`At most ${LONGEST_NAME} characters.`}
       />
       <Radios
         name="plan"
@@ -59,17 +60,17 @@ export const NewTenantPage = (page: FormPage & { defaultPlan: Plan }) => (
   </>
 )
 
-/** The form of a tenant's page again, where it was filled in wrong. */
+/** The form of the tenant's page, with its errors. */
 export const ChangeTenantPage = (page: FormPage & { tenant: Tenant }) => {
   const href = url(page.base, `${PATH}/${page.tenant.id}`)
   return (
     <>
       <PageHead
-        title="Change tenant"
+        title="Edit tenant"
         state={{
           sentence: (
             <>
-              Nothing of <Text text={page.tenant.name} limit={60} /> has changed yet.
+              <Text text={page.tenant.name} limit={60} /> has not changed yet.
             </>
           ),
         }}
@@ -79,9 +80,9 @@ export const ChangeTenantPage = (page: FormPage & { tenant: Tenant }) => {
         errors={page.errors ?? []}
         buttons={
           <>
-            <Button weight="primary">Change tenant</Button>
+            <Button weight="primary">Save tenant</Button>
             <LinkButton weight="bare" href={href}>
-              Keep
+              Cancel
             </LinkButton>
           </>
         }
@@ -92,7 +93,7 @@ export const ChangeTenantPage = (page: FormPage & { tenant: Tenant }) => {
   )
 }
 
-/** Of one that is there already. */
+/** Fields of an existing tenant. */
 export const TenantFields = (form: FormPage & { tenant: Tenant }) => {
   const { tenant, typed } = form
   return (
@@ -111,13 +112,12 @@ export const TenantFields = (form: FormPage & { tenant: Tenant }) => {
         options={PLANS.map((value) => ({ value, label: PLAN_LABELS[value].label }))}
       />
       <Field
-        name="spend_cap_cents"
+        name="spend_cap"
         label="Spend cap"
         isRequired={false}
-        suffix="cents"
-        value={textIn(typed, 'spend_cap_cents') ?? tenant.spend_cap_cents?.toString() ?? ''}
-        error={messageIn(form, 'spend_cap_cents')}
-        help="Most that a month on the metered plan may cost. Left empty, the default cap of the installation."
+        value={textIn(typed, 'spend_cap') ?? amountOf(tenant.spend_cap_cents)}
+        error={messageIn(form, 'spend_cap')}
+        help="Maximum cost per month on the metered plan, such as 20 or 20.50. If empty, the default of the installation applies."
       />
     </>
   )

@@ -1,4 +1,5 @@
 import type { MemberRow } from '../../../../src/console/operators/store/memberships.ts'
+import type { Engine } from '../../../../src/platform/engines.ts'
 import type { Usage } from '../../../../src/platform/metering/index.ts'
 import type { Tenant } from '../../../../src/platform/tenants.ts'
 import { Address } from '../../address.tsx'
@@ -16,18 +17,20 @@ import { StatusMark } from '../../status-mark.tsx'
 import { Text } from '../../text.tsx'
 import { Time } from '../../time.tsx'
 import { url } from '../../url.ts'
-import { numeral } from '../../words.ts'
+import { capitalized, numeral } from '../../words.ts'
+import { ENGINE_WORDS } from '../key-words.ts'
+import { money } from '../usage-words.ts'
 import { TenantFields } from './tenant-form.tsx'
 import { PLAN_LABELS, STATUS_MARKS } from './tenants.tsx'
 
 const PATH = '/console/admin/tenants'
-/** One tenant, as the installation sees it: who runs it and what it uses, and nothing of its data. */
+/** One tenant, as admins see it: plan, usage and members, but none of its data. */
 export const TenantPage = (page: {
   base: string
   tenant: Tenant
   usage: Usage
   members: readonly MemberRow[]
-  /** Whether whoever looks at it may act in it as well. */
+  /** Whether the admin is a member of the tenant. */
   isMember: boolean
   now: number
 }) => {
@@ -40,7 +43,7 @@ export const TenantPage = (page: {
         state={{ tone, sentence: sentenceOn(tenant, usage) }}
         aside={
           <LinkButton href={url(base, '/console/admin/mail', { tenant: tenant.id })}>
-            Its mails
+            Emails
           </LinkButton>
         }
         action={changing(page)}
@@ -69,10 +72,10 @@ export const TenantPage = (page: {
           empty={
             <EmptyState
               icon="team"
-              sentence="Nobody runs this tenant at the console."
+              sentence="No members yet"
               next={
                 <>
-                  From a terminal:{' '}
+                  Create an owner on the command line:{' '}
                   <code>
                     gatehouse operator create --email ADDRESS --tenant {tenant.id} --role owner
                   </code>
@@ -83,8 +86,8 @@ export const TenantPage = (page: {
         />
         <p class="hint">
           {page.isMember
-            ? 'You are a member: choose the tenant at the top left to open its pages.'
-            : 'Its pages open to its members alone; to run the installation is no way in.'}
+            ? 'You are a member. To open its pages, select the tenant at the top left.'
+            : 'Only members can open its pages. Admins have no access to its data.'}
         </p>
       </Section>
       <DangerZone items={[danger(page)]} />
@@ -93,50 +96,53 @@ export const TenantPage = (page: {
 }
 
 function sentenceOn({ status, plan }: Tenant, { requests, left_requests: left }: Usage): string {
-  if (status === 'suspended') return 'Suspended for an open bill: new work of it is refused.'
+  if (status === 'suspended')
+    return "Suspended because of an unpaid bill. It can't create anything new."
   if (status === 'renewal_unpaid')
-    return 'Suspended for an unpaid renewal: new work of it is refused.'
+    return "Suspended because of an unpaid renewal. It can't create anything new."
   const used = `${numeral(requests)} ${requests === 1 ? 'request' : 'requests'} this month`
-  if (left === 0) return `Active, and its month is used up: ${used}.`
-  return `Active on the ${plan} plan: ${used}.`
+  if (left === 0) return `Active, limit reached: ${used}`
+  return `Active on the ${plan} plan, ${used}`
 }
 
 const factsOf = (tenant: Tenant, now: number): Fact[] => [
-  ['Id', <Id id={tenant.id} what="tenant id" />],
+  ['ID', <Id id={tenant.id} what="tenant ID" />],
   ['Plan', PLAN_LABELS[tenant.plan].label],
   ['Status', <StatusMark {...STATUS_MARKS[tenant.status]} />],
   [
     'Spend cap',
     tenant.spend_cap_cents === null
-      ? 'the default of the installation'
-      : `${numeral(tenant.spend_cap_cents)} cents a month`,
+      ? 'Default of the installation'
+      : `${money(tenant.spend_cap_cents)} per month`,
   ],
   ['Created', <Time at={Date.parse(tenant.created_at)} now={now} />],
-  ['Changed', <Time at={Date.parse(tenant.updated_at)} now={now} />],
+  ['Updated', <Time at={Date.parse(tenant.updated_at)} now={now} />],
 ]
 
 const factsOn = (usage: Usage, now: number): Fact[] => [
   ['Requests', numeral(usage.requests)],
-  ...enginesIn(usage).map(([engine, requests]): Fact => [`of ${engine}`, numeral(requests)]),
+  ...enginesIn(usage).map(
+    ([engine, requests]): Fact => [ENGINE_WORDS[engine].label, numeral(requests)],
+  ),
   ['Billed', numeral(usage.billed_requests)],
-  ['Cost', `${numeral(usage.cost_cents)} cents`],
+  ['Cost', money(usage.cost_cents)],
   ...(usage.spend_cap_cents === null
     ? []
-    : [['Spend cap in force', `${numeral(usage.spend_cap_cents)} cents`] as const]),
-  ['Left', usage.left_requests === null ? 'no end' : numeral(usage.left_requests)],
-  ['Begins anew', <Time at={Date.parse(usage.resets_at)} now={now} />],
+    : [['Effective spend cap', money(usage.spend_cap_cents)] as const]),
+  ['Remaining', usage.left_requests === null ? 'Unlimited' : numeral(usage.left_requests)],
+  ['Resets', <Time at={Date.parse(usage.resets_at)} now={now} />],
 ]
 
-const enginesIn = ({ days }: Usage): [string, number][] =>
+const enginesIn = ({ days }: Usage): [Engine, number][] =>
   [...Map.groupBy(days, ({ engine }) => engine)].map(([engine, of]) => [
     engine,
     of.reduce((sum, { requests }) => sum + requests, 0),
   ])
 
 const columns = (now: number): Column<MemberRow>[] => [
-  { label: 'E-mail', isWide: true, cell: (member) => <Address {...member} limit={60} /> },
-  { label: 'Role', narrow: 'corner', cell: ({ role }) => role },
-  { label: 'Since', align: 'right', cell: ({ createdAt }) => <Time at={createdAt} now={now} /> },
+  { label: 'Email', isWide: true, cell: (member) => <Address {...member} limit={60} /> },
+  { label: 'Role', narrow: 'corner', cell: ({ role }) => capitalized(role) },
+  { label: 'Joined', align: 'right', cell: ({ createdAt }) => <Time at={createdAt} now={now} /> },
 ]
 
 const actionOn = ({ base, tenant }: { base: string; tenant: Tenant }, verb: string) =>
@@ -145,9 +151,9 @@ const actionOn = ({ base, tenant }: { base: string; tenant: Tenant }, verb: stri
 const changing = (page: { base: string; tenant: Tenant }) => (
   <Confirm
     id="change"
-    verb="Change tenant"
-    question="Change this tenant?"
-    consequence="A new plan or cap holds from the next request on; what was charged stays charged."
+    verb="Edit tenant"
+    question="Edit tenant"
+    consequence="A new plan or cap applies to the next request. Past charges don't change."
     action={actionOn(page, 'change')}
     isPrimary
   >
@@ -161,23 +167,23 @@ const danger = (page: { base: string; tenant: Tenant }) =>
     : resumption(actionOn(page, 'resume'))
 
 const suspension = (action: string) => ({
-  title: 'Suspend it',
-  text: 'New work is refused until it is resumed. A tenant cannot be deleted: this is how one ends.',
+  title: 'Suspend tenant',
+  text: "The tenant can't create anything new until you resume it. Tenants can't be deleted.",
   control: (
     <Confirm
       id="suspend"
       verb="Suspend tenant"
       question="Suspend this tenant?"
-      consequence="Its programs are answered 402 where they make something new. What is there stays, and is still read and sent."
+      consequence="API requests that create something return 402. Existing data is kept and can be read, and pending work is still sent."
       action={action}
     >
       <Select
         name="reason"
-        label="Why"
+        label="Reason"
         value="billing"
         options={[
-          { value: 'billing', label: 'An open bill' },
-          { value: 'renewal', label: 'An unpaid renewal' },
+          { value: 'billing', label: 'Unpaid bill' },
+          { value: 'renewal', label: 'Unpaid renewal' },
         ]}
       />
     </Confirm>
@@ -185,14 +191,14 @@ const suspension = (action: string) => ({
 })
 
 const resumption = (action: string) => ({
-  title: 'Resume it',
-  text: 'It takes new work again. A tenant cannot be deleted: it stays suspended, or goes on.',
+  title: 'Resume tenant',
+  text: 'The tenant can create new objects again.',
   control: (
     <Confirm
       id="resume"
       verb="Resume tenant"
       question="Resume this tenant?"
-      consequence="Its programs may make something new again, as its plan allows."
+      consequence="The tenant can create new objects again, within the limits of its plan."
       action={action}
       isHarmless
     />

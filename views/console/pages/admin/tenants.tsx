@@ -10,6 +10,7 @@ import { Time } from '../../time.tsx'
 import type { Tone } from '../../tone.ts'
 import { url } from '../../url.ts'
 import { countedTo, numeral } from '../../words.ts'
+import { money } from '../usage-words.ts'
 import { NothingLikeThat, SearchedList } from './searched-list.tsx'
 
 export const STATUSES = [
@@ -25,22 +26,22 @@ export const STATUS_MARKS: Record<TenantStatus, { tone: Tone; word: string }> = 
 }
 
 export const PLAN_LABELS: Record<Plan, { label: string; text: string }> = {
-  free: { label: 'Free', text: 'What a month includes, and no more.' },
-  metered: { label: 'Metered', text: 'Beyond that each request has its price, up to a cap.' },
-  unlimited: { label: 'Unlimited', text: 'Nothing is refused or charged.' },
+  free: { label: 'Free', text: 'Included requests only.' },
+  metered: { label: 'Metered', text: 'Requests beyond the included ones are billed, up to a cap.' },
+  unlimited: { label: 'Unlimited', text: 'No limits and no charges.' },
 }
 
 interface TenantLine extends Tenant {
-  /** Of this month. */
+  /** Requests of this month. */
   requests: number
   costCents: number
 }
 
-/** Everybody who runs something here. */
+/** All tenants of the installation. */
 export const TenantsPage = (page: {
   base: string
   lines: readonly TenantLine[]
-  /** How many there are of each status, in all no more than `mostCounted`. */
+  /** Number of tenants by status, together at most `mostCounted`. */
   counts: Readonly<Record<TenantStatus, number>>
   mostCounted: number
   status: TenantStatus | undefined
@@ -53,7 +54,7 @@ export const TenantsPage = (page: {
   const all = sum(counts)
   const action = (
     <LinkButton weight="primary" href={url(base, `${path}/new`)}>
-      New tenant
+      Create tenant
     </LinkButton>
   )
   return (
@@ -66,8 +67,8 @@ export const TenantsPage = (page: {
       <SearchedList
         base={base}
         path={path}
-        caption={q === '' ? 'Tenants, the newest first' : 'Tenants by name'}
-        search={{ label: 'Name or id', value: q }}
+        caption={q === '' ? 'Tenants, newest first' : 'Tenants by name'}
+        search={{ label: 'Search by name or ID', value: q }}
         filter={{
           name: 'status',
           label: 'Status',
@@ -84,8 +85,8 @@ export const TenantsPage = (page: {
           empty: (
             <EmptyState
               icon="tenants"
-              sentence="No tenant yet."
-              next="A tenant owns keys, people, jobs, bots and endpoints, apart from all others."
+              sentence="No tenants yet"
+              next="Each tenant has its own API keys, users, jobs, bots and endpoints."
               action={action}
             />
           ),
@@ -93,8 +94,8 @@ export const TenantsPage = (page: {
         none={
           <NothingLikeThat
             icon="tenants"
-            sentence="No tenant is like that."
-            label="Show all tenants"
+            sentence="No matching tenants"
+            label="View all tenants"
             href={url(base, path)}
           />
         }
@@ -118,10 +119,10 @@ function sentenceOn(
 ): { tone?: Tone; sentence: string } {
   const all = sum(counts)
   const held = all - counts.active
-  if (all === 0) return { sentence: 'Nobody runs anything here yet.' }
-  const count = all === 1 ? 'One tenant' : `${countedTo(all, most)} tenants`
-  if (held > 0) return { tone: 'warn', sentence: `${count}, ${numeral(held)} of them suspended.` }
-  return { tone: 'good', sentence: all === 1 ? `${count}, active.` : `${count}, all active.` }
+  if (all === 0) return { sentence: 'No tenants yet' }
+  const count = `${countedTo(all, most)} ${all === 1 ? 'tenant' : 'tenants'}`
+  if (held > 0) return { tone: 'warn', sentence: `${count}, ${numeral(held)} suspended` }
+  return { tone: 'good', sentence: all === 1 ? `${count}, active` : `${count}, all active` }
 }
 
 const columns = (now: number): Column<TenantLine>[] => [
@@ -134,9 +135,9 @@ const columns = (now: number): Column<TenantLine>[] => [
   },
   { label: 'Requests this month', align: 'right', cell: ({ requests }) => numeral(requests) },
   {
-    label: 'Cost, cents',
+    label: 'Cost',
     align: 'right',
-    cell: ({ plan, costCents }) => (plan === 'metered' || costCents > 0 ? numeral(costCents) : '–'),
+    cell: ({ plan, costCents }) => (plan === 'metered' || costCents > 0 ? money(costCents) : '–'),
   },
   {
     label: 'Created',

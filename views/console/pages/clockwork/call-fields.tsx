@@ -6,7 +6,7 @@ import { FieldRow } from '../../form/form.tsx'
 import { Select } from '../../form/select.tsx'
 import { Textarea } from '../../form/textarea.tsx'
 
-/** What was typed, as text. */
+/** Value of a field, if it is text. */
 export const textIn = (fields: Fields, name: string): string | undefined => {
   const value = fields[name]
   return typeof value === 'string' ? value : undefined
@@ -15,7 +15,7 @@ export const textIn = (fields: Fields, name: string): string | undefined => {
 export const messageAt = (errors: readonly FormError[] | undefined, name: string) =>
   errors?.find((error) => error.name === name)?.message
 
-/** What both kinds of job call, to be filled in. */
+/** Request fields of both kinds of job. */
 export const CallFields = (form: { typed: Fields; errors?: readonly FormError[] | undefined }) => {
   const { typed, errors } = form
   const partsOf = (name: string) => ({
@@ -48,7 +48,7 @@ export const CallFields = (form: { typed: Fields; errors?: readonly FormError[] 
         isRequired={false}
         rows={3}
         placeholder="Content-Type: application/json"
-        help="A line each: name, colon, value."
+        help="One header per line, as Name: value."
       />
       <Textarea
         {...partsOf('body')}
@@ -56,7 +56,7 @@ export const CallFields = (form: { typed: Fields; errors?: readonly FormError[] 
         isMono
         isRequired={false}
         rows={6}
-        help="Sent as it stands here."
+        help="Sent as is."
       />
     </>
   )

@@ -9,7 +9,7 @@ import { CallFields, messageAt, textIn } from './call-fields.tsx'
 
 const PATH = '/console/delayed'
 
-/** A job that runs once, to be made. */
+/** Form for a new delayed job. */
 export const DelayedFormPage = (page: {
   base: string
   typed: Fields
@@ -21,7 +21,9 @@ export const DelayedFormPage = (page: {
     <>
       <PageHead
         title="New delayed job"
-        state={{ sentence: 'It calls your URL once, and again only when that fails.' }}
+        state={{
+          sentence: 'Sends an HTTP request once, at the time that you set. Retries failures.',
+        }}
       />
       <Form
         action={url(base, PATH)}
@@ -44,12 +46,12 @@ export const DelayedFormPage = (page: {
         />
         <Field
           name="run_at"
-          label="Runs at, UTC"
+          label="Run at (UTC)"
           type="datetime-local"
           isRequired
           value={textIn(typed, 'run_at')}
           error={messageAt(errors, 'run_at')}
-          help={`It is ${new Date(now).toISOString().slice(11, 16)} UTC now.`}
+          help={`Current time: ${new Date(now).toISOString().slice(11, 16)} UTC.`}
         />
         <CallFields typed={typed} errors={errors} />
       </Form>

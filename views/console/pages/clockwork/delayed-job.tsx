@@ -20,20 +20,20 @@ interface DelayedJobPageProps {
   base: string
   apiUrl: string
   job: DelayedJob
-  /** The newest first. */
+  /** Newest first. */
   attempts: readonly ExecutionLook[]
   selected: Execution | undefined
-  /** The address of this very page. */
+  /** Address of this page. */
   here: string
   mayDelete: boolean
   now: number
 }
 
-/** How near its time is when there will be news within moments, and how long it may stand in line. */
+/** The page refreshes from 10 s before the run until 5 min after. */
 const SOON_MS = 10_000
 const IN_LINE_MS = 300_000
 
-/** One job that runs once: how it stands, what was tried, and its end. */
+/** One delayed job: state, attempts, cancellation. */
 export const DelayedJobPage = (page: DelayedJobPageProps) => {
   const { base, job, attempts, selected, now } = page
   const path = `/console/delayed/${job.id}`
@@ -77,10 +77,10 @@ const About = ({ job, now }: DelayedJobPageProps) => (
   <Section id="about" title="About" isCard>
     <Facts
       facts={[
-        ['Id', <Id id={job.id} what="job id" />],
+        ['ID', <Id id={job.id} what="job ID" />],
         ['Status', <StatusMark {...DELAYED_WORDS[job.status]} />],
         [DELAYED_WORDS[job.status].time, <Time at={Date.parse(job.run_at)} now={now} />],
-        ['Calls', <Text text={`${job.method} ${job.url}`} limit={120} />],
+        ['Request', <Text text={`${job.method} ${job.url}`} limit={120} />],
         ['Created', <Time at={Date.parse(job.created_at)} now={now} />],
       ]}
     />
@@ -88,13 +88,13 @@ const About = ({ job, now }: DelayedJobPageProps) => (
 )
 
 const ForPrograms = ({ job, apiUrl }: DelayedJobPageProps) => (
-  <Section id="program" title="For programs">
+  <Section id="program" title="API">
     <details class="fold">
-      <summary>As JSON</summary>
+      <summary>View JSON</summary>
       <JsonView title="Delayed job" value={job} isOpen />
     </details>
     <CurlBlock
-      title="Read it from a terminal"
+      title="Get this job"
       url={`${apiUrl}/v1/clockwork/delayed/${job.id}`}
       headers={{ Authorization: 'Bearer $GATEHOUSE_KEY' }}
     />
@@ -105,14 +105,14 @@ const Cancellation = ({ action }: { action: string }) => (
   <DangerZone
     items={[
       {
-        title: 'Cancel it',
-        text: 'It will not run. This cannot be taken back.',
+        title: 'Cancel job',
+        text: "The job won't run. This can't be undone.",
         control: (
           <Confirm
             id="cancel"
             verb="Cancel job"
             question="Cancel this job?"
-            consequence="It is not called any more; what was tried stays here for a while."
+            consequence="The job won't run or retry. Past attempts are kept for 30 days."
             action={action}
           />
         ),
@@ -131,14 +131,14 @@ function sentenceOn({ job, attempts, now }: DelayedJobPageProps) {
   const runs = <Time at={Date.parse(job.run_at)} now={now} />
   switch (job.status) {
     case 'pending':
-      return attempts.length === 0 ? <>Runs {runs}.</> : <>Failed so far; tried again {runs}.</>
+      return attempts.length === 0 ? <>Runs {runs}</> : <>Failed; next attempt {runs}</>
     case 'running':
-      return 'Runs now.'
+      return 'Running'
     case 'success':
-      return attempts.length > 1 ? `Succeeded at attempt ${attempts.length}.` : 'Succeeded.'
+      return attempts.length > 1 ? `Succeeded on attempt ${attempts.length}` : 'Succeeded'
     case 'failed':
-      return `Failed, and is not tried again after ${attempts.length === 1 ? '1 attempt' : `${attempts.length} attempts`}.`
+      return `Failed after ${attempts.length === 1 ? '1 attempt' : `${attempts.length} attempts`}. No further retries.`
     case 'cancelled':
-      return 'Cancelled; it will not run.'
+      return 'Cancelled'
   }
 }

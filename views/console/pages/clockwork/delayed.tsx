@@ -23,16 +23,16 @@ import { amount } from './words.tsx'
 
 const PATH = '/console/delayed'
 const HOUR_MS = 3_600_000
-/** Of those that come, the rest being marks on the axis alone. */
+/** Number of upcoming runs in the list; the axis shows all. */
 const LISTED = 5
 
 interface DelayedPageProps {
   base: string
   apiUrl: string
   rows: readonly DelayedJobLook[]
-  /** The tenant has none at all. */
+  /** The tenant has no delayed jobs. */
   isNone: boolean
-  /** What waits, and what ended in the last 24 hours; `coming` are the first to run. */
+  /** Pending jobs, and those that ended in the last 24 hours. `coming` are the next to run. */
   standing: {
     waiting: number
     hasMoreWaiting: boolean
@@ -48,17 +48,17 @@ interface DelayedPageProps {
   now: number
 }
 
-/** All jobs that run once. */
+/** The delayed jobs of a tenant. */
 export const DelayedPage = (page: DelayedPageProps) => {
   const { base, isNone } = page
   const action = page.mayChange && (
     <LinkButton weight="primary" href={url(base, `${PATH}/new`)}>
-      New delayed job
+      Create delayed job
     </LinkButton>
   )
   return (
     <>
-      <PageHead title="Delayed" state={stateOf(page)} action={!isNone && action} />
+      <PageHead title="Delayed jobs" state={stateOf(page)} action={!isNone && action} />
       {!isNone && (
         <>
           <Coming {...page} />
@@ -75,8 +75,8 @@ export const DelayedPage = (page: DelayedPageProps) => {
           isNone ? (
             <EmptyState
               icon="delayed"
-              sentence="No delayed job yet."
-              next="It calls a URL of yours once, at a time that you say, and tries again when that fails."
+              sentence="No delayed jobs yet"
+              next="A delayed job sends an HTTP request once, at the time that you set, and retries failures."
               action={action}
               curl={firstJob(page)}
             />
@@ -92,9 +92,9 @@ export const DelayedPage = (page: DelayedPageProps) => {
 
 const Coming = ({ base, standing: { coming }, now }: DelayedPageProps) =>
   coming.length === 0 ? null : (
-    <Section id="coming" title="Next" isCard>
+    <Section id="coming" title="Upcoming runs" isCard>
       <TimeAxis
-        label="Coming runs"
+        label="Upcoming runs"
         now={now}
         until={Math.max(now + HOUR_MS, coming.at(-1)?.runAt ?? now)}
         listed={LISTED}
@@ -129,7 +129,7 @@ const Filters = ({ base, counts, q, status }: DelayedPageProps) => {
       />
       <FilterBar
         action={url(base, PATH)}
-        search={{ label: 'Name, URL or id', value: q }}
+        search={{ label: 'Search by name, URL or ID', value: q }}
         kept={{ status }}
         {...(q !== '' && { clearHref: url(base, PATH, { status }) })}
       />
@@ -140,12 +140,14 @@ const Filters = ({ base, counts, q, status }: DelayedPageProps) => {
 const NothingFits = ({ base, pages: { olderHref } }: DelayedPageProps) => (
   <EmptyState
     icon="delayed"
-    sentence={olderHref ? 'None of these fits. Earlier ones may.' : 'No delayed job fits.'}
+    sentence={
+      olderHref ? 'No matches on this page. Older pages may have some.' : 'No matching delayed jobs'
+    }
     action={
       olderHref ? (
-        <LinkButton href={olderHref}>Look at earlier ones</LinkButton>
+        <LinkButton href={olderHref}>View older jobs</LinkButton>
       ) : (
-        <LinkButton href={url(base, PATH)}>All delayed jobs</LinkButton>
+        <LinkButton href={url(base, PATH)}>View all delayed jobs</LinkButton>
       )
     }
   />
@@ -162,7 +164,7 @@ const firstJob = ({ apiUrl, now }: DelayedPageProps): CurlRequest => ({
 })
 
 function stateOf({ isNone, standing, now }: DelayedPageProps) {
-  if (isNone) return { sentence: 'Nothing waits for its time.' }
+  if (isNone) return { sentence: 'No delayed jobs' }
   const { waiting, hasMoreWaiting, ended, failed, coming } = standing
   const [next] = coming
   return {
@@ -172,13 +174,12 @@ function stateOf({ isNone, standing, now }: DelayedPageProps) {
         {next ? (
           <>
             {hasMoreWaiting && 'More than '}
-            {amount(waiting)} wait{waiting === 1 && 's'}, the next{' '}
-            <Time at={next.runAt} now={now} />
+            {amount(waiting)} pending, next run <Time at={next.runAt} now={now} />
           </>
         ) : (
-          'None waits'
+          'None pending'
         )}
-        {ended > 0 && `; ${amount(failed)} of ${amount(ended)} failed in the last 24 hours`}.
+        {ended > 0 && `; ${amount(failed)} of ${amount(ended)} failed in the last 24 hours`}
       </>
     ),
   } as const
@@ -187,7 +188,7 @@ function stateOf({ isNone, standing, now }: DelayedPageProps) {
 const columns = (now: number): Column<DelayedJobLook>[] => [
   { label: 'Name', isWide: true, cell: ({ name }) => <Text text={name} limit={80} /> },
   {
-    label: 'Calls',
+    label: 'Request',
     isMono: true,
     narrow: 'hidden',
     cell: ({ method, url: target }) => (
@@ -199,5 +200,5 @@ const columns = (now: number): Column<DelayedJobLook>[] => [
     narrow: 'corner',
     cell: ({ status }) => <StatusMark {...DELAYED_WORDS[status]} />,
   },
-  { label: 'Runs', align: 'right', cell: ({ runAt }) => <Time at={runAt} now={now} /> },
+  { label: 'Run at', align: 'right', cell: ({ runAt }) => <Time at={runAt} now={now} /> },
 ]

@@ -5,7 +5,7 @@ import { BodyView } from '../../json-view.tsx'
 import { Section } from '../../section.tsx'
 import { Text } from '../../text.tsx'
 
-/** What a job sends, now. */
+/** Current request of a job. */
 export interface Call {
   url: string
   method: string
@@ -14,11 +14,11 @@ export interface Call {
   updated_at: string
 }
 
-/** What we sent, and what came back. */
+/** Request and response of an execution. */
 export const Exchange = ({ execution, call }: { execution: Execution; call: Call }) => (
   <div class="exchange">
     <Section id="request" title="Request" note={noteOn(call, execution)} isCard>
-      <CodeBlock title="Head" what="request head" wraps>
+      <CodeBlock title="Headers" what="request headers" wraps>
         {requestHead(call, execution)}
       </CodeBlock>
       {call.body !== null && <BodyView title="Body" text={call.body} />}
@@ -31,12 +31,12 @@ export const Exchange = ({ execution, call }: { execution: Execution; call: Call
 
 const noteOn = (call: Call, execution: Execution): string | undefined =>
   Date.parse(call.updated_at) > Date.parse(execution.started_at)
-    ? 'The job was changed after this run: here is what it sends now.'
+    ? 'The job was edited after this run. This is its current request.'
     : undefined
 
 const Answer = ({ status, response_status: answered, response_body: text, ...of }: Execution) => (
   <>
-    {status === 'running' && <p class="hint">Under way: there is no answer yet.</p>}
+    {status === 'running' && <p class="hint">Running. No response yet.</p>}
     {of.error_message !== null && (
       <p>
         <Text text={of.error_message} limit={400} />
@@ -47,7 +47,7 @@ const Answer = ({ status, response_status: answered, response_body: text, ...of 
   </>
 )
 
-/** As it goes over the wire, less what the connection adds. */
+/** Request line and headers, without those that the connection adds. */
 function requestHead({ method, url, headers }: Call, execution: Execution): string {
   const own = Object.entries(headers).filter(
     ([name]) => !name.toLowerCase().startsWith('x-clockwork-'),

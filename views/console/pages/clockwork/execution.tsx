@@ -9,7 +9,7 @@ import { StatusMark } from '../../status-mark.tsx'
 import { duration, Time } from '../../time.tsx'
 import { OUTCOMES, outcomeOf } from './words.tsx'
 
-/** An attempt in the list of those that a run took. */
+/** An attempt of a run. */
 export const attemptOf = (of: ExecutionLook, href: string, isSelected: boolean): Attempt => ({
   tone: OUTCOMES[of.status].tone,
   outcome: outcomeOf(of),
@@ -19,7 +19,7 @@ export const attemptOf = (of: ExecutionLook, href: string, isSelected: boolean):
   ...(of.durationMs !== null && { took: of.durationMs }),
 })
 
-/** One that is still to be made. */
+/** A planned attempt. */
 export const plannedAt = (at: number): Attempt => ({
   tone: 'quiet',
   outcome: 'Next attempt',
@@ -27,7 +27,7 @@ export const plannedAt = (at: number): Attempt => ({
   isPlanned: true,
 })
 
-/** How one attempt went: when, how late, in how many tries, and where the time went. */
+/** One execution: start, delay, timing and the attempts of its run. */
 export const ExecutionSection = (of: {
   execution: Execution
   attempts: readonly Attempt[]
@@ -43,20 +43,20 @@ export const ExecutionSection = (of: {
     >
       <Facts
         facts={[
-          ['Execution', <Id id={execution.id} what="execution id" />],
+          ['Execution ID', <Id id={execution.id} what="execution ID" />],
           ['Started', <Time at={Date.parse(execution.started_at)} now={now} />],
-          ['Began late by', duration(execution.lateness_ms)],
-          ['By', execution.trigger === 'manual' ? 'hand' : 'the schedule'],
+          ['Start delay', duration(execution.lateness_ms)],
+          ['Trigger', execution.trigger === 'manual' ? 'Manual' : 'Schedule'],
           ...(execution.duration_ms === null
             ? []
-            : [['Took', duration(execution.duration_ms)] as const]),
+            : [['Duration', duration(execution.duration_ms)] as const]),
           ...(execution.address === null
             ? []
-            : [['Address called', <code>{execution.address}</code>] as const]),
+            : [['IP address', <code>{execution.address}</code>] as const]),
         ]}
       />
       {execution.timings && <TimingBar timings={execution.timings} />}
-      <Section id="attempts" title="Attempts of this run">
+      <Section id="attempts" title="Attempts">
         <Attempts attempts={attempts} now={now} />
       </Section>
     </Section>

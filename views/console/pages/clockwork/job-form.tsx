@@ -12,14 +12,14 @@ import { PreviewArea, PreviewButton } from './schedule-preview.tsx'
 
 const PATH = '/console/jobs'
 
-/** A job to be made or changed, with what its schedule would do once somebody asks for it. */
+/** Form for a new or existing job, with a preview of its schedule. */
 export const JobFormPage = (page: {
   base: string
   job?: CronJob | undefined
   typed: Fields
   errors?: readonly FormError[] | undefined
   preview?: Preview | undefined
-  /** Somebody asked for a preview, and for nothing else. */
+  /** The form was submitted for a preview only. */
   isPreviewed: boolean
   now: number
 }) => {
@@ -32,8 +32,8 @@ export const JobFormPage = (page: {
         title={job ? 'Edit job' : 'New job'}
         state={{
           sentence: job
-            ? 'A new schedule counts from now. Runs under way keep what they began with.'
-            : 'It calls your URL by the clock, in UTC.',
+            ? "A new schedule applies from now on. Runs in progress don't change."
+            : 'Sends an HTTP request on a schedule (UTC).',
         }}
       />
       <Form
@@ -63,7 +63,7 @@ export const JobFormPage = (page: {
           value={textIn(typed, 'schedule')}
           error={messageAt(errors, 'schedule')}
           placeholder="*/15 * * * *"
-          help="Minute, hour, day of month, month, day of week; in UTC."
+          help="Cron expression in UTC: minute, hour, day of month, month, day of week."
         />
         <PreviewButton action={action} />
         <PreviewArea
@@ -76,9 +76,9 @@ export const JobFormPage = (page: {
         {!job && (
           <Checkbox
             name="is_active"
-            label="Runs by its schedule from now on"
+            label="Active"
             isChecked={isBlank || textIn(typed, 'is_active') === 'true'}
-            help="Otherwise it is paused until somebody resumes it."
+            help="If not selected, the job is paused until you resume it."
           />
         )}
       </Form>

@@ -1,43 +1,42 @@
 import { Time } from '../../time.tsx'
 import type { JobPageProps } from './job.tsx'
 
-/** What has stood in line for longer waits for something else than its turn. */
+/** Runs that have been due for longer are not about to start. */
 const SOON_MS = 300_000
 
 type Standing = Pick<JobPageProps, 'job' | 'schedule' | 'attempts' | 'open' | 'now'>
 
-/** There will be news of it within moments: it runs, or stands in line to. */
+/** Whether a run is in progress or about to start. */
 export const isUnderWay = ({ attempts: [newest], open, now }: Standing): boolean =>
   newest?.status === 'running' ||
   open.some(({ state, dueAt }) => state === 'ready' && now - dueAt < SOON_MS)
 
-/** The answer to whether it works, and what happens next. */
+/** State of a job in a sentence, with its next run. */
 export function stateOf(standing: Standing) {
   const { job, schedule, attempts, open, now } = standing
   const when = job.is_active ? (
     <>
-      Runs {schedule}, next <Time at={Date.parse(job.next_run_at)} now={now} />.
+      Runs {schedule}, next run <Time at={Date.parse(job.next_run_at)} now={now} />.
     </>
   ) : (
-    <>Paused; would run {schedule}.</>
+    <>Paused. Schedule: {schedule}.</>
   )
   const ended = attempts.find(({ status }) => status !== 'running')
   if (isUnderWay(standing))
-    return { tone: 'busy', sentence: <>A run is under way. {when}</> } as const
+    return { tone: 'busy', sentence: <>A run is in progress. {when}</> } as const
   if (ended?.status !== 'failed') {
     const tone = job.is_active && ended ? 'good' : 'quiet'
-    return { tone, sentence: ended ? when : <>It has not run yet. {when}</> } as const
+    return { tone, sentence: ended ? when : <>Not run yet. {when}</> } as const
   }
   const retry = open.find(({ slotAt }) => slotAt === ended.slotAt)
   return {
     tone: 'bad',
     sentence: (
       <>
-        Its last run failed <Time at={ended.startedAt} now={now} />
+        Last run failed <Time at={ended.startedAt} now={now} />
         {retry && (
           <>
-            {' '}
-            and is tried again <Time at={retry.dueAt} now={now} />
+            ; next attempt <Time at={retry.dueAt} now={now} />
           </>
         )}
         . {when}

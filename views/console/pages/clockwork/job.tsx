@@ -12,6 +12,7 @@ import { Columns, Section } from '../../section.tsx'
 import { Text } from '../../text.tsx'
 import { Time } from '../../time.tsx'
 import { url } from '../../url.ts'
+import { capitalized } from '../../words.ts'
 import { Exchange } from './exchange.tsx'
 import { attemptOf, ExecutionSection, plannedAt } from './execution.tsx'
 import { isUnderWay, stateOf } from './job-state.tsx'
@@ -24,25 +25,25 @@ export interface JobPageProps {
   base: string
   apiUrl: string
   job: CronJobDetail
-  /** In words. */
+  /** Description of the schedule. */
   schedule: string
   nextRuns: readonly string[]
-  /** The newest first. */
+  /** Newest first. */
   attempts: readonly ExecutionLook[]
-  /** Slots without a run before each that ran. */
+  /** Number of skipped slots before each run, by slot. */
   gaps: ReadonlyMap<number, number>
   selected: Execution | undefined
-  /** The runs are also written out as a list. */
+  /** Also shows the runs as a list. */
   isListed: boolean
   open: readonly OpenRun[]
-  /** The address of this very page. */
+  /** Address of this page. */
   here: string
   mayChange: boolean
   mayDelete: boolean
   now: number
 }
 
-/** One job: whether it works, its last runs and one of them in full, and what can be done. */
+/** One job: state, last runs, one run in detail, and actions. */
 export const JobPage = (page: JobPageProps) => {
   const { base, job, attempts, selected, now } = page
   const hrefOf = (query: { execution?: string | undefined; list?: string }) =>
@@ -93,7 +94,7 @@ const Head = (page: JobPageProps) => {
           <>
             <LinkButton href={pathOf(page, '/edit')}>Edit job</LinkButton>
             <LinkButton href={url(base, '/console/jobs/new', { from: job.id })}>
-              Duplicate
+              Duplicate job
             </LinkButton>
             <ActionButton action={pathOf(page, job.is_active ? '/pause' : '/resume')}>
               {job.is_active ? 'Pause job' : 'Resume job'}
@@ -116,7 +117,7 @@ const NextRuns = ({ job, nextRuns, now }: JobPageProps) => (
         ))}
       </ol>
     ) : (
-      <p class="hint">None: it is paused. “Run now” works all the same.</p>
+      <p class="hint">None while paused. You can still select Run now.</p>
     )}
   </Section>
 )
@@ -125,12 +126,12 @@ const About = ({ job, schedule, now }: JobPageProps) => (
   <Section id="about" title="About" isCard>
     <Facts
       facts={[
-        ['Id', <Id id={job.id} what="job id" />],
+        ['ID', <Id id={job.id} what="job ID" />],
         ['Schedule', <code>{job.schedule}</code>],
-        ['In words', schedule],
-        ['Calls', <Text text={`${job.method} ${job.url}`} limit={120} />],
-        ['Slots skipped, 30 days', skippedIn(job.skipped_slots)],
-        ['Changed', <Time at={Date.parse(job.updated_at)} now={now} />],
+        ['Frequency', capitalized(schedule)],
+        ['Request', <Text text={`${job.method} ${job.url}`} limit={120} />],
+        ['Skipped slots (30 days)', skippedIn(job.skipped_slots)],
+        ['Updated', <Time at={Date.parse(job.updated_at)} now={now} />],
         ['Created', <Time at={Date.parse(job.created_at)} now={now} />],
       ]}
     />
@@ -138,13 +139,13 @@ const About = ({ job, schedule, now }: JobPageProps) => (
 )
 
 const ForPrograms = ({ job, apiUrl }: JobPageProps) => (
-  <Section id="program" title="For programs">
+  <Section id="program" title="API">
     <details class="fold">
-      <summary>As JSON</summary>
+      <summary>View JSON</summary>
       <JsonView title="Job" value={job} isOpen />
     </details>
     <CurlBlock
-      title="Run it from a terminal"
+      title="Run this job"
       method="POST"
       url={`${apiUrl}/v1/clockwork/jobs/${job.id}/run`}
       headers={{ Authorization: 'Bearer $GATEHOUSE_KEY' }}
@@ -156,14 +157,14 @@ const Deletion = (page: JobPageProps) => (
   <DangerZone
     items={[
       {
-        title: 'Delete it',
-        text: 'With all its runs. This cannot be taken back.',
+        title: 'Delete job',
+        text: "This can't be undone.",
         control: (
           <Confirm
             id="delete"
             verb="Delete job"
             question="Delete this job?"
-            consequence="It runs no more, and what its runs have left goes with it."
+            consequence="Deletes the job and its run history."
             action={pathOf(page, '/delete')}
           />
         ),
@@ -174,10 +175,10 @@ const Deletion = (page: JobPageProps) => (
 
 const skippedIn = ({ outage, overlap }: CronJobDetail['skipped_slots']): string =>
   outage + overlap === 0
-    ? 'none'
-    : `${outage} while the service was down, ${overlap} while runs were under way`
+    ? 'None'
+    : `${outage} while the service was down, ${overlap} while runs were in progress`
 
-/** All attempts of the run that the chosen one is of, with the one to come. */
+/** All attempts of the selected run, including the next planned one. */
 function attemptsOf(
   { attempts, open }: JobPageProps,
   selected: Execution,

@@ -16,6 +16,7 @@ import { FilterChips } from '../../tabs.tsx'
 import { shorten, Text } from '../../text.tsx'
 import { Time } from '../../time.tsx'
 import { url } from '../../url.ts'
+import { capitalized, counted } from '../../words.ts'
 import { Outcomes } from './outcomes.tsx'
 import { Recent } from './recent.tsx'
 import { amount, OUTCOMES } from './words.tsx'
@@ -25,19 +26,19 @@ const PATH = '/console/jobs'
 export const JOB_STATES = ['failing', 'paused'] as const
 export type JobState = (typeof JOB_STATES)[number]
 
-/** A line of the list. */
+/** A job with its latest attempts. */
 type Row = CronJobLook & { recent: readonly ExecutionLook[] }
 
 interface JobsPageProps {
   base: string
   apiUrl: string
   rows: readonly Row[]
-  /** Those that the page counts, and those of them that the search finds. */
+  /** Jobs that the page counts, and those of them that match the search. */
   newest: readonly CronJobLook[]
   found: readonly CronJobLook[]
-  /** Of the last 24, how the attempts ended. */
+  /** Outcomes of the attempts of the last 24 hours. */
   hours: readonly HourOutcomes[]
-  /** There are more than are counted. */
+  /** There are more jobs than are counted. */
   hasMore: boolean
   q: string
   state: JobState | undefined
@@ -49,12 +50,12 @@ interface JobsPageProps {
 const isFailing = ({ lastStatus }: CronJobLook): boolean => lastStatus === 'failed'
 const isPaused = ({ isActive }: CronJobLook): boolean => !isActive
 
-/** All jobs of a tenant: whether they work, and when they run. */
+/** The jobs of a tenant. */
 export const JobsPage = (page: JobsPageProps) => {
   const { base, newest } = page
   const action = page.mayChange && (
     <LinkButton weight="primary" href={url(base, `${PATH}/new`)}>
-      New job
+      Create job
     </LinkButton>
   )
   return (
@@ -76,8 +77,8 @@ export const JobsPage = (page: JobsPageProps) => {
           newest.length === 0 ? (
             <EmptyState
               icon="jobs"
-              sentence="No job yet."
-              next="A job calls a URL of yours by the clock, tries again when that fails, and keeps what came back."
+              sentence="No jobs yet"
+              next="A job sends an HTTP request on a schedule, retries failures, and keeps the responses."
               action={action}
               curl={firstJob(page.apiUrl)}
             />
@@ -97,7 +98,7 @@ const Filters = ({ base, found, q, state }: JobsPageProps) => {
   return (
     <>
       <FilterChips
-        label="States"
+        label="Status"
         tabs={[
           { label: 'All', href: href(), count: found.length, isCurrent: !state },
           {
@@ -117,7 +118,7 @@ const Filters = ({ base, found, q, state }: JobsPageProps) => {
       />
       <FilterBar
         action={url(base, PATH)}
-        search={{ label: 'Name, URL or id', value: q }}
+        search={{ label: 'Search by name, URL or ID', value: q }}
         kept={{ state }}
         {...(q !== '' && { clearHref: url(base, PATH, { state }) })}
       />
@@ -130,14 +131,14 @@ const NothingFits = ({ base, q, state, pages: { olderHref } }: JobsPageProps) =>
     icon="jobs"
     sentence={
       olderHref
-        ? 'None of these fits. Older ones may.'
-        : `No${state ? ` ${state}` : ''} job${q === '' ? '' : ' by that name or URL'}.`
+        ? 'No matches on this page. Older pages may have some.'
+        : `No ${state ?? (q === '' ? '' : 'matching')} jobs`
     }
     action={
       olderHref ? (
-        <LinkButton href={olderHref}>Look at older jobs</LinkButton>
+        <LinkButton href={olderHref}>View older jobs</LinkButton>
       ) : (
-        <LinkButton href={url(base, PATH)}>All jobs</LinkButton>
+        <LinkButton href={url(base, PATH)}>View all jobs</LinkButton>
       )
     }
   />
@@ -150,15 +151,17 @@ const firstJob = (apiUrl: string): CurlRequest => ({
 })
 
 function stateOf({ newest, hours, hasMore }: JobsPageProps) {
-  if (newest.length === 0) return { sentence: 'Nothing runs by the clock yet.' }
+  if (newest.length === 0) return { sentence: 'Scheduled HTTP requests' }
   const failing = newest.filter(isFailing).length
   const failed = hours.reduce((sum, hour) => sum + hour.failed, 0)
-  const all = amount(newest.length)
-  const jobs = hasMore ? `the newest ${all} jobs` : newest.length === 1 ? '1 job' : `${all} jobs`
-  const which = `${amount(failing)} of ${jobs} ${failing === 1 ? 'is' : 'are'} failing`
-  const attempts = `${amount(failed)} ${failed === 1 ? 'attempt' : 'attempts'}`
+  const jobs = `${hasMore ? 'the newest ' : ''}${counted(newest.length, 'job')}`
+  const which =
+    failing > 0
+      ? `${amount(failing)} of ${jobs} failing`
+      : `No failing jobs${hasMore ? ` among ${jobs}` : ''}`
+  const attempts = failed > 0 ? `; ${counted(failed, 'attempt')} failed in the last 24 hours` : ''
   const tone = failing > 0 ? 'bad' : failed > 0 ? 'warn' : 'good'
-  return { tone, sentence: `${which}; ${attempts} failed in the last 24 hours.` } as const
+  return { tone, sentence: which + attempts } as const
 }
 
 const columns = ({ base, mayChange, now }: JobsPageProps): Column<Row>[] => [
@@ -169,7 +172,7 @@ const columns = ({ base, mayChange, now }: JobsPageProps): Column<Row>[] => [
       <>
         <Text text={name} limit={80} />
         <span class="rowhint">
-          <Text text={describeSchedule(schedule)} limit={80} />
+          <Text text={capitalized(describeSchedule(schedule))} limit={80} />
         </span>
       </>
     ),
@@ -178,17 +181,17 @@ const columns = ({ base, mayChange, now }: JobsPageProps): Column<Row>[] => [
     label: 'Last runs',
     cell: ({ recent }) => (recent.length === 0 ? '–' : <Recent attempts={recent} />),
   },
-  { label: 'Outcome', narrow: 'corner', cell: (job) => <StatusMark {...markOf(job)} /> },
+  { label: 'Status', narrow: 'corner', cell: (job) => <StatusMark {...markOf(job)} /> },
   {
     label: 'Last run',
     align: 'right',
     narrow: 'hidden',
-    cell: ({ lastRunAt }) => (lastRunAt === null ? 'never' : <Time at={lastRunAt} now={now} />),
+    cell: ({ lastRunAt }) => (lastRunAt === null ? 'Never' : <Time at={lastRunAt} now={now} />),
   },
   {
     label: 'Next run',
     align: 'right',
-    cell: ({ isActive, nextRunAt }) => (isActive ? <Time at={nextRunAt} now={now} /> : 'paused'),
+    cell: ({ isActive, nextRunAt }) => (isActive ? <Time at={nextRunAt} now={now} /> : 'Paused'),
   },
   ...(mayChange ? [runNow(base)] : []),
 ]

@@ -3,11 +3,11 @@ import { amount } from './words.tsx'
 
 const HEIGHT = 64
 
-/** How all attempts of a tenant ended, hour by hour: a bar is as high as there were attempts. */
+/** Outcomes of all attempts of a tenant by hour. */
 export const Outcomes = ({ hours }: { hours: readonly HourOutcomes[] }) => {
   const top = Math.max(1, ...hours.map(totalOf))
   const width = 100 / hours.length
-  const title = `Attempts of recurring and delayed jobs, last ${hours.length} hours`
+  const title = `Attempts in the last ${hours.length} hours, including delayed jobs`
   const sum = (of: 'succeeded' | 'failed') => hours.reduce((total, hour) => total + hour[of], 0)
   const [succeeded, failed] = [
     `${amount(sum('succeeded'))} succeeded`,
@@ -31,7 +31,7 @@ export const Outcomes = ({ hours }: { hours: readonly HourOutcomes[] }) => {
       <div class="labels" aria-hidden="true">
         <span>{hours.length} hours ago</span>
         <span>{hours.length / 2} hours ago</span>
-        <span>now</span>
+        <span>Now</span>
       </div>
     </figure>
   )

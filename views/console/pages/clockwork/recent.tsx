@@ -3,13 +3,13 @@ import { counted } from '../../words.ts'
 
 const HEIGHT = 22
 const WIDTH = 100
-/** So many places, however few attempts there are: lines of a list are to be compared. */
+/** Fixed number of slots, so that rows are comparable. */
 const PLACES = 20
 const STEP = WIDTH / PLACES
 
 /**
- * The last attempts of a job in a row of a list, the newest at the right: height is how long each
- * took, colour how it ended. One path a colour, since a list has a thousand of them.
+ * The last attempts of a job in a table row, newest on the right: height is the duration, color the
+ * outcome. One path per color, because a list has a thousand bars.
  */
 export const Recent = ({ attempts }: { attempts: readonly ExecutionLook[] }) => {
   const failed = attempts.filter(({ status }) => status === 'failed').length
@@ -36,10 +36,10 @@ export const Recent = ({ attempts }: { attempts: readonly ExecutionLook[] }) => 
   )
 }
 
-/** Attempts come the newest first. */
+/** Attempts are ordered newest first. */
 const barAt = (index: number, height: number): string =>
   `M${WIDTH - (index + 1) * STEP} ${HEIGHT}v-${height}h3.6v${height}z`
 
-/** By the square root, so that one slow attempt does not flatten all others. */
+/** Square root of the share, so that one slow attempt does not flatten all others. */
 const heightOf = (took: number, longest: number): number =>
   Math.round(4 + Math.sqrt(took / longest) * (HEIGHT - 5))

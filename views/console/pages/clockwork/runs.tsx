@@ -6,22 +6,22 @@ import { Icon } from '../../icons.tsx'
 import { IN_PLACE } from '../../in-place.ts'
 import { Section } from '../../section.tsx'
 import { StatusMark } from '../../status-mark.tsx'
-import { duration, Time, utc } from '../../time.tsx'
+import { duration, Time, utcMinute } from '../../time.tsx'
 import { amount, OUTCOMES, outcomeOf } from './words.tsx'
 
 interface RunsProps {
-  /** The newest first. */
+  /** Newest first. */
   attempts: readonly ExecutionLook[]
-  /** Slots without a run before each that ran. */
+  /** Number of skipped slots before each run, by slot. */
   gaps: ReadonlyMap<number, number>
   selected: Execution | undefined
-  /** They are also written out. */
+  /** Also shows the runs as a list. */
   isListed: boolean
   hrefOf: (query: { execution?: string | undefined; list?: string }) => string
   now: number
 }
 
-/** The last runs as a picture, in which each leads to what it was; and the steps from one to the next. */
+/** The last runs as a chart with a link to each, and links to the earlier and later run. */
 export const Runs = (runs: RunsProps) => {
   const { attempts, selected, isListed, hrefOf } = runs
   const execution = selected?.id
@@ -32,20 +32,20 @@ export const Runs = (runs: RunsProps) => {
       note={extentOf(attempts)}
       aside={
         isListed ? (
-          <a href="#list">As a list</a>
+          <a href="#list">View as list</a>
         ) : (
-          <a href={`${hrefOf({ execution, list: 'all' })}#list`}>As a list</a>
+          <a href={`${hrefOf({ execution, list: 'all' })}#list`}>View as list</a>
         )
       }
       isCard
     >
-      <ExecutionStrip runs={stripOf(runs)} label="Last runs, the oldest first" />
+      <ExecutionStrip runs={stripOf(runs)} label="Last runs, oldest first" />
       <Steps {...runs} />
     </Section>
   )
 }
 
-/** The same runs written out, for whoever asks for it: most are content with the picture. */
+/** The last runs as a table. */
 export const RunList = ({ attempts, hrefOf, now }: RunsProps) => (
   <Section id="list" title="All runs" note={extentOf(attempts)}>
     <DataTable
@@ -57,7 +57,7 @@ export const RunList = ({ attempts, hrefOf, now }: RunsProps) => (
   </Section>
 )
 
-/** For whoever goes through them by keyboard: bars are no stops, or there would be a hundred. */
+/** Links to the earlier and later run, because the bars are no tab stops. */
 const Steps = ({ attempts, selected, isListed, hrefOf }: RunsProps) => {
   const at = attempts.findIndex(({ id }) => id === selected?.id)
   if (at < 0) return null
@@ -89,14 +89,14 @@ function extentOf(attempts: readonly ExecutionLook[]): string {
   return `${attempts.length === 1 ? '1 attempt' : `${amount(attempts.length)} attempts`}, ${failed} failed`
 }
 
-/** Oldest first, with a gap where slots passed without a run. */
+/** Bars, oldest first, with a gap for skipped slots. */
 function stripOf({ attempts, gaps, selected, isListed, hrefOf }: RunsProps) {
   return attempts.toReversed().flatMap((attempt): StripRun[] => {
     const { tone, word } = OUTCOMES[attempt.status]
     const href = hrefOf({ execution: attempt.id, ...(isListed && { list: 'all' }) })
     const isFirst = attempt.trigger === 'schedule' && attempt.attempt === 1
     const skipped = isFirst ? gaps.get(attempt.slotAt) : undefined
-    const when = utc(attempt.startedAt)
+    const when = utcMinute(attempt.startedAt)
     return [
       ...(skipped === undefined
         ? []
@@ -119,15 +119,15 @@ const slots = (skipped: number): string =>
 const columns = (now: number): Column<ExecutionLook>[] => [
   { label: 'Started', isWide: true, cell: ({ startedAt }) => <Time at={startedAt} now={now} /> },
   {
-    label: 'Outcome',
+    label: 'Status',
     narrow: 'corner',
     cell: ({ status }) => <StatusMark {...OUTCOMES[status]} />,
   },
-  { label: 'Answer', cell: outcomeOf },
+  { label: 'Response', cell: outcomeOf },
   { label: 'Attempt', align: 'right', cell: ({ attempt }) => attempt },
-  { label: 'Late by', align: 'right', cell: ({ latenessMs }) => duration(latenessMs) },
+  { label: 'Start delay', align: 'right', cell: ({ latenessMs }) => duration(latenessMs) },
   {
-    label: 'Took',
+    label: 'Duration',
     align: 'right',
     cell: ({ durationMs }) => (durationMs === null ? '–' : duration(durationMs)),
   },

@@ -7,7 +7,7 @@ import { UtcTime } from './words.tsx'
 const ID = 'preview'
 const SHOWN_RUNS = 5
 
-/** Beside the field that it is about; where scripts run, the answer appears right below. */
+/** Previews the schedule; with scripts, in place. */
 export const PreviewButton = ({ action }: { action: string }) => (
   <div class="actions">
     <button
@@ -26,11 +26,11 @@ export const PreviewButton = ({ action }: { action: string }) => (
   </div>
 )
 
-/** Where a preview appears, empty until then; where scripts run, it follows what is typed. */
+/** Area of the preview; with scripts, it updates while typing. */
 export const PreviewArea = (of: {
   action: string
   preview?: Preview | undefined
-  /** Why there is none. */
+  /** Why there is no preview. */
   error?: string | undefined
   now: number
 }) => (

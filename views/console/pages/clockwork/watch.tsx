@@ -1,10 +1,7 @@
-/** What runs has ended soon: a look every other second is cheap, and there is none once it has. */
+/** Interval while something is in progress. */
 const EVERY = 'every 2s'
 
-/**
- * Looks again at its own page until nothing is under way there any more: what comes then is without
- * it. `id` names the part of the page that it draws anew.
- */
+/** Refreshes the element `id` of its own page until the server no longer renders this element. */
 export const Watch = ({ id, here }: { id: string; here: string }) => (
   <span
     id={`${id}-watch`}

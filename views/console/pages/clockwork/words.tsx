@@ -1,36 +1,41 @@
 import type { ExecutionLook } from '../../../../src/engines/clockwork/looks.ts'
 import type { Execution } from '../../../../src/engines/clockwork/model.ts'
-import { Time } from '../../time.tsx'
+import { Time, utcMinute } from '../../time.tsx'
 import type { Tone } from '../../tone.ts'
 
-/** How an attempt stands, by its status. */
+/** Label of an attempt, by status. */
 export const OUTCOMES = {
   success: { tone: 'good', word: 'succeeded' },
   failed: { tone: 'bad', word: 'failed' },
   running: { tone: 'busy', word: 'running' },
 } as const satisfies Record<Execution['status'], { tone: Tone; word: string }>
 
-/** What came of an attempt, in a line. */
+/** Outcome of an attempt: the response status, if there is one. */
 export const outcomeOf = ({
   status,
   responseStatus,
 }: Pick<ExecutionLook, 'status' | 'responseStatus'>) =>
   status === 'running'
-    ? 'Under way'
+    ? 'Running'
     : responseStatus === null
       ? status === 'success'
         ? 'Succeeded'
-        : 'No answer'
-      : `Answered ${responseStatus}`
+        : 'No response'
+      : `Status ${responseStatus}`
 
+const DAY_MS = 86_400_000
+
+/** A number with thousands separators. */
 export const amount = (number: number): string => number.toLocaleString('en')
 
-/** A time to plan by: the instant and how far away it is. */
+/** The exact time of an event, and its distance if that is less than a day. */
 export const UtcTime = ({ at, now }: { at: number; now: number }) => (
   <>
-    {new Date(at).toISOString().slice(0, 16).replace('T', ' ')} UTC{' '}
-    <span class="hint">
-      <Time at={at} now={now} />
-    </span>
+    {utcMinute(at)}{' '}
+    {Math.abs(at - now) < DAY_MS && (
+      <span class="hint">
+        <Time at={at} now={now} />
+      </span>
+    )}
   </>
 )

@@ -11,12 +11,12 @@ import { Time } from '../../time.tsx'
 import { url } from '../../url.ts'
 import { counted, numeral, withoutScheme } from '../../words.ts'
 
-/** Of each kind; the others are a page further. */
+/** Most problems of one kind. */
 const SHOWN = 4
 const LONGEST_NAME = 64
 const LONGEST_REASON = 160
 
-/** What somebody should see to, each with the one thing to do. */
+/** Problems of a tenant, each with an action. */
 export const Attention = (page: { base: string; troubles: Troubles; now: number }) => {
   const events = eventsOf(page)
   return events.length === 0 ? <AllQuiet /> : <Events label="Needs attention" events={events} />
@@ -49,7 +49,7 @@ function eventsOf({ base, troubles, now }: Parameters<typeof Attention>[0]): Eve
   ]
 }
 
-/** The first few, and where the others are. */
+/** The first problems of a kind, and a link to the others. */
 function some<Row>(
   rows: readonly Row[],
   draw: (row: Row) => Event,
@@ -59,10 +59,10 @@ function some<Row>(
   const left = rows.length - events.length
   if (left === 0) return events
   const title = <a href={rest.href}>{counted(left, `more ${rest.one}`, `more ${rest.many}`)}</a>
-  return [...events, { tone: 'bad', title, aside: <Look href={rest.href}>See all</Look> }]
+  return [...events, { tone: 'bad', title, aside: <Look href={rest.href}>View all</Look> }]
 }
 
-const Look = ({ href, children = 'Look' }: { href: string; children?: string }) => (
+const Look = ({ href, children = 'View' }: { href: string; children?: string }) => (
   <LinkButton href={href} isSmall>
     {children}
   </LinkButton>
@@ -78,11 +78,11 @@ function endpointEvent(href: string, endpoint: TroubledEndpoint, now: number): E
   if (disabledReason !== null || failingSince === null)
     return {
       tone: 'bad',
-      title: <>{name} is switched off</>,
+      title: <>{name} is disabled</>,
       text:
         disabledReason === 'gone'
-          ? 'It answered that it is gone for good. What comes for it is not sent.'
-          : 'It failed for too long. What comes for it is not sent before somebody resumes it.',
+          ? 'It returned 410 Gone. Deliveries are held until you resume it.'
+          : 'It failed for too long. Deliveries are held until you resume it.',
       aside: <Look href={href} />,
     }
   return {
@@ -91,7 +91,7 @@ function endpointEvent(href: string, endpoint: TroubledEndpoint, now: number): E
     text: (
       <>
         {counted(failedAttempts ?? 0, 'failed attempt')}, the first{' '}
-        <Time at={failingSince} now={now} />. It is tried again by itself.
+        <Time at={failingSince} now={now} />. Deliveries are retried automatically.
       </>
     ),
     aside: <Look href={href} />,
@@ -115,11 +115,11 @@ function jobEvent(base: string, job: FailingJob, now: number): Event {
   }
 }
 
-/** Why an attempt failed. */
+/** Reason of a failed attempt. */
 function Reason(of: { responseStatus: number | null; errorMessage: string | null }) {
   const { responseStatus, errorMessage } = of
   if (errorMessage !== null) return <Text text={errorMessage} limit={LONGEST_REASON} />
-  return responseStatus === null ? 'No answer.' : `Its target answers ${responseStatus}.`
+  return responseStatus === null ? 'No response' : `Status ${responseStatus}`
 }
 
 function botEvent(base: string, { environment, username, status, trouble }: Bot): Event {
@@ -133,14 +133,14 @@ function botEvent(base: string, { environment, username, status, trouble }: Bot)
     return {
       tone: 'warn',
       title: <>{name} is not enabled</>,
-      text: 'It has a token, but nobody can sign in by it.',
+      text: "It has a token, but users can't sign in with it.",
       aside: <Look href={href}>Enable</Look>,
     }
   return {
     tone: 'bad',
-    title: <>{name} does not hear anybody</>,
+    title: <>{name} doesn't receive messages</>,
     text: <Text text={`${trouble ?? ''}.`} limit={LONGEST_REASON} />,
-    aside: <Look href={href}>Repair</Look>,
+    aside: <Look href={href}>Fix</Look>,
   }
 }
 
@@ -155,8 +155,8 @@ function usageEvents(base: string, usage: Troubles['usage']): Event[] {
       text:
         left === null
           ? undefined
-          : `${numeral(left)} left for new work until ${resetsAt.slice(0, 10)}.`,
-      aside: <Look href={url(base, PAGES.usage.path)}>See usage</Look>,
+          : `${numeral(left)} requests left until ${resetsAt.slice(0, 10)} 00:00 UTC.`,
+      aside: <Look href={url(base, PAGES.usage.path)}>View usage</Look>,
     },
   ]
 }

@@ -6,7 +6,7 @@ import { Section } from '../../section.tsx'
 import { url } from '../../url.ts'
 import { firstMessage } from '../relay/first-message.ts'
 
-/** Where nothing has happened yet: what to do first, by hand or by the tenant's own programs. */
+/** First steps for a new tenant, in the console and on the command line. */
 export const Begin = (page: {
   base: string
   apiUrl: string
@@ -16,37 +16,43 @@ export const Begin = (page: {
 }) => {
   const { base, apiUrl, hasKey, mayMakeKeys, mayChange } = page
   return (
-    <Section id="begin" title="Begin" note="Any of these, in any order.">
+    <Section id="begin" title="Get started" note="In any order.">
       <ol class="begin">
         {!hasKey && (
-          <Step title="Take a key" text="Programs get in with keys.">
+          <Step title="Create an API key" text="Your apps authenticate with API keys.">
             {mayMakeKeys ? (
               <LinkButton weight="primary" href={url(base, '/console/first-key')} isSmall>
-                Take the first key
+                Create API key
               </LinkButton>
             ) : (
-              <p class="hint">An owner of the tenant makes it.</p>
+              <p class="hint">Ask an owner of the tenant to create one.</p>
             )}
           </Step>
         )}
-        <Step title="Call a URL by the clock" text="A job calls it on a schedule, and tries again.">
-          {mayChange && <Go base={base} path="/console/jobs/new" text="New job" />}
-          <CurlBlock title="From a terminal" {...firstJob(apiUrl)} />
+        <Step
+          title="Create a job"
+          text="Sends an HTTP request on a schedule (UTC) and retries failures."
+        >
+          {mayChange && <Go base={base} path="/console/jobs/new" text="Create job" />}
+          <CurlBlock title="Terminal" {...firstJob(apiUrl)} />
         </Step>
         <Step
-          title="Send an event"
-          text="Every endpoint that listens gets it, signed, and again until it has it."
+          title="Send webhooks"
+          text="Each message is signed, delivered to every subscribed endpoint, and retried on failure."
         >
-          {mayChange && <Go base={base} path="/console/endpoints/new" text="New endpoint" />}
-          <CurlBlock title="From a terminal" {...firstMessage(apiUrl)} />
+          {mayChange && <Go base={base} path="/console/endpoints/new" text="Create endpoint" />}
+          <CurlBlock title="Terminal" {...firstMessage(apiUrl)} />
         </Step>
-        <Step title="Sign people in" text="By password, by code, by eleven providers, or by a bot.">
+        <Step
+          title="Sign in users"
+          text="With a password, an email code, 11 social login providers or a messenger bot."
+        >
           <div class="actions">
-            <To base={base} page="signIn" text="Ways to sign in" />
+            <To base={base} page="signIn" text="Sign-in methods" />
             <To base={base} page="bots" text="Bots" />
           </div>
         </Step>
-        <Step title="Bring a colleague" text="As an owner, a member, or somebody who only looks.">
+        <Step title="Invite your team" text="As owners, members or viewers.">
           <To base={base} page="team" text="Team" />
         </Step>
       </ol>
@@ -72,7 +78,7 @@ const To = ({ base, page, text }: { base: string; page: PageKey; text: string })
   <Go base={base} path={PAGES[page].path} text={text} />
 )
 
-/** A command that makes a job. */
+/** Request that creates a job. */
 const firstJob = (apiUrl: string) => ({
   url: `${apiUrl}/v1/clockwork/jobs`,
   headers: { Authorization: 'Bearer $CLOCKWORK_KEY', 'Content-Type': 'application/json' },

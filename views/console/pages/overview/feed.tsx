@@ -16,10 +16,10 @@ interface Line {
   title: ComponentChildren
 }
 
-/** What has happened in all engines, the newest first. Rows have ids, so that one can come alone. */
+/** Latest events in all engines, newest first. Rows have IDs for live updates. */
 export const Feed = (feed: { base: string; happenings: readonly Happening[]; now: number }) =>
   feed.happenings.length === 0 ? (
-    <p class="hint">Nothing has happened yet.</p>
+    <p class="hint">No activity yet</p>
   ) : (
     <>
       <ol class="events" aria-label="Latest events">
@@ -39,7 +39,7 @@ export const Feed = (feed: { base: string; happenings: readonly Happening[]; now
         })}
       </ol>
       <p class="more">
-        All
+        View all
         {MORE.map(([page, word]) => (
           <a href={url(feed.base, PAGES[page].path)}>{word}</a>
         ))}
@@ -47,9 +47,9 @@ export const Feed = (feed: { base: string; happenings: readonly Happening[]; now
     </>
   )
 
-/** Where the rest of each kind is. */
+/** Links to the lists. */
 const MORE = [
-  ['identities', 'people'],
+  ['identities', 'users'],
   ['jobs', 'jobs'],
   ['logins', 'logins'],
   ['deliveries', 'deliveries'],
@@ -71,16 +71,16 @@ function lineOf(base: string, one: Happening): Line {
 type Of<Kind extends Happening['kind']> = Extract<Happening, { kind: Kind }>
 
 const DEEDS: Readonly<Record<string, string>> = {
-  'identity.created': 'was added',
+  'identity.created': 'was created',
   'identity.deleted': 'was deleted',
   'identity.login': 'signed in',
   'identity.password_changed': 'changed their password',
-  'identity.email_verified': 'verified their address',
+  'identity.email_verified': 'verified their email',
   'identity.state_changed': 'was activated or deactivated',
 }
 
 function personLine(base: string, { type, identityId, email }: Of<'person'>): Line {
-  const name = email === null ? 'Somebody' : <Text text={email} limit={LONGEST_NAME} />
+  const name = email === null ? 'A user' : <Text text={email} limit={LONGEST_NAME} />
   return {
     tone: type === 'identity.deleted' ? 'quiet' : 'good',
     title: (
@@ -119,29 +119,29 @@ function runLine(base: string, { run }: Of<'run'>): Line {
 
 function outcomeOf({ status, durationMs, responseStatus, attempt }: Of<'run'>['run']): string {
   const again = attempt > 1 ? `, attempt ${attempt}` : ''
-  if (status === 'running') return `runs${again}`
-  if (status === 'success') return `ran in ${duration(durationMs ?? 0)}${again}`
+  if (status === 'running') return `is running${again}`
+  if (status === 'success') return `succeeded in ${duration(durationMs ?? 0)}${again}`
   return `failed${responseStatus === null ? '' : `: ${responseStatus}`}${again}`
 }
 
 const LOGIN_LINES: Record<Of<'login'>['login']['state'], { tone: Tone; words: string }> = {
-  pending: { tone: 'busy', words: 'waits to be opened' },
-  opened: { tone: 'busy', words: 'waits for an answer' },
+  pending: { tone: 'busy', words: 'is waiting to be opened' },
+  opened: { tone: 'busy', words: 'is waiting for approval' },
   approved: { tone: 'good', words: 'was approved' },
   denied: { tone: 'warn', words: 'was denied' },
-  mismatched: { tone: 'warn', words: 'ended: another number was chosen' },
+  mismatched: { tone: 'warn', words: 'failed: wrong number selected' },
 }
 
 function loginLine(base: string, { login }: Of<'login'>): Line {
   const { tone, words } = login.is_expired
-    ? { tone: 'quiet' as const, words: 'expired unanswered' }
+    ? { tone: 'quiet' as const, words: 'expired' }
     : LOGIN_LINES[login.state]
   return {
     tone,
     title: (
       <>
         <a href={url(base, `/console/logins/${login.id}`)}>
-          Login by bot
+          Messenger login
           {login.client_label !== null && (
             <>
               {' from '}

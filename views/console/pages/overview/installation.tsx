@@ -13,7 +13,7 @@ import { url } from '../../url.ts'
 import { counted, numeral } from '../../words.ts'
 import { bytes, depth, eventOf, sentenceOn } from '../admin/health.tsx'
 
-/** How the installation is, for whoever runs it. */
+/** Overview of the installation, for admins. */
 export const InstallationPage = (page: {
   base: string
   name: string
@@ -28,32 +28,34 @@ export const InstallationPage = (page: {
     <>
       <PageHead title={<Text text={name} limit={64} />} state={sentenceOn(health)} />
       <Tiles
-        label="In short"
+        label="Summary"
         tiles={[
           {
-            label: 'Tenants active',
+            label: 'Active tenants',
             value: numeral(tenants.active),
             compared: {
-              text: inArrears === 0 ? 'none held back' : `${numeral(inArrears)} held back`,
+              text: inArrears === 0 ? 'None suspended' : `${numeral(inArrears)} suspended`,
             },
             href: url(base, PAGES.tenants.path),
           },
           {
-            label: 'Due and not begun',
+            label: 'Backlog',
             value: depth(standing),
-            compared: { text: 'runs and deliveries' },
+            compared: { text: 'Runs and deliveries' },
             href: url(base, PAGES.health.path),
           },
           {
-            label: 'Mails to be sent',
+            label: 'Queued emails',
             value: depth(mail.ready + mail.waiting),
-            compared: { text: mail.server === null ? 'no mail server' : 'by the mail server' },
+            compared: {
+              text: mail.server === null ? 'No mail server' : 'Waiting for the mail server',
+            },
             href: url(base, PAGES.mail.path),
           },
           {
             label: 'Last backup',
-            value: backups.last?.endedAt ? relative(backups.last.endedAt, now) : 'never',
-            compared: { text: `${bytes(health.freeBytes)} of disk free` },
+            value: backups.last?.endedAt ? relative(backups.last.endedAt, now) : 'Never',
+            compared: { text: `${bytes(health.freeBytes)} of disk space free` },
             href: url(base, PAGES.health.path),
           },
         ]}
@@ -68,10 +70,10 @@ export const InstallationPage = (page: {
           />
         )}
       </Section>
-      <Section id="process" title="This process" isCard>
+      <Section id="process" title="Process" isCard>
         <p class="hint">
-          Version {health.version}, which began <Time at={health.startedAt} now={now} />.{' '}
-          {counted(health.instances, 'process works', 'processes work')} on this data.
+          Version {health.version}, started <Time at={health.startedAt} now={now} />.{' '}
+          {counted(health.instances, 'process', 'processes')} running on this data directory.
         </p>
       </Section>
     </>
@@ -82,13 +84,13 @@ function withAction(trouble: Trouble, base: string, now: number) {
   const event = eventOf(trouble, base, now)
   const look = (
     <LinkButton href={url(base, PAGES.health.path)} isSmall>
-      Look
+      View
     </LinkButton>
   )
   return { ...event, aside: trouble.what === 'backups off' ? event.aside : look }
 }
 
-/** The same trouble on the page of a tenant, for somebody who has to act elsewhere to end it. */
+/** Problems of the installation, on an admin's tenant overview. */
 export const InstallationTroubles = (page: {
   base: string
   troubles: readonly Trouble[]
@@ -98,18 +100,18 @@ export const InstallationTroubles = (page: {
     <Section
       id="installation"
       title="Installation"
-      note="Shown to you because you run it."
+      note="Visible to admins only."
       isCard
       aside={
         <ScopedForm action={url(page.base, FRAME_PATHS.place)}>
           <Button name="place" value="installation" isSmall>
-            Go to the installation
+            Switch to installation
           </Button>
         </ScopedForm>
       }
     >
       <Events
-        label="Troubles of the installation"
+        label="Problems of the installation"
         events={page.troubles.map(({ ...trouble }) => ({
           ...eventOf(trouble, page.base, page.now),
           aside: undefined,
@@ -118,27 +120,27 @@ export const InstallationTroubles = (page: {
     </Section>
   )
 
-/** For somebody who has no part in any tenant, or none any more in the one that they chose. */
+/** Overview of an operator without access to the selected tenant, or to any. */
 export const NowherePage = ({ base, hasOthers }: { base: string; hasOthers: boolean }) => (
   <>
     <PageHead
-      title="No tenant here"
+      title="No tenant"
       state={{
         tone: 'warn',
         sentence: hasOthers
-          ? 'You have no part any more in the tenant that you chose. Choose another one at the top left.'
-          : 'You belong to no tenant. Ask an owner of one to invite you.',
+          ? 'You no longer have access to the selected tenant. Select another one at the top left.'
+          : "You're not a member of any tenant. Ask an owner to invite you.",
       }}
     />
-    <LinkButton href={url(base, '/console/account')}>Your account</LinkButton>
+    <LinkButton href={url(base, '/console/account')}>Account</LinkButton>
   </>
 )
 
-/** For somebody who has signed up, and gets a tenant once the address is verified. */
+/** Overview of a new operator, whose tenant is created once the email address is verified. */
 export const UnverifiedPage = ({ base, email }: { base: string; email: string }) => (
   <>
     <PageHead
-      title="Verify your e-mail"
+      title="Verify your email"
       state={{
         tone: 'warn',
         sentence: (
@@ -149,7 +151,7 @@ export const UnverifiedPage = ({ base, email }: { base: string; email: string })
       }}
     />
     <ActionButton weight="primary" action={url(base, '/console/account/verify')}>
-      Verify e-mail
+      Verify email
     </ActionButton>
   </>
 )

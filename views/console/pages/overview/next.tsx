@@ -4,14 +4,15 @@ import { LinkButton } from '../../form/button.tsx'
 import { PAGES } from '../../frame/navigation.ts'
 import { shorten } from '../../text.tsx'
 import { url } from '../../url.ts'
+import { capitalized } from '../../words.ts'
 
 const LONGEST_NAME = 48
 const MINUTE_MS = 60_000
-/** Ends of the axis, of which the first that takes all is chosen, or else the last. */
+/** Lengths of the axis. The shortest one that covers all runs is used, or the longest. */
 const SPANS = [10, 30, 60, 120, 360, 720, 1440].map((minutes) => minutes * MINUTE_MS)
 const LONGEST_SPAN = 1440 * MINUTE_MS
 
-/** The jobs that run next, and their runs on a line of time. */
+/** Upcoming runs on a time axis. */
 export const Next = ({
   base,
   coming,
@@ -25,10 +26,10 @@ export const Next = ({
   if (!last)
     return (
       <>
-        <p class="hint">No run is to come.</p>
+        <p class="hint">No upcoming runs</p>
         <div class="actions">
           <LinkButton href={url(base, PAGES.jobs.path)} isSmall>
-            See jobs
+            View jobs
           </LinkButton>
         </div>
       </>
@@ -36,7 +37,7 @@ export const Next = ({
   const until = now + (SPANS.find((one) => last.at - now <= one) ?? LONGEST_SPAN)
   return (
     <TimeAxis
-      label="Coming runs"
+      label="Upcoming runs"
       now={now}
       until={until}
       coming={coming.map(({ kind, id, name, at, words, again }) => ({
@@ -45,7 +46,7 @@ export const Next = ({
         isEndless: (again.at(-1) ?? until) < until,
         name: shorten(name, LONGEST_NAME),
         href: url(base, `/console/${kind === 'cron' ? 'jobs' : 'delayed'}/${id}`),
-        note: words,
+        note: capitalized(words),
       }))}
     />
   )

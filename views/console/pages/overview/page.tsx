@@ -16,7 +16,7 @@ import { Feed } from './feed.tsx'
 import { Next } from './next.tsx'
 import { type Today, TodayTiles } from './tiles.tsx'
 
-/** All that the page says about a tenant. */
+/** Content of a tenant's overview. */
 export interface Glance {
   base: string
   apiUrl: string
@@ -24,7 +24,7 @@ export interface Glance {
   hasKey: boolean
   mayMakeKeys: boolean
   mayChange: boolean
-  /** Whether anything has been set up, or has happened. */
+  /** Nothing has been set up and nothing has happened. */
   isFresh: boolean
   today: Today
   troubles: Troubles
@@ -33,7 +33,7 @@ export interface Glance {
   now: number
 }
 
-/** The parts that change while somebody looks, by the id of their element. */
+/** Live parts of the page, by element ID. */
 export const GLANCE_PARTS = {
   'overview-head': (glance: Glance) => <Head {...glance} />,
   'overview-top': (glance: Glance) => <Top {...glance} />,
@@ -41,11 +41,11 @@ export const GLANCE_PARTS = {
   'overview-feed': (glance: Glance) => <Feed {...glance} />,
 } satisfies Record<string, (glance: Glance) => VNode>
 
-/** What runs, what failed, what comes next, and what happens just now. */
+/** Overview of a tenant: state, today's numbers, problems, upcoming runs and latest activity. */
 export const OverviewPage = (page: {
   glance: Glance
   live: { href: string; shownId: string }
-  /** For whoever runs the installation, too. */
+  /** Problems of the installation, for admins. */
   installation: ComponentChildren
 }) => (
   <>
@@ -54,10 +54,10 @@ export const OverviewPage = (page: {
     <Part id="overview-top" glance={page.glance} />
     {page.installation}
     <Columns>
-      <Section id="next" title="Next" note="Runs to come." isCard>
+      <Section id="next" title="Upcoming runs" isCard>
         <Part id="overview-next" glance={page.glance} />
       </Section>
-      <Section id="latest" title="Live" note="As it happens." isCard>
+      <Section id="latest" title="Latest activity" note="Updates live." isCard>
         <Part id="overview-feed" glance={page.glance} />
       </Section>
     </Columns>
@@ -78,18 +78,19 @@ function stateOf({ base, isFresh, today, troubles }: Glance): {
   tone: Tone
   sentence: ComponentChildren
 } {
-  if (isFresh) return { tone: 'quiet', sentence: 'Nothing has happened here yet.' }
+  if (isFresh)
+    return { tone: 'quiet', sentence: 'Your tenant is ready. Start with any of these steps.' }
   const failing = failingIn(troubles)
   if (failing > 0) return { tone: 'bad', sentence: <Failing base={base} troubles={troubles} /> }
   if (troubles.bots.length > 0 || troubles.usage)
-    return { tone: 'warn', sentence: 'Everything runs, and something needs attention.' }
+    return { tone: 'warn', sentence: 'Everything is running, but something needs attention.' }
   const { active } = today.jobs
   return {
     tone: 'good',
     sentence:
       active === 0
-        ? 'Everything runs.'
-        : `Everything runs: no failure in ${counted(active, 'job')}, and every endpoint takes what it gets.`,
+        ? 'No problems'
+        : `No problems: no failures in ${counted(active, 'job')}, no failing endpoints`,
   }
 }
 
@@ -106,7 +107,7 @@ const Failing = ({ base, troubles }: Pick<Glance, 'base' | 'troubles'>) => {
   return (
     <>
       {kinds.length === 1 && only ? <a href={url(base, only.page)}>{text}</a> : text} {verb}{' '}
-      failing. Everything else runs.
+      failing.
     </>
   )
 }

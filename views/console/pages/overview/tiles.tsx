@@ -14,14 +14,14 @@ export interface Today {
   jobs: JobTally
 }
 
-/** What each engine did today, against the same hours of last week. */
+/** Today's numbers, compared with the same hours of last week. */
 export const TodayTiles = ({ base, today }: { base: string; today: Today }) => (
   <Tiles
     label="Today"
     tiles={[
       { ...dayTile('Sign-ins', today.signIns), href: url(base, PAGES.identities.path) },
       { ...dayTile('Runs', today.runs), href: url(base, PAGES.jobs.path) },
-      { ...dayTile('Logins by bot', today.logins), href: url(base, PAGES.logins.path) },
+      { ...dayTile('Messenger logins', today.logins), href: url(base, PAGES.logins.path) },
       { ...dayTile('Deliveries', today.deliveries), href: url(base, PAGES.deliveries.path) },
     ]}
   />
@@ -37,16 +37,16 @@ function dayTile(label: string, count: DayCount): Tile {
     picture: (
       <Sparkline
         values={hours}
-        label={`${label} hour by hour over 24 hours, ${numeral(Math.max(...hours))} in the busiest`}
+        label={`${label} per hour in the last 24 hours, at most ${numeral(Math.max(...hours))}`}
       />
     ),
   }
 }
 
-/** Against the same hours; neither more nor less is good or bad by itself. */
+/** Difference to the same hours of last week. */
 function comparedOf({ today, lastWeek }: DayCount): string {
-  if (lastWeek === 0) return today === 0 ? 'none last week' : '0 by now last week'
+  if (lastWeek === 0) return today === 0 ? 'None last week' : '0 at this time last week'
   const percent = Math.round(((today - lastWeek) / lastWeek) * 100)
-  if (percent === 0) return 'as last week'
-  return `${percent > 0 ? '+' : '−'}${numeral(Math.abs(percent))} % on last week`
+  if (percent === 0) return 'Same as last week'
+  return `${percent > 0 ? '+' : '−'}${numeral(Math.abs(percent))}% vs. last week`
 }

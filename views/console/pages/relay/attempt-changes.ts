@@ -2,27 +2,27 @@ import type { Attempt } from '../../../../src/http/delivery-log/model.ts'
 import { outcomeOf } from './attempt-outcome.ts'
 import { type DiffLine, diffOf } from './line-diff.ts'
 
-/** One thing that is different from the attempt before. */
+/** A field that differs from the previous attempt. */
 export interface Change {
   what: string
-  /** Empty where it was not there, or is no more. */
+  /** Empty if missing in one of the attempts. */
   was: string
   now: string
 }
 
 export interface Changes {
   changes: Change[]
-  /** Of the body that came back; empty where it is the same. */
+  /** Diff of the response bodies; empty if they are equal. */
   body: DiffLine[]
 }
 
-/** What is different about an attempt: of the request only what is not new each time. */
+/** Differences between two attempts, ignoring headers that change every time. */
 export function changesSince(before: Attempt, attempt: Attempt): Changes {
   const [was, now] = [before.response, attempt.response]
   return {
     changes: [
       ...changed('Outcome', outcomeOf(before), outcomeOf(attempt)),
-      ...changed('Address', before.address ?? '', attempt.address ?? ''),
+      ...changed('IP address', before.address ?? '', attempt.address ?? ''),
       ...(before.request && attempt.request
         ? [
             ...changed('URL', before.request.url, attempt.request.url),
@@ -47,17 +47,17 @@ const changed = (what: string, was: string, now: string): Change[] =>
 function headerChanges(way: string, was: Map<string, string>, now: Map<string, string>): Change[] {
   const names = [...new Set([...was.keys(), ...now.keys()])].toSorted()
   return names.flatMap((name) =>
-    changed(`${name}, ${way}`, was.get(name) ?? '', now.get(name) ?? ''),
+    changed(`${name} (${way})`, was.get(name) ?? '', now.get(name) ?? ''),
   )
 }
 
-/** New in each attempt by what they are for. */
+/** Headers that differ in every attempt. */
 const FLEETING = /^(date|webhook-timestamp)$|-(signature|attempt|trigger)$/
 
 const lasting = (pairs: [string, string][]) =>
   namedOnce(pairs.filter(([name]) => !FLEETING.test(name.toLowerCase())))
 
-/** One that came more than once counts as the list that it stands for. */
+/** Joins repeated headers to a list. */
 function namedOnce(pairs: readonly (readonly string[])[]): Map<string, string> {
   const named = new Map<string, string>()
   for (const [name = '', value = ''] of pairs) {

@@ -6,27 +6,27 @@ import { Text } from '../../text.tsx'
 import { changesSince } from './attempt-changes.ts'
 import type { DiffLine } from './line-diff.ts'
 
-/** What is different from the attempt before. */
+/** Differences to the previous attempt. */
 export const ChangesSection = ({ before, attempt }: { before: Attempt; attempt: Attempt }) => {
   const { changes, body } = changesSince(before, attempt)
   return (
     <Section
       id="changes"
-      title="Changed since the attempt before"
-      note={`attempt ${before.number}, but for times and signatures`}
+      title="Changes since the previous attempt"
+      note={`Compared with attempt ${before.number}, ignoring times and signatures.`}
     >
       <div class="stack">
         <DataTable
-          caption="Changed since the attempt before"
+          caption="Changes since the previous attempt"
           rows={changes}
           columns={[
-            { label: 'What', isWide: true, cell: ({ what }) => <Text text={what} limit={60} /> },
-            { label: 'Was', isWide: true, cell: ({ was }) => <Text text={was} limit={80} /> },
-            { label: 'Is', isWide: true, cell: ({ now }) => <Text text={now} limit={80} /> },
+            { label: 'Field', isWide: true, cell: ({ what }) => <Text text={what} limit={60} /> },
+            { label: 'Before', isWide: true, cell: ({ was }) => <Text text={was} limit={80} /> },
+            { label: 'After', isWide: true, cell: ({ now }) => <Text text={now} limit={80} /> },
           ]}
           empty={
             <p class="quietline">
-              {body.length === 0 ? 'Nothing: it came to the same.' : 'Only the body of the answer.'}
+              {body.length === 0 ? 'No changes' : 'Only the response body changed.'}
             </p>
           }
         />
@@ -39,7 +39,7 @@ export const ChangesSection = ({ before, attempt }: { before: Attempt; attempt: 
 const SIGNS: Record<DiffLine['kind'], string> = { same: ' ', gone: '-', new: '+', 'left out': ' ' }
 
 const BodyDiff = ({ lines }: { lines: readonly DiffLine[] }) => (
-  <CodeBlock title="Body of the answer" what="changes">
+  <CodeBlock title="Response body" what="changes">
     {lines.map(({ kind, text }) => {
       const line = `${SIGNS[kind]} ${text}\n`
       if (kind === 'gone') return <del>{line}</del>

@@ -10,20 +10,20 @@ import { PageHead } from '../../page-head.tsx'
 import { Pager, type Pages } from '../../pager.tsx'
 import { shorten, Text } from '../../text.tsx'
 import { url } from '../../url.ts'
-import { withoutScheme } from '../../words.ts'
+import { capitalized, counted, withoutScheme } from '../../words.ts'
 import { LiveSource } from '../live-source.tsx'
 import { DeliveryMark, Moment, WORDS } from './state.tsx'
 
-/** Names in a list to choose from, which few read to its end. */
+/** Most characters in an option. */
 const LONGEST_OPTION = 60
 
-/** Where an endpoint is, for whoever only knows its id. */
+/** URL of an endpoint, by ID. */
 type Address = Pick<Endpoint, 'id' | 'url'>
 
 export interface DeliveryListing {
   base: string
   page: Page<Delivery>
-  /** The way on and back. */
+  /** Links to other pages. */
   pages: Pages
   isFirst: boolean
   endpoints: readonly Address[]
@@ -32,7 +32,7 @@ export interface DeliveryListing {
   now: number
 }
 
-/** The parts that change while somebody looks, by the id of their element. */
+/** Live parts of the page, by element ID. */
 export const DELIVERY_PARTS = {
   'deliveries-head': (listing: DeliveryListing) => (
     <PageHead title="Deliveries" state={{ sentence: sentenceOn(listing) }} />
@@ -41,10 +41,10 @@ export const DELIVERY_PARTS = {
   'deliveries-pages': ({ pages }: DeliveryListing) => <Pager {...pages} />,
 } satisfies Record<string, (listing: DeliveryListing) => VNode>
 
-/** What became of messages, endpoint by endpoint, as it happens. */
+/** Deliveries with live updates. */
 export const DeliveriesPage = (page: {
   listing: DeliveryListing
-  /** None where what is shown is over and done. */
+  /** Undefined for filtered lists and older pages. */
   live: { href: string; shownId: string } | undefined
 }) => {
   const { listing, live } = page
@@ -61,9 +61,9 @@ export const DeliveriesPage = (page: {
           filters={[
             {
               name: 'status',
-              label: 'State',
+              label: 'Status',
               value: status,
-              options: STATUSES.map((value) => ({ value, label: WORDS[value] })),
+              options: STATUSES.map((value) => ({ value, label: capitalized(WORDS[value]) })),
             },
             {
               name: 'endpoint',
@@ -102,13 +102,13 @@ const Rows = (listing: DeliveryListing) => {
         empty={<Nothing base={base} isFiltered={isFilteredIn(listing)} hasMore={hasMore} />}
       />
       {page.data.length === 0 && pages.olderHref !== undefined && (
-        <LinkButton href={pages.olderHref}>Look further back</LinkButton>
+        <LinkButton href={pages.olderHref}>View older deliveries</LinkButton>
       )}
     </>
   )
 }
 
-/** One that is filtered by and has been deleted can still be chosen. */
+/** Endpoints to filter by, including a deleted one that is selected. */
 function optionsOf(endpoints: readonly Address[], chosen: string | undefined) {
   const known = endpoints.map(({ id, url: address }) => ({
     value: id,
@@ -121,24 +121,26 @@ function optionsOf(endpoints: readonly Address[], chosen: string | undefined) {
 
 const Nothing = (list: { base: string; isFiltered: boolean; hasMore: boolean }) => {
   if (list.hasMore)
-    return <EmptyState icon="deliveries" sentence="None among the last that were looked through." />
+    return <EmptyState icon="deliveries" sentence="No matches among the latest deliveries" />
   return list.isFiltered ? (
     <EmptyState
       icon="deliveries"
-      sentence="No delivery is like that."
-      action={<LinkButton href={url(list.base, '/console/deliveries')}>Show all</LinkButton>}
+      sentence="No matching deliveries"
+      action={
+        <LinkButton href={url(list.base, '/console/deliveries')}>View all deliveries</LinkButton>
+      }
     />
   ) : (
     <EmptyState
       icon="deliveries"
-      sentence="No delivery yet."
-      next="A message makes one for each endpoint that listens to it."
-      action={<LinkButton href={url(list.base, '/console/endpoints')}>See endpoints</LinkButton>}
+      sentence="No deliveries yet"
+      next="Each message creates one delivery per subscribed endpoint."
+      action={<LinkButton href={url(list.base, '/console/endpoints')}>View endpoints</LinkButton>}
     />
   )
 }
 
-/** Deliveries as rows; `endpoints` give addresses to ids, and none where all are of one. */
+/** Columns of deliveries. Without `endpoints`, the endpoint column is omitted. */
 export const deliveryColumns = (list: {
   base: string
   endpoints?: readonly Address[]
@@ -156,7 +158,7 @@ export const deliveryColumns = (list: {
             cell: ({ endpoint_id: id }: Delivery) => {
               const address = addresses.get(id)
               return address === undefined ? (
-                'deleted since'
+                'Deleted endpoint'
               ) : (
                 <a href={url(base, `/console/endpoints/${id}`)}>
                   <Text text={withoutScheme(address)} limit={60} />
@@ -167,7 +169,7 @@ export const deliveryColumns = (list: {
         ]
       : []),
     {
-      label: 'State',
+      label: 'Status',
       narrow: 'corner',
       cell: ({ status }) => <DeliveryMark status={status} />,
     },
@@ -177,7 +179,7 @@ export const deliveryColumns = (list: {
       cell: ({ attempts }) => attempts.toLocaleString('en'),
     },
     {
-      label: 'Next',
+      label: 'Next attempt',
       align: 'right',
       cell: ({ next_attempt_at: at }) => <Moment at={at} now={now} />,
     },
@@ -193,17 +195,15 @@ function sentenceOn({ page, isFirst, status, endpointId, now }: DeliveryListing)
   const { data } = page
   const [latest] = data
   if (status !== undefined || endpointId !== undefined)
-    return latest ? 'Those that the filters leave, newest first.' : 'The filters leave nothing.'
-  if (!latest) return 'Nothing has been sent.'
-  if (!isFirst) return 'Older deliveries.'
+    return latest ? 'Matching deliveries, newest first' : 'No matching deliveries'
+  if (!latest) return 'Deliveries of your messages to endpoints'
+  if (!isFirst) return 'Older deliveries'
   const wrong = data.filter((one) => one.status === 'failed' || one.status === 'retrying').length
-  const of = data.length === 1 ? 'The last delivery' : `Of the last ${data.length} deliveries`
+  const last = `the last ${counted(data.length, 'delivery', 'deliveries')}`
   return (
     <>
-      {data.length === 1
-        ? `${of} ${wrong === 0 ? 'shows no failure' : 'fails'}`
-        : `${of}, ${wrong === 0 ? 'none' : wrong} ${wrong === 1 ? 'fails' : 'fail'}`}
-      ; the newest is of <Moment at={latest.created_at} now={now} />.
+      {wrong === 0 ? `No failures in ${last}` : `${wrong} of ${last} failed or retrying`}; latest{' '}
+      <Moment at={latest.created_at} now={now} />
     </>
   )
 }

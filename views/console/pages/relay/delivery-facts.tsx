@@ -8,12 +8,12 @@ import { url } from '../../url.ts'
 import { withoutScheme } from '../../words.ts'
 import { Moment } from './state.tsx'
 
-/** What a delivery is, and where it comes from and goes to. */
+/** Properties of a delivery, with its message and endpoint. */
 export const DeliveryFacts = (of: {
   base: string
   delivery: DeliveryDetail
   endpoint: Endpoint | undefined
-  /** Somebody may send it again, and cannot. */
+  /** The operator has the right to retry it, but the endpoint is not active. */
   isRefused: boolean
   now: number
 }) => {
@@ -22,12 +22,12 @@ export const DeliveryFacts = (of: {
     <Section id="facts" title="Delivery" isCard>
       <Facts
         facts={[
-          ['Id', <Id id={delivery.id} what="delivery id" />],
+          ['ID', <Id id={delivery.id} what="delivery ID" />],
           [
             'Message',
             <Id
               id={delivery.message_id}
-              what="message id"
+              what="message ID"
               href={url(base, `/console/messages/${delivery.message_id}`)}
             />,
           ],
@@ -44,20 +44,20 @@ export const DeliveryFacts = (of: {
                 <Text text={withoutScheme(endpoint.url)} />
               </a>
             ) : (
-              'deleted since'
+              'Deleted endpoint'
             ),
           ],
           [
-            'Log',
+            'Delivery log',
             <a href={url(base, '/console/deliveries', { endpoint: delivery.endpoint_id })}>
-              <Text text="All deliveries there" />
+              <Text text="All deliveries to this endpoint" />
             </a>,
           ],
           ['Created', <Moment at={delivery.created_at} now={now} />],
           ['Attempts', delivery.attempts.toLocaleString('en')],
-          ['Runs', String(delivery.run)],
+          ['Restarts', (delivery.run - 1).toLocaleString('en')],
           ...(of.isRefused
-            ? [['Send again', 'not while its endpoint takes nothing'] as const]
+            ? [['Retry', 'Not possible while the endpoint is paused or disabled'] as const]
             : []),
         ]}
       />

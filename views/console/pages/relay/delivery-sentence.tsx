@@ -5,7 +5,7 @@ import { counted } from '../../words.ts'
 import { outcomeOf } from './attempt-outcome.ts'
 import { Moment } from './state.tsx'
 
-/** How a delivery stands, in one sentence. */
+/** State of a delivery in a sentence. */
 export function sentenceOn(delivery: DeliveryDetail, now: number) {
   const { status, attempts, ended_at: ended, next_attempt_at: next } = delivery
   const last = delivery.attempt_log.at(-1)
@@ -15,38 +15,39 @@ export function sentenceOn(delivery: DeliveryDetail, now: number) {
     case 'pending':
       return (
         <>
-          {attempts === 0 ? 'Its first' : 'The next'} attempt is due <Moment at={next} now={now} />.
+          {attempts === 0 ? 'First' : 'Next'} attempt <Moment at={next} now={now} />
         </>
       )
     case 'delivering':
-      return 'An attempt is under way.'
+      return 'Delivering'
     case 'retrying':
       return (
         <>
-          Attempt {attempts}: {lastly ?? 'failed'}. The next one is <Moment at={next} now={now} />.
+          Attempt {attempts} failed{lastly && `: ${lastly}`}. Next attempt{' '}
+          <Moment at={next} now={now} />
         </>
       )
     case 'held':
       return delivery.held_reason === 'breaker'
-        ? 'Kept until its endpoint, which keeps failing, answers again.'
-        : 'Kept until its endpoint, which is paused, takes deliveries again.'
+        ? 'Held until the failing endpoint recovers'
+        : 'Held until the endpoint is resumed'
     case 'succeeded':
       return (
         <>
-          Delivered <Moment at={ended} now={now} /> with {tried}.
+          Delivered <Moment at={ended} now={now} /> in {tried}
         </>
       )
     case 'failed':
       return (
         <>
-          Given up <Moment at={ended} now={now} /> after {tried}
-          {lastly && `, the last one: ${lastly}`}.
+          Failed <Moment at={ended} now={now} /> after {tried}
+          {lastly && `. Last attempt: ${lastly}`}
         </>
       )
     case 'cancelled':
       return (
         <>
-          Cancelled <Moment at={ended} now={now} /> after {tried}.
+          Cancelled <Moment at={ended} now={now} /> after {tried}
         </>
       )
   }

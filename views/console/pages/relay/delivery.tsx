@@ -22,14 +22,14 @@ import { FailureStory, lastFailureOf } from './failure-story.tsx'
 import { SignedCurl } from './signed-curl.tsx'
 import { DELIVERY_TONES } from './state.tsx'
 
-/** One message to one endpoint: what was sent, what came back, and what comes next. */
+/** One delivery: state, attempts, request and response. */
 export const DeliveryPage = (page: {
   base: string
   delivery: DeliveryDetail
-  /** Undefined once it has been deleted. */
+  /** Undefined if it was deleted. */
   endpoint: Endpoint | undefined
   selected: Attempt | undefined
-  /** What a resend would send, for whoever may resend. */
+  /** Request of a retry, for operators who can retry. */
   signed: SignedRequest | undefined
   mayChange: boolean
   now: number
@@ -45,7 +45,7 @@ export const DeliveryPage = (page: {
         title={
           <>
             <Text text={delivery.event_type} limit={60} /> to{' '}
-            <Text text={endpoint ? withoutScheme(endpoint.url) : 'a deleted endpoint'} limit={60} />
+            <Text text={endpoint ? withoutScheme(endpoint.url) : 'deleted endpoint'} limit={60} />
           </>
         }
         state={{ tone: DELIVERY_TONES[delivery.status], sentence: sentenceOn(delivery, now) }}
@@ -66,19 +66,17 @@ export const DeliveryPage = (page: {
           !failure && (
             <ActionButton weight="primary" action={`${own}/resend`}>
               <Icon name="again" />
-              Send again
+              Retry
             </ActionButton>
           )
         }
       />
-      {failure && (
-        <FailureStory {...page} title="What went wrong" last={failure} canResend={canResend} />
-      )}
+      {failure && <FailureStory {...page} title="Failure" last={failure} canResend={canResend} />}
       <Columns>
         <DeliveryFacts {...page} isRefused={page.mayChange && !canResend} />
         <Section id="attempts" title="Attempts" isCard>
           {delivery.attempt_log.length === 0 && delivery.next_attempt_at === null ? (
-            <p class="hint">None so far.</p>
+            <p class="hint">No attempts yet</p>
           ) : (
             <Attempts now={now} attempts={attemptsOf(own, delivery, selected)} />
           )}
@@ -87,7 +85,7 @@ export const DeliveryPage = (page: {
       {selected?.timings && (
         <Section
           id="timing"
-          title={`Where the time of attempt ${selected.number} went`}
+          title={`Timing of attempt ${selected.number}`}
           note={before && comparedWith(before)}
           isCard
         >
@@ -107,14 +105,14 @@ export const DeliveryPage = (page: {
         <DangerZone
           items={[
             {
-              title: 'Cancel it',
-              text: 'It is not tried again. What is under way may still arrive.',
+              title: 'Cancel delivery',
+              text: 'Stops all retries. An attempt in progress may still arrive.',
               control: (
                 <Confirm
                   id="cancel"
                   verb="Cancel delivery"
                   question="Cancel this delivery?"
-                  consequence="The endpoint does not get this message, unless it is sent again by hand."
+                  consequence="The endpoint won't receive this message unless you retry the delivery."
                   action={`${own}/cancel`}
                 />
               ),
@@ -146,13 +144,13 @@ const attemptsOf = (own: string, delivery: DeliveryDetail, selected: Attempt | u
     : [
         {
           tone: 'quiet' as const,
-          outcome: 'Planned',
+          outcome: 'Next attempt',
           at: Date.parse(delivery.next_attempt_at),
           isPlanned: true,
         },
       ]),
 ]
 
-/** In a line, how the one before went. */
+/** Outcome of the previous attempt in a line. */
 const comparedWith = (before: Attempt): string =>
-  `the attempt before: ${shorten(outcomeOf(before), 40)} after ${duration(before.duration_ms)}`
+  `Previous attempt: ${shorten(outcomeOf(before), 40)} after ${duration(before.duration_ms)}`

@@ -4,7 +4,7 @@ import { Select } from '../../form/select.tsx'
 import { url } from '../../url.ts'
 import { heldWords } from './endpoint-waiting.tsx'
 
-/** What can be done to an endpoint that its receiver notices. */
+/** Pauses, resumes or deletes an endpoint, or rotates its secret. */
 export const EndpointControls = (of: {
   base: string
   endpoint: Endpoint
@@ -16,26 +16,26 @@ function* controlsOf({ base, endpoint, held, mayDelete }: Parameters<typeof Endp
   const own = url(base, `/console/endpoints/${endpoint.id}`)
   yield endpoint.active ? pauseOf(own) : resumeOf(own, held)
   yield {
-    title: 'Replace its secret',
-    text: 'Calls are signed with a new one; the one before may sign beside it for a while.',
+    title: 'Rotate secret',
+    text: 'Creates a new signing secret. Both secrets sign until the old one expires.',
     control: (
       <Confirm
         id="rotate"
-        verb="Replace secret"
-        question="Replace the signing secret?"
-        consequence="The new one is shown once. Give it to the receiver before the old one ends."
+        verb="Rotate secret"
+        question="Rotate the signing secret?"
+        consequence="The new secret is shown once. Update your receiver before the old secret expires."
         action={`${own}/rotate`}
         isHarmless
       >
         <Select
           name="grace"
-          label="The old one signs on for"
+          label="Old secret expires"
           value="day"
           options={[
-            { value: 'day', label: 'a day' },
-            { value: 'week', label: 'a week' },
-            { value: 'hour', label: 'an hour' },
-            { value: 'none', label: 'no time at all' },
+            { value: 'day', label: 'In 1 day' },
+            { value: 'week', label: 'In 1 week' },
+            { value: 'hour', label: 'In 1 hour' },
+            { value: 'none', label: 'Immediately' },
           ]}
         />
       </Confirm>
@@ -43,14 +43,14 @@ function* controlsOf({ base, endpoint, held, mayDelete }: Parameters<typeof Endp
   }
   if (!mayDelete) return
   yield {
-    title: 'Delete it',
-    text: 'What was still to come for it is cancelled. This cannot be taken back.',
+    title: 'Delete endpoint',
+    text: "Cancels its queued deliveries. This can't be undone.",
     control: (
       <Confirm
         id="delete"
         verb="Delete endpoint"
         question="Delete this endpoint?"
-        consequence="It gets nothing any more, and what is held for it is cancelled."
+        consequence="The endpoint stops receiving messages. Its queued and held deliveries are cancelled."
         action={`${own}/delete`}
       />
     ),
@@ -58,14 +58,14 @@ function* controlsOf({ base, endpoint, held, mayDelete }: Parameters<typeof Endp
 }
 
 const pauseOf = (own: string) => ({
-  title: 'Pause it',
-  text: 'What comes for it is held until it is resumed.',
+  title: 'Pause endpoint',
+  text: 'Deliveries are held until you resume it.',
   control: (
     <Confirm
       id="pause"
       verb="Pause endpoint"
       question="Pause this endpoint?"
-      consequence="Nothing is sent there; what comes for it is held."
+      consequence="Nothing is sent while the endpoint is paused. Deliveries are held."
       action={`${own}/pause`}
       isHarmless
     />
@@ -73,24 +73,24 @@ const pauseOf = (own: string) => ({
 })
 
 const resumeOf = (own: string, held: number) => ({
-  title: 'Resume it',
-  text: held === 0 ? 'Events are sent there again.' : `${heldWords(held)} are held for it.`,
+  title: 'Resume endpoint',
+  text: held === 0 ? 'Starts sending again.' : `Held deliveries: ${heldWords(held)}.`,
   control: (
     <Confirm
       id="resume"
       verb="Resume endpoint"
       question="Resume this endpoint?"
-      consequence="What comes from now on is sent at once."
+      consequence="New messages are sent immediately."
       action={`${own}/resume`}
       isHarmless
     >
       <Select
         name="held"
-        label="What was held meanwhile"
+        label="Held deliveries"
         value="drain"
         options={[
-          { value: 'drain', label: 'is sent now' },
-          { value: 'discard', label: 'is thrown away' },
+          { value: 'drain', label: 'Send now' },
+          { value: 'discard', label: 'Discard' },
         ]}
       />
     </Confirm>

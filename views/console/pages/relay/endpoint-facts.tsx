@@ -4,12 +4,13 @@ import { Id } from '../../id.tsx'
 import { Section } from '../../section.tsx'
 import { LongText, Text } from '../../text.tsx'
 import { url } from '../../url.ts'
+import { capitalized } from '../../words.ts'
 import { Moment } from './state.tsx'
 
-/** More are told apart where they are edited. */
+/** Most event types shown. */
 const MOST_TYPES = 20
 
-/** What an endpoint is, as somebody has set it up. */
+/** Configuration of an endpoint. */
 export const EndpointFacts = (of: {
   base: string
   endpoint: Endpoint
@@ -23,24 +24,24 @@ export const EndpointFacts = (of: {
         facts={[
           ['URL', <LongText text={endpoint.url} />],
           ['Description', endpoint.description ? <LongText text={endpoint.description} /> : null],
-          ['Events', <EventTypes base={of.base} types={endpoint.event_types} />],
-          ['Channels', <LongText text={endpoint.channels.join(', ') || 'all'} />],
-          ['Body', endpoint.format],
+          ['Event types', <EventTypes base={of.base} types={endpoint.event_types} />],
+          ['Channels', <LongText text={endpoint.channels.join(', ') || 'All'} />],
+          ['Format', capitalized(endpoint.format)],
           ...headersOf(endpoint),
-          ['Signed with', <Secrets {...of} />],
-          ['Id', <Id id={endpoint.id} what="endpoint id" />],
+          ['Signing secret', <Secrets {...of} />],
+          ['ID', <Id id={endpoint.id} what="endpoint ID" />],
           ['Created', <Moment at={endpoint.created_at} now={now} />],
-          ['Changed', <Moment at={endpoint.updated_at} now={now} />],
+          ['Updated', <Moment at={endpoint.updated_at} now={now} />],
         ]}
       />
     </Section>
   )
 }
 
-/** Each leads to its messages; a pattern stands for many and leads nowhere. */
+/** Event types with links to their messages. Patterns have no link. */
 const EventTypes = ({ base, types }: { base: string; types: readonly string[] | null }) =>
   types === null ? (
-    <>all events</>
+    <>All event types</>
   ) : (
     <>
       {types.slice(0, MOST_TYPES).map((type, place) => (
@@ -59,13 +60,13 @@ const EventTypes = ({ base, types }: { base: string; types: readonly string[] | 
     </>
   )
 
-/** Two while receivers change over from one to the other: how long, counts down by itself. */
+/** Number of active secrets: two during a rotation. */
 const Secrets = ({ overlapEnd, now }: { overlapEnd: string | null; now: number }) =>
   overlapEnd === null ? (
-    <>one secret</>
+    <>One active secret</>
   ) : (
     <>
-      two secrets; the one before ends <Moment at={overlapEnd} now={now} />
+      Two active secrets; the old one expires <Moment at={overlapEnd} now={now} />
     </>
   )
 

@@ -3,28 +3,29 @@ import { FilterChips } from '../../tabs.tsx'
 import { shorten } from '../../text.tsx'
 import type { ListPlace } from '../../trail.ts'
 import { url } from '../../url.ts'
+import { capitalized } from '../../words.ts'
 import type { EndpointList } from './endpoints.tsx'
-import { countsOf, ENDPOINT_STATES, ENDPOINT_TONES } from './state.tsx'
+import { countsOf, ENDPOINT_STATES, ENDPOINT_TONES, ENDPOINT_WORDS } from './state.tsx'
 
-/** Names in a list to choose from, which few read to its end. */
+/** Most characters in an option. */
 const LONGEST_OPTION = 60
 
 type Filters = Pick<EndpointList, 'base' | 'state' | 'search' | 'type' | 'channel'>
 
-/** The list as it is filtered, at some place in it. */
+/** Address of the list with its filters, at a position. */
 export const endpointsHref = (
   { base, state, search, type, channel }: Filters,
   place: ListPlace = {},
 ): string => url(base, '/console/endpoints', { state, q: search, type, channel, ...place })
 
-/** Which endpoints: by how they stand, by what they are called, and by what they listen to. */
+/** Filters of the list: status, search, event type and channel. */
 export const EndpointFilters = (page: EndpointList) => {
   const { base, state, search, type, channel } = page
   const counts = countsOf(page.meant)
   return (
     <>
       <FilterChips
-        label="State"
+        label="Status"
         tabs={[
           {
             label: 'All',
@@ -33,7 +34,7 @@ export const EndpointFilters = (page: EndpointList) => {
             isCurrent: !state,
           },
           ...ENDPOINT_STATES.filter((one) => counts[one] > 0 || one === state).map((one) => ({
-            label: one.charAt(0).toUpperCase() + one.slice(1),
+            label: capitalized(ENDPOINT_WORDS[one]),
             href: endpointsHref({ ...page, state: one }),
             count: counts[one],
             isCurrent: one === state,
@@ -43,9 +44,9 @@ export const EndpointFilters = (page: EndpointList) => {
       />
       <FilterBar
         action={url(base, '/console/endpoints')}
-        search={{ label: 'Address, description or id', value: search }}
+        search={{ label: 'Search by URL, description or ID', value: search }}
         filters={[
-          { name: 'type', label: 'Listens to', value: type, options: optionsOf(page.types, type) },
+          { name: 'type', label: 'Event type', value: type, options: optionsOf(page.types, type) },
           ...(page.channels.length > 0 || channel
             ? [
                 {
@@ -64,7 +65,7 @@ export const EndpointFilters = (page: EndpointList) => {
   )
 }
 
-/** One that is chosen can still be, also where it is not among them. */
+/** Options, including a selected name that is not in the list. */
 const optionsOf = (names: readonly string[], chosen: string | undefined) =>
   (chosen === undefined || names.includes(chosen) ? names : [chosen, ...names]).map((name) => ({
     value: name,

@@ -13,7 +13,7 @@ import { url } from '../../url.ts'
 import { withoutScheme } from '../../words.ts'
 import { Moment, textIn } from './state.tsx'
 
-/** Where events go and which: of a new endpoint, or of one that there is. */
+/** Form for a new or existing endpoint. */
 export const EndpointForm = (page: {
   base: string
   endpoint: Endpoint | undefined
@@ -33,7 +33,7 @@ export const EndpointForm = (page: {
           sentence: endpoint ? (
             <Text text={withoutScheme(endpoint.url)} />
           ) : (
-            'A URL that is called with each event it listens to.'
+            'Receives messages of the event types that it subscribes to.'
           ),
         }}
       />
@@ -42,9 +42,9 @@ export const EndpointForm = (page: {
         errors={page.errors}
         buttons={
           <>
-            <Button weight="primary">{endpoint ? 'Save' : 'Create endpoint'}</Button>
+            <Button weight="primary">{endpoint ? 'Save endpoint' : 'Create endpoint'}</Button>
             <LinkButton weight="bare" href={own ?? list}>
-              Back
+              Cancel
             </LinkButton>
           </>
         }
@@ -58,7 +58,7 @@ export const EndpointForm = (page: {
           isRequired={false}
           rows={2}
           placeholder="order.*, user.created"
-          help="Types, or patterns such as order.*, with commas or lines between them. Left empty, all events."
+          help="Event types or patterns such as order.*, separated by commas or lines. If empty, all event types."
         />
         <Field
           {...of('channels')}
@@ -70,10 +70,10 @@ export const EndpointForm = (page: {
         <Select
           {...of('format')}
           value={textIn(typed, 'format') ?? 'standard'}
-          label="Body"
+          label="Format"
           options={[
-            { value: 'standard', label: 'Standard: type, timestamp and data' },
-            { value: 'raw', label: 'Raw: the payload alone' },
+            { value: 'standard', label: 'Standard (type, timestamp and data)' },
+            { value: 'raw', label: 'Raw (payload only)' },
             { value: 'cloudevents', label: 'CloudEvents' },
           ]}
         />
@@ -86,19 +86,19 @@ export const EndpointForm = (page: {
           placeholder="X-Team: orders"
           help={
             endpoint
-              ? 'One a line. A value that reads ******** stays as it is.'
-              : 'One a line, sent along with each call.'
+              ? 'One per line. A value of ******** is kept.'
+              : 'One per line, sent with every request.'
           }
         />
         {!endpoint && (
           <Field
             {...of('secret')}
-            // What is wrong comes back, the secret does not: it would stand in the page.
+            // A rejected secret is not repeated, so that it never appears in a page.
             value={undefined}
             label="Secret"
             isMono
             isRequired={false}
-            help="One that the receiver already knows, as whsec_ and base64. Left empty, a new one is made."
+            help="An existing secret of your receiver, as whsec_ and base64. If empty, a new one is created."
           />
         )}
       </Form>
@@ -106,25 +106,25 @@ export const EndpointForm = (page: {
   )
 }
 
-/** The only time that the secret of a new endpoint is shown. */
+/** Shows the secret of a new endpoint once. */
 export const CreatedEndpointPage = (page: { base: string; endpoint: CreatedEndpoint }) => (
   <>
     <PageHead
       title="Endpoint created"
-      state={{ tone: 'good', sentence: 'It gets what is sent from now on.' }}
+      state={{ tone: 'good', sentence: 'The endpoint receives new messages from now on.' }}
     />
     <SecretPanel
       title="Signing secret"
       secret={page.endpoint.secret}
       doneHref={url(page.base, `/console/endpoints/${page.endpoint.id}`)}
     >
-      The receiver checks with it that a call is from here. Save it now: this is the only time that
-      it is shown.
+      Your receiver uses this secret to verify signatures. Copy it now: you won't be able to see it
+      again.
     </SecretPanel>
   </>
 )
 
-/** The same of one that takes the place of another. */
+/** Shows the new secret after a rotation, once. */
 export const RotatedPage = (page: {
   base: string
   endpoint: Endpoint
@@ -134,15 +134,15 @@ export const RotatedPage = (page: {
 }) => (
   <>
     <PageHead
-      title="Secret replaced"
+      title="Secret rotated"
       state={{
         tone: 'good',
         sentence:
           page.until === null ? (
-            'The one before signs no more.'
+            'The old secret has expired.'
           ) : (
             <>
-              The one before signs beside it and ends <Moment at={page.until} now={page.now} />.
+              The old secret expires <Moment at={page.until} now={page.now} />.
             </>
           ),
       }}

@@ -10,19 +10,19 @@ import { Text } from '../../text.tsx'
 import { duration } from '../../time.tsx'
 import { textIn } from './state.tsx'
 
-/** What came of an event that was sent for trying: nothing of it is kept. */
+/** Result of a test event, which is not stored. */
 export const TestAnswer = ({ test }: { test: TestResult }) => (
-  <Section id="answer" title="Answer to the test event" note="shown once, kept nowhere">
+  <Section id="answer" title="Result of the test event" note="Shown once, not stored.">
     <div class="stack">
       <p role="status">
-        {test.succeeded ? 'It arrived' : 'It did not arrive'}
+        {test.succeeded ? 'Delivered' : 'Not delivered'}
         {test.response && `: status ${test.response.status}`}
         {test.error && (
           <>
             : <Text text={wordsOf(test.error)} />
           </>
         )}
-        , after {duration(test.duration_ms)}.
+        {` after ${duration(test.duration_ms)}`}
       </p>
       <Exchange
         request={test.request}
@@ -35,7 +35,7 @@ export const TestAnswer = ({ test }: { test: TestResult }) => (
   </Section>
 )
 
-/** One event to one endpoint, to see whether it takes it. */
+/** Form that sends a test event to one endpoint. */
 export const TestForm = (form: {
   action: string
   typed?: Fields
@@ -51,7 +51,7 @@ export const TestForm = (form: {
         value={textIn(form.typed, 'event_type')}
         error={form.errors?.find(({ name }) => name === 'event_type')?.message}
         placeholder="webhook.test"
-        help="With the last payload that was seen of that type. It is sent at once, signed like any other, and only here."
+        help="Sends the last payload of this type, signed, to this endpoint only."
       />
     </Form>
   </Section>

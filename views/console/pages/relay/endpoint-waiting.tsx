@@ -1,15 +1,15 @@
 import { MOST_COUNTED, type Waiting } from '../../../../src/engines/relay/endpoint-looks.ts'
 import { Moment } from './state.tsx'
 
-/** What stands before an endpoint, in a few words: when it is tried again, and what is held. */
+/** Next retry and number of held deliveries of an endpoint. */
 export const WaitingWords = ({ waiting, now }: { waiting: Waiting; now: number }) => {
   const { next_attempt_at: next, held } = waiting
-  if (next === null && held === 0) return <>nothing held</>
+  if (next === null && held === 0) return <>None</>
   return (
     <>
       {next !== null && (
         <>
-          retry <Moment at={next} now={now} />
+          Retry <Moment at={next} now={now} />
         </>
       )}
       {next !== null && held > 0 && ', '}
@@ -18,6 +18,6 @@ export const WaitingWords = ({ waiting, now }: { waiting: Waiting; now: number }
   )
 }
 
-/** As far as they were counted. */
+/** Number of held deliveries, up to the counting limit. */
 export const heldWords = (held: number): string =>
   `${held.toLocaleString('en')}${held >= MOST_COUNTED ? '+' : ''}`

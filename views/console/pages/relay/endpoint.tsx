@@ -33,17 +33,17 @@ import { Clock, ENDPOINT_TONES, Moment, stateOf } from './state.tsx'
 interface Look {
   base: string
   endpoint: Endpoint
-  /** The hours of the last day in which anything was sent. */
+  /** Hours of the last day with attempts. */
   hours: Stats['data']
   waiting: Waiting
-  /** Until when a secret that was replaced signs as well. */
+  /** When the old secret expires, during a rotation. */
   overlapEnd: string | null
-  /** The delivery that was tried last, where it fails. */
+  /** Delivery of the last attempt, if it failed. */
   failed: DeliveryDetail | undefined
   recent: readonly Delivery[]
-  /** One that was just begun: how many messages it sends, and what of that is left. */
+  /** A replay that was just started: its number of messages, and the remaining ones. */
   replay: { count: number; rest: ReplayRest } | undefined
-  /** The answer to an event that was just sent for trying. */
+  /** Result of a test event. */
   test?: TestResult
   typed?: Fields
   errors?: readonly FormError[]
@@ -53,7 +53,7 @@ interface Look {
   now: number
 }
 
-/** One endpoint: whether it answers, why not, and what can be done about it. */
+/** One endpoint: state, last failure, configuration, deliveries and actions. */
 export const EndpointPage = (page: Look) => {
   const { base, endpoint, now } = page
   const own = url(base, `/console/endpoints/${endpoint.id}`)
@@ -74,7 +74,7 @@ export const EndpointPage = (page: Look) => {
         aside={
           <>
             {page.mayChange && !page.isTest && (
-              <LinkButton href={`${own}/replay`}>Replay</LinkButton>
+              <LinkButton href={`${own}/replay`}>Replay messages</LinkButton>
             )}
             <LinkButton href={logHref()}>Delivery log</LinkButton>
           </>
@@ -88,7 +88,7 @@ export const EndpointPage = (page: Look) => {
         />
       )}
       {page.test && <TestAnswer test={page.test} />}
-      <Tiles label="The last 24 hours" tiles={tilesOf(page, logHref({ status: 'failed' }))} />
+      <Tiles label="Last 24 hours" tiles={tilesOf(page, logHref({ status: 'failed' }))} />
       {page.failed && <LastFailure {...page} failed={page.failed} />}
       <EndpointFacts {...page} />
       <Section
@@ -96,7 +96,7 @@ export const EndpointPage = (page: Look) => {
         title="Recent deliveries"
         aside={
           <LinkButton isSmall href={logHref()}>
-            See all
+            View all
           </LinkButton>
         }
       >
@@ -105,7 +105,7 @@ export const EndpointPage = (page: Look) => {
           rows={page.recent}
           hrefOf={({ id }) => url(base, `/console/deliveries/${id}`)}
           columns={deliveryColumns({ base, now })}
-          empty={<p class="quietline">Nothing has come for it yet.</p>}
+          empty={<p class="quietline">No deliveries yet</p>}
         />
       </Section>
       {page.mayChange && <TestForm {...page} action={`${own}/test`} />}
@@ -122,7 +122,7 @@ const LastFailure = (page: Look & { failed: DeliveryDetail }) => {
         {...page}
         delivery={page.failed}
         last={last}
-        title="The last attempt"
+        title="Last attempt"
         isLinked
         canResend={page.mayChange && page.endpoint.active}
       />
@@ -135,27 +135,24 @@ function sentenceOn({ endpoint, waiting, now }: Look) {
   const held = waiting.held > 0 && `${heldWords(waiting.held)} held.`
   switch (stateOf(endpoint)) {
     case 'paused':
-      return <>Paused. What comes for it is held{held ? `: ${held}` : '.'}</>
+      return <>Paused. Deliveries are held{held ? `: ${held}` : '.'}</>
     case 'stopped':
       return (
         <>
-          Stopped <Moment at={updated} now={now} />:{' '}
-          {reason === 'gone'
-            ? 'it answered that it is gone for good (410).'
-            : 'nothing has arrived there for days.'}{' '}
-          {held}
+          Disabled <Moment at={updated} now={now} />:{' '}
+          {reason === 'gone' ? 'it returned 410 Gone.' : 'all deliveries failed for days.'} {held}
         </>
       )
     case 'failing':
       return (
         <>
           Failing since <Clock at={health.failing_since ?? updated} now={now} />:{' '}
-          {counted(health.failures_in_a_row, 'attempt')} in a row.
+          {counted(health.failures_in_a_row, 'failed attempt')} in a row.
           {waiting.next_attempt_at !== null && (
             <>
               {' '}
-              The next attempt is <Moment at={waiting.next_attempt_at} now={now} />
-              {health.open_until === null ? '.' : '; until then deliveries are held.'}
+              Next attempt <Moment at={waiting.next_attempt_at} now={now} />
+              {health.open_until === null ? '.' : '; until then, deliveries are held.'}
             </>
           )}{' '}
           {held}
@@ -163,9 +160,9 @@ function sentenceOn({ endpoint, waiting, now }: Look) {
       )
     case 'active':
       return health.breaker === 'recovering' ? (
-        <>Answers again; what was held is being sent. {held}</>
+        <>Recovering. Held deliveries are being sent. {held}</>
       ) : (
-        'Active.'
+        'Active'
       )
   }
 }
@@ -174,7 +171,7 @@ const tilesOf = ({ hours, now }: Look, failedHref: string) => [
   {
     label: 'Attempts in 24 h',
     value: attemptsOf(hours).toLocaleString('en'),
-    picture: <Pulse beats={beatsOf(hours, now)} label="Attempts by the hour" />,
+    picture: <Pulse beats={beatsOf(hours, now)} label="Attempts by hour" />,
   },
   {
     label: 'Delivered',
@@ -182,21 +179,19 @@ const tilesOf = ({ hours, now }: Look, failedHref: string) => [
     compared: { text: `${sumOf(hours, 'failed').toLocaleString('en')} attempts failed` },
   },
   {
-    label: 'Given up',
+    label: 'Failed',
     value: sumOf(hours, 'exhausted').toLocaleString('en'),
     compared: { text: `${sumOf(hours, 'cancelled').toLocaleString('en')} cancelled` },
     href: failedHref,
   },
   {
-    label: 'Answers, p95',
+    label: 'Response time, p95',
     value: p95Of(hours),
     ...(hours.length > 0 && {
       compared: {
-        text: `slowest ${duration(Math.max(...hours.map((hour) => hour.slowest_ms)))}`,
+        text: `Slowest ${duration(Math.max(...hours.map((hour) => hour.slowest_ms)))}`,
       },
     }),
-    picture: (
-      <Sparkline values={averagesOf(hours, now)} label="Average time of an answer, by the hour" />
-    ),
+    picture: <Sparkline values={averagesOf(hours, now)} label="Average response time by hour" />,
   },
 ]

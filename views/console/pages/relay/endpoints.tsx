@@ -24,7 +24,7 @@ import { Clock, countsOf, EndpointMark, type EndpointState } from './state.tsx'
 interface Row {
   endpoint: EndpointLook
   hours: Stats['data']
-  /** Of those that do not simply take what comes. */
+  /** Undefined for endpoints without retries and held deliveries. */
   waiting: Waiting | undefined
 }
 
@@ -32,14 +32,14 @@ export interface EndpointList {
   base: string
   apiUrl: string
   all: readonly EndpointLook[]
-  /** The last day of all of them together. */
+  /** Attempts of all endpoints in the last day. */
   day: readonly HourSum[]
-  /** What the filters leave but for that of the state, and how many that one leaves. */
+  /** Endpoints that match all filters except the status, and the number that matches all. */
   meant: readonly EndpointLook[]
   found: number
   rows: readonly Row[]
   place: ListPlace
-  /** The last one of this page, where there are more behind it. */
+  /** Cursor of the next page. */
   next: string | undefined
   state: EndpointState | undefined
   search: string
@@ -51,12 +51,12 @@ export interface EndpointList {
   now: number
 }
 
-/** Where events go, and whether they arrive. */
+/** The endpoints of a tenant. */
 export const EndpointsPage = (page: EndpointList) => {
   const { base, all, now } = page
   const newEndpoint = page.mayChange && (
     <LinkButton weight="primary" href={url(base, '/console/endpoints/new')}>
-      New endpoint
+      Create endpoint
     </LinkButton>
   )
   return (
@@ -82,16 +82,18 @@ export const EndpointsPage = (page: EndpointList) => {
           all.length === 0 ? (
             <EmptyState
               icon="endpoints"
-              sentence="No endpoint yet."
-              next="An endpoint is a URL that is called with each event it listens to."
+              sentence="No endpoints yet"
+              next="An endpoint is a URL that receives messages of the event types that it subscribes to."
               action={newEndpoint}
               curl={firstEndpoint(page.apiUrl)}
             />
           ) : (
             <EmptyState
               icon="endpoints"
-              sentence="No endpoint is like that."
-              action={<LinkButton href={url(base, '/console/endpoints')}>Show all</LinkButton>}
+              sentence="No matching endpoints"
+              action={
+                <LinkButton href={url(base, '/console/endpoints')}>View all endpoints</LinkButton>
+              }
             />
           )
         }
@@ -112,7 +114,7 @@ function toneOf(all: readonly EndpointLook[]) {
 }
 
 function sentenceOn(all: readonly EndpointLook[], now: number) {
-  if (all.length === 0) return 'Nobody is told of events: there is no endpoint.'
+  if (all.length === 0) return 'URLs that receive your webhooks'
   const { active, failing, paused, stopped } = countsOf(all)
   const [since] = all.flatMap(({ health }) => health.failing_since ?? []).toSorted()
   return (
@@ -124,7 +126,7 @@ function sentenceOn(all: readonly EndpointLook[], now: number) {
         </>
       )}
       {paused > 0 && `, ${paused} paused`}
-      {stopped > 0 && `, ${stopped} stopped`}
+      {stopped > 0 && `, ${stopped} disabled`}
     </>
   )
 }
@@ -143,7 +145,7 @@ const columns = (now: number): Column<Row>[] => [
     ),
   },
   {
-    label: 'State',
+    label: 'Status',
     narrow: 'corner',
     cell: ({ endpoint }) => <EndpointMark endpoint={endpoint} />,
   },
@@ -155,7 +157,7 @@ const columns = (now: number): Column<Row>[] => [
   { label: 'Delivered', align: 'right', cell: ({ hours }) => shareOf(hours) },
   { label: 'p95', align: 'right', cell: ({ hours }) => p95Of(hours) },
   {
-    label: 'Waits',
+    label: 'Queued',
     align: 'right',
     cell: ({ waiting }) => (waiting ? <WaitingWords waiting={waiting} now={now} /> : '–'),
   },
@@ -164,6 +166,6 @@ const columns = (now: number): Column<Row>[] => [
 const pulseLabel = (hours: Stats['data']): string =>
   `${shareOf(hours)} of ${counted(attemptsOf(hours), 'attempt')} delivered in 24 hours`
 
-/** What it listens to. */
+/** Event types of an endpoint as text. */
 export const typesOf = ({ event_types: types }: Pick<EndpointLook, 'event_types'>): string =>
-  types?.join(', ') ?? 'all events'
+  types?.join(', ') ?? 'All event types'

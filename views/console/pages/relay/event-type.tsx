@@ -11,11 +11,11 @@ import { url } from '../../url.ts'
 import { counted } from '../../words.ts'
 import { Moment } from './state.tsx'
 
-/** What is known of one type: when it came, what it carries and what has changed in that. */
+/** One event type: use, sample payload, payload changes and schema. */
 export const EventTypePage = (page: {
   base: string
   detail: Omit<EventTypeDetail, 'sample'>
-  /** As it was spelled. */
+  /** Sample payload, as sent. */
   sample: string | null
   mayChange: boolean
   now: number
@@ -29,18 +29,17 @@ export const EventTypePage = (page: {
         state={{
           sentence: (
             <>
-              {counted(detail.count, 'message')}, the last{' '}
-              <Moment at={detail.last_seen_at} now={now} />.
+              {counted(detail.count, 'message')}; last <Moment at={detail.last_seen_at} now={now} />
             </>
           ),
         }}
         aside={
           <>
             <LinkButton href={url(base, '/console/endpoints', { type: name })}>
-              Who listens
+              Subscribers
             </LinkButton>
             <LinkButton href={url(base, '/console/messages', { event_type: name })}>
-              See messages
+              View messages
             </LinkButton>
           </>
         }
@@ -50,7 +49,7 @@ export const EventTypePage = (page: {
               weight="primary"
               href={url(base, '/console/endpoints/new', { event_types: name })}
             >
-              New endpoint for it
+              Create endpoint
             </LinkButton>
           )
         }
@@ -66,18 +65,18 @@ export const EventTypePage = (page: {
         />
       </Section>
       {sample !== null && (
-        <Section id="sample" title="A payload as it came">
+        <Section id="sample" title="Sample payload">
           <BodyView title="Payload" text={sample} />
         </Section>
       )}
       {detail.drift.length > 0 && (
-        <Section id="changes" title="Changes of its payload">
+        <Section id="changes" title="Payload changes">
           <DataTable
             caption="Changes"
             rows={detail.drift}
             columns={[
               {
-                label: 'Where',
+                label: 'Path',
                 isMono: true,
                 isWide: true,
                 cell: ({ path }) => <Text text={path} />,
@@ -89,14 +88,14 @@ export const EventTypePage = (page: {
                   <StatusMark tone={breaking ? 'warn' : 'quiet'} word={change} />
                 ),
               },
-              { label: 'Was', cell: ({ was }) => was ?? '–' },
-              { label: 'Now', cell: ({ now: is }) => is ?? '–' },
-              { label: 'When', align: 'right', cell: ({ at }) => <Moment at={at} now={now} /> },
+              { label: 'Before', cell: ({ was }) => was ?? '–' },
+              { label: 'After', cell: ({ now: is }) => is ?? '–' },
+              { label: 'Time', align: 'right', cell: ({ at }) => <Moment at={at} now={now} /> },
             ]}
           />
         </Section>
       )}
-      <Section id="schema" title="Shape" note="as learnt from every payload so far">
+      <Section id="schema" title="Schema" note="Inferred from all payloads so far.">
         <JsonView title="JSON Schema" value={detail.schema} />
       </Section>
     </>

@@ -13,12 +13,12 @@ import { counted } from '../../words.ts'
 import { firstMessage } from './first-message.ts'
 import { Moment } from './state.tsx'
 
-/** Which events there are, as they were seen. */
+/** Event types of all messages so far. */
 export const EventTypesPage = (page: {
   base: string
   apiUrl: string
   page: Page<EventTypeSeen>
-  /** How the names of those shown begin. */
+  /** Prefix to filter by. */
   prefix: string
   place: ListPlace
   now: number
@@ -31,7 +31,7 @@ export const EventTypesPage = (page: {
       {(data.length > 0 || prefix !== '') && (
         <FilterBar
           action={url(base, '/console/event-types')}
-          search={{ label: 'Begins with', value: prefix }}
+          search={{ label: 'Search by prefix', value: prefix }}
           clearHref={prefix === '' ? undefined : url(base, '/console/event-types')}
         />
       )}
@@ -46,9 +46,9 @@ export const EventTypesPage = (page: {
             narrow: 'corner',
             cell: ({ breaking_changes: changes }) =>
               changes === 0 ? (
-                <StatusMark tone="good" word="steady" />
+                <StatusMark tone="good" word="schema unchanged" />
               ) : (
-                <StatusMark tone="warn" word="changed" />
+                <StatusMark tone="warn" word="breaking change" />
               ),
           },
           {
@@ -76,7 +76,7 @@ export const EventTypesPage = (page: {
             align: 'right',
             cell: ({ name }) => (
               <a href={url(base, '/console/endpoints', { type: name })}>
-                Who listens<span class="unseen"> to {name}</span>
+                Subscribers<span class="unseen"> of {name}</span>
               </a>
             ),
           },
@@ -85,15 +85,19 @@ export const EventTypesPage = (page: {
           prefix === '' ? (
             <EmptyState
               icon="eventTypes"
-              sentence="No event has been seen yet."
-              next="A type is known from its first message on; there is nothing to declare."
+              sentence="No event types yet"
+              next="An event type appears here with its first message. You don't need to declare it."
               curl={firstMessage(page.apiUrl)}
             />
           ) : (
             <EmptyState
               icon="eventTypes"
-              sentence="No type begins like that."
-              action={<LinkButton href={url(base, '/console/event-types')}>Show all</LinkButton>}
+              sentence="No matching event types"
+              action={
+                <LinkButton href={url(base, '/console/event-types')}>
+                  View all event types
+                </LinkButton>
+              }
             />
           )
         }
@@ -107,10 +111,12 @@ export const EventTypesPage = (page: {
 
 function sentenceOn({ page, prefix }: Parameters<typeof EventTypesPage>[0]): string {
   const { data, has_more: hasMore } = page
-  const like = prefix === '' ? '' : ` that begin with ${shorten(prefix, 40)}`
+  const like = prefix === '' ? '' : ` starting with ${shorten(prefix, 40)}`
   if (data.length === 0)
-    return prefix === '' ? 'What your programs send shows up here by itself.' : `No types${like}.`
+    return prefix === '' ? 'Event types of your messages' : `No event types${like}`
   const broken = data.filter(({ breaking_changes: changes }) => changes > 0).length
-  const seen = hasMore ? `${data.length} types on this page` : counted(data.length, 'type')
-  return `${seen}${like}, ${broken === 0 ? 'none' : broken} with a payload that broke its shape.`
+  const seen = hasMore
+    ? `${data.length} event types on this page`
+    : counted(data.length, 'event type')
+  return `${seen}${like}, ${broken === 0 ? 'none' : broken} with breaking changes`
 }

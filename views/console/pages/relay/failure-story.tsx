@@ -9,6 +9,7 @@ import { Text } from '../../text.tsx'
 import { duration } from '../../time.tsx'
 import { url } from '../../url.ts'
 import { counted, withoutScheme } from '../../words.ts'
+import { bytes } from '../admin/health.tsx'
 import { outcomeOf } from './attempt-outcome.ts'
 import { Moment } from './state.tsx'
 
@@ -20,18 +21,18 @@ interface Story {
   now: number
 }
 
-/** What is told of a delivery that has not arrived; none of one that has, or was never tried. */
+/** Last attempt of a delivery that has not succeeded; undefined without a failure. */
 export function lastFailureOf({ status, attempt_log: log }: DeliveryDetail): Attempt | undefined {
   const last = log.at(-1)
   return last && last.status !== 'succeeded' && status !== 'succeeded' ? last : undefined
 }
 
-/** What we sent, what came back, and what we will do next and when. */
+/** A failed delivery: request, response and next step. */
 export const FailureStory = (
   story: Story & {
     last: Attempt
     title: string
-    /** Told elsewhere than on the page of the delivery: leads there. */
+    /** Links to the delivery, from another page. */
     isLinked?: boolean
   },
 ) => {
@@ -45,7 +46,7 @@ export const FailureStory = (
         <>
           {story.isLinked && (
             <LinkButton isSmall href={own}>
-              Open delivery
+              View delivery
             </LinkButton>
           )}
           {story.canResend && (
@@ -55,7 +56,7 @@ export const FailureStory = (
               action={`${own}/resend`}
             >
               <Icon name="again" />
-              Send again
+              Retry
             </ActionButton>
           )}
         </>
@@ -69,25 +70,25 @@ export const FailureStory = (
 type Told = Story & { last: Attempt }
 
 function sent({ last, delivery, now }: Told): Event {
-  const bytes = new TextEncoder().encode(delivery.request_body).length
+  const size = new TextEncoder().encode(delivery.request_body).length
   return {
     tone: 'quiet',
     title: last.request ? (
       <>
-        We sent a POST to <Text text={withoutScheme(last.request.url)} limit={100} />
+        Sent POST to <Text text={withoutScheme(last.request.url)} limit={100} />
       </>
     ) : (
-      'We sent nothing: it failed before'
+      'No request sent: the attempt failed first'
     ),
-    text: `Attempt ${last.number}, ${TRIGGERS[last.trigger]}, ${bytes.toLocaleString('en')} bytes.`,
+    text: `Attempt ${last.number}, ${TRIGGERS[last.trigger]}, ${bytes(size)}`,
     aside: <Moment at={last.started_at} now={now} />,
   }
 }
 
 const TRIGGERS: Record<Attempt['trigger'], string> = {
-  schedule: 'by the schedule',
-  resend: 'sent again by hand',
-  replay: 'part of a replay',
+  schedule: 'automatic',
+  resend: 'manual retry',
+  replay: 'replay',
 }
 
 function cameBack({ last }: Told): Event {
@@ -96,7 +97,7 @@ function cameBack({ last }: Told): Event {
     tone: 'bad',
     title: (
       <>
-        {response ? `It answered with status ${response.status}` : 'No answer came: '}
+        {response ? `Response: status ${response.status}` : 'No response: '}
         {!response && <Text text={outcomeOf(last)} limit={120} />} after{' '}
         {duration(last.duration_ms)}
       </>
@@ -106,7 +107,7 @@ function cameBack({ last }: Told): Event {
         {response && response.body !== '' ? (
           <Text text={response.body} limit={200} />
         ) : (
-          response && 'The body was empty.'
+          response && 'Empty body'
         )}
         {response && error && error.message !== `answered ${response.status}` && (
           <>
@@ -126,17 +127,17 @@ function next(story: Told): Event {
     case 'retrying':
       return {
         tone: 'busy',
-        title: `We try again: attempt ${delivery.attempts + 1}`,
+        title: `Next retry: attempt ${delivery.attempts + 1}`,
         text: endpoint && healthOf(endpoint),
         aside: <Moment at={delivery.next_attempt_at} now={now} />,
       }
     case 'delivering':
-      return { tone: 'busy', title: 'We are trying again at this moment' }
+      return { tone: 'busy', title: 'Retrying now' }
     case 'held':
       return delivery.held_reason === 'breaker'
         ? {
             tone: 'warn',
-            title: 'We hold it until the endpoint answers again',
+            title: 'Held until the endpoint recovers',
             text: endpoint && healthOf(endpoint),
             aside: endpoint?.health.open_until != null && (
               <Moment at={endpoint.health.open_until} now={now} />
@@ -144,22 +145,22 @@ function next(story: Told): Event {
           }
         : {
             tone: 'warn',
-            title: 'We hold it until the endpoint is resumed',
+            title: 'Held until the endpoint is resumed',
             text: endpoint && (
-              <a href={url(story.base, `/console/endpoints/${endpoint.id}`)}>Open the endpoint</a>
+              <a href={url(story.base, `/console/endpoints/${endpoint.id}`)}>View endpoint</a>
             ),
           }
     case 'cancelled':
       return {
         tone: 'quiet',
-        title: 'We do nothing more: it was cancelled',
+        title: 'Cancelled. No further attempts.',
         aside: <Moment at={delivery.ended_at} now={now} />,
       }
     default:
       return {
         tone: 'bad',
-        title: 'We have given up: it is not tried again by itself',
-        text: `${counted(delivery.attempts, 'attempt')} in all.`,
+        title: 'Failed. No further automatic retries.',
+        text: `${counted(delivery.attempts, 'attempt')} in total`,
         aside: <Moment at={delivery.ended_at} now={now} />,
       }
   }
@@ -167,5 +168,5 @@ function next(story: Told): Event {
 
 const healthOf = ({ health }: Endpoint): string | undefined =>
   health.failures_in_a_row > 1
-    ? `The endpoint has failed ${health.failures_in_a_row.toLocaleString('en')} times in a row.`
+    ? `The endpoint failed ${health.failures_in_a_row.toLocaleString('en')} times in a row.`
     : undefined

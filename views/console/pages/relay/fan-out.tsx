@@ -5,7 +5,7 @@ import { FilterChips } from '../../tabs.tsx'
 import { LongText, Text } from '../../text.tsx'
 import { type ListPlace, pagesAlong } from '../../trail.ts'
 import { url } from '../../url.ts'
-import { counted, withoutScheme } from '../../words.ts'
+import { capitalized, counted, withoutScheme } from '../../words.ts'
 import { DeliveryMark, Moment } from './state.tsx'
 
 interface Look {
@@ -16,10 +16,10 @@ interface Look {
   now: number
 }
 
-/** Chips are of use from here on: fewer rows are seen at once. */
+/** Filters are shown for more deliveries than this. */
 const FEW = 10
 
-/** Where it went, one row an endpoint: what needs somebody first. */
+/** Deliveries of a message, problems first. */
 export const SentList = (list: Look) => {
   const { base, fanOut, stage, place, now } = list
   const { counts, sent } = fanOut
@@ -30,11 +30,11 @@ export const SentList = (list: Look) => {
     <>
       {all > FEW && (
         <FilterChips
-          label="State"
+          label="Status"
           tabs={[
             { label: 'All', href: href({}), count: all, isCurrent: stage === undefined },
             ...STAGES.filter((one) => counts[one] > 0 || one === stage).map((one) => ({
-              label: one.charAt(0).toUpperCase() + one.slice(1),
+              label: capitalized(stageWord(one)),
               href: href({ stage: one }),
               count: counts[one],
               isCurrent: one === stage,
@@ -44,31 +44,32 @@ export const SentList = (list: Look) => {
         />
       )}
       <DataTable
-        caption="Where it went"
+        caption="Delivered to"
         rows={sent.data}
         idOf={({ id }) => id}
         hrefOf={({ id }) => url(base, `/console/deliveries/${id}`)}
         columns={sentColumns(base, now)}
-        empty={
-          <p class="quietline">{all === 0 ? 'It went nowhere.' : 'No delivery is like that.'}</p>
-        }
+        empty={<p class="quietline">{all === 0 ? 'No deliveries' : 'No matching deliveries'}</p>}
         pages={pagesAlong(place, sent.next_cursor, (at) => href({ stage, ...at }))}
       />
     </>
   )
 }
 
-/** The row leads to the delivery, and beside it a link to the endpoint. */
+/** Name of a stage for people. */
+export const stageWord = (stage: Stage): string => (stage === 'under way' ? 'in progress' : stage)
+
+/** Columns of deliveries, with links to the delivery and to the endpoint. */
 const sentColumns = (base: string, now: number): Column<SentLook>[] => [
   {
     label: 'Delivery',
     isWide: true,
     cell: ({ url: address }) => (
-      <Text text={address === null ? 'to an endpoint deleted since' : withoutScheme(address)} />
+      <Text text={address === null ? 'Deleted endpoint' : withoutScheme(address)} />
     ),
   },
   {
-    label: 'State',
+    label: 'Status',
     narrow: 'corner',
     cell: ({ status }) => <DeliveryMark status={status} />,
   },
@@ -78,7 +79,7 @@ const sentColumns = (base: string, now: number): Column<SentLook>[] => [
     cell: ({ attempts }) => attempts.toLocaleString('en'),
   },
   {
-    label: 'Next or end',
+    label: 'Next attempt or end',
     align: 'right',
     cell: ({ next_attempt_at: next, ended_at: end }) => <Moment at={next ?? end} now={now} />,
   },
@@ -90,23 +91,23 @@ const sentColumns = (base: string, now: number): Column<SentLook>[] => [
         '–'
       ) : (
         <a href={url(base, `/console/endpoints/${id}`)}>
-          Open<span class="unseen"> the endpoint {withoutScheme(address)}</span>
+          View<span class="unseen"> the endpoint {withoutScheme(address)}</span>
         </a>
       ),
   },
 ]
 
-/** Folded where it went somewhere: whoever asks why it did not, asks about one that is not above. */
+/** Endpoints that the message was not sent to, with reasons. Collapsed if there are deliveries. */
 export const UnreachedList = ({ base, fanOut, isOpen }: Look & { isOpen: boolean }) => {
   const { unreached, unreachedCount, message } = fanOut
   const next = unreached.next_cursor
   return (
     <details class="fold" open={isOpen} id="others">
       <summary>
-        Where it did not go <span class="hint">{counted(unreachedCount, 'endpoint')}</span>
+        Not delivered to <span class="hint">{counted(unreachedCount, 'endpoint')}</span>
       </summary>
       <DataTable
-        caption="Where it did not go"
+        caption="Not delivered to"
         rows={unreached.data}
         hrefOf={({ endpoint_id: id }) => url(base, `/console/endpoints/${id}`)}
         columns={[
@@ -117,7 +118,7 @@ export const UnreachedList = ({ base, fanOut, isOpen }: Look & { isOpen: boolean
               <Text text={withoutScheme(address ?? id)} />
             ),
           },
-          { label: 'Why', isWide: true, cell: ({ reason }) => <LongText text={reason} /> },
+          { label: 'Reason', isWide: true, cell: ({ reason }) => <LongText text={reason} /> },
         ]}
         pages={{
           extent: `${unreached.data.length} of ${unreachedCount.toLocaleString('en')}`,

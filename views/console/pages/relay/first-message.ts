@@ -4,14 +4,14 @@ const KEY = '$RELAY_KEY'
 
 const headers = { Authorization: `Bearer ${KEY}`, 'Content-Type': 'application/json' }
 
-/** A command that sends an event. */
+/** Request that sends a message. */
 export const firstMessage = (apiUrl: string): CurlRequest => ({
   url: `${apiUrl}/v1/relay/messages`,
   headers,
   body: { event_type: 'order.paid', payload: { order: 42 } },
 })
 
-/** A command that makes an endpoint. */
+/** Request that creates an endpoint. */
 export const firstEndpoint = (apiUrl: string): CurlRequest => ({
   url: `${apiUrl}/v1/relay/endpoints`,
   headers,

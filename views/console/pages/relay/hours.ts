@@ -11,7 +11,7 @@ const BOUNDS = [
   ['up_to_3000_ms', 3000],
 ] as const
 
-/** A time that 95 of 100 attempts kept: hours are counted by steps, so that it is one of these. */
+/** Upper bound of the 95th percentile of response times, from counts by bucket. */
 export function p95Of(hours: Hours): string {
   const all = attemptsOf(hours)
   if (all === 0) return '–'
@@ -25,6 +25,6 @@ type Tally = Exclude<keyof Hours[number], 'hour' | 'average_ms' | 'slowest_ms'>
 export const sumOf = (hours: Hours, of: Tally): number =>
   hours.reduce((sum, hour) => sum + hour[of], 0)
 
-/** How long an answer took on average, hour by hour; nothing where none came. */
+/** Average response time by hour; 0 for hours without responses. */
 export const averagesOf = (hours: Hours, now: number): number[] =>
   byHour(hours, now, (hour) => hour?.average_ms ?? 0)

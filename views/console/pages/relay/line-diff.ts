@@ -5,13 +5,13 @@ export interface DiffLine {
   text: string
 }
 
-/** Longer stretches than this are not compared line by line: each costs the other's length. */
+/** Longer ranges are not compared line by line: the cost is the product of their lengths. */
 const MOST_COMPARED = 200
-/** Lines before and after a change that say where it is. */
+/** Context lines around a change. */
 const AROUND = 2
 const MOST_SHOWN = 80
 
-/** What became of a text, line by line, with a little of what is around each change. */
+/** Line diff of two texts, with context around each change. */
 export function diffOf(was: string, now: string): DiffLine[] {
   const [before, after] = [linesOf(was), linesOf(now)]
   const head = sharedLength(before, after)
@@ -26,7 +26,7 @@ export function diffOf(was: string, now: string): DiffLine[] {
   return shortened(lines)
 }
 
-/** JSON by its values: the same written on one line is no change of all of it. */
+/** Lines of a text; JSON is formatted first, so that only values are compared. */
 function linesOf(text: string): string[] {
   try {
     return formattedJson(JSON.parse(text)).split('\n')
@@ -71,7 +71,7 @@ function between(gone: readonly string[], added: readonly string[]): DiffLine[] 
 const isBetterGone = (shared: number[][], left: number, right: number): boolean =>
   (shared[left + 1]?.[right] ?? 0) >= (shared[left]?.[right + 1] ?? 0)
 
-/** How many lines two texts still share from each pair of places on. */
+/** Lengths of the longest common subsequences from each pair of lines on. */
 function sharedTable(one: readonly string[], other: readonly string[]): number[][] {
   const table = Array.from({ length: one.length + 1 }, () =>
     new Array<number>(other.length + 1).fill(0),

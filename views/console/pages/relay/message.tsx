@@ -11,17 +11,17 @@ import type { Tone } from '../../tone.ts'
 import type { ListPlace } from '../../trail.ts'
 import { url } from '../../url.ts'
 import { counted } from '../../words.ts'
-import { SentList, UnreachedList } from './fan-out.tsx'
+import { SentList, stageWord, UnreachedList } from './fan-out.tsx'
 import { Moment } from './state.tsx'
 
-/** One message: what it carries, where it went, and where it did not and why. */
+/** One message: payload, deliveries, and endpoints that did not match. */
 export const MessagePage = (page: {
   base: string
   fanOut: FanOut
-  /** Only the deliveries that are so far. */
+  /** Filter of the deliveries. */
   stage: Stage | undefined
   place: ListPlace
-  /** Somebody reads on among the endpoints that it did not go to. */
+  /** The list of other endpoints is on a later page. */
   isAmongOthers: boolean
   now: number
 }) => {
@@ -43,7 +43,7 @@ export const MessagePage = (page: {
       <Section id="payload" title="Payload">
         <BodyView title="Payload" text={fanOut.payload} />
       </Section>
-      <Section id="endpoints" title="Where it went">
+      <Section id="endpoints" title="Delivered to">
         <div class="stack">
           <SentList {...page} />
           {fanOut.unreachedCount > 0 && (
@@ -54,17 +54,17 @@ export const MessagePage = (page: {
       <Section id="about" title="About" isCard>
         <Facts
           facts={[
-            ['Id', <Id id={message.id} what="message id" />],
+            ['ID', <Id id={message.id} what="message ID" />],
             [
               'Event type',
               <a href={url(base, '/console/messages', { event_type: message.event_type })}>
                 <Text text={message.event_type} />
               </a>,
             ],
-            ['Accepted', <Moment at={message.timestamp} now={now} />],
+            ['Received', <Moment at={message.timestamp} now={now} />],
             [
               'Channels',
-              message.channels.length === 0 ? 'all' : <Text text={message.channels.join(', ')} />,
+              message.channels.length === 0 ? 'All' : <Text text={message.channels.join(', ')} />,
             ],
             ...(message.idempotency_key === null
               ? []
@@ -85,7 +85,7 @@ const TONES: Record<Stage, Tone> = {
   delivered: 'good',
 }
 
-/** That of the worst of them. */
+/** Tone of the worst stage. */
 const toneOf = (counts: FanOut['counts']): Tone =>
   TONES[STAGES.find((stage) => counts[stage] > 0) ?? 'cancelled']
 
@@ -96,9 +96,11 @@ function sentenceOn({ counts, unreachedCount }: FanOut): string {
   const all = sumOf(counts)
   if (all === 0)
     return unreachedCount === 0
-      ? 'It went nowhere: there is no endpoint.'
-      : `It went to none of ${counted(unreachedCount, 'endpoint')}; why not is said below.`
+      ? 'Not delivered: there are no endpoints'
+      : `Not delivered to any of ${counted(unreachedCount, 'endpoint')}. See the reasons below.`
   const rest = STAGES.filter((stage) => stage !== 'delivered' && counts[stage] > 0)
-  const ends = rest.map((stage) => `, ${counts[stage].toLocaleString('en')} ${stage}`).join('')
-  return `Delivered to ${counts.delivered.toLocaleString('en')} of ${counted(all, 'endpoint')}${ends}.`
+  const ends = rest
+    .map((stage) => `, ${counts[stage].toLocaleString('en')} ${stageWord(stage)}`)
+    .join('')
+  return `Delivered to ${counts.delivered.toLocaleString('en')} of ${counted(all, 'endpoint')}${ends}`
 }

@@ -12,7 +12,7 @@ import { url } from '../../url.ts'
 import { firstMessage } from './first-message.ts'
 import { Moment } from './state.tsx'
 
-/** What came in, newest first. */
+/** Messages, newest first. */
 export const MessagesPage = (page: {
   base: string
   apiUrl: string
@@ -30,7 +30,7 @@ export const MessagesPage = (page: {
       weight="primary"
       href={url(base, '/console/messages/new', { event_type: eventType })}
     >
-      Send a message
+      Send message
     </LinkButton>
   )
   return (
@@ -39,7 +39,7 @@ export const MessagesPage = (page: {
       {hasAny && (
         <FilterBar
           action={url(base, '/console/messages')}
-          search={{ label: 'Event type', name: 'event_type', value: eventType }}
+          search={{ label: 'Search by event type', name: 'event_type', value: eventType }}
           clearHref={eventType && url(base, '/console/messages')}
         />
       )}
@@ -49,10 +49,14 @@ export const MessagesPage = (page: {
         hrefOf={({ id }) => url(base, `/console/messages/${id}`)}
         idOf={({ id }) => id}
         columns={[
-          { label: 'Type', isWide: true, cell: ({ event_type: type }) => <Text text={type} /> },
-          { label: 'Id', cell: ({ id }) => <Id id={id} what="message id" /> },
           {
-            label: 'Accepted',
+            label: 'Event type',
+            isWide: true,
+            cell: ({ event_type: type }) => <Text text={type} />,
+          },
+          { label: 'ID', cell: ({ id }) => <Id id={id} what="message ID" /> },
+          {
+            label: 'Received',
             align: 'right',
             narrow: 'corner',
             cell: ({ timestamp }) => <Moment at={timestamp} now={now} />,
@@ -62,17 +66,19 @@ export const MessagesPage = (page: {
           eventType === undefined ? (
             <EmptyState
               icon="messages"
-              sentence="No message yet."
-              next="Programs send them with a key of the relay; one can be sent from here for trying."
+              sentence="No messages yet"
+              next="Your apps send messages with an API key for Webhooks (relay). You can also send one here."
               action={send}
               curl={firstMessage(page.apiUrl)}
             />
           ) : (
             <EmptyState
               icon="messages"
-              sentence="No message of that type."
-              next="The type is given whole, such as order.paid."
-              action={<LinkButton href={url(base, '/console/messages')}>Show all</LinkButton>}
+              sentence="No messages of this type"
+              next="Enter the full event type, such as order.paid."
+              action={
+                <LinkButton href={url(base, '/console/messages')}>View all messages</LinkButton>
+              }
             />
           )
         }
@@ -87,11 +93,11 @@ export const MessagesPage = (page: {
 function sentenceOn({ page, place, eventType, now }: Parameters<typeof MessagesPage>[0]) {
   const [latest] = page.data
   const of = eventType === undefined ? '' : ' of this type'
-  if (!latest) return `Nothing has come in${of}.`
-  if (place.cursor !== undefined) return `Older messages${of}.`
+  if (!latest) return `No messages${of === '' ? ' yet' : of}`
+  if (place.cursor !== undefined) return `Older messages${of}`
   return (
     <>
-      The last message{of} came <Moment at={latest.timestamp} now={now} />.
+      Last message{of} received <Moment at={latest.timestamp} now={now} />
     </>
   )
 }

@@ -8,7 +8,7 @@ import { PageHead } from '../../page-head.tsx'
 import { url } from '../../url.ts'
 import { textIn } from './state.tsx'
 
-/** A message by hand, to see where it goes. */
+/** Form that sends a message. */
 export const NewMessagePage = (page: {
   base: string
   isTest: boolean
@@ -23,11 +23,15 @@ export const NewMessagePage = (page: {
   return (
     <>
       <PageHead
-        title="Send a message"
+        title="New message"
         state={
           page.isTest
-            ? { sentence: 'Test data: it is accepted and shown, and goes nowhere.' }
-            : { tone: 'warn', sentence: 'Live data: it goes to every endpoint that listens to it.' }
+            ? { sentence: 'Test environment: the message is stored, but not delivered.' }
+            : {
+                tone: 'warn',
+                sentence:
+                  'Live environment: the message is delivered to every subscribed endpoint.',
+              }
         }
       />
       <Form
@@ -37,7 +41,7 @@ export const NewMessagePage = (page: {
           <>
             <Button weight="primary">Send message</Button>
             <LinkButton weight="bare" href={url(page.base, '/console/messages')}>
-              Back
+              Cancel
             </LinkButton>
           </>
         }
@@ -49,7 +53,7 @@ export const NewMessagePage = (page: {
           label="Payload"
           isMono
           rows={10}
-          help="A JSON object. It is sent on as it is spelled here."
+          help="A JSON object, delivered exactly as typed."
         />
         <Field
           {...of('channels')}

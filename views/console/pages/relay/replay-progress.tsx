@@ -5,17 +5,14 @@ import { LinkButton } from '../../form/button.tsx'
 import { Section } from '../../section.tsx'
 import { counted } from '../../words.ts'
 
-/** How often a page looks how far a replay is: it ends with the element that asks. */
+/** Refresh interval while a replay is in progress. */
 const POLL = 'every 2s'
 
-/**
- * How much of a replay has been sent. What is sent once and fails is tried again like anything else,
- * and is no longer a part of it. Without scripts, a link looks again.
- */
+/** Progress of a replay, by first attempts: retries are not part of it. Without scripts, a link refreshes. */
 export const ReplayProgress = (progress: {
   count: number
   rest: ReplayRest
-  /** The address that shows it. */
+  /** Address of this page. */
   here: string
   logHref: string
 }) => {
@@ -31,11 +28,11 @@ export const ReplayProgress = (progress: {
         aside={
           left > 0 ? (
             <LinkButton isSmall href={here}>
-              Look again
+              Refresh
             </LinkButton>
           ) : (
             <LinkButton isSmall href={progress.logHref}>
-              See deliveries
+              View deliveries
             </LinkButton>
           )
         }
@@ -52,12 +49,11 @@ export const ReplayProgress = (progress: {
         )}
         {left > 0 && isVast ? (
           <p role="status">
-            More than {left.toLocaleString('en')} of {counted(count, 'message')} are still to be
-            sent.
+            More than {left.toLocaleString('en')} of {counted(count, 'message')} remaining
           </p>
         ) : (
           <Meter
-            label={left === 0 ? 'All are sent' : 'Sent again'}
+            label={left === 0 ? 'All sent' : 'Sent'}
             value={count - left}
             max={count}
             amount={`${(count - left).toLocaleString('en')} of ${count.toLocaleString('en')}`}

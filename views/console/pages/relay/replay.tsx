@@ -15,14 +15,14 @@ import { textIn } from './state.tsx'
 
 const FIELDS = ['since', 'until', 'which', 'per_second']
 
-/** Past messages once more: counted first, then sent. */
+/** Replays past messages to an endpoint: counts them first, then sends them. */
 export const ReplayPage = (page: {
   base: string
   endpoint: Endpoint
   typed: Fields
   errors?: readonly FormError[]
   errorAt: (name: string) => string | undefined
-  /** How many there are, once they have been counted. */
+  /** Number of matching messages, once counted. */
   count?: number
 }) => {
   const { base, endpoint, typed, count, errorAt } = page
@@ -31,12 +31,12 @@ export const ReplayPage = (page: {
   return (
     <>
       <PageHead
-        title="Replay"
+        title="Replay messages"
         state={{
           sentence: (
             <>
-              Sends past messages to <Text text={withoutScheme(endpoint.url)} limit={80} /> once
-              more. They are counted first.
+              Sends past messages to <Text text={withoutScheme(endpoint.url)} limit={80} /> again.
+              Count them first.
             </>
           ),
         }}
@@ -44,13 +44,13 @@ export const ReplayPage = (page: {
       {count !== undefined && (
         <Section id="count" title={`${counted(count, 'message')} to send`} isCard>
           {count === 0 ? (
-            <p>Of that time there is nothing to send again. What still waits is sent by itself.</p>
+            <p>No messages to replay in this period. Queued deliveries are sent automatically.</p>
           ) : (
             <Confirm
               id="replay"
               verb={`Replay ${counted(count, 'message')}`}
               question={`Send ${counted(count, 'message')} again?`}
-              consequence="The receiver gets each with the id that it had, at the pace below."
+              consequence="Each message keeps its ID. Messages are sent at the rate below."
               action={`${own}/replay`}
               fields={Object.fromEntries(FIELDS.map((name) => [name, textIn(typed, name) ?? '']))}
               isHarmless
@@ -58,7 +58,7 @@ export const ReplayPage = (page: {
           )}
         </Section>
       )}
-      <Section id="which" title="Which messages">
+      <Section id="which" title="Messages to replay">
         <Form
           action={`${own}/replay`}
           method="get"
@@ -67,31 +67,31 @@ export const ReplayPage = (page: {
             <>
               <Button weight={count ? 'plain' : 'primary'}>Count messages</Button>
               <LinkButton weight="bare" href={own}>
-                Back
+                Cancel
               </LinkButton>
             </>
           }
         >
           <FieldRow>
-            <Field {...of('since')} label="Since" isMono help="With its zone: Z is UTC." />
-            <Field {...of('until')} label="Until" isMono isRequired={false} help="Empty is now." />
+            <Field {...of('since')} label="Since" isMono help="With a time zone; Z is UTC." />
+            <Field {...of('until')} label="Until" isMono isRequired={false} help="If empty, now." />
           </FieldRow>
           <Select
             {...of('which')}
             label="Messages"
             options={[
-              { value: 'undelivered', label: 'Those that never arrived' },
-              { value: 'all', label: 'All, also those that arrived' },
+              { value: 'undelivered', label: 'Undelivered only' },
+              { value: 'all', label: 'All, including delivered' },
             ]}
           />
           <Field
             {...of('per_second')}
             value={textIn(typed, 'per_second') || '10'}
-            label="Pace"
+            label="Rate"
             type="number"
             min={1}
             max={1000}
-            suffix="a second"
+            suffix="per second"
           />
         </Form>
       </Section>

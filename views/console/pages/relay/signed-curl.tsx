@@ -2,15 +2,15 @@ import { MASK } from '../../../../src/delivery/custom-headers.ts'
 import type { SignedRequest } from '../../../../src/engines/relay/signed-requests.ts'
 import { CodeBlock } from '../../code-block.tsx'
 
-/** What a resend would send, to be sent from a terminal: drawn for those alone who may resend. */
+/** Request of a retry as a signed curl command, for operators who can retry. */
 export const SignedCurl = ({ request }: { request: SignedRequest }) => (
   <details class="fold" id="curl">
     <summary>
-      As curl <span class="hint">signed just now, good for five minutes</span>
+      View as curl <span class="hint">Signed now, valid for 5 minutes</span>
     </summary>
     <div class="stack">
       {Object.values(request.headers).includes(MASK) && (
-        <p class="hint">Fill in what reads {MASK}: it is kept secret.</p>
+        <p class="hint">Replace {MASK} with your secret values.</p>
       )}
       <CodeBlock title="curl" what="command">
         {commandOf(request)}
@@ -19,7 +19,7 @@ export const SignedCurl = ({ request }: { request: SignedRequest }) => (
   </details>
 )
 
-/** `-g`: curl would take brackets in an address for a list of addresses. */
+/** A curl command. With `-g`, because curl expands brackets in addresses. */
 export const commandOf = ({ url, headers, body }: SignedRequest): string =>
   [
     `curl -g ${quoted(url)}`,
@@ -27,5 +27,5 @@ export const commandOf = ({ url, headers, body }: SignedRequest): string =>
     `--data-raw ${quoted(body)}`,
   ].join(' \\\n  ')
 
-/** In single quotes nothing is the shell's, whoever has chosen the address and the headers. */
+/** Quotes untrusted text for a shell. */
 const quoted = (text: string): string => `'${text.replaceAll("'", String.raw`'\''`)}'`

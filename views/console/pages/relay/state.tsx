@@ -2,14 +2,14 @@ import type { Endpoint } from '../../../../src/engines/relay/model/endpoints.ts'
 import type { Fields } from '../../../../src/http/body.ts'
 import type { Status } from '../../../../src/http/delivery-log/model.ts'
 import { StatusMark } from '../../status-mark.tsx'
-import { Time, utc } from '../../time.tsx'
+import { Time, utc, utcMinute } from '../../time.tsx'
 import type { Tone } from '../../tone.ts'
 
-/** `stopped` are those that were switched off by us, `paused` those that somebody has. */
+/** `stopped` endpoints were disabled by Gatehouse, `paused` ones by an operator or an API key. */
 export const ENDPOINT_STATES = ['active', 'failing', 'paused', 'stopped'] as const
 export type EndpointState = (typeof ENDPOINT_STATES)[number]
 
-/** What of an endpoint says how it stands. */
+/** Fields that determine the state of an endpoint. */
 export type Standing = Pick<Endpoint, 'active' | 'disabled_reason' | 'health'>
 
 export function stateOf({ active, disabled_reason: reason, health }: Standing): EndpointState {
@@ -17,7 +17,7 @@ export function stateOf({ active, disabled_reason: reason, health }: Standing): 
   return health.failing_since === null ? 'active' : 'failing'
 }
 
-/** How many of them stand how. */
+/** Number of endpoints by state. */
 export function countsOf(endpoints: readonly Standing[]): Record<EndpointState, number> {
   const counts = { active: 0, failing: 0, paused: 0, stopped: 0 }
   for (const endpoint of endpoints) counts[stateOf(endpoint)]++
@@ -31,9 +31,17 @@ export const ENDPOINT_TONES: Record<EndpointState, Tone> = {
   stopped: 'bad',
 }
 
+/** Names of the states for people. */
+export const ENDPOINT_WORDS: Record<EndpointState, string> = {
+  active: 'active',
+  failing: 'failing',
+  paused: 'paused',
+  stopped: 'disabled',
+}
+
 export const EndpointMark = ({ endpoint }: { endpoint: Standing }) => {
   const state = stateOf(endpoint)
-  return <StatusMark tone={ENDPOINT_TONES[state]} word={state} />
+  return <StatusMark tone={ENDPOINT_TONES[state]} word={ENDPOINT_WORDS[state]} />
 }
 
 export const DELIVERY_TONES: Record<Status, Tone> = {
@@ -46,10 +54,10 @@ export const DELIVERY_TONES: Record<Status, Tone> = {
   cancelled: 'quiet',
 }
 
-/** As people say it: what succeeded has been delivered. */
+/** Names of the statuses for people. */
 export const WORDS: Record<Status, string> = {
   pending: 'pending',
-  delivering: 'under way',
+  delivering: 'delivering',
   retrying: 'retrying',
   held: 'held',
   succeeded: 'delivered',
@@ -61,19 +69,19 @@ export const DeliveryMark = ({ status }: { status: Status }) => (
   <StatusMark tone={DELIVERY_TONES[status]} word={WORDS[status]} />
 )
 
-/** When something happened, or will; a dash where nothing does. */
+/** A moment, or a dash if there is none. */
 export const Moment = ({ at, now }: { at: string | null; now: number }) =>
   at === null ? <>–</> : <Time at={Date.parse(at)} now={now} />
 
 const DAY_MS = 86_400_000
 
-/** The hour of today, the day of what was before: for "failing since". */
+/** A moment for "since": the time of day within a day, else date and time. */
 export const Clock = ({ at, now }: { at: string; now: number }) => {
   const ms = Date.parse(at)
   const isToday = now - ms < DAY_MS
   return (
     <time datetime={at} title={utc(ms)}>
-      {isToday ? utc(ms).slice(11, 16) : utc(ms).slice(0, 10)}
+      {isToday ? utcMinute(ms).slice(11) : utcMinute(ms)}
     </time>
   )
 }

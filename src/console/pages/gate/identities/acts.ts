@@ -3,11 +3,11 @@ import type { Visit } from '../asked.ts'
 import type { GateParts } from '../parts.ts'
 import type { DoneTo } from './flashes.ts'
 
-/** What is done to somebody by one button; what it does is the engine's own. */
+/** Actions on a user that need no form. */
 export function identityActs({ frames, gate, config }: GateParts) {
   const { identities, editing, sessions, credentialRemoval, verification, recoveryMails } = gate
 
-  /** Of the visitor's tenant: another's is not there. */
+  /** A user of the operator's tenant. */
   const idOf = ({ caller, params }: Visit): string =>
     identities.find(caller, params.id)?.id ?? fail(notFound('identity not found'))
 
@@ -32,7 +32,7 @@ export function identityActs({ frames, gate, config }: GateParts) {
   const mailRecovery = (visit: Visit): Promise<Response> =>
     mailed(visit, (id) => recoveryMails.send(visit.caller, id))
 
-  /** That an address has had enough is no mistake in a form, and passes. */
+  /** Sends an email; a rate limit becomes a message instead of an error. */
   async function mailed(visit: Visit, send: (id: string) => Promise<unknown>): Promise<Response> {
     const id = idOf(visit)
     try {

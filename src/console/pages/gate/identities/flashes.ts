@@ -1,21 +1,23 @@
 import { flash } from '../parts.ts'
 
 const SAID = {
-  created: flash.good('Created.'),
+  created: flash.good('User created.'),
   metadata: flash.good('Metadata saved.'),
-  active: flash.good('Activated. They can sign in again.'),
-  inactive: flash.good('Deactivated. Their sessions and access tokens have ended.'),
-  credential: flash.good('Removed. Sessions go on.'),
+  active: flash.good('User activated.'),
+  inactive: flash.good('User deactivated. Their sessions and access tokens have ended.'),
+  credential: flash.good('Sign-in method removed. Existing sessions continue.'),
   session: flash.good('Session ended.'),
   sessions: flash.good('All sessions ended.'),
-  mailed: flash.good('The mail is on its way.'),
-  kept: flash.warn('The mail is kept in the outbox: this installation has no mail server.'),
+  mailed: flash.good('Email sent.'),
+  kept: flash.warn(
+    'The email is held in the outbox, because this installation has no mail server.',
+  ),
   enough: flash.warn(
-    'Not sent: this address has had enough mails for now, or your team has sent too many. Try again later.',
+    'Not sent: too many emails to this address or from your team. Try again later.',
   ),
 }
 
-/** What has just been done to somebody. */
+/** Message about the last action on a user. */
 export type DoneTo = keyof typeof SAID
 
 export const FLASHES = new Map(Object.entries(SAID))

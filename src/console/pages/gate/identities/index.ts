@@ -6,7 +6,7 @@ import { identityList } from './list.ts'
 import { newIdentity } from './new.ts'
 import { identityPage } from './page.ts'
 
-/** The people of a tenant: found, made, looked at from all sides, switched off and deleted. */
+/** Users of a tenant: list, creation, details and actions. */
 export function identityPages(parts: GateParts) {
   const asked = visitsOf(parts.callerOf)
   const list = identityList(parts)

@@ -6,17 +6,17 @@ import type { Visit } from '../asked.ts'
 import { flash, type GateParts } from '../parts.ts'
 
 const ON_A_PAGE = 50
-/** Nobody needs to know it more exactly, and counting takes time. */
+/** Users are counted up to this number. */
 const MOST_COUNTED = 10_000
 
 const STATES = ['active', 'inactive'] as const
 type State = (typeof STATES)[number]
 
-/** Who there is, and whoever somebody looks for among them. */
+/** List of users with search and filters. */
 export function identityList({ frames, gate, clock, baseUrl }: GateParts) {
   const { identities, history } = gate
 
-  /** An id is whole; of an address the beginning is enough. */
+  /** Searches by full ID or by the start of an email address. */
   function foundBy({ caller, query }: Visit, state: State | undefined) {
     const text = query.q?.trim() ?? ''
     if (UUID.test(text)) {
@@ -40,7 +40,7 @@ export function identityList({ frames, gate, clock, baseUrl }: GateParts) {
     return frames.page({
       request,
       visitor,
-      title: 'Identities',
+      title: 'Users',
       active: 'identities',
       flash: query.done === 'deleted' ? DELETED : undefined,
       status: errors ? 422 : 200,
@@ -65,6 +65,4 @@ const UUID = /^[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}$/i
 
 const NOBODY: Page<IdentityDetail> = { data: [], has_more: false, next_cursor: null }
 
-const DELETED = flash.good(
-  'Deleted, with everything that was known of the person but the audit log.',
-)
+const DELETED = flash.good('User deleted. Only the audit log is kept.')

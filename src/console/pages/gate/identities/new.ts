@@ -8,7 +8,7 @@ import type { Visit } from '../asked.ts'
 import type { GateParts } from '../parts.ts'
 import { metadataIn } from './metadata.ts'
 
-/** Somebody whom a tenant knows already. */
+/** Creates a user. */
 export function newIdentity({ frames, gate }: GateParts) {
   const form = (
     { request, visitor }: Visit,
@@ -17,7 +17,7 @@ export function newIdentity({ frames, gate }: GateParts) {
     frames.page({
       request,
       visitor,
-      title: 'New identity',
+      title: 'New user',
       active: 'identities',
       above: [crumbTo(frames.base(), 'identities')],
       status: of.errors ? 422 : 200,
@@ -38,7 +38,7 @@ export function newIdentity({ frames, gate }: GateParts) {
   return { form, create }
 }
 
-/** What the API calls the fields of the form. */
+/** API names of the form's fields. */
 const FIELDS = {
   'traits.email': 'email',
   'credentials.password.config.password': 'password',

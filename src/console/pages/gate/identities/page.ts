@@ -9,7 +9,7 @@ import type { GateParts } from '../parts.ts'
 import { FLASHES } from './flashes.ts'
 import { metadataIn } from './metadata.ts'
 
-/** One person, from all sides, and what is written down about them. */
+/** One user, with a form for the metadata. */
 export function identityPage({ frames, gate, clock, operators }: GateParts) {
   const { identities, editing, sessions, history, signInMethods } = gate
 
@@ -47,10 +47,7 @@ export function identityPage({ frames, gate, clock, operators }: GateParts) {
     })
   }
 
-  /**
-   * All of it in the place of all of it, since that is what the form shows: unless it is another by
-   * now than the form has shown.
-   */
+  /** Replaces the metadata, unless it was changed after the form was opened. */
   async function saveMetadata(visit: Visit): Promise<Response> {
     const { caller, body, params } = visit
     const before = identities.find(caller, params.id) ?? fail(notFound('identity not found'))

@@ -9,7 +9,7 @@ import type { GateParts } from '../parts.ts'
 
 const ON_A_PAGE = 50
 
-/** What programs asked, and what they were told. */
+/** Authorization decisions. */
 export function decisionPages({ frames, gate, clock, baseUrl }: GateParts) {
   const { decisions, identities, policies } = gate
 

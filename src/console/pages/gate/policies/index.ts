@@ -4,7 +4,7 @@ import type { GateParts } from '../parts.ts'
 import { decisionPages } from './decisions.ts'
 import { policyPage } from './page.ts'
 
-/** The policies of a tenant: read, written, tried, and what was answered by them. */
+/** Policies of a tenant: editor, trial and decisions. */
 export function policyPages(parts: GateParts) {
   const asked = visitsOf(parts.callerOf)
   const page = policyPage(parts)

@@ -8,10 +8,10 @@ import { flash, type GateParts } from '../parts.ts'
 import { OVERTAKEN, problemsIn } from './problems.ts'
 import { createTrials } from './trial.ts'
 
-/** Enough to see who was at it of late. */
+/** Number of changes in the history. */
 const SAVED = 5
 
-/** The policies in force, to be read, written and tried. */
+/** Editor and trial of the current policies. */
 export function policyPage(parts: GateParts) {
   const { frames, gate, clock, audit, operators } = parts
   const { policies } = gate
@@ -47,7 +47,7 @@ export function policyPage(parts: GateParts) {
     })
   }
 
-  /** Most tenants never do, and the log is long. */
+  /** Latest changes; skipped for tenants that never changed the policies, because the log is long. */
   const hasBeenSaved = ({ caller }: Visit): boolean => policies.get(caller).version > 0
 
   async function save(visit: Visit): Promise<Response> {
@@ -74,7 +74,7 @@ export function policyPage(parts: GateParts) {
 
 const FLASHES = new Map(
   Object.entries({
-    saved: flash.good('Saved. The next question is answered by these.'),
-    starter: flash.good('The starter set is in force again.'),
+    saved: flash.good('Policies saved. They apply to the next request.'),
+    starter: flash.good('Starter set restored.'),
   }),
 )

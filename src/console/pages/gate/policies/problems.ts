@@ -3,7 +3,8 @@ import type { AppError } from '../../../../platform/errors.ts'
 import { asSentence } from '../../../form.ts'
 
 export const OVERTAKEN: Problem = {
-  message: 'The policies have changed since this form was opened; saving again replaces those.',
+  message:
+    'Someone else changed the policies after you opened this form. Save again to overwrite their changes.',
 }
 
 /** Everything that is wrong with the text, each with the line that it is in. */

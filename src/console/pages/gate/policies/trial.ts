@@ -8,7 +8,7 @@ import type { GateParts } from '../parts.ts'
 
 const FIELDS = { subject: 'subject', action: 'action', resource: 'resource', context: 'context' }
 
-/** A question that stands in the address, answered as far as it is one. */
+/** Evaluates the request in the query string, if it is complete. */
 export const createTrials = ({ gate }: GateParts) => {
   const { authorization, identities, policies } = gate
 

@@ -5,7 +5,7 @@ import { methodsPage } from './page.ts'
 import { providerPage } from './provider.ts'
 import { signInTrial } from './trial.ts'
 
-/** By what the people of a tenant may sign in, and where they may be sent afterwards. */
+/** Sign-in methods and return URLs of a tenant. */
 export function signInPages(parts: GateParts) {
   const asked = visitsOf(parts.callerOf)
   const page = methodsPage(parts)

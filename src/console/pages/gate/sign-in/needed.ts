@@ -1,6 +1,6 @@
 import type { Config, ProviderName } from '../../../../config/index.ts'
 
-/** The settings without which a provider is not offered to anybody, by their names in the file. */
+/** Required settings of a provider, by their names in the configuration file. */
 export function neededBy({ gate }: Config, name: ProviderName) {
   const { clientId, clientSecret, teamId, keyId, privateKey } = gate.providers[name]
   const wanted =

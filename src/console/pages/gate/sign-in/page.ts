@@ -9,13 +9,13 @@ import type { GateParts } from '../parts.ts'
 import { FLASHES } from './flashes.ts'
 import { missingOf } from './needed.ts'
 
-/** What besides providers can be switched, and what the API calls it. */
+/** Switchable methods besides providers, with their API names. */
 const SWITCHES: ReadonlyMap<string, 'passwordless_enabled' | 'mfa_enabled'> = new Map([
   ['code', 'passwordless_enabled'],
   ['second-factor', 'mfa_enabled'],
 ] as const)
 
-/** All ways to sign in side by side, and where people may be sent afterwards. */
+/** Page of the sign-in methods and return URLs. */
 export function methodsPage({ frames, gate, config }: GateParts) {
   const { signInMethods } = gate
 
@@ -27,7 +27,7 @@ export function methodsPage({ frames, gate, config }: GateParts) {
     return frames.page({
       request,
       visitor,
-      title: 'Sign-in',
+      title: 'Sign-in methods',
       active: 'signIn',
       flash: FLASHES.get(query.done ?? ''),
       status: of.errors ? 422 : 200,

@@ -10,7 +10,7 @@ import type { GateParts } from '../parts.ts'
 import { FLASHES } from './flashes.ts'
 import { neededBy } from './needed.ts'
 
-/** Where an app is registered, so that people may bring their accounts along. */
+/** Where to register an app with each provider. */
 const REGISTRATIONS: Record<ProviderName, string> = {
   github: 'https://github.com/settings/applications/new',
   google: 'https://console.cloud.google.com/apis/credentials',
@@ -25,7 +25,7 @@ const REGISTRATIONS: Record<ProviderName, string> = {
   spotify: 'https://developer.spotify.com/dashboard',
 }
 
-/** One provider of accounts: what it takes, what is there of it, and its switch. */
+/** One social login provider. */
 export function providerPage({ frames, gate, config }: GateParts) {
   const { signInMethods, callbackUrl } = gate
 

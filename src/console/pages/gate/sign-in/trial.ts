@@ -1,7 +1,7 @@
 import type { Visit } from '../asked.ts'
 import type { GateParts } from '../parts.ts'
 
-/** Signs in as the people of a tenant do: leads to the page that they see. */
+/** Opens the sign-in page that the tenant's users see. */
 export const signInTrial =
   ({ gate }: GateParts) =>
   async ({ caller }: Visit): Promise<Response> => {

@@ -6,11 +6,11 @@ import type { Visit } from '../asked.ts'
 import type { GateParts } from '../parts.ts'
 import { crumbOf, existing, FLASHES } from './existing.ts'
 
-/** What became of one event at one webhook. */
+/** One delivery of a webhook. */
 export function webhookDelivery({ frames, gate, clock }: GateParts) {
   const { log } = gate.webhooks
 
-  /** One of the webhook that the address names. */
+  /** A delivery of the webhook in the path. */
   function delivered(visit: Visit) {
     const webhook = existing(gate, visit)
     const delivery = log.get(visit.caller, visit.params.part)

@@ -5,7 +5,7 @@ import { fail, notFound } from '../../../../platform/errors.ts'
 import type { Visit } from '../asked.ts'
 import { flash } from '../parts.ts'
 
-/** The one that the address names, of the visitor's tenant. */
+/** The webhook in the path, of the operator's tenant. */
 export const existing = ({ webhooks }: Gate, { caller, params }: Visit): Webhook =>
   webhooks.list(caller).webhooks.find(({ id }) => id === params.id) ??
   fail(notFound('webhook not found'))
@@ -15,13 +15,13 @@ export const crumbOf = (base: string, { id, url }: Webhook) => ({
   href: `${base}/console/webhooks/${id}`,
 })
 
-/** What has just been done. */
+/** Message about the last action. */
 export const FLASHES = new Map(
   Object.entries({
     changed: flash.good('Saved.'),
-    paused: flash.good('Paused. Events are held until you resume it.'),
-    resumed: flash.good('Resumed. Held events are being sent.'),
-    deleted: flash.good('Deleted. What was still to come for it is cancelled.'),
-    resent: flash.good('Sent again.'),
+    paused: flash.good('Webhook paused. Events are held until you resume it.'),
+    resumed: flash.good('Webhook resumed. Held events are being sent.'),
+    deleted: flash.good('Webhook deleted. Its queued deliveries are cancelled.'),
+    resent: flash.good('Retry started.'),
   }),
 )

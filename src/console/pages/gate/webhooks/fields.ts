@@ -5,7 +5,7 @@ import { ticked, typed } from '../../../form.ts'
 
 export const FIELDS = { url: 'url', events: 'events' }
 
-/** What a form asks for; throws `invalid`, in the name of a field. */
+/** Reads a webhook from a form; throws `invalid` with the field's name. */
 export function wantedIn(body: Fields): { url: string; events: EventType[] } {
   const chosen = ticked(body, 'events')
   const events = EVENT_TYPES.filter((type) => chosen.includes(type))

@@ -6,7 +6,7 @@ import { webhookList } from './list.ts'
 import { newWebhook } from './new.ts'
 import { webhookPage } from './page.ts'
 
-/** Who is told what happens to people: made, tested, looked into, paused and deleted. */
+/** Webhooks for events about users. */
 export function webhookPages(parts: GateParts) {
   const asked = visitsOf(parts.callerOf)
   const list = webhookList(parts)

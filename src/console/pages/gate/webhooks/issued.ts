@@ -2,7 +2,7 @@ import { IssuedSecretPage } from '../../../../../views/console/pages/gate/webhoo
 import { crumbTo, type Frames } from '../../../frame.ts'
 import type { Visit } from '../asked.ts'
 
-/** The answer to the form itself: no other page could show the secret. */
+/** Shows the secret in the response to the form, because no other page can. */
 export const issuedSecret = (
   frames: Frames,
   { request, visitor }: Visit,

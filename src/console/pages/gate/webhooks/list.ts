@@ -7,7 +7,7 @@ import { FLASHES } from './existing.ts'
 
 const ON_A_PAGE = 25
 
-/** All there are, and how those of one page have been going. */
+/** List of webhooks with their state. */
 export function webhookList({ frames, gate, clock, baseUrl }: GateParts) {
   const { webhooks } = gate
 
@@ -21,13 +21,13 @@ export function webhookList({ frames, gate, clock, baseUrl }: GateParts) {
     const all = webhooks.list(caller).webhooks.toReversed()
     const state = FILTERS.find((one) => one === query.state)
     const found = state ? all.filter(({ active }) => active === (state === 'active')) : all
-    // There are never more than a tenant may have, so that the last id of a page is a cursor.
+    // The number of webhooks is limited, so the last ID of a page serves as cursor.
     const from = found.findIndex(({ id }) => id === query.cursor) + 1
     const shown = found.slice(from, from + ON_A_PAGE)
     return frames.page({
       request,
       visitor,
-      title: 'Webhooks',
+      title: 'User webhooks',
       active: 'webhooks',
       flash: FLASHES.get(query.done ?? ''),
       children: WebhooksPage({

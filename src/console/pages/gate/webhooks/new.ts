@@ -8,7 +8,7 @@ import type { GateParts } from '../parts.ts'
 import { FIELDS, wantedIn } from './fields.ts'
 import { issuedSecret } from './issued.ts'
 
-/** Somebody else who is to be told. */
+/** Creates a webhook. */
 export function newWebhook({ frames, gate }: GateParts) {
   const form = (
     { request, visitor }: Visit,
@@ -31,7 +31,7 @@ export function newWebhook({ frames, gate }: GateParts) {
       FIELDS,
     )
     if (!value) return form(visit, { typed: body, errors })
-    const intro = 'It is told of what happens from now on.'
+    const intro = 'The webhook receives new events from now on.'
     return issuedSecret(frames, visit, { ...value, intro, title: 'Webhook created' })
   }
 

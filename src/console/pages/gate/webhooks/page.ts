@@ -15,14 +15,14 @@ import { issuedSecret } from './issued.ts'
 const ON_A_PAGE = 25
 
 const DAY_S = 86_400
-/** For how long an old secret signs beside the new one, in seconds. */
+/** Seconds for which the old secret signs beside the new one. */
 const GRACES = new Map([
   ['none', 0],
   ['day', DAY_S],
   ['week', 7 * DAY_S],
 ])
 
-/** One webhook: how it goes, what it was sent, and what can be done to it. */
+/** One webhook: state, deliveries and actions. */
 export function webhookPage({ frames, gate, clock }: GateParts) {
   const { webhooks } = gate
   const { log } = webhooks
@@ -98,8 +98,8 @@ export function webhookPage({ frames, gate, clock }: GateParts) {
     if (grace === undefined)
       throw invalid('must be none, day or week', { field: 'grace', rule: 'choice' })
     const { secret } = await webhooks.rotate(visit.caller, id, { grace_seconds: grace })
-    const intro = 'It signs from now on.'
-    return issuedSecret(frames, visit, { id, secret, intro, title: 'Secret replaced' })
+    const intro = 'The new secret signs from now on.'
+    return issuedSecret(frames, visit, { id, secret, intro, title: 'Secret rotated' })
   }
 
   async function remove(visit: Visit): Promise<Response> {

@@ -14,7 +14,7 @@ import { IDENTITIES } from './marks.tsx'
 
 type Credential = IdentityDetail['credentials'][string]
 
-/** One way in, as somebody would count them: each account elsewhere is one. */
+/** A sign-in method. Each social login is a method of its own. */
 interface Way {
   id: string
   label: string
@@ -25,68 +25,68 @@ interface Way {
 }
 
 interface Removal {
-  /** Below the identity's own address. */
+  /** Path below the user's page. */
   path: string
   verb: string
   consequence: string
 }
 
 const ACCOUNT = {
-  label: 'Accounts elsewhere',
-  verb: 'Remove account',
-  consequence: 'They can connect it again once they have signed in otherwise.',
+  label: 'Social login',
+  verb: 'Remove social login',
+  consequence: 'They can connect it again after they sign in with another method.',
 }
 
-/** What each credential is called, and what the loss of it means. */
+/** Label of each credential, and the consequences of removing it. */
 const CREDENTIALS: Record<string, { label: string; verb: string; consequence: string }> = {
   password: {
     label: 'Password',
     verb: 'Remove password',
-    consequence: 'They can choose a new one by a code that is mailed to them.',
+    consequence: 'They can set a new password with a code that is emailed to them.',
   },
   totp: {
-    label: 'Authenticator',
-    verb: 'Remove second factor',
+    label: 'Authenticator app',
+    verb: 'Remove authenticator app',
     consequence:
-      'The recovery codes go with it. From the next sign-in on, one factor is enough until they set up another.',
+      'Also removes the recovery codes. They sign in without two-factor authentication until they set it up again.',
   },
   lookup_secret: {
     label: 'Recovery codes',
     verb: 'Remove recovery codes',
-    consequence: 'Codes that they have written down are worth nothing any more.',
+    consequence: 'Their existing recovery codes stop working.',
   },
   oidc: ACCOUNT,
 }
 
 export const nameOfCredential = (type: string): string => CREDENTIALS[type]?.label ?? type
 
-/** How somebody signs in, and what can be taken away of it. */
+/** Sign-in methods of a user, which can be removed. */
 export const Credentials = (page: IdentityView) => {
   const { base, now, identity, mayChange } = page
   return (
     <Section
       id="credentials"
-      title="How they sign in"
+      title="Sign-in methods"
       aside={mayChange && identity.state === 'active' && <RecoveryMail {...page} />}
     >
       <DataTable<Way>
-        caption="Credentials"
+        caption="Sign-in methods"
         rows={waysOf(page)}
         idOf={({ id }) => id}
         columns={[
-          { label: 'Way', cell: ({ label }) => label },
-          { label: 'Known as', isWide: true, cell: ({ knownAs }) => <Text text={knownAs} /> },
-          { label: 'Since', align: 'right', cell: ({ since }) => moment(since, now) },
-          { label: 'Changed', align: 'right', cell: ({ changed }) => moment(changed, now) },
+          { label: 'Method', cell: ({ label }) => label },
+          { label: 'Identifier', isWide: true, cell: ({ knownAs }) => <Text text={knownAs} /> },
+          { label: 'Added', align: 'right', cell: ({ since }) => moment(since, now) },
+          { label: 'Updated', align: 'right', cell: ({ changed }) => moment(changed, now) },
           ...(mayChange ? [removalColumn(base, identity.id)] : []),
         ]}
         empty={
           <EmptyState
             icon="signIn"
-            sentence="Nothing to sign in with yet."
-            next="They can set a password by recovery, or use a code that is mailed where that is on."
+            sentence="No sign-in methods yet"
+            next="They can set a password with account recovery, or use an email code if it is enabled."
             action={
-              <LinkButton href={url(base, '/console/sign-in')}>See how people sign in</LinkButton>
+              <LinkButton href={url(base, '/console/sign-in')}>View sign-in methods</LinkButton>
             }
           />
         }
@@ -98,9 +98,9 @@ export const Credentials = (page: IdentityView) => {
 const RecoveryMail = ({ base, identity }: IdentityView) => (
   <Confirm
     id="recover"
-    verb="Mail recovery"
-    question="Mail them a way back in?"
-    consequence="A code and a link go to their address. With it they set a new password, and all their sessions end."
+    verb="Send recovery email"
+    question="Send a recovery email?"
+    consequence="Emails them a code and a link. When they set a new password, all their sessions end."
     action={url(base, `${IDENTITIES}/${identity.id}/recover`)}
     isHarmless
   />
@@ -132,11 +132,11 @@ function wayOf({ type, identifiers, created_at: since, updated_at: changed }: Cr
 
 const codeByMail = ({ traits }: IdentityDetail): Way => ({
   id: 'code',
-  label: 'Code by mail',
+  label: 'Email code',
   knownAs: traits.email,
 })
 
-/** As `github:583231`. */
+/** Social login from an identifier such as `github:583231`. */
 function accountOf(account: string, { created_at: since }: Credential): Way {
   const colon = account.indexOf(':')
   const provider = account.slice(0, colon)

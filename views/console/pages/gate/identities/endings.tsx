@@ -4,7 +4,7 @@ import { url } from '../../../url.ts'
 import type { IdentityView } from './identity.tsx'
 import { IDENTITIES } from './marks.tsx'
 
-/** What ends somebody's access, for a while or for good. */
+/** Deactivates, activates or deletes a user. */
 export const Endings = (page: IdentityView) => {
   const { identity, mayChange, mayDelete } = page
   const items = [
@@ -18,34 +18,34 @@ const to = ({ base, identity }: IdentityView, verb: string): string =>
   url(base, `${IDENTITIES}/${identity.id}/${verb}`)
 
 const deactivation = (page: IdentityView) => ({
-  title: 'Deactivate them',
-  text: 'They cannot sign in until somebody activates them again.',
+  title: 'Deactivate user',
+  text: "They can't sign in until you activate them again.",
   control: (
     <Confirm
       id="deactivate"
-      verb="Deactivate"
-      question="Deactivate this person?"
-      consequence="All their sessions and access tokens end, and do not come back with them."
+      verb="Deactivate user"
+      question="Deactivate this user?"
+      consequence="Ends all their sessions and access tokens. Activating the user again does not restore them."
       action={to(page, 'deactivate')}
     />
   ),
 })
 
 const activation = (page: IdentityView) => ({
-  title: 'Activate them',
+  title: 'Activate user',
   text: 'They can sign in again.',
-  control: <ActionButton action={to(page, 'activate')}>Activate</ActionButton>,
+  control: <ActionButton action={to(page, 'activate')}>Activate user</ActionButton>,
 })
 
 const deletion = (page: IdentityView) => ({
-  title: 'Delete them',
-  text: 'Everything that is known of them goes, but the audit log. This cannot be taken back.',
+  title: 'Delete user',
+  text: "Deletes all their data except the audit log. This can't be undone.",
   control: (
     <Confirm
       id="delete"
-      verb="Delete identity"
-      question="Delete this person?"
-      consequence="They are gone at once; mails and deliveries about them are cleared away behind."
+      verb="Delete user"
+      question="Delete this user?"
+      consequence="The user is deleted immediately. Emails and deliveries about them are removed in the background."
       action={to(page, 'delete')}
     />
   ),

@@ -9,23 +9,22 @@ import { nameOfCredential } from './credentials.tsx'
 import type { IdentityView } from './identity.tsx'
 import { deviceName, methodNames } from './marks.tsx'
 
-/** What somebody did and what was done to them, the latest first. */
+/** Latest activity of a user, and changes to the user. */
 export const HappeningsOf = (page: IdentityView & { auditHref: string }) => (
   <Section
     id="history"
-    title="What happened"
+    title="Activity"
     note={
       <>
-        The latest. Everything that was done to them is in the{' '}
-        <a href={page.auditHref}>audit log</a>.
+        Latest activity. All changes are in the <a href={page.auditHref}>audit log</a>.
       </>
     }
   >
     {page.happenings.length === 0 ? (
-      <p class="hint">Nothing of late.</p>
+      <p class="hint">No recent activity</p>
     ) : (
       <Events
-        label="What happened"
+        label="Activity"
         events={page.happenings.map((happening) => ({
           ...shown(happening, page),
           aside: <Time at={happening.at} now={page.now} />,
@@ -40,7 +39,7 @@ function shown(happening: Happening, page: IdentityView): Event {
     case 'signed_in':
       return {
         tone: 'good',
-        title: `Signed in by ${methodNames(happening.methods)}`,
+        title: `Signed in with ${methodNames(happening.methods)}`,
         text: (
           <>
             {deviceName(happening.device)}
@@ -65,12 +64,12 @@ function shown(happening: Happening, page: IdentityView): Event {
 
 const TALES: Record<string, string> = {
   'identity.password_changed': 'Password changed',
-  'identity.email_verified': 'Address verified',
+  'identity.email_verified': 'Email verified',
 }
 
 const tale = ({ type, payload }: Extract<Happening, { kind: 'told' }>): string =>
   type === 'identity.created'
-    ? `Signed up by ${methodNames([payload.method ?? ''])}`
+    ? `Signed up with ${methodNames([payload.method ?? ''])}`
     : (TALES[type] ?? type)
 
 const TONES: Record<string, Tone> = {
@@ -82,15 +81,15 @@ const TONES: Record<string, Tone> = {
 const DEEDS: Record<string, (detail: Record<string, unknown>) => string> = {
   'identity.created': () => 'Created',
   'identity.updated': ({ fields }) =>
-    Array.isArray(fields) ? `Changed: ${fields.join(', ')}` : 'Changed',
+    Array.isArray(fields) ? `Updated: ${fields.join(', ')}` : 'Updated',
   'identity.state_changed': ({ state }) => (state === 'active' ? 'Activated' : 'Deactivated'),
   'identity.credential_removed': ({ type, provider }) =>
     `Removed: ${nameOfCredential(String(type))}${provider ? ` (${provider})` : ''}`,
-  'identity.credentials_wiped': () => 'Credentials of an unproven account removed',
-  'identity.account_connected': ({ provider }) => `Account connected: ${provider}`,
-  'identity.recovered': () => 'Came back by recovery',
-  'identity.recovery_sent': () => 'Recovery mailed',
-  'verification.sent': () => 'Verification mailed',
+  'identity.credentials_wiped': () => 'Credentials removed (unverified account)',
+  'identity.account_connected': ({ provider }) => `Social login connected: ${provider}`,
+  'identity.recovered': () => 'Account recovered',
+  'identity.recovery_sent': () => 'Recovery email sent',
+  'verification.sent': () => 'Verification email sent',
   'sessions.revoked': () => 'All sessions ended',
 }
 
@@ -99,7 +98,7 @@ const deed = ({ action, detail }: Extract<Happening, { kind: 'done' }>): string 
 
 const By = ({ actor, page }: { actor: Actor; page: IdentityView }) => (
   <>
-    by <Text text={nameOf(actor, page)} limit={64} />
+    By <Text text={nameOf(actor, page)} limit={64} />
     {actor.source && (
       <>
         , <Text text={actor.source} limit={64} />
@@ -111,14 +110,14 @@ const By = ({ actor, page }: { actor: Actor; page: IdentityView }) => (
 function nameOf({ kind, id }: Actor, { identity, names }: IdentityView): string {
   switch (kind) {
     case 'operator':
-      return names.get(id ?? '') ?? 'an operator who has left'
+      return names.get(id ?? '') ?? 'a former operator'
     case 'key':
       return 'an API key'
     case 'person':
-      return id === identity.id ? 'themselves' : 'somebody'
+      return id === identity.id ? 'the user' : 'another user'
     case 'cli':
       return 'the command line'
     case 'system':
-      return 'the server'
+      return 'Gatehouse'
   }
 }

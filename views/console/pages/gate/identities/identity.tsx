@@ -10,6 +10,7 @@ import { Section } from '../../../section.tsx'
 import { Text } from '../../../text.tsx'
 import { Time } from '../../../time.tsx'
 import { url } from '../../../url.ts'
+import { counted } from '../../../words.ts'
 import { Credentials } from './credentials.tsx'
 import { Endings } from './endings.tsx'
 import { HappeningsOf } from './history.tsx'
@@ -23,18 +24,18 @@ export interface IdentityView {
   identity: IdentityDetail
   sessions: readonly SessionSeen[]
   happenings: readonly Happening[]
-  /** Of operators, by their id. */
+  /** Names of operators by ID. */
   names: ReadonlyMap<string, string>
-  /** Everybody of the tenant may sign in by a code that is mailed. */
+  /** Whether the tenant has enabled email codes. */
   hasCode: boolean
   mayChange: boolean
   mayDelete: boolean
-  /** Metadata that came back as wrong. */
+  /** Rejected metadata, as typed. */
   typed?: string
   errors?: readonly FormError[]
 }
 
-/** One person, from all sides. */
+/** One user: profile, sign-in methods, sessions, activity, metadata and actions. */
 export const IdentityPage = (page: IdentityView) => {
   const { base, identity, sessions } = page
   const isActive = identity.state === 'active'
@@ -54,7 +55,7 @@ export const IdentityPage = (page: IdentityView) => {
       <Sessions {...page} />
       <HappeningsOf {...page} auditHref={audit} />
       <Metadata {...page} />
-      <Section id="raw" title="As the API answers">
+      <Section id="raw" title="API object">
         <JsonView title="Identity" value={identity} />
       </Section>
       <Endings {...page} />
@@ -63,11 +64,10 @@ export const IdentityPage = (page: IdentityView) => {
 }
 
 function sentenceOn({ state }: IdentityDetail, sessions: readonly SessionSeen[]): string {
-  if (state === 'inactive') return 'Inactive: cannot sign in, and is signed in nowhere.'
+  if (state === 'inactive') return "Inactive. This user can't sign in."
   const [latest] = sessions
-  if (!latest) return 'Can sign in, and is signed in nowhere.'
-  const places = sessions.length === 1 ? 'on one device' : `by ${sessions.length} sessions`
-  return `Signed in ${places}, last on ${deviceName(latest.device)}.`
+  if (!latest) return 'Active, no sessions'
+  return `Active, ${counted(sessions.length, 'session')}, last on ${deviceName(latest.device)}`
 }
 
 const Who = (page: IdentityView) => {
@@ -77,20 +77,20 @@ const Who = (page: IdentityView) => {
   return (
     <Section
       id="who"
-      title="Who"
+      title="About"
       isCard
       aside={
         mayChange &&
         isUnproven && (
           <ActionButton isSmall action={url(page.base, `${IDENTITIES}/${identity.id}/verify`)}>
-            Mail verification
+            Send verification email
           </ActionButton>
         )
       }
     >
       <Facts facts={factsOf(page)} />
       {traits.custom_data && (
-        <JsonView title="Custom data, theirs to change" value={traits.custom_data} />
+        <JsonView title="Profile (user-editable)" value={traits.custom_data} />
       )}
     </Section>
   )
@@ -99,19 +99,19 @@ const Who = (page: IdentityView) => {
 function factsOf({ identity, now }: IdentityView): Fact[] {
   const time = (at: string) => <Time at={Date.parse(at)} now={now} />
   return [
-    ['Id', <Id id={identity.id} what="identity id" />],
-    ['State', <StateMark {...identity} />],
+    ['ID', <Id id={identity.id} what="user ID" />],
+    ['Status', <StateMark {...identity} />],
     ...identity.verifiable_addresses.flatMap(({ value, verified, verified_at: at }) => [
-      ['Address', <Text text={value} />] as const,
+      ['Email', <Text text={value} />] as const,
       [
-        'Proven',
+        'Email verified',
         <>
           <VerifiedMark isVerified={verified} /> {at && time(at)}
         </>,
       ] as const,
     ]),
     ['Created', time(identity.created_at)],
-    ['Changed', time(identity.updated_at)],
+    ['Updated', time(identity.updated_at)],
     ...(identity.state === 'inactive'
       ? [['Inactive since', time(identity.state_changed_at)] as const]
       : []),

@@ -28,7 +28,7 @@ interface Asked {
 interface Counts {
   active: number
   inactive: number
-  /** From here on nobody has counted. */
+  /** Users are counted up to this number. */
   most: number
 }
 
@@ -46,7 +46,7 @@ interface IdentitiesView {
   mayChange: boolean
 }
 
-/** The people of a tenant. */
+/** The users of a tenant. */
 export const IdentitiesPage = (page: IdentitiesView) => {
   const { base, now, found, asked, place, counts, mayChange } = page
   const { q, state } = asked
@@ -55,20 +55,20 @@ export const IdentitiesPage = (page: IdentitiesView) => {
   const isEmpty = found.data.length === 0 && !isFiltered && !place.cursor
   const create = mayChange && (
     <LinkButton weight="primary" href={url(base, `${IDENTITIES}/new`)}>
-      New identity
+      Create user
     </LinkButton>
   )
   return (
     <>
       <PageHead
-        title="Identities"
+        title="Users"
         state={{ sentence: sentenceOn(counts) }}
         action={!isEmpty && create}
       />
       {counts.active + counts.inactive > 0 && <LastDay {...page} />}
       <ErrorSummary errors={page.errors ?? []} />
       <FilterChips
-        label="States"
+        label="Status"
         tabs={[
           { label: 'All', href: href({ state: undefined }), isCurrent: !state },
           chip('Active', 'active', asked, counts, href),
@@ -77,12 +77,12 @@ export const IdentitiesPage = (page: IdentitiesView) => {
       />
       <FilterBar
         action={url(base, IDENTITIES)}
-        search={{ label: 'Id, or how the e-mail begins', value: q }}
+        search={{ label: 'Search by ID or start of email', value: q }}
         kept={{ state }}
         clearHref={isFiltered ? url(base, IDENTITIES) : undefined}
       />
       <DataTable
-        caption="Identities"
+        caption="Users"
         columns={columns(now)}
         rows={found.data}
         hrefOf={({ id }) => url(base, `${IDENTITIES}/${id}`)}
@@ -92,15 +92,15 @@ export const IdentitiesPage = (page: IdentitiesView) => {
           !isEmpty ? (
             <EmptyState
               icon="search"
-              sentence="Nobody answers to that."
-              next="The search knows whole ids and the beginnings of addresses."
-              action={<LinkButton href={url(base, IDENTITIES)}>Show all</LinkButton>}
+              sentence="No matching users"
+              next="The search finds full IDs and the start of email addresses."
+              action={<LinkButton href={url(base, IDENTITIES)}>View all users</LinkButton>}
             />
           ) : (
             <EmptyState
               icon="identities"
-              sentence="Nobody yet."
-              next="People come by signing up, or you make them here or by the API."
+              sentence="No users yet"
+              next="Users sign up themselves, or you create them here or with the API."
               action={create}
               curl={firstPerson(page.apiUrl)}
             />
@@ -119,8 +119,8 @@ const firstPerson = (apiUrl: string): CurlRequest => ({
 
 const LastDay = ({ signIns, signUps }: IdentitiesView) => (
   <Tiles
-    label="The last 24 hours"
-    tiles={[tileOf('Sign-ins, 24 h', signIns), tileOf('New identities, 24 h', signUps)]}
+    label="Last 24 hours"
+    tiles={[tileOf('Sign-ins, 24 h', signIns), tileOf('New users, 24 h', signUps)]}
   />
 )
 
@@ -130,7 +130,7 @@ function tileOf(label: string, { hours, isCut }: Frequency) {
   return {
     label,
     value,
-    picture: <Sparkline values={hours} label={`${label}, by the hour: ${value} in all`} />,
+    picture: <Sparkline values={hours} label={`${label}, by hour: ${value} in total`} />,
   }
 }
 
@@ -150,21 +150,21 @@ const chip = (
 function sentenceOn({ active, inactive, most }: Counts): string {
   const number = (count: number) =>
     count < most ? count.toLocaleString('en') : `${most.toLocaleString('en')} or more`
-  if (active + inactive === 0) return 'Nobody can sign in yet.'
-  const can = `${number(active)} can sign in`
-  return inactive === 0 ? `${can}.` : `${can}, ${number(inactive)} cannot: they are inactive.`
+  if (active + inactive === 0) return 'People who sign in to your app'
+  const all = `${number(active)} active`
+  return inactive === 0 ? all : `${all}, ${number(inactive)} inactive`
 }
 
 const columns = (now: number): Column<IdentityDetail>[] => [
-  { label: 'E-mail', isWide: true, cell: ({ traits }) => <Text text={traits.email} /> },
-  { label: 'State', narrow: 'corner', cell: (identity) => <StateMark {...identity} /> },
+  { label: 'Email', isWide: true, cell: ({ traits }) => <Text text={traits.email} /> },
+  { label: 'Status', narrow: 'corner', cell: (identity) => <StateMark {...identity} /> },
   {
-    label: 'Address',
+    label: 'Email verified',
     cell: ({ verifiable_addresses: [address] }) => (
       <VerifiedMark isVerified={address?.verified ?? false} />
     ),
   },
-  { label: 'Signs in by', cell: ({ credentials }) => <Text text={waysIn(credentials)} /> },
+  { label: 'Sign-in methods', cell: ({ credentials }) => <Text text={waysIn(credentials)} /> },
   {
     label: 'Created',
     align: 'right',
@@ -174,5 +174,5 @@ const columns = (now: number): Column<IdentityDetail>[] => [
 
 const waysIn = (credentials: IdentityDetail['credentials']): string => {
   const types = Object.keys(credentials)
-  return types.length === 0 ? 'nothing yet' : types.map(nameOfCredential).join(', ')
+  return types.length === 0 ? 'None' : types.map(nameOfCredential).join(', ')
 }

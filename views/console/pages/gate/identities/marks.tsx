@@ -20,21 +20,21 @@ export const VerifiedMark = ({ isVerified }: { isVerified: boolean }) =>
     <StatusMark tone="warn" word="not verified" />
   )
 
-/** What people call each way of proving who they are. */
+/** Names of the authentication methods. */
 const METHODS: Record<string, string> = {
   password: 'password',
-  code: 'code by mail',
-  code_recovery: 'recovery by mail',
-  totp: 'authenticator',
+  code: 'email code',
+  code_recovery: 'recovery email',
+  totp: 'authenticator app',
   lookup_secret: 'recovery code',
-  oidc: 'account elsewhere',
+  oidc: 'social login',
 }
 
 export const methodNames = (methods: readonly string[]): string =>
   methods.map((method) => METHODS[method] ?? method).join(', ')
 
 export const deviceName = (device: Device | null): string => {
-  if (!device) return 'an unknown device'
+  if (!device) return 'unknown device'
   const { browser, system } = device
   return browser && system ? `${browser} on ${system}` : (browser ?? system ?? '')
 }

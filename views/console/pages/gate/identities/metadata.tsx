@@ -7,12 +7,12 @@ import { url } from '../../../url.ts'
 import type { IdentityView } from './identity.tsx'
 import { IDENTITIES, messageIn } from './marks.tsx'
 
-/** What a tenant knows of somebody, to be read or written as JSON. */
+/** Metadata of a user, as JSON. */
 export const Metadata = ({ base, identity, mayChange, typed, errors }: IdentityView) => (
   <Section
     id="metadata"
     title="Metadata"
-    note="What you know of them. They can read it and not change it; policies can ask for it."
+    note="Your data about this user. They can read it, but not change it. Policies can use it."
   >
     {mayChange ? (
       <Form
@@ -23,7 +23,7 @@ export const Metadata = ({ base, identity, mayChange, typed, errors }: IdentityV
       >
         <Textarea
           name="metadata"
-          label="A JSON object"
+          label="JSON object"
           isMono
           rows={8}
           value={typed ?? JSON.stringify(identity.metadata_public, null, 2)}

@@ -9,7 +9,7 @@ import { PageHead } from '../../../page-head.tsx'
 import { url } from '../../../url.ts'
 import { IDENTITIES, messageIn, textIn } from './marks.tsx'
 
-/** Somebody whom the tenant already knows. */
+/** Form for a new user. */
 export const NewIdentityPage = (page: {
   base: string
   typed?: Fields
@@ -18,18 +18,15 @@ export const NewIdentityPage = (page: {
   const { base, typed, errors } = page
   return (
     <>
-      <PageHead
-        title="New identity"
-        state={{ sentence: 'For somebody you know already. Nothing is mailed to them.' }}
-      />
+      <PageHead title="New user" state={{ sentence: 'Creates a user without sending an email.' }} />
       <Form
         action={url(base, IDENTITIES)}
         errors={errors}
-        buttons={<Button weight="primary">Create identity</Button>}
+        buttons={<Button weight="primary">Create user</Button>}
       >
         <Field
           name="email"
-          label="E-mail"
+          label="Email"
           type="email"
           value={textIn(typed, 'email')}
           error={messageIn(errors, 'email')}
@@ -37,9 +34,9 @@ export const NewIdentityPage = (page: {
         />
         <Checkbox
           name="verified"
-          label="The address is proven to be theirs"
+          label="Email verified"
           isChecked={textIn(typed, 'verified') !== undefined}
-          help="Tick it where you have made sure of that yourself."
+          help="Select this only if you know that the address belongs to them."
         />
         <Field
           name="password"
@@ -48,7 +45,7 @@ export const NewIdentityPage = (page: {
           autocomplete="new-password"
           error={messageIn(errors, 'password')}
           isRequired={false}
-          help="Without one they sign in by a code or an account elsewhere, or set one by recovery."
+          help="Without a password, they sign in with an email code or social login, or set a password with account recovery."
         />
         <Textarea
           name="metadata"
@@ -58,7 +55,7 @@ export const NewIdentityPage = (page: {
           isRequired={false}
           value={textIn(typed, 'metadata')}
           error={messageIn(errors, 'metadata')}
-          help='A JSON object, such as {"roles": ["admin"]}. The person can read it and not change it.'
+          help='A JSON object, such as {"roles": ["admin"]}. The user can read it, but not change it.'
         />
       </Form>
     </>

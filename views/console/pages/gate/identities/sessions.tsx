@@ -7,16 +7,17 @@ import { Section } from '../../../section.tsx'
 import { Text } from '../../../text.tsx'
 import { Time } from '../../../time.tsx'
 import { url } from '../../../url.ts'
+import { capitalized } from '../../../words.ts'
 import type { IdentityView } from './identity.tsx'
 import { deviceName, IDENTITIES, methodNames } from './marks.tsx'
 
 export type SessionSeen = Session & { device: Device | null }
 
-/** Each place where somebody is signed in, and a way to end that. */
+/** Sessions of a user, which can be ended. */
 export const Sessions = ({ base, now, identity, sessions, mayChange }: IdentityView) => (
   <Section
     id="sessions"
-    title="Where they are signed in"
+    title="Sessions"
     aside={
       mayChange &&
       sessions.length > 0 && (
@@ -24,7 +25,7 @@ export const Sessions = ({ base, now, identity, sessions, mayChange }: IdentityV
           id="revoke-all"
           verb="End all sessions"
           question="End all sessions?"
-          consequence="They have to sign in again everywhere. Access tokens live until they run out."
+          consequence="They have to sign in again on every device. Access tokens stay valid until they expire."
           action={url(base, `${IDENTITIES}/${identity.id}/sessions/revoke`)}
         />
       )
@@ -35,17 +36,17 @@ export const Sessions = ({ base, now, identity, sessions, mayChange }: IdentityV
       rows={sessions}
       idOf={({ id }) => id}
       columns={[
-        { label: 'Device', cell: ({ device }) => deviceName(device) },
+        { label: 'Device', cell: ({ device }) => capitalized(deviceName(device)) },
         {
-          label: 'Address',
+          label: 'IP address',
           isMono: true,
           cell: ({ devices: [device] }) => <Text text={device?.ip_address ?? ''} />,
         },
         {
-          label: 'By',
+          label: 'Method',
           isWide: true,
           cell: ({ authentication_methods: methods }) =>
-            methodNames(methods.map(({ method }) => method)),
+            capitalized(methodNames(methods.map(({ method }) => method))),
         },
         {
           label: 'Signed in',
@@ -53,13 +54,13 @@ export const Sessions = ({ base, now, identity, sessions, mayChange }: IdentityV
           cell: ({ authenticated_at: at }) => <Time at={Date.parse(at)} now={now} />,
         },
         {
-          label: 'Ends',
+          label: 'Expires',
           align: 'right',
           cell: ({ expires_at: at }) => <Time at={Date.parse(at)} now={now} />,
         },
         ...(mayChange ? [ending(base, identity.id)] : []),
       ]}
-      empty={<p class="hint">Signed in nowhere.</p>}
+      empty={<p class="hint">No active sessions</p>}
     />
   </Section>
 )

@@ -9,10 +9,11 @@ import { Section } from '../../../section.tsx'
 import { LongText, Text } from '../../../text.tsx'
 import { Time } from '../../../time.tsx'
 import { url } from '../../../url.ts'
+import { capitalized } from '../../../words.ts'
 import { Outcome } from './decisions.tsx'
 import { POLICIES } from './state.ts'
 
-/** One answer that a program was given, with all that it went by. */
+/** One authorization decision: request, result and policies. */
 export const DecisionPage = (page: {
   base: string
   now: number
@@ -36,13 +37,13 @@ export const DecisionPage = (page: {
           tone: decision.allowed ? 'good' : 'bad',
           sentence: <LongText text={`${decision.reason}.`} />,
         }}
-        action={<LinkButton href={`${again}#try`}>Ask again</LinkButton>}
+        action={<LinkButton href={`${again}#try`}>Evaluate again</LinkButton>}
       />
-      <Section id="question" title="The question" isCard>
+      <Section id="question" title="Request" isCard>
         <Facts
           facts={[
             [
-              'Who',
+              'Subject',
               subject ? (
                 <a href={url(base, `/console/identities/${subject.id}`)}>
                   <Text text={subject.traits.email} />
@@ -51,25 +52,25 @@ export const DecisionPage = (page: {
                 <Text text={decision.subject} />
               ),
             ],
-            ['May do', <Text text={action} />],
-            ['With', <Text text={resource} />],
-            ['Asked', <Time at={Date.parse(decision.at)} now={page.now} />],
-            ['Data', decision.environment],
-            ['Id', <Id id={decision.decision_id} what="decision id" />],
+            ['Action', <Text text={action} />],
+            ['Resource', <Text text={resource} />],
+            ['Time', <Time at={Date.parse(decision.at)} now={page.now} />],
+            ['Environment', capitalized(decision.environment)],
+            ['ID', <Id id={decision.decision_id} what="decision ID" />],
           ]}
         />
         {Object.keys(context).length > 0 && <JsonView title="Context" value={context} />}
       </Section>
-      <Section id="answer" title="The answer" isCard>
+      <Section id="answer" title="Decision" isCard>
         <Facts
           facts={[
-            ['Answer', <Outcome {...decision} />],
-            ['Decided by', <Text text={decision.policies.join(', ') || 'no policy'} />],
-            ['By', versionOf(decision.policies_version, page.version)],
+            ['Result', <Outcome {...decision} />],
+            ['Decided by', <Text text={decision.policies.join(', ') || 'No policy'} />],
+            ['Policy version', versionOf(decision.policies_version, page.version)],
           ]}
         />
       </Section>
-      <Section id="raw" title="As the API answers">
+      <Section id="raw" title="API object">
         <JsonView title="Decision" value={decision} />
       </Section>
     </>
@@ -77,6 +78,6 @@ export const DecisionPage = (page: {
 }
 
 function versionOf(then: number, now: number): string {
-  const name = then === 0 ? 'the starter set' : `version ${then} of the policies`
-  return then === now ? `${name}, which is in force` : `${name}, which is no longer in force`
+  const name = then === 0 ? 'Starter set' : `Version ${then}`
+  return then === now ? `${name} (current)` : `${name} (no longer current)`
 }

@@ -14,7 +14,7 @@ import { url } from '../../../url.ts'
 import { DECISIONS } from './state.ts'
 import { Views } from './views.tsx'
 
-/** What was asked of late, and what the answers were. */
+/** Latest authorization decisions. */
 export const DecisionsPage = (page: {
   base: string
   apiUrl: string
@@ -33,7 +33,7 @@ export const DecisionsPage = (page: {
       <ErrorSummary errors={page.errors ?? []} />
       <FilterBar
         action={url(base, DECISIONS)}
-        search={{ name: 'subject', label: 'Whole id of an identity, or service', value: subject }}
+        search={{ name: 'subject', label: 'Search by exact user ID or service', value: subject }}
         clearHref={subject === '' ? undefined : url(base, DECISIONS)}
       />
       <DataTable
@@ -47,14 +47,14 @@ export const DecisionsPage = (page: {
           subject || place.cursor ? (
             <EmptyState
               icon="search"
-              sentence="Nothing was asked about that."
-              action={<LinkButton href={url(base, DECISIONS)}>Show all</LinkButton>}
+              sentence="No matching decisions"
+              action={<LinkButton href={url(base, DECISIONS)}>View all decisions</LinkButton>}
             />
           ) : (
             <EmptyState
               icon="policies"
-              sentence="Nobody has asked yet."
-              next="Your programs ask whether somebody may do something; each answer is kept here with its reason."
+              sentence="No decisions yet"
+              next="Your apps ask whether a subject is allowed to do something. Each decision appears here with its reason."
               curl={{
                 url: `${page.apiUrl}/v1/gate/authorize`,
                 headers: { Authorization: 'Bearer $KEY', 'Content-Type': 'application/json' },
@@ -69,27 +69,25 @@ export const DecisionsPage = (page: {
 }
 
 function sentenceOn(decisions: readonly Decision[], subject: string): string {
-  if (decisions.length === 0)
-    return subject ? 'Nothing was asked about that.' : 'Nobody has asked yet.'
+  if (decisions.length === 0) return subject ? 'No matching decisions' : 'No decisions yet'
   const allowed = decisions.filter((one) => one.allowed).length
-  const of = decisions.length === 1 ? 'the answer' : `the ${decisions.length} answers`
-  return `Of ${of} shown, ${allowed} allowed and ${decisions.length - allowed} did not.`
+  return `On this page: ${allowed} allowed, ${decisions.length - allowed} denied`
 }
 
 export const Outcome = ({ allowed }: Pick<Decision, 'allowed'>) =>
-  allowed ? <StatusMark tone="good" word="allowed" /> : <StatusMark tone="bad" word="not allowed" />
+  allowed ? <StatusMark tone="good" word="allowed" /> : <StatusMark tone="bad" word="denied" />
 
-/** A name that holds an id is told apart by its ends, too. */
+/** A name that contains an ID, shortened in the middle. */
 const Ends = ({ of }: { of: string }) => <code title={of}>{shortenMiddle(shorten(of), 15, 4)}</code>
 
 const columns = (now: number): Column<Decision>[] => [
-  { label: 'May do', isMono: true, cell: ({ action }) => <Text text={action} limit={60} /> },
-  { label: 'Answer', narrow: 'corner', cell: (decision) => <Outcome {...decision} /> },
-  { label: 'With', cell: ({ resource }) => <Ends of={resource} /> },
-  { label: 'Who', cell: ({ subject }) => <Ends of={subject} /> },
-  { label: 'Why', isWide: true, cell: ({ reason }) => <Text text={reason} limit={120} /> },
+  { label: 'Action', isMono: true, cell: ({ action }) => <Text text={action} limit={60} /> },
+  { label: 'Result', narrow: 'corner', cell: (decision) => <Outcome {...decision} /> },
+  { label: 'Resource', cell: ({ resource }) => <Ends of={resource} /> },
+  { label: 'Subject', cell: ({ subject }) => <Ends of={subject} /> },
+  { label: 'Reason', isWide: true, cell: ({ reason }) => <Text text={reason} limit={120} /> },
   {
-    label: 'When',
+    label: 'Time',
     align: 'right',
     cell: ({ at }) => <Time at={Date.parse(at)} now={now} />,
   },

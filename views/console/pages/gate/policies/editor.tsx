@@ -7,15 +7,15 @@ import { url } from '../../../url.ts'
 import type { PoliciesView } from './page.tsx'
 import { POLICIES } from './state.ts'
 
-/** Something that is wrong with a text, and where. */
+/** An error in the policies, with its position. */
 export interface Problem {
   message: string
   place?: { line: number; column: number }
-  /** The line that it is in. */
+  /** Text of the line. */
   source?: string
 }
 
-/** All policies as one text. What is wrong stands beside it, as far as that has a place there. */
+/** Editor for all policies as one text, with the lines that have errors. */
 export const Editor = ({ base, policies, typed, problems = [] }: PoliciesView) => {
   const text = typed ?? policies.policies
   return (
@@ -28,12 +28,12 @@ export const Editor = ({ base, policies, typed, problems = [] }: PoliciesView) =
       <Sources problems={problems} />
       <Textarea
         name="policies"
-        label="Policies in the language Cedar"
+        label="Cedar policies"
         isMono
         rows={Math.min(28, Math.max(12, text.split('\n').length + 1))}
         value={text}
         error={problems[0] && summaryOf(problems[0]).message}
-        help="All of them together, 32 KB at most. Nothing is allowed unless a policy permits it, and forbid beats permit."
+        help="At most 32 KB in total. Nothing is allowed unless a policy permits it. A forbid policy overrides permit policies."
       />
     </Form>
   )
@@ -47,12 +47,12 @@ const summaryOf = ({ message, place }: Problem) => ({
 const placed = ({ line, column }: NonNullable<Problem['place']>): string =>
   `Line ${line}, column ${column}`
 
-/** The lines that are wrong, since nobody counts lines in a field. */
+/** Lines with errors, because text fields show no line numbers. */
 const Sources = ({ problems }: { problems: readonly Problem[] }) => {
   const placedOnes = problems.flatMap(({ place, source }) => (place ? [{ place, source }] : []))
   return placedOnes.length === 0 ? null : (
     <Events
-      label="The lines that are wrong"
+      label="Lines with errors"
       events={placedOnes.map(({ place, source = '' }) => ({
         tone: 'bad',
         title: placed(place),

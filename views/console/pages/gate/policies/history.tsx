@@ -6,27 +6,27 @@ import { Time } from '../../../time.tsx'
 import { url } from '../../../url.ts'
 import type { PoliciesView } from './page.tsx'
 
-/** That somebody has saved the policies. */
+/** A change of the policies. */
 export interface Saved {
   at: number
   actor: Actor
 }
 
-/** Who has changed the rules, the latest first. */
+/** Latest changes of the policies. */
 export const Versions = ({ base, now, saved, names }: PoliciesView) =>
   saved.length === 0 ? null : (
     <Section
       id="saved"
-      title="Saved"
+      title="Change history"
       note={
         <>
-          The latest. All of it is in the{' '}
+          Latest changes. All changes are in the{' '}
           <a href={url(base, '/console/audit', { action: 'policies.changed' })}>audit log</a>.
         </>
       }
     >
       <Events
-        label="Saved"
+        label="Change history"
         events={saved.map(({ at, actor }) => ({
           tone: 'quiet',
           title: (
@@ -42,6 +42,6 @@ export const Versions = ({ base, now, saved, names }: PoliciesView) =>
   )
 
 function nameOf({ kind, id }: Actor, names: ReadonlyMap<string, string>): string {
-  if (kind === 'operator') return names.get(id ?? '') ?? 'an operator who has left'
+  if (kind === 'operator') return names.get(id ?? '') ?? 'a former operator'
   return kind === 'key' ? 'an API key' : 'the command line'
 }

@@ -18,15 +18,15 @@ export interface PoliciesView {
   starterSet: string
   mayChange: boolean
   trial: Trial
-  /** Who has saved them of late. */
+  /** Latest changes. */
   saved: readonly Saved[]
-  /** Of operators, by their id. */
+  /** Names of operators by ID. */
   names: ReadonlyMap<string, string>
   typed?: string
   problems?: readonly Problem[]
 }
 
-/** By what questions are answered. */
+/** Policies of a tenant: editor, trial and history. */
 export const PoliciesPage = (page: PoliciesView) => {
   const { base, now, policies, mayChange } = page
   return (
@@ -37,9 +37,9 @@ export const PoliciesPage = (page: PoliciesView) => {
       <TryIt {...page} />
       <Versions {...page} />
       {!policies.is_starter_set && (
-        <Section id="starter" title="The starter set">
+        <Section id="starter" title="Starter set">
           <details class="fold">
-            <summary>What a tenant begins with</summary>
+            <summary>View the policies of a new tenant</summary>
             <CodeBlock title="Cedar">{page.starterSet}</CodeBlock>
           </details>
         </Section>
@@ -53,12 +53,12 @@ const InForce = ({ policies, now }: { policies: Policies; now: number }) => {
   const { is_starter_set: isStarterSet, version, updated_at: at } = policies
   return (
     <>
-      {isStarterSet ? 'The starter set is in force' : `Version ${version} is in force`}
+      {isStarterSet ? 'The starter set is active' : `Version ${version} is active`}
       {at === null ? (
-        ', as it comes.'
+        ''
       ) : (
         <>
-          , saved <Time at={Date.parse(at)} now={now} />.
+          , saved <Time at={Date.parse(at)} now={now} />
         </>
       )}
     </>
@@ -69,14 +69,14 @@ const WayBack = ({ base }: { base: string }) => (
   <DangerZone
     items={[
       {
-        title: 'Go back to the starter set',
-        text: 'It takes the place of the policies above, which nobody keeps.',
+        title: 'Restore starter set',
+        text: 'Replaces the policies above, which are not kept.',
         control: (
           <Confirm
             id="starter-set"
-            verb="Take starter set"
-            question="Go back to the starter set?"
-            consequence="Copy your policies first if you may want them again."
+            verb="Restore starter set"
+            question="Restore the starter set?"
+            consequence="Your policies are deleted. Copy them first if you might need them again."
             action={url(base, `${POLICIES}/starter`)}
           />
         ),

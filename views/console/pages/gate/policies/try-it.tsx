@@ -12,28 +12,29 @@ import { Columns, Section } from '../../../section.tsx'
 import { StatusMark } from '../../../status-mark.tsx'
 import { Text } from '../../../text.tsx'
 import { url } from '../../../url.ts'
+import { capitalized } from '../../../words.ts'
 import type { PoliciesView } from './page.tsx'
 import { POLICIES } from './state.ts'
 
-/** A question that somebody tries. */
+/** A request to evaluate. */
 export interface Trial {
   typed: Record<'subject' | 'action' | 'resource' | 'context', string>
-  /** None until somebody asks, and of a question that is none. */
+  /** Undefined before the first request and for invalid ones. */
   verdict?: Verdict
   errors?: readonly FormError[]
 }
 
-/** What the answer would be, and all that it went by. */
+/** Result of a request, with what it is based on. */
 export interface Verdict {
   decided: Decided
   question: Question
-  /** Those that decided, as they are written. */
+  /** Policies that decided, as source text. */
   policies: readonly { name: string; text: string }[]
-  /** The person that the question is about, if it is about one. */
+  /** User of the request, if the subject is one. */
   subject: IdentityDetail | undefined
 }
 
-/** Answers a question by the policies in force, and says why. */
+/** Evaluates a request with the current policies, and explains the result. */
 export const TryIt = ({ base, trial }: PoliciesView) => {
   const { typed, verdict, errors } = trial
   const messageAt = (name: string) => errors?.find((error) => error.name === name)?.message
@@ -41,26 +42,26 @@ export const TryIt = ({ base, trial }: PoliciesView) => {
     <Section
       id="try"
       title="Try it"
-      note="By the policies in force. Nothing of it is kept or counted."
+      note="Uses the saved policies. Requests are not logged or counted."
     >
       <Columns>
         <Form
           action={`${url(base, POLICIES)}#try`}
           method="get"
           errors={errors}
-          buttons={<Button>Ask</Button>}
+          buttons={<Button>Evaluate</Button>}
         >
           <Field
             name="subject"
-            label="Who"
+            label="Subject"
             isMono
             value={typed.subject}
             error={messageAt('subject')}
-            help="The id of an identity, or the name of a service."
+            help="A user ID or the name of a service."
           />
           <Field
             name="action"
-            label="May do"
+            label="Action"
             isMono
             placeholder="document.read"
             value={typed.action}
@@ -68,7 +69,7 @@ export const TryIt = ({ base, trial }: PoliciesView) => {
           />
           <Field
             name="resource"
-            label="With"
+            label="Resource"
             isMono
             placeholder="document:42"
             value={typed.resource}
@@ -83,7 +84,7 @@ export const TryIt = ({ base, trial }: PoliciesView) => {
             placeholder='{"ip": "203.0.113.7"}'
             value={typed.context}
             error={messageAt('context')}
-            help="A JSON object: facts that your program would send along."
+            help="A JSON object with facts that your app would send."
           />
         </Form>
         {verdict ? (
@@ -92,8 +93,8 @@ export const TryIt = ({ base, trial }: PoliciesView) => {
           </div>
         ) : (
           <p class="hint">
-            The answer comes with its reason: the policies that decided as they are written, and
-            what is known of whoever asks.
+            The result includes its reason, the policies that decided, and the data about the
+            subject.
           </p>
         )}
       </Columns>
@@ -108,7 +109,7 @@ const Explained = (of: Verdict & { base: string }) => {
       <p>
         <StatusMark
           tone={decided.allowed ? 'good' : 'bad'}
-          word={`${decided.allowed ? 'Allowed' : 'Not allowed'}: ${decided.reason}`}
+          word={`${decided.allowed ? 'Allowed' : 'Denied'}: ${decided.reason}`}
         />
       </p>
       <Facts facts={factsOf(of)} />
@@ -119,8 +120,8 @@ const Explained = (of: Verdict & { base: string }) => {
       ))}
       {policies.length === 0 && (
         <p class="hint">
-          No policy spoke for it, and what nothing permits is not allowed. The groups above are what
-          a policy can name in place of the action.
+          No policy permits this action. Instead of the action, a policy can name any of the groups
+          above.
         </p>
       )}
     </div>
@@ -131,25 +132,25 @@ function factsOf({ base, question, subject }: Verdict & { base: string }) {
   const [address] = subject?.verifiable_addresses ?? []
   return [
     [
-      'Who',
+      'Subject',
       subject ? (
         <a href={url(base, `/console/identities/${subject.id}`)}>
           <Text text={subject.traits.email} />
         </a>
       ) : (
         <>
-          <Text text={question.subject} /> <span class="hint">no identity of this tenant</span>
+          <Text text={question.subject} /> <span class="hint">not a user of this tenant</span>
         </>
       ),
     ] as const,
     ...(subject
       ? ([
-          ['State', subject.state],
-          ['Address', address?.verified ? 'verified' : 'not verified'],
-          ['Roles', <Text text={rolesOf(subject) || 'none'} />],
+          ['Status', capitalized(subject.state)],
+          ['Email', address?.verified ? 'Verified' : 'Not verified'],
+          ['Roles', <Text text={rolesOf(subject) || 'None'} />],
         ] as const)
       : []),
-    ['Groups of the action', <code>{groupsOf(question.action).join(', ')}</code>] as const,
+    ['Action groups', <code>{groupsOf(question.action).join(', ')}</code>] as const,
   ]
 }
 
@@ -158,7 +159,7 @@ function rolesOf({ metadata_public: metadata }: IdentityDetail): string {
   return Array.isArray(roles) ? roles.filter((role) => typeof role === 'string').join(', ') : ''
 }
 
-/** As policies see it: `keys.read` is in `keys.*`, in `*.read` and in `*`. */
+/** Groups of an action: `keys.read` is in `keys.*`, `*.read` and `*`. */
 function groupsOf(action: string): string[] {
   const words = action.split('.')
   const fronts = words.slice(1).map((_, index) => `${words.slice(0, index + 1).join('.')}.*`)

@@ -2,7 +2,7 @@ import { Tabs } from '../../../tabs.tsx'
 import { url } from '../../../url.ts'
 import { DECISIONS, POLICIES } from './state.ts'
 
-/** The rules, and what came of them. */
+/** Tabs: policies and decisions. */
 export const Views = ({ base, current }: { base: string; current: 'policies' | 'decisions' }) => (
   <Tabs
     label="Views"

@@ -4,9 +4,9 @@ import { StatusMark } from '../../../status-mark.tsx'
 export const SIGN_IN = '/console/sign-in'
 
 export const Switched = ({ isOn, trouble }: { isOn: boolean; trouble?: string | undefined }) => {
-  if (!isOn) return <StatusMark tone="quiet" word="off" />
+  if (!isOn) return <StatusMark tone="quiet" word="disabled" />
   return trouble === undefined ? (
-    <StatusMark tone="good" word="on" />
+    <StatusMark tone="good" word="enabled" />
   ) : (
     <StatusMark tone="warn" word="not configured" />
   )
@@ -24,7 +24,7 @@ export const Switch = ({
   fields?: Record<string, string>
 }) => (
   <ActionButton isSmall action={`${action}/${isOn ? 'off' : 'on'}`} fields={fields}>
-    {isOn ? 'Switch off' : 'Switch on'}
+    {isOn ? 'Disable' : 'Enable'}
     <span class="unseen"> {name}</span>
   </ActionButton>
 )

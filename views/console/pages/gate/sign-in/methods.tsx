@@ -4,7 +4,7 @@ import { url } from '../../../url.ts'
 import { SIGN_IN, Switch, Switched } from './marks.tsx'
 import type { SignInView } from './page.tsx'
 
-/** Ways that need nobody else. */
+/** Sign-in methods other than social login. */
 export const Methods = (page: SignInView) => (
   <Section id="methods" title="Methods">
     <DataTable
@@ -21,7 +21,7 @@ interface Method {
   name: string
   text: string
   isOn: boolean
-  /** False for what is always on. */
+  /** False for methods that are always enabled. */
   isSwitched: boolean
   trouble?: string
 }
@@ -30,22 +30,22 @@ const methodsOf = ({ hasCode, hasMail, hasSecondFactor }: SignInView): Method[] 
   {
     id: 'password',
     name: 'Password',
-    text: 'Always on: for those who have one.',
+    text: 'Always enabled, for users who have a password.',
     isOn: true,
     isSwitched: false,
   },
   {
     id: 'code',
-    name: 'Code by mail',
-    text: 'Six digits to the address, in place of a password.',
+    name: 'Email code',
+    text: 'A 6-digit code sent by email, instead of a password.',
     isOn: hasCode,
     isSwitched: true,
-    ...(!hasMail && { trouble: 'no mail server: mail.smtp_url is not set' }),
+    ...(!hasMail && { trouble: 'No mail server: set mail.smtp_url' }),
   },
   {
     id: 'second-factor',
-    name: 'Second factor',
-    text: 'Asked of those who have set up an authenticator; off, nobody is asked.',
+    name: 'Two-factor authentication',
+    text: 'Required for users who set up an authenticator app. If disabled, sign-in never requires it.',
     isOn: hasSecondFactor,
     isSwitched: true,
   },
@@ -53,13 +53,13 @@ const methodsOf = ({ hasCode, hasMail, hasSecondFactor }: SignInView): Method[] 
 
 const methodColumns = (base: string, mayChange: boolean): Column<Method>[] => [
   { label: 'Method', cell: ({ name }) => name },
-  { label: 'State', narrow: 'corner', cell: (method) => <Switched {...method} /> },
+  { label: 'Status', narrow: 'corner', cell: (method) => <Switched {...method} /> },
   {
-    label: 'What it is',
+    label: 'Description',
     isWide: true,
     narrow: 'bare',
     cell: ({ text, trouble }) => (
-      <span class="hint">{trouble === undefined ? text : `${text} Now there is ${trouble}.`}</span>
+      <span class="hint">{trouble === undefined ? text : `${text} ${trouble}.`}</span>
     ),
   },
   ...(mayChange

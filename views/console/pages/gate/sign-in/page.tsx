@@ -11,7 +11,7 @@ export interface ProviderView {
   id: string
   name: string
   isOn: boolean
-  /** Names of settings that the configuration lacks. */
+  /** Names of missing settings. */
   missing: readonly string[]
 }
 
@@ -23,18 +23,18 @@ export interface SignInView {
   hasSecondFactor: boolean
   returnUrls: readonly string[]
   mayChange: boolean
-  /** Return URLs that came back as wrong. */
+  /** Rejected return URLs, as typed. */
   typed?: string
   errors?: readonly FormError[]
 }
 
-/** By what people may sign in. */
+/** Sign-in methods, social login and return URLs of a tenant. */
 export const SignInPage = (page: SignInView) => {
   const isBroken = page.providers.some(({ isOn, missing }) => isOn && missing.length > 0)
   return (
     <>
       <PageHead
-        title="Sign-in"
+        title="Sign-in methods"
         state={{ tone: isBroken || lacksMail(page) ? 'warn' : 'good', sentence: sentenceOn(page) }}
         action={
           page.mayChange && (
@@ -57,14 +57,14 @@ function sentenceOn(page: SignInView): string {
   const working = page.providers.filter(({ isOn, missing }) => isOn && missing.length === 0)
   const ways = [
     'a password',
-    ...(page.hasCode && page.hasMail ? ['a code by mail'] : []),
+    ...(page.hasCode && page.hasMail ? ['an email code'] : []),
     ...working.map(({ name }) => name),
   ]
   const broken = page.providers.filter(({ isOn, missing }) => isOn && missing.length > 0)
-  const troubles = [...broken.map(({ name }) => name), ...(lacksMail(page) ? ['Code by mail'] : [])]
-  const sentence = `People sign in with ${ways.length === 1 ? ways[0] : listed(ways)}.`
+  const troubles = [...broken.map(({ name }) => name), ...(lacksMail(page) ? ['Email code'] : [])]
+  const sentence = `Users can sign in with ${ways.length === 1 ? ways[0] : listed(ways)}.`
   if (troubles.length === 0) return sentence
-  return `${sentence} On, but not configured: ${troubles.join(', ')}.`
+  return `${sentence} Enabled, but not configured: ${troubles.join(', ')}.`
 }
 
 const listed = (ways: readonly string[]): string =>

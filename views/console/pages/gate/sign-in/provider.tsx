@@ -8,11 +8,11 @@ import { Text } from '../../../text.tsx'
 import { url } from '../../../url.ts'
 import { SIGN_IN, Switched } from './marks.tsx'
 
-/** A setting that a provider cannot do without. */
+/** A required setting of a provider. */
 export interface Needed {
   name: string
   isSet: boolean
-  /** Of one that is no secret. */
+  /** Undefined for secrets. */
   value?: string | undefined
 }
 
@@ -23,14 +23,14 @@ interface ProviderPageView {
   isOn: boolean
   needed: readonly Needed[]
   callbackUrl: string
-  /** Where an app is registered with them. */
+  /** Where to register an app with the provider. */
   registration: string
-  /** What people are asked to agree to. */
+  /** Requested OAuth scopes. */
   scopes: string
   mayChange: boolean
 }
 
-/** What it takes to let people in by their account with one provider. */
+/** One social login provider: status, configuration and set-up. */
 export const ProviderPage = (page: ProviderPageView) => {
   const { base, id, name, isOn, mayChange } = page
   const path = `${SIGN_IN}/providers/${id}`
@@ -45,7 +45,7 @@ export const ProviderPage = (page: ProviderPageView) => {
         }}
         aside={
           mayChange &&
-          isOn && <ActionButton action={url(base, `${path}/off`)}>Switch off</ActionButton>
+          isOn && <ActionButton action={url(base, `${path}/off`)}>Disable</ActionButton>
         }
         action={
           mayChange &&
@@ -57,17 +57,17 @@ export const ProviderPage = (page: ProviderPageView) => {
               )
             : isSetUp && (
                 <ActionButton weight="primary" action={url(base, `${path}/on`)}>
-                  Switch on
+                  Enable
                 </ActionButton>
               ))
         }
       />
-      <Section id="state" title="As configured" isCard>
+      <Section id="state" title="Configuration" isCard>
         <Facts
           facts={[
-            ['State', <Switched isOn={isOn} trouble={isSetUp ? undefined : 'not configured'} />],
+            ['Status', <Switched isOn={isOn} trouble={isSetUp ? undefined : 'not configured'} />],
             ...page.needed.map(({ name, ...of }) => [name, <Setting {...of} />] as const),
-            ['Asks for', <code>{page.scopes}</code>],
+            ['Scopes', <code>{page.scopes}</code>],
           ]}
         />
       </Section>
@@ -79,37 +79,37 @@ export const ProviderPage = (page: ProviderPageView) => {
 function sentenceOn({ isOn, name }: ProviderPageView, isSetUp: boolean): string {
   if (!isOn)
     return isSetUp
-      ? `Off: nobody signs in with ${name}.`
-      : 'Not configured. Complete the configuration to switch it on.'
+      ? `Disabled. Users can't sign in with ${name}.`
+      : 'Not configured. Complete the configuration to enable it.'
   return isSetUp
-    ? `On: people sign in with ${name}.`
-    : 'On, but not configured: sign-in pages leave it out until the configuration is complete.'
+    ? `Enabled. Users can sign in with ${name}.`
+    : 'Enabled, but not configured. Sign-in pages hide it until the configuration is complete.'
 }
 
 const Setting = ({ isSet, value }: Omit<Needed, 'name'>) => {
   if (!isSet) return <StatusMark tone="warn" word="missing" />
   return value === undefined ? (
-    <StatusMark tone="good" word="set, and never shown" />
+    <StatusMark tone="good" word="set (hidden)" />
   ) : (
     <Text text={value} limit={80} />
   )
 }
 
 const SetUp = ({ id, name, needed, callbackUrl, registration }: ProviderPageView) => (
-  <Section id="set-up" title="Set it up" note="Once for the installation, by whoever runs it.">
+  <Section id="set-up" title={`Set up ${name}`} note="Once per installation, by an admin.">
     <ol class="walk">
       <li>
         <p>
           Register an app with{' '}
           <a href={registration} rel="noreferrer" target="_blank">
             {name}
-          </a>
-          , and give it this address to send people back to:
+          </a>{' '}
+          with this callback URL:
         </p>
         <CodeBlock title="Callback URL">{callbackUrl}</CodeBlock>
       </li>
       <li>
-        <p>Put what it answers with into the configuration, and restart:</p>
+        <p>Add the credentials to the configuration and restart Gatehouse:</p>
         <CodeBlock title="gatehouse.toml" what="configuration">
           {[
             `[gate.providers.${id}]`,
@@ -118,7 +118,7 @@ const SetUp = ({ id, name, needed, callbackUrl, registration }: ProviderPageView
         </CodeBlock>
       </li>
       <li>
-        <p>Switch it on here, and try it.</p>
+        <p>Enable it here and try it.</p>
       </li>
     </ol>
   </Section>

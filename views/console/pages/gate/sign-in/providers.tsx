@@ -6,7 +6,7 @@ import { counted } from '../../../words.ts'
 import { SIGN_IN, Switch, Switched } from './marks.tsx'
 import type { ProviderView, SignInView } from './page.tsx'
 
-/** Accounts elsewhere, each of which leads to what it takes; those that work come first. */
+/** Social login providers, configured ones first. */
 export const Providers = (page: SignInView) => {
   const { providers } = page
   const ready = providers.filter(isReady)
@@ -14,10 +14,10 @@ export const Providers = (page: SignInView) => {
   return (
     <Section
       id="providers"
-      title="Accounts elsewhere"
-      note="Whoever runs the installation sets a provider up in its configuration; each tenant switches on what its people may use."
+      title="Social login"
+      note="An admin of the installation configures the providers. You choose which ones your users can use."
     >
-      {ready.length > 0 && <List {...page} caption="Accounts elsewhere" rows={ready} />}
+      {ready.length > 0 && <List {...page} caption="Social login" rows={ready} />}
       {others.length > 0 && (
         <details class="fold" open={ready.length === 0}>
           <summary>
@@ -30,7 +30,7 @@ export const Providers = (page: SignInView) => {
   )
 }
 
-/** Whether there is something to switch. */
+/** Whether it can be enabled or disabled. */
 const isReady = ({ isOn, missing }: ProviderView): boolean => isOn || missing.length === 0
 
 const List = ({
@@ -50,7 +50,7 @@ const List = ({
 
 const pathOf = ({ id }: ProviderView): string => `${SIGN_IN}/providers/${id}`
 
-/** The switch, or the way to what has to be done before it is of use. */
+/** Button to enable or disable a provider, or a link to its set-up. */
 const Act = ({ path, ...one }: ProviderView & { path: string }) =>
   isReady(one) ? (
     <Switch isOn={one.isOn} name={one.name} action={path} fields={{ back: 'list' }} />
@@ -67,7 +67,7 @@ const columnsFor = (
 ): Column<ProviderView>[] => [
   { label: 'Provider', cell: ({ name }) => name },
   {
-    label: 'State',
+    label: 'Status',
     narrow: 'corner',
     cell: ({ isOn, missing }) => <Switched isOn={isOn} trouble={missing[0]} />,
   },
@@ -84,10 +84,10 @@ const columnsFor = (
     : []),
 ]
 
-/** Of no interest where nothing is missing. */
+/** Column of missing settings, shown if there are any. */
 const CONFIGURATION: Column<ProviderView> = {
   label: 'Configuration',
   isWide: true,
   cell: ({ missing }) =>
-    missing.length === 0 ? 'set up' : <span class="hint">lacks {missing.join(', ')}</span>,
+    missing.length === 0 ? 'Complete' : <span class="hint">Missing {missing.join(', ')}</span>,
 }

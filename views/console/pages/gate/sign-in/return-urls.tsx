@@ -6,12 +6,12 @@ import { url } from '../../../url.ts'
 import { SIGN_IN } from './marks.tsx'
 import type { SignInView } from './page.tsx'
 
-/** Where people may be sent once they are signed in. */
+/** Allowed return URLs after sign-in. */
 export const ReturnUrls = ({ base, returnUrls, mayChange, typed, errors }: SignInView) => (
   <Section
     id="return-urls"
     title="Return URLs"
-    note="Where people may be sent once they are done, and all below it. With none, they may be sent anywhere."
+    note="Users can be sent back to these URLs and to paths below them. If empty, any URL is allowed."
   >
     {mayChange ? (
       <Form
@@ -21,7 +21,7 @@ export const ReturnUrls = ({ base, returnUrls, mayChange, typed, errors }: SignI
       >
         <Textarea
           name="urls"
-          label="One address a line"
+          label="One URL per line"
           isMono
           rows={Math.min(12, Math.max(4, returnUrls.length + 1))}
           value={typed ?? returnUrls.join('\n')}
@@ -30,7 +30,7 @@ export const ReturnUrls = ({ base, returnUrls, mayChange, typed, errors }: SignI
         />
       </Form>
     ) : returnUrls.length === 0 ? (
-      <p class="hint">None.</p>
+      <p class="hint">No return URLs</p>
     ) : (
       <ul>
         {returnUrls.map((one) => (

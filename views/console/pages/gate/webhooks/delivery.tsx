@@ -10,6 +10,7 @@ import { PageHead } from '../../../page-head.tsx'
 import { Section } from '../../../section.tsx'
 import { Text } from '../../../text.tsx'
 import { url } from '../../../url.ts'
+import { capitalized } from '../../../words.ts'
 import { OUTCOMES, outcomeOf, TONES, time, WEBHOOKS } from './state.tsx'
 
 interface DeliveryView {
@@ -17,12 +18,12 @@ interface DeliveryView {
   now: number
   webhook: Webhook
   delivery: DeliveryDetail
-  /** The one to look at; the last one unless said. */
+  /** Selected attempt; the last one by default. */
   attemptId: string | undefined
   mayChange: boolean
 }
 
-/** What became of one event: what was sent, what came back, what is next. */
+/** One delivery of a webhook: attempts, request and response. */
 export const DeliveryPage = (page: DeliveryView) => {
   const { base, now, webhook, delivery, mayChange } = page
   const { attempt_log: log } = delivery
@@ -37,8 +38,8 @@ export const DeliveryPage = (page: DeliveryView) => {
           tone: TONES[delivery.status],
           sentence: (
             <>
-              This delivery {OUTCOMES[delivery.status]}
-              {next !== null && Date.parse(next) > now && <>, {time(next, now)}</>}.
+              {capitalized(OUTCOMES[delivery.status])}
+              {next !== null && Date.parse(next) > now && <> {time(next, now)}</>}
             </>
           ),
         }}
@@ -46,7 +47,7 @@ export const DeliveryPage = (page: DeliveryView) => {
           mayChange &&
           webhook.active && (
             <ActionButton weight="primary" action={url(base, `${path}/resend`)}>
-              Send again
+              Retry
             </ActionButton>
           )
         }
@@ -54,9 +55,9 @@ export const DeliveryPage = (page: DeliveryView) => {
       <Section id="about" title="About" isCard>
         <Facts
           facts={[
-            ['Delivery', <Id id={delivery.id} what="delivery id" />],
-            ['Event', <Id id={delivery.message_id} what="event id" />],
-            ['About', <Person base={base} delivery={delivery} />],
+            ['Delivery ID', <Id id={delivery.id} what="delivery ID" />],
+            ['Event ID', <Id id={delivery.message_id} what="event ID" />],
+            ['User', <Person base={base} delivery={delivery} />],
             [
               'Webhook',
               <a href={url(base, `${WEBHOOKS}/${webhook.id}`)}>
@@ -74,7 +75,7 @@ export const DeliveryPage = (page: DeliveryView) => {
           {shown.request && mayChange && (
             <details class="fold">
               <summary>
-                As curl <span class="hint">with the signature of this attempt</span>
+                View as curl <span class="hint">With the signature of this attempt</span>
               </summary>
               <CurlBlock
                 url={shown.request.url}
@@ -110,7 +111,7 @@ const Tries = ({
       attempts={[
         ...delivery.attempt_log.map((attempt) => ({
           tone: attempt.status === 'succeeded' ? ('good' as const) : ('bad' as const),
-          outcome: outcomeOf(attempt) || attempt.status,
+          outcome: capitalized(outcomeOf(attempt) || attempt.status),
           at: Date.parse(attempt.started_at),
           took: attempt.duration_ms,
           href: url(base, `${WEBHOOKS}/${webhook.id}/deliveries/${delivery.id}`, {
@@ -130,18 +131,18 @@ const plannedIn = ({ next_attempt_at: next }: DeliveryDetail) =>
     : [
         {
           tone: 'quiet' as const,
-          outcome: 'next attempt',
+          outcome: 'Next attempt',
           at: Date.parse(next),
           isPlanned: true,
         },
       ]
 
-/** Whom an event was about, who may be gone by now. */
+/** User of the event, who may have been deleted since. */
 const Person = ({ base, delivery }: Pick<DeliveryView, 'base' | 'delivery'>) => {
   const [, id] = /"identity_id":"([\w-]+)"/.exec(delivery.request_body) ?? []
   return id === undefined ? (
     <>–</>
   ) : (
-    <Id id={id} what="identity id" href={url(base, `/console/identities/${id}`)} />
+    <Id id={id} what="user ID" href={url(base, `/console/identities/${id}`)} />
   )
 }

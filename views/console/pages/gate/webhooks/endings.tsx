@@ -5,7 +5,7 @@ import { url } from '../../../url.ts'
 import { WEBHOOKS } from './state.tsx'
 import type { WebhookView } from './webhook.tsx'
 
-/** What ends a secret, or a webhook, for a while or for good. */
+/** Rotates the secret, pauses, resumes or deletes a webhook. */
 export const Endings = (page: WebhookView) => {
   const { webhook, mayChange, mayDelete } = page
   const items = [
@@ -19,25 +19,25 @@ const to = ({ base, webhook }: WebhookView, verb: string): string =>
   url(base, `${WEBHOOKS}/${webhook.id}/${verb}`)
 
 const rotation = (page: WebhookView) => ({
-  title: 'Replace its secret',
-  text: 'A new one signs from now on; this one signs beside it for a while.',
+  title: 'Rotate secret',
+  text: 'Creates a new signing secret. Both secrets sign until the old one expires.',
   control: (
     <Confirm
       id="rotate"
-      verb="Replace secret"
-      question="Replace the signing secret?"
-      consequence="The new one is shown once."
+      verb="Rotate secret"
+      question="Rotate the signing secret?"
+      consequence="The new secret is shown once. Update your app before the old secret expires."
       action={to(page, 'rotate')}
       isHarmless
     >
       <Select
         name="grace"
-        label="The old one signs as well for"
+        label="Old secret expires"
         value="day"
         options={[
-          { value: 'day', label: 'a day' },
-          { value: 'week', label: 'a week' },
-          { value: 'none', label: 'no time at all' },
+          { value: 'day', label: 'In 1 day' },
+          { value: 'week', label: 'In 1 week' },
+          { value: 'none', label: 'Immediately' },
         ]}
       />
     </Confirm>
@@ -45,7 +45,7 @@ const rotation = (page: WebhookView) => ({
 })
 
 const pause = (page: WebhookView) => ({
-  title: 'Pause it',
+  title: 'Pause webhook',
   text: 'Events are held until you resume it.',
   control: (
     <Confirm
@@ -60,20 +60,20 @@ const pause = (page: WebhookView) => ({
 })
 
 const resumption = (page: WebhookView) => ({
-  title: 'Resume it',
+  title: 'Resume webhook',
   text: 'Sends the events that were held during the pause, then new ones.',
   control: <ActionButton action={to(page, 'resume')}>Resume webhook</ActionButton>,
 })
 
 const deletion = (page: WebhookView) => ({
-  title: 'Delete it',
-  text: 'What was still to come for it is cancelled. This cannot be taken back.',
+  title: 'Delete webhook',
+  text: "Cancels its queued deliveries. This can't be undone.",
   control: (
     <Confirm
       id="delete"
       verb="Delete webhook"
       question="Delete this webhook?"
-      consequence="Whoever is behind it is told nothing any more, from now on."
+      consequence="The URL stops receiving events."
       action={to(page, 'delete')}
     />
   ),

@@ -11,17 +11,17 @@ import { SecretPanel } from '../../../secret-panel.tsx'
 import { url } from '../../../url.ts'
 import { WEBHOOKS } from './state.tsx'
 
-/** What each type is told of. */
+/** When each event is sent. */
 const WHEN: Record<EventType, string> = {
-  'identity.created': 'Somebody signed up, or was made.',
-  'identity.deleted': 'Somebody is gone, with all that was known of them.',
-  'identity.login': 'Somebody signed in.',
+  'identity.created': 'A user signed up or was created.',
+  'identity.deleted': 'A user was deleted.',
+  'identity.login': 'A user signed in.',
   'identity.password_changed': 'A password was set or changed.',
-  'identity.email_verified': 'Somebody proved that an address is theirs.',
-  'identity.state_changed': 'Somebody was deactivated, or activated again.',
+  'identity.email_verified': 'A user verified an email address.',
+  'identity.state_changed': 'A user was deactivated or activated.',
 }
 
-/** What has been typed, or else what is so already. */
+/** Fields of a webhook, with the typed or stored values. */
 export const WebhookFields = (fields: {
   typed?: Fields
   errors?: readonly FormError[]
@@ -43,7 +43,7 @@ export const WebhookFields = (fields: {
         value={typeof typedUrl === 'string' ? typedUrl : fields.url}
         placeholder="https://example.com/hooks/gatehouse"
         error={messageAt('url')}
-        help="Called by POST with JSON. Anything but a 2xx is tried again."
+        help="Receives POST requests with JSON. Responses other than 2xx are retried."
       />
       <Checkboxes
         name="events"
@@ -56,7 +56,7 @@ export const WebhookFields = (fields: {
   )
 }
 
-/** Somebody else who is to be told. */
+/** Form for a new webhook. */
 export const NewWebhookPage = (page: {
   base: string
   typed?: Fields
@@ -65,7 +65,7 @@ export const NewWebhookPage = (page: {
   <>
     <PageHead
       title="New webhook"
-      state={{ sentence: 'Each call is signed. The secret for that is shown once.' }}
+      state={{ sentence: 'Each request is signed. The signing secret is shown once.' }}
     />
     <Form
       action={url(page.base, WEBHOOKS)}
@@ -77,7 +77,7 @@ export const NewWebhookPage = (page: {
   </>
 )
 
-/** The only time that a secret is shown. */
+/** Shows a signing secret once. */
 export const IssuedSecretPage = (page: {
   base: string
   id: string
@@ -92,7 +92,8 @@ export const IssuedSecretPage = (page: {
       secret={page.secret}
       doneHref={url(page.base, `${WEBHOOKS}/${page.id}`)}
     >
-      Save it now, with the program that checks signatures: this is the only time that it is shown.
+      Your app uses this secret to verify signatures. Copy it now: you won't be able to see it
+      again.
     </SecretPanel>
   </>
 )

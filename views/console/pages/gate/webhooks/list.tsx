@@ -31,25 +31,25 @@ interface WebhooksView {
   rows: readonly WebhookRow[]
   state: Filter | undefined
   place: ListPlace
-  /** Where the next page begins. */
+  /** Cursor of the next page. */
   next: string | undefined
   mayChange: boolean
 }
 
-/** Who is told what happens to people. */
+/** Webhooks for events about users. */
 export const WebhooksPage = (page: WebhooksView) => {
   const { base, now, all, rows, state, mayChange } = page
   const troubled = rows.filter(({ webhook, latest }) => webhook.active && isTrouble(latest))
   const href = (of: { state?: Filter | undefined } & ListPlace) => url(base, WEBHOOKS, { ...of })
   const create = mayChange && (
     <LinkButton weight="primary" href={url(base, `${WEBHOOKS}/new`)}>
-      New webhook
+      Create webhook
     </LinkButton>
   )
   return (
     <>
       <PageHead
-        title="Webhooks"
+        title="User webhooks"
         state={{
           ...(all.length > 0 && { tone: troubled.length > 0 ? 'bad' : 'good' }),
           sentence: sentenceOn(all, troubled.length),
@@ -58,7 +58,7 @@ export const WebhooksPage = (page: WebhooksView) => {
       />
       {all.length > 0 && (
         <FilterChips
-          label="States"
+          label="Status"
           tabs={[
             { label: 'All', href: href({}), count: all.length, isCurrent: !state },
             ...FILTERS.map((one) => ({
@@ -81,14 +81,14 @@ export const WebhooksPage = (page: WebhooksView) => {
           all.length > 0 ? (
             <EmptyState
               icon="webhooks"
-              sentence="None is like that."
-              action={<LinkButton href={href({})}>Show all</LinkButton>}
+              sentence="No matching webhooks"
+              action={<LinkButton href={href({})}>View all webhooks</LinkButton>}
             />
           ) : (
             <EmptyState
               icon="webhooks"
-              sentence="Nobody is told yet."
-              next="A webhook is an address of yours that is called when somebody signs up, signs in or changes."
+              sentence="No webhooks yet"
+              next="A webhook notifies your app when a user signs up, signs in or changes."
               action={create}
               curl={{
                 url: `${page.apiUrl}/v1/gate/settings/webhooks`,
@@ -104,14 +104,14 @@ export const WebhooksPage = (page: WebhooksView) => {
 }
 
 function sentenceOn(webhooks: readonly Webhook[], troubled: number): string {
-  if (webhooks.length === 0) return 'There is none: nobody is told what happens to people.'
+  if (webhooks.length === 0) return 'Notify your app when users sign up, sign in or change'
   const paused = webhooks.filter(({ active }) => !active).length
   const parts = [
     `${webhooks.length - paused} active`,
     ...(paused > 0 ? [`${paused} paused`] : []),
-    troubled > 0 ? `the last delivery of ${troubled} has failed` : 'no last delivery has failed',
+    troubled > 0 ? `last delivery of ${troubled} failed` : 'no failures',
   ]
-  return `${parts.join(', ')}.`
+  return parts.join(', ')
 }
 
 const columns = (now: number): Column<WebhookRow>[] => [
@@ -121,25 +121,25 @@ const columns = (now: number): Column<WebhookRow>[] => [
     isWide: true,
     cell: ({ webhook }) => <Text text={withoutScheme(webhook.url)} limit={80} />,
   },
-  { label: 'State', narrow: 'corner', cell: ({ webhook }) => <StateMark {...webhook} /> },
+  { label: 'Status', narrow: 'corner', cell: ({ webhook }) => <StateMark {...webhook} /> },
   {
     label: 'Events',
     align: 'right',
     cell: ({ webhook: { events } }) =>
-      events.length === EVENT_TYPES.length ? 'all' : events.length,
+      events.length === EVENT_TYPES.length ? 'All' : events.length,
   },
   {
     label: '24 h',
     narrow: 'bare',
     cell: ({ hours }) => <Pulse beats={beatsOf(hours, now)} label={inWords(hours)} />,
   },
-  { label: 'Taken', align: 'right', cell: ({ hours }) => shareOf(hours) },
+  { label: 'Delivered', align: 'right', cell: ({ hours }) => shareOf(hours) },
   {
     label: 'Last delivery',
-    cell: ({ latest }) => (latest ? <DeliveryMark {...latest} /> : 'none yet'),
+    cell: ({ latest }) => (latest ? <DeliveryMark {...latest} /> : 'None'),
   },
   {
-    label: 'When',
+    label: 'Time',
     align: 'right',
     cell: ({ latest }) => (latest ? time(latest.created_at, now) : '–'),
   },

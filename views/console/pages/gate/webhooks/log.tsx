@@ -6,17 +6,13 @@ import { url } from '../../../url.ts'
 import { DeliveryMark, time, WEBHOOKS } from './state.tsx'
 import type { WebhookView } from './webhook.tsx'
 
-/** What a webhook was sent, and what became of that. */
+/** Deliveries of a webhook. */
 export const Log = ({ base, now, webhook, deliveries, asked, place }: WebhookView) => {
   const path = `${WEBHOOKS}/${webhook.id}`
   const { status } = asked
   const hrefOf = (of: ListPlace) => url(base, path, { status, ...of })
   return (
-    <Section
-      id="log"
-      title="What it was sent"
-      note="The latest first; each with what was sent and what came back."
-    >
+    <Section id="log" title="Deliveries" note="Newest first.">
       <FilterChips
         label="Deliveries"
         tabs={[
@@ -31,25 +27,25 @@ export const Log = ({ base, now, webhook, deliveries, asked, place }: WebhookVie
         idOf={({ id }) => id}
         columns={[
           { label: 'Event', isWide: true, cell: ({ event_type: type }) => type },
-          { label: 'State', narrow: 'corner', cell: (delivery) => <DeliveryMark {...delivery} /> },
+          { label: 'Status', narrow: 'corner', cell: (delivery) => <DeliveryMark {...delivery} /> },
           { label: 'Attempts', align: 'right', cell: ({ attempts }) => attempts },
           {
             label: 'Next attempt',
             align: 'right',
             cell: ({ next_attempt_at: at }) => (at === null ? '–' : time(at, now)),
           },
-          { label: 'When', align: 'right', cell: ({ created_at: at }) => time(at, now) },
+          { label: 'Time', align: 'right', cell: ({ created_at: at }) => time(at, now) },
         ]}
         pages={pagesAlong(place, deliveries.next_cursor, hrefOf)}
         empty={
           deliveries.next_cursor === null ? (
             <p class="hint">
-              {status ? 'None has failed.' : 'Nothing yet. Send a test to try it.'}
+              {status ? 'No failed deliveries' : 'No deliveries yet. Send a test event to try it.'}
             </p>
           ) : (
             <p class="hint">
-              None among these.{' '}
-              <a href={hrefOf({ cursor: deliveries.next_cursor })}>Look further</a>
+              No matches on this page.{' '}
+              <a href={hrefOf({ cursor: deliveries.next_cursor })}>View older deliveries</a>
             </p>
           )
         }

@@ -5,6 +5,7 @@ import { StatusMark } from '../../../status-mark.tsx'
 import { Time } from '../../../time.tsx'
 import type { Tone } from '../../../tone.ts'
 import { counted } from '../../../words.ts'
+import { WORDS } from '../../relay/state.tsx'
 
 export const WEBHOOKS = '/console/webhooks'
 
@@ -18,32 +19,32 @@ export const TONES: Record<Status, Tone> = {
   cancelled: 'quiet',
 }
 
-/** After "This delivery …". */
+/** Names of the statuses, for sentences. */
 export const OUTCOMES: Record<Status, string> = {
-  pending: 'is about to be sent',
-  delivering: 'is on its way',
-  retrying: 'has failed so far and will be tried again',
-  held: 'is held',
-  succeeded: 'was taken',
-  failed: 'has failed',
-  cancelled: 'was cancelled',
+  pending: 'queued',
+  delivering: 'delivering',
+  retrying: 'failed, retrying',
+  held: 'held',
+  succeeded: 'delivered',
+  failed: 'failed',
+  cancelled: 'cancelled',
 }
 
 export const StateMark = ({ active }: Pick<Webhook, 'active'>) =>
   active ? <StatusMark tone="good" word="active" /> : <StatusMark tone="quiet" word="paused" />
 
 export const DeliveryMark = ({ status }: Pick<Delivery, 'status'>) => (
-  <StatusMark tone={TONES[status]} word={status} />
+  <StatusMark tone={TONES[status]} word={WORDS[status]} />
 )
 
 export const isTrouble = (delivery: Delivery | undefined): boolean =>
   delivery?.status === 'failed' || delivery?.status === 'retrying'
 
-/** A status, or why there is none. */
+/** Response status, or error. */
 export const outcomeOf = ({ response, error }: Pick<Attempt, 'response' | 'error'>): string =>
   error?.message ?? (response ? `status ${response.status}` : '')
 
 export const time = (at: string, now: number) => <Time at={Date.parse(at)} now={now} />
 
 export const inWords = (hours: readonly HourTally[]): string =>
-  `${shareOf(hours)} of ${counted(attemptsOf(hours), 'attempt')} taken in 24 hours`
+  `${shareOf(hours)} of ${counted(attemptsOf(hours), 'attempt')} delivered in the last 24 hours`

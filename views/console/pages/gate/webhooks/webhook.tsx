@@ -35,14 +35,14 @@ export interface WebhookView {
   place: ListPlace
   mayChange: boolean
   mayDelete: boolean
-  /** What came of a test, and what kind of event was sent. */
+  /** Result of a test event, and its type. */
   test?: TestResult
   tested?: EventType
   typed?: Fields
   errors?: readonly FormError[]
 }
 
-/** One webhook: whether it works, what it was sent, and what can be done about it. */
+/** One webhook: state, test, deliveries, form and actions. */
 export const WebhookPage = (page: WebhookView) => {
   const { base, now, webhook, latest, mayChange } = page
   return (
@@ -56,7 +56,7 @@ export const WebhookPage = (page: WebhookView) => {
               weight="primary"
               action={`${url(base, `${WEBHOOKS}/${webhook.id}/test`)}#test`}
             >
-              Send test
+              Send test event
             </ActionButton>
           )
         }
@@ -64,17 +64,17 @@ export const WebhookPage = (page: WebhookView) => {
       <Section id="about" title="About" isCard>
         <Facts
           facts={[
-            ['Id', <Id id={webhook.id} what="webhook id" />],
+            ['ID', <Id id={webhook.id} what="webhook ID" />],
             ['URL', <Text text={webhook.url} limit={300} />],
-            ['State', <StateMark {...webhook} />],
+            ['Status', <StateMark {...webhook} />],
             [
               'Events',
-              webhook.events.length === EVENT_TYPES.length ? 'all' : webhook.events.join(', '),
+              webhook.events.length === EVENT_TYPES.length ? 'All' : webhook.events.join(', '),
             ],
             [
               'Last 24 h',
               <>
-                {shareOf(page.hours)} taken{' '}
+                {shareOf(page.hours)} delivered{' '}
                 <Pulse beats={beatsOf(page.hours, now)} label={inWords(page.hours)} />
               </>,
             ],
@@ -85,7 +85,7 @@ export const WebhookPage = (page: WebhookView) => {
       {mayChange && <TryIt {...page} />}
       <Log {...page} />
       {mayChange && (
-        <Section id="change" title="Change it">
+        <Section id="change" title="Edit webhook">
           <Form
             action={url(base, `${WEBHOOKS}/${webhook.id}`)}
             errors={page.errors}
@@ -103,28 +103,28 @@ export const WebhookPage = (page: WebhookView) => {
 function stateOf({ active }: Webhook, latest: Delivery | undefined, now: number) {
   if (!active)
     return { tone: 'quiet' as const, sentence: 'Paused. Events are held until you resume it.' }
-  if (!latest) return { tone: 'good' as const, sentence: 'Active, and nothing has been sent yet.' }
+  if (!latest) return { tone: 'good' as const, sentence: 'Active, no deliveries yet' }
   const { status, created_at: at } = latest
   return {
     tone: TONES[status],
     sentence: (
       <>
-        The last delivery ({latest.event_type}, {time(at, now)}) {OUTCOMES[status]}.
+        Last delivery ({latest.event_type}, {time(at, now)}): {OUTCOMES[status]}
       </>
     ),
   }
 }
 
-/** A test of each kind, answered here: no log has it. */
+/** Sends a test event and shows the result, which is not logged. */
 const TryIt = ({ base, webhook, test, tested }: WebhookView) => (
   <Section
     id="test"
-    title="Try it"
-    note="An event about nobody, signed like any other. It is tried once and is in no log."
+    title="Send a test event"
+    note="A signed event with sample data. It is sent once and not logged."
   >
     <Form
       action={`${url(base, `${WEBHOOKS}/${webhook.id}/test`)}#test`}
-      buttons={<Button>Send test</Button>}
+      buttons={<Button>Send test event</Button>}
     >
       <Select
         name="event_type"
@@ -140,8 +140,8 @@ const TryIt = ({ base, webhook, test, tested }: WebhookView) => (
             tone={test.succeeded ? 'good' : 'bad'}
             word={
               test.succeeded
-                ? `Taken in ${duration(test.duration_ms)}: ${outcomeOf(test)}`
-                : `Not taken: ${outcomeOf(test) || 'no answer'}`
+                ? `Delivered in ${duration(test.duration_ms)}: ${outcomeOf(test)}`
+                : `Not delivered: ${outcomeOf(test) || 'no response'}`
             }
           />
         </p>

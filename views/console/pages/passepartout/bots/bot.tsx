@@ -21,20 +21,20 @@ export interface BotView {
   environment: Environment
   bot: Bot | undefined
   rights: BotRights
-  /** Somebody has come in through it before. */
-  hasSignedSomebodyIn: boolean
+  /** Whether a user has signed in with the bot. */
+  hasUser: boolean
   now: number
   trial?: BotTrial
 }
 
-/** One bot: how it stands, what is to be done, what it is, and all that can be done to it. */
+/** One bot: state, next step, properties, settings. */
 export const BotPage = (page: BotView) => {
   const { base, environment, bot, rights, trial } = page
   const isReady = isSetUp(environment, bot)
   const errorsOf = (form: BotTrial['form']) => (trial?.form === form ? trial.errors : undefined)
   const refusal = errorsOf('enable') ?? errorsOf('try')
   const remedy = remedyOf(bot)
-  const isUnderWay = rights.mayChange && !remedy && !(bot?.enabled && page.hasSignedSomebodyIn)
+  const isUnderWay = rights.mayChange && !remedy && !(bot?.enabled && page.hasUser)
   return (
     <>
       <PageHead
@@ -44,20 +44,20 @@ export const BotPage = (page: BotView) => {
       />
       {refusal && <Refused base={base} environment={environment} trial={trial} errors={refusal} />}
       {remedy && (
-        <Section id="remedy" title="What to do" isCard>
+        <Section id="remedy" title="How to fix it" isCard>
           <p>{remedy}</p>
         </Section>
       )}
       {isUnderWay && <Walk {...page} errors={errorsOf('token')} />}
       {bot && isReady && <About {...page} bot={bot} />}
       {!rights.mayChange && !isReady && (
-        <p class="hint">Owners and members of the team set a bot up.</p>
+        <p class="hint">Only owners and members can set up a bot.</p>
       )}
       {rights.mayChange && isReady && environment === 'live' && (
         <Section
           id="token"
-          title="Another token"
-          note="Takes effect at once. With another bot, sign-ins that have begun come to nothing."
+          title="Replace token"
+          note="Applies immediately. If the token is of another bot, pending sign-ins fail."
         >
           <TokenForm base={base} verb="Replace token" errors={errorsOf('token')} />
         </Section>
@@ -84,7 +84,7 @@ const NextStep = ({ base, environment, bot }: BotView) => (
   </ActionButton>
 )
 
-/** What stood in the way of enabling or of trying, and the way past it where there is one. */
+/** Errors of enabling or testing a bot, with the option to take over. */
 const Refused = (of: {
   base: string
   environment: Environment
@@ -103,21 +103,21 @@ const Refused = (of: {
     {of.trial?.form === 'enable' && of.environment === 'live' && (
       <Checkbox
         name="take_over"
-        label="Take its messages over from another system"
-        help="That system hears nothing any more."
+        label="Take over the bot from another system"
+        help="That system stops receiving messages."
       />
     )}
   </Form>
 )
 
-/** What to do about each kind of trouble; what it is stands above, in the words of others. */
+/** How to fix each problem. */
 const REMEDIES: Partial<Record<Bot['status'], string>> = {
   invalid_token:
-    'Write /token to @BotFather in Telegram, choose the bot, and paste what it answers below. People stay who they are.',
+    'In Telegram, send /token to @BotFather, select the bot, and paste the token below. Users keep their accounts.',
   conflict:
-    'Another program receives the messages of this bot. Stop that one; or write /revoke to @BotFather, which shuts it out, and paste the new token below.',
+    'Another program receives the messages of this bot. Stop that program. Or send /revoke to @BotFather, which invalidates its token, and paste the new token below.',
   unreachable:
-    'This server has to reach api.telegram.org by https: look for a firewall or a proxy in between. It goes on trying, and works again by itself.',
+    'This server must be able to reach https://api.telegram.org. Check for a firewall or proxy in between. Gatehouse retries and recovers automatically.',
 }
 
 const remedyOf = (bot: Bot | undefined): string | undefined =>
@@ -127,18 +127,18 @@ const About = ({ bot, now }: BotView & { bot: Bot }) => (
   <Section id="about" title="About" isCard>
     <Facts
       facts={[
-        ['Id', <Id id={bot.id} what="bot id" />],
+        ['ID', <Id id={bot.id} what="bot ID" />],
         ...(bot.url
           ? ([
               ['Name', <Text text={bot.name ?? ''} limit={64} />],
-              ['Address', <a href={bot.url}>@{bot.username}</a>],
+              ['Username', <a href={bot.url}>@{bot.username}</a>],
               ['Token', <code>{bot.token}</code>],
             ] as const)
           : []),
-        ['Asks for the number', WHEN_ASKED[bot.match]],
-        ...(bot.transport ? [['Receives by', TRANSPORTS[bot.transport]] as const] : []),
+        ['Number matching', WHEN_ASKED[bot.match]],
+        ...(bot.transport ? [['Connection', TRANSPORTS[bot.transport]] as const] : []),
         ['Created', <Time at={Date.parse(bot.created_at)} now={now} />],
-        ['Changed', <Time at={Date.parse(bot.updated_at)} now={now} />],
+        ['Updated', <Time at={Date.parse(bot.updated_at)} now={now} />],
       ]}
     />
   </Section>

@@ -3,7 +3,7 @@ import type { Environment } from '../../../../../src/platform/engines.ts'
 import { Confirm, DangerZone } from '../../../confirm.tsx'
 import { type BotRights, pathOf } from './state.tsx'
 
-/** What silences a bot, for a while or for good. */
+/** Disables or removes a bot. */
 export const Endings = (of: {
   base: string
   environment: Environment
@@ -15,14 +15,14 @@ export const Endings = (of: {
     ...(rights.mayChange && bot.enabled
       ? [
           {
-            title: 'Disable it',
-            text: 'Nobody signs in through it until it is enabled again.',
+            title: 'Disable bot',
+            text: "Users can't sign in with the bot until you enable it again.",
             control: (
               <Confirm
                 id="disable"
                 verb="Disable bot"
                 question="Disable this bot?"
-                consequence="It falls silent at once, and sign-ins that wait come to nothing."
+                consequence="Stops immediately; pending sign-ins fail."
                 action={pathOf(base, environment, 'disable')}
               />
             ),
@@ -32,14 +32,14 @@ export const Endings = (of: {
     ...(rights.mayRemove && environment === 'live'
       ? [
           {
-            title: 'Remove it',
-            text: 'Forgets the token, so that the bot can be used elsewhere. People stay who they are.',
+            title: 'Remove bot',
+            text: 'Deletes the token. You can then use the bot elsewhere. Users keep their accounts.',
             control: (
               <Confirm
                 id="remove"
                 verb="Remove bot"
                 question="Remove this bot?"
-                consequence="Nobody signs in through it any more. To use it again takes its token."
+                consequence="Users can't sign in with it anymore. To use it again, you need its token."
                 action={pathOf(base, environment, 'remove')}
               />
             ),

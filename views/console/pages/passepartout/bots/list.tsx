@@ -48,22 +48,22 @@ const BotCard = (card: {
             weight={rights.mayChange && !isReady ? 'primary' : 'plain'}
             href={pathOf(base, environment)}
           >
-            {rights.mayChange && !isReady ? 'Set up bot' : 'Show bot'}
+            {rights.mayChange && !isReady ? 'Set up bot' : 'View bot'}
           </LinkButton>
         </>
       }
     >
       <Facts
         facts={[
-          ['State', <StatusMark tone={stateOf(environment, bot).tone} word={wordOn(card)} />],
+          ['Status', <StatusMark tone={stateOf(environment, bot).tone} word={wordOn(card)} />],
           ...(bot?.username
             ? ([
                 ['Name', <Text text={bot.name ?? bot.username} limit={64} />],
-                ['Address', <code>@{bot.username}</code>],
+                ['Username', <code>@{bot.username}</code>],
               ] as const)
             : []),
           ...(bot?.enabled && bot.trouble
-            ? [['Why', <LongText text={bot.trouble} />] as const]
+            ? [['Reason', <LongText text={bot.trouble} />] as const]
             : []),
         ]}
       />
@@ -73,11 +73,11 @@ const BotCard = (card: {
 
 function wordOn({ environment, bot }: { environment: Environment; bot: Bot | undefined }): string {
   if (!isSetUp(environment, bot)) return 'not set up'
-  if (!bot?.enabled) return 'not enabled'
-  return bot.status === 'ok' ? 'works' : 'does not work'
+  if (!bot?.enabled) return 'disabled'
+  return bot.status === 'ok' ? 'working' : 'not working'
 }
 
-/** What comes next: to enable it, or to try it. */
+/** Next step: enable the bot or start a test login. */
 const UseButton = (of: { base: string; environment: Environment; bot: Bot | undefined }) => (
   <ActionButton
     isSmall

@@ -7,13 +7,13 @@ import { Section } from '../../../section.tsx'
 import { type BotTrial, pathOf } from './state.tsx'
 
 export const WHEN_ASKED: Record<Bot['match'], string> = {
-  optional: 'when the app says where a sign-in began',
-  required: 'always',
+  optional: 'When the app sends client details',
+  required: 'Always',
 }
 
-export const TRANSPORTS = { polling: 'asking Telegram', webhook: 'webhook' } as const
+export const TRANSPORTS = { polling: 'Long polling', webhook: 'Webhook' } as const
 
-/** What can be chosen of a bot. */
+/** Settings of a bot. */
 export const SettingsForm = (form: {
   base: string
   environment: Environment
@@ -35,31 +35,31 @@ export const SettingsForm = (form: {
       >
         <Radios
           name="match"
-          label="Number to match"
+          label="Number matching"
           value={chosenFor('match', bot?.match ?? 'optional')}
           error={errorAt('match')}
-          help="The app shows a number, and the bot asks which: a link that was forwarded signs nobody in."
+          help="The app shows a number, and the user selects it in the bot. This protects against forwarded links."
           options={[
-            { value: 'optional', label: 'When the app says where a sign-in began' },
+            { value: 'optional', label: 'When the app sends client details' },
             { value: 'required', label: 'Always' },
           ]}
         />
         {environment === 'live' && (
           <Radios
             name="transport"
-            label="How messages come in"
+            label="Connection to Telegram"
             value={chosenFor('transport', bot?.transport ?? 'polling')}
             error={errorAt('transport')}
             options={[
               {
                 value: 'polling',
-                label: 'This server asks Telegram',
-                text: 'Works wherever the server stands',
+                label: 'Long polling',
+                text: 'Works behind firewalls',
               },
               {
                 value: 'webhook',
-                label: 'Telegram calls this server',
-                text: 'Needs a public address with https',
+                label: 'Webhook',
+                text: 'Needs a public HTTPS address',
               },
             ]}
           />

@@ -7,13 +7,13 @@ import { LongText } from '../../../text.tsx'
 import type { Tone } from '../../../tone.ts'
 import { url } from '../../../url.ts'
 
-/** What somebody may do to bots. */
+/** What an operator can do with bots. */
 export interface BotRights {
   mayChange: boolean
   mayRemove: boolean
 }
 
-/** A form of a bot that came back. */
+/** A rejected form of a bot. */
 export interface BotTrial {
   form: 'token' | 'settings' | 'enable' | 'try'
   typed: Fields
@@ -23,8 +23,8 @@ export interface BotTrial {
 export const BOT_TITLES: Record<Environment, string> = { live: 'Live bot', test: 'Test bot' }
 
 export const ABOUT: Record<Environment, string> = {
-  live: 'People meet it in Telegram.',
-  test: 'Built in, on a page of this server: for trying a sign-in without a messenger.',
+  live: 'For your users, in Telegram.',
+  test: 'Built in. Test a sign-in on a page of this server, without a messenger.',
 }
 
 interface BotState {
@@ -32,26 +32,25 @@ interface BotState {
   sentence: ComponentChildren
 }
 
-/** How a bot stands, and why; what is wrong is told in the words of others. */
+/** State of a bot in a sentence. */
 export function stateOf(environment: Environment, bot: Bot | undefined): BotState {
   const which = environment === 'live' ? 'The live bot' : 'The test bot'
   if (!isSetUp(environment, bot))
     return {
       tone: 'quiet',
-      sentence: 'There is no live bot yet: nobody can sign in by messenger.',
+      sentence: "No live bot yet. Users can't sign in with a messenger.",
     }
   if (!bot?.enabled)
-    return { tone: 'quiet', sentence: `${which} is not enabled: nobody signs in through it.` }
-  if (bot.status === 'ok')
-    return { tone: 'good', sentence: `${which} works: people sign in through it.` }
+    return { tone: 'quiet', sentence: `${which} is disabled. Users can't sign in with it.` }
+  if (bot.status === 'ok') return { tone: 'good', sentence: `${which} is working` }
   const why = bot.trouble ?? TROUBLES[bot.status] ?? bot.status
-  return { tone: 'bad', sentence: <LongText text={`${which} does not work: ${why}.`} /> }
+  return { tone: 'bad', sentence: <LongText text={`${which} is not working: ${why}.`} /> }
 }
 
 const TROUBLES: Partial<Record<Bot['status'], string>> = {
-  invalid_token: 'Telegram no longer accepts its token',
+  invalid_token: 'Telegram rejects its token',
   conflict: 'another system receives its messages',
-  unreachable: 'Telegram cannot be reached',
+  unreachable: "Gatehouse can't reach Telegram",
 }
 
 export const isSetUp = (environment: Environment, bot: Bot | undefined): boolean =>

@@ -4,7 +4,7 @@ import { Field } from '../../../form/field.tsx'
 import { Form } from '../../../form/form.tsx'
 import { pathOf } from './state.tsx'
 
-/** Takes a token in. It is never shown again, not even when it comes back as wrong. */
+/** Form for a bot token, which is never shown again, not even in a rejected form. */
 export const TokenForm = (form: {
   base: string
   verb: string
@@ -23,7 +23,7 @@ export const TokenForm = (form: {
       isMono
       isRequired
       error={form.errors?.find(({ name }) => name === 'token')?.message}
-      help="As BotFather shows it. It is stored sealed, and never shown again."
+      help="The token from BotFather. It is encrypted and never shown again."
     />
   </Form>
 )

@@ -9,18 +9,18 @@ interface Step {
   title: string
   text: ComponentChildren
   isDone: boolean
-  /** What the step takes, shown while it is the one to do. */
+  /** Form of the step, shown while it is the current one. */
   form?: ComponentChildren
 }
 
-/** From nothing to a first sign-in, one step after the other; there until somebody came in. */
+/** Set-up steps of a bot, shown until a user has signed in. */
 export const Walk = (page: BotView & { errors: readonly FormError[] | undefined }) => {
   const steps = page.environment === 'live' ? liveSteps(page) : testSteps(page)
   const current = steps.find(({ isDone }) => !isDone)
   return (
     <Section
       id="walk"
-      title="Set it up"
+      title="Set up the bot"
       note={`${steps.filter(({ isDone }) => isDone).length} of ${steps.length} done`}
     >
       <ol class="walk">
@@ -47,15 +47,15 @@ function liveSteps(page: BotView & { errors: readonly FormError[] | undefined })
   const isReady = isSetUp(environment, bot)
   return [
     {
-      title: 'Make a bot, and paste its token',
+      title: 'Create a bot and paste its token',
       text: isReady ? (
         <>
-          Telegram knows it as <code>@{bot?.username}</code>.
+          Connected to <code>@{bot?.username}</code>.
         </>
       ) : (
         <>
-          In Telegram, write <code>/newbot</code> to <a href="https://t.me/BotFather">@BotFather</a>
-          . It asks for a name, and answers with a token. Telegram is then asked whose it is.
+          In Telegram, send <code>/newbot</code> to <a href="https://t.me/BotFather">@BotFather</a>.
+          It asks for a name and replies with a token. Gatehouse checks the token with Telegram.
         </>
       ),
       isDone: isReady,
@@ -67,22 +67,22 @@ function liveSteps(page: BotView & { errors: readonly FormError[] | undefined })
 
 const testSteps = (page: BotView): Step[] => [
   {
-    title: 'Nothing to make',
-    text: 'The test bot is built in: a page of this server plays the messenger.',
+    title: 'No set-up needed',
+    text: 'The test bot is built in. A page of this server replaces the messenger.',
     isDone: true,
   },
   ...lastSteps(page),
 ]
 
-const lastSteps = ({ bot, hasSignedSomebodyIn }: BotView): Step[] => [
+const lastSteps = ({ bot, hasUser }: BotView): Step[] => [
   {
-    title: 'Enable it',
-    text: 'From then on it answers, and sign-ins go through it.',
+    title: 'Enable the bot',
+    text: 'The bot then answers users who sign in.',
     isDone: bot?.enabled === true,
   },
   {
-    title: 'Try it by a test login',
-    text: 'You get a link and a QR code, open it like anybody else, and see here what comes of it.',
-    isDone: bot?.enabled === true && hasSignedSomebodyIn,
+    title: 'Start a test login',
+    text: 'You get a link and a QR code. Open either one, approve the sign-in, and see the result here.',
+    isDone: bot?.enabled === true && hasUser,
   },
 ]

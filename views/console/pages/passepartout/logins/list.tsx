@@ -17,14 +17,15 @@ import { Tiles } from '../../../tiles.tsx'
 import { relative, Time } from '../../../time.tsx'
 import type { Tone } from '../../../tone.ts'
 import { url } from '../../../url.ts'
+import { counted } from '../../../words.ts'
 import { CHIPS, deviceWords, markOf, Views } from './marks.tsx'
 
-/** Attempts to sign in, newest first. */
+/** Sign-ins by messenger, newest first. */
 export const LoginsPage = (page: {
   base: string
   environment: Environment
   logins: readonly LoginRecord[]
-  /** Over the last day. */
+  /** Outcomes of the last 24 hours. */
   hours: LoginHours
   state: LoginState | undefined
   pages: Pages
@@ -38,7 +39,7 @@ export const LoginsPage = (page: {
       <Views base={base} current="attempts" />
       {logins.length > 0 && <LastDay hours={page.hours} />}
       <FilterChips
-        label="States"
+        label="Status"
         tabs={[
           { label: 'All', href: href(), isCurrent: state === undefined },
           ...Object.entries(CHIPS).map(([of, label]) => ({
@@ -60,13 +61,13 @@ export const LoginsPage = (page: {
             icon="logins"
             sentence={
               state === undefined
-                ? `No sign-in in ${page.environment} data yet.`
-                : `No sign-in in this state: ${CHIPS[state].toLowerCase()}.`
+                ? `No ${page.environment} sign-ins yet`
+                : `No sign-ins with status: ${CHIPS[state].toLowerCase()}`
             }
-            next="An app starts one, and somebody approves it in the messenger. A test login of the bot does the same."
+            next="Your app starts a sign-in, and the user approves it in the messenger. To try it, start a test login of the bot."
             action={
               <LinkButton weight="primary" href={url(base, `/console/bots/${page.environment}`)}>
-                Show bot
+                View bot
               </LinkButton>
             }
           />
@@ -82,16 +83,15 @@ function sentenceOnAll({ logins, hours, now }: Parameters<typeof LoginsPage>[0])
   const all = Object.values(sums).reduce((sum, count) => sum + count, 0)
   if (all === 0)
     return latest
-      ? `Nobody has tried in 24 hours; the latest of these ${relative(Date.parse(latest.created_at), now)}.`
-      : 'Nobody has tried to sign in.'
+      ? `No sign-ins in the last 24 hours. Latest: ${relative(Date.parse(latest.created_at), now)}`
+      : 'No sign-ins yet'
   const parts = [
     `${sums.approved.toLocaleString('en')} approved`,
     `${sums.refused.toLocaleString('en')} refused`,
     `${sums.expired.toLocaleString('en')} expired`,
-    ...(sums.waiting > 0 ? [`${sums.waiting.toLocaleString('en')} still waiting`] : []),
+    ...(sums.waiting > 0 ? [`${sums.waiting.toLocaleString('en')} waiting`] : []),
   ]
-  const of = all === 1 ? 'the one sign-in' : `the ${all.toLocaleString('en')} sign-ins`
-  return `Of ${of} ${hours.isCut ? 'counted' : 'in 24 hours'}: ${parts.join(', ')}.`
+  return `${counted(all, 'sign-in')} ${hours.isCut ? 'counted' : 'in the last 24 hours'}: ${parts.join(', ')}`
 }
 
 type Outcome = keyof LoginHours['hours'][number]
@@ -112,10 +112,10 @@ const OUTCOMES: readonly { of: Outcome; label: string; tone: Tone }[] = [
   { of: 'expired', label: 'Expired, 24 h', tone: 'warn' },
 ]
 
-/** What came of them, hour by hour. */
+/** Outcomes of the last 24 hours by hour. */
 const LastDay = ({ hours }: { hours: LoginHours }) => (
   <Tiles
-    label="The last 24 hours"
+    label="Last 24 hours"
     tiles={OUTCOMES.map(({ of, label, tone }) => {
       const value = sumsOf(hours)[of].toLocaleString('en')
       return {
@@ -124,7 +124,7 @@ const LastDay = ({ hours }: { hours: LoginHours }) => (
         picture: (
           <Sparkline
             values={hours.hours.map((hour) => hour[of])}
-            label={`${label}, by the hour: ${value} in all`}
+            label={`${label}, by hour: ${value} in total`}
             tone={tone}
           />
         ),
@@ -135,7 +135,7 @@ const LastDay = ({ hours }: { hours: LoginHours }) => (
 
 export const columns = (now: number): Column<LoginRecord>[] => [
   {
-    label: 'From',
+    label: 'Sign-in',
     isWide: true,
     cell: (login) => (
       <Text
@@ -144,10 +144,10 @@ export const columns = (now: number): Column<LoginRecord>[] => [
       />
     ),
   },
-  { label: 'State', narrow: 'corner', cell: (login) => <StatusMark {...markOf(login)} /> },
+  { label: 'Status', narrow: 'corner', cell: (login) => <StatusMark {...markOf(login)} /> },
   { label: 'Device', cell: (login) => <Text text={deviceWords(login)} limit={40} /> },
   {
-    label: 'Address',
+    label: 'IP address',
     isMono: true,
     narrow: 'hidden',
     cell: ({ client_ip: ip }) => (ip ? <Text text={ip} /> : '–'),

@@ -8,20 +8,21 @@ import { Section } from '../../../section.tsx'
 import { Text } from '../../../text.tsx'
 import { Time } from '../../../time.tsx'
 import { url } from '../../../url.ts'
+import { capitalized } from '../../../words.ts'
 import { deviceWords, markOf, UserLink } from './marks.tsx'
 
-/** How often a page looks whether a sign-in has moved on: it ends with the element that asks. */
+/** Refresh interval while a sign-in is pending. */
 const POLL = 'every 2s'
 
-/** One attempt: what happened, from where it came, why it ended. It follows along while it waits. */
+/** One sign-in by messenger: progress, client and result. Refreshes while it is pending. */
 export const LoginPage = (page: {
   base: string
   login: LoginRecord
-  /** Whoever approved it, as long as they are known. */
+  /** User who approved it; undefined if deleted. */
   user: PersonRecord | undefined
-  /** How to take part in it, for whoever has just started it. */
+  /** Link of a test login that this operator started. */
   invitation: { link: string; qrCode: string } | undefined
-  /** The address of this very page. */
+  /** Address of this page. */
   here: string
   now: number
 }) => {
@@ -45,36 +46,36 @@ export const LoginPage = (page: {
       <PageHead
         title={login.client_label ? <Text text={login.client_label} limit={64} /> : 'Sign-in'}
         state={{ tone: markOf(login).tone, sentence: sentenceOn(login, user, base) }}
-        aside={isWaiting && <LinkButton href={here}>Look again</LinkButton>}
+        aside={isWaiting && <LinkButton href={here}>Refresh</LinkButton>}
       />
       {invitation && <Invitation {...invitation} matchCode={login.match_code} />}
-      <Section id="what" title="What happened" isCard>
+      <Section id="what" title="Progress" isCard>
         <Facts
           facts={[
             ['Started', time(login.created_at)],
             ['Opened', time(login.opened_at)],
-            [login.state === 'approved' ? 'Approved' : 'Answered', time(login.ended_at)],
-            [login.is_expired ? 'Expired' : 'Good until', time(login.expires_at)],
-            ['Question put', timesOf(login.prompts)],
+            [login.state === 'approved' ? 'Approved' : 'Ended', time(login.ended_at)],
+            [login.is_expired ? 'Expired' : 'Expires', time(login.expires_at)],
+            ['Prompted', timesOf(login.prompts)],
             ['User', user ? <UserLink base={base} user={user} /> : undefined],
           ]}
         />
       </Section>
-      <Section id="where" title="Where it began" isCard>
+      <Section id="where" title="Client" isCard>
         <Facts
           facts={[
             ['Label', login.client_label ? <Text text={login.client_label} /> : undefined],
             ['Device', deviceWords(login) || undefined],
-            ['Address', login.client_ip ? <Text text={login.client_ip} /> : undefined],
-            ['Number to match', login.match_code ?? 'none asked for'],
-            ['Data', login.environment],
+            ['IP address', login.client_ip ? <Text text={login.client_ip} /> : undefined],
+            ['Number to match', login.match_code ?? 'None'],
+            ['Environment', capitalized(login.environment)],
             [
               'Bot',
               <a href={url(base, `/console/bots/${login.environment}`)}>
                 {login.environment === 'live' ? 'Live bot' : 'Test bot'}
               </a>,
             ],
-            ['Id', <Id id={login.id} what="id of the sign-in" />],
+            ['ID', <Id id={login.id} what="sign-in ID" />],
           ]}
         />
       </Section>
@@ -83,13 +84,13 @@ export const LoginPage = (page: {
 }
 
 const timesOf = (count: number): string =>
-  count === 0 ? 'not yet' : count === 1 ? 'once' : `${count} times`
+  count === 0 ? 'Not yet' : count === 1 ? 'Once' : `${count} times`
 
 const Invitation = (of: { link: string; qrCode: string; matchCode: string | null }) => (
   <Section
-    id="take-part"
-    title="Take part"
-    note="Follow the link, or point a phone at the code. Whoever opens it first is asked."
+    id="try"
+    title="Try it"
+    note="Open the link or scan the QR code. The first person to open it is asked to approve."
     aside={
       <a class="button primary" href={of.link} target="_blank" rel="noreferrer">
         Open link
@@ -114,24 +115,24 @@ const Invitation = (of: { link: string; qrCode: string; matchCode: string | null
 function sentenceOn(login: LoginRecord, user: PersonRecord | undefined, base: string) {
   if (login.is_expired)
     return login.state === 'pending'
-      ? 'Expired: nobody opened the link in time.'
-      : 'Expired: it was opened, and not answered in time.'
+      ? 'Expired before the link was opened'
+      : 'Expired: opened, but not answered in time'
   switch (login.state) {
     case 'pending':
-      return 'Waits: nobody has opened the link yet.'
+      return 'Waiting for the link to be opened'
     case 'opened':
-      return 'Opened; the bot waits for an answer.'
+      return 'Opened, waiting for approval'
     case 'approved':
       return user ? (
         <>
-          Approved by <UserLink base={base} user={user} />.
+          Approved by <UserLink base={base} user={user} />
         </>
       ) : (
-        'Approved, by somebody who has been deleted since.'
+        'Approved by a user who has been deleted'
       )
     case 'denied':
-      return 'Denied: whoever was asked said that it was not them.'
+      return 'Denied by the user'
     case 'mismatched':
-      return 'Ended: a number was chosen that the app did not show.'
+      return 'Failed: the user selected the wrong number'
   }
 }

@@ -29,7 +29,7 @@ const MARKS: Record<LoginState, { tone: Tone; word: string }> = {
 export const markOf = ({ state, is_expired: isExpired }: Look) =>
   isExpired ? ({ tone: 'quiet', word: 'expired' } as const) : MARKS[state]
 
-/** Attempts, and those who came of them: two views of signing in. */
+/** Tabs: sign-ins and users. */
 export const Views = ({ base, current }: { base: string; current: 'attempts' | 'users' }) => (
   <Tabs
     label="Views"

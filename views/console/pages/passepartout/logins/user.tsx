@@ -11,11 +11,11 @@ import { url } from '../../../url.ts'
 import { columns } from './list.tsx'
 import { nameOf } from './marks.tsx'
 
-/** Somebody who has signed in, as their messenger tells of them. */
+/** A user who signed in by messenger. */
 export const LoginUserPage = (page: {
   base: string
   user: PersonRecord
-  /** The latest that they took part in. */
+  /** Latest sign-ins of the user. */
   logins: readonly LoginRecord[]
   mayDelete: boolean
   now: number
@@ -26,14 +26,14 @@ export const LoginUserPage = (page: {
     <>
       <PageHead
         title={<Text text={nameOf(user)} limit={64} />}
-        state={{ sentence: <>Last told of by their messenger {time(user.updated_at)}.</> }}
+        state={{ sentence: <>Profile last updated {time(user.updated_at)}</> }}
       />
       <Section id="about" title="About" isCard>
         <Facts
           facts={[
-            ['Id', <Id id={user.id} what="user id" />],
+            ['ID', <Id id={user.id} what="user ID" />],
             ['Messenger', user.platform === 'sandbox' ? 'Test bot' : 'Telegram'],
-            ['Account', <Id id={user.platform_user_id} what="account" />],
+            ['Messenger ID', <Id id={user.platform_user_id} what="messenger ID" />],
             ['Username', user.username ? <Text text={`@${user.username}`} /> : undefined],
             ['First name', <Text text={user.first_name} />],
             ['Last name', user.last_name ? <Text text={user.last_name} /> : undefined],
@@ -45,28 +45,28 @@ export const LoginUserPage = (page: {
           ]}
         />
       </Section>
-      <Section id="logins" title="Their sign-ins" note="The latest, as far as they are kept.">
+      <Section id="logins" title="Sign-ins" note="Latest sign-ins.">
         <DataTable
           caption="Sign-ins"
           columns={columns(now)}
           rows={page.logins}
           hrefOf={({ id }) => url(base, `/console/logins/${id}`)}
           idOf={({ id }) => id}
-          empty={<p class="hint">None are kept any more.</p>}
+          empty={<p class="hint">No sign-ins stored</p>}
         />
       </Section>
       {page.mayDelete && (
         <DangerZone
           items={[
             {
-              title: 'Delete this user',
-              text: 'Their tokens end. With the same account they come back as another user.',
+              title: 'Delete user',
+              text: 'Revokes their tokens. If they sign in again, they get a new user ID.',
               control: (
                 <Confirm
                   id="delete"
                   verb="Delete user"
                   question="Delete this user?"
-                  consequence="What is known of them is forgotten at once. Your app knows them no more by this id."
+                  consequence="Deletes their data immediately. Your app can't look them up by this ID anymore."
                   action={url(base, `/console/logins/users/${user.id}/delete`)}
                 />
               ),

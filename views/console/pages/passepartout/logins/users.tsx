@@ -8,9 +8,10 @@ import type { Pages } from '../../../pager.tsx'
 import { Text } from '../../../text.tsx'
 import { relative, Time } from '../../../time.tsx'
 import { url } from '../../../url.ts'
+import { counted } from '../../../words.ts'
 import { nameOf, Views } from './marks.tsx'
 
-/** Those who have signed in by messenger, newest first. */
+/** Users who signed in by messenger, newest first. */
 export const LoginUsersPage = (page: {
   base: string
   environment: Environment
@@ -29,17 +30,17 @@ export const LoginUsersPage = (page: {
         state={{
           sentence: latest
             ? search || !page.isFirst
-              ? `${users.length} ${users.length === 1 ? 'user' : 'users'} shown.`
-              : `The latest user came ${relative(Date.parse(latest.created_at), page.now)}.`
+              ? counted(users.length, 'user')
+              : `Newest user: ${relative(Date.parse(latest.created_at), page.now)}`
             : search
-              ? 'Nobody is known by that.'
-              : 'Nobody has signed in yet.',
+              ? 'No matching users'
+              : 'No users yet',
         }}
       />
       <Views base={base} current="users" />
       <FilterBar
         action={url(base, '/console/logins/users')}
-        search={{ label: 'Id, account or @username, whole', value: search }}
+        search={{ label: 'Search by exact ID, messenger ID or @username', value: search }}
         {...(search !== '' && { clearHref: url(base, '/console/logins/users') })}
       />
       <DataTable
@@ -54,10 +55,10 @@ export const LoginUsersPage = (page: {
             icon="team"
             sentence={
               search === ''
-                ? `No user in ${page.environment} data yet.`
-                : 'No user has this id, account or username.'
+                ? `No ${page.environment} users yet`
+                : 'No user has this ID, messenger ID or username'
             }
-            next="Whoever approves a sign-in is a user from then on, and the same one each time."
+            next="A user is created when they approve their first sign-in."
           />
         }
       />
@@ -72,7 +73,7 @@ const userColumns = (now: number): Column<PersonRecord>[] => [
     cell: ({ username }) => (username ? <Text text={`@${username}`} limit={40} /> : '–'),
   },
   {
-    label: 'Account',
+    label: 'Messenger ID',
     isMono: true,
     cell: ({ platform_user_id: id }) => <Text text={id} limit={40} />,
   },
