@@ -7,7 +7,7 @@ const AMOUNT = /^(\d{1,13})(?:[.,](\d{1,2}))?$/
 export function centsIn(amount: string): number {
   const [, whole, rest = ''] = AMOUNT.exec(amount) ?? []
   if (whole === undefined)
-    throw invalid('must be an amount such as 20 or 20.50, without a sign or a currency', {
+    throw invalid('must be an amount such as 20 or 20.50, without a currency', {
       field: 'spend_cap_cents',
       rule: 'format',
     })

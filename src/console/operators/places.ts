@@ -11,7 +11,7 @@ export function createPlaces({ db, store }: { db: Db; store: OperatorStore }) {
   const choose = ({ id, sessionId }: Visitor, tenantId: string | null): Promise<void> =>
     db.commit(() => {
       const isTheirs = tenantId === null ? store.isAdmin(id) : store.roleIn(tenantId, id)
-      if (!isTheirs) throw forbidden('you are not a member of that tenant')
+      if (!isTheirs) throw forbidden("you don't have access to this tenant")
       store.putPlace({ sessionId, tenantId })
     })
 

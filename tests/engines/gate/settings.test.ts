@@ -109,9 +109,9 @@ describe('a change of the security settings is refused, and changes nothing', ()
   )
 
   test.each([
-    ['malformed', '{', 'application/json', 400, 'not valid JSON'],
+    ['malformed', '{', 'application/json', 400, 'must be JSON'],
     ['of another type', 'mfa_enabled=true', 'text/plain', 415, 'Content-Type'],
-    ['too large', `"${'x'.repeat(2_000_000)}"`, 'application/json', 413, 'larger than the limit'],
+    ['too large', `"${'x'.repeat(2_000_000)}"`, 'application/json', 413, 'must be at most'],
   ])('with a body that is %s', async (_, body, type, status, words) => {
     const answer = await world.app.raw(SECURITY, {
       method: 'PUT',

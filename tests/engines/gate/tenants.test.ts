@@ -863,7 +863,7 @@ describe('whoami', () => {
         body: { identity: { id: mine.person } },
       })
     expectRefused(path, path, await whoami({}), 401, 'missing session token')
-    expectRefused(path, path, await whoami({ 'x-session-token': 'x' }), 401, 'not valid')
+    expectRefused(path, path, await whoami({ 'x-session-token': 'x' }), 401, 'token is invalid')
   })
 
   test('with a key is of the tenant of that key alone', async () => {
@@ -873,7 +873,7 @@ describe('whoami', () => {
     const ask = (key: string) =>
       whoami({ 'x-session-token': session, authorization: `Bearer ${key}` })
 
-    expectRefused(path, path, await ask(other.key), 401, 'not valid')
+    expectRefused(path, path, await ask(other.key), 401, 'token is invalid')
     expectRefused(path, path, await ask('garbage'), 401, 'invalid or revoked API key')
     expectRefused(path, path, await ask(relay.key), 403, 'this is a relay key')
   })

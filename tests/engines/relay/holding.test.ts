@@ -443,7 +443,9 @@ describe.each(['secrets', 'headers'])('an endpoint whose %s cannot be opened', (
     ])
       expect(refused).toMatchObject({
         status: 409,
-        body: { error: { code: 'conflict', message: expect.stringContaining('rotate') } },
+        body: {
+          error: { code: 'conflict', message: expect.stringContaining('Rotate the secret') },
+        },
       })
     const { status, body } = await api.post(`${path}/rotate-secret`)
     await rest(world.app)

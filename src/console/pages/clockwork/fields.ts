@@ -13,7 +13,7 @@ export interface CallInForm {
   body: string | null
 }
 
-/** The form names its fields as the API does, and labels them for people. */
+/** Names and labels of the fields, by API name. */
 const FIELDS: FormFields = {
   name: { name: 'name', label: 'Name' },
   schedule: { name: 'schedule', label: 'Schedule' },

@@ -178,7 +178,8 @@ export const form = () =>
           { name: 'url', message: "URL: Use https. Live data can't be sent over http." },
           {
             name: 'schedule',
-            message: 'Schedule: Set day of month or day of week, not both. Replace one with *.',
+            message:
+              'Schedule must not restrict both day of month and day of week; put * in one of them.',
           },
         ]}
         buttons={
@@ -213,7 +214,7 @@ export const form = () =>
             value="0 6 1 * 1"
             isMono
             isRequired
-            error="Schedule: Set day of month or day of week, not both. Replace one with *."
+            error="Schedule: Day of month and day of week are both set. Replace one with *."
             help="Five fields: minute, hour, day of month, month, day of week."
           />
           <Select
