@@ -68,5 +68,5 @@ export function createGrantees(parts: {
 const MOVED = 'the account has another e-mail address by now; check who has it, then try again'
 
 const NOT_VERIFIED =
-  'role: this address is not verified, so the account may belong to someone else. Ask them to verify ' +
+  'this address is not verified, so the account may belong to someone else. Ask them to verify ' +
   'it, or remove them and send a new invitation'
