@@ -12,7 +12,7 @@ const CLIENTS = [64, 16, 1]
 /** A tenant may have 10,000 jobs: one tenant after the other fills up to this. */
 const JOBS_EACH = 9000
 const TENANTS = 64
-const MOST_CLIENTS = 64
+const MAX_CLIENTS = 64
 
 /** Jobs created over HTTP, each answered when it is on disk. */
 export const create: Bench = async ({ stack, rounds, ms }) => {
@@ -48,10 +48,10 @@ async function onMeteredPlan(
   const keys = house.residents.map(({ key }) => key)
   const metered = poster(await serveHouse(stack, house), keys, ms)
   const samples = await alternate(rounds, {
-    subject: () => metered(MOST_CLIENTS),
-    floor: () => unlimited(MOST_CLIENTS),
+    subject: () => metered(MAX_CLIENTS),
+    floor: () => unlimited(MAX_CLIENTS),
   })
-  const name = `${MOST_CLIENTS} clients, metered plan : unlimited`
+  const name = `${MAX_CLIENTS} clients, metered plan : unlimited`
   return [compare(name, 'req/s', samples), compare(name, 'CPU µs/req', samples)]
 }
 
@@ -70,7 +70,7 @@ function compareAll(
   { subject, group, single }: Record<'subject' | 'group' | 'single', Sample[]>,
 ): Figure[] {
   const who = clients === 1 ? '1 client' : `${clients} clients`
-  const target = clients === MOST_CLIENTS ? '>= 5' : undefined
+  const target = clients === MAX_CLIENTS ? '>= 5' : undefined
   return [
     compare(`${who} : group commit`, 'req/s', { subject, floor: group }),
     compare(`${who} : group commit`, 'CPU µs/req', { subject, floor: group }),

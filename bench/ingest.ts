@@ -8,7 +8,7 @@ import { addHeldMessage, storeMessages } from './support/stored-messages.ts'
 
 /** The busiest first: it warms the code up for those that ask less often. */
 const CLIENTS = [64, 16, 1]
-const MOST_CLIENTS = 64
+const MAX_CLIENTS = 64
 const FEW = 1000
 
 /** Events sent over HTTP, each answered when it is on disk with a delivery that is held. */
@@ -31,7 +31,7 @@ async function besideFloor({ stack, rounds, ms }: Parts): Promise<Figure[]> {
       floor: () => floor(clients),
     })
     const name = `${who(clients)} : group commit`
-    const target = clients === MOST_CLIENTS ? '>= 0.6' : undefined
+    const target = clients === MAX_CLIENTS ? '>= 0.6' : undefined
     figures.push(compare(name, 'req/s', samples, target), compare(name, 'CPU µs/req', samples))
   }
   return figures
@@ -45,10 +45,10 @@ async function amongMany({ stack, rounds, ms, stored }: Parts & { stored: number
   const subject = sender(many.server, many.key, ms)
   const floor = sender(few.server, few.key, ms)
   const samples = await alternate(rounds, {
-    subject: () => subject(MOST_CLIENTS),
-    floor: () => floor(MOST_CLIENTS),
+    subject: () => subject(MAX_CLIENTS),
+    floor: () => floor(MAX_CLIENTS),
   })
-  const name = `${who(MOST_CLIENTS)}, ${stored.toLocaleString('en')} : ${FEW.toLocaleString('en')} stored`
+  const name = `${who(MAX_CLIENTS)}, ${stored.toLocaleString('en')} : ${FEW.toLocaleString('en')} stored`
   return [compare(name, 'req/s', samples, '>= 0.8'), compare(name, 'CPU µs/req', samples)]
 }
 

@@ -10,7 +10,7 @@ import { startFloor } from './support/server.ts'
 
 /** The busiest first: it warms the code up for those that ask less often. */
 const CLIENTS = [64, 16, 1]
-const MOST_CLIENTS = 64
+const MAX_CLIENTS = 64
 const FEW = 1000
 const TARGET = '>= 0.5'
 
@@ -31,8 +31,8 @@ type Asked = Awaited<ReturnType<typeof startAsked>>
 
 async function generatorNote(empty: Ask, floor: Ask, rounds: number): Promise<string> {
   const samples = await alternate(rounds, {
-    subject: () => empty(MOST_CLIENTS),
-    floor: () => floor(MOST_CLIENTS),
+    subject: () => empty(MAX_CLIENTS),
+    floor: () => floor(MAX_CLIENTS),
   })
   const { ratio } = compare('', 'req/s', samples)
   return `introspect: the load generator reaches ${ratio.median.toFixed(1)} times the floor's rate`
@@ -47,22 +47,22 @@ async function onMeteredPlan(
 ) {
   const metered = await startAsked(stack, FEW, ms, 'metered')
   const samples = await alternate(rounds, {
-    subject: () => metered.subject(MOST_CLIENTS),
-    floor: () => unlimited.subject(MOST_CLIENTS),
+    subject: () => metered.subject(MAX_CLIENTS),
+    floor: () => unlimited.subject(MAX_CLIENTS),
   })
-  const name = `${MOST_CLIENTS} clients, metered plan : unlimited`
+  const name = `${MAX_CLIENTS} clients, metered plan : unlimited`
   return [compare(name, 'req/s', samples), compare(name, 'CPU µs/req', samples)]
 }
 
 async function amongMany(many: Asked, few: Asked, stored: number, rounds: number) {
   const samples = await alternate(rounds, {
-    many: () => many.subject(MOST_CLIENTS),
-    few: () => few.subject(MOST_CLIENTS),
-    floor: () => many.floor(MOST_CLIENTS),
+    many: () => many.subject(MAX_CLIENTS),
+    few: () => few.subject(MAX_CLIENTS),
+    floor: () => many.floor(MAX_CLIENTS),
   })
   const among = { subject: samples.many, floor: samples.few }
   const beside = { subject: samples.many, floor: samples.floor }
-  const name = `${MOST_CLIENTS} clients, ${stored.toLocaleString('en')}`
+  const name = `${MAX_CLIENTS} clients, ${stored.toLocaleString('en')}`
   const itself = `${name} : ${FEW.toLocaleString('en')} stored`
   return [
     compare(itself, 'req/s', among, '1'),
@@ -103,6 +103,6 @@ async function besideFloor(
     floor: () => floor(clients),
   })
   const name = clients === 1 ? '1 client' : `${clients} clients`
-  const target = clients === MOST_CLIENTS ? TARGET : undefined
+  const target = clients === MAX_CLIENTS ? TARGET : undefined
   return [compare(name, 'req/s', samples, target), compare(name, 'CPU µs/req', samples)]
 }

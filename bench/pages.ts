@@ -10,9 +10,9 @@ import { alternate, type Sample } from './support/rounds.ts'
 const STORED_SHARE = 0.1
 /** Of a second: there are many pages. */
 const TURN_SHARE = 0.1
-const FEWEST_REQUESTS = 5
+const MIN_REQUESTS = 5
 /** Turns for one that takes seconds: it is known to be slow by then. */
-const LONGEST_TURN = 10
+const MAX_TURN_MS = 10
 const TARGET_MS = 20
 
 interface View {
@@ -107,7 +107,7 @@ async function timed(ms: number, work: () => unknown): Promise<Sample> {
   const start = performance.now()
   let now = start
   const isOver = () =>
-    now - start > ms * LONGEST_TURN || (now - start > ms && taken.length >= FEWEST_REQUESTS)
+    now - start > ms * MAX_TURN_MS || (now - start > ms && taken.length >= MIN_REQUESTS)
   do {
     const begun = now
     await work()

@@ -1,4 +1,4 @@
-import { LONGEST_WAIT } from '../src/engines/passepartout/limits.ts'
+import { MAX_WAIT_SECONDS } from '../src/engines/passepartout/limits.ts'
 import type { Bench, Scale } from './support/bench.ts'
 import { type Connection, connect } from './support/connection.ts'
 import { withCpu } from './support/cpu.ts'
@@ -184,7 +184,7 @@ async function hold(stack: AsyncDisposableStack, { server, key, nonces }: Asked)
     const connection = await connect(server)
     stack.defer(connection[Symbol.dispose])
     const request = (wait: number) => requestText(`${statusPath(nonce)}&wait=${wait}`, key)
-    void holdOn(connection, request, 1 + (n % LONGEST_WAIT)).catch(reject)
+    void holdOn(connection, request, 1 + (n % MAX_WAIT_SECONDS)).catch(reject)
   }
   return { broken }
 }
@@ -195,5 +195,5 @@ async function holdOn(
   firstWait: number,
 ): Promise<never> {
   await askGranted(connection, request(firstWait))
-  for (;;) await askGranted(connection, request(LONGEST_WAIT))
+  for (;;) await askGranted(connection, request(MAX_WAIT_SECONDS))
 }

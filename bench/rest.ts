@@ -12,7 +12,7 @@ const JOBS = 10_000
 const MINUTE_MS = 60_000
 /** Of the time, and no more than this: the last stretch is what is measured. */
 const LAST_SHARE = 2
-const LONGEST_STRETCH_MS = 10 * MINUTE_MS
+const MAX_RANGE_MS = 10 * MINUTE_MS
 
 const UNITS = [
   'RSS MB',
@@ -32,7 +32,7 @@ const UNITS = [
 export const rest: Bench = async ({ stack, rounds, minutes, note }) => {
   const servers = await startAll(stack)
   const atFirst = holdings(servers.fresh.pid)
-  const stretchMs = Math.min((minutes * MINUTE_MS) / LAST_SHARE, LONGEST_STRETCH_MS)
+  const stretchMs = Math.min((minutes * MINUTE_MS) / LAST_SHARE, MAX_RANGE_MS)
   await Bun.sleep(minutes * MINUTE_MS - stretchMs)
   const samples = await watch(servers, rounds, stretchMs / rounds)
   const mb = (held: Sample) => (held['RSS MB'] ?? Number.NaN).toFixed(0)

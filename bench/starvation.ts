@@ -32,7 +32,7 @@ const ROUNDS_SHARE = 1.6
 /** An attempt at the silent one takes so much of a turn: its breaker opens for the rest of it. */
 const TIMEOUT_SHARE = 3 / 8
 /** Of what can be configured. */
-const SHORTEST_TIMEOUT_MS = 1000
+const MIN_TIMEOUT_MS = 1000
 const LOOK_MS = 20
 const PATIENCE_MS = 20_000
 
@@ -42,7 +42,7 @@ const PATIENCE_MS = 20_000
  */
 export const starvation: Bench = async ({ stack, rounds, ms }) => {
   const turnMs = TURN_SHARE * ms
-  const timeoutMs = Math.max(Math.round(turnMs * TIMEOUT_SHARE), SHORTEST_TIMEOUT_MS)
+  const timeoutMs = Math.max(Math.round(turnMs * TIMEOUT_SHARE), MIN_TIMEOUT_MS)
   const subscribers = await startFloor(stack, 'subscribers')
   const places = await ask<Places>(subscribers, '/places')
   const open = () => openRelay(stack, places, timeoutMs)

@@ -10,7 +10,7 @@ import { type Demo, startDemo } from '../tests/support/demo/index.ts'
 const FOLDER = join(import.meta.dir, '..', 'docs', 'images')
 const SIZE = { width: 1200, height: 780 }
 /** More than that is a burden to whoever only wants to read. */
-const MOST_BYTES = 200_000
+const MAX_BYTES = 200_000
 
 /** What there is a picture of, and the page that it is taken of. */
 const pagesOf = async (demo: Demo) => ({
@@ -44,6 +44,6 @@ for (const [name, url] of Object.entries(await pagesOf(demo))) {
   const answer = await page.goto(url)
   if (answer?.status() !== 200) throw new Error(`${url} answered ${answer?.status()}`)
   const bytes = await take(page, name)
-  if (bytes > MOST_BYTES) throw new Error(`${name}.webp has ${bytes} bytes`)
+  if (bytes > MAX_BYTES) throw new Error(`${name}.webp has ${bytes} bytes`)
   console.log(`docs/images/${name}.webp  ${Math.round(bytes / 1000)} kB`)
 }

@@ -25,14 +25,14 @@ import { createHealth } from './http/health.ts'
 import { createHttpMetrics } from './http/http-metrics.ts'
 import { createKit } from './http/kit.ts'
 import { createApiDocument } from './http/openapi.ts'
+import { createRequestContexts } from './http/request-context.ts'
 import { createTurns } from './http/turns.ts'
 import { baseUrlOf } from './http/urls.ts'
-import { createVisits } from './http/visits.ts'
 import { createBackups } from './platform/backup/index.ts'
-import { openHouse } from './platform/house.ts'
 import { createMail } from './platform/mail/index.ts'
 import type { Platform } from './platform/platform.ts'
 import { createStorageWatch } from './platform/storage-watch.ts'
+import { openSystemTenant } from './platform/system-tenant.ts'
 
 export type Gatehouse = ReturnType<typeof createApp>
 
@@ -48,11 +48,15 @@ export function createApp(
 ) {
   const { db, clock, log, metrics, metering, keys, tenants, instances, retention } = platform
   const storageWatch = createStorageWatch(platform)
-  const visits = createVisits({ clock, metering, perMinute: config.limits.requestsPerMinute })
+  const contexts = createRequestContexts({
+    clock,
+    metering,
+    perMinute: config.limits.requestsPerMinute,
+  })
   const { maxBodyBytes: maxBody } = config.server
   const turns = createTurns()
-  const access = createAccess({ keys, visits, turns, addressOf, maxBody })
-  const keyAccess = createKeyAccess({ keys, visits, turns, maxBody })
+  const access = createAccess({ keys, contexts, turns, addressOf, maxBody })
+  const keyAccess = createKeyAccess({ keys, contexts, turns, maxBody })
   const health = createHealth({ db, metrics, metricsEnabled: config.metrics.enabled })
   retention.add(platform.audit.retention(config.retention.auditMs))
   retention.add(...metering.retention(config.retention.usageMs))
@@ -92,7 +96,7 @@ export function createApp(
     tenants,
     baseUrl,
     addressOf,
-    startAging: visits.startAging,
+    startAging: contexts.startAging,
     turns,
     maxBody,
   })
@@ -105,7 +109,7 @@ export function createApp(
     log,
     metrics: createHttpMetrics(metrics),
     clientAddress,
-    visits,
+    contexts,
     routes: () => app,
     challengeOn,
     errorPage: createErrorPages({ frames, scopes }),
@@ -167,7 +171,7 @@ export function createApp(
    * and nothing that is over is deleted.
    */
   async function start({ isPaused = false } = {}) {
-    await openHouse({ db, clock })
+    await openSystemTenant({ db, clock })
     await instances.start()
     storageWatch.start()
     if (!isPaused) await startWork()

@@ -194,10 +194,10 @@ function missing(path: string): never {
 const seconds = (text = ''): number => Number(/^(\d+)s$/.exec(text)?.[1])
 
 /** What is under way at a stop has 25 seconds, and three more to end after it was cut short. */
-const LONGEST_STOP_SECONDS = 28
+const MAX_STOP_SECONDS = 28
 /** After so long Gatehouse closes a connection that nobody uses. */
 const IDLE_SECONDS = 30
-const LONGEST_WAIT_SECONDS = 25
+const MAX_WAIT_SECONDS = 25
 
 describe('the unit of systemd', async () => {
   const unit = await read(UNIT)
@@ -210,7 +210,7 @@ describe('the unit of systemd', async () => {
   })
 
   test('waits for work under way, and starts again but for a mistake in the configuration', () => {
-    expect(Number(value('TimeoutStopSec'))).toBeGreaterThan(LONGEST_STOP_SECONDS)
+    expect(Number(value('TimeoutStopSec'))).toBeGreaterThan(MAX_STOP_SECONDS)
     expect(value('KillSignal')).toBe('SIGTERM')
     expect(value('Restart')).toBe('on-failure')
     expect(value('RestartPreventExitStatus')).toBe(`${EXIT.config}`)
@@ -250,7 +250,7 @@ describe('the files for compose', () => {
     for (const path of COMPOSE) {
       const { services } = parsedYaml(await read(path)) as Compose
       expect(services.gatehouse?.user).toBe(`${user}:${user}`)
-      expect(seconds(services.gatehouse?.stop_grace_period)).toBeGreaterThan(LONGEST_STOP_SECONDS)
+      expect(seconds(services.gatehouse?.stop_grace_period)).toBeGreaterThan(MAX_STOP_SECONDS)
       expect(services.gatehouse?.volumes?.[0]).toBe('./data:/data')
     }
     expect(dockerfile).toContain('GATEHOUSE_DATA_DIR=/data')
@@ -318,9 +318,7 @@ describe('the files for proxies', async () => {
     const nginx = new Map(proxies).get('nginx.conf') ?? ''
     const megabytes = Number(/client_max_body_size (\d+)m;/.exec(nginx)?.[1])
     expect(megabytes * 1024 * 1024).toBeGreaterThan(testConfig().server.maxBodyBytes)
-    expect(seconds(/proxy_read_timeout (\d+s);/.exec(nginx)?.[1])).toBeGreaterThan(
-      LONGEST_WAIT_SECONDS,
-    )
+    expect(seconds(/proxy_read_timeout (\d+s);/.exec(nginx)?.[1])).toBeGreaterThan(MAX_WAIT_SECONDS)
   })
 
   test('that are YAML can be read', async () => {

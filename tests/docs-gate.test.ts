@@ -15,7 +15,7 @@ import {
   SETTINGS,
   TOKENS,
   WEBHOOKS,
-} from './engines/gate/world.ts'
+} from './engines/gate/fixture.ts'
 import { until } from './support/binary.ts'
 import { testConfig } from './support/config.ts'
 import { createNames, readConsole } from './support/console.ts'

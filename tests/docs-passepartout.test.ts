@@ -3,11 +3,11 @@ import { join } from 'node:path'
 import {
   COLLECT_MS,
   COOL_DOWN_MS,
-  LONGEST_LABEL,
-  LONGEST_USER_AGENT,
-  LONGEST_WAIT,
-  MOST_PROMPTS,
-  MOST_UNAPPROVED,
+  MAX_LABEL_LENGTH,
+  MAX_PROMPTS,
+  MAX_UNAPPROVED,
+  MAX_USER_AGENT_LENGTH,
+  MAX_WAIT_SECONDS,
   POLL_INTERVAL,
   REPLIES_PER_BOT,
   REPLIES_PER_CHAT,
@@ -18,7 +18,7 @@ import { User } from '../src/engines/passepartout/model.ts'
 import { SANDBOX_PEOPLE } from '../src/engines/passepartout/sandbox/people.ts'
 import { passepartoutBots } from '../src/engines/passepartout/schema.ts'
 import { createTexts } from '../src/engines/passepartout/texts/index.ts'
-import { bootWorld } from './engines/passepartout/world.ts'
+import { bootWorld } from './engines/passepartout/fixture.ts'
 import { bootTestApp } from './support/app.ts'
 import { until } from './support/binary.ts'
 import { startBotApi } from './support/bot-api/index.ts'
@@ -240,18 +240,18 @@ describe('the tables of docs/passepartout.md', () => {
     const shown = (words: string) => said('Limits', words)
 
     expect(shown('collection after approval')).toBe(`at least ${COLLECT_MS / 1000} seconds`)
-    expect(shown('`wait`')).toBe(`at most ${LONGEST_WAIT} seconds`)
+    expect(shown('`wait`')).toBe(`at most ${MAX_WAIT_SECONDS} seconds`)
     expect(shown('`poll_interval`')).toBe(`${POLL_INTERVAL} seconds`)
     expect(shown('pause after a denial or wrong number')).toStartWith(minutes(COOL_DOWN_MS))
     expect(shown('opened but not approved')).toStartWith(
-      `${MOST_UNAPPROVED} in ${minutes(UNAPPROVED_WINDOW_MS)}`,
+      `${MAX_UNAPPROVED} in ${minutes(UNAPPROVED_WINDOW_MS)}`,
     )
-    expect(shown('prompts per attempt')).toStartWith(`${MOST_PROMPTS},`)
+    expect(shown('prompts per attempt')).toStartWith(`${MAX_PROMPTS},`)
     expect(shown('replies to other messages')).toBe(
       `${REPLIES_PER_CHAT} a minute in a chat, ${REPLIES_PER_BOT} a minute per bot`,
     )
-    expect(shown('`client.user_agent`')).toBe(`${LONGEST_USER_AGENT} characters`)
-    expect(shown('`client.label`')).toBe(`${LONGEST_LABEL} characters`)
+    expect(shown('`client.user_agent`')).toBe(`${MAX_USER_AGENT_LENGTH} characters`)
+    expect(shown('`client.label`')).toBe(`${MAX_LABEL_LENGTH} characters`)
     expect(said('Retention', 'numbers of Telegram messages')).toStartWith(
       `${UPDATES_KEPT_MS / 3_600_000} hours`,
     )

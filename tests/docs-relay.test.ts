@@ -3,7 +3,7 @@ import { createHmac } from 'node:crypto'
 import { existsSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { bodyOf, FORMATS } from '../src/delivery/formats.ts'
-import { verdictOf } from '../src/delivery/matching.ts'
+import { matchOf } from '../src/delivery/matching.ts'
 import { Verdict } from '../src/engines/relay/model/messages.ts'
 import { STATUSES } from '../src/http/delivery-log/model.ts'
 import { bootTestApp } from './support/app.ts'
@@ -297,11 +297,11 @@ describe('the tables of docs/relay.md', () => {
     }
     const types = grid('`event_types` of the endpoint').map(({ own, asked, cell }) => ({
       shown: cell,
-      is: verdictOf({ eventTypes: own, channels: [] }, { type: asked, channels: [] }),
+      is: matchOf({ eventTypes: own, channels: [] }, { type: asked, channels: [] }),
     }))
     const channels = grid('`channels` of the endpoint').map(({ own, asked, cell }) => ({
       shown: cell,
-      is: verdictOf({ eventTypes: null, channels: own }, { type: 'a', channels: lists(asked) }),
+      is: matchOf({ eventTypes: null, channels: own }, { type: 'a', channels: lists(asked) }),
     }))
 
     expect([types.length, channels.length]).toEqual([20, 8])

@@ -3,11 +3,12 @@ import { generateKeyPairSync } from 'node:crypto'
 import { Glob } from 'bun'
 import { loadConfig, PROVIDERS, type ProviderName } from '../src/config/index.ts'
 import { english } from '../src/engines/gate/flows/ui/words-en.ts'
-import { createLetters } from '../src/engines/gate/letters/index.ts'
+import { createMailTemplates } from '../src/engines/gate/mail-templates/index.ts'
 import { Node } from '../src/engines/gate/model/flows.ts'
 import { createSocial } from '../src/engines/gate/social/index.ts'
 import { providers } from '../src/engines/gate/social/providers/index.ts'
 import { systemClock } from '../src/platform/clock.ts'
+import { HOUR, type Json, SECOND } from './engines/gate/fixture.ts'
 import {
   ADA,
   BOB,
@@ -21,8 +22,7 @@ import {
   withToken,
 } from './engines/gate/flows/acts.ts'
 import { newBrowser } from './engines/gate/flows/browser.ts'
-import { bootFlows, type FlowWorld, node, PASSWORD, totpAt } from './engines/gate/flows/world.ts'
-import { HOUR, type Json, SECOND } from './engines/gate/world.ts'
+import { bootFlows, type FlowWorld, node, PASSWORD, totpAt } from './engines/gate/flows/fixture.ts'
 import type { Answer } from './support/app.ts'
 import { testConfig } from './support/config.ts'
 import { openPage, plain } from './support/page.ts'
@@ -327,7 +327,7 @@ describe('the settings of providers that the docs show', async () => {
 })
 
 test('docs/sign-in.md has every mail by its subject', () => {
-  const letters = createLetters('en')
+  const letters = createMailTemplates('en')
   const link = 'https://gatehouse.example.org/'
   const about = {
     tenantName: 'Acme',

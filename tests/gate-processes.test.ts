@@ -19,7 +19,7 @@ const PEOPLE = 1500
 const KILLS = 8
 const PRODUCERS = 16
 /** What one process may have under way at one webhook: first attempts and further ones. */
-const MOST_UNDER_WAY = 16 + 4
+const MAX_IN_FLIGHT = 16 + 4
 
 const numbers = (count: number) => Array.from({ length: count }, (_, n) => n)
 const emailOf = (n: number) => `person-${n}@example.com`
@@ -139,7 +139,7 @@ test('1,500 people while the process is killed with -9 eight times: each who was
   expect(await api.deliveries(url)).toHaveLength(PEOPLE)
   const repeated = target.requests.length - PEOPLE - refused.size
   expect(repeated).toBeGreaterThan(0)
-  expect(repeated).toBeLessThanOrEqual(KILLS * MOST_UNDER_WAY)
+  expect(repeated).toBeLessThanOrEqual(KILLS * MAX_IN_FLIGHT)
 }, 300_000)
 
 describe('two processes on one data directory', () => {

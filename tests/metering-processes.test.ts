@@ -3,8 +3,8 @@ import { beforeAll, describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { command, compileBinary, type Server, startServer, until } from './support/binary.ts'
 import { temporaryFolder } from './support/folder.ts'
-import { clientOf } from './support/nights/client.ts'
-import { slowestMs, startLoad } from './support/nights/load.ts'
+import { clientOf } from './support/resilience/client.ts'
+import { slowestMs, startLoad } from './support/resilience/load.ts'
 
 beforeAll(compileBinary, 120_000)
 

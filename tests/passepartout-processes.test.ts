@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { bootWorld, type World } from './engines/passepartout/fixture.ts'
 import {
   type Door,
   gauge,
@@ -10,7 +11,6 @@ import {
   openDoor,
   openHouse,
 } from './engines/passepartout/processes.ts'
-import { bootWorld, type World } from './engines/passepartout/world.ts'
 import { compileBinary, type Server, until } from './support/binary.ts'
 import type { BotMessage, Person } from './support/bot-api/index.ts'
 

@@ -19,7 +19,7 @@ const KILLS = 10
 const PRODUCERS = 32
 const ENDPOINTS = 4
 /** What the limits of the relay let one process have under way at once at these endpoints. */
-const MOST_UNDER_WAY = ENDPOINTS * (16 + 4)
+const MAX_IN_FLIGHT = ENDPOINTS * (16 + 4)
 
 /** The same numbers on each run: a test that fails once fails always. */
 function seeded(seed: number): (below: number) => number {
@@ -130,7 +130,7 @@ test('10,000 messages while the process is killed with -9 ten times at random: e
   expect(refused.size).toBe(MESSAGES / 20)
   const repeated = target.requests.length - MESSAGES - refused.size
   expect(repeated).toBeGreaterThan(0)
-  expect(repeated).toBeLessThanOrEqual(KILLS * MOST_UNDER_WAY)
+  expect(repeated).toBeLessThanOrEqual(KILLS * MAX_IN_FLIGHT)
 }, 300_000)
 
 describe('three processes on one data directory', () => {

@@ -22,7 +22,7 @@ import { targetOf } from './target.ts'
 type Options = Invocation['options']
 
 const DEFAULT_LIMIT = 50
-const MOST = 10_000
+const MAX = 10_000
 
 const filters: Record<string, Option> = {
   tenant: { type: 'string', value: 'ID', help: 'Only entries of this tenant.' },
@@ -49,7 +49,7 @@ export const auditList: Command = {
     limit: {
       type: 'string',
       value: 'N',
-      help: `Maximum number of entries, up to ${MOST}. Default: ${DEFAULT_LIMIT}.`,
+      help: `Maximum number of entries, up to ${MAX}. Default: ${DEFAULT_LIMIT}.`,
     },
   },
   run: ({ config, options }) => {
@@ -155,8 +155,8 @@ function timeIn(name: string, value: Options[string]): number | undefined {
 function limitIn(value: Options[string]): number {
   if (value === undefined) return DEFAULT_LIMIT
   const limit = /^\d{1,6}$/.test(`${value}`) ? Number(value) : 0
-  if (limit < 1 || limit > MOST)
-    throw new UsageError(`--limit: must be a whole number from 1 to ${MOST}`)
+  if (limit < 1 || limit > MAX)
+    throw new UsageError(`--limit: must be a whole number from 1 to ${MAX}`)
   return limit
 }
 

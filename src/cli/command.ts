@@ -1,7 +1,7 @@
 import type { Readable, Writable } from 'node:stream'
 import type { ParseArgsOptionDescriptor } from 'node:util'
 import type { Config, LoadResult } from '../config/index.ts'
-import { LINE_TRICKS } from '../platform/tricks.ts'
+import { UNSAFE_IN_LINE } from '../platform/unsafe-characters.ts'
 
 /** Exit codes of commands. */
 export const EXIT = { ok: 0, failure: 1, usage: 2, config: 78 } as const
@@ -105,7 +105,7 @@ export function oneOf<const T extends string>(
  * cell can't break its line or send commands to a terminal.
  */
 export function table(cells: readonly (readonly string[])[]): string {
-  const rows = cells.map((row) => row.map((cell) => cell.replaceAll(LINE_TRICKS, ' ')))
+  const rows = cells.map((row) => row.map((cell) => cell.replaceAll(UNSAFE_IN_LINE, ' ')))
   const widths = (rows[0] ?? []).map((_, column) =>
     Math.max(...rows.map((row) => (row[column] ?? '').length)),
   )

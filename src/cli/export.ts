@@ -2,7 +2,7 @@ import { asStorageError } from '../db/errors.ts'
 import { stampOf } from '../platform/clock.ts'
 import { type Exported, exportLines } from '../platform/portable/export.ts'
 import { createImportStore } from '../platform/portable/imports-store.ts'
-import { LINE_TRICKS } from '../platform/tricks.ts'
+import { UNSAFE_IN_LINE } from '../platform/unsafe-characters.ts'
 import { type Answer, type Command, type Configured, type ExitCode, UsageError } from './command.ts'
 import { countLines } from './counts.ts'
 import { exportPerson } from './export-person.ts'
@@ -86,7 +86,7 @@ async function exportTenant(
       duration_ms: Math.round(clock.monotonic() - begunAt),
     },
     text: [
-      `Exported tenant ${name.replaceAll(LINE_TRICKS, ' ')} (${id}).`,
+      `Exported tenant ${name.replaceAll(UNSAFE_IN_LINE, ' ')} (${id}).`,
       ...countLines(counts),
       ...(running > 0 ? [`${running} delayed jobs are running and are not exported.`] : []),
     ].join('\n'),

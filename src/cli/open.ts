@@ -11,7 +11,7 @@ import { createOperatorStore } from '../console/operators/store/index.ts'
 import { isSystemError, StorageError } from '../db/errors.ts'
 import { migrate, migrationStatus, SchemaError } from '../db/migrate.ts'
 import { type Db, databaseExists, databaseFile, openDatabase } from '../db/open.ts'
-import { createHouseOffice } from '../engines/gate/house/office.ts'
+import { createOfflineOperators } from '../engines/gate/operators/offline.ts'
 import { type Bots, createBotOffice } from '../engines/passepartout/index.ts'
 import { baseUrlOf } from '../http/urls.ts'
 import { type Actor, type Audit, createAudit } from '../platform/audit/index.ts'
@@ -26,7 +26,7 @@ import { createSealing, type Sealing } from '../platform/sealing/index.ts'
 import { openKeyRing } from '../platform/sealing/open-key-ring.ts'
 import { createTenants } from '../platform/tenants.ts'
 import { VERSION } from '../platform/version.ts'
-import { lookAtDatabase } from './doctor/look.ts'
+import { lookAtDatabase } from './doctor/read-database.ts'
 import { sentenceOf } from './sentences.ts'
 import { refuseBesideServer } from './servers.ts'
 
@@ -85,17 +85,17 @@ type OperatorOffice = ReturnType<typeof createOperatorOffice>
 
 /** Operators of the console: their accounts, roles and sign-in links. */
 function createOperatorOffice(
-  parts: Parameters<typeof createHouseOffice>[0],
-  config: Parameters<typeof createHouseOffice>[1],
+  parts: Parameters<typeof createOfflineOperators>[0],
+  config: Parameters<typeof createOfflineOperators>[1],
 ) {
   const store = createOperatorStore(parts.db)
-  const accounts = createHouseOffice(parts, config)
-  const grantees = createGrantees({ ...parts, store, house: accounts })
+  const accounts = createOfflineOperators(parts, config)
+  const grantees = createGrantees({ ...parts, store, gateOperators: accounts })
   return {
     store,
     accounts,
     grantees,
-    admins: createAdmins({ ...parts, store, grantees, house: accounts }),
+    admins: createAdmins({ ...parts, store, grantees, gateOperators: accounts }),
     memberships: createMemberships({ ...parts, store, grantees }),
     links: createLinks({ ...parts, store }),
   }

@@ -35,7 +35,7 @@ export const secretsRotate: Command = {
 }
 
 /** How many rows of each table are listed. */
-const MOST_NAMED = 20
+const MAX_NAMED = 20
 
 /** Rows that could not be opened, by table; empty after a finished rotation. */
 function closedRows({ db }: Offices, dataDir: string): Map<string, ClosedRow[]> {
@@ -43,7 +43,7 @@ function closedRows({ db }: Offices, dataDir: string): Map<string, ClosedRow[]> 
   if (!to || to.previous.length === 0) return new Map()
   const { previous } = to
   const columns = sealedColumns
-  return createResealing({ db, to, previous, columns, onResealed: () => {} }).closedRows(MOST_NAMED)
+  return createResealing({ db, to, previous, columns, onResealed: () => {} }).closedRows(MAX_NAMED)
 }
 
 type Watch = Parameters<ReturnType<typeof createRotation>['rotate']>[1]

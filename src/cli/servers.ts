@@ -2,7 +2,7 @@ import type { Db } from '../db/open.ts'
 import { isFresh } from '../platform/backup/running.ts'
 import { isoTime } from '../platform/clock.ts'
 import { conflict } from '../platform/errors.ts'
-import { LONGEST_QUIET_MS } from '../platform/instances.ts'
+import { MAX_SILENCE_MS } from '../platform/instances.ts'
 import type { Process } from '../platform/process.ts'
 import { instances } from '../platform/schema.ts'
 
@@ -18,7 +18,7 @@ export function refuseBesideServer(db: Db, self: Process, now: number) {
   if (!server) return
   const { version, host, pid, startedAt, heartbeatAt } = server
   const isHere = host === self.host
-  const certainAt = isoTime(heartbeatAt + LONGEST_QUIET_MS)
+  const certainAt = isoTime(heartbeatAt + MAX_SILENCE_MS)
   throw conflict(
     `the database needs a migration, but gatehouse ${version} is running on it: process ${pid} on ` +
       `${host.split(' ')[0]}, since ${isoTime(startedAt)}. Stop it first` +

@@ -1,8 +1,8 @@
-const LONGEST = 80
+const MAX_LENGTH = 80
 
 /** The candidate most similar to `word`, if it is close enough to be a typo. */
 export function nearest(word: string, candidates: Iterable<string>): string | undefined {
-  if (word.length > LONGEST) return undefined
+  if (word.length > MAX_LENGTH) return undefined
   const ranked = [...candidates].map((candidate) => ({ candidate, edits: edits(word, candidate) }))
   const best = ranked.toSorted((a, b) => a.edits - b.edits)[0]
   return best && best.edits <= tolerance(word, best.candidate) ? best.candidate : undefined

@@ -1,7 +1,7 @@
+import { allowed, baseUrl, endpoint, host, mailbox, network, smtpUrl } from './addresses.ts'
 import { signingKey } from './keys.ts'
 import { list } from './kind.ts'
 import { choice, duration, integer, line, path, size, tick, toggle, word } from './kinds.ts'
-import { allowed, baseUrl, endpoint, host, mailbox, network, smtpUrl } from './places.ts'
 import { secret, setting, table, tableEach, unset, type ValuesOf } from './setting.ts'
 
 /** Social login providers for the users of tenants. */

@@ -22,6 +22,6 @@ export const createCallers =
       engine,
       environment,
       actor,
-      mayOnlyLook: !may(tenant.role, 'change'),
+      isReadOnly: !may(tenant.role, 'change'),
     }
   }

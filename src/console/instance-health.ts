@@ -1,9 +1,9 @@
 import { statfsSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { Config } from '../config/index.ts'
-import { logOf } from '../db/look.ts'
 import type { Db } from '../db/open.ts'
-import { createLineStore } from '../delivery/store/line.ts'
+import { logOf } from '../db/read-only.ts'
+import { createQueueStore } from '../delivery/store/queue.ts'
 import { LINES } from '../delivery/store/rows.ts'
 import { createRunStore } from '../engines/clockwork/store/runs.ts'
 import type { BackupRow, Backups } from '../platform/backup/index.ts'
@@ -20,7 +20,7 @@ const LATE_MS = 60_000
 const LITTLE_ROOM = 1024 ** 3
 const BACKUPS_SHOWN = 20
 /** Most hosts and endpoints that one check reads. */
-const MOST_LANES = 500
+const MAX_LANES = 500
 
 /** Backlog of a queue. */
 export interface QueueHealth {
@@ -52,7 +52,7 @@ export function createInstanceHealth(parts: {
 }) {
   const { db, clock, instances, backups, mail, config } = parts
   const runs = createRunStore(db)
-  const line = createLineStore(db)
+  const line = createQueueStore(db)
   const startedAt = clock.now()
   const { smtpUrl } = config.mail
 
@@ -140,7 +140,7 @@ function queue(
 ): QueueHealth {
   let first = now
   let lane = nextLane(undefined)
-  for (let n = 0; lane && n < MOST_LANES; n++) {
+  for (let n = 0; lane && n < MAX_LANES; n++) {
     first = Math.min(first, lane.dueAt)
     lane = nextLane(lane)
   }

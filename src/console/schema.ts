@@ -2,7 +2,7 @@ import { index, integer, primaryKey, sqliteTable, text, uniqueIndex } from 'driz
 import { gateIdentities, gateSessions } from '../engines/gate/schema.ts'
 import { tenantId, tenants } from '../platform/schema.ts'
 
-/** Operators are identities of the system tenant (`platform/house.ts`). */
+/** Operators are identities of the system tenant (`platform/system-tenant.ts`). */
 const operatorId = () =>
   text('operator_id')
     .notNull()

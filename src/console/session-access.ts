@@ -73,7 +73,7 @@ export function createSessionAccess(parts: {
       spendCapCents,
       engine,
       environment: null,
-      mayOnlyLook: !may(role, 'change'),
+      isReadOnly: !may(role, 'change'),
       actor: { kind: 'operator', id: visitor.id, ...(source !== undefined && { source }) },
     }
   }

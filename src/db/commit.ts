@@ -43,7 +43,7 @@ export const BUSY_TIMEOUT_MS = 5000
  * Bounds how long one transaction keeps the event loop and the write lock: no work begins after
  * so long, whatever is still queued.
  */
-const LONGEST_GROUP_MS = 20
+const MAX_GROUP_MS = 20
 
 /** Between tries for the write lock, so that reads go on while another process commits. */
 const LOCK_RETRY_MS = 2
@@ -163,7 +163,7 @@ export function createCommit(client: Database, requireFiles: RequireFiles = () =
   function transact(group: Queued[]): Outcome[] {
     const outcomes: Outcome[] = []
     const startedAt = performance.now()
-    const until = startedAt + LONGEST_GROUP_MS
+    const until = startedAt + MAX_GROUP_MS
     try {
       for (let now = startedAt; now < until && queue.size() > 0; ) {
         outcomes.push(attempt(next(group)))

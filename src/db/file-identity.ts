@@ -1,7 +1,7 @@
 import { realpathSync, statSync } from 'node:fs'
 import { basename, resolve } from 'node:path'
 import { DatabaseLostError } from './errors.ts'
-import { indexOf, logOf } from './look.ts'
+import { indexOf, logOf } from './read-only.ts'
 
 /** One of the files of a database, and why a restart would not open the same one. */
 export interface FileLoss {

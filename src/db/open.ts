@@ -5,8 +5,8 @@ import { drizzle } from 'drizzle-orm/bun-sqlite'
 import { BUSY_TIMEOUT_MS, createCommit } from './commit.ts'
 import { StorageError } from './errors.ts'
 import { createFileIdentity } from './file-identity.ts'
-import { logOf } from './look.ts'
 import { DATA_NAMES } from './names.ts'
+import { logOf } from './read-only.ts'
 import { plannedOnce, prepareLate } from './statements.ts'
 
 prepareLate()

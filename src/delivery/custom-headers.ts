@@ -3,10 +3,10 @@ import { checkHeaders, isForwardableHeader } from '../platform/outbound/index.ts
 
 type Headers = Record<string, string>
 
-const MOST_HEADERS = 50
+const MAX_HEADERS = 50
 /** A header is sent as Latin-1, so that its characters are its bytes. */
-const LARGEST_VALUE = 4096
-const LARGEST_HEAD = 16_384
+const MAX_VALUE_BYTES = 4096
+const MAX_HEAD_BYTES = 16_384
 
 /** Stands in an answer for a value that is not shown. */
 export const MASK = '********'
@@ -38,8 +38,8 @@ export const isSensitive = (name: string): boolean => SENSITIVE.test(name)
  */
 export function checkCustomHeaders(headers: Headers, brandName: string): void {
   const names = Object.keys(headers)
-  if (names.length > MOST_HEADERS)
-    throw invalid(`must have at most ${MOST_HEADERS} headers`, {
+  if (names.length > MAX_HEADERS)
+    throw invalid(`must have at most ${MAX_HEADERS} headers`, {
       field: 'headers',
       rule: 'too_many',
     })
@@ -65,15 +65,15 @@ function checkNames(names: string[], brandName: string) {
 }
 
 function checkSizes(entries: [name: string, value: string][]) {
-  const long = entries.find(([, value]) => value.length > LARGEST_VALUE)
+  const long = entries.find(([, value]) => value.length > MAX_VALUE_BYTES)
   if (long)
-    throw invalid(`must be at most ${LARGEST_VALUE / 1024} KB`, {
+    throw invalid(`must be at most ${MAX_VALUE_BYTES / 1024} KB`, {
       field: `headers.${long[0]}`,
       rule: 'too_large',
     })
   const size = entries.reduce((sum, [name, value]) => sum + name.length + value.length, 0)
-  if (size > LARGEST_HEAD)
-    throw invalid(`must be at most ${LARGEST_HEAD / 1024} KB in total`, {
+  if (size > MAX_HEAD_BYTES)
+    throw invalid(`must be at most ${MAX_HEAD_BYTES / 1024} KB in total`, {
       field: 'headers',
       rule: 'too_large',
     })

@@ -1,13 +1,13 @@
 import type { Audit } from '../platform/audit/index.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Log } from '../platform/log.ts'
-import type { Directory } from './directory.ts'
+import type { BulkHold } from './bulk-hold.ts'
+import type { CircuitBreaker } from './circuit-breaker.ts'
+import type { EndpointCache } from './endpoint-cache.ts'
 import { isHopeless } from './health.ts'
 import { ATTEMPTS_KEPT } from './limits.ts'
 import type { DeliveryEvents } from './metrics.ts'
-import type { Parking } from './parking.ts'
 import type { Policy, PolicyOf } from './policy.ts'
-import type { Recovery } from './recovery.ts'
 import type { Sent } from './send.ts'
 import type { DisabledReason, EndpointRow } from './store/endpoints.ts'
 import type { HourCounts } from './store/hours.ts'
@@ -28,14 +28,25 @@ export function createEndings(parts: {
   clock: Clock
   log: Log
   audit: Audit
-  directory: Directory
-  recovery: Recovery
-  parking: Parking
+  endpointCache: EndpointCache
+  circuitBreaker: CircuitBreaker
+  bulkHold: BulkHold
   wake: Wake
   events: DeliveryEvents
   policyOf: PolicyOf
 }) {
-  const { store, clock, log, audit, directory, recovery, parking, wake, events, policyOf } = parts
+  const {
+    store,
+    clock,
+    log,
+    audit,
+    endpointCache,
+    circuitBreaker,
+    bulkHold,
+    wake,
+    events,
+    policyOf,
+  } = parts
 
   /** Does nothing when the lease is void: somebody else has ended this attempt. */
   function end(leased: LeasedDelivery, sent: Sent) {
@@ -81,10 +92,10 @@ export function createEndings(parts: {
     const { tenantId, id } = endpoint
     if (sent.refuses === 'all') return disable(tenantId, id, 'gone')
     if (sent.result === 'succeeded' || sent.refuses === 'message')
-      return recovery.noteSuccess(tenantId, id)
-    if (sent.result === 'interrupted' || trigger === 'resend') return recovery.goOn(id)
-    if (!breaker) return recovery.noteSuccess(tenantId, id)
-    const health = recovery.noteFailure(tenantId, id, breaker)
+      return circuitBreaker.noteSuccess(tenantId, id)
+    if (sent.result === 'interrupted' || trigger === 'resend') return circuitBreaker.goOn(id)
+    if (!breaker) return circuitBreaker.noteSuccess(tenantId, id)
+    const health = circuitBreaker.noteFailure(tenantId, id, breaker)
     const lastGoodAt = () => store.hours.lastSuccessBefore(id) ?? endpoint.createdAt
     if (isHopeless(health, clock.now(), lastGoodAt)) disable(tenantId, id, 'failing')
   }
@@ -92,8 +103,8 @@ export function createEndings(parts: {
   /** What is still to come for it is held, so that nothing is lost when it comes back. */
   function disable(tenantId: string, endpointId: string, reason: DisabledReason) {
     store.endpoints.disable(tenantId, endpointId, reason, clock.now())
-    recovery.suspend(endpointId)
-    directory.forget()
+    circuitBreaker.suspend(endpointId)
+    endpointCache.forget()
     audit.record({
       tenantId,
       actor: { kind: 'system' },
@@ -102,7 +113,7 @@ export function createEndings(parts: {
       detail: { reason },
     })
     log.warn('endpoint disabled', { endpointId, tenantId, reason })
-    queueMicrotask(() => void parking.parkAll(tenantId, endpointId))
+    queueMicrotask(() => void bulkHold.parkAll(tenantId, endpointId))
   }
 
   return { end }

@@ -6,13 +6,13 @@ import { newId } from '../platform/ids.ts'
 import type { Outbound } from '../platform/outbound/index.ts'
 import type { Scan } from '../platform/scan.ts'
 import { SealError } from '../platform/sealing/index.ts'
+import type { BulkHold } from './bulk-hold.ts'
+import type { CircuitBreaker } from './circuit-breaker.ts'
 import { checkCustomHeaders, keepMasked } from './custom-headers.ts'
-import type { Directory, Endpoint } from './directory.ts'
+import type { Endpoint, EndpointCache } from './endpoint-cache.ts'
 import type { Format } from './formats.ts'
 import { ENDPOINTS_PER_STREAM } from './limits.ts'
 import { checkChannel, checkTypePattern } from './matching.ts'
-import type { Parking } from './parking.ts'
-import type { Recovery } from './recovery.ts'
 import { checkSecret, newSecret, rotate } from './signing-secrets.ts'
 import type { EndpointRow } from './store/endpoints.ts'
 import type { Store } from './store/index.ts'
@@ -54,20 +54,21 @@ export function createEndpoints(parts: {
   outbound: Outbound
   audit: Audit
   store: Store
-  directory: Directory
-  recovery: Recovery
-  parking: Parking
+  endpointCache: EndpointCache
+  circuitBreaker: CircuitBreaker
+  bulkHold: BulkHold
   brandName: string
 }) {
-  const { db, clock, outbound, audit, store, directory, recovery, parking, brandName } = parts
+  const { db, clock, outbound, audit, store, endpointCache, circuitBreaker, bulkHold, brandName } =
+    parts
 
   /** To be shown. */
-  const get = (stream: Stream, id: string): Endpoint => directory.readable(existing(stream, id))
+  const get = (stream: Stream, id: string): Endpoint => endpointCache.readable(existing(stream, id))
 
   /** To be worked with: nothing is sent unsigned, nor stored without what could not be read. */
   function open(stream: Stream, id: string): Endpoint {
     try {
-      return directory.unsealed(existing(stream, id))
+      return endpointCache.unsealed(existing(stream, id))
     } catch (error) {
       throw error instanceof SealError ? conflict(CANNOT_OPEN) : error
     }
@@ -80,11 +81,12 @@ export function createEndpoints(parts: {
     store.endpoints.find(stream, id) !== undefined
 
   /** Oldest first, to be shown: there are never more than a tenant may have. */
-  const all = (stream: Stream): Endpoint[] => store.endpoints.list(stream).map(directory.readable)
+  const all = (stream: Stream): Endpoint[] =>
+    store.endpoints.list(stream).map(endpointCache.readable)
 
   /** Newest first, to be shown. */
   const list = (stream: Stream, scan: Scan): Endpoint[] =>
-    store.endpoints.page(stream, scan).map(directory.readable)
+    store.endpoints.page(stream, scan).map(endpointCache.readable)
 
   async function create(stream: Stream, actor: Actor, input: NewEndpoint): Promise<Endpoint> {
     const { secret = newSecret(), ...fields } = input
@@ -109,7 +111,7 @@ export function createEndpoints(parts: {
         updatedAt: now,
         deletedAt: null,
       }
-      store.endpoints.insert(directory.sealed({ ...endpoint, seq: 0 }))
+      store.endpoints.insert(endpointCache.sealed({ ...endpoint, seq: 0 }))
       noteFilter(endpoint)
       record(stream, actor, 'endpoint.created', id, { host: new URL(input.url).host })
       return get(stream, id)
@@ -127,18 +129,18 @@ export function createEndpoints(parts: {
     changed(before, fields)
     const isBack = fields.isActive === true && !before.isActive
     // From here on nothing may be refused any more: what is discarded is gone.
-    if (isBack && held === 'discard') await parking.discard(stream.tenantId, id)
+    if (isBack && held === 'discard') await bulkHold.discard(stream.tenantId, id)
     const after = await db.commitFor(stream.tenantId, () => {
       const now = open(stream, id)
       const next = changed(now, fields)
-      store.endpoints.update(stream, directory.sealed(next))
+      store.endpoints.update(stream, endpointCache.sealed(next))
       if (listensDifferently(now, next)) noteFilter(next)
       if (now.isActive !== next.isActive) switched(next, held)
-      else if (now.url !== next.url) recovery.tryNow(id)
+      else if (now.url !== next.url) circuitBreaker.tryNow(id)
       record(stream, actor, 'endpoint.updated', id, { fields: Object.keys(fields) })
       return next
     })
-    if (!after.isActive) await parking.parkAll(stream.tenantId, id)
+    if (!after.isActive) await bulkHold.parkAll(stream.tenantId, id)
     return after
   }
 
@@ -158,9 +160,9 @@ export function createEndpoints(parts: {
 
   /** What came in while the held ones were being discarded goes the same way. */
   function switched({ tenantId, id, isActive }: Endpoint, held: 'drain' | 'discard') {
-    if (!isActive) return recovery.suspend(id)
-    if (held === 'discard') parking.discardRest(tenantId, id)
-    recovery.restart(tenantId, id)
+    if (!isActive) return circuitBreaker.suspend(id)
+    if (held === 'discard') bulkHold.discardRest(tenantId, id)
+    circuitBreaker.restart(tenantId, id)
   }
 
   /** Gone at once for everybody; what was still to come for it is cancelled. */
@@ -168,10 +170,10 @@ export function createEndpoints(parts: {
     await db.commitFor(stream.tenantId, () => {
       if (!store.endpoints.markDeleted(stream, id, clock.now()))
         throw notFound('endpoint not found')
-      recovery.suspend(id)
+      circuitBreaker.suspend(id)
       record(stream, actor, 'endpoint.deleted', id)
     })
-    await parking.cancelAll(stream.tenantId, id)
+    await bulkHold.cancelAll(stream.tenantId, id)
     await db.commitFor(stream.tenantId, () => store.endpoints.remove(stream.tenantId, id))
   }
 
@@ -191,8 +193,8 @@ export function createEndpoints(parts: {
       const now = clock.now()
       const secrets = rotate(endpoint.secrets, secret, { now, graceMs })
       const next = { ...endpoint, secrets, updatedAt: now }
-      store.endpoints.update(stream, directory.sealed(next))
-      recovery.tryNow(id)
+      store.endpoints.update(stream, endpointCache.sealed(next))
+      circuitBreaker.tryNow(id)
       record(stream, actor, 'endpoint.secret_rotated', id, { graceMs })
       const [, previous] = secrets
       return { secret, previousExpiresAt: previous?.expiresAt ?? null }
@@ -216,7 +218,7 @@ export function createEndpoints(parts: {
     id: string,
     detail: Record<string, unknown> = {},
   ) {
-    directory.forget()
+    endpointCache.forget()
     audit.record({ tenantId, actor, action, object: `endpoint:${id}`, detail })
   }
 

@@ -11,7 +11,7 @@ export interface BreakerRules {
 }
 
 const FIRST_PAUSE_MS = 30_000
-export const LONGEST_PAUSE_MS = 600_000
+export const MAX_PAUSE_MS = 600_000
 
 /** An endpoint is given up when nothing has succeeded for so long … */
 const GIVEN_UP_AFTER_MS = 5 * DAY_MS
@@ -52,7 +52,7 @@ export function afterFailure(health: Health, now: number, rules: BreakerRules): 
     failedAttempts: health.failedAttempts + 1,
   }
   if (isOpen(health) || counted.failures < rules.breakerFailures) return counted
-  const pause = Math.min(FIRST_PAUSE_MS * 2 ** health.trips, LONGEST_PAUSE_MS)
+  const pause = Math.min(FIRST_PAUSE_MS * 2 ** health.trips, MAX_PAUSE_MS)
   return { ...counted, openUntil: now + pause, trips: health.trips + 1, window: 1 }
 }
 

@@ -1,24 +1,24 @@
 import type { Config } from '../config/index.ts'
 import { createDueLoop } from '../platform/due/loop.ts'
 import type { Platform } from '../platform/platform.ts'
+import { createBulkHold } from './bulk-hold.ts'
 import { createByHand } from './by-hand.ts'
-import { createDirectory } from './directory.ts'
+import { createCircuitBreaker } from './circuit-breaker.ts'
 import { createEndings } from './endings.ts'
+import { createEndpointCache } from './endpoint-cache.ts'
 import { createEndpoints } from './endpoints.ts'
 import { createErase } from './erase.ts'
+import { createMessageOutcomes } from './message-outcomes.ts'
 import { createDeliveryMetrics } from './metrics.ts'
-import { createParking } from './parking.ts'
 import { createPolicyOf, type Policies } from './policy.ts'
 import { createPublish } from './publish.ts'
 import { createDeliveryQueue } from './queue.ts'
-import { createRecovery } from './recovery.ts'
 import { createReplay } from './replay.ts'
 import { deliveryRetention } from './retention.ts'
 import { createSend } from './send.ts'
 import { createStore } from './store/index.ts'
 import { LINES, type Line } from './store/rows.ts'
 import { createTestEvent } from './test-event.ts'
-import { createVerdicts } from './verdicts.ts'
 import { createWake } from './wake.ts'
 
 export type Delivery = ReturnType<typeof createDelivery>
@@ -34,18 +34,18 @@ export function createDelivery(
   const brandName = config.brand.name
   const store = createStore(db)
   const wake = createWake(() => loops)
-  const directory = createDirectory({ db, store, sealing })
-  const recovery = createRecovery({ store, clock, wake })
-  const parking = createParking({ db, clock, store, log })
+  const endpointCache = createEndpointCache({ db, store, sealing })
+  const circuitBreaker = createCircuitBreaker({ store, clock, wake })
+  const bulkHold = createBulkHold({ db, clock, store, log })
   const send = createSend({ outbound, clock, brandName })
   const endings = createEndings({
     store,
     clock,
     log,
     audit,
-    directory,
-    recovery,
-    parking,
+    endpointCache,
+    circuitBreaker,
+    bulkHold,
     wake,
     events: createDeliveryMetrics({ metrics, clock, db }, store),
     policyOf,
@@ -57,9 +57,9 @@ export function createDelivery(
       store,
       clock,
       log,
-      directory,
-      recovery,
-      parking,
+      endpointCache,
+      circuitBreaker,
+      bulkHold,
       endings,
       wake,
       send,
@@ -69,32 +69,32 @@ export function createDelivery(
     return createDueLoop({ queue, db, clock, log, instances })
   }
   const loops = [createLoop(LINES.first), createLoop(LINES.again)]
-  retention.add(...deliveryRetention(store, parking, config.retention))
+  retention.add(...deliveryRetention(store, bulkHold, config.retention))
 
   return {
     messages: store.messages,
     deliveries: store.deliveries,
     attempts: store.attempts,
     hours: store.hours,
-    glances: store.glances,
-    endpointLooks: store.endpointLooks,
+    readModel: store.readModel,
+    endpointSummaries: store.endpointSummaries,
     fanOut: store.fanOut,
-    ...createPublish({ store, directory, recovery, wake, policyOf }),
+    ...createPublish({ store, endpointCache, circuitBreaker, wake, policyOf }),
     endpoints: createEndpoints({
       db,
       clock,
       outbound,
       audit,
       store,
-      directory,
-      recovery,
-      parking,
+      endpointCache,
+      circuitBreaker,
+      bulkHold,
       brandName,
     }),
-    healthOf: recovery.healthOf,
-    ...createVerdicts({ store }),
+    healthOf: circuitBreaker.healthOf,
+    ...createMessageOutcomes({ store }),
     ...createByHand({ db, clock, audit, store, wake }),
-    replay: createReplay({ db, clock, audit, store, directory, wake }),
+    replay: createReplay({ db, clock, audit, store, endpointCache, wake }),
     testEvent: createTestEvent({ clock, send, policyOf }),
     erase: createErase({ store, clock }),
     /** Looks for work at once, as after another process has made some. */

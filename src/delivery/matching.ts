@@ -26,18 +26,18 @@ interface Addressed {
 }
 
 /** Whether a message reaches an endpoint, or else the first reason why it does not. */
-export type Verdict = 'matches' | 'event_type' | 'channels'
+export type MatchResult = 'matches' | 'event_type' | 'channels'
 
-export type CompiledFilter = (type: string, channels: readonly string[]) => Verdict
+export type CompiledFilter = (type: string, channels: readonly string[]) => MatchResult
 
 /** As long as the longest type, and still matches every type that there can be below it. */
-const LONGEST_TYPE = 256
+const MAX_TYPE_LENGTH = 256
 
 const TYPE = /^[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*$/
 const CHANNEL = /^[A-Za-z0-9_.:-]{1,128}$/
 
 /** For one question; whoever asks about many messages compiles the filter. */
-export const verdictOf = (filter: Filter, { type, channels }: Addressed): Verdict =>
+export const matchOf = (filter: Filter, { type, channels }: Addressed): MatchResult =>
   compileFilter(filter)(type, channels)
 
 /** A filter made ready to be asked for every message: a thousand may be asked about each. */
@@ -98,8 +98,8 @@ export function checkTypePattern(text: string, field: string): void {
 }
 
 function checkTypeLength(text: string, field: string) {
-  if (text.length > LONGEST_TYPE) {
-    throw invalid(`must have at most ${LONGEST_TYPE} characters`, { field, rule: 'too_long' })
+  if (text.length > MAX_TYPE_LENGTH) {
+    throw invalid(`must have at most ${MAX_TYPE_LENGTH} characters`, { field, rule: 'too_long' })
   }
 }
 

@@ -11,7 +11,7 @@ export interface DeliveryEvents {
 }
 
 /** Endpoints that a scrape reads at most. */
-const MOST_LANES = 500
+const MAX_LANES = 500
 
 const DURATION_SECONDS = [0.05, 0.1, 0.3, 1, 3, 10, 30] as const
 
@@ -59,7 +59,7 @@ export function createDeliveryMetrics(
 function oldest({ line: store }: Store, line: Line, now: number): number {
   let first = now
   let lane = store.nextLane(line, undefined)
-  for (let n = 0; lane && n < MOST_LANES; n++) {
+  for (let n = 0; lane && n < MAX_LANES; n++) {
     first = Math.min(first, lane.dueAt)
     lane = store.nextLane(line, lane)
   }

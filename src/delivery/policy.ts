@@ -1,11 +1,11 @@
 import type { Engine } from '../platform/engines.ts'
 import type { BreakerRules } from './health.ts'
-import type { Manner } from './send.ts'
+import type { SendOptions } from './send.ts'
 import type { StreamName } from './stream.ts'
 import type { Schedule } from './transitions.ts'
 
 /** How the events of one engine are delivered. */
-export interface Policy extends Schedule, Manner {
+export interface Policy extends Schedule, SendOptions {
   /** The wait before the first attempt. */
   firstDelayMs: number
   /** Null for endpoints that are called however often they fail. */

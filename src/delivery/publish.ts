@@ -1,7 +1,7 @@
 import { newId } from '../platform/ids.ts'
-import type { Directory, Subscriber } from './directory.ts'
+import type { CircuitBreaker } from './circuit-breaker.ts'
+import type { EndpointCache, Subscriber } from './endpoint-cache.ts'
 import type { Policy, PolicyOf } from './policy.ts'
-import type { Recovery } from './recovery.ts'
 import type { Store } from './store/index.ts'
 import { LINES } from './store/rows.ts'
 import type { Stream } from './stream.ts'
@@ -31,18 +31,18 @@ interface Published {
  */
 export function createPublish(parts: {
   store: Store
-  directory: Directory
-  recovery: Recovery
+  endpointCache: EndpointCache
+  circuitBreaker: CircuitBreaker
   wake: Wake
   policyOf: PolicyOf
 }) {
-  const { store, directory, recovery, wake, policyOf } = parts
+  const { store, endpointCache, circuitBreaker, wake, policyOf } = parts
 
   function publish(stream: Stream, event: Event, now: number): Published {
     // Refuses a stream that nobody could deliver, before anything of it is stored.
     const policy = policyOf(stream.name)
     const published = accept(stream, event, now)
-    for (const subscriber of directory.subscribersOf(stream)) {
+    for (const subscriber of endpointCache.subscribersOf(stream)) {
       if (subscriber.verdict(event.type, event.channels) === 'matches')
         insertDelivery(stream, published.seq, subscriber, policy, now)
     }
@@ -96,7 +96,7 @@ export function createPublish(parts: {
   /** Looked up for those that seem paused: what is held by mistake would wait for nobody. */
   function firstState(tenantId: string, { id, isActive }: Subscriber, { firstDelayMs }: Policy) {
     if (!isActive && !store.endpoints.isActive(tenantId, id)) return 'held'
-    if (recovery.isHoldingBack(id)) return 'held'
+    if (circuitBreaker.isHoldingBack(id)) return 'held'
     return firstDelayMs > 0 ? 'waiting' : 'ready'
   }
 

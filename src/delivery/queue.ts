@@ -2,12 +2,12 @@ import type { Clock } from '../platform/clock.ts'
 import type { DueQueue, Holders, Lane, Lease } from '../platform/due/queue.ts'
 import { newId } from '../platform/ids.ts'
 import type { Log } from '../platform/log.ts'
-import type { Directory, Endpoint } from './directory.ts'
+import type { BulkHold } from './bulk-hold.ts'
+import type { CircuitBreaker } from './circuit-breaker.ts'
 import type { Endings } from './endings.ts'
+import type { Endpoint, EndpointCache } from './endpoint-cache.ts'
 import { FIRST_ATTEMPTS, FURTHER_ATTEMPTS, SLICE } from './limits.ts'
-import type { Parking } from './parking.ts'
 import type { PolicyOf } from './policy.ts'
-import type { Recovery } from './recovery.ts'
 import { type Send, type Sent, unsent } from './send.ts'
 import type { Store } from './store/index.ts'
 import type { MessageRow } from './store/messages.ts'
@@ -33,9 +33,9 @@ export function createDeliveryQueue(parts: {
   store: Store
   clock: Clock
   log: Log
-  directory: Directory
-  recovery: Recovery
-  parking: Parking
+  endpointCache: EndpointCache
+  circuitBreaker: CircuitBreaker
+  bulkHold: BulkHold
   endings: Endings
   wake: Wake
   send: Send
@@ -43,7 +43,8 @@ export function createDeliveryQueue(parts: {
   /** The longest that any attempt may take. */
   longestMs: number
 }): DueQueue<Attempt, Sent> {
-  const { line, store, clock, log, directory, recovery, parking, endings, wake, send } = parts
+  const { line, store, clock, log, endpointCache, circuitBreaker, bulkHold, endings, wake, send } =
+    parts
   const { policyOf } = parts
   /** Endpoints that come back are looked after beside the first attempts alone. */
   const looksAfterRecovery = line === LINES.first
@@ -51,13 +52,13 @@ export function createDeliveryQueue(parts: {
   function nextDueAt(): number | undefined {
     const times = [
       store.line.firstWaitingAt(line),
-      looksAfterRecovery ? recovery.nextTrialAt() : undefined,
+      looksAfterRecovery ? circuitBreaker.nextTrialAt() : undefined,
     ].filter((at) => at !== undefined)
     return times.length === 0 ? undefined : Math.min(...times)
   }
 
   function promote(now: number): boolean {
-    if (looksAfterRecovery) recovery.tryAgain(now, SLICE)
+    if (looksAfterRecovery) circuitBreaker.tryAgain(now, SLICE)
     return store.line.promote(line, now, SLICE) === SLICE
   }
 
@@ -72,7 +73,7 @@ export function createDeliveryQueue(parts: {
       turnAway(lane, endpoint)
       return []
     }
-    const room = recovery.roomAt(lane.tenant, endpoint.id, limit)
+    const room = circuitBreaker.roomAt(lane.tenant, endpoint.id, limit)
     const rows =
       room === undefined
         ? resends(lane).slice(0, limit)
@@ -84,25 +85,25 @@ export function createDeliveryQueue(parts: {
   function turnAway(lane: Lane, endpoint: Endpoint | undefined | null) {
     const { tenant, target } = lane
     if (endpoint === undefined) return cancelSome(lane)
-    if (endpoint === null) recovery.putOff(tenant, target)
+    if (endpoint === null) circuitBreaker.putOff(tenant, target)
     else if (store.endpoints.isActive(tenant, target)) return lookAgain()
-    else recovery.suspend(target)
+    else circuitBreaker.suspend(target)
     return hold(slice(lane))
   }
 
   function cancelSome({ tenant, target }: Lane) {
-    if (parking.cancelSlice(tenant, target, SLICE) === SLICE) wake.ready()
+    if (bulkHold.cancelSlice(tenant, target, SLICE) === SLICE) wake.ready()
   }
 
   function lookAgain() {
-    directory.forget()
+    endpointCache.forget()
     wake.ready()
   }
 
   /** Null for one whose secrets cannot be opened: it must not stop all the others. */
   function usable({ tenant, target }: Lane): Endpoint | undefined | null {
     try {
-      return directory.find(tenant, target)
+      return endpointCache.find(tenant, target)
     } catch (error) {
       log.error('endpoint cannot be used', { endpointId: target, error: String(error) })
       return null
@@ -154,12 +155,13 @@ export function createDeliveryQueue(parts: {
   }
 
   const hasLost = (holders: Holders): boolean =>
-    store.line.lost(line, holders, 1).length > 0 || (looksAfterRecovery && recovery.hasStalled())
+    store.line.lost(line, holders, 1).length > 0 ||
+    (looksAfterRecovery && circuitBreaker.hasStalled())
 
   function reclaim(holders: Holders) {
     for (const delivery of store.line.lost(line, holders, SLICE))
       endings.end(delivery, unsent(delivery.startedAt, holders.now, 'interrupted', INTERRUPTED))
-    if (looksAfterRecovery) recovery.resume(SLICE)
+    if (looksAfterRecovery) circuitBreaker.resume(SLICE)
   }
 
   return {

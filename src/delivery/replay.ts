@@ -3,7 +3,7 @@ import type { Actor, Audit } from '../platform/audit/index.ts'
 import type { Clock } from '../platform/clock.ts'
 import { conflict, fail, invalid, notFound } from '../platform/errors.ts'
 import { newId } from '../platform/ids.ts'
-import type { Directory, Endpoint } from './directory.ts'
+import type { Endpoint, EndpointCache } from './endpoint-cache.ts'
 import { SLICE } from './limits.ts'
 import { type CompiledFilter, compileFilter } from './matching.ts'
 import type { Store } from './store/index.ts'
@@ -26,7 +26,7 @@ export interface ReplayRequest {
 }
 
 /** What one replay looks at: a longer window is replayed in parts. */
-const MOST_MESSAGES = 100_000
+const MAX_MESSAGES = 100_000
 
 /** One replay: what is asked for, of whom, and how far it has come. */
 interface Run {
@@ -44,10 +44,10 @@ export function createReplay(parts: {
   clock: Clock
   audit: Audit
   store: Store
-  directory: Directory
+  endpointCache: EndpointCache
   wake: Wake
 }) {
-  const { db, clock, audit, store, directory, wake } = parts
+  const { db, clock, audit, store, endpointCache, wake } = parts
 
   /** How many messages are, or would be, sent again; a slice of them in each commit. */
   async function replay(
@@ -149,14 +149,14 @@ export function createReplay(parts: {
   /** What it listens to is all that matters here. */
   function existing(stream: Stream, id: string): Endpoint {
     const row = store.endpoints.find(stream, id) ?? fail(notFound('endpoint not found'))
-    return directory.readable(row)
+    return endpointCache.readable(row)
   }
 
   return replay
 }
 
-const TOO_MANY = MOST_MESSAGES + 1
-const PARTS = `must not select more than ${MOST_MESSAGES} messages; set until and replay them in parts`
+const TOO_MANY = MAX_MESSAGES + 1
+const PARTS = `must not select more than ${MAX_MESSAGES} messages; set until and replay them in parts`
 
 const isFor = (listensTo: CompiledFilter, type: string, channels: string | null): boolean =>
   listensTo(type, channels === null ? [] : JSON.parse(channels)) === 'matches'

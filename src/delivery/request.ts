@@ -1,12 +1,12 @@
 import { deliveryHeaders } from './delivery-headers.ts'
-import type { Endpoint } from './directory.ts'
+import type { Endpoint } from './endpoint-cache.ts'
 import { bodyOf, type Format, type Message } from './formats.ts'
 import { sign } from './signing.ts'
 import { liveSecrets } from './signing-secrets.ts'
 import type { Trigger } from './triggers.ts'
 
 /** One request to be made. */
-export interface Parcel {
+export interface SendInput {
   endpoint: Pick<Endpoint, 'secrets'>
   message: Message
   format: Format
@@ -19,7 +19,7 @@ export interface Parcel {
  * The body, and the headers beside an endpoint's own. Signed anew for each attempt: receivers refuse
  * what is older than five minutes.
  */
-export function composeRequest(parcel: Parcel, brandName: string, now: number) {
+export function composeRequest(parcel: SendInput, brandName: string, now: number) {
   const { endpoint, message, format, attempt, trigger } = parcel
   const body = bodyOf(format, message)
   const timestamp = Math.floor(now / 1000)

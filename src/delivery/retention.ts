@@ -1,5 +1,5 @@
 import type { RetentionRule } from '../platform/retention.ts'
-import type { Parking } from './parking.ts'
+import type { BulkHold } from './bulk-hold.ts'
 import type { Store } from './store/index.ts'
 import type { MessageSize } from './store/messages.ts'
 
@@ -14,7 +14,11 @@ interface Kept {
 }
 
 /** What of the delivery layer goes, and when. A message takes all that became of it along. */
-export const deliveryRetention = (store: Store, parking: Parking, kept: Kept): RetentionRule[] => [
+export const deliveryRetention = (
+  store: Store,
+  bulkHold: BulkHold,
+  kept: Kept,
+): RetentionRule[] => [
   {
     name: 'messages',
     deleteSlice: (now, limit) =>
@@ -26,7 +30,7 @@ export const deliveryRetention = (store: Store, parking: Parking, kept: Kept): R
   },
   {
     name: 'deleted endpoints',
-    deleteSlice: (_, limit) => finishDeletions(store, parking, limit),
+    deleteSlice: (_, limit) => finishDeletions(store, bulkHold, limit),
   },
 ]
 
@@ -62,10 +66,10 @@ function deleteDeliveries(store: Store, messageSeq: number, now: number, limit: 
 }
 
 /** Those of a server that ended before it was through with them. */
-function finishDeletions(store: Store, parking: Parking, limit: number): number {
+function finishDeletions(store: Store, bulkHold: BulkHold, limit: number): number {
   let done = 0
   for (const { tenantId, id } of store.endpoints.deleted(limit)) {
-    done += parking.cancelSlice(tenantId, id, limit - done)
+    done += bulkHold.cancelSlice(tenantId, id, limit - done)
     if (done >= limit) return limit
     store.endpoints.remove(tenantId, id)
     done++

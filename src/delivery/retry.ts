@@ -1,7 +1,7 @@
 import { DAY_MS, SECOND_MS } from '../platform/durations.ts'
 
 /** A receiver cannot put its retries off further than this. */
-const LONGEST_WAIT_MS = DAY_MS
+const MAX_WAIT_MS = DAY_MS
 
 /**
  * When the try after number `attempt` is made, or undefined when the schedule is spent. Chance
@@ -21,7 +21,7 @@ export function nextAttemptAt(failed: {
   const delay = failed.delaysMs[failed.attempt - 1]
   if (delay === undefined) return undefined
   const scheduled = Math.round(delay * (1 + failed.jitter * failed.random()))
-  return failed.endedAt + Math.max(scheduled, Math.min(failed.retryAfterMs ?? 0, LONGEST_WAIT_MS))
+  return failed.endedAt + Math.max(scheduled, Math.min(failed.retryAfterMs ?? 0, MAX_WAIT_MS))
 }
 
 /**
@@ -37,7 +37,7 @@ export function retryAfterOf(
     .filter(([name]) => name.toLowerCase() === 'retry-after')
     .map(([, value]) => waitOf(value.trim(), now))
     .filter((wait) => wait !== null)
-  return waits.length === 0 ? null : Math.min(Math.max(...waits, 0), LONGEST_WAIT_MS)
+  return waits.length === 0 ? null : Math.min(Math.max(...waits, 0), MAX_WAIT_MS)
 }
 
 function waitOf(text: string, now: number): number | null {

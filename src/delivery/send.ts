@@ -1,13 +1,13 @@
 import type { Clock } from '../platform/clock.ts'
 import type { FailureReason, Outbound, OutboundResult } from '../platform/outbound/index.ts'
 import { maskHeaders } from './custom-headers.ts'
-import type { Endpoint } from './directory.ts'
+import type { Endpoint } from './endpoint-cache.ts'
 import { KEPT_RESPONSE_BYTES, RESPONSE_BODY_MS } from './limits.ts'
-import { composeRequest, type Parcel } from './request.ts'
+import { composeRequest, type SendInput } from './request.ts'
 import { retryAfterOf } from './retry.ts'
 
 /** How requests are made, and answers read. */
-export interface Manner {
+export interface SendOptions {
   /** The longest that an attempt may take. */
   timeoutMs: number
   /** Whether a receiver may ask for time, or for no more: else that is a failure like any other. */
@@ -47,8 +47,8 @@ export function createSend(parts: { outbound: Outbound; clock: Clock; brandName:
   const { outbound, clock, brandName } = parts
 
   return async (
-    parcel: Parcel & { endpoint: Endpoint },
-    manner: Manner,
+    parcel: SendInput & { endpoint: Endpoint },
+    manner: SendOptions,
     signal?: AbortSignal,
   ): Promise<Sent> => {
     const { endpoint } = parcel
@@ -94,7 +94,7 @@ type Judgement = Pick<Sent, 'result' | 'refuses' | 'retryAfterMs' | 'error'>
 function verdictOf(
   result: OutboundResult,
   now: number,
-  { heedsReceiver }: Pick<Manner, 'heedsReceiver'>,
+  { heedsReceiver }: Pick<SendOptions, 'heedsReceiver'>,
 ): Judgement {
   const plain = { refuses: null, retryAfterMs: null }
   if (!result.replied) {

@@ -15,11 +15,11 @@ const NEW_BYTES = 32
  * Standard Webhooks asks for 24 to 64 bytes. Svix lets its customers set up to 75, and whoever
  * moves here from there keeps the secret that the receivers already know.
  */
-const FEWEST_BYTES = 24
-const MOST_BYTES = 75
+const MIN_BYTES = 24
+const MAX_BYTES = 75
 
 /** Each one adds a signature to both headers of every request. */
-const MOST_SECRETS = 5
+const MAX_SECRETS = 5
 
 /**
  * Padded base64 in the standard alphabet: receivers decode it with the library of their own
@@ -41,14 +41,11 @@ export function checkSecret(text: string): void {
       rule: 'format',
     })
   }
-  if (bytes.length < FEWEST_BYTES || bytes.length > MOST_BYTES) {
-    throw invalid(
-      `must encode ${FEWEST_BYTES} to ${MOST_BYTES} bytes; this one has ${bytes.length}`,
-      {
-        field: 'secret',
-        rule: 'range',
-      },
-    )
+  if (bytes.length < MIN_BYTES || bytes.length > MAX_BYTES) {
+    throw invalid(`must encode ${MIN_BYTES} to ${MAX_BYTES} bytes; this one has ${bytes.length}`, {
+      field: 'secret',
+      rule: 'range',
+    })
   }
 }
 
@@ -69,9 +66,9 @@ export function rotate(
       expiresAt: Math.min(expiresAt ?? Number.POSITIVE_INFINITY, now + graceMs),
     }))
     .filter(({ expiresAt }) => expiresAt > now)
-  if (retiring.length >= MOST_SECRETS) {
+  if (retiring.length >= MAX_SECRETS) {
     throw conflict(
-      `cannot be added: ${MOST_SECRETS} secrets are in use. Wait until an old one expires`,
+      `cannot be added: ${MAX_SECRETS} secrets are in use. Wait until an old one expires`,
       {
         field: 'secret',
         rule: 'limit',

@@ -1,7 +1,7 @@
 import type { Clock } from '../platform/clock.ts'
 import { rateLimited } from '../platform/errors.ts'
 import { newId } from '../platform/ids.ts'
-import type { Endpoint } from './directory.ts'
+import type { Endpoint } from './endpoint-cache.ts'
 import type { Message } from './formats.ts'
 import type { PolicyOf } from './policy.ts'
 import type { Event } from './publish.ts'
@@ -10,7 +10,7 @@ import type { Send, Sent } from './send.ts'
 /** A person looks at one answer at a time … */
 const TESTS_AT_ONCE = 4
 /** … and the server closes a connection on which nothing happens for longer. */
-const LONGEST_WAIT_MS = 20_000
+const MAX_WAIT_MS = 20_000
 
 /** Sends one event that is stored nowhere and counted nowhere, and waits for the answer. */
 export function createTestEvent(parts: { clock: Clock; send: Send; policyOf: PolicyOf }) {
@@ -31,7 +31,7 @@ export function createTestEvent(parts: { clock: Clock; send: Send; policyOf: Pol
     try {
       const parcel = { endpoint, message, format, attempt: 1, trigger: 'test' } as const
       const { timeoutMs, heedsReceiver } = policyOf(stream)
-      const manner = { timeoutMs: Math.min(timeoutMs, LONGEST_WAIT_MS), heedsReceiver }
+      const manner = { timeoutMs: Math.min(timeoutMs, MAX_WAIT_MS), heedsReceiver }
       return { sent: await send(parcel, manner), message }
     } finally {
       leave(tenantId)

@@ -3,6 +3,7 @@ import { ENGINE_SCOPES, ENGINES, type Engine, type EngineScope } from '../platfo
 import { fail, forbidden, unauthenticated } from '../platform/errors.ts'
 import type { Keys } from '../platform/keys.ts'
 import { parseJson, readFields, readText } from './body.ts'
+import type { RequestContexts } from './request-context.ts'
 import {
   type AnyOf,
   createScoped,
@@ -13,7 +14,6 @@ import {
   scopesOf,
 } from './scoped.ts'
 import { addressLane, type Turns } from './turns.ts'
-import type { Visits } from './visits.ts'
 
 const BEARER = /^Bearer +([^\s]+) *$/i
 
@@ -23,7 +23,7 @@ export type { RouteScope } from './scoped.ts'
 
 interface KeyParts {
   keys: Keys
-  visits: Visits
+  contexts: RequestContexts
   turns: Turns
   maxBody: number
 }
@@ -40,10 +40,10 @@ interface Parts extends KeyParts {
  * shown has to be a good one all the same. With `form` anybody may send one, as such or as JSON;
  * its `keyScope` is what a key must have that is shown besides.
  */
-export function createAccess({ keys, visits, turns, addressOf, maxBody }: Parts) {
+export function createAccess({ keys, contexts, turns, addressOf, maxBody }: Parts) {
   const { verified, authenticate } = createHolders(keys)
-  const { startAging } = visits
-  const door = createKeyDoor({ keys, visits })
+  const { startAging } = contexts
+  const door = createKeyDoor({ keys, contexts })
 
   /** The key is in the body, which therefore has to be read first, but nothing else of it counts. */
   async function admitByBody(request: Request, anyOf: AnyOf<EngineScope>) {
@@ -54,19 +54,19 @@ export function createAccess({ keys, visits, turns, addressOf, maxBody }: Parts)
     if (key === undefined) return body
     const holder = verified(key)
     authorize(holder, anyOf)
-    visits.open(request, holder)
+    contexts.open(request, holder)
     return body
   }
 
   /** A key need not be there; one that is has to be a good one of this engine. */
   function callerIfAny(request: Request, engine: Engine, scope?: EngineScope): Caller | undefined {
     if (!request.headers.has('authorization')) return undefined
-    const known = visits.of(request)
+    const known = contexts.of(request)
     if (known) return known.caller
     const holder = authenticate(request)
     requireEngine(holder, engine)
     if (scope) authorize(holder, [scope])
-    return visits.open(request, holder).caller
+    return contexts.open(request, holder).caller
   }
 
   const turnOfAddress = (request: Request) => turns.take(addressLane(addressOf(request)))
@@ -80,7 +80,7 @@ export function createAccess({ keys, visits, turns, addressOf, maxBody }: Parts)
       return {
         parse: ({ request }) => admitByBody(request, anyOf),
         // Without a key that is text, validation has refused the body before.
-        resolve: ({ request }) => visits.of(request) ?? fail(NO_GOOD_KEY),
+        resolve: ({ request }) => contexts.of(request) ?? fail(NO_GOOD_KEY),
       }
     })
     .macro('form', ({ keyScope }: { keyScope?: EngineScope }) => ({
@@ -102,17 +102,17 @@ export function createAccess({ keys, visits, turns, addressOf, maxBody }: Parts)
 }
 
 /** The same for routes that sessions have as well: their handlers see a caller of either kind. */
-export const createKeyAccess = ({ keys, visits, turns, maxBody }: KeyParts): Scoped =>
+export const createKeyAccess = ({ keys, contexts, turns, maxBody }: KeyParts): Scoped =>
   createScoped<Caller>({
     name: 'access by key',
     security: 'apiKey',
-    door: createKeyDoor({ keys, visits }),
-    startAging: visits.startAging,
+    door: createKeyDoor({ keys, contexts }),
+    startAging: contexts.startAging,
     turns,
     maxBody,
   })
 
-function createKeyDoor({ keys, visits }: Pick<Parts, 'keys' | 'visits'>): Door<KeyCaller> {
+function createKeyDoor({ keys, contexts }: Pick<Parts, 'keys' | 'contexts'>): Door<KeyCaller> {
   const { authenticate } = createHolders(keys)
 
   function authorized(request: Request, anyOf: AnyOf<EngineScope>): KeyHolder {
@@ -122,9 +122,9 @@ function createKeyDoor({ keys, visits }: Pick<Parts, 'keys' | 'visits'>): Door<K
   }
 
   return {
-    known: visits.of,
-    open: (request, { scopes }) => visits.open(request, authorized(request, scopes)),
-    renew: (request, { scopes }) => visits.renew(request, authorized(request, scopes)),
+    known: contexts.of,
+    open: (request, { scopes }) => contexts.open(request, authorized(request, scopes)),
+    renew: (request, { scopes }) => contexts.renew(request, authorized(request, scopes)),
   }
 }
 

@@ -3,7 +3,7 @@ import { isDeeperThan } from '../platform/json-text.ts'
 import { FIELDS_PROTOTYPE, makeQuotable } from './plain-data.ts'
 
 /** Levels of objects and lists in a body: no honest one comes near, and deep ones cost dearly. */
-const DEEPEST = 64
+const MAX_DEPTH = 64
 
 /**
  * The text of a JSON body, empty when there is none. Checked in this order: size (413),
@@ -39,11 +39,11 @@ function asFields(body: unknown): Fields {
 }
 
 /** No form of ours has a tenth of them. */
-const MOST_FIELDS = 200
+const MAX_FIELDS = 200
 
 function fieldsIn(params: URLSearchParams): Fields {
-  if (params.size > MOST_FIELDS)
-    throw invalid(`must have at most ${MOST_FIELDS} fields`, { field: 'body', rule: 'too_many' })
+  if (params.size > MAX_FIELDS)
+    throw invalid(`must have at most ${MAX_FIELDS} fields`, { field: 'body', rule: 'too_many' })
   const fields: Fields = Object.create(FIELDS_PROTOTYPE)
   for (const [name, value] of params) {
     const [first = '', ...rest] = name.split('.')
@@ -78,8 +78,8 @@ function objectIn(fields: Fields, name: string): Fields {
 export function parseJson(text: string): unknown {
   if (text === '') return null
   // Looked at before it is parsed, so that a million brackets take no time to refuse.
-  if (isDeeperThan(text, DEEPEST))
-    throw invalid(`must not be nested deeper than ${DEEPEST} levels`, {
+  if (isDeeperThan(text, MAX_DEPTH))
+    throw invalid(`must not be nested deeper than ${MAX_DEPTH} levels`, {
       field: 'body',
       rule: 'too_deep',
     })

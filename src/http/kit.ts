@@ -15,10 +15,10 @@ import type { HttpMetrics } from './http-metrics.ts'
 import type { PeerSource } from './peers.ts'
 import { asPlainAnswer } from './plain-data.ts'
 import { createQueryNames, type QueryRoutes } from './query-names.ts'
+import type { RequestContexts } from './request-context.ts'
 import { newRequestId } from './request-id.ts'
 import { SECURITY_HEADERS } from './security-headers.ts'
 import { asInvalid } from './validation.ts'
-import type { Visits } from './visits.ts'
 
 /** When to try again where nothing better is known. */
 const SOON_MS = 1000
@@ -45,14 +45,14 @@ export function createKit(parts: {
   log: Log
   metrics: HttpMetrics
   clientAddress: ClientAddress
-  visits: Visits
+  contexts: RequestContexts
   routes: () => Routes
   /** What a 401 asks for; a key, unless it is said. */
   challengeOn?: (path: string) => string
   /** What people are shown in the place of JSON, where they are at a page. */
   errorPage?: (request: Request, failure: Failure, requestId: string) => Response | undefined
 }) {
-  const { log, metrics, clientAddress, visits, routes, errorPage } = parts
+  const { log, metrics, clientAddress, contexts, routes, errorPage } = parts
   const { challengeOn = () => 'Bearer' } = parts
   const arrivals = new WeakMap<Request, number>()
   const requireQueryNames = createQueryNames(routes)
@@ -114,7 +114,7 @@ export function createKit(parts: {
   /** What was done is done: an answer never fails for what it cannot say of limits. */
   function close(request: Request, status: number, headers: Record<string, unknown>) {
     try {
-      visits.close(request, status, headers)
+      contexts.close(request, status, headers)
     } catch (error) {
       log.error('rate limit headers failed', { error: detail(error) })
     }

@@ -1,5 +1,5 @@
 /** More entries than any browser sends. */
-const MOST = 20
+const MAX = 20
 
 /**
  * Which of the languages offered somebody would rather have, by `Accept-Language` (RFC 9110,
@@ -11,7 +11,7 @@ export function preferredLanguage<const L extends string>(
   offered: readonly L[],
 ): L | undefined {
   const wishes = (header ?? '')
-    .split(',', MOST)
+    .split(',', MAX)
     .map(wishIn)
     .filter(({ weight }) => weight > 0)
     .sort((a, b) => b.weight - a.weight)

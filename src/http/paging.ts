@@ -3,17 +3,17 @@ import { type TSchema, t } from 'elysia'
 import { queryNumber } from './query-number.ts'
 
 const USUAL = 20
-const MOST = 100
+const MAX = 100
 
 const Limit = queryNumber({
   name: 'limit',
   rule: 'a whole number of at least 1',
   digits: /^0*[1-9][0-9]*$/,
-  most: MOST,
+  most: MAX,
   schema: {
     minimum: 1,
     default: USUAL,
-    description: `Items per page. Values above ${MOST} count as ${MOST}.`,
+    description: `Items per page. Values above ${MAX} count as ${MAX}.`,
   },
 })
 

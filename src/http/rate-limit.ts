@@ -2,7 +2,7 @@ import type { Quota } from '../platform/metering/index.ts'
 import { endOfMonth, monthOf, startOfMonth } from '../platform/metering/months.ts'
 
 /** The largest integer of a structured field: RFC 9651, section 3.3.1. */
-const MOST = 999_999_999_999_999
+const MAX = 999_999_999_999_999
 const BURST_SECONDS = 60
 
 /**
@@ -30,6 +30,6 @@ export function rateLimitHeaders(parts: {
   }
 }
 
-const whole = (count: number): number => Math.min(Math.max(count, 0), MOST)
+const whole = (count: number): number => Math.min(Math.max(count, 0), MAX)
 
 const seconds = (ms: number): number => Math.ceil(Math.max(ms, 0) / 1000)

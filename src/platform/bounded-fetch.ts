@@ -42,10 +42,10 @@ export class FetchFailure extends Error {
 
 const USUAL_TIMEOUT_MS = 10_000
 const USUAL_BODY_BYTES = 1_000_000
-const LARGEST_HEAD = 65_536
+const MAX_HEAD_BYTES = 65_536
 
 /** Read at full speed until the deadline, they would take the process from everybody else. */
-const MOST_INTERIM_ANSWERS = 1000
+const MAX_INTERIM_ANSWERS = 1000
 
 /**
  * For addresses that the operator chose, by configuring them or by leaving those that are built
@@ -78,7 +78,7 @@ export function createBoundedFetch(options: BoundedFetchOptions): BoundedFetch {
       agent: false,
       setHost: false,
       insecureHTTPParser: false,
-      maxHeaderSize: LARGEST_HEAD,
+      maxHeaderSize: MAX_HEAD_BYTES,
     }
     if (url.protocol === 'http:') return http.request(plain)
     const servername = isIP(host) ? undefined : host.replace(/\.$/, '')
@@ -162,7 +162,7 @@ function answerOf(
     brokenOff()
   })
   request.on('information', () => {
-    if (++interim > MOST_INTERIM_ANSWERS) reject(failure('too_large', url))
+    if (++interim > MAX_INTERIM_ANSWERS) reject(failure('too_large', url))
   })
   request.on('response', (response) => {
     const { statusCode: status = 0, rawHeaders } = response

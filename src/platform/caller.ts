@@ -30,7 +30,7 @@ export interface Caller extends Omit<KeyHolder, 'keyId' | 'scopes'> {
   /** Absent where requests are not counted, such as in the console. */
   readonly charge?: Charge
   /** True for viewers: they change nothing, and secrets are masked in what they read. */
-  readonly mayOnlyLook?: boolean
+  readonly isReadOnly?: boolean
 }
 
 /** The caller of a request with an API key. */

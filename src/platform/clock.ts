@@ -9,13 +9,13 @@ export interface Clock {
 }
 
 /** `setTimeout` fires at once for delays that overflow 31 bits. */
-const LONGEST_TIMER_MS = 2 ** 31 - 1
+const MAX_TIMER_MS = 2 ** 31 - 1
 
 export const systemClock: Clock = {
   now: () => Date.now(),
   monotonic: () => performance.now(),
   after: (ms, fn) => {
-    const timer = setTimeout(fn, Math.min(Math.max(ms, 0), LONGEST_TIMER_MS))
+    const timer = setTimeout(fn, Math.min(Math.max(ms, 0), MAX_TIMER_MS))
     return () => clearTimeout(timer)
   },
 }

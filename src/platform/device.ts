@@ -6,7 +6,7 @@ export type Device =
   | { browser: string | null; system: string }
 
 /** Twice the length of real user agents. Longer ones are truncated. */
-const LONGEST = 512
+const MAX_LENGTH = 512
 
 /**
  * Bowser's names of browsers, and their display names. This is an allow list: for unknown browsers,
@@ -72,7 +72,7 @@ const APPLE_MODELS: ReadonlyMap<string, string> = new Map([
 /** Null if neither browser nor system is in the lists. */
 export function deviceOf(userAgent: string | null): Device | null {
   if (!userAgent) return null
-  const parser = Bowser.getParser(userAgent.slice(0, LONGEST), true)
+  const parser = Bowser.getParser(userAgent.slice(0, MAX_LENGTH), true)
   const browser = BROWSERS.get(parser.getBrowserName()) ?? null
   const system = systemOf(parser)
   if (system !== null) return { browser, system }

@@ -14,7 +14,7 @@ export const SILENCE_MS = 5000
 /** Nobody is listening: spares the disk of a machine with a single process. */
 export const LONELY_BEAT_MS = 60_000
 /** Who has been quiet for so long is dead, to those who look only once: one beat may come late. */
-export const LONGEST_QUIET_MS = 2 * LONELY_BEAT_MS
+export const MAX_SILENCE_MS = 2 * LONELY_BEAT_MS
 
 export type Instances = ReturnType<typeof createInstances>
 

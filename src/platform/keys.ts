@@ -11,11 +11,11 @@ import {
   hasEnvironments,
 } from './engines.ts'
 import { conflict, fail, invalid, notFound } from './errors.ts'
-import { HOUSE_ID } from './house.ts'
 import { newId } from './ids.ts'
 import { createKeyStore, type KeyRow, type KeyWithTenant } from './keys-store.ts'
 import { createImportStore } from './portable/imports-store.ts'
 import { createReadCache } from './read-cache.ts'
+import { SYSTEM_TENANT_ID } from './system-tenant.ts'
 
 /** A key as lists show it: never its secret. */
 export interface ApiKey {
@@ -78,7 +78,7 @@ export function createKeys(parts: { db: Db; clock: Clock; audit: Audit; prefix: 
   async function issue(actor: Actor, input: NewKey): Promise<IssuedKey> {
     const key = checkedKey(input)
     return db.commitFor(key.tenantId, () => {
-      if (key.tenantId === HOUSE_ID || !store.tenantExists(key.tenantId))
+      if (key.tenantId === SYSTEM_TENANT_ID || !store.tenantExists(key.tenantId))
         throw notFound('tenant not found')
       imports.refuseUnfinished(key.tenantId)
       const issued = insert(key)

@@ -1,7 +1,7 @@
 import { and, asc, desc, eq, type SQL, sql } from 'drizzle-orm'
 import type { Db } from '../db/open.ts'
-import { HOUSE_ID } from './house.ts'
 import { tenants } from './schema.ts'
+import { SYSTEM_TENANT_ID } from './system-tenant.ts'
 
 export type TenantRow = typeof tenants.$inferSelect
 export type TenantStatus = TenantRow['status']
@@ -20,11 +20,11 @@ const LAST = '\u{10ffff}'
 /** Ids begin with the time at which they were made: the newest come last. */
 const NEWEST = '~'
 
-/** The only file with SQL on tenants; lists leave out the house of the operators, which is first. */
+/** The only file with SQL on tenants; lists leave out the system tenant, which is first. */
 export function createTenantStore({ orm }: Db) {
   const $ = sql.placeholder
   const byId = eq(tenants.id, $('id'))
-  const isNoHouse = sql`${tenants.id} > ${HOUSE_ID}`
+  const isNotSystem = sql`${tenants.id} > ${SYSTEM_TENANT_ID}`
   const columns = {
     name: $('name'),
     plan: $('plan'),
@@ -43,12 +43,12 @@ export function createTenantStore({ orm }: Db) {
     .where(byId)
     .returning()
     .prepare()
-  const find = orm.select().from(tenants).where(and(byId, isNoHouse)).prepare()
+  const find = orm.select().from(tenants).where(and(byId, isNotSystem)).prepare()
   const name = orm.select({ name: tenants.name }).from(tenants).where(byId).prepare()
   const all = orm
     .select()
     .from(tenants)
-    .where(isNoHouse)
+    .where(isNotSystem)
     .orderBy(asc(tenants.createdAt), asc(tenants.id))
     .prepare()
 
@@ -58,7 +58,7 @@ export function createTenantStore({ orm }: Db) {
     orm
       .select()
       .from(tenants)
-      .where(and(isNoHouse, sql`${tenants.id} < ${$('after')}`, also))
+      .where(and(isNotSystem, sql`${tenants.id} < ${$('after')}`, also))
       .orderBy(desc(tenants.id))
       .limit($('limit'))
       .prepare()
@@ -68,7 +68,7 @@ export function createTenantStore({ orm }: Db) {
       .from(tenants)
       .where(
         and(
-          isNoHouse,
+          isNotSystem,
           sql`${folded} >= lower(${$('from')})`,
           sql`${folded} < lower(${$('to')})`,
           sql`(${$('after')} is null or (${folded}, ${tenants.id}) > (select lower(name), id
@@ -88,7 +88,7 @@ export function createTenantStore({ orm }: Db) {
   const some = orm
     .select({ status: tenants.status })
     .from(tenants)
-    .where(isNoHouse)
+    .where(isNotSystem)
     .limit($('most'))
     .as('some')
   const counted = orm

@@ -10,7 +10,7 @@ import {
   type TenantScan,
   type TenantStatus,
 } from './tenants-store.ts'
-import { LINE_TRICKS } from './tricks.ts'
+import { UNSAFE_IN_LINE } from './unsafe-characters.ts'
 
 export type { TenantRow, TenantStatus } from './tenants-store.ts'
 
@@ -40,7 +40,7 @@ export interface TenantChange {
 }
 
 /** Tenants are counted up to here: a list of more is not read to its end. */
-export const MOST_TENANTS_COUNTED = 10_000
+export const MAX_TENANTS_COUNTED = 10_000
 
 const NAME_LIMIT = 200
 const IS_ID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i
@@ -48,8 +48,8 @@ const IS_ID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i
 export type Tenants = ReturnType<typeof createTenants>
 
 /**
- * Tenants are the boundary of all data; each change leaves an audit row. The house, whose people
- * are the operators, is none of them.
+ * Tenants are the boundary of all data; each change leaves an audit row. The system tenant, whose users
+ * are the operators, is not one of them.
  */
 export function createTenants(parts: {
   db: Db
@@ -89,7 +89,7 @@ export function createTenants(parts: {
     suspended: 0,
     renewal_unpaid: 0,
     ...Object.fromEntries(
-      store.counts(MOST_TENANTS_COUNTED).map(({ status, count }) => [status, count]),
+      store.counts(MAX_TENANTS_COUNTED).map(({ status, count }) => [status, count]),
     ),
   })
 
@@ -97,7 +97,7 @@ export function createTenants(parts: {
 
   const exists = (id: string): boolean => store.find(id) !== undefined
 
-  /** What people are told they sign in to: of the house as well. */
+  /** The name that sign-in pages show, also for the system tenant. */
   const nameOf = (id: string): string => store.nameOf(id) ?? fail(notFound('tenant not found'))
 
   async function change(actor: Actor, id: string, input: TenantChange): Promise<Tenant> {
@@ -149,7 +149,7 @@ export function checkedName(name: string): string {
   const trimmed = name.trim()
   if (trimmed === '')
     throw invalid('must have at least one visible character', { field: 'name', rule: 'required' })
-  if (trimmed.search(LINE_TRICKS) !== -1)
+  if (trimmed.search(UNSAFE_IN_LINE) !== -1)
     throw invalid('must be one line without control characters', {
       field: 'name',
       rule: 'characters',

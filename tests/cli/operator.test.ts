@@ -7,7 +7,7 @@ import { createLinks } from '../../src/console/operators/links.ts'
 import { createOperatorStore } from '../../src/console/operators/store/index.ts'
 import { createHashing } from '../../src/engines/gate/passwords/index.ts'
 import { createStore } from '../../src/engines/gate/store/index.ts'
-import { HOUSE_ID } from '../../src/platform/house.ts'
+import { SYSTEM_TENANT_ID } from '../../src/platform/system-tenant.ts'
 import { bootTestApp, type TestApp } from '../support/app.ts'
 import { cli } from '../support/cli.ts'
 import { testConfig } from '../support/config.ts'
@@ -114,9 +114,9 @@ describe('operator create', () => {
     await world.create('--tenant', world.acme, '--role', 'member', '--admin')
     const by = { kind: 'cli', source: expect.stringContaining('uid ') }
     expect(world.audited()).toEqual([
-      { tenant: HOUSE_ID, action: 'identity.created', ...by },
+      { tenant: SYSTEM_TENANT_ID, action: 'identity.created', ...by },
       { tenant: world.acme, action: 'member.added', ...by },
-      { tenant: HOUSE_ID, action: 'admin.added', ...by },
+      { tenant: SYSTEM_TENANT_ID, action: 'admin.added', ...by },
     ])
   })
 
@@ -125,11 +125,11 @@ describe('operator create', () => {
     const { id } = (
       await beside(app, { input: ` ${PASSWORD} \r\n` })('create', ...ADA, '--password-stdin')
     ).json()
-    const stored = createStore(app.db).credentials.find(HOUSE_ID, id, 'password')
+    const stored = createStore(app.db).credentials.find(SYSTEM_TENANT_ID, id, 'password')
     const { hashed_password: hash } = JSON.parse(stored?.config ?? '{}')
     expect(
       await createHashing(testConfig().gate.password).verify(
-        { tenantId: HOUSE_ID },
+        { tenantId: SYSTEM_TENANT_ID },
         ` ${PASSWORD} `,
         hash,
       ),
@@ -148,7 +148,12 @@ describe('operator create', () => {
       ],
       ['a name of two lines', [...ADA, '--name', 'a\nb'], '--name: must be one line', 1],
       ['no such tenant', [...ADA, '--tenant', of, '--role', 'owner'], '--tenant: tenant not', 1],
-      ['the house', [...ADA, '--tenant', HOUSE_ID, '--role', 'owner'], '--tenant: tenant not', 1],
+      [
+        'the house',
+        [...ADA, '--tenant', SYSTEM_TENANT_ID, '--role', 'owner'],
+        '--tenant: tenant not',
+        1,
+      ],
       ['a tenant alone', [...ADA, '--tenant', of], '--tenant: add --role, one of owner', 2],
       ['a role alone', [...ADA, '--role', 'owner'], '--role: add --tenant', 2],
       [
@@ -197,7 +202,7 @@ describe('operator create', () => {
 
   test('makes no data where a tenant is named that would have to be there', async () => {
     using folder = temporaryFolder()
-    const part = ['--tenant', HOUSE_ID, '--role', 'owner']
+    const part = ['--tenant', SYSTEM_TENANT_ID, '--role', 'owner']
     const { code, err } = await cli(folder.path)('operator', 'create', ...ADA, ...part)
     expect(code).toBe(1)
     expect(err).toContain('no data in')
@@ -413,7 +418,7 @@ describe('operator login-link', () => {
 
     const { id } = (await operator('create', ...ADA)).json()
     const { people } = app.gate
-    const ada = people.existing(HOUSE_ID, id)
+    const ada = people.existing(SYSTEM_TENANT_ID, id)
     await app.db.commit(() => void people.change(ada, { kind: 'system' }, { state: 'inactive' }))
     expect(await refused()).toBe(
       '--email: this account is deactivated. Run operator reactivate first',

@@ -4,7 +4,7 @@ import { migrations } from '../../drizzle/index.ts'
 import { migrateConfigured } from '../../src/cli/open.ts'
 import { migrate, migrationStatus } from '../../src/db/migrate.ts'
 import { type Db, openDatabase } from '../../src/db/open.ts'
-import { LONGEST_QUIET_MS } from '../../src/platform/instances.ts'
+import { MAX_SILENCE_MS } from '../../src/platform/instances.ts'
 import { thisProcess } from '../../src/platform/process.ts'
 import { cli } from '../support/cli.ts'
 import { testConfig } from '../support/config.ts'
@@ -62,8 +62,8 @@ test('servers that are dead, silent for long, or were this very process hold up 
   await dead.exited
   addServer(data.db, HERE, dead.pid)
   addServer(data.db, HERE, process.pid)
-  addServer(data.db, HERE, process.ppid, Date.now() - LONGEST_QUIET_MS - 1)
-  addServer(data.db, 'elsewhere', 1, Date.now() - LONGEST_QUIET_MS - 1)
+  addServer(data.db, HERE, process.ppid, Date.now() - MAX_SILENCE_MS - 1)
+  addServer(data.db, 'elsewhere', 1, Date.now() - MAX_SILENCE_MS - 1)
   expect(data.migrate()).toHaveLength(1)
   expect(pendingIn(data.db)).toEqual([])
 })

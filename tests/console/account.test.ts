@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { createStore } from '../../src/engines/gate/store/index.ts'
-import { HOUSE_ID } from '../../src/platform/house.ts'
+import { SYSTEM_TENANT_ID } from '../../src/platform/system-tenant.ts'
 import { bootTestApp, type TestApp } from '../support/app.ts'
 import { type NewOperator, newOperator } from '../support/operator.ts'
 import { newVisitor } from '../support/visitor.ts'
-import { ACCOUNT, audited, servedApp } from './console-world.ts'
+import { ACCOUNT, audited, servedApp } from './console-fixture.ts'
 
 const PASSWORD = 'correct horse battery'
 const NOBODYS = '01900000-0000-7000-8000-000000000000'
@@ -32,7 +32,8 @@ const doorsOf = ({ headers }: { headers: Record<string, string> }) => ({
 
 const locationOf = ({ headers }: { headers: Headers }) => headers.get('location')
 
-const sessionsOf = (id: string) => app.gate.house.sessions.list(id).map((session) => session.id)
+const sessionsOf = (id: string) =>
+  app.gate.gateOperators.sessions.list(id).map((session) => session.id)
 
 /** How a session was opened, as if from a browser. */
 const openedFrom = (sessionId: string, userAgent: string | null, address: string | null) =>
@@ -109,13 +110,13 @@ describe('the ways in', () => {
       .replaceAll(/\s+/g, ' ')
 
   test('are listed with what they are since when, and none of their secrets', async () => {
-    const { house } = app.gate
-    const { id } = await house.create(
+    const { gateOperators } = app.gate
+    const { id } = await gateOperators.create(
       { kind: 'system' },
       { email: 'ways@example.com', displayName: 'Ada', password: PASSWORD, isVerified: true },
     )
     const { token } = await app.db.commit(() =>
-      house.open({ id }, { method: 'link', ipAddress: null, userAgent: null }),
+      gateOperators.open({ id }, { method: 'link', ipAddress: null, userAgent: null }),
     )
     const page = () =>
       app.raw('/console/account', { headers: { cookie: `identity_session=${token}` } })
@@ -126,11 +127,22 @@ describe('the ways in', () => {
 
     const at = app.clock.now()
     const codes = [1, null, null, null].map((usedAt, n) => ({ hash: `hash-${n}`, usedAt }))
-    const kept = { tenantId: HOUSE_ID, identityId: id, version: 0, createdAt: at, updatedAt: at }
+    const kept = {
+      tenantId: SYSTEM_TENANT_ID,
+      identityId: id,
+      version: 0,
+      createdAt: at,
+      updatedAt: at,
+    }
     await app.db.commit(() => {
       const { credentials, socialLinks } = createStore(app.db)
       credentials.put({ ...kept, type: 'lookup_secret', config: JSON.stringify({ codes }) })
-      const account = { tenantId: HOUSE_ID, identityId: id, subject: '583231', tokens: null }
+      const account = {
+        tenantId: SYSTEM_TENANT_ID,
+        identityId: id,
+        subject: '583231',
+        tokens: null,
+      }
       socialLinks.insert({
         ...account,
         provider: 'github-tenant',

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Role } from '../../src/console/operators/rights.ts'
+import { bootWorld, type World } from '../engines/passepartout/fixture.ts'
 import { startLogin } from '../engines/passepartout/walk.ts'
-import { bootWorld, type World } from '../engines/passepartout/world.ts'
 import { formBody } from '../support/form.ts'
 import { newOperator } from '../support/operator.ts'
-import { audited } from './console-world.ts'
+import { audited } from './console-fixture.ts'
 
 let world: World
 beforeAll(async () => {

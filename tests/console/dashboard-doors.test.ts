@@ -16,7 +16,7 @@ import {
   type Route,
   type Tenant,
   type World,
-} from './dashboard-world.ts'
+} from './dashboard-fixture.ts'
 
 const ACTOR = { kind: 'cli', source: 'test' } as const
 

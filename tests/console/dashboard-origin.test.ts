@@ -8,7 +8,7 @@ import {
   type Route,
   type Tenant,
   type World,
-} from './dashboard-world.ts'
+} from './dashboard-fixture.ts'
 
 const OWN = 'https://console.example'
 

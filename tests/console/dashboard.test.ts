@@ -13,7 +13,7 @@ import {
   routesUnder,
   type Tenant,
   type World,
-} from './dashboard-world.ts'
+} from './dashboard-fixture.ts'
 
 const ACTOR = { kind: 'cli', source: 'test' } as const
 const ADDRESS = '192.0.2.7'

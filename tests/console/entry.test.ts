@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { formBody } from '../support/form.ts'
 import { newOperator } from '../support/operator.ts'
 import { newVisitor } from '../support/visitor.ts'
-import { ACCOUNT, audited, type ServedApp, servedApp } from './console-world.ts'
+import { ACCOUNT, audited, type ServedApp, servedApp } from './console-fixture.ts'
 import { listen, streamIn } from './live-listener.ts'
 
 const MINUTE = 60_000

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { newOperator } from '../support/operator.ts'
-import { bootHome, job, mainOf, rowsOf, runOnce, tileOf } from './home-world.ts'
-import { HOSTILE, wordsOf } from './relay/world.ts'
+import { bootHome, job, mainOf, rowsOf, runOnce, tileOf } from './home-fixture.ts'
+import { HOSTILE, wordsOf } from './relay/fixture.ts'
 
 const HOUR = 3_600_000
 const DAY = 24 * HOUR

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { bootTestApp, type TestApp } from '../support/app.ts'
 import { formBody } from '../support/form.ts'
 import { newOperator } from '../support/operator.ts'
-import { WITH_MAIL } from './unverified-world.ts'
+import { WITH_MAIL } from './unverified-fixture.ts'
 
 const MINUTE = 60_000
 /** One hour's mails of a team. */

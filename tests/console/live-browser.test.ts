@@ -3,7 +3,7 @@ import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { launchBrowser } from '../support/browser.ts'
 import { newOperator } from '../support/operator.ts'
 import { startTarget } from '../support/target.ts'
-import { servedApp } from './console-world.ts'
+import { servedApp } from './console-fixture.ts'
 
 const SECOND = 1000
 

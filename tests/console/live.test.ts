@@ -4,7 +4,7 @@ import { dirname } from 'node:path'
 import { LOOK_MS } from '../../src/platform/storage-watch.ts'
 import { newOperator, type OperatorSession } from '../support/operator.ts'
 import { startTarget } from '../support/target.ts'
-import { servedApp } from './console-world.ts'
+import { servedApp } from './console-fixture.ts'
 import { type Listener, listen, streamIn } from './live-listener.ts'
 
 const SECOND = 1000

@@ -4,7 +4,7 @@ import { newId } from '../../src/platform/ids.ts'
 import { bootTestApp, type TestApp } from '../support/app.ts'
 import { formBody } from '../support/form.ts'
 import { newOperator } from '../support/operator.ts'
-import { audited } from './console-world.ts'
+import { audited } from './console-fixture.ts'
 
 const MINUTE = 60_000
 const NOBODYS = '01900000-0000-7000-8000-000000000000'

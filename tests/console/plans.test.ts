@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { type Explained, explainer, type Step } from './explained.ts'
-import { type PlansWorld, plansWorld } from './plans-world.ts'
+import { type PlansWorld, plansWorld } from './plans-fixture.ts'
 
 /** Lists as somebody narrows them; one that is long in other words than its first page. */
 const NARROWED = [

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { formBody } from '../support/form.ts'
 import { newOperator } from '../support/operator.ts'
-import { type ServedApp, servedApp } from './console-world.ts'
+import { type ServedApp, servedApp } from './console-fixture.ts'
 
 type Who = 'owner' | 'member' | 'viewer' | 'installation' | 'nobody' | 'stranger'
 

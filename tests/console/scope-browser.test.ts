@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { launchBrowser } from '../support/browser.ts'
 import { newOperator } from '../support/operator.ts'
-import { servedApp } from './console-world.ts'
+import { servedApp } from './console-fixture.ts'
 
 test('a tab that another one has switched shows nothing of the other tenant, and loses nothing that was typed', async () => {
   await using app = await servedApp()

@@ -2,8 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { SCOPE_FIELD, SCOPE_HEADER } from '../../src/console/scope.ts'
 import { newOperator } from '../support/operator.ts'
 import { newVisitor } from '../support/visitor.ts'
-import { servedApp } from './console-world.ts'
-import { type PlansWorld, plansWorld } from './plans-world.ts'
+import { servedApp } from './console-fixture.ts'
+import { type PlansWorld, plansWorld } from './plans-fixture.ts'
 
 const UNKNOWN = '01890000-0000-7000-8000-000000000000'
 

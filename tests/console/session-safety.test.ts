@@ -3,7 +3,7 @@ import { createSessionCookie } from '../../src/console/session-cookie.ts'
 import { bootTestApp, type TestApp } from '../support/app.ts'
 import { newOperator } from '../support/operator.ts'
 import { newVisitor } from '../support/visitor.ts'
-import { ACCOUNT, servedApp } from './console-world.ts'
+import { ACCOUNT, servedApp } from './console-fixture.ts'
 
 const UNKNOWN = '01890000-0000-7000-8000-000000000000'
 const SYSTEM = { kind: 'system' } as const
@@ -82,7 +82,7 @@ describe('the cookie of a session', () => {
   test('is a new one at each sign-in, whatever somebody has planted before', async () => {
     await using app = await servedApp()
     const eve = await (await newOperator(app, { email: 'eve@example.com' })).signIn()
-    await app.gate.house.create(SYSTEM, {
+    await app.gate.gateOperators.create(SYSTEM, {
       email: ACCOUNT.email,
       displayName: ACCOUNT.name,
       password: ACCOUNT.password,
@@ -199,7 +199,7 @@ describe('a link that is good once', () => {
     const token = await app.operators.links.issueSignIn(SYSTEM, id)
     const answers = await Promise.all([1, 2, 3].map(() => enter(app, `/console/link/${token}`)))
     expect(answers.map(({ status }) => status).toSorted()).toEqual([303, 404, 404])
-    expect(app.gate.house.sessions.list(id)).toHaveLength(1)
+    expect(app.gate.gateOperators.sessions.list(id)).toHaveLength(1)
   })
 
   test('sets up one installation, however many press at once', async () => {

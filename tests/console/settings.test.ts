@@ -3,7 +3,7 @@ import type { Role } from '../../src/console/operators/rights.ts'
 import { bootTestApp, type TestApp } from '../support/app.ts'
 import { formBody } from '../support/form.ts'
 import { newOperator } from '../support/operator.ts'
-import { audited } from './console-world.ts'
+import { audited } from './console-fixture.ts'
 
 let app: TestApp
 beforeAll(async () => {

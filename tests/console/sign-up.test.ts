@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'bun:test'
-import { HOUSE_ID } from '../../src/platform/house.ts'
+import { SYSTEM_TENANT_ID } from '../../src/platform/system-tenant.ts'
 import { newOperator } from '../support/operator.ts'
 import { freePort } from '../support/port.ts'
 import { newAccount, startOpenIdProvider, startPlainProviders } from '../support/social/index.ts'
 import { newVisitor, type Seen, type Visitor } from '../support/visitor.ts'
-import { ACCOUNT, audited, type ServedApp, servedApp } from './console-world.ts'
-import { mailTo, WITH_MAIL } from './unverified-world.ts'
+import { ACCOUNT, audited, type ServedApp, servedApp } from './console-fixture.ts'
+import { mailTo, WITH_MAIL } from './unverified-fixture.ts'
 
 const OPEN = { 'console-signup': 'open' }
 
@@ -258,6 +258,6 @@ describe('where sign-up is closed', () => {
     expect(login.links.some(({ url }) => url.includes('registration'))).toBe(false)
     expect(tenantsOf(app)).toEqual([])
     const people = app.db.client.query('SELECT 1 FROM gate_identities WHERE tenant_id = ?')
-    expect(people.all(HOUSE_ID)).toHaveLength(1)
+    expect(people.all(SYSTEM_TENANT_ID)).toHaveLength(1)
   })
 })

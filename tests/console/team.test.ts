@@ -5,7 +5,7 @@ import { InvitedPage } from '../../views/console/pages/team-invite.tsx'
 import { bootTestApp, type TestApp } from '../support/app.ts'
 import { formBody } from '../support/form.ts'
 import { newOperator } from '../support/operator.ts'
-import { audited } from './console-world.ts'
+import { audited } from './console-fixture.ts'
 
 const DAY = 86_400_000
 const NOBODYS = '01900000-0000-7000-8000-000000000000'

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'bun:test'
-import { HOUSE_ID } from '../../src/platform/house.ts'
+import { SYSTEM_TENANT_ID } from '../../src/platform/system-tenant.ts'
 import { newOperator } from '../support/operator.ts'
 import { newVisitor } from '../support/visitor.ts'
-import { audited } from './console-world.ts'
+import { audited } from './console-fixture.ts'
 import {
   bootUnverified,
   EMAIL,
@@ -10,7 +10,7 @@ import {
   NO_WAYS,
   type UnverifiedWorld,
   WITH_MAIL,
-} from './unverified-world.ts'
+} from './unverified-fixture.ts'
 
 const mailedLink = (world: UnverifiedWorld, address: string): string =>
   world.app.url + (/\/console\/\w+\/[\w-]+/.exec(mailTo(world, address))?.[0] ?? '')
@@ -88,7 +88,7 @@ describe('a right that is given to an address that is not verified', () => {
 
   test('leaves a verified account as it is', async () => {
     await using world = await bootUnverified()
-    await world.app.db.commit(() => world.app.gate.house.verify(world.id))
+    await world.app.db.commit(() => world.app.gate.gateOperators.verify(world.id))
     const eve = await world.signIn()
     await world.operator('create', '--admin')
     expect([await eve.isIn(), world.waysIn().password]).toEqual([true, true])
@@ -101,9 +101,9 @@ describe('a right that is given to an address that is not verified', () => {
     const page = await world.see(admin, `/console/admin/operators/${id}`)
     expect(page).toContain(`name="email" value="${EMAIL}"`)
     await app.db.commit(() => {
-      const eve = app.gate.people.existing(HOUSE_ID, id)
+      const eve = app.gate.people.existing(SYSTEM_TENANT_ID, id)
       app.gate.people.change(eve, { kind: 'system' }, { traits: { email: 'eve@example.com' } })
-      app.gate.house.verify(id)
+      app.gate.gateOperators.verify(id)
     })
     const shown = { email: EMAIL, role: 'owner' }
     const path = `/console/admin/operators/${id}/give-admin`
@@ -160,7 +160,7 @@ describe('a login link', () => {
     const printed = (await operator('login-link', '--json')).json().url
     app.clock.jump(60_000)
     await app.db.commit(() => {
-      const eve = app.gate.people.existing(HOUSE_ID, id)
+      const eve = app.gate.people.existing(SYSTEM_TENANT_ID, id)
       app.gate.people.change(eve, { kind: 'system' }, { traits: { email: 'eve@example.com' } })
     })
     const victim = newVisitor()
@@ -173,7 +173,7 @@ describe('a login link', () => {
     const { app, send, admin, id } = world
     await send(admin, `/console/admin/operators/${id}/login-link`)
     await app.db.commit(() => {
-      const eve = app.gate.people.existing(HOUSE_ID, id)
+      const eve = app.gate.people.existing(SYSTEM_TENANT_ID, id)
       app.gate.people.change(eve, { kind: 'system' }, { traits: { email: 'eve@example.com' } })
     })
     const link = mailedLink(world, EMAIL)
@@ -247,7 +247,7 @@ describe('an invitation', () => {
     const form = await visitor.visit(mailedLink(world, email))
     const typed = { name: 'New', password: 'correct horse battery' }
     await visitor.press(form, 'Create account and join', typed)
-    const { id = '' } = world.app.gate.house.find(email) ?? {}
+    const { id = '' } = world.app.gate.gateOperators.find(email) ?? {}
     expect([world.isVerified(id), world.roleOf(id)]).toEqual([true, 'viewer'])
   })
 
@@ -301,7 +301,7 @@ describe('an address that is not verified', () => {
     await world.operator('create', '--tenant', world.tenantId, '--role', 'viewer')
     const page = () => world.see(world[by], pathIn(world))
     expect(await page()).toContain('(not verified)')
-    await world.app.db.commit(() => world.app.gate.house.verify(world.id))
+    await world.app.db.commit(() => world.app.gate.gateOperators.verify(world.id))
     expect(await page()).not.toContain('(not verified)')
   })
 

@@ -1,10 +1,10 @@
 import { expect, test } from 'bun:test'
 import { createStore } from '../../src/delivery/store/index.ts'
 import { count, holdAnswers } from '../engines/clockwork/support.ts'
-import { rest } from '../engines/relay/world.ts'
+import { rest } from '../engines/relay/fixture.ts'
 import { plansOf } from '../support/plans.ts'
 import { startTarget } from '../support/target.ts'
-import { bootGate, type GateWorld } from './world.ts'
+import { bootGate, type GateWorld } from './fixture.ts'
 
 const ANNA = 'anna'
 const KEPT = ['identity.deleted']

@@ -10,10 +10,10 @@ import {
   holdAnswers,
   SECOND,
 } from '../engines/clockwork/support.ts'
-import { bootBeside, leap, relayOf, rest, tally, turnUntil } from '../engines/relay/world.ts'
+import { bootBeside, leap, relayOf, rest, tally, turnUntil } from '../engines/relay/fixture.ts'
 import { until } from '../support/binary.ts'
 import { startTarget } from '../support/target.ts'
-import { bootGate, type GateWorld, SYSTEM } from './world.ts'
+import { bootGate, type GateWorld, SYSTEM } from './fixture.ts'
 
 const answering = (status: number, headers: Record<string, string> = {}) =>
   startTarget(() => new Response('', { status, headers }))

@@ -4,11 +4,11 @@ import {
   checkEventType,
   checkTypePattern,
   compileFilter,
-  verdictOf,
+  matchOf,
 } from '../../src/delivery/matching.ts'
 
 const hears = (eventTypes: string[] | null, type: string) =>
-  verdictOf({ eventTypes, channels: [] }, { type, channels: [] }) === 'matches'
+  matchOf({ eventTypes, channels: [] }, { type, channels: [] }) === 'matches'
 
 describe('types', () => {
   test.each(['user', 'user.created', 'order.paid.late'])('null and * hear %s', (type) => {
@@ -53,7 +53,7 @@ describe('types', () => {
 
 describe('channels', () => {
   const verdict = (heard: string[], named: string[]) =>
-    verdictOf({ eventTypes: null, channels: heard }, { type: 'user.created', channels: named })
+    matchOf({ eventTypes: null, channels: heard }, { type: 'user.created', channels: named })
 
   test('a filter without channels hears every message', () => {
     expect(verdict([], [])).toBe('matches')
@@ -74,10 +74,10 @@ describe('channels', () => {
 
 test('type and channels both have to fit, and the type is what is named first', () => {
   const filter = { eventTypes: ['user.*'], channels: ['eu'] }
-  expect(verdictOf(filter, { type: 'user.a', channels: ['eu'] })).toBe('matches')
-  expect(verdictOf(filter, { type: 'user.a', channels: ['us'] })).toBe('channels')
-  expect(verdictOf(filter, { type: 'order', channels: ['eu'] })).toBe('event_type')
-  expect(verdictOf(filter, { type: 'order', channels: [] })).toBe('event_type')
+  expect(matchOf(filter, { type: 'user.a', channels: ['eu'] })).toBe('matches')
+  expect(matchOf(filter, { type: 'user.a', channels: ['us'] })).toBe('channels')
+  expect(matchOf(filter, { type: 'order', channels: ['eu'] })).toBe('event_type')
+  expect(matchOf(filter, { type: 'order', channels: [] })).toBe('event_type')
 })
 
 test('a compiled filter says the same as the rule told in full, and is not changed later', () => {

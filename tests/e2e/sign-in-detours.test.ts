@@ -3,7 +3,7 @@ import type { Browser } from 'playwright-core'
 import { compileBinary, until } from '../support/binary.ts'
 import { LOOKS, launchBrowser } from '../support/browser.ts'
 import { type Eyes, newPerson, PASSWORD, type Person } from '../support/person.ts'
-import { codeIn, linkIn, type SignInWorld, startSignInWorld } from '../support/sign-in-world.ts'
+import { codeIn, linkIn, type SignInWorld, startSignInWorld } from '../support/sign-in-fixture.ts'
 
 const [WIDE, , NARROW] = LOOKS
 

@@ -4,7 +4,7 @@ import { appCode, wrongAppCode } from '../support/authenticator.ts'
 import { compileBinary } from '../support/binary.ts'
 import { LOOKS, launchBrowser } from '../support/browser.ts'
 import { type Eyes, newPerson, PASSWORD } from '../support/person.ts'
-import { codeIn, linkIn, type SignInWorld, startSignInWorld } from '../support/sign-in-world.ts'
+import { codeIn, linkIn, type SignInWorld, startSignInWorld } from '../support/sign-in-fixture.ts'
 import { newAccount } from '../support/social/index.ts'
 
 const NEW_PASSWORD = 'seven green bicycles'

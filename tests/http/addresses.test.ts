@@ -4,7 +4,7 @@ import { type Listener, serve } from '../../src/http/serve.ts'
 import { bootTestApp, type TestApp } from '../support/app.ts'
 
 /** Of sign-ins from one address in a minute. */
-const MOST = 3
+const MAX = 3
 
 let app: TestApp
 let listener: Listener
@@ -13,7 +13,7 @@ let flow: { id: string; csrf: string }
 beforeAll(async () => {
   const flags = {
     'server-trusted-proxies': '127.0.0.0/8,10.0.0.0/8,::1',
-    'limits-sign-ins-per-minute': `${MOST}`,
+    'limits-sign-ins-per-minute': `${MAX}`,
   }
   app = await bootTestApp({ flags })
   listener = serve(app.app, { host: '127.0.0.1', port: 0 }, app.platform.log)
@@ -118,7 +118,7 @@ describe('as one are counted', () => {
     )
 
   async function spend(client: string) {
-    for (let n = 0; n < MOST; n++) expect(await branch(client)).toBe(303)
+    for (let n = 0; n < MAX; n++) expect(await branch(client)).toBe(303)
     expect(await branch(client)).toBe(429)
   }
 

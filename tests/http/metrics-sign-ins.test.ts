@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
-import { bootFlows, type FlowWorld, PASSWORD, totpAt } from '../engines/gate/flows/world.ts'
-import { MINUTE } from '../engines/gate/world.ts'
+import { MINUTE } from '../engines/gate/fixture.ts'
+import { bootFlows, type FlowWorld, PASSWORD, totpAt } from '../engines/gate/flows/fixture.ts'
 
 const EMAIL = 'ada@example.com'
 

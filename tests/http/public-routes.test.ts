@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { serve } from '../../src/http/serve.ts'
 import { createLog } from '../../src/platform/log.ts'
-import { bootFlows, csrfOf, type FlowWorld, pathOf } from '../engines/gate/flows/world.ts'
-import { type Json, MINUTE } from '../engines/gate/world.ts'
+import { type Json, MINUTE } from '../engines/gate/fixture.ts'
+import { bootFlows, csrfOf, type FlowWorld, pathOf } from '../engines/gate/flows/fixture.ts'
 import { newOperator } from '../support/operator.ts'
 
 /**

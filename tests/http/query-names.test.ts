@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import type { JsonSchema } from '../../src/http/openapi.ts'
-import { bootHostileWorld, type HostileWorld, hasCode, type Route } from './hostile/world.ts'
+import { bootHostileWorld, type HostileWorld, hasCode, type Route } from './hostile/fixture.ts'
 
 let world: HostileWorld
 let reads: Route[]

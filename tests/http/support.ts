@@ -3,8 +3,8 @@ import { type Access, createAccess } from '../../src/http/access.ts'
 import { createClientAddress } from '../../src/http/client-address.ts'
 import { createHttpMetrics } from '../../src/http/http-metrics.ts'
 import { createKit } from '../../src/http/kit.ts'
+import { createRequestContexts } from '../../src/http/request-context.ts'
 import { createTurns } from '../../src/http/turns.ts'
-import { createVisits } from '../../src/http/visits.ts'
 import type { Engine } from '../../src/platform/engines.ts'
 import { createMetrics } from '../../src/platform/metrics/index.ts'
 import { bootTestApp } from '../support/app.ts'
@@ -13,10 +13,10 @@ import { bootTestApp } from '../support/app.ts'
 export async function bootRoutes(routesOf: (access: Access) => AnyElysia) {
   const { platform, clock, tenant, stop } = await bootTestApp()
   const { keys, metering } = platform
-  const visits = createVisits({ clock, metering, perMinute: 6000 })
+  const contexts = createRequestContexts({ clock, metering, perMinute: 6000 })
   const access = createAccess({
     keys,
-    visits,
+    contexts,
     turns: createTurns(),
     addressOf: () => undefined,
     maxBody: 1000,
@@ -25,7 +25,7 @@ export async function bootRoutes(routesOf: (access: Access) => AnyElysia) {
     log: platform.log,
     metrics: createHttpMetrics(createMetrics()),
     clientAddress: createClientAddress([]),
-    visits,
+    contexts,
     routes: () => app,
   })
   const app = new Elysia({ normalize: false }).use(kit).use(routesOf(access)) as AnyElysia

@@ -3,7 +3,7 @@ import type { Role } from '../../src/console/operators/rights.ts'
 import { createOperatorStore } from '../../src/console/operators/store/index.ts'
 import { SESSION_COOKIE } from '../../src/console/session-cookie.ts'
 import { createStore } from '../../src/engines/gate/store/index.ts'
-import { HOUSE_ID, openHouse } from '../../src/platform/house.ts'
+import { openSystemTenant, SYSTEM_TENANT_ID } from '../../src/platform/system-tenant.ts'
 import type { TestApp } from './app.ts'
 
 export interface NewOperator {
@@ -32,10 +32,10 @@ export async function newOperator(app: TestApp, options: NewOperator = {}) {
   const { db, clock, gate } = app
   const store = createOperatorStore(db)
   const people = createStore(db)
-  await openHouse({ db, clock })
+  await openSystemTenant({ db, clock })
   const { id } = await db.commit(() => {
     const identity = gate.people.add({
-      tenantId: HOUSE_ID,
+      tenantId: SYSTEM_TENANT_ID,
       schemaId: 'operator',
       state: 'active',
       traits: { email },
@@ -50,7 +50,7 @@ export async function newOperator(app: TestApp, options: NewOperator = {}) {
     return identity
   })
 
-  const now = () => gate.people.existing(HOUSE_ID, id)
+  const now = () => gate.people.existing(SYSTEM_TENANT_ID, id)
 
   /** A session of their own, as one factor opens it. */
   async function signIn() {
@@ -72,7 +72,7 @@ export async function newOperator(app: TestApp, options: NewOperator = {}) {
       /** What the switcher of tenants does; null for the installation. */
       actIn: (tenantId: string | null) =>
         db.commit(() => store.putPlace({ sessionId: session.id, tenantId })),
-      end: () => db.commit(() => people.sessions.revoke(HOUSE_ID, session.id, clock.now())),
+      end: () => db.commit(() => people.sessions.revoke(SYSTEM_TENANT_ID, session.id, clock.now())),
     }
   }
 
@@ -82,13 +82,13 @@ export async function newOperator(app: TestApp, options: NewOperator = {}) {
       const at = clock.now()
       const times = { createdAt: at, updatedAt: at }
       const totp = { type: 'totp', config: '{}', version: 1 } as const
-      people.credentials.put({ tenantId: HOUSE_ID, identityId: id, ...totp, ...times })
+      people.credentials.put({ tenantId: SYSTEM_TENANT_ID, identityId: id, ...totp, ...times })
     })
 
   /** What a code of the authenticator does for a session. */
   const showSecondFactor = (sessionId: string) =>
     db.commit(() => {
-      const row = gate.sessions.alive(HOUSE_ID, sessionId)
+      const row = gate.sessions.alive(SYSTEM_TENANT_ID, sessionId)
       if (!row) throw new Error('the session has ended')
       gate.sessions.strengthen(row, { method: 'totp', aal: 'aal2' })
     })

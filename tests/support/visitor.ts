@@ -12,7 +12,7 @@ export type Seen = Awaited<ReturnType<typeof seen>>
 export type Visitor = ReturnType<typeof newVisitor>
 
 /** Longer ways than this go in circles. */
-const MOST_STEPS = 10
+const MAX_STEPS = 10
 
 /**
  * Somebody with a browser, as far as HTTP goes and across servers: cookies are kept by host and
@@ -25,7 +25,7 @@ export function newVisitor({ stopsBefore = 'nowhere' }: { stopsBefore?: string }
   async function visit(url: string, init: RequestInit = {}): Promise<Seen> {
     steps.length = 0
     let next: RequestInit & { url: string } = { ...init, url }
-    while (steps.length < MOST_STEPS) {
+    while (steps.length < MAX_STEPS) {
       steps.push(next.url)
       const response = await fetch(next.url, {
         ...next,

@@ -3,7 +3,7 @@ import { CodeBlock } from './code-block.tsx'
 import { formattedJson } from './formatted-json.ts'
 
 /** Most characters that are syntax-highlighted. */
-const LONGEST_COLOURED = 20_000
+const MAX_COLOURED_LENGTH = 20_000
 /** Longer JSON is collapsed. */
 const LINES_UNFOLDED = 24
 
@@ -13,7 +13,7 @@ export const JsonView = (view: { title: string; value: unknown; isOpen?: boolean
   const lines = text.split('\n').length
   const block = (
     <CodeBlock title={view.title} wraps={lines === 1}>
-      {text.length > LONGEST_COLOURED ? text : tokensOf(text)}
+      {text.length > MAX_COLOURED_LENGTH ? text : tokensOf(text)}
     </CodeBlock>
   )
   if (lines <= LINES_UNFOLDED) return block

@@ -1,19 +1,19 @@
-import { HEAPS, LINE_TRICKS } from '../../src/platform/tricks.ts'
+import { HEAPS, UNSAFE_IN_LINE } from '../../src/platform/unsafe-characters.ts'
 
 /** Most characters in a line of a list. */
-const LONGEST = 160
+const MAX_LENGTH = 160
 /** Shorter text always fits and needs no title. */
 const SHORT = 24
 /** Most characters in a title attribute. */
-const LONGEST_TITLE = 10_000
+const MAX_TITLE_LENGTH = 10_000
 
 /** Untrusted text in one line: isolated in its direction, shortened, and in full in the title. */
-export const Text = ({ text, limit = LONGEST }: { text: string; limit?: number }) => {
+export const Text = ({ text, limit = MAX_LENGTH }: { text: string; limit?: number }) => {
   const shown = shorten(text, limit)
   return (
     <bdi
       class="text"
-      title={shown === text && text.length < SHORT ? undefined : text.slice(0, LONGEST_TITLE)}
+      title={shown === text && text.length < SHORT ? undefined : text.slice(0, MAX_TITLE_LENGTH)}
     >
       {shown === '' ? '–' : shown}
     </bdi>
@@ -29,10 +29,10 @@ export const LongText = ({ text }: { text: string }) => (
 const TURNS = /[\u202a-\u202e\u2066-\u2069]/g
 
 /** Shortens text to one line of at most `limit` characters. */
-export function shorten(text: string, limit = LONGEST): string {
+export function shorten(text: string, limit = MAX_LENGTH): string {
   const line = text
     .slice(0, limit * 8)
-    .replaceAll(LINE_TRICKS, ' ')
+    .replaceAll(UNSAFE_IN_LINE, ' ')
     .replaceAll(HEAPS, '$1')
     .trim()
   const characters = [...line]

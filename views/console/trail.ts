@@ -8,7 +8,7 @@ export interface ListPlace {
 }
 
 /** Most cursors kept in an address. Further back, only the first page is linked. */
-const MOST_STEPS = 20
+const MAX_STEPS = 20
 /** Stands for the omitted cursors. No cursor is as short. */
 const FORGOTTEN = '*'
 
@@ -51,6 +51,6 @@ function backAlong(
 }
 
 function written(steps: readonly string[]): string | undefined {
-  const kept = steps.length > MOST_STEPS ? [FORGOTTEN, ...steps.slice(1 - MOST_STEPS)] : steps
+  const kept = steps.length > MAX_STEPS ? [FORGOTTEN, ...steps.slice(1 - MAX_STEPS)] : steps
   return kept.join('.') || undefined
 }

@@ -1,22 +1,22 @@
-import { HEAPS, NAME_TRICKS } from '../../src/platform/tricks.ts'
+import { HEAPS, UNSAFE_IN_NAME } from '../../src/platform/unsafe-characters.ts'
 
 /** Maximum length of a name, in grapheme clusters. */
-const LONGEST = 48
+const MAX_LENGTH = 48
 /** Longer grapheme clusters are truncated, because they are not used in real names. */
-const LONGEST_CHARACTER = 16
+const MAX_CHARACTER_LENGTH = 16
 
 /** A tenant's name, made safe for one line of a page: it cannot affect the text around it. */
 export function shownName(name: string): string {
   const tidy = name
-    .slice(0, LONGEST * LONGEST_CHARACTER)
-    .replaceAll(NAME_TRICKS, ' ')
+    .slice(0, MAX_LENGTH * MAX_CHARACTER_LENGTH)
+    .replaceAll(UNSAFE_IN_NAME, ' ')
     .replaceAll(HEAPS, '$1')
     .replaceAll(/\s+/g, ' ')
     .trim()
   const characters = charactersOf(tidy)
-  if (characters.length <= LONGEST && name.length <= LONGEST * LONGEST_CHARACTER)
+  if (characters.length <= MAX_LENGTH && name.length <= MAX_LENGTH * MAX_CHARACTER_LENGTH)
     return characters.join('') || '…'
-  return `${characters.slice(0, LONGEST).join('').trimEnd()}…`
+  return `${characters.slice(0, MAX_LENGTH).join('').trimEnd()}…`
 }
 
 /** The first letter or digit of a name, if it has one. */
@@ -26,4 +26,6 @@ export const initialOf = (name: string): string | undefined =>
     ?.toUpperCase()
 
 const charactersOf = (text: string): string[] =>
-  [...new Intl.Segmenter().segment(text)].map(({ segment }) => segment.slice(0, LONGEST_CHARACTER))
+  [...new Intl.Segmenter().segment(text)].map(({ segment }) =>
+    segment.slice(0, MAX_CHARACTER_LENGTH),
+  )

@@ -1,7 +1,7 @@
 import { newcomer } from '../../../src/console/operators/grantee.ts'
 import { createOperatorStore } from '../../../src/console/operators/store/index.ts'
 import { SESSION_COOKIE } from '../../../src/console/session-cookie.ts'
-import { HOUSE_ID } from '../../../src/platform/house.ts'
+import { SYSTEM_TENANT_ID } from '../../../src/platform/system-tenant.ts'
 import type { Engine } from '../engine.ts'
 
 /** Somebody who owns tenants and runs the installation, with a session in each of both places. */
@@ -17,7 +17,7 @@ export async function addOperator({ db, gate }: Engine, tenantIds: readonly stri
   const signIn = (tenantId: string | null) =>
     db.commit(() => {
       const { token, session } = gate.sessions.open(
-        gate.people.existing(HOUSE_ID, operator.id),
+        gate.people.existing(SYSTEM_TENANT_ID, operator.id),
         SIGN_IN,
       )
       store.putPlace({ sessionId: session.id, tenantId })
@@ -31,7 +31,7 @@ export async function addOperator({ db, gate }: Engine, tenantIds: readonly stri
 }
 
 const OPERATOR = {
-  tenantId: HOUSE_ID,
+  tenantId: SYSTEM_TENANT_ID,
   schemaId: 'operator',
   state: 'active' as const,
   traits: { email: 'ada@example.com', display_name: 'Ada Berg' },

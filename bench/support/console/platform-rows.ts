@@ -1,5 +1,5 @@
 import { JOBS_PER_TENANT } from '../../../src/engines/clockwork/limits.ts'
-import { HOUSE_ID } from '../../../src/platform/house.ts'
+import { SYSTEM_TENANT_ID } from '../../../src/platform/system-tenant.ts'
 import { emailOf, type Filling, type Ground, HASH } from './filling.ts'
 
 /** Of an installation that has grown large. */
@@ -65,7 +65,7 @@ export function platformRows(ground: Ground): Filling[] {
       count: rows,
       columns: (i) => ({
         id: ids.operator(i),
-        tenant_id: `'${HOUSE_ID}'`,
+        tenant_id: `'${SYSTEM_TENANT_ID}'`,
         ...created(i),
         email: `printf('operator-%07d@example.com', ${i})`,
         traits: `json_set(row.traits, '$.email', printf('operator-%07d@example.com', ${i}))`,

@@ -1,4 +1,4 @@
-import { HOUSE_ID } from '../../../src/platform/house.ts'
+import { SYSTEM_TENANT_ID } from '../../../src/platform/system-tenant.ts'
 import { TYPE } from '../relay.ts'
 import type { ConsoleHouse } from './house.ts'
 
@@ -112,7 +112,7 @@ export function listViews({ tenants: [mine] }: ConsoleHouse): ListView[] {
       name: 'operators',
       path: '/console/admin/operators',
       filter: 'q=operator-00012',
-      sql: `SELECT * FROM gate_identities WHERE tenant_id = '${HOUSE_ID}' ORDER BY seq DESC LIMIT 50`,
+      sql: `SELECT * FROM gate_identities WHERE tenant_id = '${SYSTEM_TENANT_ID}' ORDER BY seq DESC LIMIT 50`,
       place: 'installation',
     },
   ]
@@ -140,7 +140,7 @@ export function detailViews({ engine, tenants: [mine], first }: ConsoleHouse): D
   ] as const
   const place = 'installation' as const
   const type = middle('relay_event_types', mine, 'name')
-  const operator = middle('gate_identities', HOUSE_ID)
+  const operator = middle('gate_identities', SYSTEM_TENANT_ID)
   const detail = (name: string, path: string, table: string, id = middle(table)): DetailView => ({
     name,
     path: `/console/${path}/${id}`,

@@ -8,7 +8,7 @@ import { megabytes } from './words.ts'
 
 const check = 'backups'
 /** The longest that a backup may take. */
-const LONGEST_MS = DAY_MS
+const MAX_MS = DAY_MS
 
 /** How many recent backups are read: more than can run at the same time. */
 const LOOKED_AT = 20
@@ -46,9 +46,7 @@ export function judgeBackups(
   { enabled, everyMs }: Pick<Config['backup'], 'enabled' | 'everyMs'>,
   now: number,
 ): Finding[] {
-  const last = recent.find(
-    ({ endedAt, startedAt }) => endedAt !== null || now - startedAt > LONGEST_MS,
-  )
+  const last = recent.find(({ endedAt, startedAt }) => endedAt !== null || now - startedAt > MAX_MS)
   if (last?.endedAt === null)
     return [
       problem(

@@ -8,9 +8,9 @@ import { systemClock } from '../../platform/clock.ts'
 import { type Finding, ok, warning } from './finding.ts'
 import { isAboutCertificate } from './words.ts'
 
-const LONGEST_MS = 5000
-const MOST_SKEW_MS = 30_000
-const LARGEST_BODY_BYTES = 64 * 1024
+const MAX_MS = 5000
+const MAX_SKEW_MS = 30_000
+const MAX_BODY_BYTES = 64 * 1024
 
 /** The outcome of requesting `/healthz` from an address. */
 export type Asked = { url: string } & (
@@ -33,12 +33,12 @@ export const addressOf = ({ server }: Pick<Config, 'server'>): string | undefine
  */
 export async function ask(
   url: string,
-  { ca, timeoutMs = LONGEST_MS }: AskOptions = {},
+  { ca, timeoutMs = MAX_MS }: AskOptions = {},
 ): Promise<Asked> {
   const fetchBounded = createBoundedFetch({
     clock: systemClock,
     timeoutMs,
-    maxBodyBytes: LARGEST_BODY_BYTES,
+    maxBodyBytes: MAX_BODY_BYTES,
     ca,
   })
   try {
@@ -124,7 +124,7 @@ export function judgeAsked(
 }
 
 const judgeServerTime = (skewMs: number): Finding[] =>
-  Math.abs(skewMs) > MOST_SKEW_MS
+  Math.abs(skewMs) > MAX_SKEW_MS
     ? [
         warning(
           'clock',

@@ -3,11 +3,11 @@ import { isoTime } from '../../platform/clock.ts'
 import { type Finding, ok, problem, warning } from './finding.ts'
 
 const check = 'clock'
-const MOST_SKEW_MS = 60_000
+const MAX_SKEW_MS = 60_000
 
 /** Whether the clock is behind the last write: if it was ahead then, due work waits until that time. */
 export const judgeClock = (now: number, lastWriteAt: number): Finding =>
-  lastWriteAt > now + MOST_SKEW_MS
+  lastWriteAt > now + MAX_SKEW_MS
     ? problem(
         check,
         `this machine's time, ${isoTime(now)}, is before the last write to the database, ` +
@@ -16,7 +16,7 @@ export const judgeClock = (now: number, lastWriteAt: number): Finding =>
     : ok(check, isoTime(now))
 
 const SYNCHRONIZED = '/run/systemd/timesync/synchronized'
-const LONGEST_QUESTION_MS = 2000
+const MAX_QUESTION_MS = 2000
 
 /** Whether the clock is synchronized; ok where that is unknown. */
 export async function synchronisation(
@@ -40,7 +40,7 @@ async function answerOfTimedatectl(path: string | undefined): Promise<string | u
     stdin: 'ignore',
     stdout: 'pipe',
     stderr: 'ignore',
-    timeout: LONGEST_QUESTION_MS,
+    timeout: MAX_QUESTION_MS,
     killSignal: 'SIGKILL',
   })
   return (await new Response(child.stdout).text()).trim()

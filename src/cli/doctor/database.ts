@@ -1,15 +1,15 @@
 import { statSync } from 'node:fs'
 import { migrations } from '../../../drizzle/index.ts'
-import { logOf } from '../../db/look.ts'
 import { migrationStatus } from '../../db/migrate.ts'
 import type { Db } from '../../db/open.ts'
+import { logOf } from '../../db/read-only.ts'
 import { adviceOn, type Finding, ok, problem, RESTORE, warning } from './finding.ts'
-import type { Looked } from './look.ts'
+import type { Looked } from './read-database.ts'
 import { MB, megabytes } from './words.ts'
 
 /** The largest file that is checked: seconds of reading on a slow disk. */
-const LARGEST_CHECKED_BYTES = 512 * MB
-const LARGEST_LOG_BYTES = 256 * MB
+const MAX_CHECKED_BYTES = 512 * MB
+const MAX_LOG_BYTES = 256 * MB
 const MUCH_ROOM_BYTES = 256 * MB
 
 /** A problem with the schema; undefined if it is up to date, so that tables can be read. */
@@ -35,7 +35,7 @@ export function integrity({ db, isWithoutLog }: Looked): Finding[] {
       ]
     : []
   const { size } = statSync(db.file)
-  if (size > LARGEST_CHECKED_BYTES)
+  if (size > MAX_CHECKED_BYTES)
     return [
       ...log,
       ok(
@@ -78,7 +78,7 @@ export function sizes({ db }: Looked, externalCheckpoint: boolean): Finding[] {
 }
 
 export function judgeLog(bytes: number, externalCheckpoint: boolean): Finding {
-  if (bytes <= LARGEST_LOG_BYTES) return ok('log', `${megabytes(bytes)} write-ahead log`)
+  if (bytes <= MAX_LOG_BYTES) return ok('log', `${megabytes(bytes)} write-ahead log`)
   const cause = externalCheckpoint
     ? '[database] external_checkpoint is set: is the replicator running?'
     : 'another program keeps the database open: stop it, or restart the server'

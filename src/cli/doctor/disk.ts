@@ -77,9 +77,9 @@ function sizeOf(path: string): number {
 }
 
 const WRITES = 3
-const LONGEST_WRITE_MS = 5000
+const MAX_WRITE_MS = 5000
 const SLOW_SYNC_MS = 50
-const MOST_SKEW_MS = 5000
+const MAX_SKEW_MS = 5000
 
 const REMEDIES: Readonly<Record<string, string>> = {
   ENOSPC: 'the disk is full: free some space. No restart needed',
@@ -96,12 +96,12 @@ export async function writing(dataDir: string): Promise<Finding[]> {
   if (statSync(dataDir).uid !== process.getuid?.())
     return [ok(check, 'not tested: the directory belongs to another account')]
   try {
-    const written = await within(LONGEST_WRITE_MS, writeSome(dataDir), 'late' as const)
+    const written = await within(MAX_WRITE_MS, writeSome(dataDir), 'late' as const)
     if (written === 'late')
       return [
         problem(
           check,
-          `writing a small file to ${dataDir} takes longer than ${LONGEST_WRITE_MS / 1000} s`,
+          `writing a small file to ${dataDir} takes longer than ${MAX_WRITE_MS / 1000} s`,
         ),
       ]
     return [judgeSync(written.syncMs), ...judgeFileTime(written.skewMs)]
@@ -142,7 +142,7 @@ export function judgeSync(ms: number): Finding {
 
 /** Compares the clock of the file system, which may be another machine's. */
 export const judgeFileTime = (skewMs: number): Finding[] =>
-  Math.abs(skewMs) > MOST_SKEW_MS
+  Math.abs(skewMs) > MAX_SKEW_MS
     ? [
         warning(
           'clock',

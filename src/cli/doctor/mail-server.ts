@@ -1,17 +1,17 @@
 import { createTransport, type NodemailerError } from 'nodemailer'
 import type { Config } from '../../config/index.ts'
+import { reasonOf } from '../../platform/mail/failure.ts'
 import {
   type MailServer,
   mailServerOf,
   secretsOf,
   transportOptions,
 } from '../../platform/mail/server.ts'
-import { reasonOf } from '../../platform/mail/trouble.ts'
 import { type Finding, ok, problem, within } from './finding.ts'
 import { isAboutCertificate } from './words.ts'
 
 const check = 'mail server'
-const LONGEST_MS = 10_000
+const MAX_MS = 10_000
 
 export interface MailServerOptions {
   /** Additional trusted root certificates, PEM. */
@@ -22,7 +22,7 @@ export interface MailServerOptions {
 /** Connects to the mail server and signs in, without sending anything. */
 export async function mailServer(
   { mail }: Pick<Config, 'mail'>,
-  { ca, timeoutMs = LONGEST_MS }: MailServerOptions = {},
+  { ca, timeoutMs = MAX_MS }: MailServerOptions = {},
 ): Promise<Finding[]> {
   if (mail.smtpUrl === undefined)
     return [ok(check, 'not set up; mails are kept. Set [mail] smtp_url and from')]

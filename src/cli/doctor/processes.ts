@@ -1,5 +1,5 @@
 import { isoTime } from '../../platform/clock.ts'
-import { LONGEST_QUIET_MS } from '../../platform/instances.ts'
+import { MAX_SILENCE_MS } from '../../platform/instances.ts'
 import type { Process } from '../../platform/process.ts'
 import { type Finding, ok, warning } from './finding.ts'
 import type { InstanceRow, Leases, Overdue } from './store.ts'
@@ -22,7 +22,7 @@ export function processesIn(
   { host, isRunning }: Pick<Process, 'host' | 'isRunning'>,
   now: number,
 ): Processes {
-  const isFresh = (row: InstanceRow) => now - row.heartbeatAt <= LONGEST_QUIET_MS
+  const isFresh = (row: InstanceRow) => now - row.heartbeatAt <= MAX_SILENCE_MS
   const mayRun = (row: InstanceRow) => (row.host === host ? isRunning(row.pid) : isFresh(row))
   const there = rows.filter(mayRun)
   return {

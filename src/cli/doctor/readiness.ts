@@ -6,8 +6,8 @@ import { createBoundedFetch } from '../../platform/bounded-fetch.ts'
 import { systemClock } from '../../platform/clock.ts'
 import { type Finding, problem } from './finding.ts'
 
-const LONGEST_MS = 5000
-const LARGEST_BODY_BYTES = 64 * 1024
+const MAX_MS = 5000
+const MAX_BODY_BYTES = 64 * 1024
 
 const Answer = Type.Object({ status: Type.String() })
 
@@ -33,8 +33,8 @@ export async function readiness({ server }: Pick<Config, 'server'>): Promise<Fin
 async function statusAt(url: string): Promise<string | undefined> {
   const fetchBounded = createBoundedFetch({
     clock: systemClock,
-    timeoutMs: LONGEST_MS,
-    maxBodyBytes: LARGEST_BODY_BYTES,
+    timeoutMs: MAX_MS,
+    maxBodyBytes: MAX_BODY_BYTES,
   })
   try {
     const body: unknown = await (await fetchBounded(url)).json()

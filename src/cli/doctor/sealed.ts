@@ -10,7 +10,7 @@ import { countBesides } from './sealed-store.ts'
 
 const check = 'sealed secrets'
 /** The time limit for reading all tables. */
-const LONGEST_MS = 3000
+const MAX_MS = 3000
 
 /**
  * Counts secrets that are sealed with none of the known keys, by their prefix; nothing is decrypted. Empty
@@ -20,7 +20,7 @@ export function sealedSecrets({ dataDir }: Pick<Config, 'dataDir'>, db: Db): Fin
   const key = readMasterKey(dataDir)
   if (!key) return []
   const prefixes = [key, ...key.previous].map(({ id }) => sealedBy(id))
-  const end = systemClock.monotonic() + LONGEST_MS
+  const end = systemClock.monotonic() + MAX_MS
   const isTimeUp = () => systemClock.monotonic() > end
   const counts = new Map<string, number>()
   for (const column of sealedColumns) {

@@ -1,5 +1,5 @@
 import { SIGN_IN_MS } from '../../console/operators/links.ts'
-import type { Operator } from '../../engines/gate/house/roster.ts'
+import type { Operator } from '../../engines/gate/operators/list.ts'
 import { baseUrlOf } from '../../http/urls.ts'
 import { AppError, conflict, fail, notFound, renamed } from '../../platform/errors.ts'
 import type { Command, Invocation } from '../command.ts'
@@ -94,7 +94,7 @@ function verb(of: {
 function deskOf({ operators, actor }: Offices, { email }: Invocation['options']) {
   const office = operators()
   const row = office.accounts.find(`${email}`)
-  const operator: Operator = row ? office.accounts.roster.of(row) : fail(UNKNOWN)
+  const operator: Operator = row ? office.accounts.operatorList.of(row) : fail(UNKNOWN)
   return { ...office, actor, operator }
 }
 

@@ -2,7 +2,7 @@ import { newcomer } from '../../console/operators/grantee.ts'
 import { outranks, ROLES, type Role } from '../../console/operators/rights.ts'
 import { normaliseEmail } from '../../engines/gate/email.ts'
 import { AppError, conflict, invalid, notFound, renamed } from '../../platform/errors.ts'
-import { openHouse } from '../../platform/house.ts'
+import { openSystemTenant } from '../../platform/system-tenant.ts'
 import type { Tenant } from '../../platform/tenants.ts'
 import { type Answer, type Command, type Invocation, oneOf, UsageError } from '../command.ts'
 import { type Offices, withNewOffices, withOffices } from '../open.ts'
@@ -32,7 +32,7 @@ export const operatorCreate: Command = {
     const open = wanted.part ? withOffices : withNewOffices
     return open(config, async (offices) => {
       const { db, clock } = offices
-      await openHouse({ db, clock })
+      await openSystemTenant({ db, clock })
       const desk = deskOf(offices, wanted)
       const known = desk.accounts.find(wanted.email)
       return known ? giveMore(desk, known, wanted) : create(desk, { ...wanted, password })
@@ -107,7 +107,7 @@ async function create(
       if (isAdmin) admins.add(actor, grantee)
     }),
   )
-  const operator = present(store, accounts.roster.of(made))
+  const operator = present(store, accounts.operatorList.of(made))
   const text =
     `Created operator ${made.email} (not verified). Access: ${runsOf(operator) || 'none yet'}.\n${made.id}\n` +
     wayIn(made.email)
@@ -144,7 +144,7 @@ async function giveMore(
       if (isMore) memberships.give(actor, place.tenant.id, grantee, place.role)
       if (isNewAdmin) admins.add(actor, grantee)
     })
-  const operator = present(store, accounts.roster.of(known))
+  const operator = present(store, accounts.operatorList.of(known))
   const kept = ofNewcomers.map((option) => `--${option}`).join(' and ')
   const text =
     `Updated operator ${email}. Access: ${runsOf(operator)}.` +

@@ -1,4 +1,4 @@
-import type { HouseRoster, Operator } from '../../engines/gate/house/roster.ts'
+import type { Operator, OperatorList } from '../../engines/gate/operators/list.ts'
 import { type Command, table } from '../command.ts'
 import { withOffices } from '../open.ts'
 import { present, runsOf, type Shown } from './present.ts'
@@ -12,7 +12,7 @@ export const operatorList: Command = {
   run: ({ config }) =>
     withOffices(config, ({ operators }) => {
       const { store, accounts } = operators()
-      const list = everybody(accounts.roster).map((person) => present(store, person))
+      const list = everybody(accounts.operatorList).map((person) => present(store, person))
       const head = ['ID', 'EMAIL', 'EMAIL STATUS', 'NAME', 'STATE', 'ACCESS']
       const text = list.length === 0 ? 'No operators yet.' : table([head, ...list.map(row)])
       return { json: { operators: list }, text }
@@ -20,7 +20,7 @@ export const operatorList: Command = {
 }
 
 /** All operators, oldest first. */
-function everybody({ page }: HouseRoster): Operator[] {
+function everybody({ page }: OperatorList): Operator[] {
   const all: Operator[] = []
   for (let after: { seq: number; email: string } | undefined; ; ) {
     const some = page({ after, limit: SLICE })

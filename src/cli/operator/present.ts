@@ -1,5 +1,5 @@
 import type { OperatorStore } from '../../console/operators/store/index.ts'
-import type { Operator } from '../../engines/gate/house/roster.ts'
+import type { Operator } from '../../engines/gate/operators/list.ts'
 import { isoTime } from '../../platform/clock.ts'
 import type { Option } from '../command.ts'
 

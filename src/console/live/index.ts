@@ -10,7 +10,7 @@ import { createStream, STREAM_HEADERS, type Stream } from './stream.ts'
 /** Interval of polling the database. */
 const LOOK_MS = 1000
 /** A client that reads nothing for this long is disconnected. */
-const MOST_BEHIND_MS = 60_000
+const MAX_LAG_MS = 60_000
 /** Interval of keep-alive comments, well below the idle timeouts of the runtime and of proxies. */
 const BEAT_MS = 10_000
 /** Kept states, from which a page gets single rows; from older ones it gets whole parts. */
@@ -97,7 +97,7 @@ export function createLive({ clock, log }: { clock: Clock; log: Log }) {
 
   function sendAway(topic: Topic) {
     for (const viewer of topic.viewers) {
-      const isBehind = clock.monotonic() - viewer.lastAt > MOST_BEHIND_MS
+      const isBehind = clock.monotonic() - viewer.lastAt > MAX_LAG_MS
       if (!isBehind && viewer.mayLook()) continue
       // One that is behind may come again.
       if (!isBehind) tellOutdated(viewer.stream)

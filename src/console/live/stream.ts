@@ -1,7 +1,7 @@
 const encoder = new TextEncoder()
 
 /** Most bytes buffered for a client. */
-const MOST_WAITING = 512 * 1024
+const MAX_WAITING = 512 * 1024
 
 export type Stream = ReturnType<typeof createStream>
 
@@ -18,7 +18,7 @@ export function createStream({ onClose }: { onClose: () => void }) {
         onClose()
       },
     },
-    new ByteLengthQueuingStrategy({ highWaterMark: MOST_WAITING }),
+    new ByteLengthQueuingStrategy({ highWaterMark: MAX_WAITING }),
   )
 
   /** False if the buffer is full. */

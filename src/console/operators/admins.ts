@@ -1,10 +1,10 @@
 import type { Db } from '../../db/open.ts'
-import type { HouseRoster, Operator } from '../../engines/gate/house/roster.ts'
-import type { HouseStanding } from '../../engines/gate/house/standing.ts'
+import type { AccountState } from '../../engines/gate/operators/account-state.ts'
+import type { Operator, OperatorList } from '../../engines/gate/operators/list.ts'
 import type { Actor, Audit } from '../../platform/audit/index.ts'
 import type { Clock } from '../../platform/clock.ts'
 import { conflict, fail, notFound } from '../../platform/errors.ts'
-import { HOUSE_ID } from '../../platform/house.ts'
+import { SYSTEM_TENANT_ID } from '../../platform/system-tenant.ts'
 import type { Grantee } from './grantee.ts'
 import type { Chosen, Grantees } from './grantees.ts'
 import type { OperatorStore } from './store/index.ts'
@@ -22,14 +22,15 @@ export function createAdmins(parts: {
   clock: Clock
   store: OperatorStore
   grantees: Grantees
-  house: { roster: HouseRoster; standing: HouseStanding }
+  gateOperators: { operatorList: OperatorList; accountState: AccountState }
 }) {
   const { db, audit, clock, store, grantees } = parts
-  const { roster, standing } = parts.house
+  const { operatorList, accountState } = parts.gateOperators
   const withdrawInvitations = createWithdrawal(parts)
 
   /** An operator; throws `not_found` for any other ID, including users of tenants. */
-  const existing = (id: string): Operator => roster.find(id) ?? fail(notFound('operator not found'))
+  const existing = (id: string): Operator =>
+    operatorList.find(id) ?? fail(notFound('operator not found'))
 
   /** Makes an operator an admin. An unverified account loses its credentials and sessions. */
   const give = (actor: Actor, chosen: Chosen): Promise<void> =>
@@ -63,7 +64,7 @@ export function createAdmins(parts: {
       refuseLast(id)
       store.removeSignInLinks(id)
       for (const { tenantId } of store.membershipsOf(id)) withdrawInvitations(actor, tenantId, id)
-      standing.setState(actor, id, 'inactive')
+      accountState.setState(actor, id, 'inactive')
     })
 
   /** Reactivates an operator. An unverified account loses its credentials and sessions. */
@@ -71,13 +72,13 @@ export function createAdmins(parts: {
     db.commit(() => {
       const operator = existing(id)
       if (operator.state === 'active') return
-      standing.setState(actor, grantees.secured(actor, operator), 'active')
+      accountState.setState(actor, grantees.secured(actor, operator), 'active')
     })
 
   /** Ends all sessions and sign-in links, which someone else might have. */
   const signOut = (actor: Actor, id: string): Promise<void> =>
     db.commit(() => {
-      standing.signOut(actor, existing(id).id)
+      accountState.signOut(actor, existing(id).id)
       store.removeSignInLinks(id)
     })
 
@@ -92,7 +93,7 @@ export function createAdmins(parts: {
   const isLast = (id: string): boolean => store.isAdmin(id) && !store.hasOtherAdmin(id)
 
   const record = (actor: Actor, action: string, id: string) =>
-    audit.record({ tenantId: HOUSE_ID, actor, action, object: `operator:${id}` })
+    audit.record({ tenantId: SYSTEM_TENANT_ID, actor, action, object: `operator:${id}` })
 
   return { existing, add, give, take, deactivate, reactivate, signOut, isLast }
 }

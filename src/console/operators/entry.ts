@@ -1,6 +1,6 @@
 import type { Db } from '../../db/open.ts'
-import type { House } from '../../engines/gate/house/index.ts'
-import type { Operator } from '../../engines/gate/house/roster.ts'
+import type { GateOperators } from '../../engines/gate/operators/index.ts'
+import type { Operator } from '../../engines/gate/operators/list.ts'
 import type { Actor } from '../../platform/audit/index.ts'
 import { AppError, conflict, fail, notFound } from '../../platform/errors.ts'
 import type { Mail } from '../../platform/mail/index.ts'
@@ -34,7 +34,7 @@ interface SignedIn {
 }
 
 /** A session just opened, with the token that only its browser gets. */
-export type OpenedSession = ReturnType<House['open']>
+export type OpenedSession = ReturnType<GateOperators['open']>
 
 /**
  * Why an account that is not verified cannot accept an invitation as it is: a mail can verify it
@@ -55,7 +55,7 @@ export type Entry = ReturnType<typeof createEntry>
 /** Set-up, sign-in and invitations with one-time links. Each opens a session. */
 export function createEntry(parts: {
   db: Db
-  house: House
+  gateOperators: GateOperators
   links: Links
   invitations: Invitations
   memberships: Memberships
@@ -64,7 +64,8 @@ export function createEntry(parts: {
   tenants: Tenants
   mail: Pick<Mail, 'hasServer'>
 }) {
-  const { db, house, links, invitations, memberships, admins, grantees, tenants, mail } = parts
+  const { db, gateOperators, links, invitations, memberships, admins, grantees, tenants, mail } =
+    parts
 
   /** Creates the first operator, as an admin and owner of the first tenant. */
   async function setUp(
@@ -74,15 +75,15 @@ export function createEntry(parts: {
   ): Promise<string> {
     checkedName(tenantName)
     if (!links.isForSetUp(token)) throw notFound('the link was used or has expired')
-    house.admit(device.ipAddress)
+    gateOperators.admit(device.ipAddress)
     let session = ''
-    await house.create(SYSTEM, { ...account, isVerified: false }, (operator) => {
+    await gateOperators.create(SYSTEM, { ...account, isVerified: false }, (operator) => {
       links.useSetUp(token)
       const actor: Actor = { kind: 'operator', id: operator.id }
       admins.add(actor, newcomer(operator))
       const tenant = tenants.add(actor, { name: tenantName, plan: 'unlimited' })
       memberships.give(actor, tenant.id, newcomer(operator), 'owner')
-      session = house.open(operator, { method: 'link', ...device }).token
+      session = gateOperators.open(operator, { method: 'link', ...device }).token
     })
     return session
   }
@@ -98,8 +99,8 @@ export function createEntry(parts: {
       const { email, isVerified } = existing(id)
       const isMailed = mailedTo !== null
       grantees.secured({ kind: 'operator', id }, { id, email: mailedTo ?? email, at })
-      if (isMailed) house.verify(id)
-      const { token: session } = house.open(
+      if (isMailed) gateOperators.verify(id)
+      const { token: session } = gateOperators.open(
         { id },
         { method: isMailed ? 'code' : 'link', ...device },
       )
@@ -115,11 +116,12 @@ export function createEntry(parts: {
     db.commit(() => {
       let renewed: Joined['renewed']
       const { tenantId } = invitations.accept(token, id, (invitation) => {
-        if (isOfMailbox(invitation, id)) house.verify(id)
+        if (isOfMailbox(invitation, id)) gateOperators.verify(id)
         const operator = existing(id)
         if (mail.hasServer && !operator.isVerified) throw conflict(NOT_VERIFIED)
         const grantee = grantees.secured({ kind: 'operator', id }, operator)
-        if (!operator.isVerified) renewed = house.open({ id }, { method: 'link', ...device })
+        if (!operator.isVerified)
+          renewed = gateOperators.open({ id }, { method: 'link', ...device })
         return grantee
       })
       return { tenantId, renewed }
@@ -137,7 +139,7 @@ export function createEntry(parts: {
     isMailed && existing(id).email === email
 
   const existing = (id: string): Operator =>
-    house.roster.find(id) ?? fail(notFound('operator not found'))
+    gateOperators.operatorList.find(id) ?? fail(notFound('operator not found'))
 
   /** Accepts an invitation with a new account of the invited address, which is verified if the link was only
    * emailed. Undefined if the address already has an account, whose owner has to sign in first.
@@ -149,13 +151,17 @@ export function createEntry(parts: {
   ): Promise<string | undefined> {
     const { email, isMailed: isVerified } =
       invitations.look(token) ?? fail(notFound('the invitation was used or has expired'))
-    house.admit(device.ipAddress)
+    gateOperators.admit(device.ipAddress)
     let session: string | undefined
     try {
-      await house.create(SYSTEM, { email, displayName, password, isVerified }, (operator) => {
-        invitations.accept(token, operator.id, () => newcomer(operator))
-        session = house.open(operator, { method: 'link', ...device }).token
-      })
+      await gateOperators.create(
+        SYSTEM,
+        { email, displayName, password, isVerified },
+        (operator) => {
+          invitations.accept(token, operator.id, () => newcomer(operator))
+          session = gateOperators.open(operator, { method: 'link', ...device }).token
+        },
+      )
     } catch (error) {
       if (!(error instanceof AppError && error.kind === 'conflict')) throw error
     }

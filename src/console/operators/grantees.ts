@@ -1,5 +1,5 @@
-import type { HouseRoster, Operator } from '../../engines/gate/house/roster.ts'
-import type { HouseStanding } from '../../engines/gate/house/standing.ts'
+import type { AccountState } from '../../engines/gate/operators/account-state.ts'
+import type { Operator, OperatorList } from '../../engines/gate/operators/list.ts'
 import type { Actor, Audit } from '../../platform/audit/index.ts'
 import { conflict, fail, notFound } from '../../platform/errors.ts'
 import type { Grantee } from './grantee.ts'
@@ -22,10 +22,10 @@ export type Grantees = ReturnType<typeof createGrantees>
 export function createGrantees(parts: {
   audit: Audit
   store: OperatorStore
-  house: { roster: HouseRoster; standing: HouseStanding }
+  gateOperators: { operatorList: OperatorList; accountState: AccountState }
 }) {
   const { store } = parts
-  const { roster, standing } = parts.house
+  const { operatorList, accountState } = parts.gateOperators
   const withdrawInvitations = createWithdrawal(parts)
 
   /**
@@ -35,7 +35,7 @@ export function createGrantees(parts: {
   function secured(actor: Actor, chosen: Chosen): Grantee {
     const { id, isVerified } = unchanged(chosen)
     if (!isVerified) {
-      standing.removeCredentials(actor, id)
+      accountState.removeCredentials(actor, id)
       store.removeSignInLinks(id)
       for (const { tenantId } of store.membershipsOf(id)) withdrawInvitations(actor, tenantId, id)
     }
@@ -57,7 +57,7 @@ export function createGrantees(parts: {
    * before the grant. Throws `conflict`.
    */
   function unchanged({ id, email, at = Number.POSITIVE_INFINITY }: Chosen): Operator {
-    const operator = roster.find(id) ?? fail(notFound('operator not found'))
+    const operator = operatorList.find(id) ?? fail(notFound('operator not found'))
     if (operator.email !== email || operator.emailSince > at) throw conflict(MOVED)
     return operator
   }

@@ -38,10 +38,10 @@ export function createOperators(parts: {
   const { db, gate, baseUrl } = parts
   const store = createOperatorStore(db)
   const links = createLinks({ ...parts, store })
-  const { house, sessions } = gate
-  const grantees = createGrantees({ ...parts, store, house })
+  const { gateOperators, sessions } = gate
+  const grantees = createGrantees({ ...parts, store, gateOperators })
   const memberships = createMemberships({ ...parts, store, grantees })
-  const admins = createAdmins({ ...parts, store, grantees, house })
+  const admins = createAdmins({ ...parts, store, grantees, gateOperators })
   const pageOf = (name: string) => (token: string) => `${baseUrl()}/console/${name}/${token}`
   const invitations = createInvitations({
     ...parts,
@@ -66,14 +66,14 @@ export function createOperators(parts: {
     }),
     entry: createEntry({
       ...parts,
-      house,
+      gateOperators,
       links,
       invitations,
       memberships,
       admins,
       grantees,
     }),
-    signUp: createSignUp({ ...parts, store, memberships, house }),
+    signUp: createSignUp({ ...parts, store, memberships, gateOperators }),
     retention: linkRetention(store),
   }
 }

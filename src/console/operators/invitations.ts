@@ -17,7 +17,7 @@ import type { InvitationRow } from './store/invitations.ts'
 
 const INVITATION_MS = 7 * 86_400_000
 /** Open invitations per tenant. Each can be an unsolicited email, so their number is limited. */
-const MOST_OPEN = 100
+const MAX_OPEN = 100
 /** Per tenant, including revoked invitations, because all tenants share the queue of these mails. */
 const MAX_MAILS_PER_HOUR = 100
 /**
@@ -78,8 +78,8 @@ export function createInvitations(parts: {
     return db.commitFor(tenantId, () => {
       if (store.members(tenantId).some((member) => member.email === email))
         throw conflict('is already on the team', { field: 'email', rule: 'taken' })
-      if (list(tenantId).filter((one) => one.email !== email).length >= MOST_OPEN)
-        throw conflict(`cannot be invited: ${MOST_OPEN} invitations are open. Revoke one first`, {
+      if (list(tenantId).filter((one) => one.email !== email).length >= MAX_OPEN)
+        throw conflict(`cannot be invited: ${MAX_OPEN} invitations are open. Revoke one first`, {
           field: 'email',
           rule: 'limit',
         })

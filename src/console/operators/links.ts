@@ -3,7 +3,7 @@ import type { Actor, Audit } from '../../platform/audit/index.ts'
 import type { Clock } from '../../platform/clock.ts'
 import { isMinted, mintSecret, sha256 } from '../../platform/crypto.ts'
 import { AppError, conflict, fail } from '../../platform/errors.ts'
-import { HOUSE_ID } from '../../platform/house.ts'
+import { SYSTEM_TENANT_ID } from '../../platform/system-tenant.ts'
 import type { OperatorStore } from './store/index.ts'
 import type { LinkRow } from './store/links.ts'
 
@@ -34,7 +34,7 @@ export function createLinks(parts: { db: Db; clock: Clock; audit: Audit; store: 
   /** Like `issueSignIn`, within a commit. `mailedTo` is the address of a link that is only emailed. */
   function addSignIn(actor: Actor, operatorId: string, mailedTo: string | null = null): string {
     audit.record({
-      tenantId: HOUSE_ID,
+      tenantId: SYSTEM_TENANT_ID,
       actor,
       action: 'login_link.created',
       object: `operator:${operatorId}`,

@@ -1,10 +1,10 @@
 import type { Db } from '../../db/open.ts'
-import type { Operator } from '../../engines/gate/house/roster.ts'
+import type { Operator } from '../../engines/gate/operators/list.ts'
 import type { Actor } from '../../platform/audit/index.ts'
 import type { Clock } from '../../platform/clock.ts'
 import { conflict, rateLimited } from '../../platform/errors.ts'
-import { HOUSE_ID } from '../../platform/house.ts'
 import { letter, type Mail } from '../../platform/mail/index.ts'
+import { SYSTEM_TENANT_ID } from '../../platform/system-tenant.ts'
 import type { Tenants } from '../../platform/tenants.ts'
 import { type Links, SIGN_IN_MS } from './links.ts'
 
@@ -45,7 +45,7 @@ export function createLoginLinks(parts: {
 
   function post({ id, email }: Operator, url: string) {
     const now = clock.now()
-    const name = tenants.nameOf(HOUSE_ID)
+    const name = tenants.nameOf(SYSTEM_TENANT_ID)
     const subject = `Your sign-in link for ${name}`
     const body = letter({
       language: 'en',

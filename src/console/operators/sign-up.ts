@@ -1,4 +1,4 @@
-import type { HouseRoster } from '../../engines/gate/house/roster.ts'
+import type { OperatorList } from '../../engines/gate/operators/list.ts'
 import type { IdentityRow } from '../../engines/gate/store/identities.ts'
 import type { Actor } from '../../platform/audit/index.ts'
 import type { Mail } from '../../platform/mail/index.ts'
@@ -26,11 +26,11 @@ export function createSignUp(parts: {
   memberships: Memberships
   tenants: Pick<Tenants, 'add'>
   mail: Pick<Mail, 'hasServer'>
-  house: { roster: HouseRoster }
+  gateOperators: { operatorList: OperatorList }
   signUp: SignUpSettings
 }) {
   const { store, memberships, tenants, mail } = parts
-  const { roster } = parts.house
+  const { operatorList } = parts.gateOperators
   const { isOpen, plan } = parts.signUp
 
   /** Creates the tenant of a new operator, within the commit of the sign-up or of the verification. */
@@ -48,7 +48,7 @@ export function createSignUp(parts: {
   const isWithoutTenant = (id: string): boolean =>
     isOpen && !store.isAdmin(id) && memberships.of(id).length === 0
 
-  const needsProof = (id: string): boolean => mail.hasServer && !roster.isVerified(id)
+  const needsProof = (id: string): boolean => mail.hasServer && !operatorList.isVerified(id)
 
   return { welcome, isWaiting }
 }

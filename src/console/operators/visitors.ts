@@ -1,6 +1,6 @@
 import type { Sessions } from '../../engines/gate/sessions.ts'
 import { AppError, forbidden, unauthenticated } from '../../platform/errors.ts'
-import { HOUSE_ID } from '../../platform/house.ts'
+import { SYSTEM_TENANT_ID } from '../../platform/system-tenant.ts'
 import { SESSION_COOKIE, type SessionCookie } from '../session-cookie.ts'
 import { defaultPlaceOf } from './default-place.ts'
 import type { Role } from './rights.ts'
@@ -44,7 +44,7 @@ export function createVisitors(parts: {
     const token = tokenIn(request)
     if (token === undefined)
       throw unauthenticated(`missing session: sign in to the console, which sets ${SESSION_COOKIE}`)
-    const row = sessions.authenticated(token, HOUSE_ID)
+    const row = sessions.authenticated(token, SYSTEM_TENANT_ID)
     rate(request, row.id)
     if (sessions.owes(row)) throw unauthenticated('the session needs a second factor')
     const { display_name: displayName = '' } = JSON.parse(row.traits)

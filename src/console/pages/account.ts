@@ -4,8 +4,8 @@ import {
   AccountPage,
   type SessionLine,
 } from '../../../views/console/pages/account.tsx'
-import type { House } from '../../engines/gate/house/index.ts'
 import type { Session } from '../../engines/gate/model/sessions.ts'
+import type { GateOperators } from '../../engines/gate/operators/index.ts'
 import type { Fields } from '../../http/body.ts'
 import type { Clock } from '../../platform/clock.ts'
 import { deviceOf } from '../../platform/device.ts'
@@ -26,22 +26,22 @@ type Visit = OperatorVisit & { request: Request }
 export function accountPages(parts: {
   kit: ConsoleKit
   frames: Frames
-  house: House
+  gateOperators: GateOperators
   operators: Pick<Operators, 'signUp'>
   mail: Pick<Mail, 'hasServer'>
   clock: Clock
   baseUrl: () => string
 }) {
-  const { kit, frames, house, operators, mail, clock, baseUrl } = parts
+  const { kit, frames, gateOperators, operators, mail, clock, baseUrl } = parts
   const cookie = createSessionCookie({ baseUrl })
 
   function show({ request, visitor }: Visit, done = ''): Response {
     const children = AccountPage({
       base: frames.base(),
       visitor,
-      isVerified: house.roster.isVerified(visitor.id),
+      isVerified: gateOperators.operatorList.isVerified(visitor.id),
       hasMail: mail.hasServer,
-      ways: house.waysOf(visitor.id),
+      ways: gateOperators.signInMethodsOf(visitor.id),
       sessions: sessionsOf(visitor),
       now: clock.now(),
     })
@@ -56,7 +56,7 @@ export function accountPages(parts: {
 
   /** The current session first, then newest first. */
   const sessionsOf = ({ id, sessionId }: Visit['visitor']): SessionLine[] =>
-    house.sessions
+    gateOperators.sessions
       .list(id)
       .map((session) => lineOf(session, sessionId))
       .toSorted((a, b) => Number(b.isThis) - Number(a.isThis))
@@ -64,7 +64,7 @@ export function accountPages(parts: {
   /** Redirects to the hosted settings page, at the requested section. */
   async function settings({ request }: Visit, fields: Fields): Promise<Response> {
     const section = ACCOUNT_SECTIONS.find((one) => one === typed(fields, 'section'))
-    const page = await house.begin({
+    const page = await gateOperators.begin({
       kind: 'settings',
       returnTo: `${baseUrl()}/console/account`,
       sessionToken: cookie.tokenIn(request),
@@ -77,12 +77,12 @@ export function accountPages(parts: {
   async function verify({ visitor }: Visit): Promise<Response> {
     const back = operators.signUp.isWaiting(visitor.id) ? '/console/enter' : '/console/account'
     const returnTo = `${baseUrl()}${back}`
-    const location = await house.begin({ kind: 'verification', returnTo })
+    const location = await gateOperators.begin({ kind: 'verification', returnTo })
     return new Response(null, { status: 303, headers: { location } })
   }
 
   async function end({ visitor, actor }: Visit, sessionId: string): Promise<Response> {
-    await house.sessions.end(actor, { operatorId: visitor.id, sessionId })
+    await gateOperators.sessions.end(actor, { operatorId: visitor.id, sessionId })
     return sessionId === visitor.sessionId
       ? frames.go('/console/login', cookie.taken())
       : frames.go('/console/account?done=ended')
@@ -90,7 +90,7 @@ export function accountPages(parts: {
 
   async function endOthers({ visitor, actor }: Visit): Promise<Response> {
     const { id: operatorId, sessionId: keptSessionId } = visitor
-    await house.sessions.endOthers(actor, { operatorId, keptSessionId })
+    await gateOperators.sessions.endOthers(actor, { operatorId, keptSessionId })
     return frames.go('/console/account?done=others')
   }
 

@@ -40,7 +40,7 @@ export function deliveryPages(parts: RelayParts) {
         url(base, PATH, { status, endpoint: endpointId, ...to }),
       ),
       isFirst: place.cursor === undefined,
-      endpoints: delivery.glances.addresses({ tenantId, name: `relay.${environment ?? 'live'}` }),
+      endpoints: delivery.readModel.addresses({ tenantId, name: `relay.${environment ?? 'live'}` }),
       status,
       endpointId,
       now: clock.now(),

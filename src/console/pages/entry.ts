@@ -9,7 +9,7 @@ import {
   UsedUpPage,
 } from '../../../views/console/pages/entry.tsx'
 import { url } from '../../../views/console/url.ts'
-import type { House } from '../../engines/gate/house/index.ts'
+import type { GateOperators } from '../../engines/gate/operators/index.ts'
 import type { Fields } from '../../http/body.ts'
 import { createCookie } from '../../http/cookies.ts'
 import type { Clock } from '../../platform/clock.ts'
@@ -44,14 +44,14 @@ const NAMES = {
 export function entryPages(parts: {
   kit: ConsoleKit
   frames: Frames
-  house: House
+  gateOperators: GateOperators
   operators: Operators
   tenants: Tenants
   clock: Clock
   baseUrl: () => string
   deviceOf: (request: Request) => Device
 }) {
-  const { kit, frames, house, operators, tenants, clock, baseUrl, deviceOf } = parts
+  const { kit, frames, gateOperators, operators, tenants, clock, baseUrl, deviceOf } = parts
   const { entry, links, invitations, memberships, visitors, places } = operators
   const cookie = createSessionCookie({ baseUrl })
   const preference = (name: string, value: string) => createCookie({ name, baseUrl }).keep(value)
@@ -62,7 +62,7 @@ export function entryPages(parts: {
     const state = mintSecret()
     const returnTo = `${baseUrl()}/console/enter?${new URLSearchParams({ to: ownPath(to), state })}`
     const { ipAddress } = deviceOf(request)
-    const page = await house.begin({ kind: 'login', returnTo, ipAddress })
+    const page = await gateOperators.begin({ kind: 'login', returnTo, ipAddress })
     const headers = { location: page, 'set-cookie': cookie.begun(state) }
     return new Response(null, { status: 303, headers })
   }
@@ -75,7 +75,7 @@ export function entryPages(parts: {
     if (flow === undefined || code === undefined) return goOn(to, request)
     const begun = cookie.begunIn(request)
     if (begun === undefined || !isSame(begun, state)) return frames.go('/console/login')
-    const { token, session } = await house.exchange({ flow, code })
+    const { token, session } = await gateOperators.exchange({ flow, code })
     return frames.go(onwardFor(session.identity.id, to), cookie.given(token))
   }
 
@@ -250,7 +250,7 @@ export function entryPages(parts: {
       '/console/sign-out',
       async ({ visitor, actor }) => {
         const { id: operatorId, sessionId } = visitor
-        await house.sessions.end(actor, { operatorId, sessionId })
+        await gateOperators.sessions.end(actor, { operatorId, sessionId })
         return frames.go('/console/login', cookie.taken())
       },
       { operator: 'unscoped' },

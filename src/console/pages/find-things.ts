@@ -14,8 +14,8 @@ import { may } from '../operators/rights.ts'
 import { environmentOf } from '../scope.ts'
 
 /** Shorter queries would match too much. */
-const SHORTEST_NAME = 3
-const MOST_OF_A_KIND = 5
+const MIN_NAME = 3
+const MAX_PER_KIND = 5
 /** Most rows that are searched in lists without an index by name. */
 const LOOKED_AT = 200
 
@@ -23,9 +23,9 @@ export interface FindParts {
   base: () => string
   keys: Pick<Keys, 'newest' | 'find'>
   gate: Pick<Gate, 'identities' | 'webhooks'>
-  clockwork: Pick<Clockwork, 'jobs' | 'delayed' | 'looks'>
+  clockwork: Pick<Clockwork, 'jobs' | 'delayed' | 'queries'>
   passepartout: Pick<Passepartout, 'records'>
-  relay: Pick<Relay, 'endpoints' | 'endpointLooks' | 'messages' | 'deliveries' | 'eventTypes'>
+  relay: Pick<Relay, 'endpoints' | 'endpointSummaries' | 'messages' | 'deliveries' | 'eventTypes'>
   operators: Pick<Operators, 'memberships'>
   callerOf: CallerOf
 }
@@ -105,7 +105,7 @@ export function createThings(parts: FindParts) {
   }
 
   function named(visit: Visit, query: string): Found[] {
-    if (query.length < SHORTEST_NAME) return []
+    if (query.length < MIN_NAME) return []
     const text = query.toLowerCase()
     const isCalled = (name: string) => name.toLowerCase().includes(text)
     return [
@@ -115,7 +115,7 @@ export function createThings(parts: FindParts) {
       ...jobsCalled(visit, query, isCalled),
       ...webhooksOf(visit)
         .filter((one) => isCalled(one.url))
-        .slice(0, MOST_OF_A_KIND)
+        .slice(0, MAX_PER_KIND)
         .map(({ id, url: name }) => foundAs('User webhook', 'webhooks')({ id, name })),
       ...relayCalled(visit, query, isCalled),
     ]
@@ -126,14 +126,14 @@ export function createThings(parts: FindParts) {
     return keys
       .newest(tenant.tenantId, LOOKED_AT)
       .filter(({ hint }) => hint.includes(query))
-      .slice(0, MOST_OF_A_KIND)
+      .slice(0, MAX_PER_KIND)
       .map(({ id, hint }) => foundAs('API key', 'keys')({ id, name: hint }))
   }
 
   /** Users whose email address starts with the query. */
   function peopleAt(visit: Visit, query: string): Found[] {
     const caller = callerOf(visit, 'gate', 'live')
-    const asked = { search: query, limit: MOST_OF_A_KIND }
+    const asked = { search: query, limit: MAX_PER_KIND }
     return (ifAny(() => gate.identities.list(caller, asked))?.data ?? []).map(({ id, traits }) =>
       foundAs('User', 'identities')({ id, name: traits.email }),
     )
@@ -143,15 +143,15 @@ export function createThings(parts: FindParts) {
     operators.memberships
       .list(tenant.tenantId)
       .filter(({ email, traits }) => isCalled(email) || isCalled(displayNameIn(traits)))
-      .slice(0, MOST_OF_A_KIND)
+      .slice(0, MAX_PER_KIND)
       .map(({ id, email }) => foundAs('Member', 'team')({ id, name: email }))
 
   function jobsCalled({ tenant }: Visit, q: string, isCalled: (name: string) => boolean): Found[] {
-    const jobs = clockwork.looks
+    const jobs = clockwork.queries
       .jobs(tenant.tenantId, { limit: LOOKED_AT })
       .filter(({ name }) => isCalled(name))
-      .slice(0, MOST_OF_A_KIND)
-    const delayed = clockwork.looks.delayed(tenant.tenantId, { q, limit: MOST_OF_A_KIND })
+      .slice(0, MAX_PER_KIND)
+    const delayed = clockwork.queries.delayed(tenant.tenantId, { q, limit: MAX_PER_KIND })
     return [
       ...jobs.map(foundAs('Job', 'jobs')),
       ...delayed.map(({ id, name }) => foundAs('Delayed job', 'delayed')({ id, name })),
@@ -162,10 +162,10 @@ export function createThings(parts: FindParts) {
     const caller = callerOf(visit, 'relay', environmentOf(visit.request))
     const type = ifAny(() => relay.eventTypes.get(caller, query))
     return [
-      ...relay.endpointLooks
+      ...relay.endpointSummaries
         .all(caller)
         .filter((one) => isCalled(one.url))
-        .slice(0, MOST_OF_A_KIND)
+        .slice(0, MAX_PER_KIND)
         .map(({ id, url: name }) => foundAs('Endpoint', 'endpoints')({ id, name })),
       ...(type ? [foundAs('Event type', 'event-types')({ id: query, name: query })] : []),
     ]

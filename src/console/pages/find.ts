@@ -3,15 +3,15 @@ import { navigationOf, PAGES } from '../../../views/console/frame/navigation.ts'
 import { FindPage, type Found } from '../../../views/console/frame/palette.tsx'
 import { PageHead } from '../../../views/console/page-head.tsx'
 import { url } from '../../../views/console/url.ts'
-import type { House } from '../../engines/gate/house/index.ts'
+import type { GateOperators } from '../../engines/gate/operators/index.ts'
 import type { Tenants } from '../../platform/tenants.ts'
 import type { Frames } from '../frame.ts'
 import type { ConsoleKit, OperatorVisit } from '../kit.ts'
 import { createThings, type FindParts, ID } from './find-things.ts'
 
 /** Longest name that exists: an email address. */
-const LONGEST_QUERY = 320
-const MOST_OF_A_KIND = 5
+const MAX_QUERY_LENGTH = 320
+const MAX_PER_KIND = 5
 
 /**
  * Search for pages and objects by name or ID, in the current tenant or the installation. Without a match
@@ -22,10 +22,10 @@ export function findPages(
     kit: ConsoleKit
     frames: Frames
     tenants: Pick<Tenants, 'page'>
-    house: Pick<House, 'roster'>
+    gateOperators: Pick<GateOperators, 'operatorList'>
   },
 ) {
-  const { kit, frames, tenants, house } = parts
+  const { kit, frames, tenants, gateOperators } = parts
   const { thingsCalled } = createThings({ ...parts, base: frames.base })
 
   const href = (path: string, query?: Record<string, string>) => url(frames.base(), path, query)
@@ -49,7 +49,7 @@ export function findPages(
 
   function foundBy(visit: Visit, query: string): Found[] {
     const { place } = visit.visitor
-    if (!place || query.length > LONGEST_QUERY) return []
+    if (!place || query.length > MAX_QUERY_LENGTH) return []
     if (place.kind === 'instance') return [...pagesCalled('installation', query), ...runBy(query)]
     const things = thingsCalled({ ...visit, tenant: place }, query)
     return [...pagesCalled('tenant', query), ...things, ...searchesFor(query, things)]
@@ -66,10 +66,14 @@ export function findPages(
 
   /** Tenants and operators, by ID or by prefix. */
   function runBy(search: string): Found[] {
-    const known = ID.test(search) ? house.roster.find(search.toLowerCase()) : undefined
-    const operators = known ? [known] : house.roster.page({ search, limit: MOST_OF_A_KIND })
+    const known = ID.test(search)
+      ? gateOperators.operatorList.find(search.toLowerCase())
+      : undefined
+    const operators = known
+      ? [known]
+      : gateOperators.operatorList.page({ search, limit: MAX_PER_KIND })
     return [
-      ...tenants.page({ search, limit: MOST_OF_A_KIND }).map(({ id, name }) => ({
+      ...tenants.page({ search, limit: MAX_PER_KIND }).map(({ id, name }) => ({
         kind: 'Tenant',
         name,
         id,

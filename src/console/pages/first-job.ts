@@ -31,7 +31,7 @@ export function firstJobPages(parts: {
   clock: Clock
   keys: Keys
   outbound: Pick<Outbound, 'checkUrl'>
-  clockwork: Pick<Clockwork, 'looks'>
+  clockwork: Pick<Clockwork, 'queries'>
   liveAnswers: LiveAnswers
   baseUrl: () => string
 }) {
@@ -90,9 +90,9 @@ export function firstJobPages(parts: {
 
   function arrivalIn(tenantId: string): FirstJob {
     const now = clock.now()
-    const [job] = clockwork.looks.jobs(tenantId, { limit: 1 })
-    const [attempt] = job ? clockwork.looks.attempts(tenantId, job.id, 1) : []
-    const run = job && attempt && clockwork.looks.attempt(tenantId, job.id, attempt.id)
+    const [job] = clockwork.queries.jobs(tenantId, { limit: 1 })
+    const [attempt] = job ? clockwork.queries.attempts(tenantId, job.id, 1) : []
+    const run = job && attempt && clockwork.queries.attempt(tenantId, job.id, attempt.id)
     return { base: frames.base(), job, run, now }
   }
 

@@ -74,14 +74,14 @@ export function consolePages(parts: {
     ...platform,
     ...parts,
     kit,
-    house: gate.house,
+    gateOperators: gate.gateOperators,
     callerOf: createCallers(platform),
     liveAnswers: createLiveAnswers({ ...parts, visitors: operators.visitors }),
   }
 
   const deviceOf = (request: Request): Device => ({
     ipAddress: addressOf(request) ?? null,
-    userAgent: request.headers.get('user-agent')?.slice(0, LONGEST_USER_AGENT) ?? null,
+    userAgent: request.headers.get('user-agent')?.slice(0, MAX_USER_AGENT_LENGTH) ?? null,
   })
 
   return new Elysia({ name: 'console pages' })
@@ -112,4 +112,4 @@ export function consolePages(parts: {
     .use(operatorPages(common))
 }
 
-const LONGEST_USER_AGENT = 512
+const MAX_USER_AGENT_LENGTH = 512

@@ -1,15 +1,15 @@
 import type { Db } from '../../db/open.ts'
 import { createAttemptStore } from './attempts.ts'
 import { createDeliveryStore } from './deliveries.ts'
-import { createEndpointLookStore } from './endpoint-looks.ts'
+import { createEndpointSummaries } from './endpoint-summaries.ts'
 import { createEndpointStore } from './endpoints.ts'
 import { createFanOutStore } from './fan-out.ts'
-import { createGlanceStore } from './glances.ts'
 import { createHealthStore } from './health.ts'
 import { createHoldingStore } from './holding.ts'
 import { createHourStore } from './hours.ts'
-import { createLineStore } from './line.ts'
 import { createMessageStore } from './messages.ts'
+import { createQueueStore } from './queue.ts'
+import { createReadModel } from './read-model.ts'
 
 export type Store = ReturnType<typeof createStore>
 
@@ -19,11 +19,11 @@ export const createStore = (db: Db) => ({
   endpoints: createEndpointStore(db),
   health: createHealthStore(db),
   deliveries: createDeliveryStore(db),
-  line: createLineStore(db),
+  line: createQueueStore(db),
   holding: createHoldingStore(db),
   attempts: createAttemptStore(db),
   hours: createHourStore(db),
-  glances: createGlanceStore(db),
-  endpointLooks: createEndpointLookStore(db),
+  readModel: createReadModel(db),
+  endpointSummaries: createEndpointSummaries(db),
   fanOut: createFanOutStore(db),
 })

@@ -7,9 +7,9 @@ import { createClosing } from './closing.ts'
 import { createCronJobs } from './cron-jobs.ts'
 import { createDelayedJobs } from './delayed-jobs.ts'
 import { createEndings } from './endings.ts'
-import { createLooks } from './looks.ts'
 import { createClockworkMetrics } from './metrics.ts'
 import { createPreview } from './preview.ts'
+import { createQueries } from './queries.ts'
 import { createRunQueue } from './queue.ts'
 import { checkRequest, type JobRequest } from './request.ts'
 import { clockworkRetention } from './retention.ts'
@@ -64,8 +64,8 @@ export function createClockwork(
     delayed,
     preview,
     checkCall,
-    looks: createLooks(store),
-    glances: store.glances,
+    queries: createQueries(store),
+    readModel: store.readModel,
     loop,
     routes,
   }

@@ -12,7 +12,7 @@ export interface RunEvents {
 }
 
 /** Hosts that a scrape reads at most. */
-const MOST_LANES = 500
+const MAX_LANES = 500
 
 const LATENESS_SECONDS = [0.1, 0.5, 1, 5, 15, 60, 300, 3600] as const
 
@@ -60,7 +60,7 @@ export function createClockworkMetrics(
 function oldest(runs: Store['runs'], now: number): number {
   let first = now
   let lane = runs.nextLane(undefined)
-  for (let n = 0; lane && n < MOST_LANES; n++) {
+  for (let n = 0; lane && n < MAX_LANES; n++) {
     first = Math.min(first, lane.dueAt)
     lane = runs.nextLane(lane)
   }

@@ -2,7 +2,7 @@ import { hideValues, maskHeaders } from '../../delivery/custom-headers.ts'
 import type { Caller } from '../../platform/caller.ts'
 import type { Execution } from './model.ts'
 
-type Reader = Pick<Caller, 'mayOnlyLook'>
+type Reader = Pick<Caller, 'isReadOnly'>
 type Headers = Record<string, string>
 
 /**
@@ -10,16 +10,16 @@ type Headers = Record<string, string>
  * read, such as a viewer: with them, the viewer could call the target.
  */
 export const shownTo = <Job extends { headers: Headers }>(
-  { mayOnlyLook = false }: Reader,
+  { isReadOnly = false }: Reader,
   job: Job,
-): Job => (mayOnlyLook ? { ...job, headers: maskHeaders(job.headers) } : job)
+): Job => (isReadOnly ? { ...job, headers: maskHeaders(job.headers) } : job)
 
 /** An execution as its reader may see it: what the target repeats of these values is masked too. */
 export const executionShownTo = (
-  { mayOnlyLook = false }: Reader,
+  { isReadOnly = false }: Reader,
   { headers }: { headers: Headers },
   execution: Execution,
 ): Execution =>
-  mayOnlyLook && execution.response_body !== null
+  isReadOnly && execution.response_body !== null
     ? { ...execution, response_body: hideValues(headers, execution.response_body) }
     : execution

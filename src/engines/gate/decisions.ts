@@ -16,7 +16,7 @@ export type Made = Pick<
 > & { context: object; policies: readonly string[] }
 
 /** Maximum number of deciding policies stored by name; a decision can involve hundreds. */
-const MOST_POLICIES = 20
+const MAX_POLICIES = 20
 
 export type Decisions = ReturnType<typeof createDecisions>
 
@@ -33,7 +33,7 @@ export function createDecisions({ db, clock, store }: { db: Db; clock: Clock; st
       keyId: caller.keyId,
       at: clock.now(),
       context: JSON.stringify(context),
-      policies: JSON.stringify(policies.slice(0, MOST_POLICIES)),
+      policies: JSON.stringify(policies.slice(0, MAX_POLICIES)),
     }
     await db.commitFor(caller.tenantId, () => store.decisions.insert(row))
     return id

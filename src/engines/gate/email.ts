@@ -2,7 +2,7 @@ import { domainToASCII, domainToUnicode } from 'node:url'
 import { invalid } from '../../platform/errors.ts'
 
 /** RFC 5321 section 4.5.3.1.3, less the angle brackets. */
-const LONGEST = 254
+const MAX_LENGTH = 254
 
 /**
  * The syntax that browsers accept (HTML, `type=email`), plus letters of other scripts (RFC 6531).
@@ -20,8 +20,8 @@ const UNSEEN = /\p{Default_Ignorable_Code_Point}/u
 export function normaliseEmail(text: string, field: string): string {
   const [name, domain] = apart(text)
   const email = foldName(name) + inOneScript(domain)
-  if (Buffer.byteLength(email) > LONGEST)
-    throw invalid(`must have at most ${LONGEST} bytes`, { field, rule: 'too_long' })
+  if (Buffer.byteLength(email) > MAX_LENGTH)
+    throw invalid(`must have at most ${MAX_LENGTH} bytes`, { field, rule: 'too_long' })
   if (!ADDRESS.test(email) || UNSEEN.test(email))
     throw invalid('must be an email address', { field, rule: 'format' })
   return email

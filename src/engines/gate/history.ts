@@ -1,5 +1,5 @@
 import type { Delivery } from '../../delivery/index.ts'
-import type { Told } from '../../delivery/store/glances.ts'
+import type { EventRow } from '../../delivery/store/read-model.ts'
 import type { Actor, Audit } from '../../platform/audit/index.ts'
 import type { Caller } from '../../platform/caller.ts'
 import type { Clock } from '../../platform/clock.ts'
@@ -32,10 +32,10 @@ export interface Frequency {
 }
 
 /** Maximum number of entries per source. The audit log and the webhook log have more. */
-const MOST = 15
+const MAX = 15
 const HOURS = 24
 /** Maximum count per hour, enough for a chart. */
-const MOST_AN_HOUR = 1000
+const MAX_PER_HOUR = 1000
 
 /** Events that the session log and the audit log report in more detail. */
 const SAID_OTHERWISE: ReadonlySet<string> = new Set<EventType>([
@@ -48,19 +48,19 @@ export function createHistory(parts: {
   clock: Clock
   audit: Audit
   store: Store
-  delivery: Pick<Delivery, 'messages' | 'glances'>
+  delivery: Pick<Delivery, 'messages' | 'readModel'>
 }) {
   const { clock, audit, store, delivery } = parts
 
   /** The latest entries, newest first. */
   function of({ tenantId }: Caller, identityId: string): Happening[] {
-    const told = delivery.glances
-      .about(tenantId, identityId, MOST)
+    const told = delivery.readModel
+      .about(tenantId, identityId, MAX)
       .filter(({ type }) => !SAID_OTHERWISE.has(type))
-    const done = audit.about(tenantId, `identity:${identityId}`, MOST)
+    const done = audit.about(tenantId, `identity:${identityId}`, MAX)
     const isCreationDone = done.some(({ action }) => action === CREATED)
     const happenings: Happening[] = [
-      ...store.sessions.recent(tenantId, identityId, MOST).map(signIn),
+      ...store.sessions.recent(tenantId, identityId, MAX).map(signIn),
       ...told.filter(({ type }) => type !== CREATED || !isCreationDone).map(tale),
       ...done.map(({ at, action, actor, detail }) => ({
         kind: 'done' as const,
@@ -70,7 +70,7 @@ export function createHistory(parts: {
         detail,
       })),
     ]
-    return happenings.toSorted((one, other) => other.at - one.at).slice(0, MOST)
+    return happenings.toSorted((one, other) => other.at - one.at).slice(0, MAX)
   }
 
   /** Counts of the last day. */
@@ -83,9 +83,9 @@ export function createHistory(parts: {
     )
     const hours = places.map((after, index) => {
       const upTo = places[index + 1] ?? END
-      return delivery.glances.countOfType(stream, type, { after, upTo, limit: MOST_AN_HOUR })
+      return delivery.readModel.countOfType(stream, type, { after, upTo, limit: MAX_PER_HOUR })
     })
-    return { hours, isCut: hours.some((count) => count === MOST_AN_HOUR) }
+    return { hours, isCut: hours.some((count) => count === MAX_PER_HOUR) }
   }
 
   return { of, frequency }
@@ -101,7 +101,7 @@ const signIn = ({ issuedAt, methods, userAgent, ipAddress }: SessionRow): Happen
   ipAddress,
 })
 
-const tale = ({ acceptedAt, type, payload }: Told): Happening => ({
+const tale = ({ acceptedAt, type, payload }: EventRow): Happening => ({
   kind: 'told',
   at: acceptedAt,
   type,

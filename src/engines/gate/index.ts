@@ -12,10 +12,10 @@ import { createEditing } from './editing.ts'
 import { createErasure } from './erasure.ts'
 import { createEvents } from './events.ts'
 import { createHistory } from './history.ts'
-import { createHouse } from './house/index.ts'
 import { createIdentities } from './identities.ts'
 import { createAuthorizationMetrics } from './metrics.ts'
 import { createNewCredential } from './new-credential.ts'
+import { createGateOperators } from './operators/index.ts'
 import { createPasswordChange } from './password-change.ts'
 import { createHashing } from './passwords/index.ts'
 import { createPeople, type OperatorHooks } from './people.ts'
@@ -130,7 +130,7 @@ export function createGate(
   })
   retention.add(...gateRetention(store, config.retention), erasure.rule)
 
-  const house = createHouse({
+  const gateOperators = createGateOperators({
     ...platform,
     ...selfService,
     store,
@@ -154,7 +154,7 @@ export function createGate(
     recoveryMails: selfService.recoveryMails,
     decisions,
     people,
-    house,
+    gateOperators,
     identities,
     editing,
     credentialRemoval,

@@ -1,12 +1,12 @@
 /** Maximum size of `traits.custom_data` and of `metadata_public`, each, in bytes of JSON. */
-export const LARGEST_DOCUMENT = 65_536
+export const MAX_DOCUMENT_BYTES = 65_536
 
 /** Maximum number of sessions per identity; another one ends the oldest. */
 export const SESSIONS_KEPT = 100
 
 /** Lifetime of access tokens in seconds: the default, and the maximum. */
 export const USUAL_TTL = 3600
-export const LONGEST_TTL = 86_400
+export const MAX_TTL = 86_400
 
 /** Maximum number of return URLs per tenant. */
-export const MOST_RETURN_URLS = 100
+export const MAX_RETURN_URLS = 100

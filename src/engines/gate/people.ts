@@ -1,8 +1,8 @@
 import type { Actor, Audit } from '../../platform/audit/index.ts'
 import type { Clock } from '../../platform/clock.ts'
 import { conflict, forbidden, notFound } from '../../platform/errors.ts'
-import { HOUSE_ID } from '../../platform/house.ts'
 import { newId } from '../../platform/ids.ts'
+import { SYSTEM_TENANT_ID } from '../../platform/system-tenant.ts'
 import type { JsonObject } from './documents/json.ts'
 import type { Events } from './events.ts'
 import type { Credential } from './new-credential.ts'
@@ -96,7 +96,7 @@ export function createPeople(parts: {
     })
     const actor: Actor = { kind: 'person', id: person.id }
     audit.record({ tenantId, actor, action: 'identity.created', object: `identity:${person.id}` })
-    if (tenantId === HOUSE_ID) operatorHooks.onSignUp?.(person)
+    if (tenantId === SYSTEM_TENANT_ID) operatorHooks.onSignUp?.(person)
     return person
   }
 
@@ -108,7 +108,7 @@ export function createPeople(parts: {
     if (!address || address.verifiedAt !== null) return
     store.addresses.put({ ...address, status: 'completed', verifiedAt: now, updatedAt: now })
     events(tenantId, { type: 'identity.email_verified', identityId: id, payload: {} }, now)
-    if (tenantId === HOUSE_ID) operatorHooks.onVerified?.(person)
+    if (tenantId === SYSTEM_TENANT_ID) operatorHooks.onVerified?.(person)
   }
 
   /** Unchanged values are neither written nor audited. */

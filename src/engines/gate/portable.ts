@@ -5,8 +5,8 @@ import { conflict, invalid } from '../../platform/errors.ts'
 import {
   counter,
   json,
+  MAX_COUNTED,
   Milliseconds,
-  MOST_COUNTED,
   requireShape,
   requireWebUrl,
   sealedJson,
@@ -19,7 +19,7 @@ import {
   type PortableTable,
 } from '../../platform/portable/table.ts'
 import { isJsonObject } from './documents/json.ts'
-import { MOST_RETURN_URLS } from './limits.ts'
+import { MAX_RETURN_URLS } from './limits.ts'
 import { parseHash } from './passwords/index.ts'
 import { createPdp } from './policy/pdp.ts'
 import {
@@ -47,7 +47,7 @@ const settings: PortableTable<SettingsRow> = {
     isPasswordlessEnabled: asItIs,
     isMfaEnabled: asItIs,
     providers: json(Type.Array(Type.Union(PROVIDERS.map((name) => Type.Literal(name))))),
-    returnUrls: json(Type.Array(Type.String(), { maxItems: MOST_RETURN_URLS }), checkUrls),
+    returnUrls: json(Type.Array(Type.String(), { maxItems: MAX_RETURN_URLS }), checkUrls),
     policies: asItIs,
     policiesVersion: counter,
     policiesUpdatedAt: asItIs,
@@ -162,7 +162,7 @@ const address: PortableTable<AddressRow> = {
 
 const Kept = <T extends Record<string, TSchema>>(members: T) =>
   Type.Object(members, { additionalProperties: false })
-const Count = Type.Integer({ minimum: 0, maximum: MOST_COUNTED })
+const Count = Type.Integer({ minimum: 0, maximum: MAX_COUNTED })
 const OptionalCount = Type.Union([Count, Type.Null()])
 const OptionalTime = Type.Union([Milliseconds, Type.Null()])
 

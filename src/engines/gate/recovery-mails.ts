@@ -4,7 +4,7 @@ import type { Caller } from '../../platform/caller.ts'
 import { invalid } from '../../platform/errors.ts'
 import type { Metering } from '../../platform/metering/index.ts'
 import type { Codes } from './flows/codes.ts'
-import type { FlowKeeper } from './flows/flow.ts'
+import type { FlowRepository } from './flows/flow.ts'
 import type { MailAllowance } from './mail-allowance.ts'
 import type { People } from './people.ts'
 import type { Store } from './store/index.ts'
@@ -21,11 +21,11 @@ export function createRecoveryMails(parts: {
   store: Store
   people: People
   mailAllowance: MailAllowance
-  keeper: FlowKeeper
+  repository: FlowRepository
   codes: Codes
   metering: Metering
 }) {
-  const { db, audit, store, people, mailAllowance, keeper, codes, metering } = parts
+  const { db, audit, store, people, mailAllowance, repository, codes, metering } = parts
 
   /**
    * Sends a mail with a code and a link that are valid as long as their flow. It goes only to the
@@ -40,14 +40,14 @@ export function createRecoveryMails(parts: {
       metering.reserve(caller)
       mailAllowance.spend(caller, { value: person.email }, BY_HAND)
       store.codes.removeOfKind(tenantId, identityId, { kind: 'recovery' })
-      const flow = keeper.begin({ tenantId, kind: 'recovery', language: 'en' })
+      const flow = repository.begin({ tenantId, kind: 'recovery', language: 'en' })
       codes.send(flow, {
         address: person.email,
         person,
         kind: BY_HAND,
         expiresAt: flow.expiresAt,
         link: 'this flow',
-        letter: (letters, about) => letters.recovery(about),
+        letter: (mailTemplates, about) => mailTemplates.recovery(about),
       })
       audit.record({
         tenantId,

@@ -7,7 +7,7 @@ import { createAddressProof } from './flows/address-proof.ts'
 import { createCodeSteps } from './flows/code-steps.ts'
 import { createCodes } from './flows/codes.ts'
 import { createCompletion } from './flows/completion.ts'
-import { createFlowKeeper } from './flows/flow.ts'
+import { createFlowRepository } from './flows/flow.ts'
 import { createHolders } from './flows/holders.ts'
 import { createFlows } from './flows/index.ts'
 import { createLogin } from './flows/kinds/login.ts'
@@ -37,7 +37,7 @@ import type { Sessions } from './sessions.ts'
 import type { TenantSettings } from './settings.ts'
 import { createSocial } from './social/index.ts'
 import { createLinking } from './social/linking.ts'
-import { createRoundTrips } from './social/round-trips.ts'
+import { createOAuthStates } from './social/oauth-states.ts'
 import { createSocialSignIn } from './social/sign-in.ts'
 import type { FlowRow } from './store/flows.ts'
 import type { Store } from './store/index.ts'
@@ -83,8 +83,8 @@ export function createSelfService(
     `${baseUrl()}/auth/self-service/methods/oidc/callback/${provider}`
 
   const social = createSocial({ providers, clock })
-  const keeper = createFlowKeeper({ ...platform, store, lifetimeMs: flowLifetimeMs })
-  const common = { ...platform, ...parts, keeper, hostedUrl, password }
+  const repository = createFlowRepository({ ...platform, store, lifetimeMs: flowLifetimeMs })
+  const common = { ...platform, ...parts, repository, hostedUrl, password }
   const offers = createOffers({ ...parts, social, signup: config.console.signup })
   const throttle = createThrottle({
     clock,
@@ -97,7 +97,7 @@ export function createSelfService(
   const proof = createAddressProof(common)
   const completion = createCompletion({ ...common, linking, proof })
   const verifying = createVerifying({ ...common, codes })
-  const roundTrips = createRoundTrips({ ...common, social, throttle, callbackUrl })
+  const oauthStates = createOAuthStates({ ...common, social, throttle, callbackUrl })
   const socialSignIn = createSocialSignIn({
     ...common,
     offers,
@@ -120,7 +120,7 @@ export function createSelfService(
     throttle,
     offers,
     linking,
-    roundTrips,
+    oauthStates,
     socialSignIn,
     access,
     notify,
@@ -133,7 +133,7 @@ export function createSelfService(
     settings: createSettingsKind(forms),
   }
   const present = createPresentFlow({
-    keeper,
+    repository,
     kinds,
     urlOf,
     requestUrl: (kind) => `${baseUrl()}/v1/gate/auth/${kind}`,

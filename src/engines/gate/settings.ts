@@ -2,8 +2,8 @@ import { type AnyProvider, OPERATOR_PROVIDERS, PROVIDERS } from '../../config/in
 import type { Db } from '../../db/open.ts'
 import type { Audit } from '../../platform/audit/index.ts'
 import type { Caller } from '../../platform/caller.ts'
-import { HOUSE_ID } from '../../platform/house.ts'
 import { createReadCache } from '../../platform/read-cache.ts'
+import { SYSTEM_TENANT_ID } from '../../platform/system-tenant.ts'
 import type { Store } from './store/index.ts'
 import type { SettingsRow } from './store/settings.ts'
 
@@ -35,11 +35,11 @@ export function createSettings(parts: {
   const known = createReadCache<Settings>(db, REMEMBERED_TENANTS)
 
   const of = (tenantId: string): Settings =>
-    tenantId === HOUSE_ID
-      ? house
+    tenantId === SYSTEM_TENANT_ID
+      ? systemTenant
       : (known.get(tenantId) ?? known.set(tenantId, settingsIn(store.settings.find(tenantId))))
 
-  const house: Settings = {
+  const systemTenant: Settings = {
     ...AS_IT_COMES,
     isPasswordlessEnabled: hasMailServer,
     isMfaEnabled: true,

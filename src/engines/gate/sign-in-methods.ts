@@ -88,14 +88,14 @@ const presentSecurity = ({ isPasswordlessEnabled, isMfaEnabled }: Settings): Sec
   mfa_enabled: isMfaEnabled,
 })
 
-const LONGEST_URL = 500
+const MAX_URL_LENGTH = 500
 
 /** Refuses URLs that browsers interpret differently from how people read them. */
 function checkReturnUrl(text: string, index: number) {
   const refuse = (problem: string, rule: Rule = 'format') =>
     invalid(problem, { field: `return_urls.${index}`, rule })
-  if (text.length > LONGEST_URL)
-    throw refuse(`must have at most ${LONGEST_URL} characters`, 'too_long')
+  if (text.length > MAX_URL_LENGTH)
+    throw refuse(`must have at most ${MAX_URL_LENGTH} characters`, 'too_long')
   const url = URL.canParse(text) ? new URL(text) : undefined
   if (!url || !/^https?:\/\//i.test(text)) throw refuse('must be an http or https URL')
   if (url.username || url.password)

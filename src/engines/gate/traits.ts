@@ -1,9 +1,9 @@
 import { invalid } from '../../platform/errors.ts'
-import { HOUSE_ID } from '../../platform/house.ts'
-import { LINE_TRICKS } from '../../platform/tricks.ts'
+import { SYSTEM_TENANT_ID } from '../../platform/system-tenant.ts'
+import { UNSAFE_IN_LINE } from '../../platform/unsafe-characters.ts'
 import { checkJsonObject, type JsonObject } from './documents/json.ts'
 import { normaliseEmail } from './email.ts'
-import { LARGEST_DOCUMENT } from './limits.ts'
+import { MAX_DOCUMENT_BYTES } from './limits.ts'
 
 /** The traits of an identity as stored; the tenant has a separate column. */
 export interface Traits {
@@ -20,7 +20,7 @@ export type SchemaId = 'user' | 'operator'
 
 /** Identities of tenants have the schema `user`, those of the system tenant `operator`. */
 export const schemaOf = (tenantId: string): SchemaId =>
-  tenantId === HOUSE_ID ? 'operator' : 'user'
+  tenantId === SYSTEM_TENANT_ID ? 'operator' : 'user'
 
 /**
  * Validates traits for storage. `tenant_id` is dropped, because it follows from the key. Throws
@@ -69,19 +69,19 @@ function emailIn({ email }: JsonObject): string {
 }
 
 /** In characters. */
-export const LONGEST_DISPLAY_NAME = 200
+export const MAX_DISPLAY_NAME_LENGTH = 200
 
 const DISPLAY_NAME = 'traits.display_name'
 
 function displayName(value: unknown): string | undefined {
   const name = typeof value === 'string' && value.isWellFormed() ? value.trim() : undefined
-  if (name === undefined || name.search(LINE_TRICKS) !== -1)
+  if (name === undefined || name.search(UNSAFE_IN_LINE) !== -1)
     throw invalid('must be one line without control characters', {
       field: DISPLAY_NAME,
       rule: 'characters',
     })
-  if ([...name].length > LONGEST_DISPLAY_NAME)
-    throw invalid(`must have at most ${LONGEST_DISPLAY_NAME} characters`, {
+  if ([...name].length > MAX_DISPLAY_NAME_LENGTH)
+    throw invalid(`must have at most ${MAX_DISPLAY_NAME_LENGTH} characters`, {
       field: DISPLAY_NAME,
       rule: 'too_long',
     })
@@ -90,16 +90,16 @@ function displayName(value: unknown): string | undefined {
 
 function checkedLocale(value: unknown): string {
   if (typeof value === 'string' && /^[a-z]{2}$/.test(value)) return value
-  throw invalid('must be two lowercase letters, such as en', {
+  throw invalid('must be two lowercase mailTemplates, such as en', {
     field: 'traits.locale',
     rule: 'format',
   })
 }
 
 function checkCustomData(value: unknown): asserts value is JsonObject {
-  checkJsonObject(value, 'traits.custom_data', { mostBytes: LARGEST_DOCUMENT })
+  checkJsonObject(value, 'traits.custom_data', { mostBytes: MAX_DOCUMENT_BYTES })
 }
 
 export function checkMetadata(value: unknown): asserts value is JsonObject {
-  checkJsonObject(value, 'metadata_public', { mostBytes: LARGEST_DOCUMENT })
+  checkJsonObject(value, 'metadata_public', { mostBytes: MAX_DOCUMENT_BYTES })
 }

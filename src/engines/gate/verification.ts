@@ -4,7 +4,7 @@ import type { Caller } from '../../platform/caller.ts'
 import { isoTime } from '../../platform/clock.ts'
 import { fail, invalid, notFound } from '../../platform/errors.ts'
 import type { Metering } from '../../platform/metering/index.ts'
-import type { FlowKeeper } from './flows/flow.ts'
+import type { FlowRepository } from './flows/flow.ts'
 import type { Verifying } from './flows/kinds/verification.ts'
 import type { MailAllowance } from './mail-allowance.ts'
 import type { StartedFlow } from './model/identities.ts'
@@ -23,11 +23,11 @@ export function createVerification(parts: {
   store: Store
   people: People
   mailAllowance: MailAllowance
-  keeper: FlowKeeper
+  repository: FlowRepository
   verifying: Verifying
   metering: Metering
 }) {
-  const { db, audit, store, people, mailAllowance, keeper, verifying, metering } = parts
+  const { db, audit, store, people, mailAllowance, repository, verifying, metering } = parts
 
   /**
    * Sends a new mail to an unverified address; earlier codes become invalid. Its code and link are
@@ -45,7 +45,7 @@ export function createVerification(parts: {
         throw invalid('the identity is inactive', { rule: 'not_allowed' })
       metering.reserve(caller)
       mailAllowance.spend(caller, address, RESENT)
-      const flow = keeper.begin({
+      const flow = repository.begin({
         tenantId,
         kind: 'verification',
         language: 'en',

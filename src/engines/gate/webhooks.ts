@@ -1,4 +1,4 @@
-import type { Endpoint } from '../../delivery/directory.ts'
+import type { Endpoint } from '../../delivery/endpoint-cache.ts'
 import type { Delivery } from '../../delivery/index.ts'
 import { createDeliveryLog, type DeliveryLog } from '../../http/delivery-log/deliveries.ts'
 import type { Rotated, Rotation, TestResult } from '../../http/delivery-log/model.ts'

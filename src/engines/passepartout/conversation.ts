@@ -2,18 +2,18 @@ import type { Audit } from '../../platform/audit/index.ts'
 import type { Clock } from '../../platform/clock.ts'
 import { isSame, sha256 } from '../../platform/crypto.ts'
 import type { Sealing } from '../../platform/sealing/index.ts'
+import { readCallbackData } from './callback-data.ts'
 import { languageOf } from './language.ts'
-import { COLLECT_MS, MOST_PROMPTS } from './limits.ts'
-import type { Deed, Person } from './messenger.ts'
+import { COLLECT_MS, MAX_PROMPTS } from './limits.ts'
+import type { ChatUpdate, Person } from './messenger.ts'
 import type { LoginEvent } from './metrics.ts'
-import type { Patience } from './patience.ts'
 import type { People } from './people.ts'
 import { sealToken } from './sealed-token.ts'
 import type { AttemptEnding, AttemptRow } from './store/attempts.ts'
 import type { BotRow } from './store/bots.ts'
 import type { Store } from './store/index.ts'
-import { readTap } from './tap.ts'
 import type { ReplyKind, TapResult } from './texts/wording.ts'
+import type { Throttle } from './throttle.ts'
 import type { Tokens } from './tokens.ts'
 
 /** The bot's reply to an update, apart from the prompt, which is sent separately. */
@@ -43,17 +43,17 @@ export function createConversation(parts: {
   store: Store
   people: People
   tokens: Tokens
-  patience: Patience
+  throttle: Throttle
 }) {
-  const { clock, audit, sealing, store, people, tokens, patience } = parts
+  const { clock, audit, sealing, store, people, tokens, throttle } = parts
 
   /** Applies an update, inside a commit. */
-  function hear(bot: BotRow, deed: Deed): Reaction {
-    switch (deed.kind) {
+  function hear(bot: BotRow, update: ChatUpdate): Reaction {
+    switch (update.kind) {
       case 'started':
-        return started(bot, deed.person, deed.payload)
+        return started(bot, update.person, update.payload)
       case 'tapped':
-        return tapped(bot, deed.person, deed.data)
+        return tapped(bot, update.person, update.data)
       case 'spoke':
         return { reply: { kind: 'hello' } }
     }
@@ -66,11 +66,11 @@ export function createConversation(parts: {
     if (isExpired(attempt)) return reply('expired_link')
     if (attempt.state === 'pending') return open(bot, person, attempt)
     if (attempt.openerId !== person.id) return reply('taken_link')
-    return attempt.prompts < MOST_PROMPTS ? ask(bot, person, attempt) : {}
+    return attempt.prompts < MAX_PROMPTS ? ask(bot, person, attempt) : {}
   }
 
   function open(bot: BotRow, person: Person, attempt: AttemptRow): Reaction {
-    const refusal = bot.platform === 'sandbox' ? undefined : patience.refusalOf(bot.id, person.id)
+    const refusal = bot.platform === 'sandbox' ? undefined : throttle.refusalOf(bot.id, person.id)
     if (refusal) return { reply: refusal, happened: 'turned_away' }
     store.attempts.open(attempt, {
       openerId: person.id,
@@ -92,7 +92,7 @@ export function createConversation(parts: {
   }
 
   function tapped(bot: BotRow, person: Person, data: string): Reaction {
-    const tap = readTap(data)
+    const tap = readCallbackData(data)
     const attempt = tap && store.attempts.find(bot.tenantId, tap.attemptId)
     if (!attempt || attempt.botId !== bot.id || attempt.state === 'pending')
       return { notice: 'over' }

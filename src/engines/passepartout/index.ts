@@ -10,7 +10,6 @@ import { createConversation } from './conversation.ts'
 import { createLoginRecords } from './login-records.ts'
 import { createLogins } from './logins.ts'
 import { createLoginMetrics } from './metrics.ts'
-import { createPatience } from './patience.ts'
 import { createPeople } from './people.ts'
 import { type Bot, presentBot } from './present-bot.ts'
 import { createPromptQueue } from './prompts/queue.ts'
@@ -26,6 +25,7 @@ import { createTelegram } from './telegram/client.ts'
 import { createTelegramMessenger, telegramLink } from './telegram/index.ts'
 import { createOwnership } from './telegram/ownership.ts'
 import { isTelegramItself } from './telegram/webhook-url.ts'
+import { createThrottle } from './throttle.ts'
 import { createTokens } from './tokens.ts'
 import { createWaiting } from './waiting.ts'
 
@@ -85,7 +85,7 @@ export function createPassepartout(
   })
   const people = createPeople({ db, clock, audit, store })
   const tokens = createTokens({ db, clock, audit, store, lifetimeMs: tokenLifetimeMs })
-  const patience = createPatience({ clock, store, lifetimeMs: nonceLifetimeMs })
+  const throttle = createThrottle({ clock, store, lifetimeMs: nonceLifetimeMs })
   const conversation = createConversation({
     clock,
     audit,
@@ -93,7 +93,7 @@ export function createPassepartout(
     store,
     people,
     tokens,
-    patience,
+    throttle,
   })
   const wording = createPromptWording({ tenants })
   const telegram = createTelegramMessenger(platform, {
@@ -105,8 +105,8 @@ export function createPassepartout(
     baseUrl,
     onMove,
   })
-  const { voiceOf } = telegram
-  const queue = createPromptQueue({ store, clock, log, wording, voiceOf, events })
+  const { messengerOf } = telegram
+  const queue = createPromptQueue({ store, clock, log, wording, messengerOf, events })
   const loop = createDueLoop({ queue, db, clock, log, instances })
   const logins = createLogins({
     db,
@@ -133,7 +133,7 @@ export function createPassepartout(
     access,
     maxBody: config.server.maxBodyBytes,
   })
-  platform.retention.add(...passepartoutRetention(store, config.retention, patience))
+  platform.retention.add(...passepartoutRetention(store, config.retention, throttle))
   addPassepartoutResources(platform.resources, store)
 
   function linkTo(bot: BotRow, payload: string): string {
@@ -165,7 +165,7 @@ export function createPassepartout(
     logins,
     people,
     records,
-    glances: store.glances,
+    readModel: store.readModel,
     start,
     stop,
     idle: loop.idle,

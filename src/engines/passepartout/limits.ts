@@ -4,23 +4,23 @@ import { MINUTE_MS } from '../../platform/durations.ts'
 export const POLL_INTERVAL = 3
 
 /** Maximum duration that a status request is held, in seconds. */
-export const LONGEST_WAIT = 25
+export const MAX_WAIT_SECONDS = 25
 
 /** Minimum time to collect the token after an approval in the last moment. */
 export const COLLECT_MS = MINUTE_MS
 
 /** Maximum length of the client's user agent, in characters. */
-export const LONGEST_USER_AGENT = 512
-export const LONGEST_LABEL = 60
+export const MAX_USER_AGENT_LENGTH = 512
+export const MAX_LABEL_LENGTH = 60
 
 /** Maximum number of prompts per attempt; a chat may have been cleared. */
-export const MOST_PROMPTS = 3
+export const MAX_PROMPTS = 3
 
 /**
  * Maximum number of sign-ins that a user may open with a bot without approving them, within the
  * period.
  */
-export const MOST_UNAPPROVED = 3
+export const MAX_UNAPPROVED = 3
 export const UNAPPROVED_WINDOW_MS = 10 * MINUTE_MS
 
 /** How long a user is not prompted again after denying a sign-in. */
@@ -37,7 +37,7 @@ export const REPLIES_PER_BOT = 600
  * Maximum number of concurrent replies: per bot, and in total. Further updates are not answered.
  */
 export const ANSWERS_PER_BOT = 64
-export const MOST_ANSWERS = 256
+export const MAX_ANSWERS = 256
 
 /**
  * How long handled updates are remembered: twice as long as messengers redeliver unconfirmed ones.

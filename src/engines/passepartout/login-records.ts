@@ -100,9 +100,9 @@ export function createLoginRecords(parts: {
     const hours = Array.from({ length: HOURS }, () => ({ ...NONE }))
     let isCut = false
     for (const state of LOGIN_STATES) {
-      const known = store.attempts.latest(owner, state, MOST_COUNTED)
+      const known = store.attempts.latest(owner, state, MAX_COUNTED)
       const ofDay = known.filter(({ createdAt }) => createdAt >= first)
-      isCut ||= ofDay.length === MOST_COUNTED
+      isCut ||= ofDay.length === MAX_COUNTED
       for (const { createdAt, expiresAt } of ofDay) {
         const tally = hours[Math.floor((createdAt - first) / HOUR_MS)]
         if (tally) tally[outcomeOf(state, now >= expiresAt)]++
@@ -116,7 +116,7 @@ export function createLoginRecords(parts: {
     const { platform, platformUserId } =
       store.people.find(tenantId, id) ?? fail(notFound('user not found'))
     const bot = store.bots.find(tenantId, platform === 'sandbox' ? 'test' : 'live')
-    return bot ? store.attempts.ofOpener(bot.id, platformUserId, MOST_OF_PERSON).map(present) : []
+    return bot ? store.attempts.ofOpener(bot.id, platformUserId, MAX_PER_USER).map(present) : []
   }
 
   /** Users, newest first; `search` is a complete id, account id or username. */
@@ -138,7 +138,7 @@ export function createLoginRecords(parts: {
     const rows = [
       byId?.platform === of.platform ? byId : undefined,
       store.people.byAccount(of, search),
-      ...store.people.byUsername(of, search.replace(/^@/, ''), MOST_FOUND),
+      ...store.people.byUsername(of, search.replace(/^@/, ''), MAX_FOUND),
     ]
     const people = new Map(rows.flatMap((row) => (row ? [[row.id, row] as const] : [])))
     return [...people.values()].map(presentPerson)
@@ -171,12 +171,12 @@ export function createLoginRecords(parts: {
   return { list, get, linkOf, lastDay, ofPerson, people, person }
 }
 
-const MOST_FOUND = 20
-const MOST_OF_PERSON = 10
+const MAX_FOUND = 20
+const MAX_PER_USER = 10
 
 const HOURS = 24
 /** Maximum count per state, enough for a chart. */
-const MOST_COUNTED = 500
+const MAX_COUNTED = 500
 
 const NONE = { approved: 0, refused: 0, expired: 0, waiting: 0 }
 

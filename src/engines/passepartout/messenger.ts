@@ -26,7 +26,7 @@ export interface Message {
 }
 
 /** An action of a user in the private chat with a bot. */
-export type Deed =
+export type ChatUpdate =
   /** Followed a link to the bot and pressed Start. */
   | { kind: 'started'; person: Person; payload: string }
   /** Sent any other message. */
@@ -41,7 +41,7 @@ export type Deed =
  * A messenger client that sends messages as a bot. Each call rejects with `MessengerError`, also
  * when aborted.
  */
-export interface Voice {
+export interface MessengerClient {
   /** Resolves with the id of the message within the chat. */
   say(chatId: string, message: Message, signal?: AbortSignal): Promise<string>
   edit(chatId: string, messageId: string, message: Message, signal?: AbortSignal): Promise<void>

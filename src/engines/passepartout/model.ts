@@ -2,7 +2,7 @@ import { Type } from '@sinclair/typebox'
 import { t } from 'elysia'
 import { queryNumber } from '../../http/query-number.ts'
 import { lenient, oneOf, Timestamp } from '../../http/schemas.ts'
-import { LONGEST_LABEL, LONGEST_USER_AGENT, LONGEST_WAIT } from './limits.ts'
+import { MAX_LABEL_LENGTH, MAX_USER_AGENT_LENGTH, MAX_WAIT_SECONDS } from './limits.ts'
 import { PLATFORMS } from './messenger.ts'
 
 /** Where the sign-in was started, as shown in the prompt. */
@@ -17,14 +17,14 @@ export const Client = lenient({
   ),
   user_agent: t.Optional(
     t.String({
-      maxLength: LONGEST_USER_AGENT,
+      maxLength: MAX_USER_AGENT_LENGTH,
       description: '`User-Agent` of the browser; shown to the user as browser and system.',
     }),
   ),
   label: t.Optional(
     t.String({
       minLength: 1,
-      maxLength: LONGEST_LABEL,
+      maxLength: MAX_LABEL_LENGTH,
       description: 'Name of the place, such as "Web shop" or "Kitchen tablet".',
     }),
   ),
@@ -70,11 +70,11 @@ export const LoginQuestion = t.Object(
     wait: t.Optional(
       queryNumber({
         name: 'wait',
-        rule: `a whole number of 0 to ${LONGEST_WAIT}`,
+        rule: `a whole number of 0 to ${MAX_WAIT_SECONDS}`,
         digits: /^(0?\d|1\d|2[0-5])$/,
         schema: {
           minimum: 0,
-          maximum: LONGEST_WAIT,
+          maximum: MAX_WAIT_SECONDS,
           description: 'Holds the response for up to this many seconds, until the status changes.',
         },
       }),

@@ -1,13 +1,13 @@
 import type { RetentionRule } from '../../platform/retention.ts'
 import { UPDATES_KEPT_MS } from './limits.ts'
-import type { Patience } from './patience.ts'
 import type { Store } from './store/index.ts'
+import type { Throttle } from './throttle.ts'
 
 /** Retention rules of the engine. */
 export const passepartoutRetention = (
   { attempts, tokens, updates }: Store,
   kept: { loginsMs: number; expiredMs: number },
-  { lookBackMs }: Pick<Patience, 'lookBackMs'>,
+  { lookBackMs }: Pick<Throttle, 'lookBackMs'>,
 ): RetentionRule[] => {
   // Attempts are kept at least as long as the cool-down needs them.
   const loginsMs = Math.max(kept.loginsMs, lookBackMs)

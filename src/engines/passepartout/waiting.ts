@@ -9,7 +9,7 @@ const SLICE = 100
  * Maximum number of waiting requests. A tenant may use half of what others leave free; further
  * requests are not held.
  */
-const MOST_WAITING = 10_000
+const MAX_WAITING = 10_000
 
 /** A waiting request, and its attempt. */
 interface Asking {
@@ -30,7 +30,7 @@ export function createWaiting({ db, clock }: { db: Db; clock: Clock }) {
 
   function hasRoom(tenantId: string): boolean {
     const own = ofTenant.get(tenantId) ?? 0
-    return !isClosed && own < (MOST_WAITING - (count - own)) / 2
+    return !isClosed && own < (MAX_WAITING - (count - own)) / 2
   }
 
   /**

@@ -12,7 +12,7 @@ export interface DatedDrift extends Drift {
   at: string
 }
 
-const LARGEST_SAMPLE = 16_384
+const MAX_SAMPLE_BYTES = 16_384
 const DRIFT_KEPT = 50
 
 export type Catalog = ReturnType<typeof createCatalog>
@@ -87,4 +87,4 @@ export function createCatalog({ db, store }: { db: Db; store: Store }) {
   return { note }
 }
 
-const sampleOf = (payload: string) => (payload.length > LARGEST_SAMPLE ? null : payload)
+const sampleOf = (payload: string) => (payload.length > MAX_SAMPLE_BYTES ? null : payload)

@@ -1,4 +1,4 @@
-import type { Endpoint as EndpointRecord } from '../../delivery/directory.ts'
+import type { Endpoint as EndpointRecord } from '../../delivery/endpoint-cache.ts'
 import type { EndpointFields } from '../../delivery/endpoints.ts'
 import { bodyOf } from '../../delivery/formats.ts'
 import type { Delivery } from '../../delivery/index.ts'

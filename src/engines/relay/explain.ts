@@ -1,7 +1,7 @@
+import type { MessageOutcome } from '../../delivery/message-outcomes.ts'
 import type { EndpointSummary } from '../../delivery/store/endpoints.ts'
 import type { MessageRow } from '../../delivery/store/messages.ts'
 import type { DeliveryView } from '../../delivery/store/rows.ts'
-import type { Fate } from '../../delivery/verdicts.ts'
 import { statusOf } from '../../http/delivery-log/present.ts'
 import { isoTime } from '../../platform/clock.ts'
 import type { MessageDetail, Verdict } from './model/messages.ts'
@@ -10,7 +10,7 @@ import { presentMessage } from './present.ts'
 /** A message without its payload, with what became of it everywhere, and in words why. */
 export const presentMessageDetail = (
   row: MessageRow,
-  fates: Fate[],
+  fates: MessageOutcome[],
 ): Omit<MessageDetail, 'payload'> => ({
   ...presentMessageHead(row),
   endpoints: fates.map((fate) => explain(fate, row.type, channelsOf(row))),
@@ -29,7 +29,7 @@ export const presentMessageHead = (
 export const channelsOf = ({ channels }: Pick<MessageRow, 'channels'>): string[] =>
   channels === null ? [] : JSON.parse(channels)
 
-export function explain(fate: Fate, type: string, channels: string[]): Verdict {
+export function explain(fate: MessageOutcome, type: string, channels: string[]): Verdict {
   const { endpointId, endpoint, delivery } = fate
   const where = { endpoint_id: endpointId, url: endpoint?.url ?? null }
   if (delivery) {
@@ -70,13 +70,17 @@ function progress(delivery: DeliveryView, endpoint: EndpointSummary | null): str
   }
 }
 
-function whyNot(fate: Extract<Fate, { delivery: null }>, type: string, channels: string[]): string {
+function whyNot(
+  fate: Extract<MessageOutcome, { delivery: null }>,
+  type: string,
+  channels: string[],
+): string {
   const replay = fate.matchesNow ? '; a replay can send it' : ''
   return reasonOf(fate, type, channels) + replay
 }
 
 function reasonOf(
-  { whyNot, filter }: Extract<Fate, { delivery: null }>,
+  { whyNot, filter }: Extract<MessageOutcome, { delivery: null }>,
   type: string,
   channels: string[],
 ): string {

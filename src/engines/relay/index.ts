@@ -4,7 +4,7 @@ import type { Access } from '../../http/access.ts'
 import type { Platform } from '../../platform/platform.ts'
 import { createCatalog } from './catalog.ts'
 import { createDeliveries } from './deliveries.ts'
-import { createEndpointLooks } from './endpoint-looks.ts'
+import { createEndpointStats } from './endpoint-summaries.ts'
 import { createRelayEndpoints } from './endpoints.ts'
 import { createEventTypes } from './event-types.ts'
 import { createFanOuts } from './fan-out.ts'
@@ -52,7 +52,7 @@ export function createRelay(
     deliveries,
     eventTypes,
     routes,
-    endpointLooks: createEndpointLooks({ delivery, clock }),
+    endpointSummaries: createEndpointStats({ delivery, clock }),
     fanOutOf: createFanOuts({ delivery }),
     signedRequestOf: createSignedRequests({ delivery, clock, brandName: config.brand.name }),
   }

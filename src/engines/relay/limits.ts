@@ -1,11 +1,11 @@
 /** Of a payload, in bytes as it was sent. */
-export const LARGEST_PAYLOAD = 262_144
+export const MAX_PAYLOAD_BYTES = 262_144
 
 /** Channels that a message or an endpoint may name. */
-export const MOST_CHANNELS = 10
+export const MAX_CHANNELS = 10
 
 /** Types and patterns that an endpoint may list. */
-export const MOST_EVENT_TYPES = 100
+export const MAX_EVENT_TYPES = 100
 
 /** Event types that are kept account of; a message of any further one is accepted all the same. */
 export const EVENT_TYPES_SEEN = 2000

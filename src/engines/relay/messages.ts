@@ -11,7 +11,7 @@ import { withoutBlanks } from '../../platform/json-text.ts'
 import type { Metering } from '../../platform/metering/index.ts'
 import type { Catalog } from './catalog.ts'
 import { presentMessageDetail } from './explain.ts'
-import { LARGEST_PAYLOAD } from './limits.ts'
+import { MAX_PAYLOAD_BYTES } from './limits.ts'
 import type { RelayEvents } from './metrics.ts'
 import type { Message, NewMessage } from './model/messages.ts'
 import { presentMessage } from './present.ts'
@@ -152,8 +152,8 @@ function check({ event_type, channels }: NewMessage, payloadText: string) {
   checkEventType(event_type, 'event_type')
   for (const channel of channels ?? []) checkChannel(channel, 'channels')
   const size = Buffer.byteLength(payloadText)
-  if (size > LARGEST_PAYLOAD)
-    throw invalid(`must be at most ${LARGEST_PAYLOAD} bytes; this one has ${size}`, {
+  if (size > MAX_PAYLOAD_BYTES)
+    throw invalid(`must be at most ${MAX_PAYLOAD_BYTES} bytes; this one has ${size}`, {
       field: 'payload',
       rule: 'too_large',
     })

@@ -1,5 +1,5 @@
 import { maskHeaders } from '../../delivery/custom-headers.ts'
-import type { Endpoint as EndpointRecord } from '../../delivery/directory.ts'
+import type { Endpoint as EndpointRecord } from '../../delivery/endpoint-cache.ts'
 import { HEALTHY, type Health } from '../../delivery/health.ts'
 import type { HourRow } from '../../delivery/store/hours.ts'
 import type { MessageHead } from '../../delivery/store/messages.ts'

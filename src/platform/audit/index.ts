@@ -56,7 +56,7 @@ export type Audit = ReturnType<typeof createAudit>
 /** Rows that are read at once. */
 const SLICE = 500
 /** Rows that one list looks at: a rare thing is looked for page by page, not in one go. */
-const MOST_LOOKED_AT = 5000
+const MAX_SCANNED = 5000
 
 /**
  * The append-only log. `record` runs inside the commit of the change it reports. The order of the
@@ -86,7 +86,7 @@ export function createAudit({ db, clock }: { db: Db; clock: Clock }) {
     const span = spanOf(filter)
     const entries: LoggedEntry[] = []
     let last = Math.min(span.last, (filter.before ?? Number.POSITIVE_INFINITY) - 1)
-    for (let looked = 0; looked < MOST_LOOKED_AT; looked += SLICE) {
+    for (let looked = 0; looked < MAX_SCANNED; looked += SLICE) {
       const rows = store.newest(filter.tenantId, { ...span, last }, SLICE)
       for (const row of rows) {
         if (!answersTo(row, filter)) continue
@@ -108,7 +108,7 @@ export function createAudit({ db, clock }: { db: Db; clock: Clock }) {
     const { first, last } = spanOf(filter)
     const entries: LoggedEntry[] = []
     let from = Math.max(first, filter.after + 1)
-    for (let looked = 0; looked < MOST_LOOKED_AT; looked += SLICE) {
+    for (let looked = 0; looked < MAX_SCANNED; looked += SLICE) {
       const rows = store.oldest(filter.tenantId, { first: from, last }, SLICE)
       for (const row of rows) {
         if (!answersTo(row, filter)) continue

@@ -1,7 +1,7 @@
 import type { Database } from 'bun:sqlite'
 import { existsSync, statSync, writeFileSync } from 'node:fs'
 import { asStorageError, StorageError } from '../../db/errors.ts'
-import { logOf, openForReading } from '../../db/look.ts'
+import { logOf, openForReading } from '../../db/read-only.ts'
 
 /**
  * Looks into a database file and changes nothing: neither the file nor its log, which belongs

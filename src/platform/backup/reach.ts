@@ -3,7 +3,7 @@ import type { Clock } from '../clock.ts'
 /** Does something with a file that may lie on a mount that is gone, which would answer never. */
 export type Reach = <T>(file: string, work: () => Promise<T>) => Promise<T>
 
-const LONGEST_MS = 5000
+const MAX_MS = 5000
 
 /**
  * Waits so long and no longer. As long as one call hangs, no other is begun: each would keep one of
@@ -15,7 +15,7 @@ export function createReach(clock: Pick<Clock, 'after'>): Reach {
   return async (file, work) => {
     if (isHanging) throw silent(file)
     const timeUp = Promise.withResolvers<never>()
-    const cancel = clock.after(LONGEST_MS, () => timeUp.reject(silent(file)))
+    const cancel = clock.after(MAX_MS, () => timeUp.reject(silent(file)))
     isHanging = true
     const done = work().finally(() => {
       isHanging = false

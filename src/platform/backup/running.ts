@@ -5,7 +5,7 @@ import { isBusy } from '../../db/errors.ts'
 import { databaseFile } from '../../db/open.ts'
 import { isoTime } from '../clock.ts'
 import { type AppError, conflict } from '../errors.ts'
-import { LONGEST_QUIET_MS } from '../instances.ts'
+import { MAX_SILENCE_MS } from '../instances.ts'
 import type { Process } from '../process.ts'
 import type { instances } from '../schema.ts'
 import { reading, rowsOf } from './database-file.ts'
@@ -20,7 +20,7 @@ const LOCK_WAIT_MS = 1000
 
 /** Of another host nothing but the time tells; one that is far ahead of ours tells nothing. */
 export const isFresh = (writtenAt: number, now: number): boolean =>
-  Math.abs(now - writtenAt) < LONGEST_QUIET_MS
+  Math.abs(now - writtenAt) < MAX_SILENCE_MS
 
 /**
  * Refuses while somebody is seen to work on the data directory: those of other hosts by their
@@ -39,7 +39,7 @@ function refuseWhileServedElsewhere(dataDir: string, process: Process, now: numb
     ({ host, heartbeatAt }) => host !== process.host && isFresh(heartbeatAt, now),
   )
   if (!there) return
-  const certainAt = isoTime(there.heartbeatAt + LONGEST_QUIET_MS)
+  const certainAt = isoTime(there.heartbeatAt + MAX_SILENCE_MS)
   throw conflict(`${sentenceOn(dataDir, there)}; if it has died, that is certain at ${certainAt}`)
 }
 

@@ -16,8 +16,8 @@ import { backupRetention, rotate } from './rotation.ts'
 import { ABANDONED, type BackupRow, createBackupStore } from './store.ts'
 
 /** Longest sleep: bounds how late a changed clock or the backup of another process is noticed. */
-const LONGEST_SLEEP_MS = 60_000
-const LONGEST_RETRY_MS = 15 * 60_000
+const MAX_SLEEP_MS = 60_000
+const MAX_RETRY_MS = 15 * 60_000
 
 export type Backups = ReturnType<typeof createBackups>
 
@@ -47,7 +47,7 @@ export function createBackups(parts: {
   const { enabled, everyMs, keep } = settings
   const makeArchive = parts.makeArchive ?? archiveInChild
   const reach = createReach(clock)
-  const retryMs = Math.min(everyMs, LONGEST_RETRY_MS)
+  const retryMs = Math.min(everyMs, MAX_RETRY_MS)
   const store = createBackupStore(db)
   const made = metrics.counter('backups_total', 'Scheduled backups by result.')
   const [succeeded, failed] = [made.with({ result: 'success' }), made.with({ result: 'failure' })]
@@ -82,9 +82,9 @@ export function createBackups(parts: {
   function sleepMs(): number {
     try {
       const ms = dueAt() - clock.now()
-      return ms > 0 ? Math.min(ms, LONGEST_SLEEP_MS) : LONGEST_SLEEP_MS
+      return ms > 0 ? Math.min(ms, MAX_SLEEP_MS) : MAX_SLEEP_MS
     } catch {
-      return LONGEST_SLEEP_MS
+      return MAX_SLEEP_MS
     }
   }
 

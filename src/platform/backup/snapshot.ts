@@ -10,7 +10,7 @@ import { copyDatabase, reading } from './database-file.ts'
 import { measure } from './files.ts'
 import { ENTRIES } from './names.ts'
 
-const MOST_TRIES = 3
+const MAX_ATTEMPTS = 3
 /** Whoever replaces the master key needs a moment between the database and the file. */
 const BETWEEN_TRIES_MS = 1000
 
@@ -31,7 +31,7 @@ export async function takeSnapshot(parts: {
     const key = takeKey(dataDir, folder)
     const objection = misfit({ dataDir, key, known: reading(copy, masterKeysOf) })
     if (!objection) return key
-    if (tries === MOST_TRIES)
+    if (tries === MAX_ATTEMPTS)
       throw new MasterKeyError(`${objection}, or back up the database alone with --without-key`)
     await sleep(clock, BETWEEN_TRIES_MS)
   }

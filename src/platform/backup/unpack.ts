@@ -12,8 +12,8 @@ import { type Manifest, readManifest } from './manifest.ts'
 import { ENTRIES } from './names.ts'
 
 /** Far more than any of them has; what is larger is something else. */
-const LARGEST_MANIFEST_BYTES = 4 * 1024 * 1024
-const LARGEST_KEY_BYTES = 64 * 1024
+const MAX_MANIFEST_BYTES = 4 * 1024 * 1024
+const MAX_KEY_BYTES = 64 * 1024
 
 type Content = AsyncIterable<unknown> & { header: Header }
 
@@ -86,7 +86,7 @@ function refuseOther({ name, type }: Header, wanted: string | undefined) {
 }
 
 async function takeManifest(content: Content): Promise<Manifest> {
-  if (content.header.size > LARGEST_MANIFEST_BYTES)
+  if (content.header.size > MAX_MANIFEST_BYTES)
     throw invalid('the archive is not a backup of Gatehouse: its manifest is too large', {
       rule: 'format',
     })
@@ -107,7 +107,7 @@ const MEGABYTE = 1024 * 1024
 const megabytes = (bytes: number) => `${Math.ceil(bytes / MEGABYTE)} MB`
 
 function keyBytes({ size }: Header): number {
-  if (size > LARGEST_KEY_BYTES) throw damaged('its master key is too large')
+  if (size > MAX_KEY_BYTES) throw damaged('its master key is too large')
   return size
 }
 

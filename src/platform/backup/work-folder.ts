@@ -6,7 +6,7 @@ import type { Process } from '../process.ts'
 const PREFIX = '.gatehouse-work-'
 const NAME = /^\.gatehouse-work-([0-9a-f]{8})-(\d+)-/
 /** Nothing takes so long: from then on one of another host, or whose number is taken, is left over. */
-const LONGEST_WORK_MS = 24 * 60 * 60 * 1000
+const MAX_WORK_MS = 24 * 60 * 60 * 1000
 
 /** Has `clean` run when somebody ends the program, until the returned function is called. */
 export type OnInterrupt = (clean: () => void) => () => void
@@ -48,7 +48,7 @@ export function openWorkFolder(parts: {
     if (madeOn === host && (Number(pid) === process.pid || !process.isRunning(Number(pid))))
       return true
     const stats = statSync(join(parent, name), { throwIfNoEntry: false })
-    return stats !== undefined && now - stats.mtimeMs > LONGEST_WORK_MS
+    return stats !== undefined && now - stats.mtimeMs > MAX_WORK_MS
   }
 }
 

@@ -8,7 +8,7 @@ export function createCapacity<Item extends Lane>(limits: DueLimits) {
   const perLane = new Tally()
 
   /** What even the last to come may have under way, where anything is free at all. */
-  const fewestOfTenant = Math.min(FEWEST_OF_TENANT, Math.ceil(limits.total / 16))
+  const fewestOfTenant = Math.min(MIN_PER_TENANT, Math.ceil(limits.total / 16))
 
   /** Into so many parts the room of a tenant is shared out; a tenant with one lane needs no more. */
   const partsOfTenant = Math.min(MAX_PARTS_OF_TENANT, Math.ceil(limits.perTenant / limits.perLane))
@@ -57,7 +57,7 @@ export function createCapacity<Item extends Lane>(limits: DueLimits) {
 }
 
 /** Where much may be under way: less where that is little. */
-const FEWEST_OF_TENANT = 8
+const MIN_PER_TENANT = 8
 
 const MAX_PARTS_OF_TENANT = 8
 

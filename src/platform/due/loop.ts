@@ -7,7 +7,7 @@ import { createCapacity } from './capacity.ts'
 import type { DueQueue, Lane } from './queue.ts'
 
 /** Longest sleep: bounds how late work of a dead process or a changed clock is noticed. */
-export const LONGEST_SLEEP_MS = 5000
+export const MAX_SLEEP_MS = 5000
 const STORAGE_RETRY_MS = 1000
 const LEASE_MARGIN_MS = 30_000
 /** After the last name that a tenant id or a target can have. */
@@ -222,7 +222,7 @@ export function createDueLoop<Item extends Lane, Outcome>(parts: {
 
   function sleepUntilDue() {
     if (!running && unstored.length === 0) return
-    const ms = storageFails ? STORAGE_RETRY_MS : Math.min(msUntilDueOrRetry(), LONGEST_SLEEP_MS)
+    const ms = storageFails ? STORAGE_RETRY_MS : Math.min(msUntilDueOrRetry(), MAX_SLEEP_MS)
     wakeAt = clock.now() + ms
     cancelTimer()
     cancelTimer = clock.after(Math.max(ms, 0), lookAround)

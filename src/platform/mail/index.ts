@@ -24,7 +24,7 @@ import { createThrottle } from './throttle.ts'
 export type { Body } from './body.ts'
 export type { OpenMail, Whose } from './outbox.ts'
 export type { Letter } from './post.ts'
-export type { MailSummary } from './store/shelf.ts'
+export type { MailSummary } from './store/outbox-queries.ts'
 export { letter } from './template.ts'
 export type { Allowance } from './throttle.ts'
 

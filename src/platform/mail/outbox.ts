@@ -3,7 +3,7 @@ import type { Scan } from '../scan.ts'
 import { SealError } from '../sealing/index.ts'
 import type { Bodies, Body } from './body.ts'
 import type { Store } from './store/index.ts'
-import type { MailSummary, Sought } from './store/shelf.ts'
+import type { MailSummary, Sought } from './store/outbox-queries.ts'
 
 /** Mails of one tenant, of the instance (null), or of everybody. */
 export type Whose = { tenantId: string | null } | 'all'
@@ -22,7 +22,7 @@ export interface OutboxPage {
 }
 
 /** Mails that one page looks at: rare ones are looked for page by page, not in one go. */
-export const MOST_LOOKED_AT = 20_000
+export const MAX_SCANNED = 20_000
 
 /** The mails that were posted; without a mail server, the only place to read them. */
 export function createOutbox(parts: {
@@ -32,19 +32,19 @@ export function createOutbox(parts: {
   wake: () => void
 }) {
   const { store, bodies, clock, wake } = parts
-  const { shelf, line } = store
+  const { outbox, line } = store
 
   /** Newest first. */
-  const list = (whose: Whose, scan: Scan): MailSummary[] => shelf.list(ownerOf(whose), scan)
+  const list = (whose: Whose, scan: Scan): MailSummary[] => outbox.list(ownerOf(whose), scan)
 
   /** Those that are sought: fewer than `limit`, with a `next`, where they are rare. */
   function page(whose: Whose, sought: Sought, { before, limit }: Scan): OutboxPage {
     const owner = ownerOf(whose)
-    const scan = { before, limit: limit + 1, most: MOST_LOOKED_AT }
-    const found = shelf.seek(owner, sought, scan)
+    const scan = { before, limit: limit + 1, most: MAX_SCANNED }
+    const found = outbox.seek(owner, sought, scan)
     const mails = found.slice(0, limit)
     if (found.length > limit) return { mails, next: mails.at(-1)?.seq }
-    const behind = shelf.edge(owner, scan)
+    const behind = outbox.edge(owner, scan)
     return { mails, next: behind === undefined ? undefined : behind + 1 }
   }
 
@@ -55,7 +55,7 @@ export function createOutbox(parts: {
   })
 
   function read(whose: Whose, id: string): OpenMail | undefined {
-    const mail = shelf.find(id)
+    const mail = outbox.find(id)
     if (!mail || (whose !== 'all' && mail.tenantId !== whose.tenantId)) return undefined
     return { ...mail, body: bodyOf(mail.id, mail.body) }
   }
@@ -63,7 +63,7 @@ export function createOutbox(parts: {
   /** Within a commit: the next try of one that waits for it, at once. Throws `conflict` for others. */
   function hasten(id: string): MailSummary {
     const mail = existing(id)
-    if (!shelf.hasten(id, clock.now()))
+    if (!outbox.hasten(id, clock.now()))
       throw conflict('only an email that waits for a retry can be sent now')
     wake()
     return mail
@@ -72,11 +72,11 @@ export function createOutbox(parts: {
   /** Within a commit. Throws `conflict` for one that is just being sent. */
   function remove(id: string): MailSummary {
     const mail = existing(id)
-    if (!shelf.remove(id)) throw conflict('the email is being sent')
+    if (!outbox.remove(id)) throw conflict('the email is being sent')
     return mail
   }
 
-  const existing = (id: string): MailSummary => shelf.find(id) ?? fail(notFound('email not found'))
+  const existing = (id: string): MailSummary => outbox.find(id) ?? fail(notFound('email not found'))
 
   /** A body sealed with another master key must not hide the other mails. */
   function bodyOf(id: string, sealed: string | null): Body | null {

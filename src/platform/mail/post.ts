@@ -20,7 +20,7 @@ export interface Letter extends Body {
   expiresAt: number
 }
 
-const LONGEST_SUBJECT = 200
+const MAX_SUBJECT_LENGTH = 200
 
 /** Marks mails that were never meant to be sent, as opposed to failed ones. */
 export const WITHHELD = 'withheld'
@@ -80,4 +80,4 @@ export function createPost(parts: {
 
 /** A line break would begin another header. */
 const subjectOf = (written: string): string =>
-  [...oneLine(written)].slice(0, LONGEST_SUBJECT).join('')
+  [...oneLine(written)].slice(0, MAX_SUBJECT_LENGTH).join('')

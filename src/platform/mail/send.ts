@@ -2,9 +2,9 @@ import { domainToASCII, domainToUnicode } from 'node:url'
 import { createTransport } from 'nodemailer'
 import type { Clock } from '../clock.ts'
 import type { Body } from './body.ts'
+import { isFinal, reasonOf } from './failure.ts'
 import { domainOf, type MailServer, type Sender, secretsOf, transportOptions } from './server.ts'
 import type { LeasedMail } from './store/rows.ts'
-import { isFinal, reasonOf } from './trouble.ts'
 
 /** The result of an attempt: accepted, permanently refused, or to be retried. */
 export type Sent =

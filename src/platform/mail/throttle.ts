@@ -13,7 +13,7 @@ const LIMITS = [
 ]
 /** How long a mail counts. */
 export const COUNTED_MS = Math.max(...LIMITS.map(({ withinMs }) => withinMs))
-const MOST = Math.max(...LIMITS.map(({ most }) => most))
+const MAX = Math.max(...LIMITS.map(({ most }) => most))
 
 /** The same where everybody may ask. Beyond the hour's mails there is still one in a while. */
 const GAP = { most: 1, withinMs: MINUTE_MS / 2 }
@@ -21,7 +21,7 @@ const HOURLY = { most: 8, withinMs: 60 * MINUTE_MS }
 const STEADY = { most: 1, withinMs: 7.5 * MINUTE_MS }
 
 /** Limit of all kinds together. It indicates abuse, so no time to retry is given. */
-const MOST_OF_ALL = 10
+const MAX_TOTAL = 10
 
 /**
  * Limits how often an address receives mails on behalf of one tenant; withheld mails count as well.
@@ -42,7 +42,7 @@ export function createThrottle(parts: { store: Store; hashOf: RecipientHash }) {
     kind?: string,
   ): Allowance {
     const of = { kind: kind ?? null, since: now - COUNTED_MS, now }
-    const times = store.mails.recent(hashOf(tenantId, recipient), of, MOST)
+    const times = store.mails.recent(hashOf(tenantId, recipient), of, MAX)
     const retryAfterMs = Math.max(...LIMITS.map((limit) => waitFor(limit, times, now)))
     return retryAfterMs > 0 ? { allowed: false, retryAfterMs } : { allowed: true }
   }
@@ -68,7 +68,7 @@ export function createThrottle(parts: { store: Store; hashOf: RecipientHash }) {
   /** Whether so many mails went to an address within the hour that it is to be left alone. */
   function isPestered(tenantId: string | null, recipient: string, now: number): boolean {
     const within = { except: WITHHELD, since: now - COUNTED_MS, now }
-    return store.mails.countSent(hashOf(tenantId, recipient), within, MOST_OF_ALL) >= MOST_OF_ALL
+    return store.mails.countSent(hashOf(tenantId, recipient), within, MAX_TOTAL) >= MAX_TOTAL
   }
 
   return { allowance, sharedAllowance, isPestered }

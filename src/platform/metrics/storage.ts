@@ -1,8 +1,8 @@
 import { statfsSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { sql } from 'drizzle-orm'
-import { logOf } from '../../db/look.ts'
 import type { Db } from '../../db/open.ts'
+import { logOf } from '../../db/read-only.ts'
 import { instances } from '../schema.ts'
 import type { Metrics } from './index.ts'
 

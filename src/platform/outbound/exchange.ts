@@ -4,8 +4,8 @@ import type { Socket } from 'node:net'
 import { createSecureContext, getCACertificates } from 'node:tls'
 import { type CollectedBody, collectBody } from './body.ts'
 import type { Call } from './call.ts'
+import { asCallFailure, bodyTrouble, brokenOff } from './call-failure.ts'
 import { CallFailure } from './failure.ts'
-import { asCallFailure, bodyTrouble, brokenOff } from './trouble.ts'
 import type { Target } from './url-rules.ts'
 
 /** A request that has passed every check, and the checked address that it goes to. */
@@ -29,10 +29,10 @@ export interface Reply extends CollectedBody {
 /** Sends one request and reads its answer. Rejects with `CallFailure`. */
 export type Exchange = (dial: Dial, call: Call) => Promise<Reply>
 
-const LARGEST_RESPONSE_HEAD = 65_536
+const MAX_RESPONSE_HEAD_BYTES = 65_536
 
 /** Read at full speed until the deadline, they would take the process from everybody else. */
-const MOST_INTERIM_ANSWERS = 1000
+const MAX_INTERIM_ANSWERS = 1000
 
 /**
  * The transport. `node:http` is handed the address, so there is no second look-up that could
@@ -61,7 +61,7 @@ export function createExchange(ca: string[]): Exchange {
       agent: false,
       setHost: false,
       insecureHTTPParser: false,
-      maxHeaderSize: LARGEST_RESPONSE_HEAD,
+      maxHeaderSize: MAX_RESPONSE_HEAD_BYTES,
     }
     if (target.url.protocol === 'http:') return http.request(plain)
     const secure = { ...plain, ...identity(target), secureContext }
@@ -136,7 +136,7 @@ function follow(
   })
   let interim = 0
   request.on('information', () => {
-    if (++interim > MOST_INTERIM_ANSWERS) fail(new CallFailure('protocol', ONLY_INTERIM))
+    if (++interim > MAX_INTERIM_ANSWERS) fail(new CallFailure('protocol', ONLY_INTERIM))
   })
   request.on('upgrade', () => fail(new CallFailure('protocol', 'the target switched protocols')))
   request.on('close', () => afterWhatHasArrived(() => fail(brokenOff(call.phase()))))

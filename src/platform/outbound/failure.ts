@@ -1,5 +1,5 @@
 /**
- * Why a call brought no reply. `refused` is a rule of this house, and trying again changes
+ * Why a call brought no reply. `refused` is a rule of Gatehouse, and trying again changes
  * nothing; everything else is the network or the target.
  */
 export type FailureReason =

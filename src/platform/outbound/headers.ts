@@ -1,9 +1,9 @@
 import { invalid } from '../errors.ts'
 
-const MOST_HEADERS = 100
-const LONGEST_NAME = 256
-const LONGEST_VALUE = 8192
-const LARGEST_HEAD = 65_536
+const MAX_HEADERS = 100
+const MAX_NAME_LENGTH = 256
+const MAX_VALUE_LENGTH = 8192
+const MAX_HEAD_BYTES = 65_536
 
 /** RFC 9110 token. */
 const NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
@@ -33,15 +33,15 @@ export function isForwardableHeader(name: string): boolean {
 /** Throws `invalid`, naming the header, when a request could not carry these headers. */
 export function checkHeaders(headers: Record<string, string>): void {
   const entries = Object.entries(headers)
-  if (entries.length > MOST_HEADERS)
-    throw invalid(`must have at most ${MOST_HEADERS} headers`, {
+  if (entries.length > MAX_HEADERS)
+    throw invalid(`must have at most ${MAX_HEADERS} headers`, {
       field: 'headers',
       rule: 'too_many',
     })
   checkEachHeader(headers)
   const size = entries.reduce((sum, [name, value]) => sum + name.length + value.length, 0)
-  if (size > LARGEST_HEAD)
-    throw invalid(`must be at most ${LARGEST_HEAD / 1024} KB in total`, {
+  if (size > MAX_HEAD_BYTES)
+    throw invalid(`must be at most ${MAX_HEAD_BYTES / 1024} KB in total`, {
       field: 'headers',
       rule: 'too_large',
     })
@@ -55,9 +55,9 @@ export function checkEachHeader(headers: Record<string, string>): void {
 function checkHeader(name: string, value: string) {
   if (name === '')
     throw invalid('must not have a header without a name', { field: 'headers', rule: 'format' })
-  if (name.length > LONGEST_NAME) {
+  if (name.length > MAX_NAME_LENGTH) {
     throw invalid(
-      `must not have a name longer than ${LONGEST_NAME} characters, such as ${shown(name)}`,
+      `must not have a name longer than ${MAX_NAME_LENGTH} characters, such as ${shown(name)}`,
       { field: 'headers', rule: 'too_long' },
     )
   }
@@ -67,8 +67,8 @@ function checkHeader(name: string, value: string) {
       rule: 'format',
     })
   }
-  if (value.length > LONGEST_VALUE) {
-    throw invalid(`must be at most ${LONGEST_VALUE / 1024} KB`, {
+  if (value.length > MAX_VALUE_LENGTH) {
+    throw invalid(`must be at most ${MAX_VALUE_LENGTH / 1024} KB`, {
       field: `headers.${name}`,
       rule: 'too_large',
     })

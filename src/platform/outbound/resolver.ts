@@ -13,10 +13,10 @@ export interface ResolvedAddress {
 export type Resolve = (host: string) => Promise<ResolvedAddress[]>
 
 const KEPT_MS = 30_000
-const MOST_KEPT = 1000
+const MAX_KEPT = 1000
 /** A name server can give thousands, which would be kept. */
 const MAX_ADDRESSES = 100
-const LONGEST_LOOKUP_MS = 5000
+const MAX_LOOKUP_MS = 5000
 
 const lookUp: Resolve = async (host) => {
   const found = await lookup(host, { all: true })
@@ -47,7 +47,7 @@ export function cachedResolve(clock: Clock, resolve: Resolve): Resolve {
 
   function dropOldest() {
     for (const host of kept.keys()) {
-      if (kept.size <= MOST_KEPT) return
+      if (kept.size <= MAX_KEPT) return
       kept.delete(host)
     }
   }
@@ -76,7 +76,7 @@ export async function resolveInTime(
 ): Promise<ResolvedAddress[]> {
   let cancel = () => {}
   const late = new Promise<never>((_, reject) => {
-    cancel = clock.after(LONGEST_LOOKUP_MS, () => reject(failed(`no answer for ${host} in time`)))
+    cancel = clock.after(MAX_LOOKUP_MS, () => reject(failed(`no answer for ${host} in time`)))
   })
   try {
     const addresses = await untilCut(call, Promise.race([resolve(host), late]))

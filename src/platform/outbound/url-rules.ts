@@ -15,9 +15,9 @@ export interface Target {
   isAddress: boolean
 }
 
-const LONGEST_URL = 8192
-const LONGEST_NAME = 253
-const LONGEST_LABEL = 63
+const MAX_URL_LENGTH = 8192
+const MAX_NAME_LENGTH = 253
+const MAX_LABEL_LENGTH = 63
 
 /**
  * Judges the parsed URL, never the raw text: the parser has by then undone hexadecimal,
@@ -50,8 +50,8 @@ export function notPublic(
 }
 
 function parse(raw: string): URL {
-  if (raw.length > LONGEST_URL)
-    throw refusedUrl(`must have at most ${LONGEST_URL} characters`, 'too_long')
+  if (raw.length > MAX_URL_LENGTH)
+    throw refusedUrl(`must have at most ${MAX_URL_LENGTH} characters`, 'too_long')
   const url = URL.parse(raw)
   if (!url) throw refusedUrl('must be an absolute http or https URL', 'format')
   if (url.protocol === 'http:' || url.protocol === 'https:') return url
@@ -85,7 +85,7 @@ function checkName({ name, port }: Target, allow: AllowList) {
   const labels = name.split('.')
   if (labels.some((label) => label.length === 0))
     throw refusedUrl(`must not have an empty label in its host name: ${name}`, 'format')
-  if (name.length > LONGEST_NAME || labels.some((label) => label.length > LONGEST_LABEL)) {
+  if (name.length > MAX_NAME_LENGTH || labels.some((label) => label.length > MAX_LABEL_LENGTH)) {
     throw refusedUrl('must not have a host name too long for DNS', 'too_long')
   }
   if (allow.hasName(name, port)) return

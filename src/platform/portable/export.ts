@@ -5,7 +5,7 @@ import { installationOf } from '../installation.ts'
 import type { Sealing } from '../sealing/index.ts'
 import { VERSION } from '../version.ts'
 import { createCodec } from './codec.ts'
-import { fingerprintsOf, LONGEST_LINE, newHeader } from './format.ts'
+import { fingerprintsOf, MAX_LINE_LENGTH, newHeader } from './format.ts'
 import { countStaying, rowsOf } from './rows.ts'
 import type { Snapshot } from './snapshot.ts'
 import type { PortableTable } from './table.ts'
@@ -81,6 +81,6 @@ const headerOf = ({
 
 /** Better no export than one that nobody can bring back. */
 function refuseOversize(text: string, kind: string, id: string) {
-  if (Buffer.byteLength(text) > LONGEST_LINE)
-    throw conflict(`${kind} ${id} has more than ${LONGEST_LINE} bytes. Make it smaller first`)
+  if (Buffer.byteLength(text) > MAX_LINE_LENGTH)
+    throw conflict(`${kind} ${id} has more than ${MAX_LINE_LENGTH} bytes. Make it smaller first`)
 }

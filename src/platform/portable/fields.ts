@@ -57,14 +57,14 @@ const whole: Field = {
 }
 
 /** More than anything is ever counted up to, with room to go on counting. */
-export const MOST_COUNTED = 1_000_000_000
+export const MAX_COUNTED = 1_000_000_000
 
 /** A number that goes up by one: where numbers end, it could not. */
 export const counter: Field = {
   write: asWritten,
   read: (value, row, sealing) => {
     const count = whole.read(value, row, sealing)
-    return Number(count) <= MOST_COUNTED ? count : mismatch(`must be at most ${MOST_COUNTED}`)
+    return Number(count) <= MAX_COUNTED ? count : mismatch(`must be at most ${MAX_COUNTED}`)
   },
 }
 

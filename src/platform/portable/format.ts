@@ -10,7 +10,7 @@ const FORMAT = 1
 const KIND = 'gatehouse.export'
 
 /** More than the largest job or document takes: whoever reads a file does not take in all of it. */
-export const LONGEST_LINE = 4 * 1024 * 1024
+export const MAX_LINE_LENGTH = 4 * 1024 * 1024
 
 export const Header = Type.Object(
   {

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
 import { AppError, invalid } from '../errors.ts'
-import { LINE_TRICKS } from '../tricks.ts'
+import { UNSAFE_IN_LINE } from '../unsafe-characters.ts'
 import type { Line } from './codec.ts'
-import { LONGEST_LINE } from './format.ts'
+import { MAX_LINE_LENGTH } from './format.ts'
 
 const CHUNK_BYTES = 256 * 1024
 const NEWLINE = 10
@@ -44,7 +44,7 @@ export function* linesOf(descriptor: number): Generator<ReadLine> {
 }
 
 /** Of a message that quotes the file, in characters. */
-const LONGEST_MESSAGE = 300
+const MAX_MESSAGE_LENGTH = 300
 
 /**
  * Names the line in an error about it. Messages quote the file, so characters that could move the
@@ -66,7 +66,7 @@ export function atLine<T>(number: number, work: () => T): T {
 }
 
 const harmless = (text: string): string =>
-  text.replaceAll(LINE_TRICKS, ' ').slice(0, LONGEST_MESSAGE).toWellFormed()
+  text.replaceAll(UNSAFE_IN_LINE, ' ').slice(0, MAX_MESSAGE_LENGTH).toWellFormed()
 
 /** Each with its newline; what is behind the last one is yielded as well. */
 function* splitAtNewlines(descriptor: number): Generator<Buffer> {
@@ -86,7 +86,7 @@ function* splitAtNewlines(descriptor: number): Generator<Buffer> {
       parts.push(Buffer.from(chunk.subarray(from, end)))
       held += end - from
       from = end
-      if (!isWhole && held <= LONGEST_LINE) continue
+      if (!isWhole && held <= MAX_LINE_LENGTH) continue
       yield Buffer.concat(parts)
       parts = []
       held = 0
@@ -98,8 +98,8 @@ function* splitAtNewlines(descriptor: number): Generator<Buffer> {
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 function parsed(bytes: Buffer): Line {
-  if (bytes.length > LONGEST_LINE)
-    throw invalid(`must have at most ${LONGEST_LINE} bytes`, { rule: 'too_large' })
+  if (bytes.length > MAX_LINE_LENGTH)
+    throw invalid(`must have at most ${MAX_LINE_LENGTH} bytes`, { rule: 'too_large' })
   if (bytes[bytes.length - 1] !== NEWLINE)
     throw invalid('the file is cut off here', { rule: 'damaged' })
   const value = parsedJson(bytes)

@@ -1,6 +1,6 @@
 import { drizzle } from 'drizzle-orm/bun-sqlite'
-import { openForReading } from '../../db/look.ts'
 import type { Db } from '../../db/open.ts'
+import { openForReading } from '../../db/read-only.ts'
 
 export type Snapshot = ReturnType<typeof openSnapshot>
 

@@ -1,9 +1,9 @@
 import { Type } from '@sinclair/typebox'
 import { hasEnvironments } from '../engines.ts'
 import { invalid } from '../errors.ts'
-import { HOUSE_ID } from '../house.ts'
 import { isMonth } from '../metering/months.ts'
 import { apiKeys, tenants, usageMonths } from '../schema.ts'
+import { SYSTEM_TENANT_ID } from '../system-tenant.ts'
 import { checkedName } from '../tenants.ts'
 import { json } from './fields.ts'
 import { asItIs, type Portable, type PortableTable } from './table.ts'
@@ -23,7 +23,7 @@ const tenant: PortableTable<typeof tenants.$inferSelect> = {
   order: ['id'],
   most: { rows: 1 },
   check({ id, name }) {
-    if (id === HOUSE_ID)
+    if (id === SYSTEM_TENANT_ID)
       throw invalid('must not be the id of the system tenant', { field: 'id', rule: 'reserved' })
     if (checkedName(name) !== name)
       throw invalid('must not begin or end with a space', { field: 'name', rule: 'format' })

@@ -37,7 +37,7 @@ const KEY_BYTES = 32
 /** For people and for scanners that look for secrets in the wrong place. */
 const PREFIX = 'gatehouse-master-key-1:'
 /** Room for some lines and stray blanks; what is larger is something else and not read at all. */
-const LARGEST_FILE_BYTES = 1000
+const MAX_FILE_BYTES = 1000
 
 /** The key file inside a data directory. */
 export const masterKeyFile = (dataDir: string) => join(dataDir, DATA_NAMES.key)
@@ -74,7 +74,7 @@ export function readMasterKey(dataDir: string): KeyFile | undefined {
   if (!stats.isFile())
     refuse(`${file} is not a file: move it away, and put back the one from the backup`)
   const keys =
-    stats.size <= LARGEST_FILE_BYTES
+    stats.size <= MAX_FILE_BYTES
       ? parse(orRefuse(unreadable, () => readFileSync(file, 'utf8')))
       : undefined
   return (

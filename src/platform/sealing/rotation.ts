@@ -27,7 +27,7 @@ import { add, createResealing, type Sweep } from './resealing.ts'
  */
 const NOTICE_MS = SILENCE_MS + BUSY_TIMEOUT_MS
 /** One is enough unless somebody goes on sealing with a key that is to go. */
-const MOST_LOOKS = 6
+const MAX_POLLS = 6
 const NEVER_CLEAN =
   'something goes on being sealed with the old key: stop servers of an older version, ' +
   'then run this again'
@@ -94,7 +94,7 @@ export function createRotation(parts: {
 
     let found = await counted()
     for (let look = 1; isEmpty(found.unopenable) && (look === 1 || !found.isClean); look++) {
-      if (look > MOST_LOOKS) throw new MasterKeyError(NEVER_CLEAN)
+      if (look > MAX_POLLS) throw new MasterKeyError(NEVER_CLEAN)
       await wait(NOTICE_MS)
       found = await counted()
     }

@@ -6,6 +6,7 @@ import { backupFindings, judgeBackups } from '../../../src/cli/doctor/backups.ts
 import { judgeClock, judgeSynchronisation } from '../../../src/cli/doctor/clock.ts'
 import { exposure, providers } from '../../../src/cli/doctor/configuration.ts'
 import { judgeLog } from '../../../src/cli/doctor/database.ts'
+import { findUnreachable } from '../../../src/cli/doctor/directories.ts'
 import {
   judgeFileTime,
   judgeRoom,
@@ -16,7 +17,6 @@ import {
 import { examined, within } from '../../../src/cli/doctor/finding.ts'
 import { mountOf, objectionToPlace, parseMounts } from '../../../src/cli/doctor/mounts.ts'
 import { account, openToOthers, owners, permissions } from '../../../src/cli/doctor/permissions.ts'
-import { findUnreachable } from '../../../src/cli/doctor/places.ts'
 import { judgeLeases, judgeProcesses, processesIn } from '../../../src/cli/doctor/processes.ts'
 import { report, summary } from '../../../src/cli/doctor/report.ts'
 import { secretFiles } from '../../../src/cli/doctor/secret-files.ts'

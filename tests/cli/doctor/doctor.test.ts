@@ -15,7 +15,7 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import type { Finding } from '../../../src/cli/doctor/finding.ts'
-import { type Looked, lookAtDatabase, readDatabase } from '../../../src/cli/doctor/look.ts'
+import { type Looked, lookAtDatabase, readDatabase } from '../../../src/cli/doctor/read-database.ts'
 import { doctor } from '../../../src/cli/doctor.ts'
 import { databaseFile, openDatabase, restoreMarker } from '../../../src/db/open.ts'
 import { newId } from '../../../src/platform/ids.ts'

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { loadConfig } from '../../../src/config/index.ts'
 import { configurationPage } from '../../../src/console/pages/admin/configuration.ts'
 import type { Answer } from '../../support/app.ts'
-import { alone, bootAdmin, isEscaped, textOf } from './admin-world.ts'
+import { alone, bootAdmin, isEscaped, textOf } from './admin-fixture.ts'
 
 const PATH = '/console/admin/configuration'
 

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { ROLES } from '../../../src/console/operators/rights.ts'
 import { SCOPE_FIELD } from '../../../src/console/scope.ts'
 import { newOperator } from '../../support/operator.ts'
-import { type AdminWorld, bootAdmin, browserOf, NOBODYS } from './admin-world.ts'
+import { type AdminWorld, bootAdmin, browserOf, NOBODYS } from './admin-fixture.ts'
 
 const ROUTES = [
   'GET /console/admin/configuration',

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'bun:test'
 import { healthPage } from '../../../src/console/pages/admin/health.ts'
 import { createBackupStore, createBackups } from '../../../src/platform/backup/index.ts'
-import { HOUSE_ID } from '../../../src/platform/house.ts'
+import { SYSTEM_TENANT_ID } from '../../../src/platform/system-tenant.ts'
 import { COMMIT, VERSION } from '../../../src/platform/version.ts'
 import { testConfig } from '../../support/config.ts'
-import { type AdminWorld, alone, audited, bootAdmin, textOf } from './admin-world.ts'
+import { type AdminWorld, alone, audited, bootAdmin, textOf } from './admin-fixture.ts'
 
 const PATH = '/console/admin/health'
 const HOUR = 3_600_000
@@ -51,7 +51,7 @@ describe('a backup that somebody asks for', () => {
     expect((await open(PATH)).body).toContain('Back up now')
     expect((await ask()).status).toBe(303)
     expect(audited(app, 'backup.asked_for')).toMatchObject([
-      { actor_kind: 'operator', actor_id: world.admin.id, tenant_id: HOUSE_ID },
+      { actor_kind: 'operator', actor_id: world.admin.id, tenant_id: SYSTEM_TENANT_ID },
     ])
     const during = await open(`${PATH}?done=begun`)
     expect(textOf(during)).toContain('In progress')

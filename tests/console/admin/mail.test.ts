@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { mailPages } from '../../../src/console/pages/admin/mail.ts'
-import { HOUSE_ID } from '../../../src/platform/house.ts'
 import type { Letter } from '../../../src/platform/mail/index.ts'
-import { MOST_LOOKED_AT } from '../../../src/platform/mail/outbox.ts'
+import { MAX_SCANNED } from '../../../src/platform/mail/outbox.ts'
+import { SYSTEM_TENANT_ID } from '../../../src/platform/system-tenant.ts'
 import {
   type AdminWorld,
   alone,
@@ -11,7 +11,7 @@ import {
   HOSTILE,
   isEscaped,
   textOf,
-} from './admin-world.ts'
+} from './admin-fixture.ts'
 
 const PATH = '/console/admin/mail'
 
@@ -100,7 +100,7 @@ describe('the outbox', () => {
        SELECT 'usual-' || value, 'verification', 'usual@example.com', '', 'sent', 1, 0, 0, 0
        FROM (WITH RECURSIVE n(value) AS (SELECT 1 UNION ALL SELECT value + 1 FROM n LIMIT ?)
              SELECT value FROM n)`,
-      [MOST_LOOKED_AT],
+      [MAX_SCANNED],
     )
     const page = await open(`${PATH}?state=failed`)
     expect(textOf(page)).toContain('No matches among the newest emails')
@@ -176,7 +176,7 @@ describe('one mail', () => {
   const byAdmin = (id: string) => ({
     actor_kind: 'operator',
     actor_id: world.admin.id,
-    tenant_id: HOUSE_ID,
+    tenant_id: SYSTEM_TENANT_ID,
     object: `mail:${id}`,
   })
 

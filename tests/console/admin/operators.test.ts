@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { createLoginLinks } from '../../../src/console/operators/login-links.ts'
 import { operatorPages } from '../../../src/console/pages/admin/operators.ts'
-import { HOUSE_ID } from '../../../src/platform/house.ts'
+import { SYSTEM_TENANT_ID } from '../../../src/platform/system-tenant.ts'
 import { formBody } from '../../support/form.ts'
 import { newOperator } from '../../support/operator.ts'
 import {
@@ -12,7 +12,7 @@ import {
   HOSTILE,
   isEscaped,
   textOf,
-} from './admin-world.ts'
+} from './admin-fixture.ts'
 
 const PATH = '/console/admin/operators'
 
@@ -85,7 +85,7 @@ describe('the account of an operator', () => {
     const entry = {
       actor_kind: 'operator',
       actor_id: world.admin.id,
-      tenant_id: HOUSE_ID,
+      tenant_id: SYSTEM_TENANT_ID,
       object: `identity:${operator.id}`,
     }
     expect(lastAudited('identity.state_changed')).toMatchObject(entry)
@@ -160,8 +160,10 @@ describe('the account of an operator', () => {
     const sending = { ...mail, hasServer: true }
     const parts = { db, clock, links, tenants: platform.tenants, mail: sending, pageOf }
     const operators = { admins, loginLinks: createLoginLinks(parts) }
-    const { house } = app.gate
-    const open = alone(plain, (common) => operatorPages({ ...common, db, clock, house, operators }))
+    const { gateOperators } = app.gate
+    const open = alone(plain, (common) =>
+      operatorPages({ ...common, db, clock, gateOperators, operators }),
+    )
     const operator = await newOperator(app)
     const made = await open(`${PATH}/${operator.id}/login-link`, { method: 'POST' })
     expect([made.status, made.body]).toEqual([303, ''])
@@ -195,7 +197,7 @@ describe('the right to run the installation', () => {
     const entry = {
       actor_kind: 'operator',
       actor_id: world.admin.id,
-      tenant_id: HOUSE_ID,
+      tenant_id: SYSTEM_TENANT_ID,
       object: `operator:${colleague.id}`,
     }
     expect(lastAudited('admin.added')).toMatchObject(entry)

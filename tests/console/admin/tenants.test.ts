@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { newOperator } from '../../support/operator.ts'
 import { countRequests } from '../../support/usage.ts'
-import { type AdminWorld, audited, bootAdmin, HOSTILE, isEscaped, textOf } from './admin-world.ts'
+import { type AdminWorld, audited, bootAdmin, HOSTILE, isEscaped, textOf } from './admin-fixture.ts'
 
 const PATH = '/console/admin/tenants'
 

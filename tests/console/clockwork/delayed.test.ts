@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { audited } from '../console-world.ts'
+import { audited } from '../console-fixture.ts'
 import {
   admitted,
   at,
@@ -10,7 +10,7 @@ import {
   NOBODYS,
   pageTo,
   tenantWith,
-} from './world.ts'
+} from './fixture.ts'
 
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE

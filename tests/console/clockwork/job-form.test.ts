@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { audited } from '../console-world.ts'
-import { jobsWorld, landed, tenantWith } from './world.ts'
+import { audited } from '../console-fixture.ts'
+import { jobsWorld, landed, tenantWith } from './fixture.ts'
 
 const MINUTE = 60_000
 

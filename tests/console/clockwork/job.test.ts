@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { audited } from '../console-world.ts'
-import { HOSTILE, jobsWorld, landed, listed, NOBODYS, pageTo, tenantWith } from './world.ts'
+import { audited } from '../console-fixture.ts'
+import { HOSTILE, jobsWorld, landed, listed, NOBODYS, pageTo, tenantWith } from './fixture.ts'
 
 const MINUTE = 60_000
 

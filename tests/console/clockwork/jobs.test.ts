@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { admitted, at, jobsWorld, listed, pageTo, tenantWith } from './world.ts'
+import { admitted, at, jobsWorld, listed, pageTo, tenantWith } from './fixture.ts'
 
 const MINUTE = 60_000
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { newOperator } from '../../support/operator.ts'
-import { audited } from '../console-world.ts'
-import { CHANGERS, type GateWorld, gateWorld, HOSTILE, READERS, wayOn } from './gate-world.ts'
+import { audited } from '../console-fixture.ts'
+import { CHANGERS, type GateWorld, gateWorld, HOSTILE, READERS, wayOn } from './gate-fixture.ts'
 
 const MINUTE = 60_000
 const PATH = '/console/identities'

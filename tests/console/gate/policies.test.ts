@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
-import { audited } from '../console-world.ts'
-import { gateWorld, HOSTILE, READERS, wayOn } from './gate-world.ts'
+import { audited } from '../console-fixture.ts'
+import { gateWorld, HOSTILE, READERS, wayOn } from './gate-fixture.ts'
 
 const PATH = '/console/policies'
 const POLICY = '@id("all")\npermit (principal, action, resource);\n'

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'bun:test'
 import { loadConfig, PROVIDERS } from '../../../src/config/index.ts'
 import { neededBy } from '../../../src/console/pages/gate/sign-in/needed.ts'
-import { audited } from '../console-world.ts'
-import { type GateWorld, gateWorld, HOSTILE, READERS, wayOn } from './gate-world.ts'
+import { audited } from '../console-fixture.ts'
+import { type GateWorld, gateWorld, HOSTILE, READERS, wayOn } from './gate-fixture.ts'
 
 const PATH = '/console/sign-in'
 

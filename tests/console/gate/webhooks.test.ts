@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { startTarget } from '../../support/target.ts'
-import { audited } from '../console-world.ts'
-import { CHANGERS, type GateWorld, gateWorld, HOSTILE, READERS, wayOn } from './gate-world.ts'
+import { audited } from '../console-fixture.ts'
+import { CHANGERS, type GateWorld, gateWorld, HOSTILE, READERS, wayOn } from './gate-fixture.ts'
 
 const PATH = '/console/webhooks'
 /** As a form sends it: a name for each box that is ticked. */

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'bun:test'
 import { newOperator } from '../../support/operator.ts'
-import { servedApp } from '../console-world.ts'
+import { servedApp } from '../console-fixture.ts'
 import { listen, streamIn } from '../live-listener.ts'
-import { bootRelayPages } from './world.ts'
+import { bootRelayPages } from './fixture.ts'
 
 const PAGE = '/console/deliveries'
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { sign } from '../../../src/delivery/signing.ts'
-import { bootRelayPages, type RelayWorld, wordsOf } from './world.ts'
+import { bootRelayPages, type RelayWorld, wordsOf } from './fixture.ts'
 
 const PAGE = '/console/deliveries'
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { bootRelayPages, HOSTILE, statusesOf, wordsOf } from './world.ts'
+import { bootRelayPages, HOSTILE, statusesOf, wordsOf } from './fixture.ts'
 
 const PAGE = '/console/event-types'
 

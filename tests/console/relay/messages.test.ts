@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { bootRelayPages, HOSTILE, linkIn, NOBODYS, statusesOf, wordsOf } from './world.ts'
+import { bootRelayPages, HOSTILE, linkIn, NOBODYS, statusesOf, wordsOf } from './fixture.ts'
 
 const PAGE = '/console/messages'
 const FIELDS = { event_type: 'order.paid', payload: '{"order": 42}' }

@@ -6,7 +6,7 @@ import {
   importInto,
   type Line,
   ofKind,
-} from '../../platform/portable/world.ts'
+} from '../../platform/portable/fixture.ts'
 import { bootTestApp, type TestApp } from '../../support/app.ts'
 import { startTarget, type Target } from '../../support/target.ts'
 

@@ -18,7 +18,7 @@ import {
   SETTINGS,
   TOKENS,
   UNKNOWN_ID,
-} from './world.ts'
+} from './fixture.ts'
 
 const INTROSPECT = `${TOKENS}/introspect`
 const ALL_SCOPES = [

@@ -13,7 +13,7 @@ import {
   type Json,
   UNKNOWN_ID,
   type World,
-} from './world.ts'
+} from './fixture.ts'
 
 const ADMIN = { metadata_public: { roles: ['admin'] } }
 const DOCUMENT = 'document:42'

@@ -9,7 +9,7 @@ import {
   type Json,
   SETTINGS,
   type World,
-} from './world.ts'
+} from './fixture.ts'
 
 const EVALUATION = '/access/v1/evaluation'
 

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Answer } from '../../support/app.ts'
 import { testConfig } from '../../support/config.ts'
+import { IDENTITIES, type Json, SESSIONS } from './fixture.ts'
 import { bootPeople, nested, personPath, rowsOf, type World } from './people.ts'
-import { IDENTITIES, type Json, SESSIONS } from './world.ts'
 
 const { maxBodyBytes } = testConfig().server
 

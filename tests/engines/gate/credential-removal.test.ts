@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { bootFlows, type FlowWorld, flowParty, PASSWORD } from './flows/world.ts'
-import { IDENTITIES, UNKNOWN_ID } from './world.ts'
+import { IDENTITIES, UNKNOWN_ID } from './fixture.ts'
+import { bootFlows, type FlowWorld, flowParty, PASSWORD } from './flows/fixture.ts'
 
 let world: FlowWorld
 beforeAll(async () => {

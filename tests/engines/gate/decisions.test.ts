@@ -12,7 +12,7 @@ import {
   SETTINGS,
   UNKNOWN_ID,
   type World,
-} from './world.ts'
+} from './fixture.ts'
 
 const DECISIONS = `${AUTHORIZE}/decisions`
 

@@ -1,11 +1,20 @@
 import { describe, expect, test } from 'bun:test'
 import { startTarget } from '../../support/target.ts'
 import { breathe } from '../clockwork/support.ts'
+import { rest } from '../relay/fixture.ts'
 import { copyMessage } from '../relay/management.ts'
-import { rest } from '../relay/world.ts'
+import {
+  AUTHORIZE,
+  bootParty,
+  IDENTITIES,
+  type Json,
+  mintToken,
+  SESSIONS,
+  TOKENS,
+} from './fixture.ts'
 import { connect, nextCode, recoveryCodes } from './flows/acts.ts'
 import { newBrowser } from './flows/browser.ts'
-import { csrfOf, type FlowWorld, flowsOf, PASSWORD, pathOf } from './flows/world.ts'
+import { csrfOf, type FlowWorld, flowsOf, PASSWORD, pathOf } from './flows/fixture.ts'
 import {
   auditOf,
   bootPeople,
@@ -19,15 +28,6 @@ import {
   typesTold,
   type World,
 } from './people.ts'
-import {
-  AUTHORIZE,
-  bootParty,
-  IDENTITIES,
-  type Json,
-  mintToken,
-  SESSIONS,
-  TOKENS,
-} from './world.ts'
 
 const EMAIL = 'forgotten@example.com'
 

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { startTarget } from '../../support/target.ts'
-import { rest } from '../relay/world.ts'
+import { rest } from '../relay/fixture.ts'
+import { IDENTITIES, type Json, mintToken, SESSIONS } from './fixture.ts'
 import {
   ACTOR,
   auditOf,
@@ -16,7 +17,6 @@ import {
   UNKNOWN_ID,
   type World,
 } from './people.ts'
-import { IDENTITIES, type Json, mintToken, SESSIONS } from './world.ts'
 
 /** One world for all that look at nobody but the people whom they create. */
 let world: World

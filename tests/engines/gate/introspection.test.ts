@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { checkDigits } from '../../../src/platform/crypto.ts'
-import { bootBeside } from '../relay/world.ts'
+import { bootBeside } from '../relay/fixture.ts'
 import {
   ACTOR,
   bootGate,
@@ -13,7 +13,7 @@ import {
   mintToken,
   TOKENS,
   type World,
-} from './world.ts'
+} from './fixture.ts'
 
 const INACTIVE = { active: false }
 

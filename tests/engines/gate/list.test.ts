@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { count } from '../relay/support.ts'
+import { IDENTITIES, type Json } from './fixture.ts'
 import { bootPeople, personPath, type World } from './people.ts'
-import { IDENTITIES, type Json } from './world.ts'
 
 const PEOPLE = 45
 

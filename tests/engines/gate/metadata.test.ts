@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { startTarget } from '../../support/target.ts'
-import { rest } from '../relay/world.ts'
+import { rest } from '../relay/fixture.ts'
+import type { Json } from './fixture.ts'
 import {
   auditOf,
   bootPeople,
@@ -12,7 +13,6 @@ import {
   told,
   type World,
 } from './people.ts'
-import type { Json } from './world.ts'
 
 let world: World
 beforeAll(async () => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { ACTOR, AUTHORIZE, bootGate, IDENTITIES, type Json, TOKENS, type World } from './world.ts'
+import { ACTOR, AUTHORIZE, bootGate, IDENTITIES, type Json, TOKENS, type World } from './fixture.ts'
 
 const EVALUATION = '/access/v1/evaluation'
 

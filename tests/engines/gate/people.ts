@@ -2,7 +2,7 @@ import { expect } from 'bun:test'
 import type { Answer, TestApp, TestAppOptions } from '../../support/app.ts'
 import type { Target } from '../../support/target.ts'
 import { expectDescribed } from '../relay/support.ts'
-import { bootGate, gateOf, IDENTITIES, type Json } from './world.ts'
+import { bootGate, gateOf, IDENTITIES, type Json } from './fixture.ts'
 
 export const SECOND = 1000
 export const MINUTE = 60 * SECOND

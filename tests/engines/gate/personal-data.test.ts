@@ -2,9 +2,9 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { personalData } from '../../../src/engines/gate/store/personal-data.ts'
 import { mailsAbout } from '../../../src/platform/portable/personal-data.ts'
 import { openSnapshot } from '../../../src/platform/portable/snapshot.ts'
-import { asked } from './flows/code-world.ts'
-import { bootFlows, type FlowWorld } from './flows/world.ts'
-import type { Json } from './world.ts'
+import type { Json } from './fixture.ts'
+import { asked } from './flows/code-fixture.ts'
+import { bootFlows, type FlowWorld } from './flows/fixture.ts'
 
 let world: FlowWorld
 beforeAll(async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { STARTER_SET } from '../../../src/engines/gate/policy/starter.ts'
-import { bootBeside } from '../relay/world.ts'
+import { bootBeside } from '../relay/fixture.ts'
 import {
   AUTHORIZE,
   bootGate,
@@ -12,7 +12,7 @@ import {
   plain,
   SETTINGS,
   type World,
-} from './world.ts'
+} from './fixture.ts'
 
 const POLICIES = `${SETTINGS}/policies`
 const DOCUMENT = 'document:42'

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
-import { exportOf, fileOf, importInto, type Line, ofKind } from '../../platform/portable/world.ts'
+import { exportOf, fileOf, importInto, type Line, ofKind } from '../../platform/portable/fixture.ts'
 import { bootTestApp, type TestApp } from '../../support/app.ts'
-import { bootGate, bootParty, IDENTITIES, type World } from './world.ts'
+import { bootGate, bootParty, IDENTITIES, type World } from './fixture.ts'
 
 const ADA = 'ada@example.com'
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { withClients } from '../../support/config.ts'
-import { besides, bootWebhooks, refusal, UNKNOWN_ID, type World } from './webhook-world.ts'
-import { type Json, SETTINGS } from './world.ts'
+import { type Json, SETTINGS } from './fixture.ts'
+import { besides, bootWebhooks, refusal, UNKNOWN_ID, type World } from './webhook-fixture.ts'
 
 const PROVIDERS = `${SETTINGS}/oidc-providers`
 const PUBLIC = '/public/gate/providers'

@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { createStore } from '../../../src/engines/gate/store/index.ts'
 import { bootTestApp } from '../../support/app.ts'
 import { plansOf } from '../../support/plans.ts'
-import type { Json } from './world.ts'
+import type { Json } from './fixture.ts'
 
 const { plans: PLANS, planWith } = await plansOf(createStore)
 

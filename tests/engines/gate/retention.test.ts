@@ -14,7 +14,7 @@ import {
   SESSIONS,
   TOKENS,
   type World,
-} from './world.ts'
+} from './fixture.ts'
 
 /** How many rows there are of each. */
 const rows = ({ app }: World, ...tables: string[]) =>

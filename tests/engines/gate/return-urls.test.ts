@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { besides, bootWebhooks, refusal, type World } from './webhook-world.ts'
-import { SETTINGS } from './world.ts'
+import { SETTINGS } from './fixture.ts'
+import { besides, bootWebhooks, refusal, type World } from './webhook-fixture.ts'
 
 const RETURN_URLS = `${SETTINGS}/return-urls`
 

@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Answer } from '../../support/app.ts'
 import { startTarget } from '../../support/target.ts'
+import { rest } from '../relay/fixture.ts'
 import { expectDescribed } from '../relay/support.ts'
-import { rest } from '../relay/world.ts'
-import { flowsOf } from './flows/world.ts'
+import { type Json, SESSIONS } from './fixture.ts'
+import { flowsOf } from './flows/fixture.ts'
 import {
   ACTOR,
   actionsOn,
@@ -24,7 +25,6 @@ import {
   type World,
   withoutFreeForm,
 } from './people.ts'
-import { type Json, SESSIONS } from './world.ts'
 
 let world: World
 beforeAll(async () => {

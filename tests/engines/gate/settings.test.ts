@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { besides, bootWebhooks, refusal, type World } from './webhook-world.ts'
-import { type Json, SETTINGS } from './world.ts'
+import { type Json, SETTINGS } from './fixture.ts'
+import { besides, bootWebhooks, refusal, type World } from './webhook-fixture.ts'
 
 const SECURITY = `${SETTINGS}/security`
 const PROVIDERS = `${SETTINGS}/oidc-providers`

@@ -3,8 +3,6 @@ import { ENGINE_SCOPES } from '../../../src/platform/engines.ts'
 import type { Answer } from '../../support/app.ts'
 import { startTarget, type Target } from '../../support/target.ts'
 import { expectDescribed } from '../relay/support.ts'
-import { newBrowser } from './flows/browser.ts'
-import { AUTH, flowsOf, PASSWORD, SELF_SERVICE } from './flows/world.ts'
 import {
   ACTOR,
   AUTHORIZE,
@@ -20,7 +18,9 @@ import {
   UNKNOWN_ID,
   WEBHOOKS,
   type World,
-} from './world.ts'
+} from './fixture.ts'
+import { newBrowser } from './flows/browser.ts'
+import { AUTH, flowsOf, PASSWORD, SELF_SERVICE } from './flows/fixture.ts'
 
 const EVALUATION = '/access/v1/evaluation'
 const DECISIONS = `${AUTHORIZE}/decisions`

@@ -3,7 +3,8 @@ import { dirname } from 'node:path'
 import { openMail } from '../../platform/mail/support.ts'
 import { startMailServer } from '../../support/mail-server.ts'
 import { startTarget } from '../../support/target.ts'
-import { rest } from '../relay/world.ts'
+import { rest } from '../relay/fixture.ts'
+import type { Json } from './fixture.ts'
 import {
   auditOf,
   bootPeople,
@@ -19,7 +20,6 @@ import {
   told,
   type World,
 } from './people.ts'
-import type { Json } from './world.ts'
 
 let world: World
 beforeAll(async () => {

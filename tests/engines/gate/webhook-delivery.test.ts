@@ -3,6 +3,7 @@ import { until } from '../../support/binary.ts'
 import { type ReceivedRequest, startTarget } from '../../support/target.ts'
 import { closedPort, startRawTarget } from '../clockwork/raw-target.ts'
 import { advanceWaiting, breathe, DAY, HOUR, holdAnswers, SECOND } from '../clockwork/support.ts'
+import { leap, stillness, turnUntil } from '../relay/fixture.ts'
 import {
   drippingBody,
   drippingHead,
@@ -12,7 +13,7 @@ import {
   resettingAfterHead,
   silent,
 } from '../relay/receivers.ts'
-import { leap, stillness, turnUntil } from '../relay/world.ts'
+import { IDENTITIES, type Json, WEBHOOKS } from './fixture.ts'
 import {
   bootWebhooks,
   eventsAt,
@@ -21,8 +22,7 @@ import {
   THREE_FAILURES,
   typesAt,
   type World,
-} from './webhook-world.ts'
-import { IDENTITIES, type Json, WEBHOOKS } from './world.ts'
+} from './webhook-fixture.ts'
 
 const answerWith =
   (status: number, headers: Record<string, string> = {}) =>

@@ -3,6 +3,7 @@ import { until } from '../../support/binary.ts'
 import { type ReceivedRequest, startTarget } from '../../support/target.ts'
 import { holdAnswers, MINUTE, SECOND } from '../clockwork/support.ts'
 import { signedWith } from '../relay/management.ts'
+import { IDENTITIES, type Json } from './fixture.ts'
 import {
   ALL_EVENTS,
   bootWebhooks,
@@ -13,8 +14,7 @@ import {
   typesAt,
   UNKNOWN_ID,
   type World,
-} from './webhook-world.ts'
-import { IDENTITIES, type Json } from './world.ts'
+} from './webhook-fixture.ts'
 
 const START = '2026-03-01T12:00:30.000Z'
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/

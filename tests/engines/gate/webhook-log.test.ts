@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { startTarget } from '../../support/target.ts'
 import { HOUR, holdAnswers, MINUTE, SECOND } from '../clockwork/support.ts'
+import { relayOf } from '../relay/fixture.ts'
 import { isTime } from '../relay/support.ts'
-import { relayOf } from '../relay/world.ts'
+import { IDENTITIES, type Json, WEBHOOKS } from './fixture.ts'
 import {
   besides,
   bootWebhooks,
@@ -15,8 +16,7 @@ import {
   UNKNOWN_ID,
   WEBHOOK_DELIVERIES,
   type World,
-} from './webhook-world.ts'
-import { IDENTITIES, type Json, WEBHOOKS } from './world.ts'
+} from './webhook-fixture.ts'
 
 const NOW = '2026-03-01T12:00:30.000Z'
 

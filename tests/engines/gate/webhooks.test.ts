@@ -3,6 +3,7 @@ import { startTarget } from '../../support/target.ts'
 import { closedPort } from '../clockwork/raw-target.ts'
 import { advanceWaiting, HOUR, holdAnswers, SECOND } from '../clockwork/support.ts'
 import { misfits } from '../relay/support.ts'
+import { type Json, WEBHOOKS } from './fixture.ts'
 import {
   ALL_EVENTS,
   besides,
@@ -14,8 +15,7 @@ import {
   UNKNOWN_ID,
   WEBHOOK_DELIVERIES,
   type World,
-} from './webhook-world.ts'
-import { type Json, WEBHOOKS } from './world.ts'
+} from './webhook-fixture.ts'
 
 const START = '2026-03-01T12:00:30.000Z'
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/

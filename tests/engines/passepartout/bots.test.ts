@@ -15,7 +15,7 @@ import { createSealing } from '../../../src/platform/sealing/index.ts'
 import { openKeyRing } from '../../../src/platform/sealing/open-key-ring.ts'
 import { until } from '../../support/binary.ts'
 import { testConfig } from '../../support/config.ts'
-import { bootWorld, type World } from './world.ts'
+import { bootWorld, type World } from './fixture.ts'
 
 const START = '/v1/passepartout/login/start'
 const ELSEWHERE = 'https://bots.example/hook/of-secrets'

@@ -3,7 +3,7 @@ import type { Answer, TestAppOptions } from '../../support/app.ts'
 import { until } from '../../support/binary.ts'
 import type { Person, TestBot } from '../../support/bot-api/index.ts'
 import { expectDescribed } from '../relay/support.ts'
-import { bootWorld } from './world.ts'
+import { bootWorld } from './fixture.ts'
 
 export const START = '/v1/passepartout/login/start'
 export const STATUS = '/v1/passepartout/login/status'

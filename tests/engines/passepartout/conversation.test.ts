@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Person } from '../../support/bot-api/index.ts'
+import { bootWorld, type World } from './fixture.ts'
 import {
   attemptsOf,
   CLIENT,
@@ -16,7 +17,6 @@ import {
   turnUntil,
   wrongNumber,
 } from './walk.ts'
-import { bootWorld, type World } from './world.ts'
 
 const FIREFOX = 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0'
 const HELLO =

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { BotMessage, Person } from '../../support/bot-api/index.ts'
+import { bootWorld, type World } from './fixture.ts'
 import {
   attemptsOf,
   botRow,
@@ -22,7 +23,6 @@ import {
   turnUntil,
   wrongNumber,
 } from './walk.ts'
-import { bootWorld, type World } from './world.ts'
 
 const BEGIN_AGAIN = 'To sign in, go back to the app and start again.'
 const EXPIRED = `This sign-in to Acme has expired.\n${BEGIN_AGAIN}`

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import type { TestAppOptions } from '../../support/app.ts'
 import { until } from '../../support/binary.ts'
 import type { FaultFields } from '../../support/bot-api/index.ts'
+import { bootWorld, type World } from './fixture.ts'
 import {
   bootBehindProxy,
   callsBy,
@@ -17,7 +18,6 @@ import {
   turnUntil,
   watchWaits,
 } from './walk.ts'
-import { bootWorld, type World } from './world.ts'
 
 async function boot(options: TestAppOptions = {}) {
   const world = await bootWorld(options)

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { checkDigits } from '../../../src/platform/crypto.ts'
 import { testConfig } from '../../support/config.ts'
-import { mintToken } from '../gate/world.ts'
+import { mintToken } from '../gate/fixture.ts'
 import {
   bootContract,
   type Contract,

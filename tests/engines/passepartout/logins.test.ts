@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { until } from '../../support/binary.ts'
-import { bootWorld } from './world.ts'
+import { bootWorld } from './fixture.ts'
 
 const START = '/v1/passepartout/login/start'
 const INTROSPECT = '/v1/passepartout/tokens/introspect'

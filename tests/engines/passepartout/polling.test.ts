@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import type { TestAppOptions } from '../../support/app.ts'
 import { until } from '../../support/binary.ts'
+import { bootWorld, type World } from './fixture.ts'
 import {
   attemptsOf,
   bootBehindProxy,
@@ -19,7 +20,6 @@ import {
   turnUntil,
   watchWaits,
 } from './walk.ts'
-import { bootWorld, type World } from './world.ts'
 
 /** The first id that the server gives to an update. */
 const FIRST = 500_000_001

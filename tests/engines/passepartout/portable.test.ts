@@ -7,7 +7,7 @@ import {
   type Line,
   OTHER,
   ofKind,
-} from '../../platform/portable/world.ts'
+} from '../../platform/portable/fixture.ts'
 import { bootTestApp } from '../../support/app.ts'
 import { bootContract, type Contract, type Party } from './contract.ts'
 

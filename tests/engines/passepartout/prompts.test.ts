@@ -2,6 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import type { TestApp } from '../../support/app.ts'
 import { until } from '../../support/binary.ts'
 import type { Call, FaultFields } from '../../support/bot-api/index.ts'
+import { bootWorld } from './fixture.ts'
 import {
   attemptsOf,
   callsBy,
@@ -17,7 +18,6 @@ import {
   startLogin,
   turnUntil,
 } from './walk.ts'
-import { bootWorld } from './world.ts'
 
 const APPROVED = /^You signed in to Acme/
 const EXPIRED = /^This sign-in to Acme has expired/
@@ -113,7 +113,7 @@ async function boot() {
 }
 
 describe('a question that could not be sent', () => {
-  test('for want of patience is sent when Telegram said, and not before', async () => {
+  test('for want of throttle is sent when Telegram said, and not before', async () => {
     await using here = await boot()
     const { ada, fail, started, called, calledAfter, expectToWork } = here
     const login = await started()

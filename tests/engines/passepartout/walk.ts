@@ -2,7 +2,7 @@ import { expect } from 'bun:test'
 import type { Answer, TestApp, TestAppOptions } from '../../support/app.ts'
 import { until } from '../../support/binary.ts'
 import type { BotMessage, Person, TestBot } from '../../support/bot-api/index.ts'
-import type { bootWorld, World } from './world.ts'
+import type { bootWorld, World } from './fixture.ts'
 
 export const SECOND = 1000
 export const MINUTE = 60 * SECOND

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { startTarget } from '../../support/target.ts'
 import { advanceWaiting, DAY, holdAnswers, MINUTE, SECOND } from '../clockwork/support.ts'
-import { bootRelay, leapTo, rest, stillness, tally, type World } from './world.ts'
+import { bootRelay, leapTo, rest, stillness, tally, type World } from './fixture.ts'
 
 const no = () => new Response('', { status: 500 })
 const yes = () => new Response('ok')

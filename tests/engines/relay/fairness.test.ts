@@ -2,8 +2,8 @@ import { describe, expect, test } from 'bun:test'
 import { until } from '../../support/binary.ts'
 import { startTarget } from '../../support/target.ts'
 import { advanceWaiting, count, holdAnswers, SECOND } from '../clockwork/support.ts'
+import { bootRelay, leap, relayOf, rest, stillness, tally, type World } from './fixture.ts'
 import { hangingUp, replying, resetting, startRawTarget } from './receivers.ts'
-import { bootRelay, leap, relayOf, rest, stillness, tally, type World } from './world.ts'
 
 const NEVER_OPEN = { flags: { 'relay-breaker-failures': '1000' } }
 

@@ -13,7 +13,7 @@ import {
   stillness,
   tally,
   type World,
-} from './world.ts'
+} from './fixture.ts'
 
 const no = () => new Response('', { status: 500 })
 const yes = () => new Response('ok')
@@ -385,7 +385,7 @@ describe('an attempt that fails when its endpoint takes no more', () => {
 })
 
 describe.each(['secrets', 'headers'])('an endpoint whose %s cannot be opened', (column) => {
-  const LONGEST_PAUSE = 600 * SECOND
+  const MAX_PAUSE = 600 * SECOND
 
   function damage({ app }: World, { id }: { id: string }) {
     const { client } = app.db
@@ -417,7 +417,7 @@ describe.each(['secrets', 'headers'])('an endpoint whose %s cannot be opened', (
     expect(world.app.log.join()).toContain('endpoint cannot be used')
 
     repair()
-    await leap(world.app, LONGEST_PAUSE - 1)
+    await leap(world.app, MAX_PAUSE - 1)
     expect(target.requests).toHaveLength(0)
     await world.clock.advance(1)
     await rest(world.app)
@@ -466,11 +466,11 @@ describe.each(['secrets', 'headers'])('an endpoint whose %s cannot be opened', (
     const { repair } = damage(world, endpoint)
     await world.deliver()
 
-    await leap(world.app, LONGEST_PAUSE)
-    await leap(world.app, LONGEST_PAUSE)
+    await leap(world.app, MAX_PAUSE)
+    await leap(world.app, MAX_PAUSE)
     expect(await tally(world)).toEqual({ 'held: breaker': 1 })
     repair()
-    await leap(world.app, LONGEST_PAUSE)
+    await leap(world.app, MAX_PAUSE)
 
     expect(await tally(world)).toEqual({ succeeded: 1 })
   })

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { startTarget } from '../../support/target.ts'
 import { advanceWaiting, breathe, count, holdAnswers, SECOND } from '../clockwork/support.ts'
-import { bootBeside, bootRelay, ENDPOINTS, rest, tally } from './world.ts'
+import { bootBeside, bootRelay, ENDPOINTS, rest, tally } from './fixture.ts'
 
 /** Ends the work of the first process as a shutdown does; its database can still be read. */
 async function shutDown({ app }: Awaited<ReturnType<typeof bootRelay>>) {

@@ -11,7 +11,7 @@ import {
   START,
 } from './support.ts'
 
-const LARGEST_PAYLOAD = 262_144
+const MAX_PAYLOAD_BYTES = 262_144
 const UUID_V7 = /^[\da-f]{8}-[\da-f]{4}-7[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/
 
 const TEXT = (payload: string) => `{"event_type":"a.b","payload":${payload}}`
@@ -246,8 +246,8 @@ describe('a payload has 262,144 bytes at most', () => {
   test('and reaches its subscriber whole', async () => {
     await using relay = await bootRelay()
     await relay.createEndpoint({ format: 'raw' })
-    for (const payload of [ofSize(LARGEST_PAYLOAD), ofLetters(LARGEST_PAYLOAD)]) {
-      expect(Buffer.byteLength(payload)).toBe(LARGEST_PAYLOAD)
+    for (const payload of [ofSize(MAX_PAYLOAD_BYTES), ofLetters(MAX_PAYLOAD_BYTES)]) {
+      expect(Buffer.byteLength(payload)).toBe(MAX_PAYLOAD_BYTES)
       expect(await relay.spelled(TEXT(payload))).toMatchObject({ status: 202 })
       await relay.delivered()
       expect(relay.target.requests.at(-1)?.body === payload).toBe(true)
@@ -256,8 +256,12 @@ describe('a payload has 262,144 bytes at most', () => {
 
   test('one byte more is refused', async () => {
     await using relay = await bootRelay()
-    const spaced = `{${' '.repeat(LARGEST_PAYLOAD - 1)}}`
-    for (const payload of [ofSize(LARGEST_PAYLOAD + 1), ofLetters(LARGEST_PAYLOAD + 2), spaced]) {
+    const spaced = `{${' '.repeat(MAX_PAYLOAD_BYTES - 1)}}`
+    for (const payload of [
+      ofSize(MAX_PAYLOAD_BYTES + 1),
+      ofLetters(MAX_PAYLOAD_BYTES + 2),
+      spaced,
+    ]) {
       const { status, body } = await relay.spelled(TEXT(payload))
       expect(status).toBe(400)
       expect(body.error.code).toBe('invalid_payload')
@@ -270,7 +274,7 @@ describe('a payload has 262,144 bytes at most', () => {
 
   test('space around it does not count, nor do other fields', async () => {
     await using relay = await bootRelay()
-    const text = `{"event_type":"a.b","note":"${'x'.repeat(1000)}","payload": \n${ofSize(LARGEST_PAYLOAD)}\t }`
+    const text = `{"event_type":"a.b","note":"${'x'.repeat(1000)}","payload": \n${ofSize(MAX_PAYLOAD_BYTES)}\t }`
     expect(await relay.spelled(text)).toMatchObject({ status: 202 })
   })
 })

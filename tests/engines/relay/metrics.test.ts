@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { startTarget } from '../../support/target.ts'
 import { advanceWaiting, holdAnswers, SECOND } from '../clockwork/support.ts'
-import { bootRelay, rest, stillness, type World } from './world.ts'
+import { bootRelay, rest, stillness, type World } from './fixture.ts'
 
 const NEVER_OPEN = { flags: { 'relay-breaker-failures': '1000' } }
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { exportOf, fileOf, importInto, type Line, ofKind } from '../../platform/portable/world.ts'
+import { exportOf, fileOf, importInto, type Line, ofKind } from '../../platform/portable/fixture.ts'
 import { bootTestApp, type TestApp } from '../../support/app.ts'
 
 const ENDPOINTS = '/v1/relay/endpoints'

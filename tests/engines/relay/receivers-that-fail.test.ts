@@ -4,6 +4,7 @@ import { until } from '../../support/binary.ts'
 import { startTarget } from '../../support/target.ts'
 import type { Behaviour } from '../clockwork/raw-target.ts'
 import { advanceWaiting, breathe, MINUTE, SECOND } from '../clockwork/support.ts'
+import { bootRelay, rest, turnUntil, type World } from './fixture.ts'
 import {
   closedPort,
   drippingBody,
@@ -17,7 +18,6 @@ import {
   startRawTarget,
   startTlsReceiver,
 } from './receivers.ts'
-import { bootRelay, rest, turnUntil, type World } from './world.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: attempts are compared as a whole
 type Json = any

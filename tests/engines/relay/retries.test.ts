@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'bun:test'
 import { startTarget } from '../../support/target.ts'
 import { DAY, HOUR, holdAnswers, MINUTE, SECOND } from '../clockwork/support.ts'
+import { bootRelay, leap, leapTo, rest, storyOf, tally, type World } from './fixture.ts'
 import { replying, startRawTarget } from './receivers.ts'
-import { bootRelay, leap, leapTo, rest, storyOf, tally, type World } from './world.ts'
 
 const DELAYS = [
   5 * SECOND,

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { bodyIn, statusesIn } from '../../support/raw-http.ts'
-import { bootHostileWorld, type HostileWorld, hasCode, type Route } from './world.ts'
+import { bootHostileWorld, type HostileWorld, hasCode, type Route } from './fixture.ts'
 
 let world: HostileWorld
 beforeAll(async () => {

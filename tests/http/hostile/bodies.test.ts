@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import type { Answer } from '../../support/app.ts'
 import { fitting, hostileBodies, NAMES } from './bodies.ts'
-import { bootHostileWorld, type HostileWorld, type Route } from './world.ts'
+import { bootHostileWorld, type HostileWorld, type Route } from './fixture.ts'
 
 let world: HostileWorld
 beforeAll(async () => {

@@ -18,7 +18,7 @@ import {
   piecesOf,
   restore,
   sha256,
-} from './world.ts'
+} from './fixture.ts'
 
 const as = (name: string, body: string | Uint8Array): Piece => ({
   header: { name },

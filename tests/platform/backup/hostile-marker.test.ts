@@ -14,7 +14,7 @@ import { restoreMarker } from '../../../src/db/open.ts'
 import { handOver } from '../../../src/platform/backup/exchange.ts'
 import { mark } from '../../../src/platform/backup/marker.ts'
 import { temporaryFolder } from '../../support/folder.ts'
-import { createHome, PROCESS, tenantsIn } from './world.ts'
+import { createHome, PROCESS, tenantsIn } from './fixture.ts'
 
 /** Root restores into a directory that another account writes to. */
 

@@ -13,7 +13,7 @@ import {
   replaceKeyFile,
 } from '../../../src/platform/sealing/key-file.ts'
 import { until } from '../../support/binary.ts'
-import { createHome, databaseIn, hurried, modeOf, PROCESS, piecesOf, sha256 } from './world.ts'
+import { createHome, databaseIn, hurried, modeOf, PROCESS, piecesOf, sha256 } from './fixture.ts'
 
 test('a backup is one archive for its owner alone: manifest, database and key, in this order', async () => {
   using home = createHome()

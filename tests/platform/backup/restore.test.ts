@@ -43,7 +43,7 @@ import {
   restore,
   sha256,
   tenantsIn,
-} from './world.ts'
+} from './fixture.ts'
 
 const DAY_MS = 24 * 60 * 60 * 1000
 /** What these tests have open is open in the process that restores, where the lock alone tells. */

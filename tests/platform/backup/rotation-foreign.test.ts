@@ -6,7 +6,7 @@ import { createBackups } from '../../../src/platform/backup/index.ts'
 import { createLog } from '../../../src/platform/log.ts'
 import { createMetrics } from '../../../src/platform/metrics/index.ts'
 import { createTestClock } from '../../support/clock.ts'
-import { createHome, restore } from './world.ts'
+import { createHome, restore } from './fixture.ts'
 
 /** An installation deletes what it has made itself, wherever its database comes from. */
 

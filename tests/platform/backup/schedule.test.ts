@@ -11,7 +11,7 @@ import { createMetrics } from '../../../src/platform/metrics/index.ts'
 import { until } from '../../support/binary.ts'
 import { createTestClock } from '../../support/clock.ts'
 import { temporaryFolder } from '../../support/folder.ts'
-import { createHome, piecesOf, sha256 } from './world.ts'
+import { createHome, piecesOf, sha256 } from './fixture.ts'
 
 const START = '2026-11-22T05:12:38.000Z'
 const SECOND = 1000

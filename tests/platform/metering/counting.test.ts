@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { renameSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { bootMetered, CREATING, NEXT_MONTH } from './world.ts'
+import { bootMetered, CREATING, NEXT_MONTH } from './fixture.ts'
 
 describe('of requests with a key', () => {
   test('each counts one, by the day, the engine and the environment', async () => {

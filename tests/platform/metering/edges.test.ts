@@ -4,7 +4,7 @@ import { Elysia } from 'elysia'
 import { serve } from '../../../src/http/serve.ts'
 import { createLog } from '../../../src/platform/log.ts'
 import { until } from '../../support/binary.ts'
-import { ACTOR, bootMetered, CREATING, type Metered, NEXT_MONTH } from './world.ts'
+import { ACTOR, bootMetered, CREATING, type Metered, NEXT_MONTH } from './fixture.ts'
 
 const MESSAGES = '/v1/relay/messages'
 const SPENT = { 'metering-free-requests': '0' }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { ACTOR, bootMetered, type Metered, NEXT_MONTH } from './world.ts'
+import { ACTOR, bootMetered, type Metered, NEXT_MONTH } from './fixture.ts'
 
 /** Messages of the tenant's own stream, the oldest first: what its endpoints are told. */
 async function told({ clients, usage }: Metered) {

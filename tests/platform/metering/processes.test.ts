@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { until } from '../../support/binary.ts'
-import { bootMetered, CREATING, type Metered } from './world.ts'
+import { bootMetered, CREATING, type Metered } from './fixture.ts'
 
 const stored = ({ db, acme }: Metered) =>
   db.client

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import type { Answer } from '../../support/app.ts'
 import { startTarget } from '../../support/target.ts'
-import { ACTOR, bootMetered, CREATING, type Metered, NEXT_MONTH } from './world.ts'
+import { ACTOR, bootMetered, CREATING, type Metered, NEXT_MONTH } from './fixture.ts'
 
 const creating = Object.entries(CREATING)
 

@@ -6,7 +6,7 @@ import { createAudit } from '../../../src/platform/audit/index.ts'
 import { abandonImport } from '../../../src/platform/portable/abandon.ts'
 import { bootTestApp, type TestApp } from '../../support/app.ts'
 import { cli } from '../../support/cli.ts'
-import { ACTOR, contentOf, exportOf, fileOf, importInto, type Line, withPeople } from './world.ts'
+import { ACTOR, contentOf, exportOf, fileOf, importInto, type Line, withPeople } from './fixture.ts'
 
 let old: TestApp
 let lines: Line[]

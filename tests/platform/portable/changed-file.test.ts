@@ -5,7 +5,7 @@ import { migrations } from '../../../drizzle/index.ts'
 import { openScratch } from '../../../src/platform/portable/scratch.ts'
 import { bootTestApp, type TestApp } from '../../support/app.ts'
 import { temporaryFolder } from '../../support/folder.ts'
-import { exportOf, fileOf, idNumber, importInto, type Line, ofKind, withPeople } from './world.ts'
+import { exportOf, fileOf, idNumber, importInto, type Line, ofKind, withPeople } from './fixture.ts'
 
 const TIME = '2026-03-01T12:00:00.000Z'
 

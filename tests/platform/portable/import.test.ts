@@ -14,7 +14,7 @@ import {
   OTHER,
   ofKind,
   withPeople,
-} from './world.ts'
+} from './fixture.ts'
 
 let old: TestApp
 let home: TestApp

@@ -1,8 +1,4 @@
 import { type FaultFields, newFaults } from './faults.ts'
-import { newPerson, type Person, type Tap } from './people.ts'
-import { serve } from './server.ts'
-import { type Reach, useWebhook } from './webhooks.ts'
-import type { UpdateBody, User } from './wire.ts'
 import {
   addBot,
   type Bot,
@@ -14,7 +10,11 @@ import {
   replaceToken,
   type TapAnswer,
   tell,
-} from './world.ts'
+} from './fixture.ts'
+import { newPerson, type Person, type Tap } from './people.ts'
+import { serve } from './server.ts'
+import { type Reach, useWebhook } from './webhooks.ts'
+import type { UpdateBody, User } from './wire.ts'
 
 export type { BotMessage, Call, FaultFields, Person, Tap, TapAnswer }
 export type BotApi = ReturnType<typeof startBotApi>

@@ -1,11 +1,11 @@
+import type { Bot, World } from './fixture.ts'
 import { flagOf, keyboardOf, kindsOf, numberOf, type Params, textOf } from './params.ts'
 import { deleteWebhook, type Reach, setWebhook, webhookInfo } from './webhooks.ts'
 import { badRequest, type Chat, conflict, Refusal, unixNow, type WireMessage } from './wire.ts'
-import type { Bot, World } from './world.ts'
 
-const LONGEST_TEXT = 4096
-const LONGEST_NOTICE = 200
-const LONGEST_POLL_S = 50
+const MAX_TEXT_LENGTH = 4096
+const MAX_NOTICE_LENGTH = 200
+const MAX_POLL_S = 50
 
 export interface Answer {
   result: unknown
@@ -42,7 +42,7 @@ async function getUpdates(bot: Bot, params: Params, gone: AbortSignal): Promise<
   const asked = {
     offset: numberOf(params, 'offset', 0),
     limit: within(numberOf(params, 'limit', 100), 1, 100),
-    timeoutS: within(numberOf(params, 'timeout', 0), 0, LONGEST_POLL_S),
+    timeoutS: within(numberOf(params, 'timeout', 0), 0, MAX_POLL_S),
   }
   return { result: await bot.poll.read(asked, gone) }
 }
@@ -93,7 +93,7 @@ function edit(world: World, bot: Bot, params: Params): WireMessage {
 function messageText(params: Params): string {
   const text = textOf(params, 'text').trim()
   if (text === '') throw badRequest('message text is empty')
-  if ([...text].length > LONGEST_TEXT) throw badRequest('message is too long')
+  if ([...text].length > MAX_TEXT_LENGTH) throw badRequest('message is too long')
   return text
 }
 
@@ -113,7 +113,7 @@ function answerTap({ taps, bell }: World, bot: Bot, params: Params): true {
   const text = textOf(params, 'text')
   if (tap?.bot !== bot || !tap.isOpen)
     throw badRequest('query is too old and response timeout expired or query ID is invalid')
-  if ([...text].length > LONGEST_NOTICE) throw badRequest('MESSAGE_TOO_LONG')
+  if ([...text].length > MAX_NOTICE_LENGTH) throw badRequest('MESSAGE_TOO_LONG')
   tap.isOpen = false
   tap.answers.push({ text, isAlert: flagOf(params, 'show_alert') })
   bell.ring()

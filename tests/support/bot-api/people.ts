@@ -1,5 +1,5 @@
+import { type Bot, type BotMessage, messagesIn, tell, type World } from './fixture.ts'
 import { type Chat, type User, unixNow, type WireMessage } from './wire.ts'
-import { type Bot, type BotMessage, messagesIn, tell, type World } from './world.ts'
 
 /** A tap on a button; tests ask with it for the answer. */
 export interface Tap {

@@ -1,10 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { brokenReply, type Faults } from './faults.ts'
+import type { Call, World } from './fixture.ts'
 import { methodsOf } from './methods.ts'
 import { readParams } from './params.ts'
 import type { Reach } from './webhooks.ts'
 import { cut, Refusal, refused } from './wire.ts'
-import type { Call, World } from './world.ts'
 
 const PATH = /^\/bot([^/]+)\/(\w+)$/
 const TOKEN = /^[1-9]\d*:[\w-]+$/

@@ -1,7 +1,7 @@
+import type { Bot } from './fixture.ts'
 import { flagOf, kindsOf, type Params, textOf } from './params.ts'
 import type { Webhook } from './push.ts'
 import { badRequest, conflict } from './wire.ts'
-import type { Bot } from './world.ts'
 
 const PORTS = ['', '80', '88', '443', '8443']
 

@@ -11,7 +11,7 @@ export type Reply = { status: number; body: string; ms: number } | { silent: tru
 
 export type Place = (request: OutboundRequest & { path: string; at: number }) => Reply
 
-const LONGEST_MS = 15_000
+const MAX_MS = 15_000
 
 /**
  * The targets of a shop that there is not, by their host names: they answer as told, and the clock
@@ -32,8 +32,8 @@ export const createInternet =
       const way = { dns: chance.between(0, 4), connect: chance.around(11), tls: chance.around(19) }
       const onTheWay = way.dns + way.connect + way.tls
       if ('silent' in reply) {
-        await endAt(clock.monotonic() + LONGEST_MS)
-        const timings = { ...way, wait: LONGEST_MS - onTheWay, read: 0 }
+        await endAt(clock.monotonic() + MAX_MS)
+        const timings = { ...way, wait: MAX_MS - onTheWay, read: 0 }
         return { ...UNANSWERED, address, timings }
       }
       const timings = { ...way, wait: reply.ms, read: chance.between(1, 6) }

@@ -4,7 +4,7 @@ export interface Arrival {
   params: URLSearchParams
 }
 
-const MOST_STEPS = 20
+const MAX_STEPS = 20
 
 /**
  * Goes where a browser would go from `url`: follows redirects with cookies, presses the button
@@ -16,7 +16,7 @@ export async function walk(
 ): Promise<Arrival> {
   const cookies = new Map<string, string>()
   let step: { url: string; body?: URLSearchParams } = { url }
-  for (let steps = 0; steps < MOST_STEPS; steps++) {
+  for (let steps = 0; steps < MAX_STEPS; steps++) {
     if (isAt(step.url, to)) return arrival(step)
     const response = await fetch(step.url, {
       method: step.body ? 'POST' : 'GET',
@@ -29,7 +29,7 @@ export async function walk(
     if (location) step = { url: new URL(location, step.url).href }
     else step = await formIn(response, step.url, press)
   }
-  throw new Error(`no end after ${MOST_STEPS} steps`)
+  throw new Error(`no end after ${MAX_STEPS} steps`)
 }
 
 const isAt = (url: string, to: string) => url === to || url.startsWith(`${to}?`)

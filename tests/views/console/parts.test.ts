@@ -15,7 +15,7 @@ import { shorten, shortenMiddle, Text } from '../../../views/console/text.tsx'
 import { duration, left, relative } from '../../../views/console/time.tsx'
 import { url } from '../../../views/console/url.ts'
 import { GALLERY, type GalleryPage } from '../../support/console-gallery.ts'
-import { HOSTILE } from './gallery/world.tsx'
+import { HOSTILE } from './gallery/fixture.tsx'
 
 const pages = Object.entries(GALLERY) as [GalleryPage, () => VNode][]
 

@@ -7,7 +7,7 @@ export interface Bar {
 
 const HEIGHT = 168
 /** More would overlap on a narrow screen. */
-const MOST_LABELS = 5
+const MAX_LABELS = 5
 
 /** Stacked bar chart, with the same values as a collapsed table. Series differ in color and pattern. */
 export const Bars = (chart: {
@@ -158,7 +158,7 @@ function stackOf(values: readonly number[], top: number) {
 }
 
 function labelsOf(bars: readonly Bar[]): string[] {
-  const amount = Math.min(MOST_LABELS, bars.length)
+  const amount = Math.min(MAX_LABELS, bars.length)
   return Array.from({ length: amount }, (_, index) => {
     const at = amount === 1 ? 0 : Math.round((index * (bars.length - 1)) / (amount - 1))
     return bars[at]?.label ?? ''

@@ -14,7 +14,7 @@ export interface StripRun {
 }
 
 const HEIGHT = 56
-const SHORTEST = 6
+const MIN_LENGTH = 6
 /** Least number of slots, so that a few runs are not drawn too wide. */
 const LEAST_PLACES = 40
 
@@ -76,4 +76,4 @@ export const ExecutionStrip = ({ runs, label }: { runs: readonly StripRun[]; lab
 
 /** Square root of the share, so that one slow run does not flatten all others. */
 const heightOf = ({ took = 0 }: StripRun, longest: number): number =>
-  Math.round(SHORTEST + Math.sqrt(took / longest) * (HEIGHT - SHORTEST - 4))
+  Math.round(MIN_LENGTH + Math.sqrt(took / longest) * (HEIGHT - MIN_LENGTH - 4))

@@ -14,7 +14,7 @@ export interface Coming {
 
 const HEIGHT = 52
 const LINE = 28
-const MOST_TICKS = 5
+const MAX_TICKS = 5
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE
 const DAY = 24 * HOUR
@@ -90,7 +90,7 @@ export const TimeAxis = (axis: {
 
 /** Ticks at round spans, as many as fit on a narrow screen. */
 function ticksOf(span: number): number[] {
-  const step = STEPS.find((one) => span / one <= MOST_TICKS) ?? span / MOST_TICKS
+  const step = STEPS.find((one) => span / one <= MAX_TICKS) ?? span / MAX_TICKS
   return Array.from({ length: Math.floor(span / step) + 1 }, (_, index) => index * step)
 }
 

@@ -5,7 +5,7 @@ import { ConsoleDocument } from './document.tsx'
 import type { FrameProps } from './model.ts'
 import { OutdatedSlot } from './outdated.tsx'
 import { Palette } from './palette.tsx'
-import { Rail } from './rail.tsx'
+import { Rail } from './sidebar.tsx'
 import { Topbar } from './topbar.tsx'
 
 /** Page layout of the console: sidebar, top bar, banners, content and toasts. */

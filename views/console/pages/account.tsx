@@ -1,6 +1,6 @@
 import type { MembershipRow } from '../../../src/console/operators/store/memberships.ts'
 import type { Visitor } from '../../../src/console/operators/visitors.ts'
-import type { WaysIn } from '../../../src/engines/gate/house/ways.ts'
+import type { OperatorSignInMethods } from '../../../src/engines/gate/operators/sign-in-methods.ts'
 import { Address } from '../address.tsx'
 import { Confirm } from '../confirm.tsx'
 import { type Column, DataTable } from '../data-table.tsx'
@@ -44,7 +44,7 @@ export const AccountPage = (page: {
   isVerified: boolean
   /** Whether Gatehouse can send email. */
   hasMail: boolean
-  ways: WaysIn
+  ways: OperatorSignInMethods
   sessions: readonly SessionLine[]
   now: number
 }) => {
@@ -154,7 +154,12 @@ interface WayLine {
   since: number | undefined
 }
 
-function waysIn({ password, authenticator, recoveryCodes, accounts }: WaysIn): WayLine[] {
+function waysIn({
+  password,
+  authenticator,
+  recoveryCodes,
+  accounts,
+}: OperatorSignInMethods): WayLine[] {
   const line = (section: AccountSection, name: string, set: { since: number } | undefined) => ({
     id: section,
     section,

@@ -122,10 +122,10 @@ const SHARED: Readonly<Record<string, string>> = {
 }
 
 /** Longer IDs have no page. */
-const LONGEST_ID = 256
+const MAX_ID_LENGTH = 256
 
 function pageOf({ base, maySeeKeys, webhooks }: AuditShown, kind: string, id: string) {
-  if (id.length > LONGEST_ID || !id.isWellFormed()) return undefined
+  if (id.length > MAX_ID_LENGTH || !id.isWellFormed()) return undefined
   if (kind === 'key') return maySeeKeys ? url(base, `/console/keys/${id}`) : undefined
   if (kind === 'endpoint' && webhooks.has(id)) return url(base, `/console/webhooks/${id}`)
   if (Object.hasOwn(SHARED, kind)) return url(base, SHARED[kind] ?? '')

@@ -1,6 +1,6 @@
 import type { ComponentChildren, VNode } from 'preact'
-import type { CronJobLook } from '../../../src/engines/clockwork/looks.ts'
 import type { Execution } from '../../../src/engines/clockwork/model.ts'
+import type { CronJobLook } from '../../../src/engines/clockwork/queries.ts'
 import { CurlBlock, type CurlRequest } from '../curl-block.tsx'
 import { Button, LinkButton } from '../form/button.tsx'
 import { Form } from '../form/form.tsx'
@@ -17,8 +17,8 @@ import { LiveSource } from './live-source.tsx'
 /** Steps of the set-up. */
 export const SET_UP_STEPS = ['Account and tenant', 'API key', 'First job']
 
-const LONGEST_NAME = 48
-const LONGEST_REASON = 160
+const MAX_NAME_LENGTH = 48
+const MAX_REASON_LENGTH = 160
 
 /** The newest job of a tenant, and its newest attempt. */
 export interface FirstJob {
@@ -142,7 +142,7 @@ const Arrival = ({ base, job, run, now }: FirstJob) => {
   if (!job) return <Step tone="busy">Waiting for the job</Step>
   const name = (
     <a href={url(base, `/console/jobs/${job.id}`)}>
-      <Text text={job.name} limit={LONGEST_NAME} />
+      <Text text={job.name} limit={MAX_NAME_LENGTH} />
     </a>
   )
   return (
@@ -176,7 +176,7 @@ const Run = ({ run }: { run: Execution }) => {
     )
   return (
     <Step tone="bad">
-      Run failed: {error === null ? answer : <Text text={error} limit={LONGEST_REASON} />}
+      Run failed: {error === null ? answer : <Text text={error} limit={MAX_REASON_LENGTH} />}
     </Step>
   )
 }

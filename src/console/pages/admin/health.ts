@@ -2,7 +2,7 @@ import { Elysia } from 'elysia'
 import { HealthPage } from '../../../../views/console/pages/admin/health.tsx'
 import type { Audit } from '../../../platform/audit/index.ts'
 import type { Backups } from '../../../platform/backup/index.ts'
-import { HOUSE_ID } from '../../../platform/house.ts'
+import { SYSTEM_TENANT_ID } from '../../../platform/system-tenant.ts'
 import type { Frames } from '../../frame.ts'
 import { createInstanceHealth } from '../../instance-health.ts'
 import type { ConsoleKit, OperatorVisit } from '../../kit.ts'
@@ -25,7 +25,7 @@ export function healthPage(
   async function backUp({ actor }: OperatorVisit): Promise<Response> {
     await backups.makeNow((file) => {
       const action = 'backup.asked_for'
-      audit.record({ tenantId: HOUSE_ID, actor, action, object: `backup:${file}` })
+      audit.record({ tenantId: SYSTEM_TENANT_ID, actor, action, object: `backup:${file}` })
     })
     return frames.go(`${PATH}?done=begun`)
   }

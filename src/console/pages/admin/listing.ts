@@ -6,7 +6,7 @@ import type { Frames } from '../../frame.ts'
 
 const ROWS = 50
 /** Longer queries can't match. */
-const LONGEST_SEARCH = 300
+const MAX_SEARCH_LENGTH = 300
 
 /** Encodes the position of a page in a list. */
 interface Cursor<Position> {
@@ -24,7 +24,7 @@ export function createListing<Position>(parts: {
 
   return (request: Request) => {
     const asked = new URL(request.url).searchParams
-    const q = asked.get('q')?.trim().slice(0, LONGEST_SEARCH) ?? ''
+    const q = asked.get('q')?.trim().slice(0, MAX_SEARCH_LENGTH) ?? ''
     const place = placeIn(asked)
 
     /** Cuts rows to one page, given one row more than a page holds. */

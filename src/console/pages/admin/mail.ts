@@ -7,8 +7,8 @@ import type { Actor, Audit } from '../../../platform/audit/index.ts'
 import type { Clock } from '../../../platform/clock.ts'
 import { createCursor } from '../../../platform/cursor.ts'
 import { fail, notFound } from '../../../platform/errors.ts'
-import { HOUSE_ID } from '../../../platform/house.ts'
 import type { Mail, MailSummary, Whose } from '../../../platform/mail/index.ts'
+import { SYSTEM_TENANT_ID } from '../../../platform/system-tenant.ts'
 import type { Tenants } from '../../../platform/tenants.ts'
 import { flashOf } from '../../flash.ts'
 import { crumbTo, type Frames } from '../../frame.ts'
@@ -66,7 +66,7 @@ export function mailPages(parts: {
 
   /** Owner of an email. The system tenant, whose users are the operators, has no page. */
   const ownerOf = ({ tenantId }: MailSummary) =>
-    tenantId === null || tenantId === HOUSE_ID
+    tenantId === null || tenantId === SYSTEM_TENANT_ID
       ? { name: tenantId === null ? 'Installation' : 'Operators' }
       : { id: tenantId, name: tenants.nameOf(tenantId) }
 
@@ -103,7 +103,7 @@ export function mailPages(parts: {
   /** Logged under the system tenant, without the recipient. */
   const record = (actor: Actor, action: string, { id, tenantId, kind, state }: MailSummary) =>
     audit.record({
-      tenantId: HOUSE_ID,
+      tenantId: SYSTEM_TENANT_ID,
       actor,
       action,
       object: `mail:${id}`,

@@ -6,8 +6,8 @@ import {
   OperatorsPage,
 } from '../../../../views/console/pages/admin/operators.tsx'
 import type { Db } from '../../../db/open.ts'
-import type { House } from '../../../engines/gate/house/index.ts'
-import type { Operator } from '../../../engines/gate/house/roster.ts'
+import type { GateOperators } from '../../../engines/gate/operators/index.ts'
+import type { Operator } from '../../../engines/gate/operators/list.ts'
 import type { Fields } from '../../../http/body.ts'
 import type { Actor } from '../../../platform/audit/index.ts'
 import type { Clock } from '../../../platform/clock.ts'
@@ -22,7 +22,7 @@ import { createListing } from './listing.ts'
 
 const PATH = '/console/admin/operators'
 /** Operators are counted up to this number. */
-const MOST_COUNTED = 10_000
+const MAX_COUNTED = 10_000
 
 /** Position in the list, for every order. */
 type Position = readonly [seq: number, email: string, id: string]
@@ -33,10 +33,10 @@ export function operatorPages(parts: {
   frames: Frames
   db: Db
   clock: Clock
-  house: House
+  gateOperators: GateOperators
   operators: Pick<Operators, 'admins' | 'loginLinks'>
 }) {
-  const { kit, frames, db, clock, house } = parts
+  const { kit, frames, db, clock, gateOperators } = parts
   const { admins, loginLinks } = parts.operators
   const store = createOperatorStore(db)
   const cursor = createCursor('console operators', ['number', 'string', 'string'])
@@ -55,11 +55,11 @@ export function operatorPages(parts: {
         runs: store.membershipsOf(one.id),
       })),
       counts: {
-        active: house.roster.count('active', MOST_COUNTED),
-        inactive: house.roster.count('inactive', MOST_COUNTED),
-        admins: store.countAdmins(MOST_COUNTED),
+        active: gateOperators.operatorList.count('active', MAX_COUNTED),
+        inactive: gateOperators.operatorList.count('inactive', MAX_COUNTED),
+        admins: store.countAdmins(MAX_COUNTED),
       },
-      mostCounted: MOST_COUNTED,
+      mostCounted: MAX_COUNTED,
       q,
       show,
       pages,
@@ -76,13 +76,14 @@ export function operatorPages(parts: {
     limit: number
   }): (Operator & { seq: number })[] {
     const { show, search, after, limit } = asked
-    const known = search === undefined ? undefined : house.roster.find(search.toLowerCase())
+    const known =
+      search === undefined ? undefined : gateOperators.operatorList.find(search.toLowerCase())
     if (known) return fits(known, show) ? [{ ...known, seq: 0 }] : []
     if (show === 'admins')
       return store
         .admins({ search: search?.toLowerCase(), after: after?.[2], limit })
-        .map((row) => ({ ...house.roster.of(row), seq: 0 }))
-    return house.roster.page({
+        .map((row) => ({ ...gateOperators.operatorList.of(row), seq: 0 }))
+    return gateOperators.operatorList.page({
       state: show === 'deactivated' ? 'inactive' : undefined,
       search,
       after: after && { seq: after[0], email: after[1] },
@@ -104,7 +105,7 @@ export function operatorPages(parts: {
         base: frames.base(),
         operator: { ...operator, isAdmin: store.isAdmin(id) },
         runs: store.membershipsOf(id),
-        sessions: house.sessions.list(id).length,
+        sessions: gateOperators.sessions.list(id).length,
         isSelf: visitor.id === id,
         isLastAdmin: admins.isLast(id),
         isMailed: loginLinks.isMailed,

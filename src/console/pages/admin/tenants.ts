@@ -13,7 +13,7 @@ import { fail, invalid } from '../../../platform/errors.ts'
 import type { Metering } from '../../../platform/metering/index.ts'
 import { dayOf, monthOf } from '../../../platform/metering/months.ts'
 import {
-  MOST_TENANTS_COUNTED,
+  MAX_TENANTS_COUNTED,
   PLANS,
   type Plan,
   SUSPEND_REASONS,
@@ -55,7 +55,7 @@ export function tenantPages(parts: {
       base: frames.base(),
       lines: lines.map((tenant) => ({ ...tenant, ...usedBy(tenant) })),
       counts: tenants.counts(),
-      mostCounted: MOST_TENANTS_COUNTED,
+      mostCounted: MAX_TENANTS_COUNTED,
       status,
       q,
       pages,

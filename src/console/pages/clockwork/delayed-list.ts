@@ -5,7 +5,7 @@ import {
   type DelayedStatus,
 } from '../../../../views/console/pages/clockwork/delayed-words.ts'
 import { type ListPlace, pagesAlong, placeIn } from '../../../../views/console/trail.ts'
-import type { DelayedJobLook, DelayedPlace } from '../../../engines/clockwork/looks.ts'
+import type { DelayedJobLook, DelayedPlace } from '../../../engines/clockwork/queries.ts'
 import { createCursor } from '../../../platform/cursor.ts'
 import { may } from '../../operators/rights.ts'
 import type { ClockworkPageParts, JobVisits, Visit } from './visit.ts'
@@ -13,29 +13,29 @@ import type { ClockworkPageParts, JobVisits, Visit } from './visit.ts'
 const HOUR_MS = 3_600_000
 const ROWS = 50
 /** Pending and ended jobs are counted up to this number. */
-const MOST_COUNTED = 1000
+const MAX_COUNTED = 1000
 /** With more jobs, the filters show no counts. */
-const MOST_IN_CHIPS = 500
+const MAX_IN_CHIPS = 500
 /** Most runs on the time axis. */
 const COMING = 40
 
 /** Delayed jobs of a tenant, latest first, with search and filters from the query string. */
 export function createDelayedList(
-  { frames, clockwork: { looks }, clock, baseUrl }: ClockworkPageParts,
+  { frames, clockwork: { queries }, clock, baseUrl }: ClockworkPageParts,
   { searchOf, href, listPage }: JobVisits,
 ) {
   const cursor = createCursor('console delayed jobs', ['number', 'number'])
 
   /** One page of matching jobs, and the next cursor. A small result also provides the counts of the filters. */
   function pageOf(tenantId: string, { q, status, before }: Asked) {
-    const found = looks.delayed(tenantId, { q, limit: MOST_IN_CHIPS + 1 })
-    const isFew = found.length <= MOST_IN_CHIPS
+    const found = queries.delayed(tenantId, { q, limit: MAX_IN_CHIPS + 1 })
+    const isFew = found.length <= MAX_IN_CHIPS
     const fitting =
       isFew && !before
         ? found.filter((job) => status === undefined || job.status === status)
-        : looks.delayed(tenantId, { q, status, before, limit: ROWS + 1 })
+        : queries.delayed(tenantId, { q, status, before, limit: ROWS + 1 })
     const rows = fitting.slice(0, ROWS)
-    const unseen = looks.lastSearched(tenantId, before)
+    const unseen = queries.lastSearched(tenantId, before)
     return {
       rows,
       next: fitting.length > ROWS ? rows.at(-1) : unseen,
@@ -45,17 +45,17 @@ export function createDelayedList(
 
   /** Upcoming jobs, including those due in the last hour that have not started. */
   function standing(tenantId: string, now: number) {
-    const coming = looks
-      .delayedBetween(tenantId, { from: now - HOUR_MS, limit: MOST_COUNTED })
+    const coming = queries
+      .delayedBetween(tenantId, { from: now - HOUR_MS, limit: MAX_COUNTED })
       .filter(({ status }) => status === 'pending')
-    const lately = looks.delayedBetween(tenantId, {
+    const lately = queries.delayedBetween(tenantId, {
       from: now - 24 * HOUR_MS,
       to: now,
-      limit: MOST_COUNTED,
+      limit: MAX_COUNTED,
     })
     return {
       waiting: coming.length,
-      hasMoreWaiting: coming.length === MOST_COUNTED,
+      hasMoreWaiting: coming.length === MAX_COUNTED,
       ended: lately.filter(({ status }) => status === 'success' || status === 'failed').length,
       failed: lately.filter(({ status }) => status === 'failed').length,
       coming: coming.slice(0, COMING),
@@ -77,7 +77,7 @@ export function createDelayedList(
       base: frames.base(),
       apiUrl: baseUrl(),
       rows,
-      isNone: rows.length === 0 && looks.delayed(tenantId, { limit: 1 }).length === 0,
+      isNone: rows.length === 0 && queries.delayed(tenantId, { limit: 1 }).length === 0,
       standing: standing(tenantId, now),
       counts,
       q,

@@ -66,12 +66,12 @@ export async function problems(checks: readonly (() => unknown)[]): Promise<Form
   return found.flatMap(({ errors }) => errors ?? [])
 }
 
-const LONGEST_NAME = 255
+const MAX_NAME_LENGTH = 255
 
 function nameIn(fields: Fields): string {
   const name = typed(fields, 'name')
-  if (name !== '' && name.length <= LONGEST_NAME) return name
-  throw invalid(`must have 1 to ${LONGEST_NAME} characters`, {
+  if (name !== '' && name.length <= MAX_NAME_LENGTH) return name
+  throw invalid(`must have 1 to ${MAX_NAME_LENGTH} characters`, {
     field: 'name',
     rule: name === '' ? 'required' : 'too_long',
   })

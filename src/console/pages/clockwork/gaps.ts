@@ -1,9 +1,9 @@
-import type { ExecutionLook } from '../../../engines/clockwork/looks.ts'
 import type { CronJob } from '../../../engines/clockwork/model.ts'
+import type { ExecutionLook } from '../../../engines/clockwork/queries.ts'
 import { countOccurrences, scheduleOf } from '../../../engines/clockwork/schedule/index.ts'
 
 /** Skipped slots are counted up to this number. */
-const MOST_SKIPPED = 100
+const MAX_SKIPPED = 100
 
 /** Number of skipped slots before each run. Unknown before the last edit, when the schedule may have differed. */
 export function gapsIn(job: CronJob, attempts: readonly ExecutionLook[]): Map<number, number> {
@@ -17,7 +17,7 @@ export function gapsIn(job: CronJob, attempts: readonly ExecutionLook[]): Map<nu
   for (const [index, slot] of slots.entries()) {
     const before = slots[index - 1]
     if (before === undefined) continue
-    const skipped = countOccurrences(schedule, before, slot - 1, MOST_SKIPPED)
+    const skipped = countOccurrences(schedule, before, slot - 1, MAX_SKIPPED)
     if (skipped > 0) gaps.set(slot, skipped)
   }
   return gaps

@@ -4,7 +4,7 @@ import {
   JobsPage,
 } from '../../../../views/console/pages/clockwork/jobs.tsx'
 import { type ListPlace, pagesAlong, placeIn } from '../../../../views/console/trail.ts'
-import type { CronJobLook } from '../../../engines/clockwork/looks.ts'
+import type { CronJobLook } from '../../../engines/clockwork/queries.ts'
 import { createCursor } from '../../../platform/cursor.ts'
 import { may } from '../../operators/rights.ts'
 import type { ClockworkPageParts, JobVisits, Visit } from './visit.ts'
@@ -19,7 +19,7 @@ const RECENT = 20
 
 /** Jobs of a tenant, with search and filters from the query string. */
 export function createJobList(
-  { frames, clockwork: { looks }, clock, baseUrl }: ClockworkPageParts,
+  { frames, clockwork: { queries }, clock, baseUrl }: ClockworkPageParts,
   { searchOf, href, listPage }: JobVisits,
 ) {
   const cursor = createCursor('console jobs')
@@ -30,7 +30,7 @@ export function createJobList(
     const isWhole = newest.length < LOOKED_AT
     return isWhole
       ? newest.filter(({ seq }) => seq < before)
-      : looks.jobs(tenantId, { before, limit: LOOKED_AT })
+      : queries.jobs(tenantId, { before, limit: LOOKED_AT })
   }
 
   return (visit: Visit): Response => {
@@ -41,7 +41,7 @@ export function createJobList(
     const place = placeIn(asked)
     const before = cursor.positionOf(place.cursor)
     const now = clock.now()
-    const newest = looks.jobs(tenantId, { limit: LOOKED_AT })
+    const newest = queries.jobs(tenantId, { limit: LOOKED_AT })
     const looked = lookedAt(tenantId, newest, before)
     const shown = looked.filter((job) => isAbout(job, q) && isIn(job, state))
     const rows = shown.slice(0, ROWS)
@@ -50,9 +50,9 @@ export function createJobList(
     const children = JobsPage({
       base: frames.base(),
       apiUrl: baseUrl(),
-      rows: rows.map((job) => ({ ...job, recent: looks.attempts(tenantId, job.id, RECENT) })),
+      rows: rows.map((job) => ({ ...job, recent: queries.attempts(tenantId, job.id, RECENT) })),
       newest,
-      hours: looks.hours(tenantId, { upTo: now, count: HOURS }),
+      hours: queries.hours(tenantId, { upTo: now, count: HOURS }),
       found: newest.filter((job) => isAbout(job, q)),
       hasMore: newest.length === LOOKED_AT,
       q,

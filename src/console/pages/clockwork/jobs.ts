@@ -14,7 +14,7 @@ const NEXT_RUNS = 5
 /** Jobs: list, details, run, pause, resume and deletion. */
 export function jobPages(parts: ClockworkPageParts) {
   const { kit, frames, clock, baseUrl } = parts
-  const { jobs, preview, looks } = parts.clockwork
+  const { jobs, preview, queries } = parts.clockwork
   const visits = createJobVisits(parts, { page: 'jobs', flashes: FLASHES })
   const { caller, searchOf, go, jobPage, attemptsOf } = visits
   const list = createJobList(parts, visits)
@@ -35,7 +35,7 @@ export function jobPages(parts: ClockworkPageParts) {
       ...runs,
       gaps: gapsIn(job, runs.attempts),
       isListed: searchOf(visit).has('list'),
-      open: looks.open(tenantId, id),
+      open: queries.open(tenantId, id),
       mayChange: may(role, 'change'),
       mayDelete: may(role, 'delete'),
       now: clock.now(),

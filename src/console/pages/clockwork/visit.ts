@@ -39,7 +39,7 @@ export interface Returned {
 
 /** Shared by the pages of jobs and of delayed jobs. */
 export function createJobVisits(
-  { frames, clockwork: { looks }, callerOf }: ClockworkPageParts,
+  { frames, clockwork: { queries }, callerOf }: ClockworkPageParts,
   kind: { page: 'jobs' | 'delayed'; flashes: Readonly<Record<string, Flash>> },
 ) {
   const { page: active, flashes } = kind
@@ -49,7 +49,7 @@ export function createJobVisits(
   const searchOf = ({ request }: Visit) => new URL(request.url).searchParams
   const href = (place = '', query = {}) => url(frames.base(), `${path}${place}`, query)
   const crumbToJob = (job: { id: string; name: string }): Crumb => ({
-    label: shorten(job.name, LONGEST_TITLE),
+    label: shorten(job.name, MAX_TITLE_LENGTH),
     href: href(`/${job.id}`),
   })
 
@@ -100,7 +100,7 @@ export function createJobVisits(
     frames.page({
       request: visit.request,
       visitor: visit.visitor,
-      title: shorten(name, LONGEST_TITLE),
+      title: shorten(name, MAX_TITLE_LENGTH),
       active,
       above: [crumbTo(frames.base(), active)],
       flash:
@@ -114,10 +114,10 @@ export function createJobVisits(
   /** Attempts of a job, and the selected execution: from the query string, or the newest. */
   function attemptsOf(visit: Visit, job: { id: string; headers: Record<string, string> }) {
     const { tenantId } = visit.tenant
-    const attempts = looks.attempts(tenantId, job.id)
+    const attempts = queries.attempts(tenantId, job.id)
     const asked = searchOf(visit).get('execution')
     const chosen = asked ?? attempts[0]?.id
-    const found = chosen === undefined ? undefined : looks.attempt(tenantId, job.id, chosen)
+    const found = chosen === undefined ? undefined : queries.attempt(tenantId, job.id, chosen)
     if (chosen !== undefined && !found) fail(notFound('execution not found'))
     const selected = found && executionShownTo(caller(visit), job, found)
     return { attempts, selected, here: href(`/${job.id}`, { execution: asked }) }
@@ -126,7 +126,7 @@ export function createJobVisits(
   return { caller, searchOf, href, go, listPage, formPage, jobPage, attemptsOf }
 }
 
-const LONGEST_TITLE = 60
+const MAX_TITLE_LENGTH = 60
 
 /** Fields of the form. */
 export const fieldsIn = (body: unknown): Fields => (body ?? {}) as Fields

@@ -1,6 +1,6 @@
 import type { Clockwork } from '../../../engines/clockwork/index.ts'
 import { describeSchedule, scheduleOf } from '../../../engines/clockwork/schedule/index.ts'
-import type { ComingRun } from '../../../engines/clockwork/store/glances.ts'
+import type { ComingRun } from '../../../engines/clockwork/store/read-model.ts'
 
 const SHOWN = 8
 /** Further runs of each job, for the time axis. */
@@ -11,11 +11,11 @@ export type Coming = Omit<ComingRun, 'schedule'> & { words: string; again: reado
 
 /** The jobs of a tenant that run next, each listed once. */
 export const comingRuns = (
-  { glances }: Pick<Clockwork, 'glances'>,
+  { readModel }: Pick<Clockwork, 'readModel'>,
   tenantId: string,
   now: number,
 ): Coming[] =>
-  glances
+  readModel
     .coming(tenantId, now, SHOWN)
     .toSorted((one, other) => one.at - other.at)
     .slice(0, SHOWN)

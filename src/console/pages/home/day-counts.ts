@@ -1,7 +1,7 @@
 import type { Delivery } from '../../../delivery/index.ts'
-import { MOST_COUNTED } from '../../../delivery/store/glances.ts'
+import { MAX_COUNTED } from '../../../delivery/store/read-model.ts'
 import type { Clockwork } from '../../../engines/clockwork/index.ts'
-import type { HourOutcomes } from '../../../engines/clockwork/looks.ts'
+import type { HourOutcomes } from '../../../engines/clockwork/queries.ts'
 import type { Passepartout } from '../../../engines/passepartout/index.ts'
 import type { Clock } from '../../../platform/clock.ts'
 import type { Environment } from '../../../platform/engines.ts'
@@ -13,7 +13,7 @@ const HOURS = 24
 /** Counts of periods older than this no longer change. */
 const SETTLED_MS = HOUR_MS
 /** Most cached counts. */
-const MOST_REMEMBERED = 20_000
+const MAX_REMEMBERED = 20_000
 
 /** Number of events today, in UTC. */
 export interface DayCount {
@@ -36,9 +36,9 @@ type Counting = (from: number, until: number) => number
  */
 export function createDayCounts(parts: {
   clock: Clock
-  delivery: Pick<Delivery, 'glances' | 'messages'>
-  clockwork: Pick<Clockwork, 'looks'>
-  passepartout: Pick<Passepartout, 'glances'>
+  delivery: Pick<Delivery, 'readModel' | 'messages'>
+  clockwork: Pick<Clockwork, 'queries'>
+  passepartout: Pick<Passepartout, 'readModel'>
 }) {
   const { clock, delivery, clockwork, passepartout } = parts
   const remembered = new Map<string, number>()
@@ -48,15 +48,15 @@ export function createDayCounts(parts: {
     if (known !== undefined) return known
     const counted = count()
     if (clock.now() - until < SETTLED_MS) return counted
-    if (remembered.size >= MOST_REMEMBERED) remembered.clear()
+    if (remembered.size >= MAX_REMEMBERED) remembered.clear()
     remembered.set(name, counted)
     return counted
   }
 
   const messageAt = (at: number) => once(`message ${at}`, at, () => delivery.messages.placeAt(at))
   const deliveryAt = (at: number) =>
-    once(`delivery ${at}`, at, () => delivery.glances.deliveryPlaceAt(messageAt(at)))
-  const loginAt = (at: number) => once(`login ${at}`, at, () => passepartout.glances.placeAt(at))
+    once(`delivery ${at}`, at, () => delivery.readModel.deliveryPlaceAt(messageAt(at)))
+  const loginAt = (at: number) => once(`login ${at}`, at, () => passepartout.readModel.placeAt(at))
 
   function of(tenantId: string, environment: Environment) {
     const gate = { tenantId, name: 'gate.live' } as const
@@ -65,17 +65,20 @@ export function createDayCounts(parts: {
     const whose = `${tenantId} ${environment}`
     return {
       signIns: dayOf(`sign-ins ${tenantId}`, (from, until) =>
-        delivery.glances.countOfType(gate, 'identity.login', {
+        delivery.readModel.countOfType(gate, 'identity.login', {
           after: messageAt(from),
           upTo: messageAt(until),
         }),
       ),
       runs: runsOf(tenantId),
       logins: dayOf(`logins ${whose}`, (from, until) =>
-        passepartout.glances.countOfApproved(owner, { after: loginAt(from), upTo: loginAt(until) }),
+        passepartout.readModel.countOfApproved(owner, {
+          after: loginAt(from),
+          upTo: loginAt(until),
+        }),
       ),
       deliveries: dayOf(`deliveries ${whose}`, (from, until) =>
-        delivery.glances.countOfDeliveries(relay, {
+        delivery.readModel.countOfDeliveries(relay, {
           after: deliveryAt(from),
           upTo: deliveryAt(until),
         }),
@@ -88,7 +91,7 @@ export function createDayCounts(parts: {
     const now = clock.now()
     const sinceMidnight = Math.floor((now % DAY_MS) / HOUR_MS) + 1
     const runsIn = (upTo: number, count: number) =>
-      clockwork.looks.hours(tenantId, { upTo, count }).map(runsOfHour)
+      clockwork.queries.hours(tenantId, { upTo, count }).map(runsOfHour)
     const hours = runsIn(now, HOURS)
     const before = runsIn(now - WEEK_MS, sinceMidnight)
     const rest = (before.at(-1) ?? 0) * (1 - (now % HOUR_MS) / HOUR_MS)
@@ -114,7 +117,7 @@ export function createDayCounts(parts: {
     let lastWeek = count(hour - WEEK_MS, now - WEEK_MS)
     for (let start = midnight - WEEK_MS; start < hour - WEEK_MS; start += HOUR_MS)
       lastWeek += within(start, start + HOUR_MS)
-    return { today: sum(today), lastWeek, hours, isCut: hours.includes(MOST_COUNTED) }
+    return { today: sum(today), lastWeek, hours, isCut: hours.includes(MAX_COUNTED) }
   }
 
   return { of }

@@ -1,6 +1,6 @@
 import type { Delivery as DeliveryLayer } from '../../../delivery/index.ts'
 import type { Clockwork } from '../../../engines/clockwork/index.ts'
-import type { LatestRun } from '../../../engines/clockwork/store/glances.ts'
+import type { LatestRun } from '../../../engines/clockwork/store/read-model.ts'
 import type { LoginRecord, Passepartout } from '../../../engines/passepartout/index.ts'
 import type { Relay } from '../../../engines/relay/index.ts'
 import type { Delivery } from '../../../http/delivery-log/model.ts'
@@ -20,8 +20,8 @@ export type Happening = { key: string; at: number } & (
 
 /** Latest events in all engines of a tenant. */
 export function createFeed(parts: {
-  delivery: Pick<DeliveryLayer, 'glances'>
-  clockwork: Pick<Clockwork, 'glances'>
+  delivery: Pick<DeliveryLayer, 'readModel'>
+  clockwork: Pick<Clockwork, 'readModel'>
   passepartout: Pick<Passepartout, 'records'>
   relay: Pick<Relay, 'deliveries'>
 }) {
@@ -35,7 +35,7 @@ export function createFeed(parts: {
   }
 
   const people = ({ tenantId }: Caller): Happening[] =>
-    delivery.glances
+    delivery.readModel
       .newest({ tenantId, name: 'gate.live' }, OF_A_KIND)
       .map(({ id, type, payload, acceptedAt: at }) => {
         const { identity_id: identityId, payload: said } = JSON.parse(payload).data
@@ -44,7 +44,7 @@ export function createFeed(parts: {
       })
 
   const runs = ({ tenantId }: Caller): Happening[] =>
-    clockwork.glances
+    clockwork.readModel
       .latest(tenantId, OF_A_KIND)
       .map((run) => ({ key: `run-${run.id}`, kind: 'run', at: run.startedAt, run }))
 
@@ -64,7 +64,7 @@ export function createFeed(parts: {
     if (latest.length === 0) return []
     const stream = { tenantId, name: `relay.${environment ?? 'live'}` } as const
     const addresses = new Map(
-      delivery.glances.addresses(stream).map(({ id, url: address }) => [id, address]),
+      delivery.readModel.addresses(stream).map(({ id, url: address }) => [id, address]),
     )
     return latest.map((one) => ({
       key: `delivery-${one.id}`,

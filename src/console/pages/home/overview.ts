@@ -11,7 +11,7 @@ import type { Frames } from '../../frame.ts'
 import type { Part } from '../../live/part.ts'
 import { may } from '../../operators/rights.ts'
 import type { tenantPlaceOf } from '../../operators/visitors.ts'
-import { createAttention } from './attention.ts'
+import { createAlerts } from './alerts.ts'
 import { comingRuns } from './coming.ts'
 import { createDayCounts } from './day-counts.ts'
 import { createFeed } from './feed.ts'
@@ -41,7 +41,7 @@ export function createOverview(parts: {
 }) {
   const { frames, clock, keys, delivery, clockwork, baseUrl } = parts
   const counts = createDayCounts(parts)
-  const attention = createAttention(parts)
+  const attention = createAlerts(parts)
   const feed = createFeed(parts)
 
   function slow({ caller, place: { tenantId } }: Seen) {
@@ -50,10 +50,10 @@ export function createOverview(parts: {
     return {
       troubles,
       day: counts.of(tenantId, environment),
-      jobs: clockwork.glances.tally(tenantId),
+      jobs: clockwork.readModel.tally(tenantId),
       hasKey: keys.hasLive(tenantId),
       hasEndpoint:
-        delivery.glances.addresses({ tenantId, name: `relay.${environment}` }).length > 0,
+        delivery.readModel.addresses({ tenantId, name: `relay.${environment}` }).length > 0,
     }
   }
 

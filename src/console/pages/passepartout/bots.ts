@@ -134,7 +134,7 @@ export function botPages(parts: {
   /** Starts a test login, whose link is only in the address of its page. */
   const tryOut = (visit: TenantVisit & Asked): Promise<Response> =>
     act(visit, 'try', async ({ environment }) => {
-      const userAgent = visit.request.headers.get('user-agent')?.slice(0, LONGEST_USER_AGENT)
+      const userAgent = visit.request.headers.get('user-agent')?.slice(0, MAX_USER_AGENT_LENGTH)
       const { id, payload } = await logins.begin(callerOf(visit, 'passepartout', environment), {
         client: { label: 'Test login', ...(userAgent && { user_agent: userAgent }) },
       })
@@ -153,7 +153,7 @@ export function botPages(parts: {
     .post('/:environment/try', (visit) => tryOut(asked(visit)), { right: 'change' })
 }
 
-const LONGEST_USER_AGENT = 512
+const MAX_USER_AGENT_LENGTH = 512
 
 /** Parameters and body of a request. */
 interface Asked {

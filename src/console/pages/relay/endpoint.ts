@@ -29,7 +29,7 @@ const GRACES = new Map([
 /** One endpoint: state, test, rotation, pause, resume and deletion. */
 export function endpointPage(parts: RelayParts) {
   const { kit, frames, db, audit, clock, visited } = parts
-  const { endpoints, endpointLooks, deliveries } = parts.relay
+  const { endpoints, endpointSummaries, deliveries } = parts.relay
 
   /** `test` is the result of a test event, which is not stored. */
   function show(
@@ -51,15 +51,15 @@ export function endpointPage(parts: RelayParts) {
       children: EndpointPage({
         base: frames.base(),
         endpoint,
-        hours: endpointLooks.dayOf(endpoint),
-        waiting: endpointLooks.waitingFor(endpoint),
+        hours: endpointSummaries.dayOf(endpoint),
+        waiting: endpointSummaries.waitingFor(endpoint),
         overlapEnd: endpoints.overlapEnd(caller, id),
         failed: failureAt(caller, endpoint),
         recent: deliveries.list(caller, { limit: RECENT, endpoint_id: id }).data,
         replay:
           replayed === undefined
             ? undefined
-            : { count: replayed, rest: endpointLooks.replayRest(caller, id) },
+            : { count: replayed, rest: endpointSummaries.replayRest(caller, id) },
         ...of,
         isTest: caller.environment === 'test',
         mayChange,
@@ -72,10 +72,10 @@ export function endpointPage(parts: RelayParts) {
   /** Delivery of the last failed attempt. */
   function failureAt(caller: Caller, endpoint: Endpoint): DeliveryDetail | undefined {
     if (endpoint.health.failing_since === null) return undefined
-    const id = endpointLooks.lastTriedAt(endpoint)
+    const id = endpointSummaries.lastTriedAt(endpoint)
     if (id === undefined) return undefined
     const found = deliveries.get(caller, id)
-    return caller.mayOnlyLook ? withoutSignatures(found) : found
+    return caller.isReadOnly ? withoutSignatures(found) : found
   }
 
   const gone = (id: string, done: string) => frames.go(`/console/endpoints/${id}?done=${done}`)

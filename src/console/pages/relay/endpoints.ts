@@ -5,23 +5,23 @@ import {
   ENDPOINT_TONES,
   stateOf,
 } from '../../../../views/console/pages/relay/state.tsx'
-import { type EndpointLook, hears } from '../../../engines/relay/endpoint-looks.ts'
+import { type EndpointStats, hears } from '../../../engines/relay/endpoint-summaries.ts'
 import { endpointFlash } from './endpoint-news.ts'
 import type { RelayParts } from './parts.ts'
 import type { RelayVisit } from './visit.ts'
 
 const ON_A_PAGE = 25
 /** Most event types in the filter. */
-const MOST_CHOICES = 200
+const MAX_CHOICES = 200
 
 /** List of endpoints with their state. */
 export function endpointListPage(parts: RelayParts) {
   const { kit, frames, clock, baseUrl, visited } = parts
-  const { endpointLooks, eventTypes } = parts.relay
+  const { endpointSummaries, eventTypes } = parts.relay
 
   /** Filters all endpoints of the tenant, whose number is limited, and shows one page. */
   function list({ request, visitor, caller, query, place, mayChange }: RelayVisit): Response {
-    const all = endpointLooks.all(caller)
+    const all = endpointSummaries.all(caller)
     const state = ENDPOINT_STATES.find((one) => one === query.state)
     const filters = {
       search: query.q?.trim() ?? '',
@@ -43,19 +43,19 @@ export function endpointListPage(parts: RelayParts) {
         base: frames.base(),
         apiUrl: baseUrl(),
         all,
-        day: endpointLooks.dayOfAll(caller, all.length),
+        day: endpointSummaries.dayOfAll(caller, all.length),
         meant,
         found: found.length,
         rows: rows.map((endpoint) => ({
           endpoint,
-          hours: endpointLooks.dayOf(endpoint),
-          waiting: isAtEase(endpoint) ? undefined : endpointLooks.waitingFor(endpoint),
+          hours: endpointSummaries.dayOf(endpoint),
+          waiting: isAtEase(endpoint) ? undefined : endpointSummaries.waitingFor(endpoint),
         })),
         place,
         next: from + rows.length < found.length ? rows.at(-1)?.id : undefined,
         state,
         ...filters,
-        types: eventTypes.names(caller, MOST_CHOICES),
+        types: eventTypes.names(caller, MAX_CHOICES),
         channels: channelsOf(all),
         mayChange,
         now: clock.now(),
@@ -68,21 +68,21 @@ export function endpointListPage(parts: RelayParts) {
     .get('', (visit) => list(visited(visit)), { right: 'read' })
 }
 
-const isMeant = ({ id, url, description }: EndpointLook, search: string): boolean => {
+const isMeant = ({ id, url, description }: EndpointStats, search: string): boolean => {
   const words = search.toLowerCase()
   return [id, url, description].some((text) => text.toLowerCase().includes(words))
 }
 
 /** Endpoints with problems come first. */
-const troubleFirst = (looks: readonly EndpointLook[]): EndpointLook[] => {
-  const isTrouble = (look: EndpointLook) => ENDPOINT_TONES[stateOf(look)] === 'bad'
+const troubleFirst = (looks: readonly EndpointStats[]): EndpointStats[] => {
+  const isTrouble = (look: EndpointStats) => ENDPOINT_TONES[stateOf(look)] === 'bad'
   return [...looks.filter(isTrouble), ...looks.filter((look) => !isTrouble(look))]
 }
 
 /** Active endpoints without problems have no retries or held deliveries. */
-const isAtEase = (endpoint: EndpointLook): boolean =>
+const isAtEase = (endpoint: EndpointStats): boolean =>
   stateOf(endpoint) === 'active' && endpoint.health.breaker === 'closed'
 
 /** Channels that endpoints listen on. */
-const channelsOf = (all: readonly EndpointLook[]): string[] =>
-  [...new Set(all.flatMap(({ channels }) => channels))].toSorted().slice(0, MOST_CHOICES)
+const channelsOf = (all: readonly EndpointStats[]): string[] =>
+  [...new Set(all.flatMap(({ channels }) => channels))].toSorted().slice(0, MAX_CHOICES)

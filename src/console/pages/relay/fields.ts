@@ -1,5 +1,5 @@
 import { FORMATS } from '../../../delivery/formats.ts'
-import { MOST_CHANNELS, MOST_EVENT_TYPES } from '../../../engines/relay/limits.ts'
+import { MAX_CHANNELS, MAX_EVENT_TYPES } from '../../../engines/relay/limits.ts'
 import type {
   Endpoint,
   EndpointChange,
@@ -10,7 +10,7 @@ import type { Fields } from '../../../http/body.ts'
 import { invalid } from '../../../platform/errors.ts'
 import { typed } from '../../form.ts'
 
-const LONGEST_DESCRIPTION = 500
+const MAX_DESCRIPTION_LENGTH = 500
 const FASTEST = 1000
 
 /** Splits names at commas, spaces or lines. */
@@ -21,8 +21,8 @@ export const namesIn = (body: Fields, field: string): string[] =>
 
 export function channelsIn(body: Fields): string[] {
   const channels = namesIn(body, 'channels')
-  if (channels.length > MOST_CHANNELS)
-    throw invalid(`must be at most ${MOST_CHANNELS} channels`, {
+  if (channels.length > MAX_CHANNELS)
+    throw invalid(`must be at most ${MAX_CHANNELS} channels`, {
       field: 'channels',
       rule: 'too_many',
     })
@@ -46,14 +46,14 @@ function endpointIn(body: Fields): Omit<NewEndpoint, 'secret'> {
       rule: 'required',
     })
   const description = typed(body, 'description')
-  if ([...description].length > LONGEST_DESCRIPTION)
-    throw invalid(`must have at most ${LONGEST_DESCRIPTION} characters`, {
+  if ([...description].length > MAX_DESCRIPTION_LENGTH)
+    throw invalid(`must have at most ${MAX_DESCRIPTION_LENGTH} characters`, {
       field: 'description',
       rule: 'too_long',
     })
   const eventTypes = namesIn(body, 'event_types')
-  if (eventTypes.length > MOST_EVENT_TYPES)
-    throw invalid(`must be at most ${MOST_EVENT_TYPES} event types`, {
+  if (eventTypes.length > MAX_EVENT_TYPES)
+    throw invalid(`must be at most ${MAX_EVENT_TYPES} event types`, {
       field: 'event_types',
       rule: 'too_many',
     })

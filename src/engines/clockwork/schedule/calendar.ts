@@ -17,7 +17,7 @@ const MONTH_NAMES = [
 export const monthName = (month: number) => MONTH_NAMES[month] as string
 
 /** Days of each month at its longest, which for February is a leap year. */
-export const LONGEST_MONTHS = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31] as const
+export const MONTH_LENGTHS = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31] as const
 
 /** Days before each month of a year that begins in March and so ends with the leap day. */
 const DAYS_SINCE_MARCH = [0, 31, 61, 92, 122, 153, 184, 214, 245, 275, 306, 337] as const

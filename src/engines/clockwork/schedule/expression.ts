@@ -1,13 +1,13 @@
 import { invalid } from '../../../platform/errors.ts'
 import { listBits, lowestBit } from './bits.ts'
-import { LONGEST_MONTHS, monthName } from './calendar.ts'
+import { MONTH_LENGTHS, monthName } from './calendar.ts'
 import { DAY, FIELDS, HOUR, MINUTE, MONTH, WEEKDAY } from './fields.ts'
 import { parseField } from './grammar.ts'
 import { joinWords } from './numbers.ts'
 import { type Rule, ruleOf } from './rule.ts'
 
 /** In characters of the text as sent, blanks included. */
-const LONGEST_EXPRESSION = 255
+const MAX_EXPRESSION_LENGTH = 255
 
 type Columns = [minute: string, hour: string, day: string, month: string, weekday: string]
 
@@ -34,8 +34,8 @@ export function parseRule(expression: string): Rule {
  * cannot change the meaning, and lines copied from a crontab carry them.
  */
 export function columnsOf(expression: string): Columns {
-  if (expression.length > LONGEST_EXPRESSION) {
-    throw invalid(`must have at most ${LONGEST_EXPRESSION} characters`, {
+  if (expression.length > MAX_EXPRESSION_LENGTH) {
+    throw invalid(`must have at most ${MAX_EXPRESSION_LENGTH} characters`, {
       field: 'schedule',
       rule: 'too_long',
     })
@@ -69,7 +69,7 @@ function refuseTwoDayFields(day: string, weekday: string) {
 function refuseMissingDates({ days, months }: Rule) {
   const earliest = lowestBit(days, 0) + 1
   const chosen = listBits(months)
-  if (chosen.some((month) => earliest <= (LONGEST_MONTHS[month] as number))) return
+  if (chosen.some((month) => earliest <= (MONTH_LENGTHS[month] as number))) return
   const dayWords = joinWords(
     listBits(days).map((index) => index + 1),
     'or',

@@ -15,7 +15,7 @@ export interface Schedule {
 const LAST_SLOT_MS = 253_402_300_740_000
 
 /** A replayed outage of this many slots already says enough. */
-const MOST_COUNTED = 1000
+const MAX_COUNTED = 1000
 
 /** Throws `invalid` with a sentence for the caller when the expression breaks a rule. */
 export function parseSchedule(expression: string): Schedule {
@@ -29,7 +29,7 @@ export function countOccurrences(
   schedule: Schedule,
   fromMs: number,
   toMs: number,
-  cap = MOST_COUNTED,
+  cap = MAX_COUNTED,
 ): number {
   let count = 0
   let slot = schedule.next(fromMs)

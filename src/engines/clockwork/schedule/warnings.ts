@@ -1,5 +1,5 @@
 import { listBits } from './bits.ts'
-import { LONGEST_MONTHS, monthName } from './calendar.ts'
+import { MONTH_LENGTHS, monthName } from './calendar.ts'
 import { columnsOf, parseRule } from './expression.ts'
 import { DAY, type Field, HOUR, MINUTE, MONTH, WEEKDAY } from './fields.ts'
 import { joinWords } from './numbers.ts'
@@ -77,7 +77,7 @@ function endsMonth(chosen: number[], day: number): boolean {
 }
 
 function missingDay(day: number, months: number[], earliest: boolean): string[] {
-  const short = months.filter((month) => day > (LONGEST_MONTHS[month] as number))
+  const short = months.filter((month) => day > (MONTH_LENGTHS[month] as number))
   if (short.length > 0) return [`day ${day} does not come in ${joinWords(short.map(monthName))}`]
   if (day !== 29 || !months.includes(FEBRUARY)) return []
   const rare = earliest && months.length === 1 ? ', which can be 8 years apart' : ''

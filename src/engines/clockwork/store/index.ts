@@ -1,12 +1,12 @@
 import type { Db } from '../../../db/open.ts'
-import { createAttemptLookStore } from './attempt-looks.ts'
+import { createAttemptSummaries } from './attempt-summaries.ts'
 import { createCronJobStore } from './cron-jobs.ts'
 import { createDelayedJobStore } from './delayed-jobs.ts'
 import { createExecutionStore } from './executions.ts'
-import { createGlanceStore } from './glances.ts'
 import { createHourStore } from './hours.ts'
+import { createJobSummaries } from './job-summaries.ts'
 import { createJobCountStore, createSkippedSlotStore } from './ledgers.ts'
-import { createLookStore } from './looks.ts'
+import { createReadModel } from './read-model.ts'
 import { createRunStore } from './runs.ts'
 
 export type Store = ReturnType<typeof createStore>
@@ -20,7 +20,7 @@ export const createStore = (db: Db) => ({
   hours: createHourStore(db),
   counts: createJobCountStore(db),
   skipped: createSkippedSlotStore(db),
-  looks: createLookStore(db),
-  glances: createGlanceStore(db),
-  attemptLooks: createAttemptLookStore(db),
+  jobSummaries: createJobSummaries(db),
+  readModel: createReadModel(db),
+  attemptSummaries: createAttemptSummaries(db),
 })

@@ -18,7 +18,7 @@ export type LeasedRun = RunRow & { executionId: string }
 const END_OF_TIME = sql.raw(`${Number.MAX_SAFE_INTEGER}`)
 
 /** A backlog may be of any size, and a scrape must not hold up anybody. */
-const MOST_COUNTED = 10_000
+const MAX_COUNTED = 10_000
 
 /** Open runs. What only the loop calls crosses tenants: it serves all of them. */
 export function createRunStore({ orm, client }: Db) {
@@ -134,7 +134,7 @@ export function createRunStore({ orm, client }: Db) {
   const standing = orm
     .select({ count: sql<number>`count(*)` })
     .from(
-      orm.select({ seq: runs.seq }).from(runs).where(state('ready')).limit(MOST_COUNTED).as('some'),
+      orm.select({ seq: runs.seq }).from(runs).where(state('ready')).limit(MAX_COUNTED).as('some'),
     )
     .prepare()
 

@@ -1,6 +1,6 @@
 import { invalid } from '../../../platform/errors.ts'
 import { type Json, type JsonObject, jsonBytes, levelsOf } from './json.ts'
-import { containerOf, indexForNew, isInside, lastOf, memberOf, valueAt } from './place.ts'
+import { containerOf, indexForNew, isInside, lastOf, memberOf, valueAt } from './lookup.ts'
 import type { Pointer } from './pointer.ts'
 import { saysTheSame } from './same.ts'
 

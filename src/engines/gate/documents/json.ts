@@ -8,7 +8,7 @@ export type JsonObject = { [name: string]: Json }
 /**
  * Maximum nesting of objects and arrays, as for request bodies; the outermost is the first level.
  */
-export const MOST_LEVELS = 64
+export const MAX_LEVELS = 64
 
 export const isJsonObject = (value: unknown): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
@@ -49,8 +49,8 @@ export function checkJson(value: unknown, field: string): asserts value is Json 
 function requireKeepable(value: unknown, field: string, level: number) {
   if (typeof value === 'number') requireExact(value, field)
   if (typeof value !== 'object' || value === null) return
-  if (level > MOST_LEVELS)
-    throw invalid(`must not be nested deeper than ${MOST_LEVELS} levels`, {
+  if (level > MAX_LEVELS)
+    throw invalid(`must not be nested deeper than ${MAX_LEVELS} levels`, {
       field,
       rule: 'too_deep',
     })

@@ -1,5 +1,5 @@
-import { LARGEST_DOCUMENT } from '../limits.ts'
-import { isJsonObject, type Json, MOST_LEVELS } from './json.ts'
+import { MAX_DOCUMENT_BYTES } from '../limits.ts'
+import { isJsonObject, type Json, MAX_LEVELS } from './json.ts'
 import { applyJsonPatch, type PatchRules } from './json-patch.ts'
 import { type Pointer, showPointer } from './pointer.ts'
 
@@ -12,13 +12,13 @@ const PARTS = ['traits', 'metadata_public', 'state'] as const
 export type Projection = { [name in (typeof PARTS)[number]]?: Json }
 
 /** Room for two documents, plus member names, the address and the tenant. */
-const MOST_BYTES = 2 * LARGEST_DOCUMENT + 4096
+const MAX_BYTES = 2 * MAX_DOCUMENT_BYTES + 4096
 
 const RULES: PatchRules = {
   refusal,
   mostOperations: 200,
-  mostBytes: MOST_BYTES,
-  mostLevels: MOST_LEVELS,
+  mostBytes: MAX_BYTES,
+  mostLevels: MAX_LEVELS,
 }
 
 /** Applies a JSON Patch to an identity; throws `invalid`, naming the operation at fault. */

@@ -5,7 +5,7 @@ import type { IdentityRow } from '../store/identities.ts'
 import type { Store } from '../store/index.ts'
 import { byThemselves } from './actor.ts'
 import { complain } from './failure.ts'
-import type { FlowKeeper } from './flow.ts'
+import type { FlowRepository } from './flow.ts'
 
 export type AddressProof = ReturnType<typeof createAddressProof>
 
@@ -14,8 +14,12 @@ export type AddressProof = ReturnType<typeof createAddressProof>
  * commit, and never when only the mailbox is proven: someone else may have created the account with
  * that address.
  */
-export function createAddressProof(parts: { store: Store; people: People; keeper: FlowKeeper }) {
-  const { store, people, keeper } = parts
+export function createAddressProof(parts: {
+  store: Store
+  people: People
+  repository: FlowRepository
+}) {
+  const { store, people, repository } = parts
 
   const isProven = ({ tenantId, id }: Pick<IdentityRow, 'tenantId' | 'id'>): boolean =>
     store.addresses.of(tenantId, id)?.verifiedAt !== null
@@ -25,9 +29,9 @@ export function createAddressProof(parts: { store: Store; people: People; keeper
    * a change was requested.
    */
   function confirm(flow: FlowRow, person: IdentityRow, address: string): FlowRow {
-    const owner = keeper.internalOf(flow).addressChange ? moved(person, address) : person
+    const owner = repository.internalOf(flow).addressChange ? moved(person, address) : person
     if (owner.email === address) people.prove(owner)
-    return keeper.complete(flow, { state: 'passed_challenge' })
+    return repository.complete(flow, { state: 'passed_challenge' })
   }
 
   /**
@@ -42,8 +46,8 @@ export function createAddressProof(parts: { store: Store; people: People; keeper
 
   /** Resumes a verification that required a sign-in first. */
   function resume(flow: FlowRow, person: IdentityRow) {
-    const { mailbox } = keeper.internalOf(flow)
-    if (flow.completedAt !== null || keeper.isExpired(flow)) return
+    const { mailbox } = repository.internalOf(flow)
+    if (flow.completedAt !== null || repository.isExpired(flow)) return
     if (mailbox?.identityId !== person.id) return
     const isDone = person.email === mailbox.address && isProven(person)
     if (isDone || mailbox.generation === person.sessionGeneration)

@@ -6,7 +6,7 @@ import type { Store } from '../store/index.ts'
 import type { Client } from './client.ts'
 import { type Codes, complaintOf, type Sending } from './codes.ts'
 import { complain } from './failure.ts'
-import type { FlowKeeper } from './flow.ts'
+import type { FlowRepository } from './flow.ts'
 import type { Stepped } from './kinds/kind.ts'
 import type { Submission } from './submission.ts'
 import type { Throttle } from './throttle.ts'
@@ -23,11 +23,11 @@ export type CodeSteps = ReturnType<typeof createCodeSteps>
 export function createCodeSteps(parts: {
   db: Db
   store: Store
-  keeper: FlowKeeper
+  repository: FlowRepository
   codes: Codes
   throttle: Throttle
 }) {
-  const { db, store, keeper, codes, throttle } = parts
+  const { db, store, repository, codes, throttle } = parts
 
   /**
    * Sends a code to the account with the address, if it may sign in by this flow. The response is
@@ -41,7 +41,7 @@ export function createCodeSteps(parts: {
     }: Pick<Sending, 'address' | 'client' | 'link' | 'latestWorks' | 'letter'>,
   ): Promise<Stepped> {
     const sent = await db.commitFor(flow.tenantId, () => {
-      const current = keeper.open(flow.id)
+      const current = repository.open(flow.id)
       const person = store.identities.byEmail(flow.tenantId, address)
       const isMeant = current.identityId === null || current.identityId === person?.id
       const isGood = person?.state === 'active' && isMeant
@@ -70,7 +70,7 @@ export function createCodeSteps(parts: {
     use: (flow: FlowRow, code: CodeRow) => T | undefined,
   ): Promise<T> {
     const { used, verdict } = await db.commitFor(flow.tenantId, () => {
-      const checked = codes.check(keeper.open(flow.id), typed)
+      const checked = codes.check(repository.open(flow.id), typed)
       if (checked.verdict !== 'right') return { verdict: checked.verdict, used: undefined }
       return { verdict: 'wrong' as const, used: use(checked.flow, checked.code) }
     })

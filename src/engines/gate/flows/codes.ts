@@ -5,7 +5,7 @@ import { newId } from '../../../platform/ids.ts'
 import type { Mail } from '../../../platform/mail/index.ts'
 import type { Sealing } from '../../../platform/sealing/index.ts'
 import type { Tenants } from '../../../platform/tenants.ts'
-import { createLetters, type Letters } from '../letters/index.ts'
+import { createMailTemplates, type MailTemplates } from '../mail-templates/index.ts'
 import type { FlowKind } from '../model/flows.ts'
 import type { CodeRow } from '../store/codes.ts'
 import type { FlowRow } from '../store/flows.ts'
@@ -13,13 +13,13 @@ import type { IdentityRow } from '../store/identities.ts'
 import type { Store } from '../store/index.ts'
 import type { Client } from './client.ts'
 import { tooSoon } from './failure.ts'
-import type { FlowKeeper } from './flow.ts'
+import type { FlowRepository } from './flow.ts'
 import type { Throttle } from './throttle.ts'
 import type { MessageId } from './ui/messages.ts'
 
 const DIGITS = 6
 /** Maximum number of codes that can be entered in one flow. */
-const MOST_TRIES = 5
+const MAX_ATTEMPTS = 5
 const KEPT = 'gate codes'
 /**
  * Minimum lifetime of a link. It exceeds the longest wait between two mails to an address, so a
@@ -56,7 +56,10 @@ export interface Sending {
   latestWorks?: boolean
   /** Whether codes sent to this address earlier for the same purpose become invalid. */
   replacesEarlier?: boolean
-  letter: (letters: Letters, about: WrittenAbout) => { subject: string; text: string; html: string }
+  letter: (
+    mailTemplates: MailTemplates,
+    about: WrittenAbout,
+  ) => { subject: string; text: string; html: string }
 }
 
 /** The values that a mail contains besides its wording. */
@@ -88,12 +91,12 @@ export function createCodes(parts: {
   sealing: Sealing
   mail: Mail
   tenants: Tenants
-  keeper: FlowKeeper
+  repository: FlowRepository
   throttle: Throttle
   urlOf: (kind: FlowKind, query: Record<string, string>) => string
   lifetimeMs: number
 }) {
-  const { db, store, clock, sealing, mail, tenants, keeper, throttle } = parts
+  const { db, store, clock, sealing, mail, tenants, repository, throttle } = parts
   const { urlOf, lifetimeMs } = parts
 
   /**
@@ -107,7 +110,7 @@ export function createCodes(parts: {
     if (waitMs > 0) forgetOther(flow, sending)
     else post(flow, sending)
     const { address } = sending
-    return keeper.save(flow, { state: 'sent_email', address, active: 'code', notices: null })
+    return repository.save(flow, { state: 'sent_email', address, active: 'code', notices: null })
   }
 
   /** Checks the limit of the address first, so that a rejected client keeps its own allowance. */
@@ -170,7 +173,7 @@ export function createCodes(parts: {
     if (link === undefined) return undefined
     if (link === 'this flow') return { url: urlOf(flow.kind, { flow: flow.id, code }), expiresAt }
     const until = given ?? clock.now() + Math.max(lifetimeMs, LINK_MS)
-    const own = keeper.beginForLink(flow, { address, expiresAt: until })
+    const own = repository.beginForLink(flow, { address, expiresAt: until })
     const secret = mintSecret()
     keep(own, secret, { address, owner, expiresAt: until })
     return { url: urlOf(own.kind, { flow: own.id, code: secret }), expiresAt: until }
@@ -191,7 +194,7 @@ export function createCodes(parts: {
   ) {
     const { code, now, link } = of
     const expiresAt = link?.expiresAt ?? of.expiresAt
-    const content = letter(createLetters(language), {
+    const content = letter(createMailTemplates(language), {
       tenantName: tenants.nameOf(tenantId),
       code,
       lifetimeMs: of.expiresAt - now,
@@ -209,8 +212,8 @@ export function createCodes(parts: {
    * if it fails, so the result is returned and not thrown. A correct code works once.
    */
   function check(flow: FlowRow, typed: string): Checked & { flow: FlowRow } {
-    if (flow.tries >= MOST_TRIES) return { verdict: 'spent', flow }
-    const next = keeper.save(flow, { tries: flow.tries + 1 })
+    if (flow.tries >= MAX_ATTEMPTS) return { verdict: 'spent', flow }
+    const next = repository.save(flow, { tries: flow.tries + 1 })
     const code = store.codes.ofFlow(flow.tenantId, flow.id)
     const hash = hashOf(flow, typed.replaceAll(/\s/g, ''))
     const isRight = code !== undefined && isSame(code.hash, hash) && clock.now() < code.expiresAt

@@ -15,7 +15,7 @@ import { byThemselves } from './actor.ts'
 import type { AddressProof } from './address-proof.ts'
 import { type Client, deviceOf } from './client.ts'
 import { complain, FlowRefusal } from './failure.ts'
-import type { FlowKeeper, PendingAccount } from './flow.ts'
+import type { FlowRepository, PendingAccount } from './flow.ts'
 import { withQuery } from './return-to.ts'
 
 /** How long a tenant can exchange the code for the session, in milliseconds. */
@@ -57,7 +57,7 @@ export function createCompletion(parts: {
   clock: Clock
   audit: Audit
   people: People
-  keeper: FlowKeeper
+  repository: FlowRepository
   sessions: Sessions
   credentials: Credentials
   linking: Linking
@@ -66,7 +66,7 @@ export function createCompletion(parts: {
   /** The hosted page of a flow. */
   hostedUrl: (flow: FlowRow) => string
 }) {
-  const { store, clock, audit, people, keeper, sessions, credentials } = parts
+  const { store, clock, audit, people, repository, sessions, credentials } = parts
   const { linking, proof, events, hostedUrl } = parts
 
   /** Signs in an existing identity: creates a session or raises its level. */
@@ -116,7 +116,7 @@ export function createCompletion(parts: {
   /** Requires a second factor: completes this flow and starts another one for it. */
   function asked(flow: FlowRow, person: IdentityRow, so: SoFar, client: Client): Completed {
     const { wants, browserHash } = client
-    const second = keeper.begin({
+    const second = repository.begin({
       tenantId: flow.tenantId,
       kind: 'login',
       language: flow.language,
@@ -129,13 +129,13 @@ export function createCompletion(parts: {
       internal: { pendingAccount: pendingOf(flow, person) },
     })
     // Leads the browser on if it returns to the previous form.
-    keeper.save(flow, { nextFlowId: second.id })
+    repository.save(flow, { nextFlowId: second.id })
     return ended(flow, person, { ...so, owesSecondFactor: true, next: hostedUrl(second) })
   }
 
   /** The pending social account that waits for its holder to sign in. */
   const pendingOf = (flow: FlowRow, { id }: IdentityRow): PendingAccount | undefined =>
-    flow.identityId === id ? keeper.internalOf(flow).pendingAccount : undefined
+    flow.identityId === id ? repository.internalOf(flow).pendingAccount : undefined
 
   /**
    * Sends the browser on after a complete sign-in: to the flow that required it, back to the app
@@ -167,7 +167,7 @@ export function createCompletion(parts: {
     { browserHash }: Client,
   ): string {
     const id = kind === 'registration' ? 1900013 : 1900012
-    const settings = keeper.begin({
+    const settings = repository.begin({
       tenantId,
       kind: 'settings',
       language,
@@ -182,7 +182,7 @@ export function createCompletion(parts: {
   /** Gives the browser a code that works once, and never the token. */
   function handOver(flow: FlowRow, sessionId: string): string {
     const code = mintSecret()
-    keeper.save(flow, {
+    repository.save(flow, {
       exchangeSessionId: sessionId,
       exchangeHash: sha256(code),
       exchangeExpiresAt: clock.now() + EXCHANGE_MS,
@@ -197,7 +197,7 @@ export function createCompletion(parts: {
   ): Completed {
     const current = store.flows.find(flow.id) ?? flow
     const state = of.owesSecondFactor ? current.state : 'passed_challenge'
-    keeper.complete(current, { state, active: proof.method })
+    repository.complete(current, { state, active: proof.method })
     const continueWith: ContinueWith[] =
       of.owesSecondFactor && of.next !== undefined
         ? [{ action: 'redirect_browser_to', redirect_browser_to: of.next }]

@@ -81,10 +81,10 @@ export type NewFlow = Pick<FlowRow, 'tenantId' | 'kind'> & {
     >
   >
 
-export type FlowKeeper = ReturnType<typeof createFlowKeeper>
+export type FlowRepository = ReturnType<typeof createFlowRepository>
 
 /** The life cycle of flows. Every change runs within a commit. */
-export function createFlowKeeper(parts: {
+export function createFlowRepository(parts: {
   store: Store
   clock: Clock
   sealing: Sealing

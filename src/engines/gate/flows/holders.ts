@@ -3,7 +3,7 @@ import type { FlowRow } from '../store/flows.ts'
 import type { IdentityRow } from '../store/identities.ts'
 import type { SessionWithIdentity } from '../store/sessions.ts'
 import type { Client } from './client.ts'
-import type { FlowKeeper, Holder } from './flow.ts'
+import type { FlowRepository, Holder } from './flow.ts'
 
 export type Holders = ReturnType<typeof createHolders>
 
@@ -11,8 +11,8 @@ export type Holders = ReturnType<typeof createHolders>
  * Whether the client that brings a code from a mailbox also holds the credentials of the account.
  * They may be two people, because anyone can sign up with someone else's address.
  */
-export function createHolders(parts: { keeper: FlowKeeper; sessions: Sessions }) {
-  const { keeper, sessions } = parts
+export function createHolders(parts: { repository: FlowRepository; sessions: Sessions }) {
+  const { repository, sessions } = parts
 
   /**
    * Accepts a session of the identity shown by the client, the browser that signed up, or the flow
@@ -21,7 +21,7 @@ export function createHolders(parts: { keeper: FlowKeeper; sessions: Sessions })
   function isHolder(flow: FlowRow, person: IdentityRow, client: Client): boolean {
     if (client.sessionToken !== undefined) return sessionOf(client, person) !== undefined
     if (flow.identityId !== person.id) return false
-    const { holder } = keeper.internalOf(flow)
+    const { holder } = repository.internalOf(flow)
     if (holder === undefined) return false
     return holder === 'program'
       ? client.wants === 'json'

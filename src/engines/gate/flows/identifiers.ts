@@ -2,7 +2,7 @@ import { AppError } from '../../../platform/errors.ts'
 import type { JsonObject } from '../documents/json.ts'
 import { normaliseEmail } from '../email.ts'
 import type { FlowRow } from '../store/flows.ts'
-import { checkTraits, LONGEST_DISPLAY_NAME, schemaOf, type Traits } from '../traits.ts'
+import { checkTraits, MAX_DISPLAY_NAME_LENGTH, schemaOf, type Traits } from '../traits.ts'
 import { complain } from './failure.ts'
 import type { Submission } from './submission.ts'
 
@@ -45,7 +45,7 @@ export function newcomerIn(input: Submission, flow: FlowRow): Traits {
 function asComplaint({ field, rule, message }: AppError) {
   if (field === 'traits.email') return complain(4000040, { field })
   if (field === 'traits.display_name' && rule === 'too_long')
-    return complain(4000017, { field, context: { max_length: LONGEST_DISPLAY_NAME } })
+    return complain(4000017, { field, context: { max_length: MAX_DISPLAY_NAME_LENGTH } })
   if (field === 'traits.display_name' && rule === 'characters') return complain(4000004, { field })
   return complain(4000001, { context: { reason: message } })
 }

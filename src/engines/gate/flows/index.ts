@@ -10,14 +10,14 @@ import type { ContinueWith, Flow, FlowKind, Language, SignedIn } from '../model/
 import type { SecondFactors } from '../second-factor/index.ts'
 import type { Sessions } from '../sessions.ts'
 import type { TenantSettings } from '../settings.ts'
-import type { RoundTrips } from '../social/round-trips.ts'
+import type { OAuthStates } from '../social/oauth-states.ts'
 import type { SocialSignIn } from '../social/sign-in.ts'
 import type { FlowRow } from '../store/flows.ts'
 import type { Store } from '../store/index.ts'
 import type { Client } from './client.ts'
 import type { Completed } from './completion.ts'
 import { type Complaint, FlowFailure, FlowRefusal } from './failure.ts'
-import { EXPIRED, type FlowKeeper, isOfBrowser, type Notice } from './flow.ts'
+import { EXPIRED, type FlowRepository, isOfBrowser, type Notice } from './flow.ts'
 import type { Kind, Outcome } from './kinds/kind.ts'
 import type { Offers } from './offers.ts'
 import type { PresentFlow } from './present.ts'
@@ -60,7 +60,7 @@ export function createFlows(parts: {
   db: Db
   store: Store
   clock: Clock
-  keeper: FlowKeeper
+  repository: FlowRepository
   kinds: Record<FlowKind, Kind>
   present: PresentFlow
   sessions: Sessions
@@ -70,12 +70,12 @@ export function createFlows(parts: {
   metering: Metering
   throttle: Throttle
   offers: Offers
-  roundTrips: RoundTrips
+  oauthStates: OAuthStates
   socialSignIn: SocialSignIn
   signIns: SignInEvents
 }) {
-  const { db, store, clock, keeper, kinds, present, sessions, settings, secondFactors } = parts
-  const { access, metering, throttle, offers, roundTrips, socialSignIn, signIns } = parts
+  const { db, store, clock, repository, kinds, present, sessions, settings, secondFactors } = parts
+  const { access, metering, throttle, offers, oauthStates, socialSignIn, signIns } = parts
 
   async function start(caller: Caller, kind: FlowKind, request: FlowRequest): Promise<Flow> {
     const { tenantId } = caller
@@ -89,7 +89,7 @@ export function createFlows(parts: {
     if (request.origin) throttle.admit(request.origin)
     metering.reserve(caller)
     const row = await db.commitFor(tenantId, () =>
-      keeper.begin({
+      repository.begin({
         tenantId,
         kind,
         language,
@@ -165,10 +165,10 @@ export function createFlows(parts: {
     return db.commitFor(row.tenantId, () => {
       const current = store.flows.find(row.id) ?? row
       if (current.browserHash !== null) return requireBrowser(current, browserHash)
-      if (keeper.isExpired(current))
+      if (repository.isExpired(current))
         throw new FlowRefusal('self_service_flow_expired', 'the flow has expired')
       if (current.completedAt !== null) throw new FlowRefusal('other_browser', 'the flow is over')
-      return keeper.save(current, { browserHash })
+      return repository.save(current, { browserHash })
     })
   }
 
@@ -176,14 +176,14 @@ export function createFlows(parts: {
    * Throws for an expired flow with its successor, which stays the same until it expires as well.
    */
   async function unexpired(row: FlowRow, client: Client): Promise<FlowRow> {
-    if (!keeper.isExpired(row)) return row
+    if (!repository.isExpired(row)) return row
     throttle.admit(client)
     const next = await db.commitFor(row.tenantId, () => {
       const current = store.flows.find(row.id) ?? row
       const known = current.replacedBy === null ? undefined : store.flows.find(current.replacedBy)
-      if (known && !keeper.isExpired(known)) return known
+      if (known && !repository.isExpired(known)) return known
       const renewed = followed(current, [{ id: EXPIRED[row.kind] }])
-      keeper.save(current, { replacedBy: renewed.id })
+      repository.save(current, { replacedBy: renewed.id })
       return renewed
     })
     throw new FlowRefusal('self_service_flow_expired', 'the flow has expired', {
@@ -196,7 +196,7 @@ export function createFlows(parts: {
   /** A new flow that succeeds another one. Throws if metering admits no new flow. */
   function followed(row: FlowRow, notices: Notice[]): FlowRow {
     metering.admit(row.tenantId)
-    return keeper.renew(row, notices)
+    return repository.renew(row, notices)
   }
 
   function requireBrowser(row: FlowRow, browserHash: string | null): FlowRow {
@@ -208,13 +208,13 @@ export function createFlows(parts: {
   async function branch(kind: FlowKind, fromId: string, client: Client): Promise<string> {
     throttle.counted(client)
     const from = store.flows.find(fromId)
-    if (!from || keeper.isExpired(from) || kind === 'settings' || from.kind === 'settings')
+    if (!from || repository.isExpired(from) || kind === 'settings' || from.kind === 'settings')
       throw NOT_FOUND
     if (!offers.flow({ tenantId: from.tenantId, kind })) throw NOT_FOUND
     metering.admit(from.tenantId)
     const { tenantId, language, returnTo } = from
     const row = await db.commitFor(tenantId, () =>
-      keeper.begin({ tenantId, kind, language: client.language ?? language, returnTo }),
+      repository.begin({ tenantId, kind, language: client.language ?? language, returnTo }),
     )
     return row.id
   }
@@ -233,7 +233,7 @@ export function createFlows(parts: {
     const row = await spokenBy(await claimed(found, client), client)
     if (kind === 'settings') await access.require(row, client)
     try {
-      if (row.completedAt !== null) keeper.open(row.id)
+      if (row.completedAt !== null) repository.open(row.id)
       const submitted = () => kinds[kind].submit(row, input, client)
       return answerTo(row, client, await signIns.counted(kind, input, submitted))
     } catch (error) {
@@ -247,7 +247,7 @@ export function createFlows(parts: {
   }
 
   function requireCsrfToken(row: FlowRow, given: unknown, client: Client) {
-    if (typeof given !== 'string' || !isSame(given, keeper.csrfTokenOf(row, pageOf(client))))
+    if (typeof given !== 'string' || !isSame(given, repository.csrfTokenOf(row, pageOf(client))))
       throw new FlowRefusal(
         'security_csrf_violation',
         'csrf_token: missing, or not the one of this flow',
@@ -260,7 +260,7 @@ export function createFlows(parts: {
     if (language === undefined || language === row.language || row.completedAt !== null) return row
     if (!throttle.takeIfRoom(client)) return { ...row, language }
     return db.commitFor(row.tenantId, () =>
-      keeper.save(store.flows.find(row.id) ?? row, { language }),
+      repository.save(store.flows.find(row.id) ?? row, { language }),
     )
   }
 
@@ -298,7 +298,7 @@ export function createFlows(parts: {
     client: Client,
   ): Promise<Answer> {
     throttle.counted(client)
-    const { flow, isOwnBrowser, arrival } = await roundTrips.end(provider, params, client)
+    const { flow, isOwnBrowser, arrival } = await oauthStates.end(provider, params, client)
     try {
       const arrived = async () => {
         const profile = await arrival()
@@ -316,10 +316,10 @@ export function createFlows(parts: {
     const notices = complaints.map(({ id, context }: Complaint) => ({ id, context }))
     const flow = await db.commitFor(row.tenantId, () => {
       const current = store.flows.find(row.id) ?? row
-      const isOver = current.completedAt !== null || keeper.isExpired(current)
+      const isOver = current.completedAt !== null || repository.isExpired(current)
       return isOver
         ? followed(current, notices)
-        : keeper.save(current, { notices: JSON.stringify(notices) })
+        : repository.save(current, { notices: JSON.stringify(notices) })
     })
     return { is: 'failed', flow, body: present(flow, {}), status, retryAfterMs: undefined }
   }
@@ -346,7 +346,7 @@ export function createFlows(parts: {
         throw invalid('belongs to a session that has ended', { field: 'code', rule: 'expired' })
       if (sessions.owes(session))
         throw new FlowRefusal('session_aal2_required', 'a second factor is owed since')
-      keeper.save(row, { exchangeHash: null, exchangeExpiresAt: null })
+      repository.save(row, { exchangeHash: null, exchangeExpiresAt: null })
       const token = sessions.reissue(row.tenantId, session.id)
       const shown = sessions.present(session)
       return {
@@ -362,7 +362,7 @@ export function createFlows(parts: {
   function onward({ completedAt, nextFlowId }: FlowRow): FlowRow | undefined {
     if (completedAt === null || nextFlowId === null) return undefined
     const next = store.flows.find(nextFlowId)
-    return next && !keeper.isExpired(next) ? next : undefined
+    return next && !repository.isExpired(next) ? next : undefined
   }
 
   return { start, read, onward, branch, submit, arrive, exchange }

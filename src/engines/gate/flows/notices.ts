@@ -1,7 +1,7 @@
 import type { Clock } from '../../../platform/clock.ts'
 import type { Mail } from '../../../platform/mail/index.ts'
 import type { Tenants } from '../../../platform/tenants.ts'
-import { createLetters, type Letters } from '../letters/index.ts'
+import { createMailTemplates, type MailTemplates } from '../mail-templates/index.ts'
 import type { FlowRow } from '../store/flows.ts'
 import type { IdentityRow } from '../store/identities.ts'
 
@@ -22,13 +22,13 @@ export const createNotify =
     { tenantId, language }: FlowRow,
     { id, email }: IdentityRow,
     write: (
-      letters: Letters,
+      mailTemplates: MailTemplates,
       about: { tenantName: string },
     ) => { subject: string; text: string; html: string },
   ) => {
     const now = clock.now()
     if (!mail.allowance(tenantId, email, now, KIND).allowed) return
-    const letter = write(createLetters(language), { tenantName: tenants.nameOf(tenantId) })
+    const letter = write(createMailTemplates(language), { tenantName: tenants.nameOf(tenantId) })
     const expiresAt = now + NEWS_MS
     mail.post({ tenantId, about: id, kind: KIND, recipient: email, expiresAt, ...letter }, now)
   }

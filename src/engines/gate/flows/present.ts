@@ -4,7 +4,7 @@ import type { Identity } from '../model/identities.ts'
 import type { FlowRow } from '../store/flows.ts'
 import type { Client } from './client.ts'
 import type { Complaint } from './failure.ts'
-import type { FlowKeeper, Notice } from './flow.ts'
+import type { FlowRepository, Notice } from './flow.ts'
 import type { Kind } from './kinds/kind.ts'
 import type { Submission } from './submission.ts'
 import {
@@ -32,17 +32,17 @@ export type PresentFlow = ReturnType<typeof createPresentFlow>
 
 /** The API representation of a flow, with the nodes of its current step. */
 export function createPresentFlow(parts: {
-  keeper: FlowKeeper
+  repository: FlowRepository
   kinds: Record<FlowKind, Kind>
   urlOf: (kind: FlowKind, query: Record<string, string>) => string
   requestUrl: (kind: FlowKind) => string
   identityOf: (flow: FlowRow) => Identity | undefined
 }) {
-  const { keeper, kinds, urlOf, requestUrl, identityOf } = parts
+  const { repository, kinds, urlOf, requestUrl, identityOf } = parts
 
   /** The messages of a flow. They depend on its state, and on how it was opened. */
   function saidOf(row: FlowRow, code: string | undefined): Notice[] {
-    const { mailbox, addressChange } = row.kind === 'verification' ? keeper.internalOf(row) : {}
+    const { mailbox, addressChange } = row.kind === 'verification' ? repository.internalOf(row) : {}
     if (mailbox) return [{ id: addressChange ? 1900007 : 1900006 }]
     const isByLink = row.state === 'sent_email' && code !== undefined && isLinkSecret(code)
     const id = isByLink ? BY_LINK[row.kind] : undefined
@@ -56,12 +56,12 @@ export function createPresentFlow(parts: {
     const isOver = row.completedAt !== null
     const body = isOver && row.kind !== 'verification' ? [] : kinds[row.kind].nodes(row, say, code)
     const complained = complainAbout(
-      [csrfNode(keeper.csrfTokenOf(row, browserHash)), ...body],
+      [csrfNode(repository.csrfTokenOf(row, browserHash)), ...body],
       complaints,
       say,
     )
     const isRefused = isOver && complaints.length > 0
-    const said = isRefused ? [] : [...keeper.noticesOf(row), ...saidOf(row, code)]
+    const said = isRefused ? [] : [...repository.noticesOf(row), ...saidOf(row, code)]
     const messages = [...complained.messages, ...said.map(({ id, context }) => say(id, context))]
     const url = urlOf(row.kind, { flow: row.id })
     const identity = row.kind === 'settings' ? identityOf(row) : undefined

@@ -6,7 +6,7 @@ import { byThemselves } from './actor.ts'
 import { type Client, deviceOf } from './client.ts'
 import type { Completion } from './completion.ts'
 import { complain } from './failure.ts'
-import type { FlowKeeper } from './flow.ts'
+import type { FlowRepository } from './flow.ts'
 import type { Stepped } from './kinds/kind.ts'
 
 export type Recovered = ReturnType<typeof createRecovered>
@@ -17,12 +17,12 @@ export type Recovered = ReturnType<typeof createRecovered>
  */
 export function createRecovered(parts: {
   audit: Audit
-  keeper: FlowKeeper
+  repository: FlowRepository
   completion: Completion
   sessions: Sessions
   hostedUrl: (flow: FlowRow) => string
 }) {
-  const { audit, keeper, completion, sessions, hostedUrl } = parts
+  const { audit, repository, completion, sessions, hostedUrl } = parts
 
   return function recovered(flow: FlowRow, person: IdentityRow, client: Client): Stepped {
     if (person.state === 'inactive') throw complain(4010011)
@@ -38,7 +38,7 @@ export function createRecovered(parts: {
       methods: [{ method: 'code_recovery', aal: 'aal1' }],
       ...deviceOf(client),
     })
-    const settings = keeper.begin({
+    const settings = repository.begin({
       tenantId: flow.tenantId,
       kind: 'settings',
       language: flow.language,
@@ -51,7 +51,7 @@ export function createRecovered(parts: {
     const url = hostedUrl(settings)
     return {
       is: 'flow',
-      flow: keeper.complete(flow, { state: 'passed_challenge' }),
+      flow: repository.complete(flow, { state: 'passed_challenge' }),
       continueWith: [
         { action: 'set_ory_session_token', ory_session_token: token },
         { action: 'show_settings_ui', flow: { id: settings.id, url } },

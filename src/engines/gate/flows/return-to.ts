@@ -1,14 +1,14 @@
 import { invalid } from '../../../platform/errors.ts'
 
-const LONGEST = 2000
+const MAX_LENGTH = 2000
 
 /**
  * Validates a return URL. With an allow list, the URL must be equal to or below one of its entries;
  * without one, any URL is allowed, because only a holder of the tenant's API key can set it.
  */
 export function checkReturnTo(text: string, allowed: readonly string[]): string {
-  if (text.length > LONGEST)
-    throw invalid(`must have at most ${LONGEST} characters`, {
+  if (text.length > MAX_LENGTH)
+    throw invalid(`must have at most ${MAX_LENGTH} characters`, {
       field: 'X-Return-To',
       rule: 'too_long',
     })

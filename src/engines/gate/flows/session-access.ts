@@ -6,7 +6,7 @@ import type { FlowRow } from '../store/flows.ts'
 import type { SessionWithIdentity } from '../store/sessions.ts'
 import type { Client } from './client.ts'
 import { FlowRefusal } from './failure.ts'
-import type { FlowKeeper, NewFlow } from './flow.ts'
+import type { FlowRepository, NewFlow } from './flow.ts'
 import type { Throttle } from './throttle.ts'
 
 /** Maximum age of a sign-in, in milliseconds, for changes that could lock out the owner. */
@@ -21,12 +21,12 @@ export type SessionAccess = ReturnType<typeof createSessionAccess>
 export function createSessionAccess(parts: {
   db: Db
   clock: Clock
-  keeper: FlowKeeper
+  repository: FlowRepository
   sessions: Sessions
   throttle: Throttle
   hostedUrl: (flow: FlowRow) => string
 }) {
-  const { db, clock, keeper, sessions, throttle, hostedUrl } = parts
+  const { db, clock, repository, sessions, throttle, hostedUrl } = parts
 
   /** The session of the flow; throws unless the client proves to own it. */
   async function require(flow: FlowRow, client: Client): Promise<SessionWithIdentity> {
@@ -101,7 +101,7 @@ export function createSessionAccess(parts: {
     const of = { tenantId, language, identityId, sessionId: acting, returnTo, ...asked }
     const onPages = wants === 'page' && { browserHash, nextFlowId }
     const login = await db.commitFor(tenantId, () =>
-      keeper.begin({ kind: 'login', ...of, ...onPages }),
+      repository.begin({ kind: 'login', ...of, ...onPages }),
     )
     return new FlowRefusal(what, WHAT[what], { redirect_browser_to: hostedUrl(login) })
   }

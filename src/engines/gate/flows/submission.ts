@@ -4,15 +4,15 @@ import { complain } from './failure.ts'
 export type Submission = ReturnType<typeof createSubmission>
 
 /** Maximum length of a text field. Traits have their own limits. */
-const LONGEST_TEXT = 4096
-const LONGEST_SHOWN = 320
+const MAX_TEXT_LENGTH = 4096
+const MAX_SHOWN_LENGTH = 320
 
 export function createSubmission(body: Record<string, unknown>) {
   /** Undefined if the field is missing or empty. */
   function text(name: string): string | undefined {
     const value = Object.hasOwn(body, name) ? body[name] : undefined
     if (value === undefined || value === null || value === '') return undefined
-    if (typeof value !== 'string' || value.length > LONGEST_TEXT || !value.isWellFormed())
+    if (typeof value !== 'string' || value.length > MAX_TEXT_LENGTH || !value.isWellFormed())
       throw complain(4000026, { field: name, context: { property: name } })
     return value
   }
@@ -57,7 +57,7 @@ export function createSubmission(body: Record<string, unknown>) {
         body,
       )
     return typeof value === 'string' && value.isWellFormed()
-      ? value.slice(0, LONGEST_SHOWN)
+      ? value.slice(0, MAX_SHOWN_LENGTH)
       : undefined
   }
 

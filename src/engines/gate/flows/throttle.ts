@@ -18,9 +18,9 @@ export function createThrottle(parts: {
   perIdentifierPerMinute: number
 }) {
   const { clock, perMinute, perIdentifierPerMinute } = parts
-  const addresses = createBuckets({ clock, perMinute, most: MOST })
-  const identifiers = createBuckets({ clock, perMinute: perIdentifierPerMinute, most: MOST })
-  const mails = createBuckets({ clock, perHour: MAILS_PER_HOUR, most: MOST })
+  const addresses = createBuckets({ clock, perMinute, most: MAX })
+  const identifiers = createBuckets({ clock, perMinute: perIdentifierPerMinute, most: MAX })
+  const mails = createBuckets({ clock, perHour: MAILS_PER_HOUR, most: MAX })
 
   /** Throws if there were too many attempts; the attempt is then not made. */
   const guarded = <T>(who: Person, client: Client, attempt: () => Promise<T>): Promise<T> =>
@@ -75,7 +75,7 @@ export function createThrottle(parts: {
 }
 
 /** Maximum number of buckets; each takes about 400 bytes. */
-const MOST = 20_000
+const MAX = 20_000
 
 /** Mails per hour of one kind to one address, requested from one network. */
 const MAILS_PER_HOUR = 5

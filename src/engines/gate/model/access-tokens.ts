@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import { t } from 'elysia'
 import { lenient, Timestamp } from '../../../http/schemas.ts'
-import { LONGEST_TTL, USUAL_TTL } from '../limits.ts'
+import { MAX_TTL, USUAL_TTL } from '../limits.ts'
 
 export const TokenRequest = lenient({
   api_key: t.String({
@@ -25,7 +25,7 @@ export const TokenRequest = lenient({
   ttl_seconds: t.Optional(
     Type.Integer({
       minimum: 1,
-      maximum: LONGEST_TTL,
+      maximum: MAX_TTL,
       description: `Default: ${USUAL_TTL}.`,
     }),
   ),

@@ -2,7 +2,7 @@ import { Type } from '@sinclair/typebox'
 import { t } from 'elysia'
 import { PROVIDERS } from '../../../config/index.ts'
 import { lenient, OptionalTimestamp, oneOf } from '../../../http/schemas.ts'
-import { MOST_RETURN_URLS } from '../limits.ts'
+import { MAX_RETURN_URLS } from '../limits.ts'
 
 const Provider = oneOf(PROVIDERS)
 
@@ -37,7 +37,7 @@ export type SecurityChange = typeof SecurityChange.static
 const ReturnUrlList = t.Array(
   t.String({ expected: 'an http or https URL', examples: ['https://example.com/welcome'] }),
   {
-    maxItems: MOST_RETURN_URLS,
+    maxItems: MAX_RETURN_URLS,
     description:
       'URLs, including everything below them, that a flow may return to. If empty, any URL is allowed.',
   },

@@ -1,5 +1,5 @@
 import { t } from 'elysia'
-import { LONGEST_DISPLAY_NAME, type SchemaId } from '../traits.ts'
+import { MAX_DISPLAY_NAME_LENGTH, type SchemaId } from '../traits.ts'
 
 const address = { type: 'string', format: 'email', title: 'E-Mail' }
 const tenantId = { type: 'string', format: 'uuid', readOnly: true }
@@ -24,7 +24,7 @@ export const USER_SCHEMA = schema('user', {
 export const OPERATOR_SCHEMA = schema('operator', {
   email: address,
   tenant_id: tenantId,
-  display_name: { type: 'string', maxLength: LONGEST_DISPLAY_NAME, title: 'Name' },
+  display_name: { type: 'string', maxLength: MAX_DISPLAY_NAME_LENGTH, title: 'Name' },
   locale: { type: 'string', pattern: '^[a-z]{2}$', title: 'Language' },
 })
 

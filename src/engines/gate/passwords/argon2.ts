@@ -10,13 +10,13 @@ import {
 
 const SHAPE = /^\$(argon2id?)\$v=19\$m=(\d+),t=(\d+),p=(\d+)\$([^$]+)\$([^$]+)$/
 
-const MOST_KIB = 1024 ** 2
+const MAX_KIB = 1024 ** 2
 const PASSES: Bounds = [1, 10]
-const MOST_LANES = 16
+const MAX_LANES = 16
 
 /** Argon2 requires eight blocks of 1 KiB per lane, and a minimum salt length. */
-const FEWEST_BLOCKS = 8
-const FEWEST_SALT_BYTES = 8
+const MIN_BLOCKS = 8
+const MIN_SALT_BYTES = 8
 
 /** Memory times passes; about ten times the default cost. */
 const HEAVY_KIB = 384 * 1024
@@ -27,12 +27,11 @@ const HEAVY_KIB = 384 * 1024
  */
 export function readArgon2(text: string, bounds = PASSES): ImportedHash {
   const [, name, memory, passes, lanes, salt, hash] = SHAPE.exec(text) ?? refuse(EXPECTED)
-  const p = within('p of argon2', lanes as string, [1, MOST_LANES])
+  const p = within('p of argon2', lanes as string, [1, MAX_LANES])
   const t = within('t of argon2', passes as string, bounds)
-  const m = within('m of argon2, in KiB', memory as string, [FEWEST_BLOCKS * p, MOST_KIB])
+  const m = within('m of argon2, in KiB', memory as string, [MIN_BLOCKS * p, MAX_KIB])
   const saltBytes = readSalt(salt as string)
-  if (saltBytes.length < FEWEST_SALT_BYTES)
-    refuse('must have a salt of at least 8 bytes for argon2')
+  if (saltBytes.length < MIN_SALT_BYTES) refuse('must have a salt of at least 8 bytes for argon2')
 
   // Bun does not accept padding, which other tools write.
   const parts = [

@@ -11,7 +11,7 @@ const COSTS = [4, 16] as const
 const HEAVY_COST = 13
 
 /** bcrypt ignores everything after this many bytes of a password. */
-const MOST_BYTES = 72
+const MAX_BYTES = 72
 
 /** Reads bcrypt hashes as written by PHP, Python, Go, Node and htpasswd. */
 export function readBcrypt(text: string): ImportedHash {
@@ -20,7 +20,7 @@ export function readBcrypt(text: string): ImportedHash {
   return {
     isHeavy: cost > HEAVY_COST,
     // Unlike other implementations, Bun would hash a longer password before it applies bcrypt.
-    matches: (password) => Bun.password.verify(Buffer.from(password).subarray(0, MOST_BYTES), text),
+    matches: (password) => Bun.password.verify(Buffer.from(password).subarray(0, MAX_BYTES), text),
   }
 }
 

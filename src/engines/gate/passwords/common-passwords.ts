@@ -8,13 +8,13 @@ import { isPattern } from './patterns.ts'
 const listPath = embedded as unknown as string
 
 /** No shorter password is allowed, so shorter ones are not looked up. */
-const SHORTEST = 8
+const MIN_LENGTH = 8
 
 /**
  * Maximum length of suffixes such as `2024!`, which people append to satisfy rules on digits and
  * signs.
  */
-const LONGEST_ENDING = 5
+const MAX_ENDING_LENGTH = 5
 const LETTER = /\p{L}/u
 
 /** Digits and signs with the letters they replace. A one replaces two letters. */
@@ -37,9 +37,9 @@ export function isCommon(password: string): boolean {
 function beginnings(password: string): string[] {
   const characters = [...password]
   const found = [password]
-  for (let ending = 1; ending <= LONGEST_ENDING; ending++) {
+  for (let ending = 1; ending <= MAX_ENDING_LENGTH; ending++) {
     const length = characters.length - ending
-    if (length < SHORTEST || LETTER.test(characters[length] as string)) break
+    if (length < MIN_LENGTH || LETTER.test(characters[length] as string)) break
     found.push(characters.slice(0, length).join(''))
   }
   return found
@@ -56,7 +56,7 @@ let known: Set<string> | undefined
 function list(): Set<string> {
   known ??= new Set(
     (JSON.parse(readFileSync(listPath, 'utf8')) as string[]).filter(
-      (password) => password.length >= SHORTEST,
+      (password) => password.length >= MIN_LENGTH,
     ),
   )
   return known

@@ -15,14 +15,14 @@ const FORMATS: readonly (readonly [RegExp, (text: string) => ImportedHash])[] = 
 ]
 
 /** Maximum length of a hash, checked before any pattern is matched. */
-const MOST_CHARACTERS = 512
+const MAX_CHARACTERS = 512
 
 /**
  * Reads a password hash of any supported format. Throws `invalid` for a hash that cannot be
  * verified or is too costly, naming the accepted formats without repeating the hash.
  */
 export function parseHash(text: string): ImportedHash {
-  if (text.length > MOST_CHARACTERS) refuse(`must have at most ${MOST_CHARACTERS} characters`)
+  if (text.length > MAX_CHARACTERS) refuse(`must have at most ${MAX_CHARACTERS} characters`)
   const [, read] = FORMATS.find(([start]) => start.test(text)) ?? refuse(EXPECTED)
   return read(text)
 }

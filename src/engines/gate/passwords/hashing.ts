@@ -9,7 +9,7 @@ import type { ImportedHash } from './imported-hash.ts'
 export type Hashing = ReturnType<typeof createHashing>
 
 /** With a single worker, a long job would block all others. */
-const FEWEST_WORKERS = 2
+const MIN_WORKERS = 2
 
 /**
  * Hashes and verifies passwords at the configured cost. Hashing occupies a core and memory, so at
@@ -21,7 +21,7 @@ export function createHashing({
   memoryBytes,
   iterations,
   queue,
-  workers = Math.max(FEWEST_WORKERS, availableParallelism()),
+  workers = Math.max(MIN_WORKERS, availableParallelism()),
 }: {
   memoryBytes: number
   iterations: number

@@ -2,7 +2,7 @@
 const FEW_CHANGES = 5
 
 /** Longer than any address; further characters are ignored. */
-const LONGEST = 320
+const MAX_LENGTH = 320
 
 /**
  * Whether a password resembles an identifier or its part before the `@`: fewer than five changed
@@ -12,7 +12,7 @@ const LONGEST = 320
  */
 export function isLike(password: string, identifier: string): boolean {
   const characters = [...password]
-  const whole = [...identifier].slice(0, LONGEST)
+  const whole = [...identifier].slice(0, MAX_LENGTH)
   const at = whole.lastIndexOf('@')
   const names = at > 0 ? [whole, whole.slice(0, at)] : [whole]
   return names.some((name) => isVariation(characters, name) || isMostlyFrom(name, characters))

@@ -1,7 +1,7 @@
 import { isCommon } from './common-passwords.ts'
 import { isLike } from './likeness.ts'
 
-const MOST_CHARACTERS = 1024
+const MAX_CHARACTERS = 1024
 
 /** The rule that a chosen password breaks. Lengths are in characters. */
 export type PolicyFailure =
@@ -21,7 +21,7 @@ export function checkNewPassword(
 ): PolicyFailure | undefined {
   const actual = [...password].length
   if (actual < minLength) return { rule: 'too_short', minLength, actual }
-  if (actual > MOST_CHARACTERS) return { rule: 'too_long', maxLength: MOST_CHARACTERS, actual }
+  if (actual > MAX_CHARACTERS) return { rule: 'too_long', maxLength: MAX_CHARACTERS, actual }
 
   const folded = fold(password)
   if (isLike(folded, fold(identifier))) return { rule: 'like_identifier' }

@@ -10,7 +10,7 @@ const WALKS = [
 ].map((keys) => [...keys])
 
 /** Longer repeated parts are not considered a pattern. */
-const LONGEST_REPEATED = 4
+const MAX_REPEATED_LENGTH = 4
 
 /** Whether a password repeats one to four characters, or follows a row of keys or letters. */
 export function isPattern(password: string): boolean {
@@ -19,7 +19,7 @@ export function isPattern(password: string): boolean {
 }
 
 function isRepetition(characters: string[]): boolean {
-  for (let period = 1; period <= LONGEST_REPEATED; period++) {
+  for (let period = 1; period <= MAX_REPEATED_LENGTH; period++) {
     if (characters.every((character, place) => character === characters[place % period]))
       return true
   }

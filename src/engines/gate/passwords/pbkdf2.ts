@@ -21,7 +21,7 @@ const DJANGO = /^pbkdf2_(sha1|sha256|sha512)\$(\d+)\$([^$]+)\$([^$]+)$/
 const DIGEST_BYTES = { sha1: 20, sha256: 32, sha512: 64 }
 type Digest = keyof typeof DIGEST_BYTES
 
-const MOST_ROUNDS = 10_000_000
+const MAX_ROUNDS = 10_000_000
 const HEAVY_ROUNDS = 2_000_000
 
 const derive = promisify(pbkdf2)
@@ -56,10 +56,10 @@ function readDjango(text: string): ImportedHash | undefined {
 }
 
 function checked(digest: Digest, text: string, salt: Buffer, expected: Buffer): ImportedHash {
-  const iterations = within('the iterations of PBKDF2', text, [1, MOST_ROUNDS])
+  const iterations = within('the iterations of PBKDF2', text, [1, MAX_ROUNDS])
   const rounds = iterations * Math.ceil(expected.length / DIGEST_BYTES[digest])
   // All iterations are repeated for each digest length of the hash.
-  if (rounds > MOST_ROUNDS) refuse('must have fewer iterations of PBKDF2 for a hash of this length')
+  if (rounds > MAX_ROUNDS) refuse('must have fewer iterations of PBKDF2 for a hash of this length')
   return {
     isHeavy: rounds > HEAVY_ROUNDS,
     matches: async (password) =>

@@ -4,11 +4,11 @@ import { type ImportedHash, readHash, readSalt, refuse, within } from './importe
 
 const SHAPE = /^\$scrypt\$ln=(\d+),r=(\d+),p=(\d+)\$([^$]+)\$([^$]+)$/
 
-const MOST_LN = 17
-const MOST_N = 2 ** MOST_LN
+const MAX_LN = 17
+const MAX_N = 2 ** MAX_LN
 
 /** Greater than any logarithm of N, and smaller than any N in use. */
-const FEWEST_N = 32
+const MIN_N = 32
 
 /** N times r times p; each unit stands for 128 bytes to write and to read again. */
 const HEAVY_BLOCKS = 2 ** 20
@@ -42,8 +42,8 @@ export function readScrypt(text: string): ImportedHash {
  * would take terabytes, and an N below 32 is too weak to be used.
  */
 function readN(text: string): number {
-  if (Number(text) < FEWEST_N) return 2 ** within('ln of scrypt', text, [1, MOST_LN])
-  const N = within('ln of scrypt, taken for N', text, [FEWEST_N, MOST_N])
+  if (Number(text) < MIN_N) return 2 ** within('ln of scrypt', text, [1, MAX_LN])
+  const N = within('ln of scrypt, taken for N', text, [MIN_N, MAX_N])
   return Number.isInteger(Math.log2(N)) ? N : refuse('must have a power of two as N of scrypt')
 }
 

@@ -2,10 +2,10 @@ import { invalid } from '../../../platform/errors.ts'
 import { isJsonObject, type Json, type JsonObject, jsonBytes } from '../documents/json.ts'
 
 /** Maximum size, in bytes of JSON. */
-const LARGEST = 8192
+const MAX_BYTES = 8192
 
 /** Maximum nesting; the context itself is the first level. */
-const MOST_LEVELS = 8
+const MAX_LEVELS = 8
 
 /** Member names that policies would take for an entity reference, a call or a prototype. */
 export const RESERVED_MEMBERS: ReadonlySet<string> = new Set([
@@ -23,8 +23,8 @@ export function checkContext(value: unknown): JsonObject {
   if (!isJsonObject(value))
     throw invalid('must be a JSON object', { field: 'context', rule: 'type' })
   check(value, 'context', 1)
-  if (jsonBytes(value) > LARGEST) {
-    throw invalid(`must be at most ${LARGEST / 1024} KB as JSON`, {
+  if (jsonBytes(value) > MAX_BYTES) {
+    throw invalid(`must be at most ${MAX_BYTES / 1024} KB as JSON`, {
       field: 'context',
       rule: 'too_large',
     })
@@ -36,8 +36,8 @@ function check(value: Json, path: string, level: number) {
   const flaw = flawOf(value)
   if (flaw !== undefined) throw invalid(flaw, { field: path, rule: 'type' })
   if (typeof value !== 'object' || value === null) return
-  if (level > MOST_LEVELS)
-    throw invalid(`must not be nested deeper than ${MOST_LEVELS} levels`, {
+  if (level > MAX_LEVELS)
+    throw invalid(`must not be nested deeper than ${MAX_LEVELS} levels`, {
       field: 'context',
       rule: 'too_deep',
     })

@@ -3,10 +3,10 @@ import { isJsonObject, type Json, type JsonObject, jsonBytes } from '../document
 import { RESERVED_MEMBERS } from './context.ts'
 
 /** Maximum size, in bytes of the JSON given to policies, to keep decisions fast. */
-const LARGEST = 16_384
+const MAX_BYTES = 16_384
 
 /** Maximum nesting; the metadata itself is the first level. */
-const MOST_LEVELS = 16
+const MAX_LEVELS = 16
 
 type Held = Record<string, CedarValueJson>
 
@@ -15,22 +15,22 @@ type Held = Record<string, CedarValueJson>
  * cannot. Leaving out a part could hide what a forbidding policy looks for.
  */
 export function metadataForPolicies(metadata: JsonObject): { held: Held } | { problem: string } {
-  if (jsonBytes(metadata) > LARGEST) return problem(TOO_LARGE)
+  if (jsonBytes(metadata) > MAX_BYTES) return problem(TOO_LARGE)
   const flaw = flawIn(metadata, 1)
   if (flaw !== undefined) return problem(flaw)
   const held = heldMembers(metadata)
-  return Buffer.byteLength(JSON.stringify(held)) > LARGEST ? problem(TOO_ODD) : { held }
+  return Buffer.byteLength(JSON.stringify(held)) > MAX_BYTES ? problem(TOO_ODD) : { held }
 }
 
 const problem = (flaw: string) => ({ problem: `the subject's metadata_public ${flaw}` })
 
-const TOO_LARGE = `is larger than ${LARGEST / 1024} KB, more than policies can look at`
+const TOO_LARGE = `is larger than ${MAX_BYTES / 1024} KB, more than policies can look at`
 const TOO_ODD = 'has more nulls, fractions and the like than policies can look at'
 
 function flawIn(value: Json, level: number): string | undefined {
   if (typeof value !== 'object' || value === null) return undefined
-  if (level > MOST_LEVELS) {
-    return `is nested deeper than ${MOST_LEVELS} levels, deeper than policies can look`
+  if (level > MAX_LEVELS) {
+    return `is nested deeper than ${MAX_LEVELS} levels, deeper than policies can look`
   }
   const names = Array.isArray(value) ? [] : Object.keys(value)
   return firstOf(names, flawOfName) ?? firstOf(Object.values(value), (v) => flawIn(v, level + 1))

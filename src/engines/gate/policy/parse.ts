@@ -1,9 +1,9 @@
 import type { DetailedError, PolicyJson } from '@cedar-policy/cedar-wasm/web'
 import { AppError, type FieldError, type Rule } from '../../../platform/errors.ts'
 import { brief } from './brief.ts'
-import { type Burden, burdenOf, LIKE, MOST_LEVELS } from './burden.ts'
+import { costOf, LIKE, MAX_LEVELS, type PolicyCost } from './cost.ts'
 import { type Engine, EngineFailure } from './engine.ts'
-import { at, type Place, placeOf, placeOfByte } from './places.ts'
+import { at, type Place, placeOf, placeOfByte } from './positions.ts'
 import { flawOfText, type Mistake } from './scan.ts'
 
 /** A policy in the tenant's text, under the name that reasons use. */
@@ -15,16 +15,16 @@ export interface Policy {
   readsMetadata: boolean
 }
 
-const LARGEST_TEXT = 32_768
-const LONGEST_NAME = 100
-const MOST_HEAVY = 100
-const MOST_PATTERN = 512
-const LONGEST_LITERAL = 1024
+const MAX_TEXT_BYTES = 32_768
+const MAX_NAME_LENGTH = 100
+const MAX_HEAVY = 100
+const MAX_PATTERN_LENGTH = 512
+const MAX_LITERAL_LENGTH = 1024
 
 /** Parses policies. Throws `invalid` with all mistakes of the first kind found, one per line. */
 export function parsePolicies(engine: Engine, text: string): Policy[] {
-  if (Buffer.byteLength(text) > LARGEST_TEXT) {
-    throw refusal(`must be at most ${LARGEST_TEXT / 1024} KB`, 'too_large')
+  if (Buffer.byteLength(text) > MAX_TEXT_BYTES) {
+    throw refusal(`must be at most ${MAX_TEXT_BYTES / 1024} KB`, 'too_large')
   }
   if (!text.isWellFormed()) throw refusal('must be Unicode text', 'characters')
   const flaw = flawOfText(text)
@@ -132,7 +132,7 @@ function checkNames(policies: readonly Read[]) {
 
 function flawOfName(name: string): string | undefined {
   if (name.trim() === '') return '@id must not be empty'
-  if (name.length > LONGEST_NAME) return `@id must have at most ${LONGEST_NAME} characters`
+  if (name.length > MAX_NAME_LENGTH) return `@id must have at most ${MAX_NAME_LENGTH} characters`
   return /\p{Cc}/u.test(name) ? '@id must not contain control characters' : undefined
 }
 
@@ -141,10 +141,10 @@ function checkBurden(policies: readonly Read[]) {
   let heavy = 0
   let pattern = 0
   for (const { json, place } of policies) {
-    const burden = burdenOf(json.conditions.map(({ body }) => body))
-    heavy += burden.heavy
-    pattern += burden.pattern
-    const flaw = flawOf({ ...burden, heavy, pattern })
+    const cost = costOf(json.conditions.map(({ body }) => body))
+    heavy += cost.heavy
+    pattern += cost.pattern
+    const flaw = flawOf({ ...cost, heavy, pattern })
     if (flaw !== undefined) throw refusal(flaw, 'limit', place)
   }
 }
@@ -155,18 +155,18 @@ function flawOf({
   pattern,
   likesConstant,
   longestText,
-}: Burden): string | undefined {
-  if (levels > MOST_LEVELS) {
-    return `has more than ${MOST_LEVELS} levels; each part of a chain of && or || and each when or unless counts as one. Use a set, or several policies`
+}: PolicyCost): string | undefined {
+  if (levels > MAX_LEVELS) {
+    return `has more than ${MAX_LEVELS} levels; each part of a chain of && or || and each when or unless counts as one. Use a set, or several policies`
   }
-  if (heavy > MOST_HEAVY) {
-    return `the policies up to this one compare values of unknown size, or put them into sets, more than ${MOST_HEAVY} times`
+  if (heavy > MAX_HEAVY) {
+    return `the policies up to this one compare values of unknown size, or put them into sets, more than ${MAX_HEAVY} times`
   }
-  if (pattern > MOST_PATTERN) {
-    return `the patterns after like up to this policy have more than ${MOST_PATTERN} characters, counting ${LIKE} extra for each`
+  if (pattern > MAX_PATTERN_LENGTH) {
+    return `the patterns after like up to this policy have more than ${MAX_PATTERN_LENGTH} characters, counting ${LIKE} extra for each`
   }
-  if (longestText > LONGEST_LITERAL) {
-    return `strings must have at most ${LONGEST_LITERAL} characters`
+  if (longestText > MAX_LITERAL_LENGTH) {
+    return `strings must have at most ${MAX_LITERAL_LENGTH} characters`
   }
   return likesConstant
     ? 'like needs a variable before it: with a constant the answer never changes'
@@ -175,7 +175,7 @@ function flawOf({
 
 /**
  * Storing policies takes more stack than parsing them, and evaluating them, limited by
- * `MOST_LEVELS`, takes less. So policies that can be stored here can be evaluated.
+ * `MAX_LEVELS`, takes less. So policies that can be stored here can be evaluated.
  */
 function checkRoom(engine: Engine, policies: readonly Read[]) {
   const texts = textsByName(policies)
@@ -195,27 +195,29 @@ function mistakes(text: string, errors: readonly DetailedError[]): Mistake[] {
     .map((error) => ({ error, start: error.sourceLocations?.[0]?.start ?? 0 }))
     .sort((one, other) => one.start - other.start)
     .map(({ error, start }, index) =>
-      index < MOST_SHOWN
+      index < MAX_SHOWN
         ? { rule: 'format', problem: sentence(error), at: placeOfByte(bytes, start) }
         : MORE,
     )
 }
 
-const LONGEST_HINT = 80
+const MAX_HINT_LENGTH = 80
 
 function sentence({ message, help, sourceLocations }: DetailedError): string {
   const hint = help ?? sourceLocations?.[0]?.label ?? ''
-  return hint === '' || hint.length > LONGEST_HINT ? brief(message) : `${brief(message)}, ${hint}`
+  return hint === '' || hint.length > MAX_HINT_LENGTH
+    ? brief(message)
+    : `${brief(message)}, ${hint}`
 }
 
-const MOST_SHOWN = 20
+const MAX_SHOWN = 20
 
 /** Stands for a mistake that is counted, not shown. */
 const MORE: Mistake = { rule: 'limit', problem: 'and more' }
 
 function refusals(mistakes: readonly Mistake[]): AppError {
-  const rest = mistakes.length - MOST_SHOWN
-  const [first = MORE, ...others] = mistakes.slice(0, MOST_SHOWN)
+  const rest = mistakes.length - MAX_SHOWN
+  const [first = MORE, ...others] = mistakes.slice(0, MAX_SHOWN)
   const last: Mistake[] = rest > 0 ? [{ ...MORE, problem: `and ${rest} more` }] : []
   const inField = (mistake: Mistake): FieldError => ({ ...mistake, field: 'policies' })
   return new AppError('invalid', [inField(first), ...[...others, ...last].map(inField)])

@@ -2,8 +2,8 @@ import type { AuthorizationAnswer } from '@cedar-policy/cedar-wasm/web'
 import { conclude, type Decided, unanswerable } from './decided.ts'
 import { createEngine, EngineFailure } from './engine.ts'
 import { type Asked, asked } from './entities.ts'
-import { createKeptSets, type PolicySet } from './kept-sets.ts'
 import { metadataForPolicies } from './metadata.ts'
+import { createPolicyCache, type PolicySet } from './policy-cache.ts'
 import type { Principal, Question } from './question.ts'
 import { type CustomPolicies, createReadings } from './readings.ts'
 import { decideByStarterSet, isStarterSet } from './starter.ts'
@@ -13,20 +13,20 @@ export type Pdp = ReturnType<typeof createPdp>
 const MB = 1024 * 1024
 
 /** Maximum number of tenants whose policies stay parsed, and the maximum size of their text. */
-const MOST_SETS = 200
-const MOST_TEXT = MB
+const MAX_SETS = 200
+const MAX_TEXT_BYTES = MB
 
 /** Policies that search a longer list take too long per question. */
-const MOST_ROLES = 100
+const MAX_ROLES = 100
 
 /**
  * The policy decision point. Text that users write is parsed by a separate engine, so that a
  * failing text does not discard the parsed policies of others.
  */
-export function createPdp({ mostSets = MOST_SETS, mostText = MOST_TEXT } = {}) {
+export function createPdp({ mostSets = MAX_SETS, mostText = MAX_TEXT_BYTES } = {}) {
   const drafts = createEngine({ mostMemory: 64 * MB })
   const engine = createEngine({ mostMemory: 256 * MB })
-  const kept = createKeptSets({ mostSets, mostText })
+  const kept = createPolicyCache({ mostSets, mostText })
   const readings = createReadings({ drafts, most: mostSets })
 
   /** Tenants without their own policies, or with the starter set, need no engine. */
@@ -75,7 +75,7 @@ export function createPdp({ mostSets = MOST_SETS, mostText = MOST_TEXT } = {}) {
 function flawOf(principal: Principal): string | undefined {
   if (principal.kind === 'service') return undefined
   const { roles } = principal
-  if (roles.length > MOST_ROLES) return `the subject has more than ${MOST_ROLES} roles`
+  if (roles.length > MAX_ROLES) return `the subject has more than ${MAX_ROLES} roles`
   if (!roles.every((role) => role.isWellFormed()))
     return 'a role of the subject is not Unicode text'
   return undefined

@@ -29,7 +29,7 @@ export type Resource =
   | { kind: 'identity'; id: string }
   | { kind: 'other'; type: readonly string[]; id: string }
 
-const LONGEST_NAME = 256
+const MAX_NAME_LENGTH = 256
 
 const ACTION = /^[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*$/
 
@@ -37,7 +37,7 @@ const ACTION = /^[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*$/
 export function checkAction(text: string): void {
   checkLength(text, 'action')
   if (!ACTION.test(text)) {
-    throw invalid('must be words of letters, digits, _ and - separated by dots', {
+    throw invalid('must be words of mailTemplates, digits, _ and - separated by dots', {
       field: 'action',
       rule: 'format',
     })
@@ -56,8 +56,8 @@ export function checkName(text: string, field: string): void {
 const CONTROL = /\p{Cc}/u
 
 function checkLength(text: string, field: string) {
-  if (text.length > LONGEST_NAME) {
-    throw invalid(`must have at most ${LONGEST_NAME} characters`, { field, rule: 'too_long' })
+  if (text.length > MAX_NAME_LENGTH) {
+    throw invalid(`must have at most ${MAX_NAME_LENGTH} characters`, { field, rule: 'too_long' })
   }
 }
 

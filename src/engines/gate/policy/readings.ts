@@ -1,7 +1,7 @@
 import { AppError } from '../../../platform/errors.ts'
 import type { Engine } from './engine.ts'
-import type { PolicySet } from './kept-sets.ts'
 import { type Policy, parsePolicies } from './parse.ts'
+import type { PolicySet } from './policy-cache.ts'
 
 /** A tenant's own policies. Every change has a new version. */
 export interface CustomPolicies {
@@ -20,7 +20,7 @@ interface Known {
 }
 
 /** Maximum number of texts, of all tenants, that were checked but not used yet. */
-const MOST_CHECKED = 16
+const MAX_CHECKED = 16
 
 /** Parses each text once: when it is saved, or else for the first question. */
 export function createReadings({ drafts, most }: { drafts: Engine; most: number }) {
@@ -30,7 +30,7 @@ export function createReadings({ drafts, most }: { drafts: Engine; most: number 
   /** Throws `invalid` with the position of each mistake. */
   function check(text: string): readonly Policy[] {
     const policies = checked.get(text) ?? parsePolicies(drafts, text)
-    putLast(checked, text, policies, MOST_CHECKED)
+    putLast(checked, text, policies, MAX_CHECKED)
     return policies
   }
 

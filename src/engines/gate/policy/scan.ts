@@ -1,14 +1,14 @@
 import type { FieldError } from '../../../platform/errors.ts'
-import { placeOf } from './places.ts'
+import { placeOf } from './positions.ts'
 
 /**
  * Maximum number of open brackets, including the braces of `when`; conditions are limited to as
  * many levels.
  */
-const MOST_OPEN = 100
-const MOST_TOKENS = 8192
-const MOST_BACKSLASHES = 1024
-const MOST_POLICIES = 250
+const MAX_OPEN = 100
+const MAX_TOKENS = 8192
+const MAX_BACKSLASHES = 1024
+const MAX_POLICIES = 250
 
 /** Something wrong with the text of policies. */
 export type Mistake = Omit<FieldError, 'field'>
@@ -29,16 +29,16 @@ export function flawOfText(text: string): Mistake | undefined {
     const flaw = flawOfCounts({ open: open.length, tokens, backslashes })
     if (flaw !== undefined)
       return { rule: 'limit', problem: flaw, at: placeOf(text.slice(0, start)) }
-    if (statements > MOST_POLICIES)
-      return { rule: 'too_many', problem: `must be at most ${MOST_POLICIES} policies` }
+    if (statements > MAX_POLICIES)
+      return { rule: 'too_many', problem: `must be at most ${MAX_POLICIES} policies` }
   }
   return undefined
 }
 
 function flawOfCounts(counts: { open: number; tokens: number; backslashes: number }) {
-  if (counts.open > MOST_OPEN) return `more than ${MOST_OPEN} brackets are open here`
-  if (counts.tokens > MOST_TOKENS) return `more than ${MOST_TOKENS} words and symbols`
-  if (counts.backslashes > MOST_BACKSLASHES) return `more than ${MOST_BACKSLASHES} backslashes`
+  if (counts.open > MAX_OPEN) return `more than ${MAX_OPEN} brackets are open here`
+  if (counts.tokens > MAX_TOKENS) return `more than ${MAX_TOKENS} words and symbols`
+  if (counts.backslashes > MAX_BACKSLASHES) return `more than ${MAX_BACKSLASHES} backslashes`
   return undefined
 }
 

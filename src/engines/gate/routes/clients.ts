@@ -5,7 +5,7 @@ import type { Client } from '../flows/client.ts'
 import { browserHashOf } from '../flows/flow.ts'
 import { LANGUAGES } from '../model/flows.ts'
 
-const LONGEST_USER_AGENT = 512
+const MAX_USER_AGENT_LENGTH = 512
 
 export type ClientOf = ReturnType<typeof createClientOf>
 
@@ -26,7 +26,7 @@ export function createClientOf(parts: {
     const client: Client = {
       wants,
       ipAddress: addressOf(request) ?? null,
-      userAgent: headers.get('user-agent')?.slice(0, LONGEST_USER_AGENT) ?? null,
+      userAgent: headers.get('user-agent')?.slice(0, MAX_USER_AGENT_LENGTH) ?? null,
       language: preferredLanguage(headers.get('accept-language'), LANGUAGES),
       browserHash: browser === undefined ? null : browserHashOf(browser),
       sessionToken: headers.get('x-session-token') ?? undefined,

@@ -20,7 +20,7 @@ export const Refusal = t.Object(
 
 /** The result of a form for programs: contract/gate, errors. */
 export function answerInJson(answer: Answer, headers: Record<string, unknown>) {
-  if (answer.is === 'elsewhere') return status(422, roundTrip(answer.url))
+  if (answer.is === 'elsewhere') return status(422, oauthState(answer.url))
   if (answer.is !== 'failed') return answer.body
   if (answer.status === 422) return status(422, answer.body)
   headers['retry-after'] = retryAfter(answer.retryAfterMs)
@@ -30,7 +30,7 @@ export function answerInJson(answer: Answer, headers: Record<string, unknown>) {
 /** Whole seconds, as the header requires. */
 export const retryAfter = (ms = 1000): string => `${Math.ceil(ms / 1000)}`
 
-const roundTrip = (url: string): BrowserRoundTrip => ({
+const oauthState = (url: string): BrowserRoundTrip => ({
   error: 'the browser has to go to the provider first',
   id: 'browser_location_change_required',
   redirect_browser_to: url,

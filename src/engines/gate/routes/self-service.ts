@@ -172,12 +172,12 @@ function missing(): never {
 
 /** Fields that providers may post (RFC 6749 and 9207; Apple's `user`), if they fit into a URL. */
 const POSTED = ['state', 'code', 'error', 'error_description', 'iss', 'user']
-const LONGEST_FIELD = 4000
+const MAX_FIELD_LENGTH = 4000
 
 const texts = (body: Fields): Record<string, string> =>
   Object.fromEntries(
     POSTED.map((name) => [name, body[name]] as const).filter(
       (entry): entry is [string, string] =>
-        typeof entry[1] === 'string' && entry[1].length <= LONGEST_FIELD,
+        typeof entry[1] === 'string' && entry[1].length <= MAX_FIELD_LENGTH,
     ),
   )

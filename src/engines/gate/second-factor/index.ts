@@ -38,7 +38,7 @@ interface RecoveryCode {
 }
 
 /** Consecutive wrong answers, after which further ones are rejected for a while. */
-const MOST_FAILURES = 10
+const MAX_FAILURES = 10
 const BLOCKED_MS = 15 * 60_000
 
 const { purpose: TOTP_KEPT, place: placeOf } = totpSecret
@@ -143,7 +143,7 @@ export function createSecondFactors(parts: {
   /** How long answers are rejected, in milliseconds; 0 if they are accepted. */
   function blockedMs(person: Person, by: CameBy): number {
     const { failures, failedAt } = tallyOf(totpOf(person), by)
-    if (failures < MOST_FAILURES || failedAt === null) return 0
+    if (failures < MAX_FAILURES || failedAt === null) return 0
     return Math.max(failedAt + BLOCKED_MS - clock.now(), 0)
   }
 

@@ -8,7 +8,7 @@ const SIDE = 256
 const QUIET_ZONE = 4
 
 /** Cameras cannot distinguish smaller modules. */
-const FEWEST_PIXELS = 2
+const MIN_PIXELS = 2
 
 /**
  * A QR code as a PNG data URL, 256 pixels square including the quiet zone. Throws for more than 997
@@ -17,7 +17,7 @@ const FEWEST_PIXELS = 2
 export function qrCode(text: string): string {
   const modules = encodeQR(text, 'raw', { ecc: 'medium', border: QUIET_ZONE })
   const pixels = Math.floor(SIDE / modules.length)
-  if (pixels < FEWEST_PIXELS) throw new Error('too long for a QR code of this size')
+  if (pixels < MIN_PIXELS) throw new Error('too long for a QR code of this size')
 
   const wide = modules.map((row) => enlarged(row, pixels, false))
   const rows = enlarged(wide, pixels, Array<boolean>(SIDE).fill(false))

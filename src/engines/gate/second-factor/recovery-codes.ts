@@ -20,7 +20,7 @@ const CHARACTERS = 8
 const RECOVERY_CODE = new RegExp(`^[${ALPHABET}]{${CHARACTERS}}$`)
 
 /** Allows for eight characters plus separators. */
-const LONGEST_TYPED = 64
+const MAX_TYPED_LENGTH = 64
 
 /**
  * Ten recovery codes of eight characters, each valid once in place of an authenticator. This is the
@@ -39,7 +39,7 @@ export const shownRecoveryCode = (code: string): string => `${code.slice(0, 4)}-
  * characters. Undefined if it is not a valid code.
  */
 export function normaliseRecoveryCode(typed: string): string | undefined {
-  if (typed.length > LONGEST_TYPED) return undefined
+  if (typed.length > MAX_TYPED_LENGTH) return undefined
   const code = typed
     .normalize('NFKC')
     .toLowerCase()

@@ -13,13 +13,13 @@ const STEPS_APART = 1
  * Maximum length of the issuer within the URI, where a Chinese character takes nine characters and
  * a space three. The URI has to fit a scannable QR code and contains the issuer twice.
  */
-const LONGEST_ISSUER = 120
-const LONGEST_ACCOUNT = 254
+const MAX_ISSUER_LENGTH = 120
+const MAX_ACCOUNT_LENGTH = 254
 
 const SIX_DIGITS = /^\d{6}$/
 
 /** Allows for six digits plus spaces. */
-const LONGEST_TYPED = 32
+const MAX_TYPED_LENGTH = 32
 
 /** A new authenticator secret: 160 random bits as 32 characters of base32. */
 export const newTotpSecret = (): string => new Secret({ size: SECRET_BYTES }).base32
@@ -33,8 +33,8 @@ export const totpUri = (of: { secret: string; issuer: string; account: string })
   new TOTP({
     ...SETTINGS,
     secret: of.secret,
-    issuer: plainName(of.issuer, LONGEST_ISSUER),
-    label: plainName(of.account, LONGEST_ACCOUNT),
+    issuer: plainName(of.issuer, MAX_ISSUER_LENGTH),
+    label: plainName(of.account, MAX_ACCOUNT_LENGTH),
   }).toString()
 
 /**
@@ -53,7 +53,7 @@ export function matchTotp({
   now: number
   after: number | null
 }): number | undefined {
-  const token = code.length > LONGEST_TYPED ? '' : code.replace(/\s/g, '')
+  const token = code.length > MAX_TYPED_LENGTH ? '' : code.replace(/\s/g, '')
   if (!SIX_DIGITS.test(token)) return undefined
 
   const totp = new TOTP({ ...SETTINGS, secret })

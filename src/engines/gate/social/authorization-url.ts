@@ -9,7 +9,7 @@ export interface RoundTripSecrets {
 
 /** Parameters that a caller may pass on. Others could change the request itself. */
 const UPSTREAM = ['login_hint', 'hd', 'prompt', 'auth_type', 'acr_values'] as const
-const LONGEST_UPSTREAM = 320
+const MAX_UPSTREAM_LENGTH = 320
 
 /** The URL to send the browser to, and the secrets to check its return with. */
 export async function authorizationUrl(of: {
@@ -55,4 +55,4 @@ const passedOn = (upstream: Readonly<Record<string, unknown>>) =>
   )
 
 const isPassable = (value: unknown): value is string =>
-  typeof value === 'string' && value.length <= LONGEST_UPSTREAM && /^[^\p{Cc}]+$/u.test(value)
+  typeof value === 'string' && value.length <= MAX_UPSTREAM_LENGTH && /^[^\p{Cc}]+$/u.test(value)

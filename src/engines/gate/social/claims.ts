@@ -3,10 +3,10 @@ import { failed } from './errors.ts'
 /** The claims of a provider about a user: any JSON object. */
 export type Claims = Readonly<Record<string, unknown>>
 
-const LONGEST_SUBJECT = 255
-const LONGEST_EMAIL = 320
-const LONGEST_NAME = 200
-const LONGEST_LOCALE = 35
+const MAX_SUBJECT_LENGTH = 255
+const MAX_EMAIL_LENGTH = 320
+const MAX_NAME_LENGTH = 200
+const MAX_LOCALE_LENGTH = 35
 
 /** Throws unless `value` is an object. */
 export function asClaims(value: unknown, what: string): Claims {
@@ -36,7 +36,7 @@ export function numberedSubjectIn(claims: Claims, name: string): string {
 
 /** Throws for a subject that cannot be stored or compared. */
 export function checkedSubject(subject: string): string {
-  const isSound = /^[\x21-\x7e]+$/.test(subject) && subject.length <= LONGEST_SUBJECT
+  const isSound = /^[\x21-\x7e]+$/.test(subject) && subject.length <= MAX_SUBJECT_LENGTH
   return isSound ? subject : failed('the subject has characters that it must not have, or too many')
 }
 
@@ -44,7 +44,7 @@ export function checkedSubject(subject: string): string {
 export function emailIn(claims: Claims, name = 'email'): string | undefined {
   const email = textIn(claims, name)
   if (email === undefined) return undefined
-  const isSound = email.length <= LONGEST_EMAIL && !/[\p{Cc}\s]/u.test(email)
+  const isSound = email.length <= MAX_EMAIL_LENGTH && !/[\p{Cc}\s]/u.test(email)
   return isSound ? email : failed(`${name} is not an address`)
 }
 
@@ -60,7 +60,7 @@ export function nameIn(claims: Claims, ...names: string[]): string | undefined {
 /** Removes characters that break or reverse a line, and unpaired surrogates. */
 export const tidyName = (text: string): string =>
   [...text.toWellFormed().replaceAll(/[\p{Cc}\p{Bidi_Control}]+/gu, ' ')]
-    .slice(0, LONGEST_NAME)
+    .slice(0, MAX_NAME_LENGTH)
     .join('')
     .trim()
 
@@ -68,7 +68,7 @@ export const tidyName = (text: string): string =>
 export function localeIn(claims: Claims, name = 'locale'): string | undefined {
   const locale = textIn(claims, name)?.replaceAll('_', '-')
   const isTag = locale !== undefined && /^[a-z]{2,3}(-[a-z0-9]{1,8})*$/i.test(locale)
-  return isTag && locale.length <= LONGEST_LOCALE ? locale : undefined
+  return isTag && locale.length <= MAX_LOCALE_LENGTH ? locale : undefined
 }
 
 /** Only `true`, not truthy values. */

@@ -3,7 +3,7 @@ import type { Clock } from '../../../platform/clock.ts'
 import { MINUTE_MS } from '../../../platform/durations.ts'
 
 const KEPT_MS = 5 * MINUTE_MS
-const SHORTEST_KEPT_MS = MINUTE_MS
+const MIN_KEPT_MS = MINUTE_MS
 
 /** Cached signing keys of providers. */
 export interface KeySets {
@@ -33,7 +33,7 @@ export function createKeySets(clock: Clock, call: BoundedFetch): KeySets {
     },
     renew(url) {
       const known = kept.get(url)
-      if (known && ageOf(known) < SHORTEST_KEPT_MS) return false
+      if (known && ageOf(known) < MIN_KEPT_MS) return false
       return kept.delete(url)
     },
   }

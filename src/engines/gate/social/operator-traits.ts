@@ -1,5 +1,5 @@
 import { type AnyProvider, OPERATOR_PROVIDERS } from '../../../config/index.ts'
-import { LINE_TRICKS } from '../../../platform/tricks.ts'
+import { UNSAFE_IN_LINE } from '../../../platform/unsafe-characters.ts'
 import { providerName } from '../flows/ui/index.ts'
 import type { Traits } from '../traits.ts'
 import type { Person } from './provider.ts'
@@ -12,7 +12,7 @@ export function operatorTraits(
   provider: AnyProvider,
   { name = '', locale }: Pick<Person, 'name' | 'locale'>,
 ): Omit<Traits, 'email'> {
-  const shown = name.replaceAll(LINE_TRICKS, ' ').trim()
+  const shown = name.replaceAll(UNSAFE_IN_LINE, ' ').trim()
   return {
     display_name: shown === '' ? `${providerName(provider)} User` : shown,
     ...(locale !== undefined && { locale: locale.slice(0, 2).toLowerCase() }),

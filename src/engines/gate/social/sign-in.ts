@@ -6,7 +6,7 @@ import type { AddressProof } from '../flows/address-proof.ts'
 import type { Client } from '../flows/client.ts'
 import { type Completed, type Completion, EXCHANGE_MS } from '../flows/completion.ts'
 import { complain } from '../flows/failure.ts'
-import type { FlowKeeper, PendingAccount } from '../flows/flow.ts'
+import type { FlowRepository, PendingAccount } from '../flows/flow.ts'
 import { emailOrNone } from '../flows/identifiers.ts'
 import type { Outcome, Stepped } from '../flows/kinds/kind.ts'
 import type { Verifying } from '../flows/kinds/verification.ts'
@@ -42,7 +42,7 @@ export function createSocialSignIn(parts: {
   clock: Clock
   people: People
   sessions: Sessions
-  keeper: FlowKeeper
+  repository: FlowRepository
   offers: Offers
   linking: Linking
   completion: Completion
@@ -57,7 +57,7 @@ export function createSocialSignIn(parts: {
     offers,
     people,
     sessions,
-    keeper,
+    repository,
     linking,
     completion,
     proof,
@@ -72,7 +72,7 @@ export function createSocialSignIn(parts: {
     client: Client,
   ): Promise<Outcome> =>
     db.commitFor(tenantId, () => {
-      const flow = keeper.open(flowId)
+      const flow = repository.open(flowId)
       // The tenant may have disabled the provider in the meantime.
       if (!offers.providers(flow).includes(provider))
         throw complain(4900009, { context: aboutProvider(provider) })
@@ -90,8 +90,8 @@ export function createSocialSignIn(parts: {
     const session = sessions.alive(flow.tenantId, flow.sessionId ?? '')
     if (!session) throw complain(4050001)
     linking.link(people.existing(flow.tenantId, session.identity_id), account)
-    const done = keeper.complete(flow, { state: 'success', active: 'oidc' })
-    return { is: 'flow', flow: done, next: hostedUrl(keeper.renew(flow, [{ id: 1050001 }])) }
+    const done = repository.complete(flow, { state: 'success', active: 'oidc' })
+    return { is: 'flow', flow: done, next: hostedUrl(repository.renew(flow, [{ id: 1050001 }])) }
   }
 
   /**
@@ -100,11 +100,11 @@ export function createSocialSignIn(parts: {
    */
   function handBack(flow: FlowRow, account: PendingAccount): Stepped {
     const code = mintSecret()
-    const waiting = keeper.save(flow, {
+    const waiting = repository.save(flow, {
       active: 'oidc',
       exchangeHash: sha256(code),
       exchangeExpiresAt: clock.now() + EXCHANGE_MS,
-      internalParts: { ...keeper.internalOf(flow), pendingAccount: account },
+      internalParts: { ...repository.internalOf(flow), pendingAccount: account },
     })
     return {
       is: 'flow',
@@ -159,7 +159,7 @@ export function createSocialSignIn(parts: {
    */
   function askForAddress(flow: FlowRow, account: PendingAccount, client: Client): Stepped {
     const { tenantId, language, returnTo } = flow
-    const asking = keeper.begin({
+    const asking = repository.begin({
       tenantId,
       kind: 'registration',
       language,
@@ -168,7 +168,7 @@ export function createSocialSignIn(parts: {
       internal: { pendingAccount: account },
       notices: [{ id: 1900003, context: aboutProvider(account.provider) }],
     })
-    keeper.complete(flow)
+    repository.complete(flow)
     return { is: 'flow', flow: asking, next: hostedUrl(asking) }
   }
 
@@ -182,7 +182,7 @@ export function createSocialSignIn(parts: {
     linking.requireRoom(holder, account.provider)
     const { tenantId, language, returnTo } = flow
     const about = { ...aboutProvider(account.provider), duplicate_identifier: holder.email }
-    const login = keeper.begin({
+    const login = repository.begin({
       tenantId,
       kind: 'login',
       language,
@@ -192,7 +192,7 @@ export function createSocialSignIn(parts: {
       internal: { pendingAccount: account },
       notices: [{ id: 1010016, context: about }],
     })
-    keeper.complete(flow)
+    repository.complete(flow)
     return { is: 'flow', flow: login, next: hostedUrl(login) }
   }
 

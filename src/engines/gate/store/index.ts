@@ -7,7 +7,7 @@ import { createDecisionStore } from './decisions.ts'
 import { createErasureStore } from './erasures.ts'
 import { createFlowStore } from './flows.ts'
 import { createIdentityStore } from './identities.ts'
-import { createRoundTripStore } from './round-trips.ts'
+import { createOAuthStateStore } from './oauth-states.ts'
 import { createSessionStore } from './sessions.ts'
 import { createSettingsStore } from './settings.ts'
 import { createSocialLinkStore } from './social-links.ts'
@@ -26,6 +26,6 @@ export const createStore = (db: Db) => ({
   flows: createFlowStore(db),
   codes: createCodeStore(db),
   socialLinks: createSocialLinkStore(db),
-  roundTrips: createRoundTripStore(db),
+  oauthStates: createOAuthStateStore(db),
   erasures: createErasureStore(db),
 })

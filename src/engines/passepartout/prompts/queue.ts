@@ -3,7 +3,7 @@ import type { DueQueue, Holders, Lane, Lease } from '../../../platform/due/queue
 import { newId } from '../../../platform/ids.ts'
 import type { Log } from '../../../platform/log.ts'
 import { SLICE } from '../../../platform/retention.ts'
-import { MessengerError, type Voice } from '../messenger.ts'
+import { type MessengerClient, MessengerError } from '../messenger.ts'
 import type { LoginEvents } from '../metrics.ts'
 import type { AttemptRow } from '../store/attempts.ts'
 import type { BotRow } from '../store/bots.ts'
@@ -27,7 +27,7 @@ type Outcome =
 /** Telegram allows about thirty messages per second and bot. */
 const LIMITS = { total: 64, perTenant: 16, perTarget: 8, perLane: 8, isShared: true }
 /** Maximum duration of a turn: two calls of ten seconds. */
-const LONGEST_MS = 20_000
+const MAX_MS = 20_000
 
 const BACKOFF_MS = [1000, 2000, 5000, 15_000, 30_000]
 /** Age at which a message is no longer useful. */
@@ -43,10 +43,10 @@ export function createPromptQueue(parts: {
   log: Log
   wording: PromptWording
   /** Undefined for a bot that cannot send messages. */
-  voiceOf: (bot: BotRow) => Voice | undefined
+  messengerOf: (bot: BotRow) => MessengerClient | undefined
   events: LoginEvents
 }): DueQueue<Turn, Outcome> {
-  const { store, clock, log, wording, voiceOf, events } = parts
+  const { store, clock, log, wording, messengerOf, events } = parts
   const { prompts } = store
 
   const promote = (now: number): boolean => prompts.promote(now, SLICE) === SLICE
@@ -57,10 +57,10 @@ export function createPromptQueue(parts: {
   async function perform({ prompt }: Turn, signal: AbortSignal): Promise<Outcome> {
     const attempt = store.attempts.find(prompt.tenantId, prompt.attemptId)
     const bot = store.bots.byId(prompt.botId)
-    const voice = bot && voiceOf(bot)
-    if (!attempt || !voice) return { shows: null }
+    const messenger = bot && messengerOf(bot)
+    if (!attempt || !messenger) return { shows: null }
     try {
-      return await show(prompt, attempt, { voice, mayAsk: bot.isEnabled, signal })
+      return await show(prompt, attempt, { messenger, mayAsk: bot.isEnabled, signal })
     } catch (error) {
       if (error instanceof MessengerError) return { failed: error }
       throw error
@@ -73,15 +73,19 @@ export function createPromptQueue(parts: {
   async function show(
     { chatId, messageId }: LeasedPrompt,
     attempt: AttemptRow,
-    { voice, mayAsk, signal }: { voice: Voice; mayAsk: boolean; signal: AbortSignal },
+    {
+      messenger,
+      mayAsk,
+      signal,
+    }: { messenger: MessengerClient; mayAsk: boolean; signal: AbortSignal },
   ): Promise<Outcome> {
     const wanted = wantedOf(attempt, clock.now())
     if (wanted === 'question') {
       if (messageId !== null || !mayAsk) return { shows: messageId }
-      return { shows: await voice.say(chatId, wording.question(attempt), signal) }
+      return { shows: await messenger.say(chatId, wording.question(attempt), signal) }
     }
     if (messageId !== null)
-      await voice.edit(chatId, messageId, wording.outcome(attempt, wanted), signal)
+      await messenger.edit(chatId, messageId, wording.outcome(attempt, wanted), signal)
     return { shows: null }
   }
 
@@ -144,7 +148,7 @@ export function createPromptQueue(parts: {
   return {
     name: 'prompts',
     limits: LIMITS,
-    longestMs: LONGEST_MS,
+    longestMs: MAX_MS,
     nextDueAt: prompts.firstWaitingAt,
     promote,
     nextLane: prompts.nextLane,

@@ -1,8 +1,8 @@
 import { deviceOf } from '../../../platform/device.ts'
 import type { Tenants } from '../../../platform/tenants.ts'
+import { callbackData } from '../callback-data.ts'
 import type { Message } from '../messenger.ts'
 import type { AttemptRow } from '../store/attempts.ts'
-import { tapData } from '../tap.ts'
 import { createTexts } from '../texts/index.ts'
 import type { Ending } from '../texts/wording.ts'
 
@@ -39,8 +39,8 @@ export function createPromptWording({ tenants }: { tenants: Pick<Tenants, 'find'
 /** Deny takes the same effort as Approve and is as visible. */
 function buttonsFor({ id, language, choices }: AttemptRow): Message['buttons'] {
   const { approve, deny } = createTexts(language)
-  const denial = { label: deny, data: tapData('deny', id) }
-  if (choices === null) return [[denial, { label: approve, data: tapData('approve', id) }]]
+  const denial = { label: deny, data: callbackData('deny', id) }
+  if (choices === null) return [[denial, { label: approve, data: callbackData('approve', id) }]]
   const numbers: string[] = JSON.parse(choices)
-  return [numbers.map((label) => ({ label, data: tapData(label, id) })), [denial]]
+  return [numbers.map((label) => ({ label, data: callbackData(label, id) })), [denial]]
 }

@@ -3,6 +3,7 @@ import type { Clock } from '../../../platform/clock.ts'
 import { sha256 } from '../../../platform/crypto.ts'
 import { fail, invalid } from '../../../platform/errors.ts'
 import type { Tenants } from '../../../platform/tenants.ts'
+import { callbackData, readCallbackData } from '../callback-data.ts'
 import type { Conversation, Reaction } from '../conversation.ts'
 import { type Language, languageOf } from '../language.ts'
 import type { Button, Person } from '../messenger.ts'
@@ -12,7 +13,6 @@ import type { PromptWording } from '../prompts/wording.ts'
 import type { AttemptRow } from '../store/attempts.ts'
 import type { BotRow } from '../store/bots.ts'
 import type { Store } from '../store/index.ts'
-import { readTap, tapData } from '../tap.ts'
 import { createTexts } from '../texts/index.ts'
 import type { SandboxButton, SandboxPage } from './pages.ts'
 import { SANDBOX_PEOPLE } from './people.ts'
@@ -81,7 +81,7 @@ export function createSandbox(parts: {
     const isOpen = attempt.state === 'opened' && attempt.openerId === person.id
     const started = isOpen ? {} : conversation.hear(bot, { kind: 'started', person, payload })
     if (started.reply || choice === START) return [started]
-    const tap = { messageId: null, tapId: '', data: tapData(choice, attempt.id) }
+    const tap = { messageId: null, tapId: '', data: callbackData(choice, attempt.id) }
     return [started, conversation.hear(bot, { kind: 'tapped', person, ...tap })]
   }
 
@@ -154,7 +154,7 @@ const peopleWith = (chosen: Person): SandboxPage['people'] =>
   }))
 
 function asButton({ label, data }: Button): SandboxButton {
-  const choice = readTap(data)?.choice ?? ''
+  const choice = readCallbackData(data)?.choice ?? ''
   return { label, choice, weight: choice === 'approve' || choice === 'deny' ? choice : 'number' }
 }
 

@@ -1,9 +1,9 @@
 import type { Db } from '../../../db/open.ts'
 import { createAttemptStore } from './attempts.ts'
 import { createBotStore } from './bots.ts'
-import { createGlanceStore } from './glances.ts'
 import { createPersonStore } from './people.ts'
 import { createPromptStore } from './prompts.ts'
+import { createReadModel } from './read-model.ts'
 import { createTokenStore } from './tokens.ts'
 import { createUpdateStore } from './updates.ts'
 
@@ -17,5 +17,5 @@ export const createStore = (db: Db) => ({
   prompts: createPromptStore(db),
   people: createPersonStore(db),
   tokens: createTokenStore(db),
-  glances: createGlanceStore(db),
+  readModel: createReadModel(db),
 })

@@ -4,10 +4,10 @@ import { oneLine } from '../../../platform/mail/one-line.ts'
 import { MessengerError } from '../messenger.ts'
 import { fieldsOf } from './fields.ts'
 
-const LONGEST_DESCRIPTION = 200
+const MAX_DESCRIPTION_LENGTH = 200
 
 const USUAL_RETRY_MS = 5000
-const LONGEST_RETRY_MS = HOUR_MS
+const MAX_RETRY_MS = HOUR_MS
 
 /** Removes a secret from foreign text. */
 export type Hide = (text: string) => string
@@ -40,7 +40,7 @@ export function asMessengerError(method: string, error: unknown): MessengerError
 
 /** Telegram's error description on one line of limited length. */
 export const tidied = (text: string, hide: Hide): string =>
-  [...oneLine(hide(text))].slice(0, LONGEST_DESCRIPTION).join('')
+  [...oneLine(hide(text))].slice(0, MAX_DESCRIPTION_LENGTH).join('')
 
 async function jsonOf(method: string, response: Response): Promise<unknown> {
   try {
@@ -63,5 +63,5 @@ function reasonOf(status: number): MessengerError['reason'] {
 /** Telegram sends seconds. */
 function retryAfterMs(seconds: unknown): number {
   if (typeof seconds !== 'number' || !(seconds > 0)) return USUAL_RETRY_MS
-  return Math.min(Math.ceil(seconds * 1000), LONGEST_RETRY_MS)
+  return Math.min(Math.ceil(seconds * 1000), MAX_RETRY_MS)
 }

@@ -1,15 +1,15 @@
 import type { Random } from '../../../platform/random.ts'
 import { MessengerError } from '../messenger.ts'
 
-const SHORTEST_MS = 1000
-const LONGEST_MS = 60_000
+const MIN_MS = 1000
+const MAX_MS = 60_000
 
 /**
  * The delay after the `failures`th consecutive failure, in milliseconds: doubles each time up to a
  * minute, plus up to a fifth at random; or the delay that the messenger asks for.
  */
 export function backoffMs(failures: number, error: unknown, random: Random): number {
-  const usual = Math.min(SHORTEST_MS * 2 ** (failures - 1), LONGEST_MS) * (1 + random() / 5)
+  const usual = Math.min(MIN_MS * 2 ** (failures - 1), MAX_MS) * (1 + random() / 5)
   const wished = error instanceof MessengerError ? (error.retryAfterMs ?? 0) : 0
   return Math.max(usual, wished)
 }

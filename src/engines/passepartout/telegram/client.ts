@@ -1,6 +1,6 @@
 import { createBoundedFetch } from '../../../platform/bounded-fetch.ts'
 import type { Clock } from '../../../platform/clock.ts'
-import { type Button, MessengerError, type Voice } from '../messenger.ts'
+import { type Button, type MessengerClient, MessengerError } from '../messenger.ts'
 import { asMessengerError, type Hide, resultOf, tidied, unreadable } from './answers.ts'
 import { fieldsOf, idOf } from './fields.ts'
 import { firstNameOf, usernameOf } from './names.ts'
@@ -22,7 +22,7 @@ export interface WebhookInfo {
 }
 
 /** A Bot API client for one bot. Each call rejects with `MessengerError`. */
-export interface BotApi extends Voice {
+export interface BotApi extends MessengerClient {
   /** The bot of the token; rejects if it is not a bot or has no username to link to. */
   getMe(signal?: AbortSignal): Promise<Account>
   getWebhookInfo(signal?: AbortSignal): Promise<WebhookInfo>
@@ -50,9 +50,9 @@ interface Call {
 const ALLOWED_UPDATES = ['message', 'callback_query']
 
 /** Telegram's limits: texts in UTF-16 units, as Telegram counts them, and data in bytes. */
-const LONGEST_TEXT = 4096
-const LONGEST_NOTICE = 200
-const LONGEST_DATA_BYTES = 64
+const MAX_TEXT_LENGTH = 4096
+const MAX_NOTICE_LENGTH = 200
+const MAX_DATA_BYTES = 64
 
 const TIMEOUT_MS = 10_000
 /** Fifty updates with long messages and entities take several megabytes. */
@@ -147,7 +147,7 @@ export const createTelegram =
       async answerTap(tapId, notice) {
         await call('answerCallbackQuery', {
           callback_query_id: tapId,
-          text: cut(notice, LONGEST_NOTICE),
+          text: cut(notice, MAX_NOTICE_LENGTH),
         }).catch(unlessRefusedAs(/query is too old|query id is invalid/i))
       },
     }
@@ -155,15 +155,15 @@ export const createTelegram =
 
 /** No `parse_mode`, because the text contains names of users and tenants. */
 const plain = (text: string) => ({
-  text: cut(text, LONGEST_TEXT),
+  text: cut(text, MAX_TEXT_LENGTH),
   link_preview_options: { is_disabled: true },
 })
 
 const keyboard = (rows: Button[][]) => ({
   inline_keyboard: rows.map((row) =>
     row.map(({ label, data }) => {
-      if (Buffer.byteLength(data) > LONGEST_DATA_BYTES)
-        throw new RangeError(`the data of a button has more than ${LONGEST_DATA_BYTES} bytes`)
+      if (Buffer.byteLength(data) > MAX_DATA_BYTES)
+        throw new RangeError(`the data of a button has more than ${MAX_DATA_BYTES} bytes`)
       return { text: label, callback_data: data }
     }),
   ),

@@ -37,7 +37,7 @@ export function createTelegramMessenger(
 ) {
   const { db, clock, log, random, sealing, instances, tenants } = platform
   const { store, bots, conversation, wording, events, baseUrl, onMove } = parts
-  const voiceOf = (bot: BotRow) => (bot.token === null ? undefined : bots.apiOf(bot))
+  const messengerOf = (bot: BotRow) => (bot.token === null ? undefined : bots.apiOf(bot))
   const receive = createReceive({
     db,
     clock,
@@ -47,7 +47,7 @@ export function createTelegramMessenger(
     wording,
     tenants,
     events,
-    voiceOf,
+    messengerOf,
     onMove,
   })
 
@@ -74,7 +74,7 @@ export function createTelegramMessenger(
   }
 
   return {
-    voiceOf,
+    messengerOf,
     receivers: createReceivers({ db, clock, log, instances, store, receiverFor }),
     webhook: createWebhook({ store, sealing, receive }),
   }

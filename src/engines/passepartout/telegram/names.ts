@@ -1,11 +1,11 @@
-import { HEAPS, NAME_TRICKS } from '../../../platform/tricks.ts'
+import { HEAPS, UNSAFE_IN_NAME } from '../../../platform/unsafe-characters.ts'
 
 /** Maximum length of a name in code points; Telegram's own limit. */
-const LONGEST = 64
+const MAX_LENGTH = 64
 /** In UTF-16 units; longer input is cut before it is processed. */
 const WORTH_LOOKING_AT = 1024
 
-const LONGEST_TAG = 35
+const MAX_TAG_LENGTH = 35
 
 /** Combining marks that would attach to the text before the name. */
 const STRAY_MARKS = /(?<=^|\s)[\p{M}\p{Join_Control}]+/gu
@@ -37,7 +37,7 @@ export const usernameOf = (value: unknown): string | null =>
 /** An IETF language tag; null if it is malformed. */
 export const languageCodeOf = (value: unknown): string | null =>
   typeof value === 'string' &&
-  value.length <= LONGEST_TAG &&
+  value.length <= MAX_TAG_LENGTH &&
   /^[A-Za-z]{2,8}(?:-[A-Za-z0-9]{1,8})*$/.test(value)
     ? value
     : null
@@ -46,7 +46,7 @@ function tidied(value: unknown): string {
   if (typeof value !== 'string') return ''
   const line = value
     .slice(0, WORTH_LOOKING_AT)
-    .replaceAll(NAME_TRICKS, ' ')
+    .replaceAll(UNSAFE_IN_NAME, ' ')
     .replaceAll(HEAPS, '$1')
     .replaceAll(REPEATED_JOINERS, '$1')
     .replaceAll(STRAY_JOINERS, '')
@@ -54,7 +54,7 @@ function tidied(value: unknown): string {
     .replaceAll(/\s+/g, ' ')
     .trim()
   return [...line]
-    .slice(0, LONGEST)
+    .slice(0, MAX_LENGTH)
     .join('')
     .replace(/[\s\p{Join_Control}]+$/u, '')
 }

@@ -17,7 +17,7 @@ import { isOurWebhook } from './webhook-url.ts'
 const BATCH = 50
 const HOLD_SECONDS = 25
 /** Minimum duration of a poll without updates, to limit the rate of requests. */
-const SHORTEST_HOLD_MS = 1000
+const MIN_HOLD_MS = 1000
 const STORAGE_RETRY_MS = 1000
 
 /** After a quiet week Telegram restarts the numbering of updates, possibly at a lower number. */
@@ -53,7 +53,7 @@ export function createPoller(parts: {
       failures = 0
       health.well()
       if (updates.length > 0) return await take(updates)
-      return SHORTEST_HOLD_MS - (clock.monotonic() - askedAt)
+      return MIN_HOLD_MS - (clock.monotonic() - askedAt)
     } catch (error) {
       return signal.aborted ? 'end' : await afterFailure(error, signal)
     }
@@ -82,7 +82,7 @@ export function createPoller(parts: {
     } catch {
       return STORAGE_RETRY_MS
     }
-    const pauseMs = next === offset ? SHORTEST_HOLD_MS : 0
+    const pauseMs = next === offset ? MIN_HOLD_MS : 0
     ;[offset, offsetAt] = [next, clock.now()]
     return pauseMs
   }

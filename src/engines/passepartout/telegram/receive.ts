@@ -6,8 +6,8 @@ import type { Log } from '../../../platform/log.ts'
 import type { Tenants } from '../../../platform/tenants.ts'
 import type { Conversation, Reaction } from '../conversation.ts'
 import { languageOf } from '../language.ts'
-import { ANSWERS_PER_BOT, MOST_ANSWERS, REPLIES_PER_BOT, REPLIES_PER_CHAT } from '../limits.ts'
-import { type Deed, MessengerError, type Voice } from '../messenger.ts'
+import { ANSWERS_PER_BOT, MAX_ANSWERS, REPLIES_PER_BOT, REPLIES_PER_CHAT } from '../limits.ts'
+import { type ChatUpdate, type MessengerClient, MessengerError } from '../messenger.ts'
 import type { LoginEvents } from '../metrics.ts'
 import { wantedOf } from '../prompts/wanted.ts'
 import type { PromptWording } from '../prompts/wording.ts'
@@ -16,7 +16,7 @@ import type { Store } from '../store/index.ts'
 import { createTexts } from '../texts/index.ts'
 import type { Update } from './updates.ts'
 
-type Tap = Extract<Deed, { kind: 'tapped' }>
+type Tap = Extract<ChatUpdate, { kind: 'tapped' }>
 type Reply = NonNullable<Reaction['reply']>
 
 export type Receive = ReturnType<typeof createReceive>
@@ -35,11 +35,12 @@ export function createReceive(parts: {
   wording: PromptWording
   tenants: Pick<Tenants, 'find'>
   events: LoginEvents
-  voiceOf: (bot: BotRow) => Voice | undefined
+  messengerOf: (bot: BotRow) => MessengerClient | undefined
   /** Called when an attempt changed, to update its message and to wake waiting requests. */
   onMove: (attemptId: string) => void
 }) {
-  const { db, clock, log, store, conversation, wording, tenants, events, voiceOf, onMove } = parts
+  const { db, clock, log, store, conversation, wording, tenants, events, messengerOf, onMove } =
+    parts
   const ofChat = createBuckets({ clock, perMinute: REPLIES_PER_CHAT })
   const ofBot = createBuckets({ clock, perMinute: REPLIES_PER_BOT })
   const underWay = new Map<string, number>()
@@ -48,13 +49,13 @@ export function createReceive(parts: {
   /**
    * Rejects with `StorageError` if nothing could be stored; the update then counts as not received.
    */
-  async function receive(bot: BotRow, { id, deed }: Update): Promise<void> {
-    if (!deed) return
+  async function receive(bot: BotRow, { id, update }: Update): Promise<void> {
+    if (!update) return
     try {
       const reaction = await db.commitFor(bot.tenantId, () =>
-        store.updates.isNew(bot.id, id, clock.now()) ? conversation.hear(bot, deed) : null,
+        store.updates.isNew(bot.id, id, clock.now()) ? conversation.hear(bot, update) : null,
       )
-      if (reaction) react(bot, deed, reaction)
+      if (reaction) react(bot, update, reaction)
     } catch (error) {
       if (error instanceof StorageError) throw error
       // Skips the update, because delivering it again would fail again and block later ones.
@@ -62,12 +63,12 @@ export function createReceive(parts: {
     }
   }
 
-  function react(bot: BotRow, deed: Deed, reaction: Reaction) {
+  function react(bot: BotRow, update: ChatUpdate, reaction: Reaction) {
     if (reaction.happened) events.happened(reaction.happened)
     if (reaction.attemptId !== undefined) onMove(reaction.attemptId)
-    if (!mayAnswer(bot, deed, reaction)) return
+    if (!mayAnswer(bot, update, reaction)) return
     count(bot, 1)
-    void answer(bot, deed, reaction)
+    void answer(bot, update, reaction)
       .catch((error: unknown) => {
         const reason = error instanceof MessengerError ? error.reason : 'broken'
         events.callFailed(reason)
@@ -87,7 +88,11 @@ export function createReceive(parts: {
    * Limits replies, because strangers could otherwise exhaust the bot's rate limit, which prompts
    * need as well.
    */
-  function mayAnswer(bot: BotRow, { kind, person }: Deed, { reply, attemptId }: Reaction): boolean {
+  function mayAnswer(
+    bot: BotRow,
+    { kind, person }: ChatUpdate,
+    { reply, attemptId }: Reaction,
+  ): boolean {
     if (!hasRoom(bot)) return false
     if (kind === 'tapped') return attemptId !== undefined || isWithinLimits(bot, person.id)
     return reply !== undefined && isWithinLimits(bot, person.id)
@@ -98,35 +103,44 @@ export function createReceive(parts: {
    */
   function hasRoom({ id }: BotRow): boolean {
     const own = underWay.get(id) ?? 0
-    return own < Math.min(ANSWERS_PER_BOT, (MOST_ANSWERS - (total - own)) / 2)
+    return own < Math.min(ANSWERS_PER_BOT, (MAX_ANSWERS - (total - own)) / 2)
   }
 
   const isWithinLimits = ({ id }: BotRow, chatId: string): boolean =>
     ofChat.take(`${id} ${chatId}`) === 0 && ofBot.take(id) === 0
 
-  async function answer(bot: BotRow, deed: Deed, reaction: Reaction) {
-    const voice = voiceOf(bot)
-    if (!voice) return
-    if (deed.kind === 'tapped') await answerTap(voice, deed, reaction)
-    else if (reaction.reply) await reply(voice, bot, deed, reaction.reply)
+  async function answer(bot: BotRow, update: ChatUpdate, reaction: Reaction) {
+    const messenger = messengerOf(bot)
+    if (!messenger) return
+    if (update.kind === 'tapped') await answerTap(messenger, update, reaction)
+    else if (reaction.reply) await reply(messenger, bot, update, reaction.reply)
   }
 
   /**
    * Updates the message of a tap here if its id was never stored because the sending process
    * stopped.
    */
-  async function answerTap(voice: Voice, tap: Tap, { notice = 'over', late }: Reaction) {
+  async function answerTap(
+    messenger: MessengerClient,
+    tap: Tap,
+    { notice = 'over', late }: Reaction,
+  ) {
     const { person, messageId, tapId } = tap
     const shown = late && wantedOf(late, clock.now())
     if (messageId !== null && late && shown && shown !== 'question')
-      await voice.edit(person.id, messageId, wording.outcome(late, shown)).catch(() => {})
-    await voice.answerTap(tapId, createTexts(languageOf(person.languageCode)).notice(notice))
+      await messenger.edit(person.id, messageId, wording.outcome(late, shown)).catch(() => {})
+    await messenger.answerTap(tapId, createTexts(languageOf(person.languageCode)).notice(notice))
   }
 
-  async function reply(voice: Voice, bot: BotRow, { person }: Deed, said: Reply) {
+  async function reply(
+    messenger: MessengerClient,
+    bot: BotRow,
+    { person }: ChatUpdate,
+    said: Reply,
+  ) {
     const app = tenants.find(bot.tenantId).name
     const text = createTexts(languageOf(person.languageCode)).reply(said.kind, { app, ...said })
-    await voice.say(person.id, { text, buttons: [] })
+    await messenger.say(person.id, { text, buttons: [] })
   }
 
   return receive

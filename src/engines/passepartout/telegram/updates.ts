@@ -1,18 +1,18 @@
-import type { Deed, Person } from '../messenger.ts'
+import type { ChatUpdate, Person } from '../messenger.ts'
 import { fieldsOf, idOf } from './fields.ts'
 import { firstNameOf, languageCodeOf, lastNameOf, usernameOf } from './names.ts'
 
 export interface Update {
   id: number
   /** Undefined for updates that are not relevant. */
-  deed: Deed | undefined
+  update: ChatUpdate | undefined
 }
 
 /** A payload that Telegram could have taken from a link. */
 const START = /^\/start(?:@\w{1,64})? ([A-Za-z0-9_-]{1,64})$/
 
-const LONGEST_TAP_ID = 128
-const LONGEST_DATA_BYTES = 64
+const MAX_TAP_ID_LENGTH = 128
+const MAX_DATA_BYTES = 64
 
 /**
  * Reads an update from polling or from the webhook; undefined if it cannot be one. Its content is
@@ -21,10 +21,10 @@ const LONGEST_DATA_BYTES = 64
 export function readUpdate(raw: unknown): Update | undefined {
   const { update_id: id, message, callback_query: query } = fieldsOf(raw)
   if (typeof id !== 'number' || !Number.isSafeInteger(id)) return undefined
-  return { id, deed: message === undefined ? tapIn(query) : wordsIn(message) }
+  return { id, update: message === undefined ? tapIn(query) : wordsIn(message) }
 }
 
-function wordsIn(message: unknown): Deed | undefined {
+function wordsIn(message: unknown): ChatUpdate | undefined {
   const { from, chat, text } = fieldsOf(message)
   const person = personAlone(from, chat)
   if (!person) return undefined
@@ -33,7 +33,7 @@ function wordsIn(message: unknown): Deed | undefined {
 }
 
 /** For old messages, Telegram reports only the chat. */
-function tapIn(query: unknown): Deed | undefined {
+function tapIn(query: unknown): ChatUpdate | undefined {
   const { id: tapId, from, message, data } = fieldsOf(query)
   const { chat, message_id } = fieldsOf(message)
   const person = personAlone(from, chat)
@@ -42,10 +42,10 @@ function tapIn(query: unknown): Deed | undefined {
 }
 
 const isTapId = (value: unknown): value is string =>
-  typeof value === 'string' && value !== '' && value.length <= LONGEST_TAP_ID
+  typeof value === 'string' && value !== '' && value.length <= MAX_TAP_ID_LENGTH
 
 const isData = (value: unknown): value is string =>
-  typeof value === 'string' && Buffer.byteLength(value) <= LONGEST_DATA_BYTES
+  typeof value === 'string' && Buffer.byteLength(value) <= MAX_DATA_BYTES
 
 /** A human user alone with the bot. In a group, others could read and tap. */
 function personAlone(from: unknown, chat: unknown): Person | undefined {

@@ -1,5 +1,5 @@
 import type { Device } from '../../../platform/device.ts'
-import { HEAPS, NAME_TRICKS } from '../../../platform/tricks.ts'
+import { HEAPS, UNSAFE_IN_NAME } from '../../../platform/unsafe-characters.ts'
 import type { Language } from '../language.ts'
 import { english } from './english.ts'
 import { german } from './german.ts'
@@ -20,9 +20,9 @@ export interface Asking {
 const WORDINGS: Record<Language, Wording> = { en: english, de: german }
 
 /** Maximum length of names and labels, in grapheme clusters. */
-const LONGEST = 60
+const MAX_LENGTH = 60
 /** The same in code units: a grapheme cluster may consist of any number of them, and messages are limited. */
-const MOST_UNITS = 2 * LONGEST
+const MAX_UNITS = 2 * MAX_LENGTH
 
 /**
  * Positions between a special character and the text after it that could form a URL, a mention, a
@@ -87,8 +87,8 @@ const shownApp = (name: string): string => shown(name) || '…'
 /** Foreign text made safe for use within a line: one line, bounded in length, and without links. */
 function shown(text: string): string {
   const tidy = text
-    .slice(0, LONGEST * MOST_UNITS)
-    .replaceAll(NAME_TRICKS, ' ')
+    .slice(0, MAX_LENGTH * MAX_UNITS)
+    .replaceAll(UNSAFE_IN_NAME, ' ')
     .replaceAll(HEAPS, '$1')
     .replaceAll(/\s+/g, ' ')
     .trim()
@@ -99,7 +99,7 @@ function bounded(text: string): string {
   let [kept, count] = ['', 0]
   for (const { segment } of new Intl.Segmenter().segment(text)) {
     count += 1
-    if (count > LONGEST || kept.length + segment.length > MOST_UNITS) return `${kept.trimEnd()}…`
+    if (count > MAX_LENGTH || kept.length + segment.length > MAX_UNITS) return `${kept.trimEnd()}…`
     kept += segment
   }
   return kept

@@ -13,16 +13,16 @@ import {
   Timestamp,
   Url,
 } from '../../../http/schemas.ts'
-import { MOST_EVENT_TYPES } from '../limits.ts'
+import { MAX_EVENT_TYPES } from '../limits.ts'
 import { channels, EventType, Payload } from './fields.ts'
 
 const EventTypes = t.Nullable(
   t.Array(t.String({ expected: 'a type like user.created or a pattern like user.*' }), {
     minItems: 1,
-    maxItems: MOST_EVENT_TYPES,
-    expected: `null for all, or a list of 1 to ${MOST_EVENT_TYPES} types`,
+    maxItems: MAX_EVENT_TYPES,
+    expected: `null for all, or a list of 1 to ${MAX_EVENT_TYPES} types`,
   }),
-  { expected: `null for all, or a list of 1 to ${MOST_EVENT_TYPES} types` },
+  { expected: `null for all, or a list of 1 to ${MAX_EVENT_TYPES} types` },
 )
 
 export const NewEndpoint = lenient({

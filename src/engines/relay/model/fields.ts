@@ -1,5 +1,5 @@
 import { t } from 'elysia'
-import { MOST_CHANNELS } from '../limits.ts'
+import { MAX_CHANNELS } from '../limits.ts'
 
 /** `expected` is what an error message says of a value that does not fit. */
 export const EventType = t.String({
@@ -8,8 +8,8 @@ export const EventType = t.String({
 })
 export const channels = (description: string) =>
   t.Array(t.String({ expected: 'the name of a channel' }), {
-    maxItems: MOST_CHANNELS,
-    expected: `a list of up to ${MOST_CHANNELS} channels`,
+    maxItems: MAX_CHANNELS,
+    expected: `a list of up to ${MAX_CHANNELS} channels`,
     description,
   })
 export const AnyObject = t.Record(t.String(), t.Unknown(), { expected: 'a JSON object' })

@@ -1,19 +1,19 @@
 import type { Draft } from './shape.ts'
 
 /** An object with more is taken for a map, whose keys say nothing about the next payload. */
-export const MOST_PROPERTIES = 200
+export const MAX_PROPERTIES = 200
 
 /** In UTF-16 units. A longer key is data, so its object is a map. */
-export const LONGEST_KEY = 200
+export const MAX_KEY_LENGTH = 200
 
 /** Of a shape, the payload itself being the first. */
-export const DEEPEST_LEVEL = 12
+export const MAX_DEPTH = 12
 
 /** Places in one shape. */
-export const MOST_PLACES = 1000
+export const MAX_PLACES = 1000
 
 /** One shape as JSON text in UTF-8. */
-export const MOST_BYTES = 64 * 1024
+export const MAX_BYTES = 64 * 1024
 
 /**
  * Makes a shape as small as it has to be by forgetting its deepest levels: what all payloads
@@ -49,9 +49,9 @@ function levelsKept(root: Draft): number | undefined {
     places += level.length
     for (const draft of level) {
       bytes += ownBytes(draft)
-      if (places + below.length <= MOST_PLACES) keys += listPlaces(draft, below)
+      if (places + below.length <= MAX_PLACES) keys += listPlaces(draft, below)
     }
-    if (places > MOST_PLACES || bytes > MOST_BYTES) return Math.max(1, depth)
+    if (places > MAX_PLACES || bytes > MAX_BYTES) return Math.max(1, depth)
     bytes += keys
     level = below
   }

@@ -15,10 +15,10 @@ export interface Drift {
 }
 
 /** Of one payload; breaking ones come first. */
-const MOST_DRIFT = 100
+const MAX_DRIFT = 100
 
 /** In characters; a longer path is cut. */
-const LONGEST_PATH = 500
+const MAX_PATH_LENGTH = 500
 
 /** A key that is written as it is. Any other is quoted, so that paths cannot be mistaken. */
 const PLAIN_KEY = /^[\p{L}\p{N}_$@-]+$/u
@@ -33,7 +33,7 @@ export function driftBetween(known: Shape, next: Shape): Drift[] {
   compare(known, next, '', drift)
   return drift
     .toSorted((one, other) => Number(other.breaking) - Number(one.breaking))
-    .slice(0, MOST_DRIFT)
+    .slice(0, MAX_DRIFT)
 }
 
 function compare(known: Shape, next: Shape, path: string, drift: Drift[]) {
@@ -74,4 +74,4 @@ function compareProperties(
 const joined = (parent: string, key: string) => (parent === '' ? key : `${parent}.${key}`)
 
 const shown = (path: string) =>
-  path.length > LONGEST_PATH ? `${path.slice(0, LONGEST_PATH - 1)}…` : path
+  path.length > MAX_PATH_LENGTH ? `${path.slice(0, MAX_PATH_LENGTH - 1)}…` : path

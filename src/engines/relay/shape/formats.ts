@@ -17,11 +17,11 @@ const URI =
 
 const BROKEN_ESCAPE = /%(?![\da-f]{2})/i
 
-const LONGEST_EMAIL = 254
-const LONGEST_URI = 2048
+const MAX_EMAIL_LENGTH = 254
+const MAX_URI_LENGTH = 2048
 
 /** Days of each month at its longest. */
-const LONGEST_MONTHS = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
+const MONTH_LENGTHS = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
 
 /**
  * The format of a text. Each check is narrower than its standard, so that any validator agrees
@@ -34,8 +34,8 @@ export const formatOf = (text: string): Format | undefined =>
 export function hasFormat(text: string, format: Format): boolean {
   if (format === 'uuid') return text.length === 36 && UUID.test(text)
   if (format === 'date-time') return isDateTime(text)
-  if (format === 'email') return text.length <= LONGEST_EMAIL && EMAIL.test(text)
-  return text.length <= LONGEST_URI && URI.test(text) && !BROKEN_ESCAPE.test(text)
+  if (format === 'email') return text.length <= MAX_EMAIL_LENGTH && EMAIL.test(text)
+  return text.length <= MAX_URI_LENGTH && URI.test(text) && !BROKEN_ESCAPE.test(text)
 }
 
 function isDateTime(text: string): boolean {
@@ -47,7 +47,7 @@ function isDate(text: string): boolean {
   const month = numberAt(text, 5)
   const day = numberAt(text, 8)
   if (month === 2 && day === 29) return isLeapYear(numberAt(text, 0) * 100 + numberAt(text, 2))
-  return day <= (LONGEST_MONTHS[month - 1] as number)
+  return day <= (MONTH_LENGTHS[month - 1] as number)
 }
 
 const isLeapYear = (year: number) => year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0)

@@ -1,4 +1,4 @@
-import { close, LONGEST_KEY, MOST_PROPERTIES } from './bounds.ts'
+import { close, MAX_KEY_LENGTH, MAX_PROPERTIES } from './bounds.ts'
 import { formatOf, hasFormat } from './formats.ts'
 import { countPlace, type Room } from './room.ts'
 import { blank, type Draft, noProperties, type Shape } from './shape.ts'
@@ -69,7 +69,7 @@ function observeObject(draft: Draft, object: Properties, level: number, room: Ro
 function isLarge(object: Properties): boolean {
   let size = 0
   for (const _ in object) {
-    if (++size > MOST_PROPERTIES) return true
+    if (++size > MAX_PROPERTIES) return true
   }
   return false
 }
@@ -102,7 +102,7 @@ function placeOf(draft: Draft, key: string, optional: true | undefined): Draft {
   if (properties === undefined) return valuesOf(draft)
   const known = properties[key]
   if (known !== undefined) return known
-  if (draft.size === MOST_PROPERTIES || key.length > LONGEST_KEY) return valuesOf(draft)
+  if (draft.size === MAX_PROPERTIES || key.length > MAX_KEY_LENGTH) return valuesOf(draft)
   const place = blank()
   properties[key] = place
   place.optional = optional

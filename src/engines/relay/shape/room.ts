@@ -1,4 +1,4 @@
-import { DEEPEST_LEVEL, MOST_PLACES } from './bounds.ts'
+import { MAX_DEPTH, MAX_PLACES } from './bounds.ts'
 
 /**
  * How deeply one payload is looked at. It starts out with all levels; once far more places
@@ -12,13 +12,13 @@ export interface Room {
 }
 
 /** Enough for objects that turn out to be maps, whose places become few again. */
-const MOST_MADE = 4 * MOST_PLACES
+const MAX_CREATED = 4 * MAX_PLACES
 
-export const newRoom = (): Room => ({ deepest: DEEPEST_LEVEL, made: [], total: 0 })
+export const newRoom = (): Room => ({ deepest: MAX_DEPTH, made: [], total: 0 })
 
 export function countPlace(room: Room, level: number) {
   room.made[level] = (room.made[level] ?? 0) + 1
-  if (++room.total > MOST_MADE) narrow(room)
+  if (++room.total > MAX_CREATED) narrow(room)
 }
 
 /** Keeps the levels above the first that has too many places. */
@@ -26,7 +26,7 @@ function narrow(room: Room) {
   const { made } = room
   let total = 0
   let level = 0
-  while (total + (made[level] ?? 0) <= MOST_PLACES) total += made[level++] ?? 0
+  while (total + (made[level] ?? 0) <= MAX_PLACES) total += made[level++] ?? 0
   room.deepest = level - 1
   room.total = total
   made.length = level

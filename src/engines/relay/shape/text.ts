@@ -1,4 +1,4 @@
-import { DEEPEST_LEVEL } from './bounds.ts'
+import { MAX_DEPTH } from './bounds.ts'
 import { FORMATS } from './formats.ts'
 import { blank, type Draft, noProperties, type Shape } from './shape.ts'
 import { EVERY_TYPE } from './types.ts'
@@ -14,7 +14,7 @@ export function asShape(text: string): Shape | undefined {
 
 /** `JSON.parse` gives objects a prototype, in which `toString` would be a known property. */
 function draftOf(stored: unknown, level: number): Draft {
-  if (!isRecord(stored) || level > DEEPEST_LEVEL) throw new TypeError('not a shape')
+  if (!isRecord(stored) || level > MAX_DEPTH) throw new TypeError('not a shape')
   const draft = blank()
   draft.types = typesOf(stored.types)
   draft.format = FORMATS.find((format) => format === stored.format)

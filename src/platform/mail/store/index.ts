@@ -1,13 +1,13 @@
 import type { Db } from '../../../db/open.ts'
-import { createLineStore } from './line.ts'
 import { createMailStore } from './mails.ts'
-import { createShelfStore } from './shelf.ts'
+import { createOutboxQueries } from './outbox-queries.ts'
+import { createQueueStore } from './queue.ts'
 
 export type Store = ReturnType<typeof createStore>
 
 /** The only place that knows the table of mails. */
 export const createStore = (db: Db) => ({
   mails: createMailStore(db),
-  line: createLineStore(db),
-  shelf: createShelfStore(db),
+  line: createQueueStore(db),
+  outbox: createOutboxQueries(db),
 })

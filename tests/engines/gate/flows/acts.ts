@@ -2,8 +2,8 @@ import { expect } from 'bun:test'
 import type { ProviderName } from '../../../../src/config/index.ts'
 import { createStore } from '../../../../src/engines/gate/store/index.ts'
 import type { TestAppOptions } from '../../../support/app.ts'
-import { type Json, SECOND } from '../world.ts'
-import { bootFlows, csrfOf, type FlowWorld, node, pathOf, totpAt } from './world.ts'
+import { type Json, SECOND } from '../fixture.ts'
+import { bootFlows, csrfOf, type FlowWorld, node, pathOf, totpAt } from './fixture.ts'
 
 export const HOUR = 60 * 60 * SECOND
 /** How long one code of an authenticator is shown. */

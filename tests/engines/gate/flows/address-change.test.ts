@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { startTarget } from '../../../support/target.ts'
-import { rest } from '../../relay/world.ts'
+import { rest } from '../../relay/fixture.ts'
+import { HOUR, IDENTITIES, type Json } from '../fixture.ts'
 import { actionsOn, rowsOf, typesTold } from '../people.ts'
-import { HOUR, IDENTITIES, type Json } from '../world.ts'
 import { newBrowser } from './browser.ts'
 import {
   asked,
@@ -21,7 +21,7 @@ import {
   unproven,
   whose,
   wrongCodes,
-} from './code-world.ts'
+} from './code-fixture.ts'
 import {
   bootFlows,
   type FlowWorld,
@@ -30,7 +30,7 @@ import {
   node,
   nodeNames,
   PASSWORD,
-} from './world.ts'
+} from './fixture.ts'
 
 const NEW_PASSWORD = 'a new way to be let in'
 

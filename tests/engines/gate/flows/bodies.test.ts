@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { FLOW_KINDS, type FlowKind } from '../../../../src/engines/gate/model/flows.ts'
-import { count, type Json, plain } from '../world.ts'
+import { count, type Json, plain } from '../fixture.ts'
 import { bootChecked, type Checked, saidIn } from './checked.ts'
-import { csrfOf, node, PASSWORD, pathOf } from './world.ts'
+import { csrfOf, node, PASSWORD, pathOf } from './fixture.ts'
 
 const FORM = 'application/x-www-form-urlencoded'
 

@@ -1,6 +1,6 @@
 import { expect } from 'bun:test'
 import type { Answer, TestApp } from '../../../support/app.ts'
-import { pathOf } from './world.ts'
+import { pathOf } from './fixture.ts'
 
 /** A form as a page has it: what is hidden in it, what can be typed in, and its buttons. */
 interface Form {

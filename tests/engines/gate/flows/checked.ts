@@ -2,8 +2,8 @@ import { expect } from 'bun:test'
 import type { Answer, TestApp, TestAppOptions } from '../../../support/app.ts'
 import { startTarget } from '../../../support/target.ts'
 import { misfits } from '../../relay/support.ts'
-import { type Json, WEBHOOKS } from '../world.ts'
-import { bootFlows, flowsOf } from './world.ts'
+import { type Json, WEBHOOKS } from '../fixture.ts'
+import { bootFlows, flowsOf } from './fixture.ts'
 
 export type Checked = Awaited<ReturnType<typeof bootChecked>>
 

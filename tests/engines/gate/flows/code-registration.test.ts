@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { count, type Json } from '../fixture.ts'
 import { HOUR, MINUTE, SECOND } from '../people.ts'
-import { count, type Json } from '../world.ts'
 import { blurred, bootChecked, type Checked, listening, saidIn } from './checked.ts'
-import { node, nodeNames, PASSWORD, pathOf } from './world.ts'
+import { node, nodeNames, PASSWORD, pathOf } from './fixture.ts'
 
 /** After it, the same address may be written to again. */
 const PAUSE = 31 * SECOND

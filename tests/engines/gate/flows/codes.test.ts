@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Answer } from '../../../support/app.ts'
+import { type Json, MINUTE, SECOND } from '../fixture.ts'
 import { rowsOf, tablesWith } from '../people.ts'
-import { type Json, MINUTE, SECOND } from '../world.ts'
 import { newBrowser } from './browser.ts'
 import {
   bootCrowd,
@@ -17,8 +17,8 @@ import {
   whose,
   wrongCode,
   wrongCodes,
-} from './code-world.ts'
-import { bootFlows, type FlowWorld, flowParty, messageIds, node, nodeNames } from './world.ts'
+} from './code-fixture.ts'
+import { bootFlows, type FlowWorld, flowParty, messageIds, node, nodeNames } from './fixture.ts'
 
 /** A flow that goes by a mailed code: what asks for one, and what is said of it. */
 interface Kind {

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { FLOW_KINDS } from '../../../../src/engines/gate/model/flows.ts'
 import { serve } from '../../../../src/http/serve.ts'
+import type { Json } from '../fixture.ts'
 import { HOUR, MINUTE } from '../people.ts'
-import type { Json } from '../world.ts'
 import { bootChecked, type Checked } from './checked.ts'
-import { AUTH, bootFlows, csrfOf, PASSWORD, pathOf, SELF_SERVICE } from './world.ts'
+import { AUTH, bootFlows, csrfOf, PASSWORD, pathOf, SELF_SERVICE } from './fixture.ts'
 
 const ORIGIN = { origin: 'https://app.example.com' }
 const JSON_TYPE = { 'content-type': 'application/json' }

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { FLOW_KINDS, type FlowKind } from '../../../../src/engines/gate/model/flows.ts'
+import { count, type Json } from '../fixture.ts'
 import { HOUR } from '../people.ts'
-import { count, type Json } from '../world.ts'
 import { bootChecked, type Checked } from './checked.ts'
-import { csrfOf, PASSWORD, pathOf } from './world.ts'
+import { csrfOf, PASSWORD, pathOf } from './fixture.ts'
 
 const REFUSED = {
   status: 403,

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, spyOn, test } from 'bun:test'
 import type { Answer } from '../../../support/app.ts'
-import { type Json, MINUTE } from '../world.ts'
+import { type Json, MINUTE } from '../fixture.ts'
 import { newBrowser } from './browser.ts'
-import { CODE_MS, connect, MAIL_GAP_MS, person, unproven, wrongCodes } from './code-world.ts'
-import { bootFlows, type FlowWorld, PASSWORD } from './world.ts'
+import { CODE_MS, connect, MAIL_GAP_MS, person, unproven, wrongCodes } from './code-fixture.ts'
+import { bootFlows, type FlowWorld, PASSWORD } from './fixture.ts'
 
 const WRONG = 'wrong but long enough'
 

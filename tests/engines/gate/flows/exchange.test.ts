@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { type Json, MINUTE, plain, SECOND, SESSIONS, UNKNOWN_ID } from '../fixture.ts'
 import { rowsOf, tablesWith } from '../people.ts'
-import { type Json, MINUTE, plain, SECOND, SESSIONS, UNKNOWN_ID } from '../world.ts'
 import {
   bootFactors,
   enrolled,
@@ -13,7 +13,7 @@ import {
   withToken,
 } from './acts.ts'
 import { newBrowser, type Page } from './browser.ts'
-import { type FlowWorld, flowParty, PASSWORD } from './world.ts'
+import { type FlowWorld, flowParty, PASSWORD } from './fixture.ts'
 
 const EXCHANGE = `${SESSIONS}/exchange`
 

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { FLOW_KINDS, type FlowKind } from '../../../../src/engines/gate/model/flows.ts'
+import { ACTOR, count, type Json } from '../fixture.ts'
 import { HOUR, MINUTE, SECOND } from '../people.ts'
-import { ACTOR, count, type Json } from '../world.ts'
 import { bareNodes, bootChecked, saidIn } from './checked.ts'
-import { csrfOf, flowParty, PASSWORD, pathOf, SELF_SERVICE, totpAt } from './world.ts'
+import { csrfOf, flowParty, PASSWORD, pathOf, SELF_SERVICE, totpAt } from './fixture.ts'
 
 const EMAIL = 'one@example.com'
 const EXPIRED: Record<FlowKind, number> = {

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { FLOW_KINDS } from '../../../../src/engines/gate/model/flows.ts'
+import type { Json } from '../fixture.ts'
 import { HOUR, ID, MINUTE, START } from '../people.ts'
-import type { Json } from '../world.ts'
 import { bareNodes, bootChecked, type Checked, saidIn } from './checked.ts'
-import { csrfOf, node, nodeNames, PASSWORD, pathOf, totpAt } from './world.ts'
+import { csrfOf, node, nodeNames, PASSWORD, pathOf, totpAt } from './fixture.ts'
 
 const BASE = 'http://127.0.0.1:8420'
 const RETURN_TO = 'https://app.example.com/after'

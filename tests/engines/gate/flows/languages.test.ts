@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { FLOW_KINDS } from '../../../../src/engines/gate/model/flows.ts'
-import type { Json } from '../world.ts'
+import type { Json } from '../fixture.ts'
 import { bootChecked, type Checked } from './checked.ts'
-import { node, PASSWORD, pathOf } from './world.ts'
+import { node, PASSWORD, pathOf } from './fixture.ts'
 
 const GERMAN = { 'accept-language': 'de-AT, de;q=0.9, en;q=0.5' }
 const ENGLISH = { 'accept-language': 'en-GB, en' }

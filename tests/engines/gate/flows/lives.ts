@@ -1,5 +1,5 @@
+import type { Json } from '../fixture.ts'
 import type { Answered } from '../processes.ts'
-import type { Json } from '../world.ts'
 import { errorsIn, type House } from './processes.ts'
 
 type Step = 'register' | 'prove' | 'askForCode' | 'bringCode' | 'signIn' | 'changePassword'

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, spyOn, test } from 'bun:test'
 import { availableParallelism } from 'node:os'
+import { count, type Json, plain } from '../fixture.ts'
 import { DAY, HOUR, ID, MINUTE, SECOND } from '../people.ts'
-import { count, type Json, plain } from '../world.ts'
 import {
   bootChecked,
   type Checked,
@@ -11,8 +11,8 @@ import {
   saidIn,
   steady,
 } from './checked.ts'
+import { csrfOf, flowParty, PASSWORD, pathOf, totpAt } from './fixture.ts'
 import { holdPasswords, untilIt } from './held-passwords.ts'
-import { csrfOf, flowParty, PASSWORD, pathOf, totpAt } from './world.ts'
 
 const isoAt = (ms: number) => new Date(ms).toISOString()
 

@@ -2,9 +2,9 @@ import { createApp } from '../../../../src/app.ts'
 import type { ProviderName } from '../../../../src/config/index.ts'
 import type { Answer, TestApp } from '../../../support/app.ts'
 import { testConfig, withClients } from '../../../support/config.ts'
-import { SETTINGS } from '../world.ts'
+import { SETTINGS } from '../fixture.ts'
 import { UNHURRIED } from './acts.ts'
-import { type FlowWorld, flowsOf } from './world.ts'
+import { type FlowWorld, flowsOf } from './fixture.ts'
 
 /** The flows of the same tenant, by an instance that has clients at these providers. */
 export function offering(world: FlowWorld, ...providers: Parameters<typeof withClients>) {

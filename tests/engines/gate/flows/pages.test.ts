@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { ACTOR, type Json, MINUTE, UNKNOWN_ID } from '../fixture.ts'
 import { rowsOf } from '../people.ts'
-import { ACTOR, type Json, MINUTE, UNKNOWN_ID } from '../world.ts'
 import {
   bootUnhurried,
   CODES,
@@ -26,7 +26,7 @@ import {
   pathOf,
   SELF_SERVICE,
   totpAt,
-} from './world.ts'
+} from './fixture.ts'
 
 const KINDS = ['login', 'registration', 'recovery', 'verification'] as const
 const BY_PASSWORD: [string, string] = ['method', 'password']

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { startTarget } from '../../../support/target.ts'
-import { rest } from '../../relay/world.ts'
+import { rest } from '../../relay/fixture.ts'
+import type { Json } from '../fixture.ts'
 import { actionsOn, rowsOf, tablesWith, told } from '../people.ts'
-import type { Json } from '../world.ts'
 import {
   ADA,
   bootFactors,
@@ -16,7 +16,7 @@ import {
   WAYS,
   withToken,
 } from './acts.ts'
-import { type FlowWorld, flowParty, messageIds, node, nodeNames, PASSWORD } from './world.ts'
+import { type FlowWorld, flowParty, messageIds, node, nodeNames, PASSWORD } from './fixture.ts'
 
 let world: FlowWorld
 beforeAll(async () => {
@@ -29,7 +29,7 @@ let email: string
 let token: string
 let identity: Json
 beforeEach(async () => {
-  email = `keeper-${people++}@example.com`
+  email = `repository-${people++}@example.com`
   const done = await world.register(email)
   token = done.session_token
   identity = done.identity

@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, test } from 'bun:test'
 import type { ProviderName } from '../../../../src/config/index.ts'
 import { type Account, newAccount } from '../../../support/social/index.ts'
-import { type Json, mintToken, TOKENS } from '../world.ts'
+import { type Json, mintToken, TOKENS } from '../fixture.ts'
 import { nextCode, withToken } from './acts.ts'
 import { newBrowser } from './browser.ts'
 import {
@@ -14,9 +14,9 @@ import {
   recover,
   tokenIn,
   whose,
-} from './code-world.ts'
-import { bootSocial, startFakes, TRUSTED, UNTRUSTED } from './social-world.ts'
-import { messageIds, nodeNames, PASSWORD } from './world.ts'
+} from './code-fixture.ts'
+import { messageIds, nodeNames, PASSWORD } from './fixture.ts'
+import { bootSocial, startFakes, TRUSTED, UNTRUSTED } from './social-fixture.ts'
 
 /**
  * Five ways to be in an account before the one it is for (arXiv 2205.10174). In each, Mallory makes

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import type { Json } from '../fixture.ts'
 import { rowsOf } from '../people.ts'
-import type { Json } from '../world.ts'
 import {
   ADA,
   BOB,
@@ -21,8 +21,8 @@ import {
   withToken,
 } from './acts.ts'
 import { newBrowser } from './browser.ts'
+import { type FlowWorld, messageIds, node, nodeNames, PASSWORD, totpAt } from './fixture.ts'
 import { offering } from './offering.ts'
-import { type FlowWorld, messageIds, node, nodeNames, PASSWORD, totpAt } from './world.ts'
 
 let world: FlowWorld
 beforeAll(async () => {

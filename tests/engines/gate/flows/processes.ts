@@ -7,9 +7,9 @@ import { createSealing } from '../../../../src/platform/sealing/index.ts'
 import { openKeyRing } from '../../../../src/platform/sealing/open-key-ring.ts'
 import { startServer } from '../../../support/binary.ts'
 import { temporaryFolder } from '../../../support/folder.ts'
+import type { Json } from '../fixture.ts'
 import { type Answered, GATE_ARGS, newGateKey } from '../processes.ts'
-import type { Json } from '../world.ts'
-import { AUTH, csrfOf, pathOf } from './world.ts'
+import { AUTH, csrfOf, pathOf } from './fixture.ts'
 
 /** Cheap hashes, and no limits for a crowd that comes from one address. */
 const FLOW_ARGS = [

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { type Json, MINUTE } from '../world.ts'
+import { type Json, MINUTE } from '../fixture.ts'
 import { NEW_PASSWORD, nextCode } from './acts.ts'
 import { newBrowser } from './browser.ts'
 import { PEER, pretendPeers } from './checked.ts'
-import { flowIn, MAIL_GAP_MS, person, recover, wrongCodes } from './code-world.ts'
-import { bootFlows, type FlowWorld, messageIds } from './world.ts'
+import { flowIn, MAIL_GAP_MS, person, recover, wrongCodes } from './code-fixture.ts'
+import { bootFlows, type FlowWorld, messageIds } from './fixture.ts'
 
 /** Whatever strangers do, the owner of an address gets back into the account. */
 let world: FlowWorld

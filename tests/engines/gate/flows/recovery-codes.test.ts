@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
+import { type Json, MINUTE } from '../fixture.ts'
 import { actionsOn, rowsOf, tablesWith } from '../people.ts'
-import { type Json, MINUTE } from '../world.ts'
 import {
   bootFactors,
   CODES,
@@ -15,7 +15,7 @@ import {
   sessionOf,
   withToken,
 } from './acts.ts'
-import { type FlowWorld, messageIds, node, nodeNames } from './world.ts'
+import { type FlowWorld, messageIds, node, nodeNames } from './fixture.ts'
 
 let world: FlowWorld
 beforeAll(async () => {

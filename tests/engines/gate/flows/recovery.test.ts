@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { expectDescribed } from '../../relay/support.ts'
+import { IDENTITIES, type Json, MINUTE, UNKNOWN_ID } from '../fixture.ts'
 import { actionsOn, auditOf, rowsOf, tablesWith, withoutFreeForm } from '../people.ts'
-import { IDENTITIES, type Json, MINUTE, UNKNOWN_ID } from '../world.ts'
 import { newBrowser } from './browser.ts'
 import {
   asked,
@@ -25,7 +25,7 @@ import {
   WAYS,
   whose,
   wrongCode,
-} from './code-world.ts'
+} from './code-fixture.ts'
 import {
   AUTH,
   bootFlows,
@@ -37,7 +37,7 @@ import {
   nodeNames,
   PASSWORD,
   totpAt,
-} from './world.ts'
+} from './fixture.ts'
 
 const NEW_PASSWORD = 'a new way to be let in'
 const WITHHELD = 'withheld: no account that can sign in has this address'

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, spyOn, test } from 'bun:test'
 import { availableParallelism } from 'node:os'
+import { count, type Json, plain } from '../fixture.ts'
 import { DAY, HOUR, ID } from '../people.ts'
-import { count, type Json, plain } from '../world.ts'
 import { bootChecked, type Checked, listening, saidIn } from './checked.ts'
+import { flowParty, node, PASSWORD, pathOf } from './fixture.ts'
 import { holdPasswords } from './held-passwords.ts'
-import { flowParty, node, PASSWORD, pathOf } from './world.ts'
 
 const isoAt = (ms: number) => new Date(ms).toISOString()
 

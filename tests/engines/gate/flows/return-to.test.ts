@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { checkReturnTo, withQuery } from '../../../../src/engines/gate/flows/return-to.ts'
 import { FLOW_KINDS } from '../../../../src/engines/gate/model/flows.ts'
-import { count, plain, SETTINGS } from '../world.ts'
+import { count, plain, SETTINGS } from '../fixture.ts'
 import { newBrowser } from './browser.ts'
 import { bootChecked, type Checked } from './checked.ts'
-import { flowParty, PASSWORD } from './world.ts'
+import { flowParty, PASSWORD } from './fixture.ts'
 
 let world: Checked
 let token: string

@@ -3,9 +3,9 @@ import { inflateSync } from 'node:zlib'
 import { URI } from 'otpauth'
 import decodeQR from 'qr/decode.js'
 import { startTarget } from '../../../support/target.ts'
-import { rest } from '../../relay/world.ts'
+import { rest } from '../../relay/fixture.ts'
+import { type Json, MINUTE, SESSIONS } from '../fixture.ts'
 import { actionsOn, rowsOf, tablesWith, typesTold } from '../people.ts'
-import { type Json, MINUTE, SESSIONS } from '../world.ts'
 import {
   bootFactors,
   CODES,
@@ -29,7 +29,7 @@ import {
   nodeNames,
   PASSWORD,
   totpAt,
-} from './world.ts'
+} from './fixture.ts'
 
 let world: FlowWorld
 beforeAll(async () => {

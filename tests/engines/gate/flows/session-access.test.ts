@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { ACTOR, type Json, MINUTE } from '../fixture.ts'
 import { rowsOf } from '../people.ts'
-import { ACTOR, type Json, MINUTE } from '../world.ts'
 import {
   bootFactors,
   complains,
@@ -17,7 +17,7 @@ import {
   withToken,
 } from './acts.ts'
 import { type Browser, newBrowser, type Page } from './browser.ts'
-import { csrfOf, type FlowWorld, flowParty, messageIds, nodeNames, PASSWORD } from './world.ts'
+import { csrfOf, type FlowWorld, flowParty, messageIds, nodeNames, PASSWORD } from './fixture.ts'
 
 let world: FlowWorld
 let others: Awaited<ReturnType<typeof flowParty>>

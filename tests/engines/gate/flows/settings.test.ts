@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { DAY, type Json, UNKNOWN_ID } from '../fixture.ts'
 import { actionsOn, auditOf, rowsOf } from '../people.ts'
-import { DAY, type Json, UNKNOWN_ID } from '../world.ts'
 import {
   ADA,
   BOB,
@@ -18,7 +18,6 @@ import {
   WAYS,
   withToken,
 } from './acts.ts'
-import { offering } from './offering.ts'
 import {
   AUTH,
   type FlowWorld,
@@ -28,7 +27,8 @@ import {
   nodeNames,
   PASSWORD,
   SELF_SERVICE,
-} from './world.ts'
+} from './fixture.ts'
+import { offering } from './offering.ts'
 
 let world: FlowWorld
 let others: Awaited<ReturnType<typeof flowParty>>

@@ -8,12 +8,12 @@ import {
   newSigningKey,
   type Tamper,
 } from '../../../support/social/index.ts'
+import { ACTOR, IDENTITIES, type Json, MINUTE, SECOND } from '../fixture.ts'
 import { rowsOf } from '../people.ts'
-import { ACTOR, IDENTITIES, type Json, MINUTE, SECOND } from '../world.ts'
 import { HOUR, isAlive, read, withToken } from './acts.ts'
 import { newBrowser, type Page } from './browser.ts'
-import { type Back, bootSocial, callbackOf, startFakes } from './social-world.ts'
-import { messageIds, PASSWORD, pathOf } from './world.ts'
+import { messageIds, PASSWORD, pathOf } from './fixture.ts'
+import { type Back, bootSocial, callbackOf, startFakes } from './social-fixture.ts'
 
 const fakes = await startFakes()
 const world = await bootSocial(fakes)

@@ -1,11 +1,12 @@
 import { afterAll, describe, expect, test } from 'bun:test'
 import type { ProviderName } from '../../../../src/config/index.ts'
 import { type Account, newAccount } from '../../../support/social/index.ts'
+import { IDENTITIES, type Json } from '../fixture.ts'
 import { actionsOn } from '../people.ts'
-import { IDENTITIES, type Json } from '../world.ts'
 import { HOUR, nextCode, RETURN_TO, read, refuses, withToken } from './acts.ts'
 import { newBrowser } from './browser.ts'
-import { makeRecoveryCodes } from './code-world.ts'
+import { makeRecoveryCodes } from './code-fixture.ts'
+import { messageIds, node, nodeNames, PASSWORD } from './fixture.ts'
 import {
   type Back,
   bootSocial,
@@ -14,8 +15,7 @@ import {
   type SocialParty,
   startFakes,
   TRUSTED,
-} from './social-world.ts'
-import { messageIds, node, nodeNames, PASSWORD } from './world.ts'
+} from './social-fixture.ts'
 
 const fakes = await startFakes()
 const world = await bootSocial(fakes)

@@ -2,12 +2,19 @@ import { afterAll, describe, expect, test } from 'bun:test'
 import { PROVIDERS, type ProviderName } from '../../../../src/config/index.ts'
 import { sha256 } from '../../../../src/platform/crypto.ts'
 import { type Account, newAccount } from '../../../support/social/index.ts'
+import { type Json, MINUTE } from '../fixture.ts'
 import { auditOf, rowsOf } from '../people.ts'
-import { type Json, MINUTE } from '../world.ts'
 import { HOUR, isAlive, RETURN_TO, refuses, withToken } from './acts.ts'
 import { newBrowser } from './browser.ts'
-import { bootSocial, codeIn, linkOf, named, type SocialParty, startFakes } from './social-world.ts'
-import { csrfOf, messageIds, nodeNames, PASSWORD, pathOf } from './world.ts'
+import { csrfOf, messageIds, nodeNames, PASSWORD, pathOf } from './fixture.ts'
+import {
+  bootSocial,
+  codeIn,
+  linkOf,
+  named,
+  type SocialParty,
+  startFakes,
+} from './social-fixture.ts'
 
 const fakes = await startFakes()
 const world = await bootSocial(fakes)

@@ -1,8 +1,8 @@
 import { afterAll, describe, expect, test } from 'bun:test'
 import { PROVIDERS, type ProviderName } from '../../../../src/config/index.ts'
 import { type Account, newAccount } from '../../../support/social/index.ts'
+import { IDENTITIES, type Json } from '../fixture.ts'
 import { rowsOf } from '../people.ts'
-import { IDENTITIES, type Json } from '../world.ts'
 import {
   complains,
   HOUR,
@@ -14,6 +14,7 @@ import {
   withToken,
 } from './acts.ts'
 import { type Browser, newBrowser } from './browser.ts'
+import { messageIds, node, nodeNames, PASSWORD } from './fixture.ts'
 import {
   bootSocial,
   named,
@@ -21,8 +22,7 @@ import {
   startFakes,
   TRUSTED,
   UNTRUSTED,
-} from './social-world.ts'
-import { messageIds, node, nodeNames, PASSWORD } from './world.ts'
+} from './social-fixture.ts'
 
 const fakes = await startFakes()
 const world = await bootSocial(fakes)

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { FLOW_KINDS } from '../../../../src/engines/gate/model/flows.ts'
+import { count, type Json, plain } from '../fixture.ts'
 import { ACTOR, DAY, UNKNOWN_ID } from '../people.ts'
-import { count, type Json, plain } from '../world.ts'
 import { bootChecked, type Checked } from './checked.ts'
-import { AUTH, csrfOf, flowParty, PASSWORD, pathOf, SELF_SERVICE } from './world.ts'
+import { AUTH, csrfOf, flowParty, PASSWORD, pathOf, SELF_SERVICE } from './fixture.ts'
 
 const SUBMITTED = ['recovery', 'verification', 'settings'] as const
 const NOT_FOUND = { error: 'flow not found', id: 'flow_not_found' }

@@ -1,10 +1,10 @@
 import { describe, expect, spyOn, test } from 'bun:test'
+import type { Json } from '../fixture.ts'
 import { MINUTE, SECOND } from '../people.ts'
-import type { Json } from '../world.ts'
 import { enrolled, halfway } from './acts.ts'
 import { newBrowser } from './browser.ts'
 import { bootChecked, type Checked, PEER, pretendPeers, saidIn } from './checked.ts'
-import { flowParty, PASSWORD } from './world.ts'
+import { flowParty, PASSWORD } from './fixture.ts'
 
 const EMAIL = 'one@example.com'
 const PER_IDENTIFIER = 'limits-sign-ins-per-identifier-per-minute'

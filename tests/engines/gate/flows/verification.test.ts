@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { startTarget } from '../../../support/target.ts'
+import { rest } from '../../relay/fixture.ts'
 import { expectDescribed } from '../../relay/support.ts'
-import { rest } from '../../relay/world.ts'
+import { HOUR, IDENTITIES, type Json, UNKNOWN_ID } from '../fixture.ts'
 import { personPath, rowsOf, told, typesTold, withoutFreeForm } from '../people.ts'
-import { HOUR, IDENTITIES, type Json, UNKNOWN_ID } from '../world.ts'
 import { newBrowser } from './browser.ts'
 import {
   asked,
@@ -25,7 +25,7 @@ import {
   WAYS,
   whose,
   wrongCode,
-} from './code-world.ts'
+} from './code-fixture.ts'
 import {
   AUTH,
   bootFlows,
@@ -36,7 +36,7 @@ import {
   node,
   nodeNames,
   PASSWORD,
-} from './world.ts'
+} from './fixture.ts'
 
 let world: FlowWorld
 let document: Json

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'bun:test'
 import { startCedar } from '../../../../src/engines/gate/policy/cedar.ts'
 import { createEngine, EngineFailure } from '../../../../src/engines/gate/policy/engine.ts'
-import { createKeptSets } from '../../../../src/engines/gate/policy/kept-sets.ts'
 import { createPdp } from '../../../../src/engines/gate/policy/pdp.ts'
+import { createPolicyCache } from '../../../../src/engines/gate/policy/policy-cache.ts'
 import { person, question, TENANT } from './support.ts'
 
 const ALL = 'permit (principal, action, resource);'
@@ -176,7 +176,7 @@ describe('the sets that an engine holds', () => {
 
   test('are parsed once each, as long as there is room', () => {
     const { cedar, parsed } = countingCedar()
-    const kept = createKeptSets({ mostSets: 2, mostText: 1000 })
+    const kept = createPolicyCache({ mostSets: 2, mostText: 1000 })
     const [a, b, c] = [set('a'), set('b'), set('c')]
 
     for (const each of [a, b, a, b, a]) kept.slotOf(cedar, each, 0)
@@ -191,7 +191,7 @@ describe('the sets that an engine holds', () => {
 
   test('are no more than allowed, nor is their text, in a number of places that stays', () => {
     const { cedar, held, slots } = countingCedar()
-    const kept = createKeptSets({ mostSets: 5, mostText: 4 * ALL.length })
+    const kept = createPolicyCache({ mostSets: 5, mostText: 4 * ALL.length })
 
     for (let n = 0; n < 100; n++) kept.slotOf(cedar, set(`t${n % 13}`), 0)
 
@@ -206,7 +206,7 @@ describe('the sets that an engine holds', () => {
 
   test('are parsed anew by an engine that has taken the place of another', () => {
     const { cedar, parsed } = countingCedar()
-    const kept = createKeptSets({ mostSets: 2, mostText: 1000 })
+    const kept = createPolicyCache({ mostSets: 2, mostText: 1000 })
     const a = set('a')
 
     kept.slotOf(cedar, a, 0)

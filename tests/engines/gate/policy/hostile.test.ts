@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import type { JsonObject } from '../../../../src/engines/gate/documents/json.ts'
-import { MOST_LEVELS } from '../../../../src/engines/gate/policy/burden.ts'
+import { MAX_LEVELS } from '../../../../src/engines/gate/policy/cost.ts'
 import { check, decide, holds, person, refusalOf } from './support.ts'
 
 const SIZE = 32_768
@@ -58,7 +58,7 @@ const LARGE = {
  * Seconds where it takes tenths, so that a busy machine does not fail it: what this is to find
  * takes minutes, or never ends.
  */
-const LONGEST = 5000
+const MAX_LENGTH = 5000
 
 const TEXTS: Record<string, string> = {
   parentheses: nest('(', 'true', ')'),
@@ -133,7 +133,7 @@ describe('a text made to be too much', () => {
       const answer = decide(text, LARGE)
 
       expect(answer.reason).not.toBe('the policies could not be evaluated; the answer is no')
-      expect(performance.now() - begun).toBeLessThan(LONGEST)
+      expect(performance.now() - begun).toBeLessThan(MAX_LENGTH)
       expect(decide(EVERYTHING).allowed).toBe(true)
       expect(check(EVERYTHING)).toHaveLength(1)
     },
@@ -231,13 +231,13 @@ describe('a text is looked over before it is parsed', () => {
 })
 
 describe('the most that is allowed can be evaluated', () => {
-  const levels = MOST_LEVELS
+  const levels = MAX_LEVELS
   const chain = (part: string, operator: string, parts: number) =>
     Array(parts).fill(part).join(operator)
   const CONTEXT = { no: false, n: 2, s: [1], ip: '1.2.3.4' }
 
   /** Each is exactly as deep as allowed. */
-  const DEEPEST: Record<string, string> = {
+  const MAX_DEPTH: Record<string, string> = {
     or: chain('context.no', '||', levels - 1),
     and: `!(${chain('!context.no', '&&', levels - 4)})`,
     sum: `1${'+context.n'.repeat(levels - 3)} == 1`,
@@ -249,8 +249,8 @@ describe('the most that is allowed can be evaluated', () => {
     records: `${'{a:'.repeat(48)}context.no${'}.a'.repeat(48)}`,
   }
 
-  test.each(Object.keys(DEEPEST))('levels of %s', (name) => {
-    expect(holds(DEEPEST[name] as string, { context: CONTEXT })).toBe(false)
+  test.each(Object.keys(MAX_DEPTH))('levels of %s', (name) => {
+    expect(holds(MAX_DEPTH[name] as string, { context: CONTEXT })).toBe(false)
   })
 
   test('levels, and not one more', () => {

@@ -1,7 +1,7 @@
 import { afterAll, expect, test } from 'bun:test'
 import { newAccount, startOpenIdProvider } from '../../../support/social/index.ts'
 import { arrive, callbackOf, refusalOf, socialWith, travel, withParams } from './client.ts'
-import { bootOpenId, MINUTE } from './openid-world.ts'
+import { bootOpenId, MINUTE } from './openid-fixture.ts'
 
 const { clock, there, come, signIn, social, stop } = await bootOpenId()
 afterAll(stop)

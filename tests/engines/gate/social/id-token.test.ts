@@ -6,7 +6,7 @@ import {
   type Tamper,
 } from '../../../support/social/index.ts'
 import { refusalOf } from './client.ts'
-import { bootOpenId, claiming, HOUR, MINUTE } from './openid-world.ts'
+import { bootOpenId, claiming, HOUR, MINUTE } from './openid-fixture.ts'
 
 const { clock, there, social, come, signIn, refusal, stop } = await bootOpenId()
 afterAll(stop)

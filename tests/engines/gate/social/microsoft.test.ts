@@ -7,7 +7,7 @@ import {
   uuidOf,
 } from '../../../support/social/index.ts'
 import { arrive, socialWith, travel } from './client.ts'
-import { bootOpenId, claiming } from './openid-world.ts'
+import { bootOpenId, claiming } from './openid-fixture.ts'
 
 const { clock, there, social, signIn, refusal, stop } = await bootOpenId()
 afterAll(stop)

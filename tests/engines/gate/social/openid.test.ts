@@ -8,7 +8,7 @@ import {
   uuidOf,
 } from '../../../support/social/index.ts'
 import { arrive, callbackOf, type Journey, refusalOf, travel, withParams } from './client.ts'
-import { bootOpenId, claiming } from './openid-world.ts'
+import { bootOpenId, claiming } from './openid-fixture.ts'
 
 const { there, social, come, signIn, refusal, stop } = await bootOpenId()
 afterAll(stop)

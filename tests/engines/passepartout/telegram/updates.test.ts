@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import type { Deed } from '../../../../src/engines/passepartout/messenger.ts'
+import type { ChatUpdate } from '../../../../src/engines/passepartout/messenger.ts'
 import { readUpdate } from '../../../../src/engines/passepartout/telegram/updates.ts'
 import { seeded } from '../../gate/documents/support.ts'
 
@@ -39,24 +39,24 @@ const tap = (fields: object = {}) => ({
   },
 })
 
-const LONGEST_PAYLOAD = `${'Az09_-'.repeat(10)}abcd`
+const MAX_PAYLOAD_LENGTH = `${'Az09_-'.repeat(10)}abcd`
 
 describe('a link was followed', () => {
   test.each([
     ['/start abc', 'abc'],
-    [`/start ${LONGEST_PAYLOAD}`, LONGEST_PAYLOAD],
+    [`/start ${MAX_PAYLOAD_LENGTH}`, MAX_PAYLOAD_LENGTH],
     ['/start@gatehouse_bot abc', 'abc'],
   ])('with %s', (text, payload) => {
     expect(readUpdate(message({ text }))).toEqual({
       id: 10,
-      deed: { kind: 'started', person, payload },
+      update: { kind: 'started', person, payload },
     })
   })
 
   test.each([
     ['alone', '/start'],
     ['with nothing behind the space', '/start '],
-    ['with a payload that is too long', `/start ${LONGEST_PAYLOAD}x`],
+    ['with a payload that is too long', `/start ${MAX_PAYLOAD_LENGTH}x`],
     ['with signs that no link has', '/start a.b'],
     ['with letters of other scripts', '/start \u0430bc'],
     ['with two payloads', '/start abc def'],
@@ -65,7 +65,7 @@ describe('a link was followed', () => {
     ['as another command', '/starts abc'],
     ['in capitals', '/START abc'],
   ])('but not %s: then it is only words', (_, text) => {
-    expect(readUpdate(message({ text }))).toEqual({ id: 10, deed: { kind: 'spoke', person } })
+    expect(readUpdate(message({ text }))).toEqual({ id: 10, update: { kind: 'spoke', person } })
   })
 })
 
@@ -74,11 +74,11 @@ test.each<[string, object]>([
   ['a text that is none', { text: ['/start abc'] }],
   ['something forwarded', { text: 'x', forward_origin: { type: 'user' } }],
 ])('%s is somebody speaking', (_, fields) => {
-  expect(readUpdate(message(fields))).toEqual({ id: 10, deed: { kind: 'spoke', person } })
+  expect(readUpdate(message(fields))).toEqual({ id: 10, update: { kind: 'spoke', person } })
 })
 
 describe('a button was tapped', () => {
-  const tapped: Deed = {
+  const tapped: ChatUpdate = {
     kind: 'tapped',
     person,
     messageId: '5',
@@ -87,19 +87,19 @@ describe('a button was tapped', () => {
   }
 
   test('under a message of ours', () => {
-    expect(readUpdate(tap())).toEqual({ id: 11, deed: tapped })
+    expect(readUpdate(tap())).toEqual({ id: 11, update: tapped })
   })
 
   test('under a message that Telegram does not tell more of', () => {
     const inaccessible = { chat: CHAT, message_id: 5, date: 0 }
 
-    expect(readUpdate(tap({ message: inaccessible }))).toEqual({ id: 11, deed: tapped })
+    expect(readUpdate(tap({ message: inaccessible }))).toEqual({ id: 11, update: tapped })
   })
 
   test('with as much data as a button holds', () => {
     const data = 'ü'.repeat(32)
 
-    expect(readUpdate(tap({ data }))).toMatchObject({ deed: { data } })
+    expect(readUpdate(tap({ data }))).toMatchObject({ update: { data } })
   })
 
   test.each<[string, object]>([
@@ -116,7 +116,7 @@ describe('a button was tapped', () => {
     ['a bot that taps', { from: { ...ADA, is_bot: true } }],
     ['nobody who taps', { from: undefined }],
   ])('but not with %s', (_, fields) => {
-    expect(readUpdate(tap(fields))).toEqual({ id: 11, deed: undefined })
+    expect(readUpdate(tap(fields))).toEqual({ id: 11, update: undefined })
   })
 })
 
@@ -156,7 +156,7 @@ describe('nothing that concerns us is', () => {
     ['a tap of null', { update_id: 10, callback_query: null }],
     ['something new', { update_id: 10, telepathy: said }],
   ])('%s, whose update still counts as received', (_, update) => {
-    expect(readUpdate(update)).toEqual({ id: 10, deed: undefined })
+    expect(readUpdate(update)).toEqual({ id: 10, update: undefined })
   })
 })
 
@@ -180,21 +180,21 @@ describe('no update is', () => {
 
 describe('a person', () => {
   const personOf = (from: object) =>
-    readUpdate(message({ from: { ...ADA, ...from } }))?.deed?.person
+    readUpdate(message({ from: { ...ADA, ...from } }))?.update?.person
 
   test('with all the bits that an id may have is known by them', () => {
     const id = 2 ** 52 - 1
 
     expect(
       readUpdate(message({ from: { ...ADA, id }, chat: { id, type: 'private' } })),
-    ).toMatchObject({ deed: { person: { id: '4503599627370495' } } })
+    ).toMatchObject({ update: { person: { id: '4503599627370495' } } })
   })
 
   test('needs no more than an id', () => {
     const { id } = ADA
 
     expect(readUpdate(message({ from: { id } }))).toMatchObject({
-      deed: {
+      update: {
         person: { id: '7000000001', username: null, lastName: null, languageCode: null },
       },
     })
@@ -222,7 +222,7 @@ describe('a person', () => {
       `{"update_id":1,"message":{"__proto__":{"from":{"id":7},"chat":{"id":7,"type":"private"}}}}`,
     )
 
-    expect(readUpdate(update)).toEqual({ id: 1, deed: undefined })
+    expect(readUpdate(update)).toEqual({ id: 1, update: undefined })
   })
 })
 
@@ -262,22 +262,22 @@ describe('whatever an update is made of', () => {
     return Object.fromEntries(Object.entries(value).map(([key, field]) => [key, spoilt(field)]))
   }
 
-  test('it is read without an error, and no deed comes of it but by somebody in private', () => {
+  test('it is read without an error, and no update comes of it but by somebody in private', () => {
     const kinds = new Set<string | undefined>()
 
     for (let round = 0; round < 20_000; round++) {
       const raw = spoilt(pick([message(), message({ text: '/start abc' }), tap()]))
-      const deed = readUpdate(raw)?.deed
+      const update = readUpdate(raw)?.update
 
-      kinds.add(deed?.kind)
-      if (!deed) continue
+      kinds.add(update?.kind)
+      if (!update) continue
       expect(raw).toMatchObject(
-        deed.kind === 'tapped'
+        update.kind === 'tapped'
           ? { callback_query: { from: { id: ADA.id }, message: { chat: ALONE } } }
           : { message: { from: { id: ADA.id }, chat: ALONE } },
       )
-      expect(deed.person.id).toBe('7000000001')
-      expect(deed.person.firstName).toMatch(/^[^\p{Cc}\p{Cs}\u202e]+$/u)
+      expect(update.person.id).toBe('7000000001')
+      expect(update.person.firstName).toMatch(/^[^\p{Cc}\p{Cs}\u202e]+$/u)
     }
 
     expect(kinds).toEqual(new Set([undefined, 'started', 'spoke', 'tapped']))

@@ -10,7 +10,7 @@ import { JsonView } from '../../../../views/console/json-view.tsx'
 import { PageHead } from '../../../../views/console/page-head.tsx'
 import { Columns, Section } from '../../../../views/console/section.tsx'
 import { Time } from '../../../../views/console/time.tsx'
-import { framed, MINUTE, NOW, SECOND } from './world.tsx'
+import { framed, MINUTE, NOW, SECOND } from './fixture.tsx'
 
 const DELIVERY = '0192f3a1-5b7c-7e44-8f10-9d2c41b7c41b'
 const MESSAGE = '0192f3a1-5b70-7a01-b2c3-6d5e4f3a2b1c'

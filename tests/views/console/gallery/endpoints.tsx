@@ -9,7 +9,7 @@ import { FilterChips } from '../../../../views/console/tabs.tsx'
 import { Text } from '../../../../views/console/text.tsx'
 import { Time } from '../../../../views/console/time.tsx'
 import type { Tone } from '../../../../views/console/tone.ts'
-import { createNumbers, framed, HOSTILE, HOUR, MINUTE, NOW, SECOND } from './world.tsx'
+import { createNumbers, framed, HOSTILE, HOUR, MINUTE, NOW, SECOND } from './fixture.tsx'
 
 interface Endpoint {
   id: string

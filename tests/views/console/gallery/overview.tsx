@@ -7,7 +7,7 @@ import { PageHead } from '../../../../views/console/page-head.tsx'
 import { Columns, Section } from '../../../../views/console/section.tsx'
 import { Tiles } from '../../../../views/console/tiles.tsx'
 import { Time } from '../../../../views/console/time.tsx'
-import { createNumbers, framed, HOUR, MINUTE, NOW, SECOND } from './world.tsx'
+import { createNumbers, framed, HOUR, MINUTE, NOW, SECOND } from './fixture.tsx'
 
 const numbers = createNumbers(7)
 const wave = (middle: number, swing: number) =>

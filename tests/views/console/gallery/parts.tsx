@@ -22,7 +22,7 @@ import { Section } from '../../../../views/console/section.tsx'
 import { StatusMark } from '../../../../views/console/status-mark.tsx'
 import { Tabs } from '../../../../views/console/tabs.tsx'
 import { LongText, Text } from '../../../../views/console/text.tsx'
-import { createNumbers, framed, HOSTILE } from './world.tsx'
+import { createNumbers, framed, HOSTILE } from './fixture.tsx'
 
 const numbers = createNumbers(11)
 const RUNS: StripRun[] = Array.from({ length: 100 }, (_, index) => {

@@ -15,7 +15,7 @@ import { numeral } from '../../words.ts'
 import { BackUpNow, BackupsSection, isBeingMade } from './backups.tsx'
 
 /** Queues are counted up to this number. */
-const MOST_COUNTED = 10_000
+const MAX_COUNTED = 10_000
 
 /** Health of the installation. */
 export const HealthPage = (page: { base: string; health: Health }) => {
@@ -206,7 +206,7 @@ const sum = (counts: readonly number[]): number => counts.reduce((all, count) =>
 
 /** A count up to the counting limit. */
 export const depth = (count: number): string =>
-  count >= MOST_COUNTED ? `${numeral(MOST_COUNTED)} or more` : numeral(count)
+  count >= MAX_COUNTED ? `${numeral(MAX_COUNTED)} or more` : numeral(count)
 
 const UNITS = ['B', 'KB', 'MB', 'GB', 'TB'] as const
 

@@ -1,5 +1,5 @@
 import type { MembershipRow } from '../../../../src/console/operators/store/memberships.ts'
-import type { Operator } from '../../../../src/engines/gate/house/roster.ts'
+import type { Operator } from '../../../../src/engines/gate/operators/list.ts'
 import { Address } from '../../address.tsx'
 import type { Column } from '../../data-table.tsx'
 import { PageHead } from '../../page-head.tsx'

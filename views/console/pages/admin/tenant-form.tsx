@@ -13,7 +13,7 @@ import { amountOf } from '../usage-words.ts'
 import { PLAN_LABELS } from './tenants.tsx'
 
 const PATH = '/console/admin/tenants'
-const LONGEST_NAME = 200
+const MAX_NAME_LENGTH = 200
 
 interface FormPage {
   base: string
@@ -47,7 +47,7 @@ export const NewTenantPage = (page: FormPage & { defaultPlan: Plan }) => (
         isFocused={!page.errors}
         value={textIn(page.typed, 'name')}
         error={messageIn(page, 'name')}
-        help={`At most ${LONGEST_NAME} characters.`}
+        help={`At most ${MAX_NAME_LENGTH} characters.`}
       />
       <Radios
         name="plan"

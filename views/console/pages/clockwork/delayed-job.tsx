@@ -1,5 +1,5 @@
-import type { ExecutionLook } from '../../../../src/engines/clockwork/looks.ts'
 import type { DelayedJob, Execution } from '../../../../src/engines/clockwork/model.ts'
+import type { ExecutionLook } from '../../../../src/engines/clockwork/queries.ts'
 import { Confirm, DangerZone } from '../../confirm.tsx'
 import { CurlBlock } from '../../curl-block.tsx'
 import { Facts } from '../../facts.tsx'

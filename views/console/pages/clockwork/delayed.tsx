@@ -1,4 +1,4 @@
-import type { DelayedJobLook } from '../../../../src/engines/clockwork/looks.ts'
+import type { DelayedJobLook } from '../../../../src/engines/clockwork/queries.ts'
 import { TimeAxis } from '../../charts/time-axis.tsx'
 import type { CurlRequest } from '../../curl-block.tsx'
 import { type Column, DataTable } from '../../data-table.tsx'

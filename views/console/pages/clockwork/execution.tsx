@@ -1,5 +1,5 @@
-import type { ExecutionLook } from '../../../../src/engines/clockwork/looks.ts'
 import type { Execution } from '../../../../src/engines/clockwork/model.ts'
+import type { ExecutionLook } from '../../../../src/engines/clockwork/queries.ts'
 import { type Attempt, Attempts } from '../../charts/attempts.tsx'
 import { TimingBar } from '../../charts/timing-bar.tsx'
 import { Facts } from '../../facts.tsx'

@@ -1,5 +1,5 @@
-import type { ExecutionLook, OpenRun } from '../../../../src/engines/clockwork/looks.ts'
 import type { CronJobDetail, Execution } from '../../../../src/engines/clockwork/model.ts'
+import type { ExecutionLook, OpenRun } from '../../../../src/engines/clockwork/queries.ts'
 import type { Attempt } from '../../charts/attempts.tsx'
 import { Confirm, DangerZone } from '../../confirm.tsx'
 import { CurlBlock } from '../../curl-block.tsx'

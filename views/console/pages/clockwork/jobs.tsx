@@ -2,7 +2,7 @@ import type {
   CronJobLook,
   ExecutionLook,
   HourOutcomes,
-} from '../../../../src/engines/clockwork/looks.ts'
+} from '../../../../src/engines/clockwork/queries.ts'
 import { describeSchedule } from '../../../../src/engines/clockwork/schedule/index.ts'
 import type { CurlRequest } from '../../curl-block.tsx'
 import { type Column, DataTable } from '../../data-table.tsx'

@@ -1,4 +1,4 @@
-import type { ExecutionLook } from '../../../../src/engines/clockwork/looks.ts'
+import type { ExecutionLook } from '../../../../src/engines/clockwork/queries.ts'
 import { Section } from '../../section.tsx'
 import { duration } from '../../time.tsx'
 
@@ -13,7 +13,7 @@ export const Lateness = ({ attempts }: { attempts: readonly ExecutionLook[] }) =
   const at = (share: number) => sorted[Math.floor((sorted.length - 1) * share)] ?? 0
   const worst = at(1)
   const words = `Median ${duration(at(0.5))}, 95% within ${duration(at(0.95))}, maximum ${duration(worst)}.`
-  const places = Math.max(MOST, late.length)
+  const places = Math.max(MAX, late.length)
   const pathOf = (isLate: boolean) =>
     late
       .map((ms, index) =>
@@ -40,7 +40,7 @@ export const Lateness = ({ attempts }: { attempts: readonly ExecutionLook[] }) =
 }
 
 /** Least number of slots in the chart. */
-const MOST = 100
+const MAX = 100
 
 const barAt = (index: number, height: number): string =>
   `M${index + 0.15} ${HEIGHT}v-${height}h.7v${height}z`

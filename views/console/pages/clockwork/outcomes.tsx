@@ -1,4 +1,4 @@
-import type { HourOutcomes } from '../../../../src/engines/clockwork/looks.ts'
+import type { HourOutcomes } from '../../../../src/engines/clockwork/queries.ts'
 import { amount } from './words.tsx'
 
 const HEIGHT = 64

@@ -1,4 +1,4 @@
-import type { ExecutionLook } from '../../../../src/engines/clockwork/looks.ts'
+import type { ExecutionLook } from '../../../../src/engines/clockwork/queries.ts'
 import { counted } from '../../words.ts'
 
 const HEIGHT = 22

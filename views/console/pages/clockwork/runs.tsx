@@ -1,5 +1,5 @@
-import type { ExecutionLook } from '../../../../src/engines/clockwork/looks.ts'
 import type { Execution } from '../../../../src/engines/clockwork/model.ts'
+import type { ExecutionLook } from '../../../../src/engines/clockwork/queries.ts'
 import { ExecutionStrip, type StripRun } from '../../charts/execution-strip.tsx'
 import { type Column, DataTable } from '../../data-table.tsx'
 import { Icon } from '../../icons.tsx'

@@ -1,5 +1,5 @@
-import type { ExecutionLook } from '../../../../src/engines/clockwork/looks.ts'
 import type { Execution } from '../../../../src/engines/clockwork/model.ts'
+import type { ExecutionLook } from '../../../../src/engines/clockwork/queries.ts'
 import { Time, utcMinute } from '../../time.tsx'
 import type { Tone } from '../../tone.ts'
 

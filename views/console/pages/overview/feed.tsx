@@ -9,7 +9,7 @@ import { url } from '../../url.ts'
 import { withoutScheme } from '../../words.ts'
 import { DELIVERY_TONES, WORDS } from '../relay/state.tsx'
 
-const LONGEST_NAME = 48
+const MAX_NAME_LENGTH = 48
 
 interface Line {
   tone: Tone
@@ -80,7 +80,7 @@ const DEEDS: Readonly<Record<string, string>> = {
 }
 
 function personLine(base: string, { type, identityId, email }: Of<'person'>): Line {
-  const name = email === null ? 'A user' : <Text text={email} limit={LONGEST_NAME} />
+  const name = email === null ? 'A user' : <Text text={email} limit={MAX_NAME_LENGTH} />
   return {
     tone: type === 'identity.deleted' ? 'quiet' : 'good',
     title: (
@@ -109,7 +109,7 @@ function runLine(base: string, { run }: Of<'run'>): Line {
     title: (
       <>
         <a href={url(base, `/console/${path}/${run.jobId}`, { execution: run.id })}>
-          <Text text={run.name} limit={LONGEST_NAME} />
+          <Text text={run.name} limit={MAX_NAME_LENGTH} />
         </a>{' '}
         {outcomeOf(run)}
       </>
@@ -145,7 +145,7 @@ function loginLine(base: string, { login }: Of<'login'>): Line {
           {login.client_label !== null && (
             <>
               {' from '}
-              <Text text={login.client_label} limit={LONGEST_NAME} />
+              <Text text={login.client_label} limit={MAX_NAME_LENGTH} />
             </>
           )}
         </a>{' '}
@@ -162,13 +162,13 @@ function deliveryLine(base: string, { delivery, address }: Of<'delivery'>): Line
     title: (
       <>
         <a href={url(base, `/console/deliveries/${id}`)}>
-          <Text text={type} limit={LONGEST_NAME} />
+          <Text text={type} limit={MAX_NAME_LENGTH} />
         </a>{' '}
         {WORDS[status]}
         {address !== null && (
           <>
             {status === 'succeeded' ? ' to ' : ', for '}
-            <Text text={withoutScheme(address)} limit={LONGEST_NAME} />
+            <Text text={withoutScheme(address)} limit={MAX_NAME_LENGTH} />
           </>
         )}
       </>

@@ -6,11 +6,11 @@ import { shorten } from '../../text.tsx'
 import { url } from '../../url.ts'
 import { capitalized } from '../../words.ts'
 
-const LONGEST_NAME = 48
+const MAX_NAME_LENGTH = 48
 const MINUTE_MS = 60_000
 /** Lengths of the axis. The shortest one that covers all runs is used, or the longest. */
 const SPANS = [10, 30, 60, 120, 360, 720, 1440].map((minutes) => minutes * MINUTE_MS)
-const LONGEST_SPAN = 1440 * MINUTE_MS
+const MAX_SPAN_MS = 1440 * MINUTE_MS
 
 /** Upcoming runs on a time axis. */
 export const Next = ({
@@ -34,7 +34,7 @@ export const Next = ({
         </div>
       </>
     )
-  const until = now + (SPANS.find((one) => last.at - now <= one) ?? LONGEST_SPAN)
+  const until = now + (SPANS.find((one) => last.at - now <= one) ?? MAX_SPAN_MS)
   return (
     <TimeAxis
       label="Upcoming runs"
@@ -44,7 +44,7 @@ export const Next = ({
         at,
         again,
         isEndless: (again.at(-1) ?? until) < until,
-        name: shorten(name, LONGEST_NAME),
+        name: shorten(name, MAX_NAME_LENGTH),
         href: url(base, `/console/${kind === 'cron' ? 'jobs' : 'delayed'}/${id}`),
         note: capitalized(words),
       }))}

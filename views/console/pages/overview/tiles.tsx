@@ -1,5 +1,5 @@
 import type { DayCount } from '../../../../src/console/pages/home/day-counts.ts'
-import type { JobTally } from '../../../../src/engines/clockwork/store/glances.ts'
+import type { JobTally } from '../../../../src/engines/clockwork/store/read-model.ts'
 import { Sparkline } from '../../charts/sparkline.tsx'
 import { PAGES } from '../../frame/navigation.ts'
 import { type Tile, Tiles } from '../../tiles.tsx'

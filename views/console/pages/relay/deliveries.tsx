@@ -15,7 +15,7 @@ import { LiveSource } from '../live-source.tsx'
 import { DeliveryMark, Moment, WORDS } from './state.tsx'
 
 /** Most characters in an option. */
-const LONGEST_OPTION = 60
+const MAX_OPTION_LENGTH = 60
 
 /** URL of an endpoint, by ID. */
 type Address = Pick<Endpoint, 'id' | 'url'>
@@ -112,11 +112,11 @@ const Rows = (listing: DeliveryListing) => {
 function optionsOf(endpoints: readonly Address[], chosen: string | undefined) {
   const known = endpoints.map(({ id, url: address }) => ({
     value: id,
-    label: shorten(withoutScheme(address), LONGEST_OPTION),
+    label: shorten(withoutScheme(address), MAX_OPTION_LENGTH),
   }))
   return chosen === undefined || endpoints.some(({ id }) => id === chosen)
     ? known
-    : [{ value: chosen, label: shorten(chosen, LONGEST_OPTION) }, ...known]
+    : [{ value: chosen, label: shorten(chosen, MAX_OPTION_LENGTH) }, ...known]
 }
 
 const Nothing = (list: { base: string; isFiltered: boolean; hasMore: boolean }) => {

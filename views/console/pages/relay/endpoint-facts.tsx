@@ -8,7 +8,7 @@ import { capitalized } from '../../words.ts'
 import { Moment } from './state.tsx'
 
 /** Most event types shown. */
-const MOST_TYPES = 20
+const MAX_TYPES = 20
 
 /** Configuration of an endpoint. */
 export const EndpointFacts = (of: {
@@ -44,7 +44,7 @@ const EventTypes = ({ base, types }: { base: string; types: readonly string[] | 
     <>All event types</>
   ) : (
     <>
-      {types.slice(0, MOST_TYPES).map((type, place) => (
+      {types.slice(0, MAX_TYPES).map((type, place) => (
         <>
           {place > 0 && ', '}
           {type.includes('*') ? (
@@ -56,7 +56,7 @@ const EventTypes = ({ base, types }: { base: string; types: readonly string[] | 
           )}
         </>
       ))}
-      {types.length > MOST_TYPES && ` and ${types.length - MOST_TYPES} more`}
+      {types.length > MAX_TYPES && ` and ${types.length - MAX_TYPES} more`}
     </>
   )
 

@@ -8,7 +8,7 @@ import type { EndpointList } from './endpoints.tsx'
 import { countsOf, ENDPOINT_STATES, ENDPOINT_TONES, ENDPOINT_WORDS } from './state.tsx'
 
 /** Most characters in an option. */
-const LONGEST_OPTION = 60
+const MAX_OPTION_LENGTH = 60
 
 type Filters = Pick<EndpointList, 'base' | 'state' | 'search' | 'type' | 'channel'>
 
@@ -69,5 +69,5 @@ export const EndpointFilters = (page: EndpointList) => {
 const optionsOf = (names: readonly string[], chosen: string | undefined) =>
   (chosen === undefined || names.includes(chosen) ? names : [chosen, ...names]).map((name) => ({
     value: name,
-    label: shorten(name, LONGEST_OPTION),
+    label: shorten(name, MAX_OPTION_LENGTH),
   }))

@@ -1,4 +1,4 @@
-import { MOST_COUNTED, type Waiting } from '../../../../src/engines/relay/endpoint-looks.ts'
+import { MAX_COUNTED, type Waiting } from '../../../../src/engines/relay/endpoint-summaries.ts'
 import { Moment } from './state.tsx'
 
 /** Next retry and number of held deliveries of an endpoint. */
@@ -20,4 +20,4 @@ export const WaitingWords = ({ waiting, now }: { waiting: Waiting; now: number }
 
 /** Number of held deliveries, up to the counting limit. */
 export const heldWords = (held: number): string =>
-  `${held.toLocaleString('en')}${held >= MOST_COUNTED ? '+' : ''}`
+  `${held.toLocaleString('en')}${held >= MAX_COUNTED ? '+' : ''}`

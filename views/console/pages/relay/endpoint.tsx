@@ -1,5 +1,5 @@
-import type { ReplayRest } from '../../../../src/delivery/store/endpoint-looks.ts'
-import type { Waiting } from '../../../../src/engines/relay/endpoint-looks.ts'
+import type { ReplayRest } from '../../../../src/delivery/store/endpoint-summaries.ts'
+import type { Waiting } from '../../../../src/engines/relay/endpoint-summaries.ts'
 import type { Endpoint, Stats } from '../../../../src/engines/relay/model/endpoints.ts'
 import type { Fields } from '../../../../src/http/body.ts'
 import type {

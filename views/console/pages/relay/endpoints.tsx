@@ -1,8 +1,8 @@
 import type {
-  EndpointLook,
+  EndpointStats,
   HourSum,
   Waiting,
-} from '../../../../src/engines/relay/endpoint-looks.ts'
+} from '../../../../src/engines/relay/endpoint-summaries.ts'
 import type { Stats } from '../../../../src/engines/relay/model/endpoints.ts'
 import { Pulse } from '../../charts/pulse.tsx'
 import { type Column, DataTable } from '../../data-table.tsx'
@@ -22,7 +22,7 @@ import { p95Of } from './hours.ts'
 import { Clock, countsOf, EndpointMark, type EndpointState } from './state.tsx'
 
 interface Row {
-  endpoint: EndpointLook
+  endpoint: EndpointStats
   hours: Stats['data']
   /** Undefined for endpoints without retries and held deliveries. */
   waiting: Waiting | undefined
@@ -31,11 +31,11 @@ interface Row {
 export interface EndpointList {
   base: string
   apiUrl: string
-  all: readonly EndpointLook[]
+  all: readonly EndpointStats[]
   /** Attempts of all endpoints in the last day. */
   day: readonly HourSum[]
   /** Endpoints that match all filters except the status, and the number that matches all. */
-  meant: readonly EndpointLook[]
+  meant: readonly EndpointStats[]
   found: number
   rows: readonly Row[]
   place: ListPlace
@@ -106,14 +106,14 @@ export const EndpointsPage = (page: EndpointList) => {
   )
 }
 
-function toneOf(all: readonly EndpointLook[]) {
+function toneOf(all: readonly EndpointStats[]) {
   if (all.length === 0) return undefined
   const { failing, stopped, active } = countsOf(all)
   if (failing + stopped > 0) return 'bad'
   return active === 0 ? 'quiet' : 'good'
 }
 
-function sentenceOn(all: readonly EndpointLook[], now: number) {
+function sentenceOn(all: readonly EndpointStats[], now: number) {
   if (all.length === 0) return 'URLs that receive your webhooks'
   const { active, failing, paused, stopped } = countsOf(all)
   const [since] = all.flatMap(({ health }) => health.failing_since ?? []).toSorted()
@@ -167,5 +167,5 @@ const pulseLabel = (hours: Stats['data']): string =>
   `${shareOf(hours)} of ${counted(attemptsOf(hours), 'attempt')} delivered in 24 hours`
 
 /** Event types of an endpoint as text. */
-export const typesOf = ({ event_types: types }: Pick<EndpointLook, 'event_types'>): string =>
+export const typesOf = ({ event_types: types }: Pick<EndpointStats, 'event_types'>): string =>
   types?.join(', ') ?? 'All event types'

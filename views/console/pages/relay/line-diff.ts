@@ -6,10 +6,10 @@ export interface DiffLine {
 }
 
 /** Longer ranges are not compared line by line: the cost is the product of their lengths. */
-const MOST_COMPARED = 200
+const MAX_COMPARED = 200
 /** Context lines around a change. */
 const AROUND = 2
-const MOST_SHOWN = 80
+const MAX_SHOWN = 80
 
 /** Line diff of two texts, with context around each change. */
 export function diffOf(was: string, now: string): DiffLine[] {
@@ -46,7 +46,7 @@ const goneLine = (text: string): DiffLine => ({ kind: 'gone', text })
 const newLine = (text: string): DiffLine => ({ kind: 'new', text })
 
 function between(gone: readonly string[], added: readonly string[]): DiffLine[] {
-  if (gone.length > MOST_COMPARED || added.length > MOST_COMPARED)
+  if (gone.length > MAX_COMPARED || added.length > MAX_COMPARED)
     return [...gone.map(goneLine), ...added.map(newLine)]
   const shared = sharedTable(gone, added)
   const lines: DiffLine[] = []
@@ -90,7 +90,7 @@ function sharedTable(one: readonly string[], other: readonly string[]): number[]
 function shortened(lines: readonly DiffLine[]): DiffLine[] {
   const shown: DiffLine[] = []
   for (const [at, line] of lines.entries()) {
-    if (shown.length === MOST_SHOWN) return [...shown, LEFT_OUT]
+    if (shown.length === MAX_SHOWN) return [...shown, LEFT_OUT]
     if (isNearChange(lines, at)) shown.push(line)
     else if (shown.at(-1) !== LEFT_OUT) shown.push(LEFT_OUT)
   }

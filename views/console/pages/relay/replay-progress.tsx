@@ -1,5 +1,5 @@
-import type { ReplayRest } from '../../../../src/delivery/store/endpoint-looks.ts'
-import { REPLAY_COUNTED } from '../../../../src/engines/relay/endpoint-looks.ts'
+import type { ReplayRest } from '../../../../src/delivery/store/endpoint-summaries.ts'
+import { REPLAY_COUNTED } from '../../../../src/engines/relay/endpoint-summaries.ts'
 import { Meter } from '../../charts/meter.tsx'
 import { LinkButton } from '../../form/button.tsx'
 import { Section } from '../../section.tsx'

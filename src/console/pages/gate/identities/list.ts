@@ -7,7 +7,7 @@ import { flash, type GateParts } from '../parts.ts'
 
 const ON_A_PAGE = 50
 /** Users are counted up to this number. */
-const MOST_COUNTED = 10_000
+const MAX_COUNTED = 10_000
 
 const STATES = ['active', 'inactive'] as const
 type State = (typeof STATES)[number]
@@ -36,7 +36,7 @@ export function identityList({ frames, gate, clock, baseUrl }: GateParts) {
     const { request, visitor, caller, query, mayChange } = visit
     const state = STATES.find((one) => one === query.state)
     const { value: found, errors } = await submitted(async () => foundBy(visit, state))
-    const [active, inactive] = STATES.map((one) => identities.count(caller, one, MOST_COUNTED))
+    const [active, inactive] = STATES.map((one) => identities.count(caller, one, MAX_COUNTED))
     return frames.page({
       request,
       visitor,
@@ -52,7 +52,7 @@ export function identityList({ frames, gate, clock, baseUrl }: GateParts) {
         errors,
         asked: { q: query.q ?? '', state },
         place: { cursor: query.cursor || undefined, trail: query.trail },
-        counts: { active: active ?? 0, inactive: inactive ?? 0, most: MOST_COUNTED },
+        counts: { active: active ?? 0, inactive: inactive ?? 0, most: MAX_COUNTED },
         signIns: history.frequency(caller, 'identity.login'),
         signUps: history.frequency(caller, 'identity.created'),
         mayChange,

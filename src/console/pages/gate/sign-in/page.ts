@@ -1,7 +1,7 @@
 import type { FormError } from '../../../../../views/console/form/error-summary.tsx'
 import { SignInPage } from '../../../../../views/console/pages/gate/sign-in/page.tsx'
 import { providerName } from '../../../../engines/gate/flows/ui/providers.ts'
-import { MOST_RETURN_URLS } from '../../../../engines/gate/limits.ts'
+import { MAX_RETURN_URLS } from '../../../../engines/gate/limits.ts'
 import { AppError, fail, invalid, notFound } from '../../../../platform/errors.ts'
 import { asTyped, submitted } from '../../../form.ts'
 import type { Visit } from '../asked.ts'
@@ -64,8 +64,8 @@ export function methodsPage({ frames, gate, config }: GateParts) {
   async function saved({ caller }: Visit, text: string) {
     const lines = text.split('\n').map((line) => line.trim())
     const urls = lines.filter((line) => line !== '')
-    if (urls.length > MOST_RETURN_URLS)
-      throw invalid(`must have at most ${MOST_RETURN_URLS} URLs`, {
+    if (urls.length > MAX_RETURN_URLS)
+      throw invalid(`must have at most ${MAX_RETURN_URLS} URLs`, {
         field: 'urls',
         rule: 'too_many',
       })

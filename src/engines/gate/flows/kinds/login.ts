@@ -5,7 +5,7 @@ import type { Asker } from '../../passwords/index.ts'
 import type { CameBy, SecondFactors } from '../../second-factor/index.ts'
 import type { Sessions } from '../../sessions.ts'
 import type { TenantSettings } from '../../settings.ts'
-import type { RoundTrips } from '../../social/round-trips.ts'
+import type { OAuthStates } from '../../social/oauth-states.ts'
 import type { FlowRow } from '../../store/flows.ts'
 import type { IdentityRow } from '../../store/identities.ts'
 import type { Store } from '../../store/index.ts'
@@ -15,7 +15,7 @@ import type { Client } from '../client.ts'
 import type { CodeSteps } from '../code-steps.ts'
 import type { Completed, Completion } from '../completion.ts'
 import { complain, FlowRefusal, tooSoon } from '../failure.ts'
-import type { FlowKeeper } from '../flow.ts'
+import type { FlowRepository } from '../flow.ts'
 import { addressIn, emailOrNone } from '../identifiers.ts'
 import type { Offers } from '../offers.ts'
 import type { Submission } from '../submission.ts'
@@ -38,7 +38,7 @@ export function createLogin(parts: {
   db: Db
   store: Store
   settings: TenantSettings
-  keeper: FlowKeeper
+  repository: FlowRepository
   codeSteps: CodeSteps
   completion: Completion
   proof: AddressProof
@@ -48,10 +48,10 @@ export function createLogin(parts: {
   hashing: Hashing
   throttle: Throttle
   offers: Offers
-  roundTrips: RoundTrips
+  oauthStates: OAuthStates
 }): Kind {
-  const { db, store, keeper, codeSteps, completion, credentials, secondFactors } = parts
-  const { proof, sessions, hashing, throttle, offers, roundTrips } = parts
+  const { db, store, repository, codeSteps, completion, credentials, secondFactors } = parts
+  const { proof, sessions, hashing, throttle, offers, oauthStates } = parts
 
   function nodes(flow: FlowRow, say: Say) {
     if (flow.requestedAal === 'aal2') return secondFactorNodes(flow, say)
@@ -94,7 +94,7 @@ export function createLogin(parts: {
       case 'lookup_secret':
         return bySecondFactor(flow, 'lookup_secret', input.required('lookup_secret'), client)
       default:
-        return roundTrips.begin(flow, {
+        return oauthStates.begin(flow, {
           provider: providerIn(input, 'provider', offers.providers(flow)),
           input,
           client,
@@ -132,7 +132,7 @@ export function createLogin(parts: {
         if (!current || credentials.passwordOf(current) !== stored) throw complain(4000006)
         if (renewed !== undefined) credentials.setPassword(current, renewed)
         return completion.signIn(
-          keeper.open(flow.id),
+          repository.open(flow.id),
           current,
           { method: 'password', aal: 'aal1' },
           client,
@@ -163,7 +163,7 @@ export function createLogin(parts: {
     return codeSteps.sendToHolder(flow, {
       address,
       client,
-      letter: (letters, about) => letters.loginCode(about),
+      letter: (mailTemplates, about) => mailTemplates.loginCode(about),
     })
   }
 
@@ -202,7 +202,7 @@ export function createLogin(parts: {
     const accept = method === 'totp' ? secondFactors.acceptTotp : secondFactors.acceptCode
     // The result is returned, not thrown, so that the attempt it counted is stored.
     const result = await db.commitFor(flow.tenantId, () => {
-      const current = keeper.open(flow.id)
+      const current = repository.open(flow.id)
       const person = personOf(current)
       if (!person) return { is: undefined, verdict: 'wrong' as const, waitMs: 0 }
       const by = cameBy(current)

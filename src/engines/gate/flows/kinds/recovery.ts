@@ -39,7 +39,7 @@ export function createRecovery(parts: {
       client,
       link: 'own flow',
       latestWorks: true,
-      letter: (letters, about) => letters.recovery(about),
+      letter: (mailTemplates, about) => mailTemplates.recovery(about),
     })
   }
 

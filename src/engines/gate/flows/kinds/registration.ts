@@ -4,7 +4,7 @@ import type { Credentials } from '../../credentials.ts'
 import { saysTheSame } from '../../documents/same.ts'
 import type { Hashing } from '../../passwords/hashing.ts'
 import type { People } from '../../people.ts'
-import type { RoundTrips } from '../../social/round-trips.ts'
+import type { OAuthStates } from '../../social/oauth-states.ts'
 import type { SocialSignIn } from '../../social/sign-in.ts'
 import type { FlowRow } from '../../store/flows.ts'
 import type { Store } from '../../store/index.ts'
@@ -16,7 +16,7 @@ import type { CodeSteps } from '../code-steps.ts'
 import type { Codes } from '../codes.ts'
 import type { Completed, Completion } from '../completion.ts'
 import { complain } from '../failure.ts'
-import type { FlowKeeper } from '../flow.ts'
+import type { FlowRepository } from '../flow.ts'
 import { newcomerIn, traitsIn } from '../identifiers.ts'
 import { requireGoodPassword } from '../new-password.ts'
 import type { Offers } from '../offers.ts'
@@ -39,7 +39,7 @@ export function createRegistration(parts: {
   db: Db
   store: Store
   people: People
-  keeper: FlowKeeper
+  repository: FlowRepository
   codes: Codes
   codeSteps: CodeSteps
   completion: Completion
@@ -48,19 +48,20 @@ export function createRegistration(parts: {
   hashing: Hashing
   throttle: Throttle
   offers: Offers
-  roundTrips: RoundTrips
+  oauthStates: OAuthStates
   socialSignIn: SocialSignIn
   verifying: Verifying
   password: Config['gate']['password']
 }): Kind {
-  const { db, store, people, keeper, codes, codeSteps, completion, credentials, hashing } = parts
-  const { proof, throttle, offers, roundTrips, socialSignIn, verifying } = parts
+  const { db, store, people, repository, codes, codeSteps, completion, credentials, hashing } =
+    parts
+  const { proof, throttle, offers, oauthStates, socialSignIn, verifying } = parts
   const { password: policy } = parts
 
   function nodes(flow: FlowRow, say: Say) {
     if (flow.state === 'sent_email' && offers.byCode(flow))
       return codeRegistrationSent(say, { email: flow.address ?? '' })
-    const { pendingAccount } = keeper.internalOf(flow)
+    const { pendingAccount } = repository.internalOf(flow)
     if (pendingAccount)
       return [emailTrait(say), ...socialButtons(say, 'registration', [pendingAccount.provider])]
     return [
@@ -97,7 +98,7 @@ export function createRegistration(parts: {
     requireFree(flow, traits)
     const hash = await hashing.hash(askerOf(flow, client), password)
     return db.commitFor(flow.tenantId, () => {
-      const current = keeper.open(flow.id)
+      const current = repository.open(flow.id)
       requireFree(flow, traits)
       const person = people.addByThemselves(flow.tenantId, traits, 'password')
       credentials.setPassword(person, hash)
@@ -114,17 +115,18 @@ export function createRegistration(parts: {
 
   async function sendCode(flow: FlowRow, input: Submission, client: Client): Promise<Outcome> {
     const isAgain = input.text('resend') !== undefined && flow.state === 'sent_email'
-    const traits = (isAgain ? keeper.internalOf(flow).traits : undefined) ?? newcomerIn(input, flow)
+    const traits =
+      (isAgain ? repository.internalOf(flow).traits : undefined) ?? newcomerIn(input, flow)
     throttle.counted(client)
     const sent = await db.commitFor(flow.tenantId, () => {
-      const current = keeper.open(flow.id)
+      const current = repository.open(flow.id)
       requireFree(current, traits)
-      const kept = keeper.save(current, { internalParts: { traits } })
+      const kept = repository.save(current, { internalParts: { traits } })
       return codes.send(kept, {
         address: traits.email,
         person: undefined,
         client,
-        letter: (letters, about) => letters.registrationCode(about),
+        letter: (mailTemplates, about) => mailTemplates.registrationCode(about),
       })
     })
     return { is: 'flow', flow: sent }
@@ -133,7 +135,7 @@ export function createRegistration(parts: {
   async function byCode(flow: FlowRow, input: Submission, client: Client): Promise<Completed> {
     requireUnchanged(flow, input)
     return codeSteps.redeem(flow, { input, client }, (current, { address }) => {
-      const { traits } = keeper.internalOf(current)
+      const { traits } = repository.internalOf(current)
       if (traits?.email !== address) return undefined
       requireFree(current, traits)
       const person = people.addByThemselves(flow.tenantId, traits, 'password')
@@ -145,7 +147,7 @@ export function createRegistration(parts: {
   /** The code verifies one address, which must not change after the code was sent. */
   function requireUnchanged(flow: FlowRow, input: Submission) {
     if (Object.keys(input.object('traits')).length === 0) return
-    const { traits } = keeper.internalOf(flow)
+    const { traits } = repository.internalOf(flow)
     if (!traits || !isSame(traitsIn(input, flow), traits)) throw complain(4000036)
   }
 
@@ -155,13 +157,13 @@ export function createRegistration(parts: {
    */
   async function byAccount(flow: FlowRow, input: Submission, client: Client): Promise<Outcome> {
     const provider = providerIn(input, 'provider', offers.providers(flow))
-    const { pendingAccount } = keeper.internalOf(flow)
+    const { pendingAccount } = repository.internalOf(flow)
     if (pendingAccount?.provider !== provider)
-      return roundTrips.begin(flow, { provider, input, client })
+      return oauthStates.begin(flow, { provider, input, client })
     const traits = traitsIn(input, flow)
     throttle.counted(client)
     return db.commitFor(flow.tenantId, () => {
-      const current = keeper.open(flow.id)
+      const current = repository.open(flow.id)
       requireFree(current, traits)
       return socialSignIn.register(current, pendingAccount, { traits, isVerified: false }, client)
     })

@@ -12,7 +12,7 @@ import type { CodeSteps } from '../code-steps.ts'
 import type { Codes, Sending } from '../codes.ts'
 import type { Completion } from '../completion.ts'
 import { complain } from '../failure.ts'
-import type { FlowKeeper, Mailbox } from '../flow.ts'
+import type { FlowRepository, Mailbox } from '../flow.ts'
 import { type Holders, holderOf } from '../holders.ts'
 import { addressIn } from '../identifiers.ts'
 import type { Recovered } from '../recovered.ts'
@@ -39,11 +39,11 @@ export function createVerifying(parts: {
   store: Store
   clock: Clock
   mail: Mail
-  keeper: FlowKeeper
+  repository: FlowRepository
   codes: Codes
   hostedUrl: (flow: FlowRow) => string
 }) {
-  const { store, clock, mail, keeper, codes, hostedUrl } = parts
+  const { store, clock, mail, repository, codes, hostedUrl } = parts
 
   /** Sends a code to an unverified address; earlier codes become invalid. */
   function ask(
@@ -60,7 +60,7 @@ export function createVerifying(parts: {
       latestWorks: true,
       replacesEarlier: true,
       ...special,
-      letter: (letters, about) => letters.verification(about),
+      letter: (mailTemplates, about) => mailTemplates.verification(about),
     })
     if (address) store.addresses.put({ ...address, status: 'sent', updatedAt: clock.now() })
     return sent
@@ -69,7 +69,7 @@ export function createVerifying(parts: {
   /** Sends a code after registration, unless the address has received enough mails. */
   function askNewcomer(from: FlowRow, person: IdentityRow, client: Client): ContinueWith[] {
     if (!mail.allowance(from.tenantId, person.email, clock.now(), WELCOME).allowed) return []
-    const flow = keeper.begin({
+    const flow = repository.begin({
       tenantId: from.tenantId,
       kind: 'verification',
       language: from.language,
@@ -91,7 +91,7 @@ export function createVerifying(parts: {
   ): ContinueWith[] {
     const { tenantId, id: identityId, email: instead, sessionGeneration: generation } = person
     store.flows.removeOfKind(tenantId, identityId, 'verification')
-    const flow = keeper.begin({
+    const flow = repository.begin({
       tenantId,
       kind: 'verification',
       language: from.language,
@@ -119,7 +119,7 @@ export function createVerifying(parts: {
       client,
       link: 'own flow',
       withheld: isTaken ? 'another account has this address' : undefined,
-      letter: (letters, about) => letters.emailChange(about),
+      letter: (mailTemplates, about) => mailTemplates.emailChange(about),
     })
   }
 
@@ -139,7 +139,7 @@ export function createVerifying(parts: {
 export function createVerificationKind(parts: {
   db: Db
   store: Store
-  keeper: FlowKeeper
+  repository: FlowRepository
   codes: Codes
   codeSteps: CodeSteps
   completion: Completion
@@ -151,13 +151,13 @@ export function createVerificationKind(parts: {
   throttle: Throttle
   hostedUrl: (flow: FlowRow) => string
 }): Kind {
-  const { db, store, keeper, codes, codeSteps, completion, credentials, holders } = parts
+  const { db, store, repository, codes, codeSteps, completion, credentials, holders } = parts
   const { proof, recovered, verifying, throttle, hostedUrl } = parts
 
   function nodes(flow: FlowRow, say: Say, code?: string) {
     if (flow.state === 'passed_challenge')
       return verificationDone(say, { ...(flow.returnTo !== null && { continueTo: flow.returnTo }) })
-    const { mailbox, addressChange } = keeper.internalOf(flow)
+    const { mailbox, addressChange } = repository.internalOf(flow)
     if (mailbox) return confirmChoice(say, { mayRecover: addressChange === undefined })
     if (flow.state === 'sent_email')
       return verificationCodeSent(say, { email: flow.address ?? '', code })
@@ -176,8 +176,9 @@ export function createVerificationKind(parts: {
     const address = addressIn(input, 'email')
     throttle.counted(client)
     const sent = await db.commitFor(flow.tenantId, () => {
-      const current = withoutMailbox(keeper.open(flow.id))
-      if (keeper.internalOf(current).addressChange) return sendChangeAgain(current, address, client)
+      const current = withoutMailbox(repository.open(flow.id))
+      if (repository.internalOf(current).addressChange)
+        return sendChangeAgain(current, address, client)
       const person = store.identities.byEmail(flow.tenantId, address)
       const proven = person && proof.isProven(person)
       if (person && !proven && person.state === 'active')
@@ -189,7 +190,7 @@ export function createVerificationKind(parts: {
         link: 'own flow',
         latestWorks: true,
         withheld: proven ? 'the address is already verified' : 'no account has this address',
-        letter: (letters, about) => letters.verification(about),
+        letter: (mailTemplates, about) => mailTemplates.verification(about),
       })
     })
     return { is: 'flow', flow: sent }
@@ -197,8 +198,8 @@ export function createVerificationKind(parts: {
 
   /** Proof of one mailbox is not proof of another. */
   function withoutMailbox(flow: FlowRow): FlowRow {
-    const { mailbox, ...internalParts } = keeper.internalOf(flow)
-    return mailbox === undefined ? flow : keeper.save(flow, { internalParts })
+    const { mailbox, ...internalParts } = repository.internalOf(flow)
+    return mailbox === undefined ? flow : repository.save(flow, { internalParts })
   }
 
   /**
@@ -206,7 +207,7 @@ export function createVerificationKind(parts: {
    * the sessions of an identity also ends the changes requested in them.
    */
   function sendChangeAgain(flow: FlowRow, address: string, client: Client): FlowRow {
-    const { addressChange: change } = keeper.internalOf(flow)
+    const { addressChange: change } = repository.internalOf(flow)
     const person = flow.identityId && store.identities.find(flow.tenantId, flow.identityId)
     if (!person || !change || address !== change.address) throw complain(4070005)
     const { generation, instead } = change
@@ -218,7 +219,7 @@ export function createVerificationKind(parts: {
     codeSteps.redeemOwn(flow, { input, client }, (current, person, { address }) => {
       const done = () => stepped(proof.confirm(current, person, address))
       if (holders.isHolder(current, person, client)) return done()
-      const isMoving = keeper.internalOf(current).addressChange !== undefined
+      const isMoving = repository.internalOf(current).addressChange !== undefined
       if (!isMoving && proof.isProven(person)) return done()
       if (!isMoving && !credentials.hasWayIn(person)) {
         completion.proveByMailbox(person)
@@ -229,16 +230,16 @@ export function createVerificationKind(parts: {
       // A program may send the code again with a session token: throwing rolls back that it was
       // used.
       if (client.wants === 'json') throw complain(4900014)
-      const internalParts = { ...keeper.internalOf(current), mailbox }
-      return stepped(keeper.save(current, { browserHash: client.browserHash, internalParts }))
+      const internalParts = { ...repository.internalOf(current), mailbox }
+      return stepped(repository.save(current, { browserHash: client.browserHash, internalParts }))
     })
 
   /** The choice on a page after the code, reached only by the browser that entered it. */
   async function choose(flow: FlowRow, by: ConfirmBy, client: Client): Promise<Stepped> {
     throttle.counted(client)
     return db.commitFor(flow.tenantId, () => {
-      const current = keeper.open(flow.id)
-      const { mailbox } = keeper.internalOf(current)
+      const current = repository.open(flow.id)
+      const { mailbox } = repository.internalOf(current)
       if (!mailbox) throw complain(4010006)
       return chosen(current, mailbox, by, client)
     })
@@ -262,7 +263,7 @@ export function createVerificationKind(parts: {
   ): Stepped {
     if (client.wants === 'json') throw complain(4900014)
     const { tenantId, language, returnTo, id: nextFlowId } = flow
-    const login = keeper.begin({
+    const login = repository.begin({
       tenantId,
       kind: 'login',
       language,

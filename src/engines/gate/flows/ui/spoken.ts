@@ -1,11 +1,11 @@
 import type { Language, Message } from '../../model/flows.ts'
 
 /** Maximum length of an inserted text; longer than any address (RFC 5321: 254). */
-const LONGEST = 300
+const MAX_LENGTH = 300
 
 /** Truncates without splitting a surrogate pair. */
 export const shortened = (text: string): string =>
-  text.length > LONGEST ? `${text.slice(0, LONGEST).replace(/[\ud800-\udbff]$/, '')}…` : text
+  text.length > MAX_LENGTH ? `${text.slice(0, MAX_LENGTH).replace(/[\ud800-\udbff]$/, '')}…` : text
 
 /** A value for use in a sentence: the text of a message, or all values of a list. */
 export const asText = (value: unknown): string =>

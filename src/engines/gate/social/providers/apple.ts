@@ -29,14 +29,14 @@ export const apple: OpenIdProvider = {
   }),
 }
 
-const LONGEST_USER = 4096
+const MAX_USER_LENGTH = 4096
 
 /**
  * The name is sent only at the very first sign-in, through the browser and unsigned, so it is used
  * as a display name and nothing else. An unreadable one is ignored.
  */
 function nameIn(user: string | null): string | undefined {
-  if (user === null || user.length > LONGEST_USER) return undefined
+  if (user === null || user.length > MAX_USER_LENGTH) return undefined
   try {
     const { name } = asClaims(JSON.parse(user), 'user')
     const parts = asClaims(name, 'name')

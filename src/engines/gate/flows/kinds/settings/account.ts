@@ -46,8 +46,8 @@ export function createAccountSettings(parts: {
         client: wish.client,
       })
       // Sent to the current address, whose owner may not know of the change.
-      notify(flow, person, (letters, about) =>
-        letters.emailChangeNotice({ ...about, newAddress: wanted.email }),
+      notify(flow, person, (mailTemplates, about) =>
+        mailTemplates.emailChangeNotice({ ...about, newAddress: wanted.email }),
       )
       return asked
     })
@@ -77,7 +77,7 @@ export function createAccountSettings(parts: {
     return changes.change(wish, 'password', ({ flow, person }) => {
       setPassword(person, hash, session.id)
       changes.record(person, 'identity.password_changed')
-      notify(flow, person, (letters, about) => letters.passwordChanged(about))
+      notify(flow, person, (mailTemplates, about) => mailTemplates.passwordChanged(about))
       return undefined
     })
   }

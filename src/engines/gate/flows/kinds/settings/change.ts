@@ -9,7 +9,7 @@ import type { SessionWithIdentity } from '../../../store/sessions.ts'
 import { byThemselves } from '../../actor.ts'
 import type { Client } from '../../client.ts'
 import { complain } from '../../failure.ts'
-import type { FlowKeeper } from '../../flow.ts'
+import type { FlowRepository } from '../../flow.ts'
 import type { SessionAccess } from '../../session-access.ts'
 import type { Submission } from '../../submission.ts'
 import type { Throttle } from '../../throttle.ts'
@@ -42,11 +42,11 @@ export function createChanges(parts: {
   people: People
   sessions: Sessions
   access: SessionAccess
-  keeper: FlowKeeper
+  repository: FlowRepository
   throttle: Throttle
   hostedUrl: (flow: FlowRow) => string
 }) {
-  const { db, audit, people, sessions, access, keeper, throttle, hostedUrl } = parts
+  const { db, audit, people, sessions, access, repository, throttle, hostedUrl } = parts
 
   /** Completes the flow; a page continues with a new one. `carryOut` returns what is left to do. */
   async function change(
@@ -58,7 +58,7 @@ export function createChanges(parts: {
     return db.commitFor(wish.flow.tenantId, () => {
       const scene = sceneOf(wish)
       const continueWith = carryOut(scene)
-      const flow = keeper.complete(scene.flow, { state: 'success', active: method })
+      const flow = repository.complete(scene.flow, { state: 'success', active: method })
       const isPage = wish.client.wants === 'page'
       return {
         is: 'flow' as const,
@@ -80,7 +80,7 @@ export function createChanges(parts: {
 
   /** Checked again within the commit, because the session may have ended in the meantime. */
   function sceneOf({ flow: { id }, session: { tenant_id: tenantId, id: sessionId } }: Wish): Scene {
-    const flow = keeper.open(id)
+    const flow = repository.open(id)
     const session = sessions.alive(tenantId, sessionId)
     if (!session || sessions.owes(session)) throw complain(4050001)
     return { flow, session, person: people.existing(tenantId, session.identity_id) }
@@ -93,7 +93,7 @@ export function createChanges(parts: {
       id: 1900002 as const,
       context: { address: sent.flow.verifiable_address, url: sent.flow.url },
     }
-    return keeper.renew(flow, [asked ?? { id: 1050001 }])
+    return repository.renew(flow, [asked ?? { id: 1050001 }])
   }
 
   const requireFresh = ({ flow, session, client }: Wish) =>

@@ -4,12 +4,12 @@ import { isSame, sha256 } from '../../../../../platform/crypto.ts'
 import type { Credentials } from '../../../credentials.ts'
 import type { Node } from '../../../model/flows.ts'
 import type { Linking } from '../../../social/linking.ts'
-import type { RoundTrips } from '../../../social/round-trips.ts'
+import type { OAuthStates } from '../../../social/oauth-states.ts'
 import type { FlowRow } from '../../../store/flows.ts'
 import type { IdentityRow } from '../../../store/identities.ts'
 import type { Store } from '../../../store/index.ts'
 import { complain } from '../../failure.ts'
-import type { FlowKeeper } from '../../flow.ts'
+import type { FlowRepository } from '../../flow.ts'
 import type { Offers } from '../../offers.ts'
 import { aboutProvider, type Say, socialSettings } from '../../ui/index.ts'
 import { type Outcome, providerIn } from '../kind.ts'
@@ -19,14 +19,14 @@ import type { Changes, Wish } from './change.ts'
 export function createConnectionSettings(parts: {
   store: Store
   clock: Clock
-  keeper: FlowKeeper
+  repository: FlowRepository
   credentials: Credentials
   offers: Offers
   linking: Linking
-  roundTrips: RoundTrips
+  oauthStates: OAuthStates
   changes: Changes
 }) {
-  const { store, clock, keeper, credentials, offers, linking, roundTrips, changes } = parts
+  const { store, clock, repository, credentials, offers, linking, oauthStates, changes } = parts
 
   function nodes(flow: FlowRow, person: IdentityRow, say: Say): Node[] {
     const linked = linkedOf(person)
@@ -51,7 +51,7 @@ export function createConnectionSettings(parts: {
     const provider = providerIn(input, input.has('link') ? 'link' : 'provider', free)
     if (client.wants === 'json' && flow.returnTo === null)
       throw complain(4000001, { context: { reason: 'X-Return-To: needed to connect an account' } })
-    return roundTrips.begin(flow, { provider, input, client })
+    return oauthStates.begin(flow, { provider, input, client })
   }
 
   /**
@@ -61,7 +61,7 @@ export function createConnectionSettings(parts: {
    */
   const finish = (wish: Wish, code: string): Promise<Outcome> =>
     changes.change(wish, 'oidc', ({ flow, person }) => {
-      const { pendingAccount } = keeper.internalOf(flow)
+      const { pendingAccount } = repository.internalOf(flow)
       const { exchangeHash, exchangeExpiresAt } = flow
       const isGood =
         exchangeHash !== null &&

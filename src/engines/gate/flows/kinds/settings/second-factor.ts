@@ -9,7 +9,7 @@ import type { Sessions } from '../../../sessions.ts'
 import type { FlowRow } from '../../../store/flows.ts'
 import type { IdentityRow } from '../../../store/identities.ts'
 import { complain } from '../../failure.ts'
-import type { FlowKeeper } from '../../flow.ts'
+import type { FlowRepository } from '../../flow.ts'
 import type { Notify } from '../../notices.ts'
 import { lookupNone, lookupSet, lookupShown, type Say, totpSet, totpSetup } from '../../ui/index.ts'
 import type { Outcome } from '../kind.ts'
@@ -19,16 +19,16 @@ import type { Changes, Wish } from './change.ts'
 export function createSecondFactorSettings(parts: {
   clock: Clock
   tenants: Tenants
-  keeper: FlowKeeper
+  repository: FlowRepository
   sessions: Sessions
   secondFactors: SecondFactors
   notify: Notify
   changes: Changes
 }) {
-  const { clock, tenants, keeper, sessions, secondFactors, notify, changes } = parts
+  const { clock, tenants, repository, sessions, secondFactors, notify, changes } = parts
 
   function nodes(flow: FlowRow, person: IdentityRow, say: Say): Node[] {
-    const { totpSecret = '', recoveryCodes } = keeper.internalOf(flow)
+    const { totpSecret = '', recoveryCodes } = repository.internalOf(flow)
     const kept = secondFactors.hasCodes(person) ? lookupSet(say) : lookupNone(say)
     return [
       ...(secondFactors.hasTotp(person)
@@ -50,7 +50,7 @@ export function createSecondFactorSettings(parts: {
   async function setUpTotp(wish: Wish): Promise<Outcome> {
     const code = wish.input.required('totp_code')
     return changes.change(wish, 'totp', ({ flow, person, session }) => {
-      const { totpSecret: secret } = keeper.internalOf(flow)
+      const { totpSecret: secret } = repository.internalOf(flow)
       if (secret === undefined || secondFactors.hasTotp(person)) throw complain(4010004)
       const step = matchTotp({ secret, code, now: clock.now(), after: null })
       if (step === undefined) throw complain(4000008, { field: 'totp_code' })
@@ -71,7 +71,9 @@ export function createSecondFactorSettings(parts: {
 
   function tell(flow: FlowRow, person: IdentityRow, isOn: boolean) {
     changes.record(person, `identity.authenticator_${isOn ? 'added' : 'removed'}`)
-    notify(flow, person, (letters, about) => letters.secondFactorChanged({ ...about, isOn }))
+    notify(flow, person, (mailTemplates, about) =>
+      mailTemplates.secondFactorChanged({ ...about, isOn }),
+    )
   }
 
   async function changeTotp(wish: Wish): Promise<Outcome> {
@@ -94,13 +96,13 @@ export function createSecondFactorSettings(parts: {
    */
   const showNewCodes = (wish: Wish): Promise<Outcome> =>
     changes.step(wish, ({ flow }) => {
-      const internalParts = { ...keeper.internalOf(flow), recoveryCodes: newRecoveryCodes() }
-      return keeper.save(flow, { active: 'lookup_secret', notices: null, internalParts })
+      const internalParts = { ...repository.internalOf(flow), recoveryCodes: newRecoveryCodes() }
+      return repository.save(flow, { active: 'lookup_secret', notices: null, internalParts })
     })
 
   const keepCodes = (wish: Wish): Promise<Outcome> =>
     changes.change(wish, 'lookup_secret', ({ flow, person }) => {
-      const { recoveryCodes } = keeper.internalOf(flow)
+      const { recoveryCodes } = repository.internalOf(flow)
       if (!recoveryCodes) throw complain(4000014)
       secondFactors.setCodes(person, recoveryCodes)
       changes.record(person, 'identity.recovery_codes_made')

@@ -1,0 +1,92 @@
+import { accessSync, constants, statSync } from 'node:fs'
+import { statfs } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import type { Config } from '../../config/index.ts'
+import { ownDirectory } from '../../platform/backup/index.ts'
+import { adviceOn, codeOf, type Finding, problem, within } from './finding.ts'
+
+const MAX_CHECK_MS = 3000
+
+type Dirs = Pick<Config, 'dataDir' | 'backup'>
+
+/** Directories of backups, including those made before migrations. */
+export const backupDirectories = ({ dataDir, backup }: Dirs): string[] => {
+  const own = ownDirectory(dataDir)
+  return [...new Set([own, backup.directory ?? own])]
+}
+
+/** Whether the directory belongs to another account and this one can't enter it. */
+export function isForeign(dataDir: string): boolean {
+  if (statSync(dataDir, { throwIfNoEntry: false })?.uid === process.getuid?.()) return false
+  try {
+    accessSync(dataDir, constants.X_OK)
+    return false
+  } catch (error) {
+    return codeOf(error) === 'EACCES'
+  }
+}
+
+/** Directories that can't be read in time; a read without a deadline could hang. */
+export interface Unreachable {
+  paths: ReadonlySet<string>
+  findings: Finding[]
+}
+
+/**
+ * Tests every directory that checks read, by its file system, which unlike a file is never answered from
+ * a cache. A missing directory is fine. Directories of backups come last and only with data, because each
+ * one that never answers blocks one of few threads.
+ */
+export async function findUnreachable(
+  config: Dirs,
+  { look = statfs, longestMs = MAX_CHECK_MS }: LookOptions = {},
+): Promise<Unreachable> {
+  const troublesAt = async (places: Place[]): Promise<Trouble[]> => {
+    const found = await Promise.all(
+      places.map(async ({ check, path }) => {
+        const reason = await within(longestMs, reasonAgainst(path, look), SILENT)
+        return reason === undefined ? [] : [{ path, finding: problem(check, `${path} ${reason}`) }]
+      }),
+    )
+    return found.flat()
+  }
+  const data = { check: 'data directory', path: config.dataDir }
+  const first = await troublesAt([data, { check: 'disk of tmp', path: tmpdir() }])
+  const isThere = first.every(({ path }) => path !== data.path) && !isForeign(config.dataDir)
+  const backups = isThere ? backupDirectories(config) : []
+  const then = await troublesAt(backups.map((path) => ({ check: 'disk of backups', path })))
+  const troubles = [...first, ...then]
+  return {
+    paths: new Set(troubles.map(({ path }) => path)),
+    findings: troubles.map(({ finding }) => finding),
+  }
+}
+
+interface Place {
+  check: string
+  path: string
+}
+
+interface Trouble {
+  path: string
+  finding: Finding
+}
+
+interface LookOptions {
+  look?: (path: string) => Promise<unknown>
+  longestMs?: number
+}
+
+const SILENT = 'does not answer: check its mount'
+
+async function reasonAgainst(
+  path: string,
+  look: (path: string) => Promise<unknown>,
+): Promise<string | undefined> {
+  try {
+    await look(path)
+    return undefined
+  } catch (error) {
+    return codeOf(error) === 'ENOENT' ? undefined : `cannot be read: ${adviceOn(error)}`
+  }
+}

@@ -1,0 +1,106 @@
+import type { Db } from '../../db/open.ts'
+import { HOUR_MS } from '../../platform/durations.ts'
+import type { Stream } from '../stream.ts'
+
+/** An endpoint and how it has been doing, without what is sealed of it. */
+export interface EndpointSummaryRow {
+  id: string
+  url: string
+  description: string
+  eventTypes: string | null
+  channels: string
+  isActive: number
+  disabledReason: 'manual' | 'gone' | 'failing' | null
+  failures: number | null
+  openUntil: number | null
+  window: number | null
+  failingSince: number | null
+}
+
+/** What all endpoints of a stream did in one hour. */
+export interface HourSum {
+  hour: number
+  succeeded: number
+  failed: number
+}
+
+/** What is still to be sent to one endpoint, of those that were looked at. */
+export interface ReplayRest {
+  /** Of the replay. */
+  left: number
+  /** Of any kind; as many as were asked for where there are more. */
+  seen: number
+}
+
+/**
+ * Endpoints as many of them are read at once, for pages: nothing here is opened, so that a thousand
+ * cost little. What asks by an endpoint's id alone is for whoever has looked whose it is.
+ */
+export function createEndpointSummaries({ client }: Db) {
+  const all = client.prepare<EndpointSummaryRow, [string, string]>(
+    `select e.id, e.url, e.description, e.event_types as eventTypes, e.channels,
+        e.is_active as isActive, e.disabled_reason as disabledReason, h.failures,
+        h.open_until as openUntil, h.window, h.failing_since as failingSince
+      from endpoints e left join endpoint_health h on h.endpoint_id = e.id
+      where e.tenant_id = +? and e.stream = +? and e.deleted_at is null
+      order by e.seq desc`,
+  )
+  const hourSums = client.prepare<HourSum, [string, string, number]>(
+    `select h.hour, sum(h.succeeded) as succeeded, sum(h.failed) as failed
+      from endpoints e cross join endpoint_hours h on h.endpoint_id = e.id
+      where e.tenant_id = +? and e.stream = +? and e.deleted_at is null and h.hour >= +?
+      group by h.hour`,
+  )
+  const nextRetry = client.prepare<{ at: number }, [string]>(
+    `select due_at as at from deliveries where state = 'waiting' and endpoint_id = +?
+      order by due_at limit 1`,
+  )
+  const held = client.prepare<{ count: number }, [string, number]>(
+    `select count(*) as count from (
+        select 1 from deliveries where state = 'held' and endpoint_id = +? limit +?)`,
+  )
+  const replayRest = client.prepare<
+    ReplayRest,
+    [string, number, string, string, number, string, number]
+  >(
+    `select coalesce(sum(trigger = 'replay'), 0) as left, count(*) as seen from (
+        select * from (select trigger from deliveries
+          where state = 'waiting' and endpoint_id = +? limit +?)
+        union all
+        select * from (select trigger from deliveries
+          where state = 'ready' and line in (0, 1) and tenant_id = +? and endpoint_id = +? limit +?)
+        union all
+        select * from (select trigger from deliveries
+          where state = 'held' and endpoint_id = +? limit +?))`,
+  )
+  const lastTried = client.prepare<{ id: string }, [string, number, string, number]>(
+    `select id from (
+        select * from (select seq as delivery, id, attempts from deliveries
+          where state = 'waiting' and endpoint_id = +? limit +?)
+        union all
+        select * from (select seq as delivery, id, attempts from deliveries
+          where state = 'held' and endpoint_id = +? order by due_at, seq limit +?))
+      where attempts > 0
+      order by (select max(a.seq) from attempts a where a.delivery_seq = delivery) desc limit 1`,
+  )
+
+  return {
+    /** Newest first: there are never more than a tenant may have. */
+    all: ({ tenantId, name }: Stream): EndpointSummaryRow[] => all.all(tenantId, name),
+    hourSums: ({ tenantId, name }: Stream, since: number): HourSum[] =>
+      hourSums.all(tenantId, name, since - (since % HOUR_MS)),
+    /** The earliest time that a delivery waits for. */
+    nextRetry: (endpointId: string): number | null => nextRetry.get(endpointId)?.at ?? null,
+    /** How many are held, counted up to `most`. */
+    held: (endpointId: string, most: number): number => held.get(endpointId, most)?.count ?? 0,
+    /** The one that was tried last, among the `most` of each kind that are to be tried again. */
+    lastTried: (endpointId: string, most: number): string | undefined =>
+      lastTried.get(endpointId, most, endpointId, most)?.id,
+    /** What a replay has still to send, counted among `most` in each state. */
+    replayRest: (tenantId: string, endpointId: string, most: number): ReplayRest =>
+      replayRest.get(endpointId, most, tenantId, endpointId, most, endpointId, most) ?? {
+        left: 0,
+        seen: 0,
+      },
+  }
+}

@@ -1,0 +1,143 @@
+import { and, desc, eq, type SQL, sql } from 'drizzle-orm'
+import type { Db } from '../../../db/open.ts'
+import { delayedJobs } from '../schema.ts'
+import type { CronJobRow } from './cron-jobs.ts'
+import type { DelayedJobRow } from './delayed-jobs.ts'
+
+/** A job as lists show it: without what it sends, which may be large. */
+export type CronJobSummary = Pick<
+  CronJobRow,
+  'seq' | 'id' | 'name' | 'schedule' | 'url' | 'isActive' | 'nextRunAt' | 'lastRunAt'
+> & { lastStatus: 'success' | 'failed' | null }
+
+export type DelayedJobSummary = Pick<
+  DelayedJobRow,
+  'seq' | 'id' | 'name' | 'runAt' | 'url' | 'method' | 'status'
+>
+
+/** A place in the list of delayed jobs, which is by time. */
+export interface DelayedPlace {
+  runAt: number
+  seq: number
+}
+
+/** Which delayed jobs are asked for: in one state, or with a text in their name or URL, or by id. */
+export interface DelayedFilter {
+  status?: DelayedJobRow['status'] | undefined
+  q?: string
+}
+
+type Place = [tenantId: string, before: number, limit: number]
+
+/** All that a tenant may have: behind it a filter looks no further, and its list goes on there. */
+const MAX_SEARCHED = 10_000
+
+/**
+ * The lists that people read. Each statement looks at a bounded number of jobs, and of each job at
+ * its newest attempt, so that none of them costs more the more is stored.
+ */
+export function createJobSummaries({ orm, client }: Db) {
+  const $ = sql.placeholder
+
+  // Without Drizzle's mapping: a page counts a thousand of them.
+  const jobs = client.prepare<Omit<CronJobSummary, 'isActive'> & { isActive: number }, Place>(`
+    select seq, id, name, schedule, url, is_active as isActive, next_run_at as nextRunAt,
+      last_run_at as lastRunAt, (
+        select status from executions
+        where job_id = cron_jobs.id and tenant_id = cron_jobs.tenant_id and status <> 'running'
+        order by seq desc limit 1) as lastStatus
+    from cron_jobs where tenant_id = ? and seq < ? order by seq desc limit ?`)
+
+  const delayedLook = {
+    seq: delayedJobs.seq,
+    id: delayedJobs.id,
+    name: delayedJobs.name,
+    runAt: delayedJobs.runAt,
+    url: delayedJobs.url,
+    method: delayedJobs.method,
+    status: delayedJobs.status,
+  }
+  const searched = orm
+    .select(delayedLook)
+    .from(delayedJobs)
+    .where(
+      and(
+        eq(delayedJobs.tenantId, $('tenantId')),
+        sql`(run_at, seq) < (${$('runAt')}, ${$('seq')})`,
+      ),
+    )
+    .orderBy(desc(delayedJobs.runAt), desc(delayedJobs.seq))
+    .limit(MAX_SEARCHED)
+    .as('some')
+  const holds = (column: SQL): SQL => sql`${column} like ${$('pattern')} escape '\\'`
+  const delayed = orm
+    .select()
+    .from(searched)
+    .where(
+      sql`(${$('anyStatus')} or status = ${$('status')}) and (${$('anyText')} or id = ${$('q')}
+        or ${holds(sql`name`)} or ${holds(sql`url`)})`,
+    )
+    .limit($('limit'))
+    .prepare()
+  const lastSearched = orm
+    .select({ runAt: delayedJobs.runAt, seq: delayedJobs.seq })
+    .from(delayedJobs)
+    .where(
+      and(
+        eq(delayedJobs.tenantId, $('tenantId')),
+        sql`(run_at, seq) < (${$('runAt')}, ${$('seq')})`,
+      ),
+    )
+    .orderBy(desc(delayedJobs.runAt), desc(delayedJobs.seq))
+    .limit(1)
+    .offset(MAX_SEARCHED - 1)
+    .prepare()
+  const between = orm
+    .select({
+      id: delayedJobs.id,
+      name: delayedJobs.name,
+      runAt: delayedJobs.runAt,
+      status: delayedJobs.status,
+    })
+    .from(delayedJobs)
+    .where(
+      and(
+        eq(delayedJobs.tenantId, $('tenantId')),
+        sql`run_at >= ${$('from')} and run_at < ${$('to')}`,
+      ),
+    )
+    .orderBy(delayedJobs.runAt, delayedJobs.seq)
+    .limit($('limit'))
+    .prepare()
+
+  return {
+    /** Newest first. */
+    jobs: (tenantId: string, before: number, limit: number): CronJobSummary[] =>
+      jobs.all(tenantId, before, limit).map((job) => ({ ...job, isActive: job.isActive === 1 })),
+    /** The latest first, of the 10,000 behind a place. */
+    delayed(
+      tenantId: string,
+      { runAt, seq }: DelayedPlace,
+      { status, q = '' }: DelayedFilter,
+      limit: number,
+    ): DelayedJobSummary[] {
+      return delayed.all({
+        tenantId,
+        runAt,
+        seq,
+        limit,
+        q,
+        pattern: `%${q.replaceAll(/[\\%_]/g, '\\$&')}%`,
+        status: status ?? '',
+        anyStatus: status === undefined ? 1 : 0,
+        anyText: q === '' ? 1 : 0,
+      })
+    },
+    /** The last of the 10,000 behind a place; none where there are fewer. */
+    lastSearched: (tenantId: string, { runAt, seq }: DelayedPlace): DelayedPlace | undefined =>
+      lastSearched.get({ tenantId, runAt, seq }),
+    /** By the time they run, the first first. */
+    delayedBetween: (of: { tenantId: string; from: number; to: number; limit: number }) =>
+      between.all(of),
+  }
+}

@@ -1,0 +1,99 @@
+import type { Db } from '../../../db/open.ts'
+import type { DelayedJobRow } from './delayed-jobs.ts'
+import type { ExecutionRow } from './executions.ts'
+
+/** Jobs that one look goes through, the newest first. */
+const MAX_JOBS = 500
+
+/** A job whose last run has failed. */
+export interface FailingJob {
+  id: string
+  name: string
+  startedAt: number
+  responseStatus: number | null
+  errorMessage: string | null
+}
+
+/** A run that is to come. */
+export interface ComingRun {
+  kind: 'cron' | 'delayed'
+  id: string
+  name: string
+  at: number
+  /** None for what runs once. */
+  schedule: string | null
+}
+
+/** An attempt, and the job that it was made for. */
+export type LatestRun = Pick<
+  ExecutionRow,
+  'id' | 'status' | 'attempt' | 'startedAt' | 'durationMs' | 'responseStatus' | 'errorMessage'
+> & { kind: 'cron' | 'delayed'; jobId: string; name: string }
+
+/** How many jobs there are, as far as one look goes. */
+export interface JobTally {
+  active: number
+  paused: number
+}
+
+/**
+ * What somebody sees at a glance of all jobs of a tenant. Each look is bounded, whatever is stored.
+ * The plus before each parameter keeps SQLite from planning anew: db/statements.ts.
+ */
+export function createReadModel({ client }: Db) {
+  const someJobs = `select * from cron_jobs where tenant_id = +$tenantId
+    order by seq desc limit ${MAX_JOBS}`
+  const failing = client.prepare<FailingJob, { tenantId: string }>(`
+    select j.id, j.name, e.started_at as startedAt, e.response_status as responseStatus,
+      e.error_message as errorMessage
+    from (
+      select id, name, (
+        select seq from executions
+        where job_id = some.id and tenant_id = some.tenant_id and status <> 'running'
+        order by seq desc limit 1) as last
+      from (${someJobs}) as some where is_active = 1) as j
+    join executions e on e.seq = j.last
+    where e.status = 'failed'`)
+  const comingOfCron = client.prepare<ComingRun, { tenantId: string; now: number; limit: number }>(`
+    select 'cron' as kind, id, name, next_run_at as at, schedule from cron_jobs
+    where tenant_id = +$tenantId and is_active = 1 and next_run_at >= +$now
+    order by next_run_at limit +$limit`)
+  const comingOfDelayed = client.prepare<
+    ComingRun & Pick<DelayedJobRow, 'status'>,
+    { tenantId: string; now: number }
+  >(`
+    select 'delayed' as kind, id, name, run_at as at, null as schedule, status from delayed_jobs
+    where tenant_id = +$tenantId and run_at >= +$now order by run_at, seq limit ${MAX_JOBS}`)
+  const latest = client.prepare<LatestRun, { tenantId: string; limit: number }>(`
+    select e.id, e.status, e.attempt, e.started_at as startedAt, e.duration_ms as durationMs,
+      e.response_status as responseStatus, e.error_message as errorMessage, e.job_id as jobId,
+      iif(c.id is null, 'delayed', 'cron') as kind, coalesce(c.name, d.name) as name
+    from executions e
+    left join cron_jobs c on c.id = e.job_id and c.tenant_id = e.tenant_id
+    left join delayed_jobs d on d.id = e.job_id and d.tenant_id = e.tenant_id
+    where e.tenant_id = +$tenantId and coalesce(c.name, d.name) is not null
+    order by e.seq desc limit +$limit`)
+  const tally = client.prepare<JobTally, { tenantId: string }>(`
+    select coalesce(sum(is_active = 1), 0) as active, coalesce(sum(is_active = 0), 0) as paused
+    from (${someJobs}) as some`)
+
+  return {
+    /** The latest failure first. */
+    failing: (tenantId: string): FailingJob[] =>
+      failing.all({ tenantId }).toSorted((one, other) => other.startedAt - one.startedAt),
+    /** The next first, of both kinds. */
+    coming: (tenantId: string, now: number, limit: number): ComingRun[] =>
+      [
+        ...comingOfCron.all({ tenantId, now, limit }),
+        ...comingOfDelayed
+          .all({ tenantId, now })
+          .filter(({ status }) => status === 'pending')
+          .map(({ status: _, ...run }) => run),
+      ]
+        .toSorted((one, other) => one.at - other.at)
+        .slice(0, limit),
+    /** The newest first. */
+    latest: (tenantId: string, limit: number): LatestRun[] => latest.all({ tenantId, limit }),
+    tally: (tenantId: string): JobTally => tally.get({ tenantId }) ?? { active: 0, paused: 0 },
+  }
+}

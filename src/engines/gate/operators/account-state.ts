@@ -1,0 +1,46 @@
+import type { Actor, Audit } from '../../../platform/audit/index.ts'
+import { SYSTEM_TENANT_ID } from '../../../platform/system-tenant.ts'
+import type { Credentials } from '../credentials.ts'
+import type { People } from '../people.ts'
+import { endSessions } from '../sessions.ts'
+import type { State } from '../store/identities.ts'
+import type { Store } from '../store/index.ts'
+
+export type AccountState = ReturnType<typeof createAccountState>
+
+/** Account state of operators, as set by administrators, each change within the caller's commit. */
+export function createAccountState(parts: {
+  store: Store
+  people: People
+  credentials: Credentials
+  audit: Audit
+}) {
+  const { store, people, credentials, audit } = parts
+  const existing = (operatorId: string) => people.existing(SYSTEM_TENANT_ID, operatorId)
+
+  /** Deactivating ends all sessions immediately; reactivating does not restore them. */
+  const setState = (actor: Actor, operatorId: string, state: State): void =>
+    void people.change(existing(operatorId), actor, { state })
+
+  /** Ends all sessions immediately; the operator can sign in again. */
+  function signOut(actor: Actor, operatorId: string) {
+    endSessions(store, existing(operatorId))
+    record(actor, 'sessions.revoked', operatorId)
+  }
+
+  /**
+   * Removes every credential and session of an account that a stranger may have created with
+   * someone else's address.
+   */
+  function removeCredentials(actor: Actor, operatorId: string) {
+    const operator = existing(operatorId)
+    credentials.removeAll(operator)
+    people.endAccess(operator)
+    record(actor, 'identity.credentials_wiped', operatorId)
+  }
+
+  const record = (actor: Actor, action: string, operatorId: string) =>
+    audit.record({ tenantId: SYSTEM_TENANT_ID, actor, action, object: `identity:${operatorId}` })
+
+  return { setState, signOut, removeCredentials }
+}

@@ -1,0 +1,109 @@
+import type { Db } from '../../../db/open.ts'
+import type { Actor, Audit } from '../../../platform/audit/index.ts'
+import { forbidden, notFound } from '../../../platform/errors.ts'
+import { SYSTEM_TENANT_ID } from '../../../platform/system-tenant.ts'
+import type { CredentialRemoval } from '../credential-removal.ts'
+import type { AddressProof } from '../flows/address-proof.ts'
+import type { Session, SessionDetail } from '../model/sessions.ts'
+import type { ChangePassword } from '../password-change.ts'
+import type { Hashing } from '../passwords/hashing.ts'
+import type { People } from '../people.ts'
+import type { Sessions } from '../sessions.ts'
+import { systemTenantCaller } from './caller.ts'
+import { requireChosenPassword } from './chosen-password.ts'
+
+/** The link that was used to sign in, and the device: `code` if the link was mailed. */
+interface Arrival {
+  method: 'code' | 'link'
+  ipAddress: string | null
+  userAgent: string | null
+}
+
+/** Sessions and credentials of operators, and how others can change them. */
+export function createOperatorSignIns(parts: {
+  db: Db
+  audit: Audit
+  people: People
+  sessions: Sessions
+  hashing: Hashing
+  setPassword: ChangePassword
+  credentialRemoval: CredentialRemoval
+  proof: Pick<AddressProof, 'prove'>
+  minLength: number
+}) {
+  const { db, audit, people, sessions, hashing, setPassword, credentialRemoval } = parts
+  const { proof, minLength } = parts
+
+  const existing = (operatorId: string) => people.existing(SYSTEM_TENANT_ID, operatorId)
+
+  /**
+   * Opens a session for a one-time link, within the commit that uses the link up. The session has
+   * one factor: operators with a second factor still have to provide it.
+   */
+  function open(
+    { id }: { id: string },
+    { method, ipAddress, userAgent }: Arrival,
+  ): { token: string; session: SessionDetail } {
+    const operator = existing(id)
+    if (operator.state === 'inactive') throw forbidden('the account is deactivated')
+    const methods = [{ method, aal: 'aal1' as const }]
+    return sessions.open(operator, { assuranceLevel: 'aal1', methods, ipAddress, userAgent })
+  }
+
+  /** Marks the operator's address as verified, within a commit. */
+  const verify = (operatorId: string): void => proof.prove(existing(operatorId))
+
+  /**
+   * Changes the password and ends all sessions except one. Throws `invalid` for a password that
+   * breaks a rule.
+   */
+  async function changePassword(
+    actor: Actor,
+    of: { operatorId: string; password: string; keptSessionId?: string },
+  ): Promise<void> {
+    const { operatorId, password, keptSessionId } = of
+    requireChosenPassword(password, { identifier: existing(operatorId).email, minLength })
+    const hash = await hashing.hash({ tenantId: SYSTEM_TENANT_ID, client: operatorId }, password)
+    await db.commitFor(SYSTEM_TENANT_ID, () => {
+      setPassword(existing(operatorId), hash, keptSessionId)
+      record(actor, 'identity.password_changed', operatorId)
+    })
+  }
+
+  /** Active sessions, newest first. */
+  const list = (operatorId: string): Session[] =>
+    sessions.list(systemTenantCaller(SYSTEM), operatorId)
+
+  /** Ends a session of the operator. Throws `not_found` for any other session. */
+  async function end(
+    actor: Actor,
+    { operatorId, sessionId }: { operatorId: string; sessionId: string },
+  ): Promise<void> {
+    if (sessions.alive(SYSTEM_TENANT_ID, sessionId)?.identity_id !== operatorId)
+      throw notFound('session not found')
+    await sessions.revoke(systemTenantCaller(actor), sessionId)
+  }
+
+  const endOthers = (
+    actor: Actor,
+    { operatorId, keptSessionId }: { operatorId: string; keptSessionId: string },
+  ): Promise<void> =>
+    db.commitFor(SYSTEM_TENANT_ID, () => {
+      sessions.endOthers(existing(operatorId), keptSessionId)
+      record(actor, 'sessions.revoked', operatorId)
+    })
+
+  const endAll = (actor: Actor, operatorId: string): Promise<void> =>
+    sessions.revokeAll(systemTenantCaller(actor), operatorId)
+
+  /** Removes authenticator app and recovery codes, for an operator who has lost both. */
+  const removeSecondFactor = (actor: Actor, operatorId: string): Promise<void> =>
+    credentialRemoval.remove(systemTenantCaller(actor), operatorId, 'totp')
+
+  const record = (actor: Actor, action: string, operatorId: string) =>
+    audit.record({ tenantId: SYSTEM_TENANT_ID, actor, action, object: `identity:${operatorId}` })
+
+  return { open, verify, changePassword, list, end, endOthers, endAll, removeSecondFactor }
+}
+
+const SYSTEM: Actor = { kind: 'system' }

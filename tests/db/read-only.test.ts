@@ -1,0 +1,95 @@
+import { Database } from 'bun:sqlite'
+import { describe, expect, test } from 'bun:test'
+import { copyFileSync, existsSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { logOf, openForReading, openUnchanging } from '../../src/db/read-only.ts'
+import { temporaryFolder } from '../support/folder.ts'
+
+/** A database with `a` in its file, and `b` in its log alone while it is open. */
+function startWorld() {
+  const folder = temporaryFolder()
+  const file = join(folder.path, 'some.db')
+  const writer = new Database(file)
+  for (const sql of [
+    'PRAGMA journal_mode = WAL',
+    'CREATE TABLE t (x TEXT)',
+    "INSERT INTO t VALUES ('a')",
+    'PRAGMA wal_checkpoint(TRUNCATE)',
+    "INSERT INTO t VALUES ('b')",
+  ])
+    writer.run(sql)
+  return {
+    path: folder.path,
+    file,
+    writer,
+    /** As a copy by hand that did not get all of it: its log cannot be opened. */
+    copyWithBrokenLog() {
+      const copy = join(folder.path, 'copy.db')
+      copyFileSync(file, copy)
+      writeFileSync(logOf(copy), 'x'.repeat(100))
+      symlinkSync('/nowhere/at/all', `${copy}-shm`)
+      return copy
+    },
+    [Symbol.dispose]() {
+      writer.close()
+      folder[Symbol.dispose]()
+    },
+  }
+}
+
+const rowsIn = (client: Database) =>
+  client
+    .query<{ x: string }, []>('SELECT x FROM t')
+    .all()
+    .map(({ x }) => x)
+
+describe('a database opened for reading', () => {
+  test('is seen with its log, beside whoever writes', () => {
+    using world = startWorld()
+    const { client, isWithoutLog } = openForReading(world.file)
+    expect([rowsIn(client), isWithoutLog]).toEqual([['a', 'b'], false])
+    world.writer.run("INSERT INTO t VALUES ('c')")
+    expect(rowsIn(client)).toEqual(['a', 'b', 'c'])
+    client.close()
+  })
+
+  test('takes no write', () => {
+    using world = startWorld()
+    const { client } = openForReading(world.file)
+    expect(() => client.run("INSERT INTO t VALUES ('c')")).toThrow('readonly')
+    client.close()
+  })
+
+  test('whose log cannot be opened is refused, unless the file does alone; that is told then', () => {
+    using world = startWorld()
+    const copy = world.copyWithBrokenLog()
+    expect(() => openForReading(copy)).toThrow('unable to open')
+    expect(() => openForReading(copy, { doesFileAlone: () => false })).toThrow('unable to open')
+    const { client, isWithoutLog } = openForReading(copy, { doesFileAlone: () => true })
+    expect([rowsIn(client), isWithoutLog]).toEqual([['a'], true])
+    client.close()
+  })
+
+  test('that is not there, or is none, is refused, and nothing is made', () => {
+    using world = startWorld()
+    const before = readdirSync(world.path)
+    expect(() => openForReading(join(world.path, 'none.db'))).toThrow('unable to open')
+    expect(readdirSync(world.path)).toEqual(before)
+    const other = join(world.path, 'other')
+    writeFileSync(other, 'no database'.repeat(100))
+    expect(() => openForReading(other, { doesFileAlone: () => true })).toThrow('not a database')
+  })
+})
+
+test('a file that is said not to change is read without its log, and gets none', () => {
+  using world = startWorld()
+  const client = openUnchanging(world.file)
+  expect(rowsIn(client)).toEqual(['a'])
+  client.close()
+  const copy = join(world.path, 'quiet #1?.db')
+  copyFileSync(world.file, copy)
+  const quiet = openUnchanging(copy)
+  expect(rowsIn(quiet)).toEqual(['a'])
+  expect(existsSync(logOf(copy))).toBe(false)
+  quiet.close()
+})

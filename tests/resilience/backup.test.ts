@@ -1,0 +1,98 @@
+import { beforeAll, describe, expect, test } from 'bun:test'
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { compileBinary, until } from '../support/binary.ts'
+import { MESSAGES, message } from '../support/resilience/api.ts'
+import { openHouse } from '../support/resilience/house.ts'
+import { slowestMs, startLoad } from '../support/resilience/load.ts'
+import { messagesAt, openRelay } from '../support/resilience/relay.ts'
+
+beforeAll(compileBinary, 120_000)
+
+describe('a backup', () => {
+  test('under load keeps nobody waiting, and has all that was acknowledged before it was asked for', async () => {
+    await using stack = new AsyncDisposableStack()
+    const { house, server, relay } = await openRelay(stack)
+    const filling = 'x'.repeat(1000)
+    const load = startLoad(48, (n) => relay.ask(server, 'POST', MESSAGES, message(n, filling)))
+    await until(() => load.calls.length >= 3000)
+
+    const ways = [
+      { archive: 'one.tar.gz', command: '"$GATEHOUSE" backup --to one.tar.gz' },
+      { archive: 'piped.tar.gz', command: '"$GATEHOUSE" backup --to - | cat > piped.tar.gz' },
+    ]
+    const made: { archive: string; before: string[] }[] = []
+    for (const { archive, command } of ways) {
+      const before = load.ids()
+      const begunAt = performance.now()
+      expect(await house.inShell(command)).toBe(0)
+      const meanwhile = load.calls.filter(({ answeredAt }) => answeredAt > begunAt)
+      expect(meanwhile.length).toBeGreaterThan(0)
+      expect(slowestMs(meanwhile)).toBeLessThan(3000)
+      made.push({ archive, before })
+    }
+    await load.stop()
+    expect(load.broken).toEqual([])
+    expect(load.refused()).toEqual([])
+
+    const sent = new Set(load.ids())
+    for (const { archive, before } of made) {
+      const copy = openHouse(stack)
+      await copy.done('restore', join(house.cwd, archive))
+      expect(await copy.problems()).toEqual([])
+      const found = new Set(await messagesAt(await copy.serve(), relay))
+      expect(before.filter((id) => !found.has(id))).toEqual([])
+      expect([...found].filter((id) => !sent.has(id))).toEqual([])
+    }
+  }, 300_000)
+
+  test('of the schedule comes with the start when it is due, takes the place of the last, and is finished at SIGTERM', async () => {
+    await using stack = new AsyncDisposableStack()
+    const settings = {
+      GATEHOUSE_BACKUP_ENABLED: 'true',
+      GATEHOUSE_BACKUP_EVERY: '1m',
+      GATEHOUSE_BACKUP_KEEP: '1',
+    }
+    const { house, server, relay } = await openRelay(stack, { settings })
+    const directory = join(house.dataDir, 'backups')
+    const named = (prefix: string) => readdirSync(directory).filter((it) => it.startsWith(prefix))
+    const archives = () => named('gatehouse-')
+    const inWork = () => named('.gatehouse-work-')
+    const good = () =>
+      house.rows("SELECT 1 FROM backups WHERE origin = 'schedule' AND bytes IS NOT NULL").length
+    const letAMinutePass = () =>
+      house.change(
+        'UPDATE backups SET started_at = started_at - 61000, ended_at = ended_at - 61000',
+      )
+    await until(() => good() === 1, server.out)
+    const [oldest] = archives()
+    const ours = 'gatehouse-2026-01-01T00-00-00Z.tar.gz'
+    await house.done('backup', '--to', join(directory, ours))
+    const load = startLoad(32, (n) => relay.ask(server, 'POST', MESSAGES, message(n)))
+    await until(() => load.calls.length > 1500)
+    await load.stop()
+    expect(await server.terminate()).toBe(0)
+
+    letAMinutePass()
+    const second = await house.serve()
+    await until(() => inWork().length > 0, second.out)
+    expect(await second.terminate()).toBe(0)
+
+    expect(good()).toBe(2)
+    expect(inWork()).toEqual([])
+    expect(archives()).toHaveLength(2)
+    expect(archives()).toContain(ours)
+    expect(archives()).not.toContain(oldest)
+
+    letAMinutePass()
+    const killed = await house.serve()
+    await until(() => inWork().length > 0, killed.out)
+    await killed.kill()
+    const next = await house.serve()
+    // By the orphan of the one that was killed, or by the next, which then deletes the one before.
+    await until(() => good() === 3 && inWork().length === 0, next.out)
+    expect(await next.terminate()).toBe(0)
+    for (const archive of archives()) await house.done('backup', 'check', join(directory, archive))
+    expect(await house.problems()).toEqual([])
+  }, 300_000)
+})

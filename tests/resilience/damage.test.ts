@@ -1,0 +1,101 @@
+import { beforeAll, describe, expect, test } from 'bun:test'
+import { closeSync, existsSync, openSync, statSync, truncateSync, writeSync } from 'node:fs'
+import { join } from 'node:path'
+import { compileBinary } from '../support/binary.ts'
+import { MESSAGES, storageErrors } from '../support/resilience/api.ts'
+import { messagesAt, openRelay } from '../support/resilience/relay.ts'
+
+beforeAll(compileBinary, 120_000)
+
+describe('a damaged database', () => {
+  function overwrite(file: string, at: number, bytes: Buffer) {
+    const descriptor = openSync(file, 'r+')
+    writeSync(descriptor, bytes, 0, bytes.length, at)
+    closeSync(descriptor)
+  }
+
+  const garbage = (pages: number) => Buffer.alloc(pages * 4096, 0xff)
+  const middleOf = (file: string) => Math.floor(statSync(file).size / 2 / 4096) * 4096
+
+  /** A server that was stopped, and a backup from before. */
+  async function backedUp(stack: AsyncDisposableStack) {
+    const { house, server, relay, send } = await openRelay(stack)
+    const ids = await send(600)
+    const archive = join(house.cwd, 'good.tar.gz')
+    await house.done('backup', '--to', archive)
+    return { house, server, relay, send, ids, archive }
+  }
+
+  test('is told by doctor and backup, by serve where it cannot open it, and healed by a restore', async () => {
+    await using stack = new AsyncDisposableStack()
+    const { house, server, relay, ids, archive } = await backedUp(stack)
+    expect(await server.terminate()).toBe(0)
+    const damages: { damage: () => void; opens: boolean }[] = [
+      {
+        opens: true,
+        damage: () => overwrite(house.database, middleOf(house.database), garbage(16)),
+      },
+      { opens: false, damage: () => overwrite(house.database, 0, Buffer.alloc(100, 0xff)) },
+      { opens: false, damage: () => truncateSync(house.database, middleOf(house.database)) },
+    ]
+    for (const { damage, opens } of damages) {
+      damage()
+      const isDamaged = expect.stringContaining('the database file is damaged')
+      expect(await house.problems()).toEqual([isDamaged])
+      const unmade = join(house.cwd, 'unmade.tar.gz')
+      expect(await house.run('backup', '--to', unmade)).toMatchObject({ code: 1, err: isDamaged })
+      expect(existsSync(unmade)).toBe(false)
+      if (!opens) expect(await house.serveInVain()).toMatchObject({ code: 1, err: isDamaged })
+      await house.done('restore', archive)
+      expect(await house.problems()).toEqual([])
+    }
+    expect((await messagesAt(await house.serve(), relay)).toSorted()).toEqual(ids.toSorted())
+  }, 300_000)
+
+  test('whose pages cannot be read is a 503 for whoever asks for them', async () => {
+    await using stack = new AsyncDisposableStack()
+    const { house, server, relay } = await backedUp(stack)
+    expect(await server.terminate()).toBe(0)
+    const [{ root } = { root: 0 }] = house.rows<{ root: number }>(
+      "SELECT rootpage AS root FROM sqlite_schema WHERE name = 'messages'",
+    )
+    overwrite(house.database, (root - 1) * 4096, garbage(1))
+
+    const { status, body } = await relay.ask(await house.serve(), 'GET', MESSAGES)
+    expect({ status, body }).toEqual({
+      status: 503,
+      body: storageErrors('the database file is damaged').relay,
+    })
+  }, 300_000)
+
+  test('that has lost every byte is not taken for a new one', async () => {
+    await using stack = new AsyncDisposableStack()
+    const { house, server } = await backedUp(stack)
+    expect(await server.terminate()).toBe(0)
+    truncateSync(house.database, 0)
+
+    expect(await house.problems()).not.toEqual([])
+    expect(await house.run('backup', '--to', join(house.cwd, 'a.tar.gz'))).toMatchObject({
+      code: 1,
+    })
+    const starting = house.beginServing()
+    expect(await starting.url()).toBeUndefined()
+    expect(starting.exitCode()).toBe(1)
+  }, 300_000)
+
+  test('loses of a damaged log what lies behind the damage, and no more', async () => {
+    await using stack = new AsyncDisposableStack()
+    const { house, server, relay, send, ids } = await backedUp(stack)
+    const inLog = await send(100)
+    await server.kill()
+    const log = `${house.database}-wal`
+    overwrite(log, middleOf(log), garbage(1))
+
+    const found = new Set(await messagesAt(await house.serve(), relay))
+    const order = [...ids, ...inLog]
+    expect(found).toEqual(new Set(order.slice(0, found.size)))
+    expect(found.size).toBeGreaterThan(ids.length)
+    expect(found.size).toBeLessThan(order.length)
+    expect(await house.problems()).toEqual([])
+  }, 300_000)
+})

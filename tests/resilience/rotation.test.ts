@@ -1,0 +1,121 @@
+import { beforeAll, expect, test } from 'bun:test'
+import { createHmac } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { compileBinary, type Server, until } from '../support/binary.ts'
+import { DELIVERIES, ENDPOINTS, MESSAGES } from '../support/resilience/api.ts'
+import type { Answered } from '../support/resilience/client.ts'
+import { openHouse } from '../support/resilience/house.ts'
+import { startLoad } from '../support/resilience/load.ts'
+import { openRelay } from '../support/resilience/relay.ts'
+import { startTarget } from '../support/target.ts'
+
+beforeAll(compileBinary, 120_000)
+
+test('a rotation that is killed and run again spoils no signature, and all commands and a backup go on meanwhile', async () => {
+  await using stack = new AsyncDisposableStack()
+  const { house, server, tenant, relay } = await openRelay(stack)
+  const servers = [server, await house.serve()]
+  const at = (n: number) => servers[n % 2] as Server
+  const secrets = new Map<string, string>()
+  const forged: string[] = []
+  const target = stack.use(
+    startTarget(({ path, headers, body }) => {
+      if (!isSigned(headers, body, secrets.get(path) ?? '')) forged.push(path)
+      return new Response('ok')
+    }),
+  )
+
+  /** An endpoint with a secret of its own, through one server, and an event for it through the other. */
+  async function act(n: number): Promise<Answered> {
+    const endpoint = { url: `${target.url}/${n}`, event_types: [`to.n${n}`] }
+    const { id, secret } = await relay.make(at(n), 'POST', ENDPOINTS, endpoint)
+    secrets.set(`/hook/${n}`, secret)
+    const event = { event_type: `to.n${n}`, payload: {} }
+    const sent = await relay.ask(at(n + 1), 'POST', MESSAGES, event)
+    // There may be no more than 1000.
+    const delivered = () => target.requests.some(({ path }) => path === `/hook/${n}`)
+    await until(delivered)
+    if (n % 10 > 0) await relay.make(at(n), 'DELETE', `${ENDPOINTS}/${id}`)
+    return sent
+  }
+  const load = startLoad(3, act)
+
+  const failures: string[] = []
+  let isOver = false
+  let commands = 0
+  async function operate() {
+    const verbs = [
+      ['tenant', 'create', '--name', 'Other'],
+      ['key', 'create', '--tenant', tenant, '--engine', 'gate'],
+      ['tenant', 'usage', tenant],
+      ['audit', 'list'],
+      ['doctor'],
+    ]
+    for (; !isOver; commands++) {
+      const { code, err } = await house.run(...(verbs[commands % verbs.length] ?? []))
+      if (code !== 0) failures.push(`${verbs[commands % verbs.length]}: ${err}`)
+    }
+  }
+  const operator = operate()
+  const keysInFile = () =>
+    readFileSync(join(house.dataDir, 'master.key'), 'utf8').trim().split('\n').length
+  const more = async (count: number) => {
+    const sofar = load.calls.length
+    await until(() => load.calls.length > sofar + count)
+  }
+
+  await more(10)
+  const killed = house.begin('secrets', 'rotate')
+  await until(() => keysInFile() === 2)
+  killed.kill('SIGKILL')
+  await killed.exited
+  await more(10)
+  const rotated = house.ask('secrets', 'rotate')
+  await more(10)
+  const archive = join(house.cwd, 'middle.tar.gz')
+  await house.done('backup', '--to', archive)
+  expect(keysInFile()).toBe(2)
+  const told = performance.now()
+  await load.stop()
+  expect(await server.terminate()).toBe(0)
+  expect(performance.now() - told).toBeLessThan(10_000)
+  servers[0] = await house.serve()
+  const rest = startLoad(3, (n) => act(100_000 + n))
+  expect(await rotated).not.toHaveProperty('unopenable')
+  expect(keysInFile()).toBe(1)
+  await until(() => rest.calls.length > 20)
+  isOver = true
+  await operator
+  await rest.stop()
+
+  expect([...load.broken, ...rest.broken]).toEqual([])
+  expect([...load.refused(), ...rest.refused()]).toEqual([])
+  expect(failures).toEqual([])
+  expect(commands).toBeGreaterThan(5)
+  expect(forged).toEqual([])
+  // A target has a request before the server has its answer.
+  await until(async () => {
+    const { data } = await relay.make(at(0), 'GET', `${DELIVERIES}?limit=100`)
+    return data.every((row: { status: string }) => row.status === 'succeeded')
+  })
+
+  const copy = openHouse(stack)
+  await copy.done('restore', archive)
+  expect(await copy.problems()).toEqual([])
+  const there = await copy.serve()
+  const [endpoint] = await relay.walk(there, ENDPOINTS)
+  const before = target.requests.length
+  const event = { event_type: endpoint.event_types[0], payload: {} }
+  await relay.make(there, 'POST', MESSAGES, event)
+  await until(() => target.requests.length > before, there.out)
+  expect(forged).toEqual([])
+}, 300_000)
+
+/** Standard Webhooks, apart from our own code. */
+function isSigned(headers: Headers, body: string, secret: string): boolean {
+  const signed = `${headers.get('webhook-id')}.${headers.get('webhook-timestamp')}.${body}`
+  const key = Buffer.from(secret.slice('whsec_'.length), 'base64')
+  const expected = createHmac('sha256', key).update(signed).digest('base64')
+  return (headers.get('webhook-signature') ?? '').split(' ').includes(`v1,${expected}`)
+}

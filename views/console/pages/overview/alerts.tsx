@@ -1,0 +1,162 @@
+import type { Troubles } from '../../../../src/console/pages/home/alerts.ts'
+import { usageBanner } from '../../../../src/console/usage-banner.ts'
+import type { TroubledEndpoint } from '../../../../src/delivery/store/read-model.ts'
+import type { FailingJob } from '../../../../src/engines/clockwork/store/read-model.ts'
+import type { Bot } from '../../../../src/engines/passepartout/index.ts'
+import { AllQuiet, type Event, Events } from '../../events.tsx'
+import { LinkButton } from '../../form/button.tsx'
+import { PAGES } from '../../frame/navigation.ts'
+import { Text } from '../../text.tsx'
+import { Time } from '../../time.tsx'
+import { url } from '../../url.ts'
+import { counted, numeral, withoutScheme } from '../../words.ts'
+
+/** Most problems of one kind. */
+const SHOWN = 4
+const MAX_NAME_LENGTH = 64
+const MAX_REASON_LENGTH = 160
+
+/** Problems of a tenant, each with an action. */
+export const Attention = (page: { base: string; troubles: Troubles; now: number }) => {
+  const events = eventsOf(page)
+  return events.length === 0 ? <AllQuiet /> : <Events label="Needs attention" events={events} />
+}
+
+function eventsOf({ base, troubles, now }: Parameters<typeof Attention>[0]): Event[] {
+  const { endpoints, webhooks, jobs, bots, usage } = troubles
+  return [
+    ...some(
+      endpoints,
+      (one) => endpointEvent(url(base, `/console/endpoints/${one.id}`), one, now),
+      {
+        one: 'endpoint needs attention',
+        many: 'endpoints need attention',
+        href: url(base, PAGES.endpoints.path),
+      },
+    ),
+    ...some(webhooks, (one) => endpointEvent(url(base, `/console/webhooks/${one.id}`), one, now), {
+      one: 'webhook needs attention',
+      many: 'webhooks need attention',
+      href: url(base, PAGES.webhooks.path),
+    }),
+    ...some(jobs, (job) => jobEvent(base, job, now), {
+      one: 'job is failing',
+      many: 'jobs are failing',
+      href: url(base, PAGES.jobs.path, { state: 'failing' }),
+    }),
+    ...bots.map((bot) => botEvent(base, bot)),
+    ...usageEvents(base, usage),
+  ]
+}
+
+/** The first problems of a kind, and a link to the others. */
+function some<Row>(
+  rows: readonly Row[],
+  draw: (row: Row) => Event,
+  rest: { one: string; many: string; href: string },
+): Event[] {
+  const events = rows.slice(0, SHOWN).map(draw)
+  const left = rows.length - events.length
+  if (left === 0) return events
+  const title = <a href={rest.href}>{counted(left, `more ${rest.one}`, `more ${rest.many}`)}</a>
+  return [...events, { tone: 'bad', title, aside: <Look href={rest.href}>View all</Look> }]
+}
+
+const Look = ({ href, children = 'View' }: { href: string; children?: string }) => (
+  <LinkButton href={href} isSmall>
+    {children}
+  </LinkButton>
+)
+
+function endpointEvent(href: string, endpoint: TroubledEndpoint, now: number): Event {
+  const { url: address, failingSince, failedAttempts, disabledReason } = endpoint
+  const name = (
+    <a href={href}>
+      <Text text={withoutScheme(address)} limit={MAX_NAME_LENGTH} />
+    </a>
+  )
+  if (disabledReason !== null || failingSince === null)
+    return {
+      tone: 'bad',
+      title: <>{name} is disabled</>,
+      text:
+        disabledReason === 'gone'
+          ? 'It returned 410 Gone. Deliveries are held until you resume it.'
+          : 'It failed for too long. Deliveries are held until you resume it.',
+      aside: <Look href={href} />,
+    }
+  return {
+    tone: 'bad',
+    title: <>{name} is failing</>,
+    text: (
+      <>
+        {counted(failedAttempts ?? 0, 'failed attempt')}, the first{' '}
+        <Time at={failingSince} now={now} />. Deliveries are retried automatically.
+      </>
+    ),
+    aside: <Look href={href} />,
+  }
+}
+
+function jobEvent(base: string, job: FailingJob, now: number): Event {
+  const href = url(base, `/console/jobs/${job.id}`)
+  return {
+    tone: 'bad',
+    title: (
+      <>
+        <a href={href}>
+          <Text text={job.name} limit={MAX_NAME_LENGTH} />
+        </a>{' '}
+        failed <Time at={job.startedAt} now={now} />
+      </>
+    ),
+    text: <Reason {...job} />,
+    aside: <Look href={href} />,
+  }
+}
+
+/** Reason of a failed attempt. */
+function Reason(of: { responseStatus: number | null; errorMessage: string | null }) {
+  const { responseStatus, errorMessage } = of
+  if (errorMessage !== null) return <Text text={errorMessage} limit={MAX_REASON_LENGTH} />
+  return responseStatus === null ? 'No response' : `Status ${responseStatus}`
+}
+
+function botEvent(base: string, { environment, username, status, trouble }: Bot): Event {
+  const href = url(base, `/console/bots/${environment}`)
+  const name = (
+    <a href={href}>
+      {username === null ? `The ${environment} bot` : <Text text={`@${username}`} />}
+    </a>
+  )
+  if (status === 'disabled')
+    return {
+      tone: 'warn',
+      title: <>{name} is not enabled</>,
+      text: "It has a token, but users can't sign in with it.",
+      aside: <Look href={href}>Enable</Look>,
+    }
+  return {
+    tone: 'bad',
+    title: <>{name} doesn't receive messages</>,
+    text: <Text text={`${trouble ?? ''}.`} limit={MAX_REASON_LENGTH} />,
+    aside: <Look href={href}>Fix</Look>,
+  }
+}
+
+function usageEvents(base: string, usage: Troubles['usage']): Event[] {
+  const banner = usage && usageBanner(base, usage)
+  if (!usage || !banner) return []
+  const { left_requests: left, resets_at: resetsAt } = usage
+  return [
+    {
+      tone: banner.tone,
+      title: banner.children,
+      text:
+        left === null
+          ? undefined
+          : `${numeral(left)} requests left until ${resetsAt.slice(0, 10)} 00:00 UTC.`,
+      aside: <Look href={url(base, PAGES.usage.path)}>View usage</Look>,
+    },
+  ]
+}
