@@ -1,6 +1,9 @@
 /** Maximum size of `traits.custom_data` and of `metadata_public`, each, in bytes of JSON. */
 export const MAX_DOCUMENT_BYTES = 65_536
 
+/** Maximum size of `traits.custom_data` in a sign-up, which strangers can repeat, in bytes of JSON. */
+export const MAX_SIGN_UP_DATA_BYTES = 8192
+
 /** Maximum number of sessions per identity; another one ends the oldest. */
 export const SESSIONS_KEPT = 100
 

@@ -90,7 +90,7 @@ function displayName(value: unknown): string | undefined {
 
 function checkedLocale(value: unknown): string {
   if (typeof value === 'string' && /^[a-z]{2}$/.test(value)) return value
-  throw invalid('must be two lowercase mailTemplates, such as en', {
+  throw invalid('must be two lowercase letters, such as en', {
     field: 'traits.locale',
     rule: 'format',
   })

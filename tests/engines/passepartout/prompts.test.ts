@@ -113,7 +113,7 @@ async function boot() {
 }
 
 describe('a question that could not be sent', () => {
-  test('for want of throttle is sent when Telegram said, and not before', async () => {
+  test('that Telegram limits is sent when Telegram said, and not before', async () => {
     await using here = await boot()
     const { ada, fail, started, called, calledAfter, expectToWork } = here
     const login = await started()

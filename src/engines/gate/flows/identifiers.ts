@@ -1,6 +1,7 @@
 import { AppError } from '../../../platform/errors.ts'
-import type { JsonObject } from '../documents/json.ts'
+import { type JsonObject, jsonBytes } from '../documents/json.ts'
 import { normaliseEmail } from '../email.ts'
+import { MAX_SIGN_UP_DATA_BYTES } from '../limits.ts'
 import type { FlowRow } from '../store/flows.ts'
 import { checkTraits, MAX_DISPLAY_NAME_LENGTH, schemaOf, type Traits } from '../traits.ts'
 import { complain } from './failure.ts'
@@ -38,9 +39,13 @@ export function traitsIn(input: Submission, { tenantId }: { tenantId: string }):
 /** The traits of a new identity; its locale is the language of the form. */
 export function newcomerIn(input: Submission, flow: FlowRow): Traits {
   const traits = traitsIn(input, flow)
+  if (jsonBytes(traits.custom_data ?? {}) > MAX_SIGN_UP_DATA_BYTES)
+    throw complain(4000001, { context: { reason: TOO_MUCH_DATA } })
   if (schemaOf(flow.tenantId) === 'user') return traits
   return { locale: flow.language, ...traits }
 }
+
+const TOO_MUCH_DATA = `traits.custom_data: must be at most ${MAX_SIGN_UP_DATA_BYTES} bytes as JSON in a sign-up`
 
 function asComplaint({ field, rule, message }: AppError) {
   if (field === 'traits.email') return complain(4000040, { field })

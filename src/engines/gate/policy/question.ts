@@ -37,7 +37,7 @@ const ACTION = /^[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*$/
 export function checkAction(text: string): void {
   checkLength(text, 'action')
   if (!ACTION.test(text)) {
-    throw invalid('must be words of mailTemplates, digits, _ and - separated by dots', {
+    throw invalid('must be words of letters, digits, _ and - separated by dots', {
       field: 'action',
       rule: 'format',
     })

@@ -133,6 +133,16 @@ describe('whoever signs up', () => {
     expect((await world.readIdentity(body.identity)).traits.custom_data).toEqual(custom_data)
   })
 
+  test('brings at most 8 KB of data', async () => {
+    const [most, more] = [8192, 8193].map((bytes) => ({
+      text: 'x'.repeat(bytes - '{"text":""}'.length),
+    }))
+    const refused = await signUp({ email: newEmail(), custom_data: more })
+    expect(refused.status).toBe(422)
+    expect(JSON.stringify(refused.body.ui)).toContain('at most 8192 bytes')
+    expect((await signUp({ email: newEmail(), custom_data: most })).status).toBe(200)
+  })
+
   test('belongs to the tenant whose flow it is, whatever they say', async () => {
     const other = await flowParty(world.app)
     const email = newEmail()

@@ -7,7 +7,7 @@ import { temporaryFolder } from '../../../support/folder.ts'
 import { IDENTITIES, SESSIONS } from '../fixture.ts'
 import { bootHouse, CLI, NAME, PASSWORD } from './fixture.ts'
 
-describe('the gateOperators is no tenant', () => {
+describe('the system tenant', () => {
   test('for lists, and for whoever knows its id', async () => {
     await using world = await bootHouse()
     const { tenants } = world.platform

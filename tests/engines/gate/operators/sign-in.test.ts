@@ -66,7 +66,7 @@ describe('an operator signs in on the hosted pages', () => {
     expect(world.gateOperators.exchange({ flow: 'x', code: 'x' })).rejects.toThrow('flow not found')
   })
 
-  test('the page carries the name of the gateOperators, in the language that was asked for', async () => {
+  test('the page carries the name of the installation, in the language that was asked for', async () => {
     await using world = await bootHouse()
     const page = await world.browser().visit(await world.begin('login', { language: 'de' }))
     expect(page.html).toContain(NAME)

@@ -220,7 +220,7 @@ describe('the traits of a new operator', () => {
 })
 
 describe('the providers of operators', () => {
-  test('are offered to the gateOperators, with the names and marks of their makers', async () => {
+  test('are offered to operators, with the names and marks of their makers', async () => {
     await using world = await bootOffering()
     const url = await world.begin('login')
     expect(nodeNames(await world.flowAt(url))).toEqual(

@@ -160,7 +160,7 @@ export function createRegistration(parts: {
     const { pendingAccount } = repository.internalOf(flow)
     if (pendingAccount?.provider !== provider)
       return oauthStates.begin(flow, { provider, input, client })
-    const traits = traitsIn(input, flow)
+    const traits = newcomerIn(input, flow)
     throttle.counted(client)
     return db.commitFor(flow.tenantId, () => {
       const current = repository.open(flow.id)
