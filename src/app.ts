@@ -37,9 +37,9 @@ import { openSystemTenant } from './platform/system-tenant.ts'
 export type Gatehouse = ReturnType<typeof createApp>
 
 /**
- * The map of every route, and what runs beside them. With `precompile` all routes are built
- * at once, at start, and not each at its first request. `origins` say where the configuration
- * comes from.
+ * Creates the app: the map of every route, and the loops that run beside them. With `precompile`,
+ * all routes are built at start instead of on their first request. `origins` says where each
+ * setting comes from.
  */
 export function createApp(
   platform: Platform,
@@ -157,7 +157,7 @@ export function createApp(
     return clientAddress(request, app.server)
   }
 
-  /** With the port in use, which the system may have chosen: known once the server listens. */
+  /** Known once the server listens, because the system may choose the port. */
   function baseUrl(): string {
     if (knownBaseUrl !== undefined) return knownBaseUrl
     const url = baseUrlOf({ ...config.server, port: app.server?.port ?? config.server.port })
@@ -166,9 +166,9 @@ export function createApp(
   }
 
   /**
-   * With `isPaused` everything is answered and taken in, and nothing goes out by itself: no job
-   * fires, no delivery and no mail leaves, no bot receives, no backup takes the place of an older one,
-   * and nothing that is over is deleted.
+   * Starts the background loops. With `isPaused`, the server answers and accepts every request, but
+   * nothing runs by itself: no job fires, no delivery or email is sent, no bot receives, no backup
+   * replaces an older one, and nothing expired is deleted.
    */
   async function start({ isPaused = false } = {}) {
     await openSystemTenant({ db, clock })
@@ -187,7 +187,7 @@ export function createApp(
     await mail.start()
   }
 
-  /** Claims nothing more; what is under way gets `graceMs` to end. */
+  /** Stops claiming work and gives the work in progress `graceMs` to finish. */
   async function stop(graceMs: number) {
     live.stop()
     await Promise.all([

@@ -5,7 +5,10 @@ import { emptyReading, type Reading, take } from './reading.ts'
 /** Options of the command line by their name without dashes: `{ 'server-port': '9000' }`. */
 export type Flags = Readonly<Record<string, string | undefined>>
 
-/** Options by name. Secrets have none, because every account can see command lines. */
+/**
+ * Options by name. Secrets have no option, because every account on the machine can see command
+ * lines.
+ */
 const byOption = new Map(
   leaves.filter(({ setting }) => !setting.secret).map((leaf) => [leaf.option, leaf]),
 )

@@ -2,7 +2,7 @@ import { ALL_PROVIDERS, type AnyProvider, type Config } from './settings.ts'
 
 /** A conflict between settings that are valid by themselves. */
 export interface Conflict {
-  /** The settings in conflict; the error names the first one that was set. */
+  /** The settings in conflict; the error names the first of them that was set. */
   readonly keys: readonly [string, ...string[]]
   readonly message: string
 }

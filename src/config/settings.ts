@@ -290,5 +290,7 @@ export const settings = {
   }),
 }
 
-/** All settings with their values. Frozen; each part of the program is handed its own slice. */
+/**
+ * All settings with their values. Frozen; each part of the program receives only its own section.
+ */
 export type Config = ValuesOf<typeof settings>

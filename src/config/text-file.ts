@@ -33,8 +33,8 @@ export function textOf(path: string, readFile: ReadFile): FileText {
 }
 
 /**
- * The value in a file, without a final line break. An empty file is a problem, because it is more likely
- * a failed mount than a value.
+ * Reads the value in a file, without a final line break. An empty file is a problem, because it is
+ * more likely a failed mount than a value.
  */
 export function valueIn(path: string, readFile: ReadFile): FileText {
   const file = textOf(path, readFile)

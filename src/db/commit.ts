@@ -3,28 +3,31 @@ import { asStorageError, isBusy, StorageError } from './errors.ts'
 import { createLanes } from './lanes.ts'
 import { areWritesRefused, WriteRefused } from './no-writes.ts'
 
-/** Synchronous work only: an `await` inside would let the commit go without it. */
+/** Synchronous work only: the transaction would commit without anything after an `await`. */
 type Work<T> = () => T extends PromiseLike<unknown> ? never : T
 
 /**
- * Runs `work` inside the next transaction and resolves with its result once that
- * transaction is on disk. Work that throws is rolled back alone and rejects alone.
- * Rejects with `StorageError` when the disk cannot take the commit, and with `WriteRefused` within
+ * Runs `work` inside the next transaction and resolves with its result once that transaction is on
+ * disk. If `work` throws, only its own changes are rolled back and only its own promise rejects.
+ * Rejects with `StorageError` if the disk can't take the commit, and with `WriteRefused` inside
  * `withoutWrites`.
  */
 export type Commit = <T>(work: Work<T>) => Promise<T>
 
-/** The same in the lane of a tenant, which takes turns with all others. */
+/** A commit in the lane of a tenant. Lanes take turns. */
 export type CommitFor = <T>(tenantId: string, work: Work<T>) => Promise<T>
 
-/** The lane of what the program does by itself, for no tenant. */
+/** The lane for the program's own work, which belongs to no tenant. */
 const OWN_LANE = ''
 
-/** Whoever counts. */
+/** Receives counts of commits and failures. */
 export interface CommitObserver {
-  /** A transaction of so many works is on disk, so long after it began. */
+  /** A transaction with this many pieces of work is on disk, `ms` after it began. */
   committed(works: number, ms: number): void
-  /** Works of which nothing was stored, as the disk or the database could not take them. */
+  /**
+   * This many pieces of work failed and stored nothing, because the disk or the database refused
+   * them.
+   */
   failed(works: number): void
 }
 
@@ -36,27 +39,30 @@ interface Queued {
 
 type Outcome = { value: unknown } | { error: unknown }
 
-/** Milliseconds that a write waits for a lock of another process. */
+/** How long a write waits for a lock held by another process, in milliseconds. */
 export const BUSY_TIMEOUT_MS = 5000
 
 /**
- * Bounds how long one transaction keeps the event loop and the write lock: no work begins after
- * so long, whatever is still queued.
+ * The time limit for one transaction, which blocks the event loop and the write lock. After this
+ * many milliseconds no further work starts in it, even if more is queued.
  */
 const MAX_GROUP_MS = 20
 
-/** Between tries for the write lock, so that reads go on while another process commits. */
+/**
+ * Milliseconds between attempts to take the write lock. Reads continue while another process
+ * commits.
+ */
 const LOCK_RETRY_MS = 2
 
-/** Throws where what is committed would not be found after a restart. */
+/** Throws if a restart would not find what is committed now. */
 export type RequireFiles = (isStored?: boolean) => void
 
 /**
- * Group commit: all work queued in one turn of the event loop shares one
- * `BEGIN IMMEDIATE … COMMIT`, and so one sync of the disk. What does not fit into it waits in lanes
- * that take turns, one for each tenant. The files are looked at once the write
- * lock is held, which a restore takes before it moves them, and again after the commit, so that nothing
- * is acknowledged that went with them.
+ * Group commit: all work queued in one turn of the event loop shares one `BEGIN IMMEDIATE …
+ * COMMIT`, and so one disk sync. Work that does not fit waits in lanes that take turns, one per
+ * tenant. `requireFiles` runs once the write lock is held, because a restore takes that lock before
+ * it moves the files, and again after the commit, so that nothing is acknowledged that was lost
+ * with them.
  */
 export function createCommit(client: Database, requireFiles: RequireFiles = () => {}) {
   const begin = client.prepare('BEGIN IMMEDIATE')
@@ -99,8 +105,8 @@ export function createCommit(client: Database, requireFiles: RequireFiles = () =
   }
 
   /**
-   * Takes the write lock without waiting inside SQLite, which would stop the event loop.
-   * While another process holds it, the group stays queued and is tried again.
+   * Takes the write lock without waiting inside SQLite, which would block the event loop. While
+   * another process holds the lock, the group stays queued and is retried.
    */
   function takeWriteLock(): boolean {
     try {
@@ -134,7 +140,7 @@ export function createCommit(client: Database, requireFiles: RequireFiles = () =
     }
   }
 
-  /** Not prepared: SQLite carries this pragma out while it compiles it. */
+  /** Not prepared, because SQLite executes this pragma while it compiles it. */
   function setBusyTimeout(ms: number) {
     client.run(`PRAGMA busy_timeout = ${ms}`)
   }
@@ -159,7 +165,9 @@ export function createCommit(client: Database, requireFiles: RequireFiles = () =
     observer?.failed(group.length)
   }
 
-  /** Takes from the queue what fits into one transaction: `group` ends up with as many outcomes. */
+  /**
+   * Moves queued work that fits into one transaction to `group`, and returns one outcome for each.
+   */
   function transact(group: Queued[]): Outcome[] {
     const outcomes: Outcome[] = []
     const startedAt = performance.now()
@@ -189,7 +197,7 @@ export function createCommit(client: Database, requireFiles: RequireFiles = () =
     return queued.work
   }
 
-  /** One piece of work in its own savepoint. Throws only when the whole group is lost. */
+  /** Runs one piece of work in its own savepoint. Throws only when the whole group is lost. */
   function attempt(work: () => unknown): Outcome {
     savepoint.run()
     const putOffBefore = putOff.length
@@ -206,22 +214,22 @@ export function createCommit(client: Database, requireFiles: RequireFiles = () =
     }
   }
 
-  /** Resolves when everything queued so far has been settled. */
+  /** Resolves when everything queued so far is settled. */
   async function drain() {
     while (queue.size() > 0) await commit(() => undefined).catch(ignoreStorageError)
   }
 
-  /** How many transactions have failed: what was read within one of them was never so. */
+  /** The number of failed transactions. Data read inside a failed transaction never existed. */
   const failed = () => failures
 
-  /** From now on tells `whom` of every transaction. */
+  /** Reports every later transaction to `whom`. */
   const observe = (whom: CommitObserver) => {
     observer = whom
   }
 
   /**
-   * Called by a work of what cannot be taken back, such as a count: done once the transaction is
-   * on disk, and never if the work is lost.
+   * Schedules an action that can't be undone, such as a count. Called inside a piece of work;
+   * `tell` runs once the transaction is on disk, and never if the work is lost.
    */
   const afterCommit = (tell: () => void) => void putOff.push(tell)
 

@@ -8,9 +8,9 @@ interface Query {
 }
 
 /**
- * A statement that Drizzle writes and SQLite runs, without the mapping in between: for those
- * few that every request pays for. Values go in by the names of their placeholders and as
- * SQLite takes them (a boolean is 1 or 0); a row comes out under the names of its columns.
+ * Compiles a statement built by Drizzle to run directly in SQLite, without the mapping in between,
+ * for the few statements that every request pays for. Values are passed by placeholder name in
+ * SQLite's types (a boolean is 1 or 0), and a row has the column names as its keys.
  */
 export function compile<Row>(client: Database, query: Query) {
   const { sql, params } = query.toSQL()
@@ -24,7 +24,10 @@ export function compile<Row>(client: Database, query: Query) {
   }
 }
 
-/** Drizzle wraps a placeholder that stands for a column's value. */
+/**
+ * Returns a function that reads one parameter. Drizzle wraps a placeholder that stands for a
+ * column's value.
+ */
 function readerOf(param: unknown): (values: Values) => SQLQueryBindings {
   const inner = is(param, Param) ? (param.value as SQL) : param
   if (!is(inner, Placeholder)) return () => inner as SQLQueryBindings

@@ -1,23 +1,23 @@
 import { SQLiteError } from 'bun:sqlite'
 
 /**
- * The disk or the database cannot take a write now. Nothing of the work was kept (but see
- * `DatabaseLostError`), so the caller may try again; callers over HTTP get a 503.
+ * The disk or the database can't take a write now. No part of the work was stored (but see
+ * `DatabaseLostError`), so the caller may try again. HTTP clients get a 503.
  */
 export class StorageError extends Error {
   override name = 'StorageError'
 }
 
 /**
- * The files of the database are no longer where they were opened, so that a restart would not find
- * what is written now. Reported once by the storage watch: background work that meets it adds no
- * line of its own to the log.
+ * The files of the database are no longer where they were opened, so a restart would not find what
+ * is written now. The storage watch reports this once; background work that runs into it logs
+ * nothing more.
  */
 export class DatabaseLostError extends StorageError {
   override name = 'DatabaseLostError'
   /**
-   * The files were lost while the transaction was committed: it is in them, and comes back if they
-   * do. Nobody may be told that it was stored.
+   * True if the files were lost during the commit: the transaction is in those files and reappears
+   * if they are put back. It must not be reported as stored.
    */
   readonly isStored: boolean
 
@@ -37,28 +37,34 @@ const SENTENCES: [prefix: string, sentence: string][] = [
   ['SQLITE_BUSY', 'another process holds the database lock'],
 ]
 
-/** Turns SQLite's code for trouble below us into a `StorageError`; other errors pass. */
+/**
+ * Converts SQLite's error codes for storage problems to a `StorageError`. Returns other errors
+ * unchanged.
+ */
 export function asStorageError(error: unknown): unknown {
   if (!(error instanceof SQLiteError)) return error
   const known = SENTENCES.find(([prefix]) => error.code?.startsWith(prefix))
   return known ? new StorageError(known[1], { cause: error }) : error
 }
 
-/** Whether SQLite found the file of the database damaged, here or in what led to the error. */
+/** Whether SQLite reports the database file as damaged, in the error or in one of its causes. */
 export function isDamage(error: unknown): boolean {
   if (!(error instanceof Error)) return false
   const code = error instanceof SQLiteError ? (error.code ?? '') : ''
   return /^SQLITE_(?:CORRUPT|NOTADB)/.test(code) || isDamage(error.cause)
 }
 
-/** True while another connection holds the write lock. */
+/** Whether another connection holds the write lock. */
 export const isBusy = (error: unknown): boolean =>
   error instanceof SQLiteError && (error.code?.startsWith('SQLITE_BUSY') ?? false)
 
-/** A port in use, a folder that may not be written: the system names these E…. */
+/**
+ * Whether the operating system reported the error, such as a port in use or a read-only folder.
+ * Their codes begin with E.
+ */
 export const isSystemError = (error: unknown): boolean =>
   error instanceof Error && /^E[A-Z]+$/.test((error as NodeJS.ErrnoException).code ?? '')
 
-/** What an error says, whatever was thrown. */
+/** The message of any thrown value. */
 export const messageOf = (error: unknown): string =>
   error instanceof Error ? error.message : String(error)

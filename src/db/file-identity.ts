@@ -3,13 +3,15 @@ import { basename, resolve } from 'node:path'
 import { DatabaseLostError } from './errors.ts'
 import { indexOf, logOf } from './read-only.ts'
 
-/** One of the files of a database, and why a restart would not open the same one. */
+/** A database file that a restart would not open again, and why. */
 export interface FileLoss {
   path: string
   reason: 'missing' | 'replaced' | 'unreachable'
 }
 
-/** What tells one file from another for as long as it is open: its number is not given away. */
+/**
+ * Identifies a file for as long as it is open: its inode number is not reused until it is closed.
+ */
 interface Identity {
   path: string
   dev: bigint
@@ -19,18 +21,21 @@ interface Identity {
 export type FileIdentity = ReturnType<typeof createFileIdentity>
 
 /**
- * Remembers which files an open database consists of. SQLite goes on with open files that have
- * lost their names: it reads and commits, and all of that is gone with the process. Called with
- * everything open, the write-ahead log and its index included.
+ * Records which files an open database consists of. SQLite keeps using open files that were deleted
+ * or renamed: it reads and commits, and all of that is lost when the process ends. Call it when all
+ * files are open, including the write-ahead log and its index.
  *
- * SQLite itself keeps all three for as long as a connection is open: a checkpoint, a `VACUUM` and
- * the closing of other connections shorten them and never make new ones.
+ * SQLite keeps all three for as long as a connection is open: checkpoints, `VACUUM` and the closing
+ * of other connections shorten the files but never replace them.
  */
 export function createFileIdentity(file: string) {
   const opened = pathsOf(file).map(identify)
   let known: FileLoss | undefined
 
-  /** Looks at the names, some microseconds: the first that no longer leads to the open file. */
+  /**
+   * Checks all file names, which takes a few microseconds, and returns the first that no longer
+   * leads to the open file.
+   */
   function loss(): FileLoss | undefined {
     for (const one of opened) {
       known = lossOf(one)
@@ -39,7 +44,7 @@ export function createFileIdentity(file: string) {
     return undefined
   }
 
-  /** Throws `DatabaseLostError` while a restart would not find these files. */
+  /** Throws `DatabaseLostError` if a restart would not find these files. */
   function requireInPlace(isStored = false) {
     const found = loss()
     if (found) throw new DatabaseLostError(sentenceOn(found), { isStored })
@@ -48,12 +53,15 @@ export function createFileIdentity(file: string) {
   return {
     loss,
     requireInPlace,
-    /** What the last look has found. */
+    /** The result of the last check. */
     knownLoss: () => known,
   }
 }
 
-/** Links are followed: the name of the database is ours, those of the log are SQLite's. */
+/**
+ * The database under the name it was opened with, and its log files under the name that links
+ * resolve to, as SQLite names them.
+ */
 function pathsOf(file: string): string[] {
   const real = realpathSync(file)
   return [resolve(file), logOf(real), indexOf(real)]
@@ -64,7 +72,7 @@ function identify(path: string): Identity {
   return { path, dev, ino }
 }
 
-/** Already gone when it was opened: nothing that comes later is it. */
+/** Stands for a file that was missing when it was recorded. It equals no other file. */
 const NO_FILE = { dev: -1n, ino: -1n }
 
 function lossOf({ path, dev, ino }: Identity): FileLoss | undefined {
@@ -77,7 +85,7 @@ function lossOf({ path, dev, ino }: Identity): FileLoss | undefined {
   }
 }
 
-/** For those who ask over HTTP: what is wrong, and nothing of where things are. */
+/** The problem in one sentence for HTTP clients, without any path. */
 export function sentenceOn({ path, reason }: FileLoss): string {
   const name = basename(path)
   if (reason === 'missing') return `${name} was moved or deleted while the server is running`

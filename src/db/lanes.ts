@@ -1,14 +1,14 @@
-/** Milliseconds for which the work of one lane goes on before the next lane has its turn. */
+/** Milliseconds that one lane may use before the next lane has its turn. */
 const TURN_MS = 5
 
 export type Lanes<Work> = ReturnType<typeof createLanes<Work>>
 
 /**
- * Work that waits in lanes, one for each tenant. Lanes take turns, so that neither many nor slow
- * pieces of work of one tenant hold up another. Within a lane, the oldest work comes first.
+ * Queues work in lanes, one per tenant. Lanes take turns, so that neither many nor slow pieces of
+ * work of one tenant delay another tenant. Within a lane, the oldest work comes first.
  */
 export function createLanes<Work>() {
-  /** In the order of their turns. None is empty. */
+  /** In the order of their turns. No lane is empty. */
   const lanes = new Map<string, Work[]>()
   let current = { lane: '', spentMs: 0 }
   let size = 0
@@ -20,7 +20,7 @@ export function createLanes<Work>() {
     size++
   }
 
-  /** The oldest work of the lane whose turn it is. Undefined where none waits. */
+  /** Takes the oldest work of the current lane; undefined if no work is waiting. */
   function take(): Work | undefined {
     for (const [lane, waiting] of lanes) {
       if (lane !== current.lane) current = { lane, spentMs: 0 }
@@ -30,7 +30,10 @@ export function createLanes<Work>() {
     }
   }
 
-  /** What the work that was taken last has cost. A lane that has spent its turn goes to the end. */
+  /**
+   * Charges the cost of the last work taken to its lane. A lane that has used up its turn goes to
+   * the end.
+   */
   function charge(ms: number) {
     current.spentMs += ms
     if (current.spentMs < TURN_MS) return
@@ -42,7 +45,7 @@ export function createLanes<Work>() {
     lanes.set(lane, waiting)
   }
 
-  /** Takes all that wait. */
+  /** Takes all waiting work. */
   function takeAll(): Work[] {
     const all = [...lanes.values()].flat()
     lanes.clear()

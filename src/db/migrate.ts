@@ -2,20 +2,20 @@ import type { Database } from 'bun:sqlite'
 import { chmodSync, mkdirSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** One step of the schema: a file of `drizzle/`, embedded as text. */
+/** One schema migration: a file of `drizzle/`, embedded as text. */
 export interface Migration {
   id: string
   sql: string
 }
 
-/** The database and this executable do not fit together; the message says what to do. */
+/** The database and this executable don't match; the message says what to do. */
 export class SchemaError extends Error {
   override name = 'SchemaError'
 }
 
 export interface MigrateOptions {
   migrations: readonly Migration[]
-  /** Where the copy taken before migrating goes; the newest three are kept. */
+  /** Folder for the copy that is made before migrating; the newest three are kept. */
   backupDir: string
   appVersion: string
   /** Milliseconds since the epoch. */
@@ -39,9 +39,9 @@ const LEDGER = `CREATE TABLE IF NOT EXISTS _migrations (
 ) STRICT`
 
 /**
- * Brings the schema up to date and returns the ids of the steps applied. A database that
- * already holds data is copied first. Throws `SchemaError` when the database is newer than
- * this executable or when an applied step has been edited since.
+ * Brings the schema up to date and returns the ids of the applied steps. A database with data is
+ * copied first. Throws `SchemaError` if the database is newer than this executable or if an applied
+ * step was edited later.
  */
 export function migrate(client: Database, options: MigrateOptions): string[] {
   client.run(LEDGER)
@@ -54,7 +54,7 @@ export function migrate(client: Database, options: MigrateOptions): string[] {
   )
 }
 
-/** Which steps are in the database and which are still to come, without changing it. */
+/** Lists the steps that are applied and those that are pending, without changing the database. */
 export function migrationStatus(client: Database, migrations: readonly Migration[]) {
   const applied = appliedSteps(client)
   refuseMisfits(applied, migrations)
@@ -81,7 +81,10 @@ function refuseMisfits(applied: AppliedStep[], migrations: readonly Migration[])
   }
 }
 
-/** Another process may have applied the step since: looked up again under the write lock. */
+/**
+ * Applies one step. Checks again under the write lock, because another process may have applied it
+ * in the meantime.
+ */
 function applyStep(client: Database, step: Migration, { now, appVersion }: MigrateOptions) {
   const apply = client.transaction(() => {
     if (client.query('SELECT 1 FROM _migrations WHERE id = ?').get(step.id)) return false
@@ -97,8 +100,8 @@ function applyStep(client: Database, step: Migration, { now, appVersion }: Migra
 }
 
 /**
- * SQLite ignores the switch inside a transaction, and with foreign keys on a table rebuild
- * deletes the rows that refer to the table.
+ * Runs `work` with foreign keys off: with them on, a table rebuild deletes the rows that refer to
+ * the table. SQLite ignores the switch inside a transaction.
  */
 function withoutForeignKeys<T>(client: Database, work: () => T): T {
   client.run('PRAGMA foreign_keys = OFF')
@@ -131,5 +134,8 @@ function dropOldCopies(backupDir: string) {
   for (const name of byAge.slice(COPIES_KEPT)) rmSync(join(backupDir, name))
 }
 
-/** File names carry their time after the step's name, as `…-2026-01-31T12-00-00-000Z-…`. */
+/**
+ * The timestamp of a backup's file name, which follows the name of the step:
+ * `…-2026-01-31T12-00-00-000Z-…`.
+ */
 const stampOf = (name: string) => name.match(/\d{4}-\d\d-\d\dT[\d-]+Z/)?.[0] ?? ''

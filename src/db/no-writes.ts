@@ -2,12 +2,12 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 
 const scope = new AsyncLocalStorage<true>()
 
-/** A write was asked for where none may be made. */
+/** A write was attempted where writes are refused. */
 export class WriteRefused extends Error {
   override name = 'WriteRefused'
 }
 
-/** Does `work`, and all that it begins, with every commit refused by `WriteRefused`. */
+/** Runs `work`, and everything it starts, with every commit rejected by `WriteRefused`. */
 export const withoutWrites = <T>(work: () => T): T => scope.run(true, work)
 
 export const areWritesRefused = (): boolean => scope.getStore() === true

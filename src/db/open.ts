@@ -13,7 +13,7 @@ prepareLate()
 
 export interface DatabaseOptions {
   dataDir: string
-  /** `full` syncs every commit to disk; `normal` may lose the last ones at power loss. */
+  /** `full` syncs every commit to disk; `normal` may lose the last commits in a power failure. */
   synchronous: 'full' | 'normal'
   /** Leaves checkpoints to a replicator such as Litestream. */
   externalCheckpoint?: boolean
@@ -24,10 +24,13 @@ export type Db = ReturnType<typeof openDatabase>
 /** The database file inside a data directory. */
 export const databaseFile = (dataDir: string) => join(dataDir, DATA_NAMES.database)
 
-/** There while a restore puts other files into a data directory: what is in it is not whole. */
+/**
+ * The marker file that exists while a restore replaces the files of a data directory, which is
+ * incomplete until then.
+ */
 export const restoreMarker = (dataDir: string) => join(dataDir, 'restore.unfinished')
 
-/** Else a directory whose database was just moved away would get a fresh one. */
+/** Otherwise a directory whose database was just moved away would get a new one. */
 function refuseHalfRestored(dataDir: string) {
   const marker = restoreMarker(dataDir)
   if (existsSync(marker))
@@ -37,7 +40,10 @@ function refuseHalfRestored(dataDir: string) {
     )
 }
 
-/** Made by us, a database has a page at once; beside a master key, one without a byte was cut off. */
+/**
+ * A database that Gatehouse creates has its first page immediately. An empty file next to a master
+ * key was truncated.
+ */
 function refuseEmptied(dataDir: string) {
   const file = databaseFile(dataDir)
   const isEmpty = statSync(file, { throwIfNoEntry: false })?.size === 0
@@ -48,8 +54,9 @@ function refuseEmptied(dataDir: string) {
 }
 
 /**
- * Root may be led by whoever owns the directory: to a file that it would make or change for them.
- * Links of its own, or of root, lead nobody astray.
+ * Refuses a link of another account. When the process runs as root, the owner of the directory
+ * could use a link to make it create or change any file. Links of root and of the process's own
+ * account are safe.
  */
 function refuseForeignLink(file: string) {
   const entry = lstatSync(file, { throwIfNoEntry: false })
@@ -61,8 +68,8 @@ function refuseForeignLink(file: string) {
 }
 
 /**
- * What is ours is for us alone. By name and not by a descriptor: to close one lets go of the locks
- * that SQLite has on the file.
+ * Restricts the file to its owner. The mode is changed by name and not through a descriptor,
+ * because closing a descriptor releases SQLite's locks on the file.
  */
 function keepFromOthers(file: string) {
   const entry = lstatSync(file)
@@ -70,7 +77,10 @@ function keepFromOthers(file: string) {
   if (isOurs && entry.mode & 0o077) chmodSync(file, 0o600)
 }
 
-/** Throws what the system says when that cannot even be told, as for a folder of another account. */
+/**
+ * Whether the database exists. Throws the system's error if that can't be determined, as for a
+ * folder of another account.
+ */
 export function databaseExists(dataDir: string): boolean {
   refuseHalfRestored(dataDir)
   try {
@@ -83,9 +93,9 @@ export function databaseExists(dataDir: string): boolean {
 }
 
 /**
- * Opens, or creates, the database of a data directory. `orm` is Drizzle on the same
- * connection, for prepared statements; every write goes through `commit`, or
- * `commitFor` where it is done for a tenant.
+ * Opens or creates the database of a data directory. `orm` is Drizzle on the same connection, for
+ * prepared statements. Every write goes through `commit`, or through `commitFor` if it belongs to a
+ * tenant.
  */
 export function openDatabase(options: DatabaseOptions) {
   refuseHalfRestored(options.dataDir)
@@ -96,7 +106,7 @@ export function openDatabase(options: DatabaseOptions) {
   const client = plannedOnce(new Database(file, { create: true, strict: true }))
   for (const pragma of pragmas(options)) client.run(`PRAGMA ${pragma}`)
   keepFromOthers(file)
-  // SQLite opens the log with the first read.
+  // SQLite opens the log on the first read.
   client.run('SELECT 1 FROM sqlite_schema LIMIT 1')
   const files = createFileIdentity(file)
   refuseMoved(client, options.dataDir)
@@ -108,7 +118,7 @@ export function openDatabase(options: DatabaseOptions) {
   const dataVersion = client.prepare<{ data_version: number }, []>('PRAGMA data_version')
   return {
     file,
-    /** Whether a restart would find the files that are open. */
+    /** Checks whether a restart would find the open files. */
     files,
     client,
     orm: drizzle(client),
@@ -117,21 +127,21 @@ export function openDatabase(options: DatabaseOptions) {
     observe,
     afterCommit,
     drain,
-    /** Another text whenever another process has committed something, or we have failed to. */
+    /** Changes whenever another process commits or a transaction of this process fails. */
     version: (): string => `${dataVersion.get()?.data_version}.${failed()}`,
     close,
   }
 }
 
-/** Whether the open file is no longer the one by its name. */
+/** Whether the open file is no longer the one with its name. */
 function hasMoved(client: Database): boolean {
-  // SQLite writes one number; Bun takes no buffer below eight bytes.
+  // SQLite writes one number, but Bun accepts no buffer smaller than eight bytes.
   const answer = new Int32Array(2)
   client.fileControl(constants.SQLITE_FCNTL_HAS_MOVED, answer)
   return answer[0] !== 0
 }
 
-/** A restore may have come between the look for its marker and the opening of the file. */
+/** A restore may have started between the check for its marker and the opening of the file. */
 function refuseMoved(client: Database, dataDir: string) {
   refuseHalfRestored(dataDir)
   if (!hasMoved(client)) return
@@ -139,7 +149,7 @@ function refuseMoved(client: Database, dataDir: string) {
   throw new StorageError('the database was just replaced by a restore: start again')
 }
 
-/** `busy_timeout` first: switching to WAL takes a lock that another process may hold. */
+/** `busy_timeout` comes first: switching to WAL takes a lock that another process may hold. */
 function pragmas({ synchronous, externalCheckpoint }: DatabaseOptions): string[] {
   return [
     `busy_timeout = ${BUSY_TIMEOUT_MS}`,
@@ -150,16 +160,17 @@ function pragmas({ synchronous, externalCheckpoint }: DatabaseOptions): string[]
     'cache_size = -32000',
     'journal_size_limit = 67108864',
     'trusted_schema = OFF',
-    // What is deleted is overwritten: it may be about somebody who asked to be forgotten.
+    // Overwrites deleted data, which may include personal data that a user asked to erase.
     'secure_delete = ON',
     ...(externalCheckpoint ? ['wal_autocheckpoint = 0'] : []),
   ]
 }
 
 /**
- * Brings the log into the database where that can be done now; whoever opens it next does it
- * otherwise. Closing alone would not, since prepared statements keep the connection half open. No
- * `PRAGMA optimize`: by the statistics of a young database its planner would scan what has grown since.
+ * Closes the database after writing the log into it, if that is possible now; otherwise the next
+ * process to open it does so. Closing alone would not, because prepared statements keep the
+ * connection half open. There is no `PRAGMA optimize`, because with the statistics of a young
+ * database the planner would scan tables that have grown since.
  */
 function closeWithLog(client: Database) {
   settle(client, ['wal_checkpoint(TRUNCATE)'])
@@ -167,10 +178,11 @@ function closeWithLog(client: Database) {
 }
 
 /**
- * A replicator knows how far it has come by a place in the log, so that nobody else may begin a new
- * one. The last connection to close would: it is told to keep the file, which SQLite would cut to
- * its limit all the same. A connection that a statement keeps half open is as bad, since Bun empties
- * the log for it when the process ends, and so is one that nobody has closed by then.
+ * Closes the database without resetting the log. A replicator tracks its progress by a position in
+ * the log, so only the replicator may start a new one. The last connection to close would reset it:
+ * the setting keeps the file, but SQLite would still truncate it to its size limit. A connection
+ * kept half open by a statement is just as bad, because Bun empties the log for it when the process
+ * ends, and so is a connection that is still open by then.
  */
 function closeLeavingLog(client: Database): () => void {
   client.fileControl(constants.SQLITE_FCNTL_PERSIST_WAL, 1)
@@ -183,11 +195,11 @@ function closeLeavingLog(client: Database): () => void {
   return close
 }
 
-/** A disk in trouble must not hide what the caller has to say. */
+/** Runs the pragmas and ignores storage errors, which must not hide the caller's own error. */
 function settle(client: Database, pragmas: readonly string[]) {
   try {
     for (const pragma of ['busy_timeout = 0', ...pragmas]) client.run(`PRAGMA ${pragma}`)
   } catch {
-    // Nothing is lost: the log stays beside the database.
+    // Nothing is lost: the log stays next to the database.
   }
 }

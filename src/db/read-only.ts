@@ -3,24 +3,27 @@ import { existsSync } from 'node:fs'
 import { pathToFileURL } from 'node:url'
 import { BUSY_TIMEOUT_MS } from './commit.ts'
 
-/** A database that is open for reading alone. */
+/** A database opened for reading only. */
 export interface Look {
   client: Database
-  /** There is a log, and what is only in that is not seen. */
+  /** True if a log exists but was not read, so its data is missing. */
   isWithoutLog: boolean
 }
 
 interface LookOptions {
-  /** How long a read waits for a lock. */
+  /** How long a read waits for a lock, in milliseconds. */
   waitMs?: number
-  /** Whether the file does by itself once it could not be opened with its log; it never does else. */
+  /**
+   * Whether to read the database file alone after opening it with its log failed with this error.
+   * Never by default.
+   */
   doesFileAlone?: (error: unknown) => boolean
 }
 
 /**
- * Opens a database and changes nothing: neither the file nor what is in its log, which belongs to
- * whoever runs on it. On a disk that is full or read-only SQLite cannot make the files by which
- * processes share one, and the file by itself is all that can be read.
+ * Opens a database without changing the file or its log, which belong to the running server. On a
+ * full or read-only disk, SQLite can't create the files by which processes share a log, and only
+ * the database file itself can be read.
  */
 export function openForReading(
   file: string,
@@ -35,20 +38,26 @@ export function openForReading(
   }
 }
 
-/** SQLite is told that the file does not change: it looks for no log, and makes none. */
+/**
+ * Opens a file that SQLite may assume never changes: SQLite neither looks for a log nor creates
+ * one.
+ */
 export function openUnchanging(file: string): Database {
   const { SQLITE_OPEN_READONLY, SQLITE_OPEN_URI } = constants
   const url = `${pathToFileURL(file).href}?immutable=1`
   return opened(new Database(url, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI), 0)
 }
 
-/** What was written and is not in the database file itself yet. */
+/** The write-ahead log: data not yet in the database file. */
 export const logOf = (file: string): string => `${file}-wal`
 
-/** By which processes share the log; made anew from it where there is none. */
+/**
+ * The index through which processes share the log; SQLite rebuilds it from the log if it is
+ * missing.
+ */
 export const indexOf = (file: string): string => `${file}-shm`
 
-/** Reads something: SQLite opens the file only then. */
+/** Reads something, because SQLite opens the file only on the first read. */
 function opened(client: Database, waitMs: number): Database {
   try {
     client.run(`PRAGMA busy_timeout = ${waitMs}`)

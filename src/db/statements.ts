@@ -7,9 +7,10 @@ import {
 } from 'drizzle-orm/sqlite-core'
 
 /**
- * SQLite looks at bound values while it plans a statement that has an order or a limit, and plans
- * it anew whenever they are bound again: that costs up to forty times the statement itself. It
- * does not look into an expression, and a plus sign changes neither a value nor its type.
+ * Prevents SQLite from planning a statement again for every set of values. SQLite looks at bound
+ * values when it plans a statement with an order or a limit, and plans it again whenever they
+ * change, at up to forty times the cost of the statement itself. It doesn't look into expressions,
+ * and a plus sign changes neither a value nor its type.
  */
 export function plannedOnce(client: Database): Database {
   const prepare = client.prepare.bind(client)
@@ -23,12 +24,12 @@ const withoutBareParameters = (sql: string) =>
 
 type Prepared = Record<(typeof METHODS)[number], (values?: Record<string, unknown>) => unknown>
 
-/** All that a prepared statement of Drizzle is asked for. */
+/** The methods of a prepared Drizzle statement that are used. */
 const METHODS = ['run', 'all', 'get', 'values'] as const
 
 /**
- * Statements that Drizzle prepares are written, and compiled by SQLite, with their first use. Stores
- * prepare hundreds of them at the start; a command uses a few, a small installation not many more.
+ * Makes Drizzle build and SQLite compile a prepared statement on its first use. Stores prepare
+ * hundreds of statements at start; a command uses a few, and a small installation not many more.
  */
 export function prepareLate() {
   for (const { prototype } of [
