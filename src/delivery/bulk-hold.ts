@@ -6,14 +6,17 @@ import type { Store } from './store/index.ts'
 
 export type BulkHold = ReturnType<typeof createBulkHold>
 
-/** Moves all deliveries of an endpoint, a slice a commit: there may be hundreds of thousands. */
+/**
+ * Holds or cancels all deliveries of an endpoint, one slice per commit, because there may be
+ * hundreds of thousands.
+ */
 export function createBulkHold(parts: { db: Db; clock: Clock; store: Store; log: Log }) {
   const { db, clock, store, log } = parts
   const { holding, hours } = store
 
   /**
-   * Holds what is still to come for an endpoint that is inactive. Where it does not get to the
-   * end, the loop holds the rest as it comes due. Never rejects.
+   * Holds the open deliveries of an inactive endpoint. If it stops early, the due loop holds the
+   * rest as they come due. Never rejects.
    */
   async function parkAll(tenantId: string, endpointId: string): Promise<void> {
     try {
@@ -23,29 +26,35 @@ export function createBulkHold(parts: { db: Db; clock: Clock; store: Store; log:
     }
   }
 
-  /** One that is deleted has its deliveries cancelled instead. */
+  /**
+   * Holds one slice and returns its size. A deleted endpoint is skipped, because its deliveries are
+   * cancelled instead.
+   */
   function parkSlice(tenantId: string, endpointId: string): number {
     const endpoint = store.endpoints.ofTenant(tenantId, endpointId)
     return endpoint && !endpoint.isActive ? holding.park(tenantId, endpointId, SLICE) : 0
   }
 
-  /** Cancels what an endpoint that is inactive has missed. */
+  /** Cancels the deliveries that an inactive endpoint has missed. */
   const discard = (tenantId: string, endpointId: string): Promise<void> =>
     untilNoneIsLeft(tenantId, () =>
       store.endpoints.isActive(tenantId, endpointId) ? 0 : cancelSlice(tenantId, endpointId, SLICE),
     )
 
-  /** The few that came since, inside the commit that lets the endpoint take deliveries again. */
+  /**
+   * Cancels the few deliveries that arrived since `discard`, inside the commit that reactivates the
+   * endpoint.
+   */
   function discardRest(tenantId: string, endpointId: string) {
     holding.cancelAfterwards(tenantId, endpointId)
     while (cancelSlice(tenantId, endpointId, SLICE) > 0);
   }
 
-  /** Cancels whatever has not ended. */
+  /** Cancels all deliveries that have not ended. */
   const cancelAll = (tenantId: string, endpointId: string): Promise<void> =>
     untilNoneIsLeft(tenantId, () => cancelSlice(tenantId, endpointId, SLICE))
 
-  /** Runs inside a commit; how many it took. */
+  /** Cancels up to `limit` deliveries inside a commit and returns how many it cancelled. */
   function cancelSlice(tenantId: string, endpointId: string, limit: number): number {
     const now = clock.now()
     const open = holding.cancelOpen(tenantId, endpointId, now, limit)

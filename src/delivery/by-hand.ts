@@ -8,7 +8,7 @@ import type { Stream } from './stream.ts'
 import { cancelled, newRun, resendNow, stepOf } from './transitions.ts'
 import type { Wake } from './wake.ts'
 
-/** What somebody does with a single delivery. */
+/** Actions of people on a single delivery. */
 export function createByHand(parts: {
   db: Db
   clock: Clock
@@ -19,8 +19,9 @@ export function createByHand(parts: {
   const { db, clock, audit, store, wake } = parts
 
   /**
-   * Sends a delivery now, whatever state it is in. One that waits keeps its schedule, whose turn
-   * comes again should this fail; one that has ended starts over. The breaker does not stop it.
+   * Resends a delivery immediately, in any state and even with an open breaker. If the delivery is
+   * waiting for a retry and the resend fails, its retry schedule continues unchanged. An ended
+   * delivery starts over.
    */
   const resend = (stream: Stream, actor: Actor, id: string): Promise<DeliveryView> =>
     db.commitFor(stream.tenantId, () => {
@@ -34,8 +35,8 @@ export function createByHand(parts: {
     })
 
   /**
-   * Gives a delivery up. What is under way cannot be called back: it may still succeed, but is
-   * not tried again.
+   * Cancels a delivery. An attempt in progress can't be recalled: it may still succeed, but is not
+   * retried.
    */
   const cancel = (stream: Stream, actor: Actor, id: string): Promise<DeliveryView> =>
     db.commitFor(stream.tenantId, () => {

@@ -17,21 +17,21 @@ import type { Wake } from './wake.ts'
 export type CircuitBreaker = ReturnType<typeof createCircuitBreaker>
 
 /**
- * The breaker of each endpoint, and how what was held meanwhile is let go: a little at a time,
- * each that ends drawing the next ones after it. All of this runs inside the loop's commits.
+ * The circuit breaker of each endpoint, and the gradual release of its held deliveries: each
+ * attempt that ends releases the next ones. Everything here runs inside the due loop's commits.
  */
 export function createCircuitBreaker(parts: { store: Store; clock: Clock; wake: Wake }) {
   const { store, clock, wake } = parts
 
-  /** Endpoints whose breaker opened here, so that only of these it is looked up. */
+  /** Endpoints whose breaker this process opened; the breaker is looked up for these alone. */
   const opened = new Set<string>()
 
   const healthOf = (endpointId: string): Health => store.health.find(endpointId) ?? HEALTHY
 
   /**
-   * How many of `wanted` attempts may begin now, or undefined while the breaker is open. While
-   * held deliveries are let go, as many of them stand in line by then: they are older than what
-   * has come since, and so go first.
+   * How many of `wanted` attempts may start now, or undefined while the breaker is open. During a
+   * release, it also moves that many held deliveries to the queue: they are older than newer events
+   * and so are sent first.
    */
   function roomAt(tenantId: string, endpointId: string, wanted: number): number | undefined {
     const row = store.health.find(endpointId)
@@ -47,7 +47,7 @@ export function createCircuitBreaker(parts: { store: Store; clock: Clock; wake: 
       ? Number.POSITIVE_INFINITY
       : Math.max(window - store.line.leasedOf(endpointId), 0)
 
-  /** An endpoint that does as it should costs one read. */
+  /** Records a success. For a healthy endpoint it costs a single read. */
   function noteSuccess(tenantId: string, endpointId: string) {
     const row = store.health.find(endpointId)
     if (!row) return
@@ -56,18 +56,21 @@ export function createCircuitBreaker(parts: { store: Store; clock: Clock; wake: 
     const next = { ...row, ...afterSuccess(row), tenantId, isReleasing }
     store.health.put(next)
     if (isReleasing) release(next)
-    // The window is that of both lines: room in it is news for either.
+    // Both queues share the window, so free room concerns both.
     wake.ready()
   }
 
-  /** An attempt has ended that says nothing of the endpoint, but has left room for another. */
+  /**
+   * Continues after an attempt that says nothing about the endpoint's health but frees room for
+   * another.
+   */
   function goOn(endpointId: string) {
     const row = store.health.find(endpointId)
     if (row?.isReleasing) release(row)
     if (row) wake.ready()
   }
 
-  /** Says how things stand afterwards. */
+  /** Records a failure and returns the resulting health. */
   function noteFailure(tenantId: string, endpointId: string, rules: BreakerRules): Health {
     const row = store.health.find(endpointId) ?? newRow(tenantId, endpointId)
     const next = { ...row, ...afterFailure(row, clock.now(), rules) }
@@ -84,7 +87,10 @@ export function createCircuitBreaker(parts: { store: Store; clock: Clock; wake: 
     wake.waiting(until)
   }
 
-  /** For a new delivery: it goes to the others that are held, without a turn in line. */
+  /**
+   * Whether a new delivery is held immediately, without entering the queue, because the breaker is
+   * open.
+   */
   function isHoldingBack(endpointId: string): boolean {
     if (!opened.has(endpointId)) return false
     const isStillOpen = isOpen(healthOf(endpointId))
@@ -92,7 +98,10 @@ export function createCircuitBreaker(parts: { store: Store; clock: Clock; wake: 
     return isStillOpen
   }
 
-  /** Sees to it that something stands in line, for the loop to come by and take more. */
+  /**
+   * Keeps at least one delivery in the queue, so that the loop visits the endpoint and releases
+   * more.
+   */
   function release(row: HealthRow) {
     const { tenantId, endpointId } = row
     const wanted = row.window ?? FIRST_ATTEMPTS.perTarget
@@ -106,14 +115,14 @@ export function createCircuitBreaker(parts: { store: Store; clock: Clock; wake: 
     if (released > 0) wake.ready()
   }
 
-  /** For an endpoint that takes deliveries again, with a clean slate but a slow start. */
+  /** Resets the health of an endpoint that is active again, starting with one attempt at a time. */
   function restart(tenantId: string, endpointId: string) {
     const row = { ...newRow(tenantId, endpointId), window: 1, isReleasing: true }
     store.health.put(row)
     release(row)
   }
 
-  /** For an endpoint that is switched off. */
+  /** Ends the breaker's pause and the release for an endpoint that is disabled. */
   function suspend(endpointId: string) {
     opened.delete(endpointId)
     const row = store.health.find(endpointId)
@@ -121,27 +130,36 @@ export function createCircuitBreaker(parts: { store: Store; clock: Clock; wake: 
       store.health.put({ ...row, openUntil: null, isReleasing: false })
   }
 
-  /** For one that cannot be called for a reason of ours: later, when somebody has mended it. */
+  /**
+   * Pauses an endpoint that can't be called for a reason on our side, until an operator has had
+   * time to fix it.
+   */
   function putOff(tenantId: string, endpointId: string) {
     const openUntil = clock.now() + MAX_PAUSE_MS
     store.health.put({ ...newRow(tenantId, endpointId), openUntil, window: 1 })
     noteOpen(endpointId, openUntil)
   }
 
-  /** A pause longer than any was begun while the clock was wrong: it is over. */
+  /**
+   * When the next pause ends. A pause longer than the maximum was started while the clock was
+   * wrong, and counts as over.
+   */
   function nextTrialAt(): number | undefined {
     const now = clock.now()
     const last = store.health.lastPauseEnd()
     return last !== undefined && last > now + MAX_PAUSE_MS ? now : store.health.firstPauseEnd()
   }
 
-  /** Those whose pause is over get one delivery to prove themselves with. */
+  /** Releases one delivery as a trial for each endpoint whose pause is over. */
   function tryAgain(now: number, limit: number) {
     const { over, beyond } = store.health
     for (const row of [...over(now, limit), ...beyond(now + MAX_PAUSE_MS, limit)]) endPause(row)
   }
 
-  /** For an endpoint that is another one now: it need not wait for what the former did. */
+  /**
+   * Ends the pause of an endpoint that was changed, because the failures concern its previous
+   * settings.
+   */
   function tryNow(endpointId: string) {
     const row = store.health.find(endpointId)
     if (row && isOpen(row)) endPause(row)
@@ -155,7 +173,10 @@ export function createCircuitBreaker(parts: { store: Store; clock: Clock; wake: 
 
   const hasStalled = (): boolean => store.health.stalled(1).length > 0
 
-  /** Goes on where nothing is under way any more that would draw the next ones. */
+  /**
+   * Restarts releases that have stalled because no attempt is in progress that would release the
+   * next deliveries.
+   */
   function resume(limit: number) {
     for (const row of store.health.stalled(limit)) release(row)
   }

@@ -4,37 +4,38 @@ import { checkHeaders, isForwardableHeader } from '../platform/outbound/index.ts
 type Headers = Record<string, string>
 
 const MAX_HEADERS = 50
-/** A header is sent as Latin-1, so that its characters are its bytes. */
+/** In bytes. Headers are sent as Latin-1, so each character is one byte. */
 const MAX_VALUE_BYTES = 4096
 const MAX_HEAD_BYTES = 16_384
 
-/** Stands in an answer for a value that is not shown. */
+/** Replaces a hidden value in a response. */
 export const MASK = '********'
 
-/** What describes the body that is sent, and who sends it. */
+/** Headers that describe the request body and the sender. */
 const OURS = new Set(['content-encoding', 'content-type', 'user-agent'])
 
 /**
- * Those of Standard Webhooks, and those of Svix: its library prefers `svix-*` where it finds
- * both, so that a stray one fails every signature.
+ * Prefixes of Standard Webhooks and of Svix. Svix's library prefers `svix-*` if both are present,
+ * so a stray header would make every signature fail.
  */
 const OUR_PREFIXES = ['webhook-', 'svix-', 'x-svix-']
 
 /**
- * Parts of a name that announce a secret: `Authorization` and `X-Auth-Token`, `Cookie`,
- * `X-Api-Key`, `ApiKey` and `Subscription-Key`, `X-Vercel-Protection-Bypass`. Too wide rather
- * than too narrow: `X-Author` is masked for nothing, and loses nothing but being shown.
+ * Parts of a header name that suggest a secret: `Authorization` and `X-Auth-Token`, `Cookie`,
+ * `X-Api-Key`, `ApiKey` and `Subscription-Key`, `X-Vercel-Protection-Bypass`. Deliberately too
+ * broad: `X-Author` is masked without need, which only hides its value.
  */
 const SENSITIVE =
   /auth|cookie|token|secret|pass|jwt|api[-_]?key|(^|[-_])key$|signature|credential|session/i
 
-/** True for a header whose value is not shown to those who read the endpoint. */
+/** Whether the value of a header is hidden from readers of the endpoint. */
 export const isSensitive = (name: string): boolean => SENSITIVE.test(name)
 
 /**
- * Throws `invalid`, naming the header, for what an endpoint may not add to its requests. The
- * brand's name is the middle of `X-Service-Signature`. Names come before sizes, because only a
- * checked name is fit for a message; and our sizes, being smaller, before those of the client.
+ * Throws `invalid`, naming the header, if an endpoint may not add it to its requests. `brandName`
+ * is the middle of `X-Service-Signature`. Names are checked before sizes, because an unchecked name
+ * must not appear in a message, and our size limits, which are smaller, before those of the HTTP
+ * client.
  */
 export function checkCustomHeaders(headers: Headers, brandName: string): void {
   const names = Object.keys(headers)
@@ -79,7 +80,10 @@ function checkSizes(entries: [name: string, value: string][]) {
     })
 }
 
-/** CGI and WSGI show a receiver `_` and `-` as one, so `webhook_id` would pass for ours. */
+/**
+ * Whether Gatehouse reserves the header. CGI and WSGI show receivers `_` and `-` as the same
+ * character, so `webhook_id` would pass for `webhook-id`.
+ */
 function isReserved(name: string, brandName: string): boolean {
   const seen = name.toLowerCase().replaceAll('_', '-')
   if (!isForwardableHeader(seen) || OURS.has(seen)) return true
@@ -88,18 +92,18 @@ function isReserved(name: string, brandName: string): boolean {
   )
 }
 
-/** A copy with the values of sensitive headers hidden. */
+/** Returns a copy with the values of sensitive headers masked. */
 export const maskHeaders = (headers: Headers): Headers =>
   Object.fromEntries(
     Object.entries(headers).map(([name, value]) => [name, isSensitive(name) ? MASK : value]),
   )
 
-/** Characters: a shorter part of a value could be anywhere in a text, and is hardly a secret. */
+/** In characters. A shorter part could occur in any text and is hardly a secret. */
 const MIN_HIDDEN = 8
 
 /**
- * Hides what a text repeats of sensitive values, as an answer does that shows its request: whole
- * ones, and their parts, such as a token without its scheme, or one cookie of several.
+ * Hides sensitive header values that a text repeats, such as a response that echoes its request.
+ * Hides whole values and their parts, such as a token without its scheme or one of several cookies.
  */
 export function hideValues(headers: Headers, text: string): string {
   const parts = Object.entries(headers)
@@ -111,8 +115,8 @@ export function hideValues(headers: Headers, text: string): string {
 }
 
 /**
- * `next` with each hidden value replaced by the stored one, so that a client can write back
- * what it has read. Throws `invalid` where nothing is stored that the mask could stand for.
+ * Replaces each mask in `next` with the stored value, so that a client can write back what it has
+ * read. Throws `invalid` for a mask without a stored value.
  */
 export function keepMasked(next: Headers, stored: Headers): Headers {
   const known = new Map(

@@ -8,7 +8,7 @@ export interface Delivered {
   messageId: string
   type: string
   format: Format
-  /** Unix seconds, the same that were signed. */
+  /** Unix seconds, as signed. */
   timestamp: number
   /** Counts from 1. */
   attempt: number
@@ -19,9 +19,9 @@ export interface Delivered {
 }
 
 /**
- * The headers of one attempt. Both signature schemes are sent: Standard Webhooks allows for
- * others beside it. Ours win over an endpoint's own of the same name in any case, since the
- * brand, and with it what is ours, may have changed after these were stored.
+ * The headers of one attempt, with both signature schemes: Standard Webhooks allows others beside
+ * its own. Our headers override custom ones with the same name in any case, because the brand, and
+ * so our header names, may have changed since those were stored.
  */
 export function deliveryHeaders(delivered: Delivered): Record<string, string> {
   const ours = ownHeaders(delivered)

@@ -16,13 +16,16 @@ import type { LeasedDelivery, Step } from './store/rows.ts'
 import { cancelled, stepAfter } from './transitions.ts'
 import type { Wake } from './wake.ts'
 
-/** Response headers that are kept: enough to see what the matter was. */
+/** The number of response headers kept, enough to diagnose a failure. */
 const KEPT_HEADERS = 100
 const KEPT_HEADER_CHARACTERS = 1000
 
 export type Endings = ReturnType<typeof createEndings>
 
-/** Stores what came of an attempt: the log, the delivery's next state, the endpoint's health. */
+/**
+ * Stores the result of an attempt: its log entry, the next state of the delivery and the health of
+ * the endpoint.
+ */
 export function createEndings(parts: {
   store: Store
   clock: Clock
@@ -48,7 +51,10 @@ export function createEndings(parts: {
     policyOf,
   } = parts
 
-  /** Does nothing when the lease is void: somebody else has ended this attempt. */
+  /**
+   * Ends an attempt. Does nothing if the lease is void, because the attempt was already ended
+   * elsewhere.
+   */
   function end(leased: LeasedDelivery, sent: Sent) {
     const row = store.line.leased(leased.seq, leased.attemptId)
     if (!row) return
@@ -65,7 +71,7 @@ export function createEndings(parts: {
     if (next.state === 'waiting') wake.waiting(next.dueAt)
   }
 
-  /** What was interrupted says nothing of its endpoint. */
+  /** Counts an attempt. An interrupted one is not counted for its endpoint. */
   function count(endpointId: string, sent: Sent, { state }: Step) {
     events.attemptEnded(sent.result, sent.durationMs)
     if (sent.result === 'interrupted' && state !== 'cancelled') return
@@ -79,9 +85,10 @@ export function createEndings(parts: {
   }
 
   /**
-   * Who turns away one message is well. A resend that fails counts for nothing: it is to leave
-   * the schedule alone, and so must not open the breaker. Without a breaker no failure counts: what
-   * was held is let go as fast as from an endpoint that answers.
+   * Updates the endpoint's health. An endpoint that rejects a single message is healthy. A failed
+   * resend doesn't count: it leaves the schedule alone, and so must not open the breaker. Without a
+   * breaker no failure counts, and held deliveries are released as fast as for an endpoint that
+   * succeeds.
    */
   function judge(
     endpoint: EndpointRow,
@@ -100,7 +107,10 @@ export function createEndings(parts: {
     if (isHopeless(health, clock.now(), lastGoodAt)) disable(tenantId, id, 'failing')
   }
 
-  /** What is still to come for it is held, so that nothing is lost when it comes back. */
+  /**
+   * Disables an endpoint. Its open deliveries are held, so that none is lost when it is active
+   * again.
+   */
   function disable(tenantId: string, endpointId: string, reason: DisabledReason) {
     store.endpoints.disable(tenantId, endpointId, reason, clock.now())
     circuitBreaker.suspend(endpointId)
@@ -119,7 +129,7 @@ export function createEndings(parts: {
   return { end }
 }
 
-/** The endpoint was switched off, or deleted, while the attempt was under way. */
+/** Holds or cancels the delivery if its endpoint was disabled or deleted during the attempt. */
 function whereItStands(step: Step, { endedAt }: Sent, endpoint: EndpointRow | undefined): Step {
   if (endpoint?.isActive) return step
   return endpoint ? { ...step, state: 'held' } : cancelled(step, endedAt)

@@ -9,7 +9,7 @@ import type { EndpointRow } from './store/endpoints.ts'
 import type { Store } from './store/index.ts'
 import type { Stream } from './stream.ts'
 
-/** An endpoint with its sealed parts open. Never leaves the process as it is. */
+/** An endpoint with its secrets decrypted. It must not leave the process in this form. */
 export interface Endpoint
   extends Omit<EndpointRow, 'eventTypes' | 'channels' | 'headers' | 'secrets'> {
   eventTypes: string[] | null
@@ -18,7 +18,7 @@ export interface Endpoint
   secrets: SigningSecret[]
 }
 
-/** What has to be known of an endpoint when a message comes. */
+/** What `publish` needs to know about an endpoint. */
 export interface Subscriber {
   id: string
   isActive: boolean
@@ -28,7 +28,7 @@ export interface Subscriber {
 
 export type EndpointCache = ReturnType<typeof createEndpointCache>
 
-/** Endpoints as deliveries need them, remembered until one of them changes. */
+/** Caches endpoints for deliveries until one of them changes. */
 export function createEndpointCache(parts: { db: Db; store: Store; sealing: Sealing }) {
   const { db, store, sealing } = parts
   const subscribers = createReadCache<Subscriber[]>(db, 1000)
@@ -57,7 +57,10 @@ export function createEndpointCache(parts: { db: Db; store: Store; sealing: Seal
     secrets: JSON.parse(opened(endpointSecrets, row, row.secrets)),
   })
 
-  /** To be shown: without what cannot be opened, which must not hide the rest. */
+  /**
+   * An endpoint for display. Secrets that can't be decrypted are left out, so that the rest can
+   * still be shown.
+   */
   function readable(row: EndpointRow): Endpoint {
     try {
       return unsealed(row)
@@ -81,7 +84,7 @@ export function createEndpointCache(parts: { db: Db; store: Store; sealing: Seal
   const seal = ({ purpose, place }: SealedPart, { id }: { id: string }, value: unknown) =>
     sealing.seal(purpose, place({ id }), JSON.stringify(value))
 
-  /** After every change of an endpoint. */
+  /** Clears the cache. Called after every change of an endpoint. */
   function forget() {
     subscribers.forget()
     endpoints.forget()

@@ -21,13 +21,13 @@ import type { Stream } from './stream.ts'
 const CANNOT_OPEN =
   'the secret and headers of this endpoint cannot be decrypted. Rotate the secret, then set the headers again'
 
-/** What can be said of an endpoint; a new one needs no more than its URL. */
+/** The fields of an endpoint; a new one needs only a URL. */
 export interface EndpointFields {
   url: string
   description: string
   /** Types and patterns; null for all. */
   eventTypes: string[] | null
-  /** Empty for all. */
+  /** Empty for all channels. */
   channels: string[]
   format: Format
   headers: Record<string, string>
@@ -36,18 +36,18 @@ export interface EndpointFields {
 
 export type NewEndpoint = Partial<EndpointFields> & { url: string; secret?: string }
 
-/** `held` says what becomes of the deliveries that were held until now, where any are. */
+/** `held` decides what happens to held deliveries, if there are any. */
 export type EndpointChange = Partial<EndpointFields> & { held?: 'drain' | 'discard' }
 
 export interface Rotated {
   secret: string
-  /** Until when the secret before signs as well; null when it does not. */
+  /** When the previous secret stops signing; null if there is none. */
   previousExpiresAt: number | null
 }
 
 export type Endpoints = ReturnType<typeof createEndpoints>
 
-/** Who is told of events: made, changed, switched off and on, and deleted. */
+/** Creates, changes, disables, enables and deletes the endpoints that receive events. */
 export function createEndpoints(parts: {
   db: Db
   clock: Clock
@@ -62,10 +62,13 @@ export function createEndpoints(parts: {
   const { db, clock, outbound, audit, store, endpointCache, circuitBreaker, bulkHold, brandName } =
     parts
 
-  /** To be shown. */
+  /** An endpoint for display. */
   const get = (stream: Stream, id: string): Endpoint => endpointCache.readable(existing(stream, id))
 
-  /** To be worked with: nothing is sent unsigned, nor stored without what could not be read. */
+  /**
+   * An endpoint for use. Throws if its secrets can't be decrypted: nothing may be sent unsigned, or
+   * stored without the parts that couldn't be read.
+   */
   function open(stream: Stream, id: string): Endpoint {
     try {
       return endpointCache.unsealed(existing(stream, id))
@@ -80,11 +83,11 @@ export function createEndpoints(parts: {
   const exists = (stream: Stream, id: string): boolean =>
     store.endpoints.find(stream, id) !== undefined
 
-  /** Oldest first, to be shown: there are never more than a tenant may have. */
+  /** All endpoints for display, oldest first. Their number is bounded by the limit per stream. */
   const all = (stream: Stream): Endpoint[] =>
     store.endpoints.list(stream).map(endpointCache.readable)
 
-  /** Newest first, to be shown. */
+  /** One page of endpoints for display, newest first. */
   const list = (stream: Stream, scan: Scan): Endpoint[] =>
     store.endpoints.page(stream, scan).map(endpointCache.readable)
 
@@ -128,7 +131,7 @@ export function createEndpoints(parts: {
     check(fields)
     changed(before, fields)
     const isBack = fields.isActive === true && !before.isActive
-    // From here on nothing may be refused any more: what is discarded is gone.
+    // Nothing may be rejected after this line, because discarded deliveries can't be restored.
     if (isBack && held === 'discard') await bulkHold.discard(stream.tenantId, id)
     const after = await db.commitFor(stream.tenantId, () => {
       const now = open(stream, id)
@@ -158,14 +161,17 @@ export function createEndpoints(parts: {
     }
   }
 
-  /** What came in while the held ones were being discarded goes the same way. */
+  /**
+   * Applies a change of `isActive`. Discards deliveries that arrived while the held ones were being
+   * discarded.
+   */
   function switched({ tenantId, id, isActive }: Endpoint, held: 'drain' | 'discard') {
     if (!isActive) return circuitBreaker.suspend(id)
     if (held === 'discard') bulkHold.discardRest(tenantId, id)
     circuitBreaker.restart(tenantId, id)
   }
 
-  /** Gone at once for everybody; what was still to come for it is cancelled. */
+  /** Deletes an endpoint, which is invisible immediately, and cancels its open deliveries. */
   async function remove(stream: Stream, actor: Actor, id: string): Promise<void> {
     await db.commitFor(stream.tenantId, () => {
       if (!store.endpoints.markDeleted(stream, id, clock.now()))
@@ -178,8 +184,8 @@ export function createEndpoints(parts: {
   }
 
   /**
-   * The secret before goes on signing for `graceMs` beside the new one, which is answered. Where
-   * none can be opened any more, this makes the endpoint usable again.
+   * Replaces the secret and returns the new one. The previous secret keeps signing for `graceMs`.
+   * If no stored secret can be decrypted, this makes the endpoint usable again.
    */
   function rotateSecret(
     stream: Stream,
@@ -210,7 +216,7 @@ export function createEndpoints(parts: {
     })
   }
 
-  /** From here on, within this very commit, the endpoint is what it is now. */
+  /** Writes the audit entry and clears the cache, within the commit of the change. */
   function record(
     { tenantId }: Stream,
     actor: Actor,
@@ -222,7 +228,10 @@ export function createEndpoints(parts: {
     audit.record({ tenantId, actor, action, object: `endpoint:${id}`, detail })
   }
 
-  /** What the log of attempts shows is what was called: nothing that a parser would drop. */
+  /**
+   * Throws `invalid` for characters that a URL parser would drop, because the attempt log shows the
+   * URL exactly as it was called.
+   */
   function checkUrl(url: string) {
     if (UNSEEN.test(url))
       throw invalid('must not contain spaces, control characters or backslashes', {

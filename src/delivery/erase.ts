@@ -2,20 +2,20 @@ import type { Clock } from '../platform/clock.ts'
 import { deleteMessages } from './retention.ts'
 import type { Store } from './store/index.ts'
 
-/** What one slice of an erasure came to. */
+/** The result of one slice of an erasure. */
 interface Erased {
-  /** Rows that are gone: the whole limit where there is more to delete at once. */
+  /** Deleted rows; equals the limit if there is more to delete. */
   deleted: number
-  /** False while messages are left, of this slice's rest or with deliveries still to come. */
+  /** False while messages remain, beyond this slice or with open deliveries. */
   isComplete: boolean
 }
 
-/** Deletes what was told about somebody who is to be forgotten. */
+/** Creates the function that deletes the messages about a person whose data is erased. */
 export function createErase({ store, clock }: { store: Store; clock: Clock }) {
   /**
-   * Deletes, inside the caller's commit, messages about `about` with all that became of them,
-   * but for the types to keep. One stays while a delivery of it is on its way; what is held for an
-   * endpoint that takes nothing may be held for weeks, and goes.
+   * Deletes messages about `about` with their deliveries, except the types to keep. Runs inside the
+   * caller's commit. A message stays while one of its deliveries is in progress. Deliveries held
+   * for an inactive endpoint are deleted, because they may be held for weeks.
    */
   return (tenantId: string, about: string, keptTypes: readonly string[], limit: number): Erased => {
     const resting = store.messages.restingAbout(tenantId, about, keptTypes, limit)

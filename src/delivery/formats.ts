@@ -3,21 +3,21 @@ import { isoTime } from '../platform/clock.ts'
 export const FORMATS = ['standard', 'raw', 'cloudevents'] as const
 export type Format = (typeof FORMATS)[number]
 
-/** What every format says about a message, each in its own way. */
+/** The data of a message that every format includes. */
 export interface Message {
   id: string
   tenantId: string
   type: string
   /** Milliseconds since the epoch. */
   acceptedAt: number
-  /** JSON text exactly as the producer spelled it. */
+  /** JSON text exactly as the producer sent it. */
   payload: string
 }
 
 /**
- * The body of a request. It follows from what was stored on acceptance alone, so every attempt
- * sends the same bytes. The payload is spliced in as text: parsed and written again, `1.0` would
- * become `1`, and large numbers others.
+ * The body of a request. It depends only on data stored at acceptance, so every attempt sends the
+ * same bytes. The payload is inserted as text, because parsing and writing it again would turn
+ * `1.0` into `1` and change large numbers.
  */
 export function bodyOf(format: Format, message: Message): string {
   return BODIES[format](message)
@@ -44,6 +44,6 @@ const BODIES: Record<Format, (message: Message) => string> = {
     ),
 }
 
-/** An object of these fields and, last, `data`. */
+/** A JSON object of these fields with `data` as the last. */
 const withData = (fields: Record<string, string>, payload: string): string =>
   `${JSON.stringify(fields).slice(0, -1)},"data":${payload}}`

@@ -2,20 +2,20 @@ import { DAY_MS, HOUR_MS } from '../platform/durations.ts'
 import { FIRST_ATTEMPTS } from './limits.ts'
 import type { HealthRow } from './store/health.ts'
 
-/** How calls to an endpoint have been going. */
+/** The recent success and failure of calls to an endpoint. */
 export type Health = Omit<HealthRow, 'endpointId' | 'tenantId' | 'isReleasing'>
 
 export interface BreakerRules {
-  /** Failures in a row that open the breaker. */
+  /** Consecutive failures that open the breaker. */
   breakerFailures: number
 }
 
 const FIRST_PAUSE_MS = 30_000
 export const MAX_PAUSE_MS = 600_000
 
-/** An endpoint is given up when nothing has succeeded for so long … */
+/** An endpoint is disabled after this long without a success … */
 const GIVEN_UP_AFTER_MS = 5 * DAY_MS
-/** … and it was really tried: so many failures, over so long. */
+/** … and only after this many failed attempts over this long. */
 const GIVEN_UP_FAILURES = 20
 const GIVEN_UP_SPAN_MS = 12 * HOUR_MS
 
@@ -28,12 +28,13 @@ export const HEALTHY: Health = {
   failedAttempts: 0,
 }
 
-/** True while no attempt is to be made. */
+/** Whether the breaker is open, so that no attempt may be made. */
 export const isOpen = ({ openUntil }: Health): boolean => openUntil !== null
 
 /**
- * A success closes the breaker, and each one more doubles what may be under way, until it is
- * back at the usual number: whoever has just come up is not run over by what has piled up.
+ * The health after a success. The first success closes the breaker, and each further one doubles
+ * the number of concurrent attempts up to the usual limit, so that a backlog doesn't overload an
+ * endpoint that has just recovered.
  */
 export function afterSuccess(health: Health): Health {
   const window = isOpen(health) ? 1 : grown(health.window)
@@ -43,7 +44,10 @@ export function afterSuccess(health: Health): Health {
 const grown = (window: number | null): number | null =>
   window === null || window * 2 >= FIRST_ATTEMPTS.perTarget ? null : window * 2
 
-/** Each time that it opens without a full recovery in between, it stays open twice as long. */
+/**
+ * The health after a failure. Each time the breaker opens without a full recovery in between, it
+ * stays open twice as long.
+ */
 export function afterFailure(health: Health, now: number, rules: BreakerRules): Health {
   const counted = {
     ...health,
@@ -57,16 +61,16 @@ export function afterFailure(health: Health, now: number, rules: BreakerRules): 
 }
 
 /**
- * The pause is over: one attempt at a time. The failures are still too many in a row, so that
- * one more opens the breaker again.
+ * The health after the pause: one attempt at a time. The failure count is kept, so one more failure
+ * opens the breaker again.
  */
 export const halfOpen = (health: Health): Health => ({ ...health, openUntil: null, window: 1 })
 
-/** Whether an endpoint has failed for so long that it is to be disabled. */
+/** Whether an endpoint has failed for so long that it should be disabled. */
 export function isHopeless(
   { failingSince, failedAttempts }: Health,
   now: number,
-  /** Of the last success, or of the creation when there was none. */
+  /** Time of the last success, or of the creation if there was none. */
   lastGoodAt: () => number,
 ): boolean {
   return (

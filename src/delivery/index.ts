@@ -23,7 +23,7 @@ import { createWake } from './wake.ts'
 
 export type Delivery = ReturnType<typeof createDelivery>
 
-/** Events to the endpoints that want them, whichever engine they come from. */
+/** Delivers the events of any engine to the endpoints that subscribe to them. */
 export function createDelivery(
   platform: Platform,
   config: Pick<Config, 'retention' | 'brand'>,
@@ -97,7 +97,7 @@ export function createDelivery(
     replay: createReplay({ db, clock, audit, store, endpointCache, wake }),
     testEvent: createTestEvent({ clock, send, policyOf }),
     erase: createErase({ store, clock }),
-    /** Looks for work at once, as after another process has made some. */
+    /** Checks for work immediately, for example after another process has created some. */
     look: wake.ready,
     start: () => {
       for (const loop of loops) loop.start()

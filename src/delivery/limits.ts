@@ -1,9 +1,8 @@
 import type { DueLimits } from '../platform/due/queue.ts'
 
 /**
- * Two bulkheads: however many deliveries are tried again, they never take the place of a first
- * attempt, nor do first attempts keep second ones from happening. An endpoint has a share of
- * its tenant's, and a tenant of all.
+ * Separate limits for first attempts and for retries, so that neither can use up the capacity of
+ * the other. An endpoint has a share of its tenant's limit, and a tenant a share of the total.
  */
 export const FIRST_ATTEMPTS: DueLimits = {
   total: 384,
@@ -20,15 +19,15 @@ export const FURTHER_ATTEMPTS: DueLimits = {
   isShared: true,
 }
 
-/** Rows that one transaction moves on: keeps requests waiting no longer than some 20 ms. */
+/** Rows changed by one transaction; keeps the delay of requests below about 20 ms. */
 export const SLICE = 300
 
-/** Endpoints that a tenant may have in one stream: all are asked about every message. */
+/** Endpoints that a tenant may have in one stream. Every message is matched against all of them. */
 export const ENDPOINTS_PER_STREAM = 1000
 
-/** Attempts that are kept of one delivery, the last ones: somebody may send it again for ever. */
+/** The most recent attempts kept for one delivery, which can be resent any number of times. */
 export const ATTEMPTS_KEPT = 100
 
-/** What is kept of an answer, in bytes, and how long its body may take once it has begun. */
+/** Bytes kept of a response, and the time its body may take once it has begun. */
 export const KEPT_RESPONSE_BYTES = 16 * 1024
 export const RESPONSE_BODY_MS = 5000

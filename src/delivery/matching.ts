@@ -1,14 +1,14 @@
 import { invalid } from '../platform/errors.ts'
 
-/** Which messages an endpoint wants. */
+/** Decides which messages an endpoint receives. */
 export interface Filter {
-  /** Types and patterns such as `user.*`; null stands for all. */
+  /** Types and patterns such as `user.*`; null for all. */
   eventTypes: readonly string[] | null
-  /** With some, a message that names channels has to name one of them; none stands for all. */
+  /** If not empty, a message that names channels must name one of these. Empty for all. */
   channels: readonly string[]
 }
 
-/** The filter in the columns of an endpoint, which hold JSON. */
+/** The filter from the columns of an endpoint, which hold JSON. */
 export const filterOf = ({
   eventTypes,
   channels,
@@ -25,22 +25,22 @@ interface Addressed {
   channels: readonly string[]
 }
 
-/** Whether a message reaches an endpoint, or else the first reason why it does not. */
+/** Whether a message matches an endpoint, or the first reason why it doesn't. */
 export type MatchResult = 'matches' | 'event_type' | 'channels'
 
 export type CompiledFilter = (type: string, channels: readonly string[]) => MatchResult
 
-/** As long as the longest type, and still matches every type that there can be below it. */
+/** As long as the longest type: a pattern of this length still matches every type below it. */
 const MAX_TYPE_LENGTH = 256
 
 const TYPE = /^[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*$/
 const CHANNEL = /^[A-Za-z0-9_.:-]{1,128}$/
 
-/** For one question; whoever asks about many messages compiles the filter. */
+/** Matches a single message. To match many, compile the filter. */
 export const matchOf = (filter: Filter, { type, channels }: Addressed): MatchResult =>
   compileFilter(filter)(type, channels)
 
-/** A filter made ready to be asked for every message: a thousand may be asked about each. */
+/** Compiles a filter, because each message may be matched against a thousand of them. */
 export function compileFilter({ eventTypes, channels }: Filter): CompiledFilter {
   const hearsType = typeTest(eventTypes)
   if (channels.length === 0) return (type) => (hearsType(type) ? 'matches' : 'event_type')
@@ -53,8 +53,8 @@ export function compileFilter({ eventTypes, channels }: Filter): CompiledFilter 
 }
 
 /**
- * What a tenant is told about itself. An endpoint may belong to one of its customers: these reach
- * those alone that name them.
+ * Events about the tenant itself. An endpoint may belong to one of the tenant's customers, so these
+ * go only to endpoints that name them.
  */
 const OWN_AFFAIRS = new Set(['usage.threshold'])
 
@@ -66,7 +66,7 @@ function typeTest(patterns: readonly string[] | null): (type: string) => boolean
 
 function namedTest(patterns: readonly string[]): (type: string) => boolean {
   const exact = new Set(patterns.filter((pattern) => !pattern.endsWith('.*')))
-  // With their dot: `user.` begins neither `user` nor `users.created`.
+  // Includes the dot: `user.` is a prefix of neither `user` nor `users.created`.
   const prefixes = patterns
     .filter((pattern) => pattern.endsWith('.*'))
     .map((pattern) => pattern.slice(0, -1))
@@ -74,7 +74,7 @@ function namedTest(patterns: readonly string[]): (type: string) => boolean {
   return (type) => exact.has(type) || prefixes.some((prefix) => type.startsWith(prefix))
 }
 
-/** Throws `invalid`, in terms of `field`, unless `text` can be the type of a message. */
+/** Throws `invalid`, naming `field`, unless `text` is a valid message type. */
 export function checkEventType(text: string, field: string): void {
   checkTypeLength(text, field)
   if (!TYPE.test(text)) {
@@ -85,7 +85,9 @@ export function checkEventType(text: string, field: string): void {
   }
 }
 
-/** Likewise for what an endpoint may list: a type, `user.*` for all below it, or `*`. */
+/**
+ * Throws `invalid`, naming `field`, unless `text` is a type, a pattern such as `user.*`, or `*`.
+ */
 export function checkTypePattern(text: string, field: string): void {
   if (text === '*') return
   checkTypeLength(text, field)
@@ -103,7 +105,10 @@ function checkTypeLength(text: string, field: string) {
   }
 }
 
-/** Likewise for a channel, which exists once somebody names it. */
+/**
+ * Throws `invalid`, naming `field`, unless `text` is a valid channel. Channels need no
+ * registration.
+ */
 export function checkChannel(text: string, field: string): void {
   if (!CHANNEL.test(text)) {
     throw invalid('must be 1 to 128 letters, digits or _ . : -', { field, rule: 'format' })

@@ -5,22 +5,23 @@ import type { MessageRow } from './store/messages.ts'
 import type { DeliveryView } from './store/rows.ts'
 import type { Stream } from './stream.ts'
 
-/** More than a message can have gone to: endpoints that there are, and some that there were. */
+/** More than the endpoints that one message can have gone to, deleted ones included. */
 const MAX_OUTCOMES = 2000
 
-/** Why a message did or did not go to an endpoint; `delivery` has its own state. */
+/** Why an endpoint has no delivery of a message. Deliveries have a state instead. */
 type WhyNot = 'event_type' | 'channels' | 'later' | 'sandbox' | 'not_sent' | 'forgotten'
 
-/** What became of a message at one endpoint. */
+/** The outcome of a message for one endpoint. */
 export type MessageOutcome = { endpointId: string; endpoint: EndpointSummary | null } & (
   | { delivery: DeliveryView; whyNot: null }
-  /** `matchesNow`: with its present filter it would be for the endpoint, and a replay sends it. */
+  /** `matchesNow`: the current filter matches the message, so a replay sends it. */
   | { delivery: null; whyNot: WhyNot; filter: Filter | null; matchesNow: boolean }
 )
 
 /**
- * For each endpoint of a message's stream, deleted ones included where they had a delivery:
- * what became of it, or why it never was to go there, judged by the filter of that time.
+ * Creates the lookup of a message's outcomes: for each endpoint of its stream, and each deleted
+ * endpoint with a delivery, the delivery, or the reason there is none according to the filter at
+ * that time.
  */
 export function createMessageOutcomes({ store }: { store: Store }) {
   function verdicts(stream: Stream, message: MessageRow, isSandbox: boolean): MessageOutcome[] {
@@ -41,7 +42,7 @@ export function createMessageOutcomes({ store }: { store: Store }) {
     ]
   }
 
-  /** For an endpoint without a delivery of the message. */
+  /** The outcome for an endpoint without a delivery of the message. */
   function unreached(
     endpoint: EndpointSummary,
     message: MessageRow,
@@ -54,7 +55,10 @@ export function createMessageOutcomes({ store }: { store: Store }) {
     return { endpointId: endpoint.id, endpoint, delivery: null, whyNot, filter, matchesNow }
   }
 
-  /** The endpoint is younger than the message, or has changed too often since to tell. */
+  /**
+   * The reason if the filter at that time is unknown: the endpoint is newer than the message, or
+   * has changed too often since.
+   */
   const withoutFilter = ({ id, createdAt }: EndpointSummary, { acceptedAt }: MessageRow): WhyNot =>
     createdAt <= acceptedAt && store.endpoints.hasForgotten(id) ? 'forgotten' : 'later'
 

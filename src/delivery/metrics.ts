@@ -55,7 +55,10 @@ export function createDeliveryMetrics(
   }
 }
 
-/** Time of the oldest due delivery. Each endpoint's deliveries are in order, so only the first of each is read. */
+/**
+ * Time of the oldest due delivery. Each endpoint's deliveries are in order, so only the first of
+ * each is read.
+ */
 function oldest({ line: store }: Store, line: Line, now: number): number {
   let first = now
   let lane = store.nextLane(line, undefined)

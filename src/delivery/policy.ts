@@ -6,9 +6,9 @@ import type { Schedule } from './transitions.ts'
 
 /** How the events of one engine are delivered. */
 export interface Policy extends Schedule, SendOptions {
-  /** The wait before the first attempt. */
+  /** The delay before the first attempt. */
   firstDelayMs: number
-  /** Null for endpoints that are called however often they fail. */
+  /** Null to keep calling endpoints however often they fail. */
   breaker: BreakerRules | null
 }
 

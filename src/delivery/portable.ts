@@ -74,7 +74,7 @@ const endpoint: PortableTable<EndpointRow> = {
         rule: 'mismatch',
       })
   },
-  /** It listens to what comes from now on. */
+  /** An imported endpoint receives only events from now on. */
   arriving(db) {
     const store = createStore(db)
     return {
@@ -93,7 +93,7 @@ function eachOf(check: (text: string) => void) {
   return (texts: unknown) => (texts as string[]).forEach(check)
 }
 
-/** Endpoints of all engines, webhooks among them. */
+/** Exports the endpoints of all engines, including webhooks. */
 export const portable: Portable = {
   tables: [endpoint],
   leftOut: {

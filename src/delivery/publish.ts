@@ -8,26 +8,26 @@ import type { Stream } from './stream.ts'
 import type { Wake } from './wake.ts'
 
 export interface Event {
-  /** A new one, unless its publisher has one for it already. */
+  /** The id, if the publisher has already chosen one. */
   id?: string | undefined
   type: string
-  /** JSON text: what subscribers get to see, spelled like this. */
+  /** JSON text, delivered to subscribers exactly as given. */
   payload: string
   channels: string[]
   idempotencyKey?: string | undefined
-  /** Whom it is about, where it has to go with them. */
+  /** The person it is about, if it must be deleted with their data. */
   about?: string | undefined
 }
 
-/** Where a message went into the order of all. */
+/** The id of a published message and its position in the order of all messages. */
 interface Published {
   id: string
   seq: number
 }
 
 /**
- * Takes an event in, inside the caller's commit: the message and one delivery for each endpoint
- * that it is for are stored together with whatever the event reports, or not at all.
+ * Publishes an event inside the caller's commit: the message and one delivery for each matching
+ * endpoint are stored together with the change that the event reports, or not at all.
  */
 export function createPublish(parts: {
   store: Store
@@ -39,7 +39,7 @@ export function createPublish(parts: {
   const { store, endpointCache, circuitBreaker, wake, policyOf } = parts
 
   function publish(stream: Stream, event: Event, now: number): Published {
-    // Refuses a stream that nobody could deliver, before anything of it is stored.
+    // Throws for a stream without a delivery policy before anything is stored.
     const policy = policyOf(stream.name)
     const published = accept(stream, event, now)
     for (const subscriber of endpointCache.subscribersOf(stream)) {
@@ -49,7 +49,7 @@ export function createPublish(parts: {
     return published
   }
 
-  /** Only keeps the message: nobody is told of it. */
+  /** Stores a message without delivering it. */
   function accept(stream: Stream, event: Event, now: number): Published {
     const { id = newId() } = event
     const seq = store.messages.insert({
@@ -93,7 +93,10 @@ export function createPublish(parts: {
     })
   }
 
-  /** Looked up for those that seem paused: what is held by mistake would wait for nobody. */
+  /**
+   * The first state of a delivery. Reads the database for an endpoint that seems paused, because
+   * nothing would release a delivery held by mistake.
+   */
   function firstState(tenantId: string, { id, isActive }: Subscriber, { firstDelayMs }: Policy) {
     if (!isActive && !store.endpoints.isActive(tenantId, id)) return 'held'
     if (circuitBreaker.isHoldingBack(id)) return 'held'

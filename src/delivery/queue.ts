@@ -14,7 +14,7 @@ import type { MessageRow } from './store/messages.ts'
 import { type DeliveryRow, type LeasedDelivery, LINES, type Line } from './store/rows.ts'
 import type { Wake } from './wake.ts'
 
-/** One attempt at a delivery, under lease. */
+/** One attempt at a delivery, under a lease. */
 export interface Attempt extends Lane {
   delivery: LeasedDelivery
   endpoint: Endpoint
@@ -25,8 +25,8 @@ const BROKEN = 'this server could not make the attempt; its log says why'
 const INTERRUPTED = 'this server stopped before the answer was stored'
 
 /**
- * One of the two lines of deliveries, for a due loop of its own: first attempts and resends, or
- * retries and replays. Each has its own share of the calls under way.
+ * One of the two queues of deliveries, each with its own due loop and concurrency limits: first
+ * attempts and resends, or retries and replays.
  */
 export function createDeliveryQueue(parts: {
   line: Line
@@ -40,13 +40,13 @@ export function createDeliveryQueue(parts: {
   wake: Wake
   send: Send
   policyOf: PolicyOf
-  /** The longest that any attempt may take. */
+  /** The longest time that any attempt may take, in milliseconds. */
   longestMs: number
 }): DueQueue<Attempt, Sent> {
   const { line, store, clock, log, endpointCache, circuitBreaker, bulkHold, endings, wake, send } =
     parts
   const { policyOf } = parts
-  /** Endpoints that come back are looked after beside the first attempts alone. */
+  /** Only the queue of first attempts handles the recovery of endpoints. */
   const looksAfterRecovery = line === LINES.first
 
   function nextDueAt(): number | undefined {
@@ -65,7 +65,8 @@ export function createDeliveryQueue(parts: {
   const nextLane = (after: Lane | undefined) => store.line.nextLane(line, after)
 
   /**
-   * What an endpoint does not take now is held, or cancelled where it is deleted; what was asked for by hand goes through an open breaker all the same.
+   * Claims deliveries of a lane. Holds those that the endpoint doesn't take now, and cancels those
+   * of a deleted endpoint. Resends go out even with an open breaker.
    */
   function claim(lane: Lane, limit: number, lease: Lease): Attempt[] {
     const endpoint = usable(lane)
@@ -81,7 +82,10 @@ export function createDeliveryQueue(parts: {
     return rows.flatMap((row) => begin(row, lane, endpoint, lease) ?? [])
   }
 
-  /** What is held here by mistake would wait for nobody: whether it is inactive is looked up. */
+  /**
+   * Holds or cancels the deliveries of an endpoint that can't be called. Reads the database to
+   * confirm that it is inactive, because nothing would release a delivery held by mistake.
+   */
   function turnAway(lane: Lane, endpoint: Endpoint | undefined | null) {
     const { tenant, target } = lane
     if (endpoint === undefined) return cancelSome(lane)
@@ -100,7 +104,10 @@ export function createDeliveryQueue(parts: {
     wake.ready()
   }
 
-  /** Null for one whose secrets cannot be opened: it must not stop all the others. */
+  /**
+   * The endpoint; undefined if it is deleted, and null if its secrets can't be decrypted, which
+   * must not stop the other endpoints.
+   */
   function usable({ tenant, target }: Lane): Endpoint | undefined | null {
     try {
       return endpointCache.find(tenant, target)
@@ -116,7 +123,7 @@ export function createDeliveryQueue(parts: {
     return rows.filter(({ trigger }) => trigger === 'resend')
   }
 
-  /** A full slice has more behind it, for another turn. */
+  /** Reads one slice. After a full slice, wakes the loop to read the next one. */
   function slice(lane: Lane): DeliveryRow[] {
     const rows = store.line.ready(line, lane, SLICE)
     if (rows.length === SLICE) wake.ready()

@@ -14,21 +14,21 @@ import { newRun, stepOf } from './transitions.ts'
 import type { Wake } from './wake.ts'
 
 export interface ReplayRequest {
-  /** Milliseconds since the epoch; messages accepted from `since` on and before `until`. */
+  /** Milliseconds since the epoch. Selects messages accepted from `since` and before `until`. */
   since: number
   until: number
-  /** What never succeeded there, or everything once more. */
+  /** Only messages that never succeeded at the endpoint, or all of them. */
   which: 'undelivered' | 'all'
-  /** Attempts a second, so that the endpoint is not run over. */
+  /** Attempts per second, so that the endpoint isn't overloaded. */
   perSecond: number
-  /** Only counts. */
+  /** Counts the messages without sending them. */
   dryRun: boolean
 }
 
-/** What one replay looks at: a longer window is replayed in parts. */
+/** The most messages in one replay. A longer period is replayed in parts. */
 const MAX_MESSAGES = 100_000
 
-/** One replay: what is asked for, of whom, and how far it has come. */
+/** The request, endpoint and progress of one replay. */
 interface Run {
   stream: Stream
   endpoint: Endpoint
@@ -38,7 +38,10 @@ interface Run {
   count: number
 }
 
-/** Past messages to one endpoint: those that its filter matches now, also from before it was. */
+/**
+ * Replays past messages to one endpoint: those that its current filter matches, including messages
+ * older than the endpoint.
+ */
 export function createReplay(parts: {
   db: Db
   clock: Clock
@@ -49,7 +52,7 @@ export function createReplay(parts: {
 }) {
   const { db, clock, audit, store, endpointCache, wake } = parts
 
-  /** How many messages are, or would be, sent again; a slice of them in each commit. */
+  /** Returns how many messages are, or would be, sent again. Each commit handles one slice. */
   async function replay(
     stream: Stream,
     actor: Actor,
@@ -82,7 +85,10 @@ export function createReplay(parts: {
     }
   }
 
-  /** The clock may have been set back: places in the order are not in that of time then. */
+  /**
+   * Whether the replay includes a message. Times are compared as well, because after the clock was
+   * set back, the order of messages is not the order of time.
+   */
   function isWanted({ stream, endpoint, listensTo, request }: Run, message: MessageAddress) {
     const { seq, type, channels, acceptedAt } = message
     if (acceptedAt < request.since || acceptedAt >= request.until) return false
@@ -93,7 +99,10 @@ export function createReplay(parts: {
     return request.which === 'all' || delivery.succeededAt === null
   }
 
-  /** The endpoint may have been switched off, or a message sent again, since they were chosen. */
+  /**
+   * Sends one slice, after checking again that the endpoint is active and the messages are still
+   * wanted.
+   */
   function sendAll(run: Run, wanted: MessageAddress[]) {
     requireActive(run)
     for (const message of wanted) if (isWanted(run, message)) sendAgain(run, message)
@@ -122,7 +131,7 @@ export function createReplay(parts: {
     })
   }
 
-  /** What else there is to do goes on between two slices, as it does between two commits. */
+  /** Counts one slice and then lets other work run, as it does between two commits. */
   async function countInTurn(run: Run, wanted: MessageAddress[]) {
     count(run, wanted.length)
     await new Promise((resolve) => setImmediate(resolve))
@@ -146,7 +155,7 @@ export function createReplay(parts: {
       throw conflict('the endpoint is not active; activate it before a replay')
   }
 
-  /** What it listens to is all that matters here. */
+  /** The endpoint of the replay. Its secrets aren't needed, so it need not be decryptable. */
   function existing(stream: Stream, id: string): Endpoint {
     const row = store.endpoints.find(stream, id) ?? fail(notFound('endpoint not found'))
     return endpointCache.readable(row)

@@ -5,7 +5,7 @@ import { sign } from './signing.ts'
 import { liveSecrets } from './signing-secrets.ts'
 import type { Trigger } from './triggers.ts'
 
-/** One request to be made. */
+/** The input of one request. */
 export interface SendInput {
   endpoint: Pick<Endpoint, 'secrets'>
   message: Message
@@ -16,8 +16,8 @@ export interface SendInput {
 }
 
 /**
- * The body, and the headers beside an endpoint's own. Signed anew for each attempt: receivers refuse
- * what is older than five minutes.
+ * The body and our headers of a request. Signed again for each attempt, because receivers reject
+ * signatures older than five minutes.
  */
 export function composeRequest(parcel: SendInput, brandName: string, now: number) {
   const { endpoint, message, format, attempt, trigger } = parcel

@@ -3,17 +3,20 @@ import type { BulkHold } from './bulk-hold.ts'
 import type { Store } from './store/index.ts'
 import type { MessageSize } from './store/messages.ts'
 
-/** Of the database: what is larger than one goes into pages of its own. */
+/** Page size of the database. A larger payload takes pages of its own. */
 const PAGE_BYTES = 4096
 
 interface Kept {
-  /** Messages with their deliveries and attempts. */
+  /** Retention of messages with their deliveries and attempts. */
   deliveriesMs: number
-  /** What is counted of endpoints, hour by hour. */
+  /** Retention of the hourly counters of endpoints. */
   countersMs: number
 }
 
-/** What of the delivery layer goes, and when. A message takes all that became of it along. */
+/**
+ * The retention rules of the delivery layer. A message is deleted together with its deliveries and
+ * attempts.
+ */
 export const deliveryRetention = (
   store: Store,
   bulkHold: BulkHold,
@@ -35,10 +38,10 @@ export const deliveryRetention = (
 ]
 
 /**
- * Deletes messages with all that became of them, and says how many rows that were. A message may
- * have a thousand deliveries, and each a hundred attempts: they count towards the slice, and so do
- * the pages of a large payload. A delivery that has not ended by then, because its endpoint took
- * none, goes as cancelled.
+ * Deletes messages with their deliveries and attempts, and returns the number of rows. A message
+ * may have a thousand deliveries with a hundred attempts each, so these count towards the slice, as
+ * do the pages of a large payload. A delivery that is still open, because its endpoint took none,
+ * is counted as cancelled.
  */
 export function deleteMessages(
   store: Store,
@@ -65,7 +68,7 @@ function deleteDeliveries(store: Store, messageSeq: number, now: number, limit: 
   return removed.length
 }
 
-/** Those of a server that ended before it was through with them. */
+/** Finishes deletions of endpoints that a stopped server left incomplete. */
 function finishDeletions(store: Store, bulkHold: BulkHold, limit: number): number {
   let done = 0
   for (const { tenantId, id } of store.endpoints.deleted(limit)) {

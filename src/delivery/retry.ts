@@ -1,21 +1,21 @@
 import { DAY_MS, SECOND_MS } from '../platform/durations.ts'
 
-/** A receiver cannot put its retries off further than this. */
+/** The longest delay that a receiver can request. */
 const MAX_WAIT_MS = DAY_MS
 
 /**
- * When the try after number `attempt` is made, or undefined when the schedule is spent. Chance
- * only ever adds, and a receiver that asks for more time gets it: no retry comes early.
+ * When the attempt after number `attempt` is made, or undefined if no retries are left. Jitter only
+ * adds time, and a receiver that asks for more time gets it, so no retry comes early.
  */
 export function nextAttemptAt(failed: {
-  /** Of the try that has just failed, from 1. */
+  /** Number of the failed attempt, from 1. */
   attempt: number
   endedAt: number
   delaysMs: readonly number[]
   retryAfterMs: number | null
-  /** The share of the delay that chance may add. */
+  /** The largest share of the delay that is added at random. */
   jitter: number
-  /** From 0 up to 1, exclusive. */
+  /** From 0 up to, but not including, 1. */
   random: () => number
 }): number | undefined {
   const delay = failed.delaysMs[failed.attempt - 1]
@@ -25,9 +25,9 @@ export function nextAttemptAt(failed: {
 }
 
 /**
- * How long `Retry-After` asks to wait, RFC 9110 section 10.2.3, at most 24 hours; null without a
- * readable one. Of several the longest counts. Fractions of a second, which some receivers send,
- * are understood.
+ * The delay that `Retry-After` asks for (RFC 9110, section 10.2.3), at most 24 hours; null if no
+ * header is valid. The longest of several counts. Fractions of a second, which some receivers send,
+ * are accepted.
  */
 export function retryAfterOf(
   headers: readonly (readonly [name: string, value: string])[],
@@ -46,7 +46,10 @@ function waitOf(text: string, now: number): number | null {
   return date === null ? null : date - now
 }
 
-/** RFC 9110 section 5.6.7: the form in use, and the two that recipients still have to read. */
+/**
+ * RFC 9110, section 5.6.7: the current format and the two obsolete ones that recipients must
+ * accept.
+ */
 const HTTP_DATES = [
   /^[a-z]{3}, (?<day>\d\d) (?<month>[a-z]{3}) (?<year>\d{4}) (?<time>\d\d:\d\d:\d\d) GMT$/i,
   /^[a-z]{6,9}, (?<day>\d\d)-(?<month>[a-z]{3})-(?<year>\d\d) (?<time>\d\d:\d\d:\d\d) GMT$/i,
@@ -63,13 +66,13 @@ function parseHttpDate(text: string, now: number): number | null {
   const monthIndex = MONTHS.indexOf(month.toLowerCase())
   const wholeYear = year.length === 2 ? yearEnding(Number(year), now) : Number(year)
   const date = Date.UTC(wholeYear, monthIndex, Number(day))
-  // A day or month that there is not comes out as another one. Second 60 is a leap second.
+  // A day or month that doesn't exist results in a different date. Second 60 is a leap second.
   const real = new Date(date).getUTCDate() === Number(day) && monthIndex !== -1
   if (!real || hour > 23 || minute > 59 || second > 60) return null
   return date + ((hour * 60 + minute) * 60 + second) * SECOND_MS
 }
 
-/** The last year that ends so and lies no more than 50 years ahead. */
+/** The latest year with these last two digits that is at most 50 years in the future. */
 function yearEnding(digits: number, now: number): number {
   const last = new Date(now).getUTCFullYear() + 50
   return last - ((last - digits) % 100)

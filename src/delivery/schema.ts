@@ -15,22 +15,22 @@ import { DELIVERY_TRIGGERS } from './triggers.ts'
 
 const stream = () => text('stream').$type<StreamName>().notNull()
 
-/** Events as they were accepted. Their order is that of `seq`. */
+/** Accepted events, ordered by `seq`. */
 export const messages = sqliteTable(
   'messages',
   {
-    /** Never given twice: filters and cursors go by it, also when all rows are gone. */
+    /** Never reused, even if all rows are deleted, because filters and cursors refer to it. */
     seq: integer('seq').primaryKey({ autoIncrement: true }),
     id: text('id').notNull().unique(),
     tenantId: tenantId(),
     stream: stream(),
     type: text('type').notNull(),
-    /** JSON array of the channels it names; null when it names none. */
+    /** JSON array of channels; null if the message names none. */
     channels: text('channels'),
-    /** JSON text, as its producer spelled it. */
+    /** JSON text exactly as the producer sent it. */
     payload: text('payload').notNull(),
     idempotencyKey: text('idempotency_key'),
-    /** Whoever it is about, where it has to go with them. */
+    /** The person it is about, if it must be deleted with their data. */
     about: text('about'),
     acceptedAt: integer('accepted_at').notNull(),
   },
@@ -42,7 +42,7 @@ export const messages = sqliteTable(
   ],
 )
 
-/** Who is told of events. */
+/** Endpoints that receive events. */
 export const endpoints = sqliteTable(
   'endpoints',
   {
@@ -57,7 +57,7 @@ export const endpoints = sqliteTable(
     /** JSON array; empty for all. */
     channels: text('channels').notNull(),
     format: text('format', { enum: FORMATS }).notNull(),
-    /** JSON object of its own headers, sealed. */
+    /** JSON object of custom headers, sealed. */
     headers: text('headers').notNull(),
     /** JSON array of signing secrets, sealed. */
     secrets: text('secrets').notNull(),
@@ -65,7 +65,7 @@ export const endpoints = sqliteTable(
     disabledReason: text('disabled_reason', { enum: ['manual', 'gone', 'failing'] }),
     createdAt: integer('created_at').notNull(),
     updatedAt: integer('updated_at').notNull(),
-    /** Set while what is left of it is cleared away; nobody sees it any more. */
+    /** Set while the remaining data is being deleted; the endpoint is already invisible. */
     deletedAt: integer('deleted_at'),
   },
   (t) => [
@@ -74,14 +74,14 @@ export const endpoints = sqliteTable(
   ],
 )
 
-/** What an endpoint listened to, and since when: says why an old message did not reach it. */
+/** The past filters of an endpoint, which explain why an old message was not delivered to it. */
 export const endpointFilters = sqliteTable(
   'endpoint_filters',
   {
     endpointId: text('endpoint_id')
       .notNull()
       .references(() => endpoints.id, { onDelete: 'cascade' }),
-    /** Holds for messages behind this one, until the next filter of the endpoint. */
+    /** Applies to messages after this one, until the next filter of the endpoint. */
     afterSeq: integer('after_seq').notNull(),
     eventTypes: text('event_types'),
     channels: text('channels').notNull(),
@@ -89,27 +89,33 @@ export const endpointFilters = sqliteTable(
   (t) => [primaryKey({ columns: [t.endpointId, t.afterSeq] })],
 )
 
-/** How calls to an endpoint have been going: a row once something went wrong. */
+/** The health of an endpoint. A row exists only after a first failure. */
 export const endpointHealth = sqliteTable(
   'endpoint_health',
   {
     endpointId: text('endpoint_id')
       .primaryKey()
       .references(() => endpoints.id, { onDelete: 'cascade' }),
-    /** Goes with its endpoint: a cascade of its own would look for it without an index. */
+    /**
+     * No foreign key: the row is deleted with its endpoint, and a cascade would search for it
+     * without an index.
+     */
     tenantId: text('tenant_id').notNull(),
-    /** Failed attempts in a row. */
+    /** Consecutive failed attempts. */
     failures: integer('failures').notNull(),
-    /** The breaker is open until then: no attempt is made. */
+    /** The breaker is open until this time. */
     openUntil: integer('open_until'),
-    /** How often it has opened without a full recovery in between. */
+    /** How often the breaker has opened without a full recovery in between. */
     trips: integer('trips').notNull(),
-    /** Attempts that may be under way at once while it recovers; null for the usual number. */
+    /** Concurrent attempts allowed during recovery; null for the usual limit. */
     window: integer('window'),
-    /** Time of the first failed attempt since the last success, and how many there were. */
+    /**
+     * Time of the first failed attempt since the last success, and the number of failed attempts
+     * since then.
+     */
     failingSince: integer('failing_since'),
     failedAttempts: integer('failed_attempts').notNull(),
-    /** Held deliveries are being let go, some at a time. */
+    /** True while held deliveries are being released gradually. */
     isReleasing: integer('is_releasing', { mode: 'boolean' }).notNull(),
   },
   (t) => [
@@ -129,9 +135,9 @@ const DELIVERY_STATES = [
 ] as const
 
 /**
- * One message on its way to one endpoint. Its state is where it stands in the due loop:
- * `waiting` for its time, `ready` in line, `leased` by the process that sends it, `held`
- * while its endpoint takes nothing; the others are ends.
+ * One message on its way to one endpoint. The state is its position in the due loop: `waiting` for
+ * its time, `ready` in the queue, `leased` by the process that sends it, or `held` while its
+ * endpoint takes nothing. All other states are final.
  */
 export const deliveries = sqliteTable(
   'deliveries',
@@ -143,33 +149,36 @@ export const deliveries = sqliteTable(
     messageSeq: integer('message_seq')
       .notNull()
       .references(() => messages.seq, { onDelete: 'cascade' }),
-    /** Outlives the endpoint. */
+    /** Remains when the endpoint is deleted. */
     endpointId: text('endpoint_id').notNull(),
-    /** As the endpoint had it when the message came: all attempts send the same bytes. */
+    /**
+     * The endpoint's format when the message was accepted, so that all attempts send the same
+     * bytes.
+     */
     format: text('format', { enum: FORMATS }).notNull(),
     state: text('state', { enum: DELIVERY_STATES }).notNull(),
-    /** 0 for first attempts and resends, 1 for retries and replays; see queue.ts. */
+    /** The queue: 0 for first attempts and resends, 1 for retries and replays; see queue.ts. */
     line: integer('line').notNull(),
-    /** Goes up with each resend or replay of an ended delivery. */
+    /** Increases with each resend or replay of an ended delivery. */
     run: integer('run').notNull(),
-    /** Attempts made, of all runs. */
+    /** Attempts in all runs. */
     attempts: integer('attempts').notNull(),
-    /** Attempts of this run that count for its schedule. */
+    /** Attempts in this run that count towards its retry schedule. */
     tries: integer('tries').notNull(),
-    /** What the coming attempt is made for. */
+    /** The reason for the next attempt. */
     trigger: text('trigger', { enum: DELIVERY_TRIGGERS }).notNull(),
     dueAt: integer('due_at').notNull(),
-    /** Where the schedule goes on when a resend in between fails. */
+    /** When the retry schedule continues if a resend fails. */
     resumeAt: integer('resume_at'),
-    /** What was asked for while an attempt was under way. */
+    /** The action requested while an attempt was in progress. */
     wanted: text('wanted', { enum: ['resend', 'cancel'] }),
     leaseOwner: text('lease_owner'),
     leaseUntil: integer('lease_until'),
-    /** Attempt under way. A result is stored only while this still names it. */
+    /** The attempt in progress. A result is stored only while this id matches. */
     attemptId: text('attempt_id'),
     startedAt: integer('started_at'),
     createdAt: integer('created_at').notNull(),
-    /** When it first arrived, whatever came of it afterwards. */
+    /** Time of the first success, even if a later resend failed. */
     succeededAt: integer('succeeded_at'),
     endedAt: integer('ended_at'),
   },
@@ -192,19 +201,22 @@ export const deliveries = sqliteTable(
   ],
 )
 
-/** The flight recorder: every attempt as it went over the wire. */
+/** Every attempt, as sent and received. */
 export const attempts = sqliteTable(
   'attempts',
   {
     seq: integer('seq').primaryKey(),
     id: text('id').notNull(),
-    /** Goes with its delivery: a cascade of its own would look for it without an index. */
+    /**
+     * No foreign key: the row is deleted with its delivery, and a cascade would search for it
+     * without an index.
+     */
     tenantId: text('tenant_id').notNull(),
     deliverySeq: integer('delivery_seq')
       .notNull()
       .references(() => deliveries.seq, { onDelete: 'cascade' }),
     run: integer('run').notNull(),
-    /** Of all attempts at the delivery, from 1. */
+    /** Counts all attempts at the delivery, from 1. */
     number: integer('number').notNull(),
     trigger: text('trigger', { enum: DELIVERY_TRIGGERS }).notNull(),
     status: text('status', { enum: ['succeeded', 'failed', 'interrupted'] }).notNull(),
@@ -213,7 +225,7 @@ export const attempts = sqliteTable(
     url: text('url'),
     /** JSON object; sensitive values masked. */
     requestHeaders: text('request_headers'),
-    /** Address that was dialled. */
+    /** The IP address that was called. */
     address: text('address'),
     /** JSON object of milliseconds per phase. */
     timings: text('timings'),
@@ -228,23 +240,23 @@ export const attempts = sqliteTable(
   (t) => [index('attempts_by_delivery').on(t.deliverySeq, t.seq)],
 )
 
-/** How an endpoint did, hour by hour: outlives the deliveries that were counted. */
+/** Attempts per endpoint and hour. The counts outlive the deliveries. */
 export const endpointHours = sqliteTable(
   'endpoint_hours',
   {
     endpointId: text('endpoint_id').notNull(),
     /** First millisecond of the UTC hour. */
     hour: integer('hour').notNull(),
-    /** Attempts by what came of them. */
+    /** Attempts by result. */
     succeeded: integer('succeeded').notNull(),
     failed: integer('failed').notNull(),
-    /** Deliveries that came to an end without success. */
+    /** Deliveries that ended without success. */
     exhausted: integer('exhausted').notNull(),
     cancelled: integer('cancelled').notNull(),
-    /** Of all attempts together, and of the slowest. */
+    /** Total of all attempts, and the slowest. */
     durationMs: integer('duration_ms').notNull(),
     slowestMs: integer('slowest_ms').notNull(),
-    /** Attempts that took up to so many milliseconds. */
+    /** Attempts that took up to this many milliseconds. */
     upTo100: integer('up_to_100').notNull(),
     upTo300: integer('up_to_300').notNull(),
     upTo1000: integer('up_to_1000').notNull(),

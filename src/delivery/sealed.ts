@@ -18,5 +18,5 @@ export const endpointSecrets = sealedColumn({
   place: ({ id }) => `endpoints/${id}/secrets`,
 })
 
-/** What is sealed of deliveries. */
+/** The sealed columns of the delivery layer. */
 export const sealed = [endpointHeaders, endpointSecrets]

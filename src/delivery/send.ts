@@ -6,11 +6,14 @@ import { KEPT_RESPONSE_BYTES, RESPONSE_BODY_MS } from './limits.ts'
 import { composeRequest, type SendInput } from './request.ts'
 import { retryAfterOf } from './retry.ts'
 
-/** How requests are made, and answers read. */
+/** How requests are made and responses are interpreted. */
 export interface SendOptions {
-  /** The longest that an attempt may take. */
+  /** The longest time that an attempt may take. */
   timeoutMs: number
-  /** Whether a receiver may ask for time, or for no more: else that is a failure like any other. */
+  /**
+   * Whether a receiver can ask for a delay or for no more events. Otherwise such a response counts
+   * as an ordinary failure.
+   */
   heedsReceiver: boolean
 }
 
@@ -23,16 +26,16 @@ type ErrorCode =
   | 'interrupted'
   | 'internal'
 
-/** What went over the wire, and what it came to. Times in milliseconds. */
+/** The request, response and result of an attempt. Times are in milliseconds. */
 export interface Sent {
   result: 'succeeded' | 'failed' | 'interrupted'
-  /** What the receiver said it wants no more of. */
+  /** What the receiver refuses from now on. */
   refuses: 'message' | 'all' | null
   retryAfterMs: number | null
   startedAt: number
   endedAt: number
   durationMs: number
-  /** As sent, but for sensitive values of the endpoint's own headers; null when unknown. */
+  /** As sent, with sensitive custom headers masked; null if unknown. */
   request: { url: string; headers: Record<string, string> } | null
   response: { status: number; headers: [name: string, value: string][]; body: string } | null
   error: { code: ErrorCode; message: string } | null
@@ -42,7 +45,10 @@ export interface Sent {
 
 export type Send = ReturnType<typeof createSend>
 
-/** Makes one signed request to an endpoint. Resolves whatever the receiver does. */
+/**
+ * Creates the function that makes one signed request to an endpoint. It resolves whatever the
+ * receiver does.
+ */
 export function createSend(parts: { outbound: Outbound; clock: Clock; brandName: string }) {
   const { outbound, clock, brandName } = parts
 
@@ -80,7 +86,7 @@ export function createSend(parts: { outbound: Outbound; clock: Clock; brandName:
   }
 }
 
-/** Streaming mode leaves out a character that the size limit cut in two. */
+/** The response as stored. Streaming mode omits a character that the size limit cut in two. */
 function responseOf(result: OutboundResult): Sent['response'] {
   if (!result.replied) return null
   const { status, headers, body, truncated } = result
@@ -90,7 +96,10 @@ function responseOf(result: OutboundResult): Sent['response'] {
 
 type Judgement = Pick<Sent, 'result' | 'refuses' | 'retryAfterMs' | 'error'>
 
-/** Any 2xx has arrived, whatever became of its body; everything else has not. */
+/**
+ * The result of a response. Any 2xx is a success, even if reading its body failed; everything else
+ * is a failure.
+ */
 function verdictOf(
   result: OutboundResult,
   now: number,
@@ -111,7 +120,10 @@ function verdictOf(
   return { result: 'failed', refuses, retryAfterMs, error }
 }
 
-/** 410, or the response header that receivers of Svix know: `disable`, `abort-message`. */
+/**
+ * What the receiver refuses: status 410, or Svix's response header with `disable` or
+ * `abort-message`.
+ */
 function refusedBy({ status, headers }: Reply): Sent['refuses'] {
   const asked = headers.find(([name]) => name.toLowerCase() === 'webhook-delivery')?.[1].trim()
   if (status === 410 || asked === 'disable') return 'all'
@@ -145,7 +157,7 @@ function refusal(
   return { code, message: `answered ${status}${wait}${more}` }
 }
 
-/** For an attempt that nobody saw the end of, or that could not even be made. */
+/** The record of an attempt that was interrupted or could not be made. */
 export const unsent = (
   startedAt: number,
   now: number,

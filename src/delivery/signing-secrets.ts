@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto'
 import { conflict, invalid } from '../platform/errors.ts'
 
-/** A secret as an endpoint holds it. */
+/** A signing secret of an endpoint. */
 export interface SigningSecret {
   secret: string
-  /** Milliseconds since the epoch from which on it no longer signs; null is the current one. */
+  /** When it stops signing, in milliseconds since the epoch; null for the current secret. */
   expiresAt: number | null
 }
 
@@ -12,29 +12,33 @@ const PREFIX = 'whsec_'
 const NEW_BYTES = 32
 
 /**
- * Standard Webhooks asks for 24 to 64 bytes. Svix lets its customers set up to 75, and whoever
- * moves here from there keeps the secret that the receivers already know.
+ * Standard Webhooks requires 24 to 64 bytes. Svix allows up to 75, so endpoints that move from Svix
+ * can keep their secrets.
  */
 const MIN_BYTES = 24
 const MAX_BYTES = 75
 
-/** Each one adds a signature to both headers of every request. */
+/** Each secret adds a signature to both headers of every request. */
 const MAX_SECRETS = 5
 
 /**
- * Padded base64 in the standard alphabet: receivers decode it with the library of their own
- * language, and some of these refuse `-`, `_` or missing padding.
+ * A new secret in padded base64 with the standard alphabet, because the decoders of some languages
+ * reject `-`, `_` or missing padding.
  */
 export const newSecret = (): string => PREFIX + randomBytes(NEW_BYTES).toString('base64')
 
-/** The bytes that a checked secret stands for. */
+/** The bytes of a valid secret. */
 export const secretBytes = (secret: string): Buffer =>
   Buffer.from(secret.slice(PREFIX.length), 'base64')
 
-/** Throws `invalid` for what receivers could not decode. Never repeats the text, which is secret. */
+/**
+ * Throws `invalid` for a secret that receivers couldn't decode. The message never repeats the
+ * secret.
+ */
 export function checkSecret(text: string): void {
   const bytes = secretBytes(text)
-  // Encoded again it differs by every laxness of the decoder: alphabet, padding, spare bits.
+  // Encoding the bytes again reveals everything that the decoder tolerates: alphabet, padding,
+  // spare bits.
   if (text !== PREFIX + bytes.toString('base64')) {
     throw invalid(`must be ${PREFIX} followed by standard base64 with padding`, {
       field: 'secret',
@@ -50,9 +54,10 @@ export function checkSecret(text: string): void {
 }
 
 /**
- * Makes `next` the current secret. The one before goes on signing for `graceMs`, so that
- * receivers can change over; older ones end then at the latest, so that without any grace only
- * the new one signs. A secret that comes back is held once. Throws `conflict` when more would be in use than a request should be signed with.
+ * Makes `next` the current secret. The previous one keeps signing for `graceMs`, so that receivers
+ * can change over, and older ones expire no later than that; with no grace period, only the new one
+ * signs. A secret that is used again is stored once. Throws `conflict` if more secrets would be in
+ * use than a request may be signed with.
  */
 export function rotate(
   secrets: readonly SigningSecret[],
@@ -78,7 +83,7 @@ export function rotate(
   return [{ secret: next, expiresAt: null }, ...retiring]
 }
 
-/** Those to sign with, the current one first: receivers try signatures in their order. */
+/** The secrets to sign with, current one first, because receivers try signatures in order. */
 export function liveSecrets(secrets: readonly SigningSecret[], now: number): string[] {
   const current = secrets.filter(({ expiresAt }) => expiresAt === null)
   const old = secrets.filter(({ expiresAt }) => expiresAt !== null && expiresAt > now)

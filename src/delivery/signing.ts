@@ -2,13 +2,13 @@ import { createHmac } from 'node:crypto'
 import { secretBytes } from './signing-secrets.ts'
 
 interface Signable {
-  /** Without a dot, which is what separates the signed parts. */
+  /** Must not contain a dot, which separates the signed parts. */
   id: string
-  /** Unix seconds of the attempt: receivers refuse what is more than five minutes off. */
+  /** Unix seconds of the attempt. Receivers reject a difference of more than five minutes. */
   timestamp: number
-  /** Exactly what is sent; a string counts as its UTF-8. */
+  /** The exact body sent; a string is encoded as UTF-8. */
   body: string | Uint8Array
-  /** Those to sign with, the current one first. */
+  /** The secrets to sign with, current one first. */
   secrets: readonly string[]
 }
 
@@ -20,10 +20,10 @@ export interface Signature {
 }
 
 /**
- * Signs one request in both schemes, once for each secret, so that a receiver which knows any
- * of them accepts it. Keys differ: Standard Webhooks decodes the secret, while the contract's
- * scheme takes its text, `whsec_` and all, for the key. Decoded anew each time, because that is
- * a tenth of what an HMAC over a kilobyte costs.
+ * Signs one request in both schemes, once per secret, so that a receiver that knows any of the
+ * secrets accepts it. The keys differ: Standard Webhooks decodes the secret, while the contract's
+ * scheme uses its text as the key, including `whsec_`. Decoded each time, because that costs a
+ * tenth of an HMAC over a kilobyte.
  */
 export function sign({ id, timestamp, body, secrets }: Signable): Signature {
   const standard = secrets.map((secret) => {

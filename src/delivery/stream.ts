@@ -1,6 +1,6 @@
 import type { Engine, Environment } from '../platform/engines.ts'
 
-/** Events of one engine and environment; what is in one stream never meets another. */
+/** The events of one engine and environment. Streams are fully separate. */
 export type StreamName = `${Engine}.${Environment}`
 
 /** One tenant's events of one engine and environment. */

@@ -7,12 +7,15 @@ import type { PolicyOf } from './policy.ts'
 import type { Event } from './publish.ts'
 import type { Send, Sent } from './send.ts'
 
-/** A person looks at one answer at a time … */
+/** The number of concurrent test events … */
 const TESTS_AT_ONCE = 4
-/** … and the server closes a connection on which nothing happens for longer. */
+/** … and the longest wait, because the server closes connections that are idle for longer. */
 const MAX_WAIT_MS = 20_000
 
-/** Sends one event that is stored nowhere and counted nowhere, and waits for the answer. */
+/**
+ * Creates the function that sends one event and waits for the response. The event is neither stored
+ * nor counted.
+ */
 export function createTestEvent(parts: { clock: Clock; send: Send; policyOf: PolicyOf }) {
   const { clock, send, policyOf } = parts
   const underWay = new Map<string, number>()

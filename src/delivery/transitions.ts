@@ -1,31 +1,31 @@
 import { nextAttemptAt } from './retry.ts'
 import { type DeliveryRow, LINES, MOVING, type Step } from './store/rows.ts'
 
-/** What came of an attempt, as far as the delivery is concerned. */
+/** The result of an attempt, as far as the next state of the delivery depends on it. */
 export interface Outcome {
   result: 'succeeded' | 'failed' | 'interrupted'
-  /** What the receiver said it wants no more of: this message, or any. */
+  /** What the receiver refuses: this message, or all messages. */
   refuses: 'message' | 'all' | null
-  /** How long it asked to wait, in milliseconds. */
+  /** The delay that the receiver asked for, in milliseconds. */
   retryAfterMs: number | null
   endedAt: number
 }
 
 export interface Schedule {
-  /** The waits before the further attempts of a run. */
+  /** The delays before the retries of a run. */
   retryDelaysMs: readonly number[]
-  /** The share of each that chance may add. */
+  /** The largest share of each delay that is added at random. */
   jitter: number
   random: () => number
 }
 
-/** A row as it is read while its attempt ends. */
+/** A row as read when its attempt ends. */
 type Leased = Omit<DeliveryRow, 'leaseOwner' | 'leaseUntil' | 'attemptId' | 'startedAt'>
 
 /**
- * The next state of a delivery whose attempt has ended. A resend stands beside the schedule:
- * when it succeeds the delivery is done, when it fails the schedule goes on as if nothing had
- * been. What was interrupted is tried again at once, and nothing is counted against it.
+ * The next state of a delivery whose attempt has ended. A resend is independent of the retry
+ * schedule: if it succeeds, the delivery has ended; if it fails, the schedule continues unchanged.
+ * An interrupted attempt is repeated immediately and doesn't count.
  */
 export function stepAfter(row: Leased, outcome: Outcome, schedule: Schedule): Step {
   const { result, refuses, endedAt } = outcome
@@ -48,7 +48,7 @@ const succeeded = (done: Step, endedAt: number): Step => ({
 
 const again = (row: Leased): Step => ({ ...stepOf(row), state: 'ready' })
 
-/** Whoever asked for it, it is not to be sent any more. */
+/** The state of a cancelled delivery. */
 export const cancelled = (row: Step, endedAt: number): Step => ({
   ...stepOf(row),
   state: 'cancelled',
@@ -56,7 +56,10 @@ export const cancelled = (row: Step, endedAt: number): Step => ({
   endedAt,
 })
 
-/** Not even by a `Retry-After`: a resend leaves the time of the next attempt alone. */
+/**
+ * The state after a failed resend. The time of the next attempt doesn't change, not even for a
+ * `Retry-After` header.
+ */
 const afterResend = (row: Leased, done: Step, resumeAt: number, endedAt: number): Step =>
   row.wanted === 'resend' ? resendNow({ ...done, resumeAt }, endedAt) : waiting(done, resumeAt)
 
@@ -82,7 +85,7 @@ const waiting = (step: Step, dueAt: number): Step => ({
   dueAt,
 })
 
-/** Tries now; the time that the schedule had in mind is kept for afterwards. */
+/** Makes an attempt now and keeps the scheduled time for later. */
 export const resendNow = (step: Step, now: number): Step => ({
   ...step,
   state: 'ready',
@@ -92,7 +95,7 @@ export const resendNow = (step: Step, now: number): Step => ({
   dueAt: now,
 })
 
-/** A delivery that has ended begins once more, with its whole schedule before it. */
+/** Starts an ended delivery over with its full retry schedule. */
 export const newRun = (step: Step, trigger: 'resend' | 'replay', dueAt: number): Step => ({
   ...step,
   state: trigger === 'resend' ? 'ready' : 'waiting',
@@ -106,6 +109,6 @@ export const newRun = (step: Step, trigger: 'resend' | 'replay', dueAt: number):
   endedAt: null,
 })
 
-/** The part of a row that moves. */
+/** The columns of a row that change during a delivery. */
 export const stepOf = (row: Step): Step =>
   Object.fromEntries(MOVING.map((name) => [name, row[name]])) as unknown as Step

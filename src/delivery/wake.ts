@@ -1,20 +1,21 @@
-/** What a line of deliveries is to hear of. */
+/** A due loop to wake. */
 interface Loop {
   nudge(): void
   expect(at: number): void
 }
 
-/** Tells both lines of work, once the commit that makes it is through. */
+/** Wakes both queues after the commit that creates work. */
 export interface Wake {
-  /** Some stand in line. */
+  /** Some deliveries are ready. */
   ready(): void
-  /** Something comes due at `at`. */
+  /** A delivery comes due at `at`. */
   waiting(at: number): void
 }
 
 /**
- * The loops are there only later: what they run needs to wake them. However much a commit makes,
- * they are told once, by the microtask that follows it.
+ * Creates the wake-up of the loops. `loops` is a function because the loops are created later, from
+ * parts that need to wake them. However much work a commit creates, each loop is woken once, by the
+ * microtask that follows.
  */
 export function createWake(loops: () => Loop[]): Wake {
   let isScheduled = false

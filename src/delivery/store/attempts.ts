@@ -54,9 +54,9 @@ export function createAttemptStore({ orm, client }: Db) {
 
   return {
     insert: (row: Omit<AttemptRow, 'seq'>) => insert.run(row),
-    /** Removes all but the last `kept`. */
+    /** Deletes all but the most recent `kept` attempts. */
     trim: (deliverySeq: number, kept: number) => void trim.run({ deliverySeq, kept }),
-    /** Removes some of those at a message's deliveries; how many. */
+    /** Deletes up to `limit` attempts of a message's deliveries and returns how many. */
     removeOfMessage: (messageSeq: number, limit: number): number =>
       removeOfMessage.all({ messageSeq, limit }).length,
     /** Oldest first. */

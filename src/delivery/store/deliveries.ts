@@ -22,7 +22,7 @@ type NewDelivery = Pick<
   | 'endedAt'
 >
 
-/** Deliveries as people ask for them. */
+/** Deliveries as the API and the console query them. */
 export function createDeliveryStore({ orm, client }: Db) {
   const $ = sql.placeholder
   const inStream = and(eq(deliveries.tenantId, $('tenantId')), eq(deliveries.stream, $('stream')))
@@ -60,7 +60,7 @@ export function createDeliveryStore({ orm, client }: Db) {
       .prepare()
 
   const find = select(and(inStream, eq(deliveries.id, $('id')))).prepare()
-  /** The plus keeps SQLite from walking through the whole stream for its order. */
+  /** The plus sign keeps SQLite from scanning the whole stream in its order. */
   const ofMessage = select(
     and(
       eq(deliveries.messageSeq, $('messageSeq')),
@@ -120,15 +120,18 @@ export function createDeliveryStore({ orm, client }: Db) {
       { before = END, limit }: Scan,
     ): DeliveryView[] =>
       views(ofEndpoint.all({ tenantId, stream: name, endpointId, before, limit })),
-    /** The one delivery of a message to an endpoint. */
+    /** The delivery of a message to an endpoint. */
     toEndpoint: (
       tenantId: string,
       messageSeq: number,
       endpointId: string,
     ): DeliveryRow | undefined => toEndpoint.get({ tenantId, messageSeq, endpointId }),
-    /** For one with an attempt under way: what is to be done unless that succeeds. */
+    /**
+     * Requests an action for a delivery with an attempt in progress. It is taken unless the attempt
+     * succeeds.
+     */
     want: (seq: number, wanted: 'resend' | 'cancel') => void want.run({ seq, wanted }),
-    /** Removes some of a message's deliveries, with their attempts. */
+    /** Deletes up to `limit` deliveries of a message, with their attempts. */
     removeOfMessage: (
       messageSeq: number,
       limit: number,

@@ -2,7 +2,7 @@ import type { Db } from '../../db/open.ts'
 import { HOUR_MS } from '../../platform/durations.ts'
 import type { Stream } from '../stream.ts'
 
-/** An endpoint and how it has been doing, without what is sealed of it. */
+/** An endpoint with its health, without sealed data. */
 export interface EndpointSummaryRow {
   id: string
   url: string
@@ -17,24 +17,24 @@ export interface EndpointSummaryRow {
   failingSince: number | null
 }
 
-/** What all endpoints of a stream did in one hour. */
+/** The attempts of all endpoints of a stream in one hour. */
 export interface HourSum {
   hour: number
   succeeded: number
   failed: number
 }
 
-/** What is still to be sent to one endpoint, of those that were looked at. */
+/** The pending deliveries of one endpoint, as far as they were counted. */
 export interface ReplayRest {
-  /** Of the replay. */
+  /** Pending deliveries of the replay. */
   left: number
-  /** Of any kind; as many as were asked for where there are more. */
+  /** Pending deliveries of any kind; equals the requested maximum if there are more. */
   seen: number
 }
 
 /**
- * Endpoints as many of them are read at once, for pages: nothing here is opened, so that a thousand
- * cost little. What asks by an endpoint's id alone is for whoever has looked whose it is.
+ * Summaries of many endpoints, for pages. Nothing is decrypted, so a thousand endpoints cost
+ * little. The caller of a function that takes only an endpoint id must have checked its tenant.
  */
 export function createEndpointSummaries({ client }: Db) {
   const all = client.prepare<EndpointSummaryRow, [string, string]>(
@@ -85,18 +85,20 @@ export function createEndpointSummaries({ client }: Db) {
   )
 
   return {
-    /** Newest first: there are never more than a tenant may have. */
+    /** Newest first. Their number is bounded by the limit per stream. */
     all: ({ tenantId, name }: Stream): EndpointSummaryRow[] => all.all(tenantId, name),
     hourSums: ({ tenantId, name }: Stream, since: number): HourSum[] =>
       hourSums.all(tenantId, name, since - (since % HOUR_MS)),
-    /** The earliest time that a delivery waits for. */
+    /** The earliest time for which a delivery waits. */
     nextRetry: (endpointId: string): number | null => nextRetry.get(endpointId)?.at ?? null,
-    /** How many are held, counted up to `most`. */
+    /** The number of held deliveries, counted up to `most`. */
     held: (endpointId: string, most: number): number => held.get(endpointId, most)?.count ?? 0,
-    /** The one that was tried last, among the `most` of each kind that are to be tried again. */
+    /**
+     * The most recently attempted delivery among up to `most` of each kind that will be retried.
+     */
     lastTried: (endpointId: string, most: number): string | undefined =>
       lastTried.get(endpointId, most, endpointId, most)?.id,
-    /** What a replay has still to send, counted among `most` in each state. */
+    /** Counts what a replay has yet to send, among up to `most` deliveries in each state. */
     replayRest: (tenantId: string, endpointId: string, most: number): ReplayRest =>
       replayRest.get(endpointId, most, tenantId, endpointId, most, endpointId, most) ?? {
         left: 0,

@@ -10,13 +10,16 @@ type NewEndpointRow = Omit<EndpointRow, 'seq' | 'deletedAt'>
 export type DisabledReason = NonNullable<EndpointRow['disabledReason']>
 type FilterRow = typeof endpointFilters.$inferSelect
 
-/** What decides whether a message is for an endpoint, and how it is shown. Nothing of it is sealed. */
+/**
+ * The columns that decide whether a message matches an endpoint and how it is shown. None of them
+ * is sealed.
+ */
 export type EndpointSummary = Pick<
   EndpointRow,
   'id' | 'url' | 'eventTypes' | 'channels' | 'isActive' | 'createdAt'
 >
 
-/** Filters that are remembered of an endpoint, the current one included. */
+/** Filters kept per endpoint, including the current one. */
 const FILTERS_KEPT = 100
 
 export function createEndpointStore({ orm, client }: Db) {
@@ -162,34 +165,34 @@ export function createEndpointStore({ orm, client }: Db) {
     update: ({ name }: Stream, row: EndpointRow) => void update.run({ ...row, stream: name }),
     find: ({ tenantId, name }: Stream, id: string): EndpointRow | undefined =>
       find.get({ tenantId, stream: name, id }),
-    /** Whatever its stream. */
+    /** Finds an endpoint in any stream of the tenant. */
     ofTenant: (tenantId: string, id: string): EndpointRow | undefined =>
       ofTenant.get({ tenantId, id }),
     isActive: (tenantId: string, id: string): boolean =>
       active.get({ tenantId, id })?.is_active === 1,
     /** Oldest first. */
     list: ({ tenantId, name }: Stream): EndpointRow[] => list.all({ tenantId, stream: name }),
-    /** Newest first, from behind the one at `before`. */
+    /** Newest first, starting after the endpoint at `before`. */
     page: ({ tenantId, name }: Stream, { before = END, limit }: Scan): EndpointRow[] =>
       page.all({ tenantId, stream: name, before, limit }),
     count: ({ tenantId, name }: Stream): number =>
       count.get({ tenantId, stream: name })?.count ?? 0,
     disable: (tenantId: string, id: string, reason: DisabledReason, now: number) =>
       void disable.run({ tenantId, id, reason, now }),
-    /** False when there is no such endpoint. */
+    /** Returns false if there is no such endpoint. */
     markDeleted: ({ tenantId, name }: Stream, id: string, now: number): boolean =>
       markDeleted.get({ tenantId, stream: name, id, now }) !== undefined,
-    /** Of all tenants. */
+    /** Deleted endpoints of all tenants. */
     deleted: (limit: number): { tenantId: string; id: string }[] => deleted.all({ limit }),
     remove: (tenantId: string, id: string) => void remove.run({ tenantId, id }),
     addFilter: (row: FilterRow) => {
       addFilter.run(row)
       trimFilters.run({ endpointId: row.endpointId })
     },
-    /** What the endpoint listened to when a message came. */
+    /** The endpoint's filter when a message was accepted. */
     filterAt: (endpointId: string, seq: number): FilterRow | undefined =>
       filterAt.get({ endpointId, seq }),
-    /** Some of its filters are not remembered any more. */
+    /** Whether older filters of the endpoint were deleted. */
     hasForgotten: (endpointId: string): boolean =>
       (filterCount.get({ endpointId })?.count ?? 0) >= FILTERS_KEPT,
   }

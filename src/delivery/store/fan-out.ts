@@ -3,7 +3,10 @@ import type { Stream } from '../stream.ts'
 import type { EndpointSummary } from './endpoints.ts'
 import type { DeliveryRow } from './rows.ts'
 
-/** How far one delivery of a message is, what needs somebody first; their order is that of pages. */
+/**
+ * The stage of a delivery, in the order in which pages list them: those that need attention come
+ * first.
+ */
 export const STAGES = ['failed', 'retrying', 'held', 'under way', 'cancelled', 'delivered'] as const
 export type Stage = (typeof STAGES)[number]
 
@@ -12,24 +15,27 @@ export type SentRow = Pick<
   'seq' | 'id' | 'endpointId' | 'state' | 'tries' | 'attempts' | 'dueAt' | 'createdAt' | 'endedAt'
 > & {
   stage: number
-  /** Null once the endpoint is deleted. */
+  /** Null if the endpoint is deleted. */
   url: string | null
   isActive: number | null
 }
 
 type UnreachedRow = EndpointSummary & { seq: number }
 
-/** The place of a stage in `STAGES`. */
+/** SQL for the position of a delivery in `STAGES`. */
 const STAGE = `case state when 'failed' then 0 when 'held' then 2 when 'leased' then 3
   when 'cancelled' then 4 when 'succeeded' then 5 else iif(tries > 0, 1, 3) end`
 
-/** Of one message: a tenant has so many endpoints and no more, which is what bounds all of this. */
+/**
+ * Selects the deliveries of one message. Their number is bounded by the endpoints of a tenant, so
+ * every query here is bounded too.
+ */
 const OF_MESSAGE = 'message_seq = ? and +tenant_id = ?'
 
 const UNREACHED = `from endpoints e where e.tenant_id = ? and e.stream = ? and e.deleted_at is null
   and not exists (select 1 from deliveries d where d.message_seq = ? and d.endpoint_id = e.id)`
 
-/** Where a message went and where it did not, a page at a time. */
+/** The deliveries of a message and the endpoints without one, page by page. */
 export function createFanOutStore({ client }: Db) {
   const counts = client.prepare<{ stage: number; count: number }, [number, string]>(
     `select stage, count(*) as count
@@ -65,7 +71,7 @@ export function createFanOutStore({ client }: Db) {
       const entries = STAGES.map((stage, place) => [stage, found.get(place) ?? 0] as const)
       return Object.fromEntries(entries) as Record<Stage, number>
     },
-    /** By stage, and oldest first within one; from behind `after`, of one stage if asked. */
+    /** By stage, then oldest first, starting after `after`; optionally of one stage only. */
     sent: (
       tenantId: string,
       messageSeq: number,
@@ -77,7 +83,9 @@ export function createFanOutStore({ client }: Db) {
     },
     unreachedCount: ({ tenantId, name }: Stream, messageSeq: number): number =>
       unreachedCount.get(tenantId, name, messageSeq)?.count ?? 0,
-    /** Endpoints that there are now without a delivery of it, oldest first, from behind `after`. */
+    /**
+     * Existing endpoints without a delivery of the message, oldest first, starting after `after`.
+     */
     unreached: (
       { tenantId, name }: Stream,
       messageSeq: number,

@@ -4,7 +4,10 @@ import { endpointHealth } from '../schema.ts'
 
 export type HealthRow = typeof endpointHealth.$inferSelect
 
-/** Only the loop and the endpoints' own service come here, with ids that they have checked. */
+/**
+ * The health of endpoints. Only the due loop and the endpoint service call it, with ids that they
+ * have checked.
+ */
 export function createHealthStore({ orm }: Db) {
   const $ = sql.placeholder
   const find = orm
@@ -53,7 +56,10 @@ export function createHealthStore({ orm }: Db) {
   const over = pausedUntil(sql`${endpointHealth.openUntil} <= ${$('at')}`)
   const beyond = pausedUntil(sql`${endpointHealth.openUntil} > ${$('at')}`)
   const ofIt = sql`d.tenant_id = ${endpointHealth.tenantId} and d.endpoint_id = ${endpointHealth.endpointId}`
-  /** Let go, and yet nothing of theirs is on its way: nobody would go on. */
+  /**
+   * Endpoints in release that have held deliveries but none ready or in progress, so that nothing
+   * would continue the release.
+   */
   const stalled = orm
     .select()
     .from(endpointHealth)
@@ -69,12 +75,12 @@ export function createHealthStore({ orm }: Db) {
   return {
     find: (endpointId: string): HealthRow | undefined => find.get({ endpointId }),
     put: (row: HealthRow) => void put.run(row),
-    /** When the first open breaker is to be tried, and when the last. */
+    /** When the first breaker's pause ends. `lastPauseEnd` is the last. */
     firstPauseEnd: (): number | undefined => first.get()?.at ?? undefined,
     lastPauseEnd: (): number | undefined => last.get()?.at ?? undefined,
-    /** Open ones whose time has come by `at`. */
+    /** Open breakers whose pause ends by `at`. */
     over: (at: number, limit: number): HealthRow[] => over.all({ at, limit }),
-    /** Open ones whose time comes after `at`. */
+    /** Open breakers whose pause ends after `at`. */
     beyond: (at: number, limit: number): HealthRow[] => beyond.all({ at, limit }),
     stalled: (limit: number): HealthRow[] => stalled.all({ limit }),
   }

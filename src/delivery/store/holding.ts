@@ -2,7 +2,10 @@ import { type SQL, sql } from 'drizzle-orm'
 import type { Db } from '../../db/open.ts'
 import { deliveries } from '../schema.ts'
 
-/** Deliveries of an endpoint that takes none, in slices: there may be very many. */
+/**
+ * Holds, releases and cancels the deliveries of an endpoint in slices, because there may be very
+ * many.
+ */
 export function createHoldingStore({ orm }: Db) {
   const $ = sql.placeholder
   const mine = sql`tenant_id = ${$('tenantId')} and endpoint_id = ${$('endpointId')}`
@@ -48,20 +51,20 @@ export function createHoldingStore({ orm }: Db) {
 
   return {
     hold: (seqs: number[]) => void hold.run({ seqs: JSON.stringify(seqs) }),
-    /** Holds some of those that wait or stand in line; how many. */
+    /** Holds up to `limit` waiting or ready deliveries and returns how many. */
     park: (tenantId: string, endpointId: string, limit: number): number =>
       park.all({ tenantId, endpointId, limit }).length,
-    /** Puts some of the held, oldest first, in line; how many. */
+    /** Moves up to `limit` held deliveries to the queue, oldest first, and returns how many. */
     release: (tenantId: string, endpointId: string, limit: number): number =>
       release.all({ tenantId, endpointId, limit }).length,
     cancelOpen: (tenantId: string, endpointId: string, now: number, limit: number): number =>
       cancelOpen.all({ tenantId, endpointId, now, limit }).length,
     cancelHeld: (tenantId: string, endpointId: string, now: number, limit: number): number =>
       cancelHeld.all({ tenantId, endpointId, now, limit }).length,
-    /** What is under way is cancelled too, unless it succeeds. */
+    /** Requests cancellation of attempts in progress, unless they succeed. */
     cancelAfterwards: (tenantId: string, endpointId: string) =>
       void cancelAfterwards.run({ tenantId, endpointId }),
-    /** How many stand in line, counted up to `most`. */
+    /** The number of deliveries in the queue, counted up to `most`. */
     standing: (tenantId: string, endpointId: string, most: number): number =>
       standingCount.get({ tenantId, endpointId, most })?.count ?? 0,
   }

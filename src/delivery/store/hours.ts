@@ -5,7 +5,7 @@ import { HOUR_MS } from '../../platform/durations.ts'
 import { endpointHours } from '../schema.ts'
 
 export type HourRow = typeof endpointHours.$inferSelect
-/** What one event adds to its hour. */
+/** The amounts that one event adds to its hour. */
 export type HourCounts = Omit<HourRow, 'endpointId' | 'hour'>
 
 const NOTHING: HourCounts = {
@@ -21,7 +21,7 @@ const NOTHING: HourCounts = {
   upTo3000: 0,
 }
 
-/** Counters per endpoint and hour; the caller has checked whose endpoint it is. */
+/** Counters per endpoint and hour. The caller must have checked whose endpoint it is. */
 export function createHourStore({ orm, client }: Db) {
   const $ = sql.placeholder
   const columns = Object.keys(NOTHING) as (keyof HourCounts)[]
@@ -80,7 +80,7 @@ export function createHourStore({ orm, client }: Db) {
   return {
     add: (endpointId: string, now: number, counts: Partial<HourCounts>) =>
       add.run({ ...NOTHING, ...counts, endpointId, hour: hourOf(now) }),
-    /** By time; `since` and `until` in milliseconds. */
+    /** Ordered by time; `since` and `until` in milliseconds. */
     between: (endpointId: string, since: number, until: number): HourRow[] =>
       between.all({ endpointId, since: hourOf(since), until }),
     /** End of the last hour in which an attempt succeeded. */

@@ -6,14 +6,14 @@ import { messages } from '../schema.ts'
 import type { Stream } from '../stream.ts'
 
 export type MessageRow = typeof messages.$inferSelect
-/** What a list shows of a message: all but what may be large. */
+/** The columns of a message that lists show, without those that may be large. */
 export type MessageHead = Pick<MessageRow, 'seq' | 'id' | 'type' | 'acceptedAt'>
-/** What tells whom a message is for. */
+/** The columns of a message that decide which endpoints it matches. */
 export type MessageAddress = Pick<MessageRow, 'seq' | 'type' | 'channels' | 'acceptedAt'>
-/** What tells how much work it is to delete a message. */
+/** The amount of work that deleting a message takes. */
 export interface MessageSize {
   seq: number
-  /** Of its payload. */
+  /** Size of the payload. */
   bytes: number
 }
 
@@ -135,35 +135,38 @@ export function createMessageStore({ orm, client }: Db) {
     .prepare()
 
   return {
-    /** The place of the new message in the order of all. */
+    /** Returns the position of the new message in the order of all messages. */
     insert: (row: Omit<MessageRow, 'seq'>): number => Number(insert.run(row).lastInsertRowid),
     find: ({ tenantId, name }: Stream, id: string): MessageRow | undefined =>
       find.get({ tenantId, stream: name, id }),
     atSeq: (tenantId: string, seq: number): MessageRow | undefined => atSeq.get({ tenantId, seq }),
-    /** Newest first, from behind the message at `before`. */
+    /** Newest first, starting after the message at `before`. */
     list: ({ tenantId, name }: Stream, page: Scan & { type?: string | undefined }) => {
       const { before = END, limit, type } = page
       const values = { tenantId, stream: name, before, limit }
       const rows = type === undefined ? list.all(values) : listOfType.all({ ...values, type })
       return rows as MessageHead[]
     },
-    /** Oldest first, those between two places in the order of all. */
+    /** Messages between two positions in the order of all messages, oldest first. */
     between: (
       { tenantId, name }: Stream,
       places: { after: number; upTo: number; limit: number },
     ): MessageAddress[] => between.all({ tenantId, stream: name, ...places }),
-    /** How many there are between two places, counted up to `limit`. */
+    /** The number of messages between two positions, counted up to `limit`. */
     countBetween: (
       { tenantId, name }: Stream,
       places: { after: number; upTo: number; limit: number },
     ): number => countBetween.get({ tenantId, stream: name, ...places })?.count ?? 0,
-    /** The place of the last message, of whatever tenant, that was accepted before `at`. */
+    /** The position of the last message of any tenant that was accepted before `at`. */
     placeAt: (at: number): number => placeAt.get({ at })?.seq ?? 0,
-    /** The place of the last message there has ever been, also when it is gone. */
+    /** The position of the latest message ever, even if it is deleted. */
     lastSeq: (): number => lastSeq.get()?.seq ?? 0,
-    /** Of all tenants, oldest first. */
+    /** Expired messages of all tenants, oldest first. */
     expired: (before: number, limit: number): MessageSize[] => expired.all({ before, limit }),
-    /** Those about a person with every delivery ended or held, oldest first, but for the types kept. */
+    /**
+     * Messages about a person whose deliveries have all ended or are held, oldest first, except the
+     * types to keep.
+     */
     restingAbout: (
       tenantId: string,
       about: string,
@@ -171,7 +174,7 @@ export function createMessageStore({ orm, client }: Db) {
       limit: number,
     ): MessageSize[] =>
       restingAbout.all({ tenantId, about, kept: JSON.stringify(keptTypes), limit }),
-    /** Whether there is one about somebody that is not of a type kept. */
+    /** Whether there is a message about a person of a type that is not kept. */
     isAnyAbout: (tenantId: string, about: string, keptTypes: readonly string[]): boolean =>
       anyAbout.get({ tenantId, about, kept: JSON.stringify(keptTypes) }) !== undefined,
     remove: (seq: number) => remove.run({ seq }),

@@ -3,7 +3,7 @@ import { isoOrNull, isoTime } from '../../platform/clock.ts'
 import type { Snapshot } from '../../platform/portable/snapshot.ts'
 import { deliveries, messages } from '../schema.ts'
 
-/** Events about somebody that webhooks were told of: that they were, not what they said. */
+/** The events about a person that were sent to webhooks, without their payloads. */
 export const deliveriesAbout = ({ orm }: Snapshot, tenantId: string, about: string) =>
   orm
     .select({

@@ -5,19 +5,19 @@ import type { Holders, Lane, Lease } from '../../platform/due/queue.ts'
 import { deliveries } from '../schema.ts'
 import type { DeliveryRow, DeliveryState, LeasedDelivery, Line, Step } from './rows.ts'
 
-/** Behind all that a lane can hold, so that the next one is found without walking through it. */
+/** Sorts after everything in a lane, so that the next lane is found without scanning this one. */
 const END_OF_TIME = sql.raw(`${Number.MAX_SAFE_INTEGER}`)
 
-/** A backlog may be of any size, and a scrape must not hold up anybody. */
+/** Limits counting, because a backlog may have any size and a scrape must not delay requests. */
 const MAX_COUNTED = 10_000
 
-/** What the due loop does with the deliveries of one line; it serves all tenants. */
+/** The due loop's access to the deliveries of one queue, across all tenants. */
 export function createQueueStore({ orm, client }: Db) {
   const $ = sql.placeholder
   const state = (name: DeliveryState): SQL => sql`${deliveries.state} = ${sql.raw(`'${name}'`)}`
   const inLine = eq(deliveries.line, $('line'))
   const bySeq = eq(deliveries.seq, $('seq'))
-  /** No longer so once the lease was taken back: each attempt has an id of its own. */
+  /** No longer matches after the lease was taken back, because each attempt has its own id. */
   const stillLeased = and(bySeq, eq(deliveries.attemptId, $('attemptId')))
 
   const firstWaiting = compile<{ due_at: number }>(
@@ -136,30 +136,30 @@ export function createQueueStore({ orm, client }: Db) {
 
   return {
     firstWaitingAt: (line: Line): number | undefined => firstWaiting.get({ line })?.due_at,
-    /** Puts up to `limit` waiting deliveries in line and says how many. */
+    /** Moves up to `limit` waiting deliveries that are due to the queue and returns how many. */
     promote: (line: Line, now: number, limit: number): number =>
       promote.all({ line, now, limit }).length,
-    /** With the time since when the first in it is due. */
+    /** The lane after `after`, with the due time of its first delivery. */
     nextLane: (line: Line, after: Lane | undefined): (Lane & { dueAt: number }) | undefined => {
       const { tenant = '', target = '' } = after ?? {}
       const next = nextLane.get({ line, tenant, target })
       return next && { tenant: next.tenant_id, target: next.endpoint_id, dueAt: next.due_at }
     },
-    /** Those of a lane that stand in line, oldest first. */
+    /** Ready deliveries of a lane, oldest first. */
     ready: (line: Line, { tenant, target }: Lane, limit: number): DeliveryRow[] =>
       ready.all({ line, tenant, target, limit }),
-    /** For one that was read as ready in the same commit. */
+    /** Leases a delivery that was read as ready in the same commit. */
     lease: (seq: number, attempt: { attemptId: string; startedAt: number }, lease_: Lease) =>
       lease.run({ seq, ...attempt, ...lease_ }),
-    /** As it is now, or undefined when the lease has passed to somebody else. */
+    /** The delivery as it is now, or undefined if the lease is void. */
     leased: (seq: number, attemptId: string): LeasedDelivery | undefined =>
       leased.get({ seq, attemptId }) as LeasedDelivery | undefined,
-    /** Attempts under way at an endpoint, of all processes. */
+    /** Attempts in progress at an endpoint, across all processes. */
     leasedOf: (endpointId: string): number => leasedOf.get({ endpointId })?.count ?? 0,
     move: (seq: number, step: Step) => move.run({ seq, ...step }),
     lost: (line: Line, { self, alive, now }: Holders, limit: number): LeasedDelivery[] =>
       lost.all({ line, self, alive: JSON.stringify(alive), now, limit }) as LeasedDelivery[],
-    /** How many stand in line, counted up to 10,000. */
+    /** The number of deliveries in the queue, counted up to 10,000. */
     standing: (line: Line): number => standing.get({ line })?.count ?? 0,
   }
 }

@@ -4,10 +4,10 @@ import { deliveries, messages } from '../schema.ts'
 import type { Stream } from '../stream.ts'
 import type { DisabledReason } from './endpoints.ts'
 
-/** Part of the order of all messages: from behind one place up to another. */
+/** A range in the order of all messages: after one position, up to and including another. */
 export type TimeRange = { after: number; upTo: number }
 
-/** Something that was published, with what was said of it. */
+/** A published event with its payload. */
 export interface EventRow {
   id: string
   type: string
@@ -15,13 +15,13 @@ export interface EventRow {
   acceptedAt: number
 }
 
-/** An endpoint that takes nothing, or not all of what it should. */
+/** An endpoint that receives nothing, or not everything it should. */
 export interface TroubledEndpoint {
   id: string
   url: string
-  /** When the trouble began, or was last seen to. */
+  /** When the problem began or was last seen. */
   since: number
-  /** Since the first failed attempt behind the last success; null for one that was switched off. */
+  /** Time of the first failed attempt since the last success; null for a disabled endpoint. */
   failingSince: number | null
   failedAttempts: number | null
   disabledReason: DisabledReason | null
@@ -32,12 +32,12 @@ export interface Address {
   url: string
 }
 
-/** Counted of one stretch; by then a picture says enough. */
+/** The most rows counted in one range, which is enough for a chart. */
 export const MAX_COUNTED = 10_000
 
 /**
- * What somebody sees at a glance of a stream. Each look is at a bounded number of rows of an index.
- * The plus before each parameter keeps SQLite from planning anew: db/open.ts.
+ * A summary of a stream for pages. Each query reads a bounded number of index rows. The plus sign
+ * before each parameter keeps SQLite from planning again: see db/statements.ts.
  */
 export function createReadModel({ client, orm }: Db) {
   type InStream = { tenantId: string; stream: string }
@@ -105,14 +105,16 @@ export function createReadModel({ client, orm }: Db) {
   const of = ({ tenantId, name }: Stream): InStream => ({ tenantId, stream: name })
 
   return {
-    /** The newest first. */
+    /** The newest events first. */
     newest: (stream: Stream, limit: number): EventRow[] => newest.all({ ...of(stream), limit }),
-    /** What was said of somebody, in whichever stream, the newest first. */
+    /** Events about a person in any stream, newest first. */
     about: (tenantId: string, id: string, limit: number): EventRow[] =>
       about.all({ tenantId, about: id, limit }),
-    /** Where in the order of all deliveries, which follows that of their messages, a message lies. */
+    /**
+     * The position of a message in the order of all deliveries, which follows that of the messages.
+     */
     deliveryPlaceAt: (messageSeq: number): number => lastDelivery.get({ messageSeq })?.seq ?? 0,
-    /** Of no more than `limit`. */
+    /** The number of events of a type, counted up to `limit`. */
     countOfType: (
       stream: Stream,
       type: string,
@@ -120,10 +122,10 @@ export function createReadModel({ client, orm }: Db) {
     ): number => countOfType.get({ ...of(stream), type, ...stretch, limit })?.count ?? 0,
     countOfDeliveries: (stream: Stream, stretch: TimeRange): number =>
       countOfDeliveries.get({ ...of(stream), ...stretch, limit: MAX_COUNTED })?.count ?? 0,
-    /** Whose trouble is the latest first. */
+    /** The endpoint with the most recent problem first. */
     troubled: (stream: Stream): TroubledEndpoint[] =>
       troubled.all(of(stream)).toSorted((one, other) => other.since - one.since),
-    /** Of all endpoints, of which there are never more than a tenant may have. */
+    /** The endpoints of a stream. Their number is bounded by the limit per stream. */
     addresses: (stream: Stream): Address[] => addresses.all(of(stream)),
   }
 }

@@ -4,17 +4,17 @@ export type DeliveryRow = typeof deliveries.$inferSelect
 export type DeliveryState = DeliveryRow['state']
 export type AttemptRow = typeof attempts.$inferSelect
 
-/** First attempts and resends stand in the first line, retries and replays in the second. */
+/** The two queues: `first` has first attempts and resends, `again` has retries and replays. */
 export const LINES = { first: 0, again: 1 } as const
 export type Line = (typeof LINES)[keyof typeof LINES]
 
-/** A delivery with an attempt under way, which its attempt id names. */
+/** A delivery with an attempt in progress, identified by its attempt id. */
 export type LeasedDelivery = DeliveryRow & { attemptId: string; startedAt: number }
 
-/** A delivery together with what it delivers. */
+/** A delivery with the id and type of its message. */
 export type DeliveryView = DeliveryRow & { messageId: string; eventType: string }
 
-/** The columns that change as a delivery moves on. */
+/** The columns that change during a delivery. */
 export const MOVING = [
   'state',
   'line',
@@ -29,5 +29,5 @@ export const MOVING = [
   'endedAt',
 ] as const
 
-/** Where a delivery goes from here; its lease ends with the step. */
+/** The next state of a delivery. Its lease ends with the step. */
 export type Step = Pick<DeliveryRow, (typeof MOVING)[number]>
