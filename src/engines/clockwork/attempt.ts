@@ -11,7 +11,7 @@ export interface AttemptOutcome {
 
 export type SendAttempt = ReturnType<typeof createAttempt>
 
-/** Sends the request of one attempt and says what came of it. */
+/** Creates the function that sends the request of one attempt and returns the result. */
 export function createAttempt(parts: { outbound: Outbound; clock: Clock; timeoutMs: number }) {
   const { outbound, clock, timeoutMs } = parts
 
@@ -46,11 +46,14 @@ const resultOf = (sent: OutboundResult) => ({
   timings: JSON.stringify(sent.timings),
 })
 
-/** Streaming mode leaves out a character that the size limit cut in two. */
+/** The response body as text. Streaming mode omits a character that the size limit cut in two. */
 const textOf = ({ body, truncated }: { body: Uint8Array; truncated: boolean }): string =>
   new TextDecoder('utf-8', { ignoreBOM: true }).decode(body, { stream: truncated })
 
-/** A failure of ours, without an answer: retried like one of the network. */
+/**
+ * The result of an attempt that failed on our side, without a response. Retried like a network
+ * failure.
+ */
 export const unanswered = (
   errorMessage: string,
   startedAt: number,

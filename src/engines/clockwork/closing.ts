@@ -4,8 +4,8 @@ import type { Store } from './store/index.ts'
 export type CloseDelayedJob = ReturnType<typeof createClosing>
 
 /**
- * The last step of a delayed job, which is kept for `keptMs` with its executions. False when
- * it is not in the state `from`, and then nothing changes.
+ * Creates the function that ends a delayed job, which is kept for `keptMs` with its executions.
+ * Returns false and changes nothing if the job is not in the state `from`.
  */
 export const createClosing =
   ({ store, keptMs }: { store: Store; keptMs: number }) =>

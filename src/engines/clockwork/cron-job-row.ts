@@ -4,7 +4,7 @@ import type { StoredRequest } from './request.ts'
 import { scheduleOf } from './schedule/index.ts'
 import type { CronJobRow } from './store/cron-jobs.ts'
 
-/** What the caller says of a new job, with the defaults of what it leaves out. */
+/** The columns of a new job, with defaults for omitted fields. */
 export const columnsOf = (input: NewCronJob) => ({
   name: input.name,
   schedule: input.schedule,
@@ -15,7 +15,7 @@ export const columnsOf = (input: NewCronJob) => ({
   isActive: input.is_active ?? true,
 })
 
-/** A row with the changes made; a new schedule and a resumed job count from `now`. */
+/** Applies changes to a row. A new schedule or a resumed job starts from `now`. */
 export function changedRow(old: CronJobRow, change: CronJobChange, now: number): CronJobRow {
   const row = { ...old, ...changedColumns(change), updatedAt: now }
   const startsAnew = row.schedule !== old.schedule || (row.isActive && !old.isActive)
@@ -35,11 +35,14 @@ function changedColumns({ is_active, headers, ...rest }: CronJobChange): Partial
   }
 }
 
-/** What a run keeps when its job is edited, as JSON. */
+/** The job's current request as JSON, which open runs keep when the job is edited. */
 export const keptRequest = ({ url, method, headers, body }: CronJobRow): string =>
   JSON.stringify({ url, method, headers, body } satisfies StoredRequest)
 
-/** The first slot after `now`. Throws `invalid` where there is none, or no valid schedule. */
+/**
+ * The first slot after `now`. Throws `invalid` for an invalid schedule or one without further
+ * slots.
+ */
 export const nextSlot = (schedule: string, now: number): number =>
   scheduleOf(schedule).next(now) ??
   fail(invalid('has no run before the year 10000', { field: 'schedule', rule: 'never' }))

@@ -32,7 +32,7 @@ import { sizeOf } from './store/size.ts'
 
 export type CronJobs = ReturnType<typeof createCronJobs>
 
-/** Recurring jobs: contract/clockwork, cron jobs. All times are UTC. */
+/** Recurring jobs: contract/clockwork, cron jobs. All times are in UTC. */
 export function createCronJobs(parts: {
   db: Db
   clock: Clock
@@ -40,9 +40,9 @@ export function createCronJobs(parts: {
   outbound: Outbound
   store: Store
   metering: Metering
-  /** Tells the loop that a run stands ready. */
+  /** Wakes the loop for a run that is ready. */
   nudge: () => void
-  /** Tells the loop of a time that has to be waited for. */
+  /** Announces a due time to the loop. */
   expect: (at: number) => void
 }) {
   const { db, clock, audit, outbound, store, metering, nudge, expect } = parts
@@ -70,8 +70,8 @@ export function createCronJobs(parts: {
   }
 
   /**
-   * A new schedule and a resumed job count from now: nothing is caught up. A pause drops
-   * what waits or stands ready. Open runs keep the request that they began with.
+   * Updates a job. A new schedule or a resumed job starts from now, and missed slots are not caught
+   * up. Pausing drops runs that have not started. Open runs keep the request with which they began.
    */
   async function update(caller: Caller, id: string, change: CronJobChange): Promise<CronJob> {
     const { tenantId } = caller
@@ -93,7 +93,7 @@ export function createCronJobs(parts: {
     return presentCronJob(saved)
   }
 
-  /** With all its executions; an attempt under way ends unrecorded. */
+  /** Deletes a job with all its executions. An attempt in progress ends unrecorded. */
   function remove(caller: Caller, id: string): Promise<void> {
     const { tenantId } = caller
     return db.commitFor(tenantId, () => {
@@ -106,7 +106,10 @@ export function createCronJobs(parts: {
     })
   }
 
-  /** One run now, also of a paused job; the schedule does not move. New work, as a new job is. */
+  /**
+   * Starts one run immediately, also of a paused job, without changing the schedule. Counts as new
+   * work for metering, like a new job.
+   */
   async function runNow(caller: Caller, id: string): Promise<RunAccepted> {
     const { tenantId } = caller
     const now = clock.now()

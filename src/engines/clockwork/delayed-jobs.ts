@@ -20,7 +20,7 @@ import { sizeOf } from './store/size.ts'
 
 export type DelayedJobs = ReturnType<typeof createDelayedJobs>
 
-/** More than the attempts that any schedule of retries allows. */
+/** More than the attempts of the longest retry schedule. */
 const ALL_EXECUTIONS = 1000
 
 /** One-shot jobs: contract/clockwork, delayed jobs. */
@@ -32,7 +32,7 @@ export function createDelayedJobs(parts: {
   store: Store
   metering: Metering
   closeDelayedJob: CloseDelayedJob
-  /** Tells the loop of a time that has to be waited for. */
+  /** Announces a due time to the loop. */
   expect: (at: number) => void
 }) {
   const { db, clock, audit, outbound, store, metering, closeDelayedJob, expect } = parts
@@ -43,7 +43,7 @@ export function createDelayedJobs(parts: {
   const get = (tenantId: string, id: string): DelayedJob =>
     presentDelayedJob(existing(tenantId, id))
 
-  /** What `also` does, for what a person makes by hand, is done in the same commit or not at all. */
+  /** Creates a job. `also` runs in the same commit, so that both are stored or neither. */
   async function create(
     caller: Caller,
     input: NewDelayedJob,
@@ -74,7 +74,10 @@ export function createDelayedJobs(parts: {
     return presentDelayedJob(row)
   }
 
-  /** The list is not paged: at a limit the jobs that ended first give way to a new one. */
+  /**
+   * Deletes ended jobs, oldest first, to keep the tenant within its limits, because the list is not
+   * paged.
+   */
   function makeRoom(tenantId: string, stored: JobCounts) {
     let { delayedJobs, bytes } = stored
     while (delayedJobs > JOBS_PER_TENANT || bytes > JOB_BYTES_PER_TENANT) {
@@ -87,7 +90,7 @@ export function createDelayedJobs(parts: {
     }
   }
 
-  /** Possible while the job is pending, which includes waiting for a retry. */
+  /** Cancels a pending job, which includes a job that waits for a retry. */
   function cancel(caller: Caller, id: string): Promise<void> {
     const { tenantId } = caller
     return db.commitFor(tenantId, () => {

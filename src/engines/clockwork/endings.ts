@@ -9,7 +9,7 @@ import type { Tick } from './tick.ts'
 
 const INTERRUPTED = 'Gatehouse stopped before the answer was stored'
 
-/** Ends attempts: stores what came of them, and lets the run wait for another or be over. */
+/** Ends attempts: stores the result, and then ends the run or lets it wait for a retry. */
 export function createEndings(parts: {
   store: Store
   tick: Tick
@@ -20,8 +20,8 @@ export function createEndings(parts: {
   const { store, tick, retryDelaysMs, closeDelayedJob, events } = parts
 
   /**
-   * Says when the next attempt is due, if there is one. Does nothing when the lease is void:
-   * somebody else has ended this attempt.
+   * Ends an attempt and returns when the next one is due, if there is one. Does nothing if the
+   * lease is void, because the attempt was already ended elsewhere.
    */
   function end(
     run: LeasedRun,
@@ -44,7 +44,10 @@ export function createEndings(parts: {
     return nextAttemptAt({ attempt, startedAt, completedAt }, retryDelaysMs, tick)
   }
 
-  /** A paused job makes no more attempts of its schedule; a run asked for by hand goes on. */
+  /**
+   * Whether the run belongs to the schedule of a paused job and so gets no more attempts. A manual
+   * run continues.
+   */
   const isPaused = ({ jobKind, trigger, tenantId, jobId }: RunRow): boolean =>
     jobKind === 'cron' && trigger === 'schedule' && !store.cronJobs.find(tenantId, jobId)?.isActive
 
@@ -59,7 +62,7 @@ export function createEndings(parts: {
     return store.delayedJobs.move(tenantId, jobId, step)
   }
 
-  /** What was under way in a process that is gone counts as a network failure. */
+  /** Ends an attempt whose process is gone as a network failure. */
   function interrupt(run: LeasedRun, now: number) {
     const startedAt = store.executions.startedAt(run.executionId) ?? now
     end(run, startedAt, unanswered(INTERRUPTED, startedAt, now))

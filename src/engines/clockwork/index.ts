@@ -21,7 +21,7 @@ import { createTick } from './tick.ts'
 
 export type Clockwork = ReturnType<typeof createClockwork>
 
-/** The scheduler engine: HTTP jobs on a cron schedule or once at a time. */
+/** The scheduler engine: HTTP jobs on a cron schedule or at a single time. */
 export function createClockwork(
   platform: Platform,
   config: Pick<Config, 'clockwork' | 'retention'>,
@@ -56,7 +56,7 @@ export function createClockwork(
   const routes = (at: { prefix: string; access: Scoped }) =>
     createRoutes({ ...at, jobs, delayed, preview })
 
-  /** For forms, which tell of all that is wrong with them at once. */
+  /** For forms, which show all errors together. */
   const checkCall = (call: Partial<JobRequest>) => checkRequest(outbound, call)
 
   return {

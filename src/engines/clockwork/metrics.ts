@@ -4,7 +4,7 @@ import type { Metrics } from '../../platform/metrics/index.ts'
 import type { Store } from './store/index.ts'
 import type { SkipReason } from './store/ledgers.ts'
 
-/** Counts what happens to runs. Called inside the commit that stores it. */
+/** Counts what happens to runs. Called inside the commit that stores the change. */
 export interface RunEvents {
   attemptEnded(status: 'success' | 'failed', latenessMs: number): void
   slotsSkipped(reason: SkipReason, count: number): void

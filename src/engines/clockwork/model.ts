@@ -3,7 +3,7 @@ import { type TSchema, t } from 'elysia'
 import { lenient, Moment, OptionalTimestamp, Timestamp, Timings, Url } from '../../http/schemas.ts'
 import { METHODS } from './request.ts'
 
-/** `expected` is what an error message says of a value that does not fit. */
+/** `expected` is what an error message says about an invalid value. */
 const Name = t.String({ minLength: 1, maxLength: 255, expected: 'a string of 1 to 255 characters' })
 const Schedule = t.String({
   expected: 'a cron expression of five fields',
@@ -16,7 +16,7 @@ const Headers = t.Record(t.String(), t.String({ expected: 'a string' }), {
 })
 const Body = t.Nullable(t.String(), { default: null, expected: 'a string or null' })
 
-/** An optional field of a request, without the default that would be filled in. */
+/** An optional request field without the default, which would otherwise be filled in. */
 const optional = <T extends TSchema>({ default: _, ...schema }: T) => t.Optional(schema as T)
 
 export const NewCronJob = lenient({
@@ -67,7 +67,7 @@ export const CronJob = t.Object({
 })
 export type CronJob = typeof CronJob.static
 
-/** One job, with how many of its slots passed without a run in the last 30 days, by reason. */
+/** A job with the number of slots skipped in the last 30 days, by reason. */
 export const CronJobDetail = t.Object({
   ...CronJob.properties,
   skipped_slots: t.Object({ outage: Type.Integer(), overlap: Type.Integer() }),

@@ -19,7 +19,7 @@ import { createStore } from './store/index.ts'
 import type { JobCounts } from './store/ledgers.ts'
 import { sizeOf } from './store/size.ts'
 
-/** Where a schedule stands that has come to its end: the last time that a date can be. */
+/** The next time of a schedule without further slots: the latest time that a date can hold. */
 const NEVER = 8.64e15
 
 const headers = json(Type.Record(Type.String(), Type.String()), (value) =>
@@ -85,7 +85,7 @@ const delayedJob: PortableTable<DelayedJobRow> = {
     if (job.status !== 'pending')
       throw invalid('must be pending', { field: 'status', rule: 'choice' })
   },
-  /** It keeps its time, and begins with its first attempt. */
+  /** An imported job keeps its time and starts with its first attempt. */
   arriving(db) {
     const { counts, runs } = createStore(db)
     function add(job: DelayedJobRow, now: number, tell: (name: string) => void) {
@@ -120,7 +120,7 @@ function refuseOversize({ bytes }: JobCounts) {
     })
 }
 
-/** Jobs that are still to be carried out. */
+/** Exports jobs that have not ended. */
 export const portable: Portable = {
   tables: [cronJob, delayedJob],
   leftOut: {

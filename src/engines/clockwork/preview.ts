@@ -6,7 +6,7 @@ import { describeSchedule, scheduleOf, scheduleWarnings } from './schedule/index
 
 const PREVIEWED_RUNS = 10
 
-/** What a job with this schedule and URL would do, without storing it. */
+/** Previews what a job with this schedule and URL would do, without storing it. */
 export const createPreview =
   ({ clock, outbound }: { clock: Clock; outbound: Outbound }) =>
   ({ schedule, url }: PreviewRequest): Preview => ({

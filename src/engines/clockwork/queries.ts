@@ -27,7 +27,7 @@ export type Queries = ReturnType<typeof createQueries>
 
 const LATEST: DelayedPlace = { runAt: END, seq: END }
 
-/** What pages for people show of jobs: as much as a page takes, whatever is stored. */
+/** What pages show of jobs. Each query is bounded, however much is stored. */
 export const createQueries = (store: Store) => {
   const { jobSummaries, attemptSummaries, hours } = store
   return {
@@ -35,7 +35,10 @@ export const createQueries = (store: Store) => {
     jobs: (tenantId: string, { before = END, limit }: Scan): CronJobSummary[] =>
       jobSummaries.jobs(tenantId, before, limit),
 
-    /** How the attempts of all jobs ended in so many hours up to that of a moment, the oldest first. */
+    /**
+     * The results of all attempts in `count` hours up to and including that of `upTo`, oldest
+     * first.
+     */
     hours(tenantId: string, { upTo, count }: { upTo: number; count: number }): HourOutcomes[] {
       const first = hourOf(upTo) - (count - 1) * HOUR_MS
       const known = new Map(hours.between(tenantId, first, upTo).map((row) => [row.hour, row]))
@@ -45,21 +48,21 @@ export const createQueries = (store: Store) => {
       })
     },
 
-    /** The latest first; among the 10,000 behind a place. */
+    /** Latest first, searched among the 10,000 jobs after a position. */
     delayed: (
       tenantId: string,
       of: DelayedFilter & { limit: number; before?: DelayedPlace | undefined },
     ) => jobSummaries.delayed(tenantId, of.before ?? LATEST, of, of.limit),
 
-    /** Where a search has to go on that found nothing more: none where it has seen all. */
+    /** Where a search without further results continues; undefined if it has reached the end. */
     lastSearched: (tenantId: string, before: DelayedPlace = LATEST): DelayedPlace | undefined =>
       jobSummaries.lastSearched(tenantId, before),
 
-    /** Delayed jobs by their time: those that run first come first. */
+    /** Delayed jobs in a time range, earliest run first. */
     delayedBetween: (tenantId: string, of: { from: number; to?: number; limit: number }) =>
       jobSummaries.delayedBetween({ tenantId, to: END, ...of }),
 
-    /** The newest attempts of a job of either kind, without their answers; none of another tenant's. */
+    /** The newest attempts of one of the tenant's jobs of either kind, without response bodies. */
     attempts: (tenantId: string, jobId: string, limit = LISTED_EXECUTIONS): ExecutionSummary[] =>
       attemptSummaries.attempts(tenantId, jobId, limit),
 
@@ -68,7 +71,7 @@ export const createQueries = (store: Store) => {
       return row && presentExecution(row)
     },
 
-    /** What is still to be tried, the oldest run first. */
+    /** Runs with an attempt to come, oldest first. */
     open: (tenantId: string, jobId: string): OpenRun[] => attemptSummaries.open(tenantId, jobId),
   }
 }

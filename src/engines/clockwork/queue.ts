@@ -7,16 +7,16 @@ import type { Attempt, createStarts } from './starts.ts'
 import type { Store } from './store/index.ts'
 import type { Tick } from './tick.ts'
 
-/** Rows that one transaction moves on: keeps requests waiting no longer than some 20 ms. */
+/** Rows changed by one transaction; keeps the delay of requests below about 20 ms. */
 const SLICE = 300
 const BROKEN = 'Gatehouse could not make this call; its log says why'
 
-/** Clockwork's work for the due loop: cron slots, delayed jobs and retries of both. */
+/** The work of the scheduler for the due loop: cron slots, delayed jobs and the retries of both. */
 export function createRunQueue(parts: {
   store: Store
   clock: Clock
   tick: Tick
-  /** The longest that an attempt may take. */
+  /** The longest time that an attempt may take, in milliseconds. */
   timeoutMs: number
   slots: ReturnType<typeof createSlots>
   starts: ReturnType<typeof createStarts>

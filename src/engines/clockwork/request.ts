@@ -3,7 +3,7 @@ import { checkHeaders, type Outbound } from '../../platform/outbound/index.ts'
 export const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
 export type Method = (typeof METHODS)[number]
 
-/** What a job sends to its target. */
+/** The request of a job. */
 export interface JobRequest {
   url: string
   method: Method
@@ -11,7 +11,7 @@ export interface JobRequest {
   body: string | null
 }
 
-/** The columns that hold a request: its headers are JSON text there. */
+/** The columns of a request. Headers are stored as JSON text. */
 export interface StoredRequest {
   url: string
   method: Method
@@ -26,13 +26,13 @@ export const loadedRequest = ({ url, method, headers, body }: StoredRequest): Jo
   body,
 })
 
-/** Throws `invalid` for a target that may not be called or headers that cannot be sent. */
+/** Throws `invalid` for a URL that may not be called or headers that can't be sent. */
 export function checkRequest(outbound: Outbound, { url, headers }: Partial<JobRequest>) {
   if (url !== undefined) outbound.checkUrl(url)
   if (headers !== undefined) checkHeaders(headers)
 }
 
-/** Host and port of a checked URL, in one spelling: the lane that its runs stand in. */
+/** Host and port of a valid URL in normalized form. They form the lane of its runs. */
 export function hostOf(url: string): string {
   const { protocol, hostname, port } = new URL(url)
   return `${hostname.replace(/\.$/, '')}:${port || (protocol === 'https:' ? 443 : 80)}`
@@ -40,7 +40,7 @@ export function hostOf(url: string): string {
 
 const RESERVED = 'x-clockwork-'
 
-/** The headers of a job, less the reserved ones, and ours exactly once each. */
+/** The headers of a request: those of the job without reserved ones, and ours exactly once each. */
 export function sentHeaders(
   headers: Record<string, string>,
   attempt: { executionId: string; number: number },

@@ -3,10 +3,10 @@ import type { RetentionRule } from '../../platform/retention.ts'
 import type { Store } from './store/index.ts'
 
 const SKIPS_KEPT_MS = 30 * DAY_MS
-/** A day is held against the same one a week before. */
+/** Kept for 15 days, so that each day can be compared with the same day a week earlier. */
 const HOURS_KEPT_MS = 15 * DAY_MS
 
-/** What of clockwork goes, and when: rows carry the time at which they may. */
+/** The retention rules of the scheduler. Most rows hold the time at which they expire. */
 export const clockworkRetention = ({
   delayedJobs,
   executions,

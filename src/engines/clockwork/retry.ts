@@ -1,7 +1,10 @@
 import type { OutboundResult } from '../../platform/outbound/index.ts'
 import type { Tick } from './tick.ts'
 
-/** Contract, retry rules: network failures, 5xx and 429; a URL that is refused stays so. */
+/**
+ * Whether a failed attempt is retried, by the contract's retry rules: network failures, 5xx and
+ * 429. A URL that the outbound guard refuses is not.
+ */
 export const isRetryable = (result: OutboundResult): boolean =>
   result.replied ? result.status >= 500 || result.status === 429 : result.reason !== 'refused'
 
@@ -9,9 +12,9 @@ export const isSuccess = (result: OutboundResult): boolean =>
   result.replied && result.status >= 200 && result.status < 300
 
 /**
- * The tick on which the attempt after number `attempt` is made, or undefined when there is
- * none. The delay counts from the tick that set the failed attempt off, so that its own
- * lateness adds no tick; an attempt that outlived the delay is followed right after its end.
+ * The tick of the attempt after number `attempt`, or undefined if no retries are left. The delay
+ * counts from the tick that started the failed attempt, so that a late start adds no tick. If the
+ * attempt took longer than the delay, the next one follows at the first tick after its end.
  */
 export function nextAttemptAt(
   failed: { attempt: number; startedAt: number; completedAt: number },

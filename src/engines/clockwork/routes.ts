@@ -22,8 +22,8 @@ const { refused, badBody, spent } = refusalsIn(PlainErrors)
 const scope = 'clockwork'
 
 /**
- * contract/clockwork, endpoints, and what design adds: single reads, run now, preview. The same
- * under each prefix: only who is let in differs.
+ * The API of the scheduler: contract/clockwork, endpoints, and additionally single reads, run now
+ * and preview. Routes are the same under each prefix; only the authorization differs.
  */
 export function createRoutes(parts: {
   prefix: string

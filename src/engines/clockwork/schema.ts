@@ -10,11 +10,11 @@ import {
 } from 'drizzle-orm/sqlite-core'
 import { tenantId } from '../../platform/schema.ts'
 
-/** What a job sends: the same columns in both kinds of job. */
+/** The request of a job: the same columns for both kinds of job. */
 const target = () => ({
   url: text('url').notNull(),
   method: text('method', { enum: ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] }).notNull(),
-  /** JSON object of header names and values, as the tenant gave them. */
+  /** JSON object of headers as the tenant sent them. */
   headers: text('headers').notNull(),
   body: text('body'),
 })
@@ -48,7 +48,7 @@ export const delayedJobs = sqliteTable(
     id: text('id').notNull().unique(),
     tenantId: tenantId(),
     name: text('name').notNull(),
-    /** Moves to the time of the next attempt while a retry is due. */
+    /** Changes to the time of the next attempt while a retry is due. */
     runAt: integer('run_at').notNull(),
     ...target(),
     status: text('status', {
@@ -71,9 +71,9 @@ export const delayedJobs = sqliteTable(
 )
 
 /**
- * Open runs: one row from the moment a run is known until it succeeds or gives up. Its
- * state is where it stands in the due loop: `waiting` for its time, `ready` in the line of
- * its lane (tenant and host), `leased` by the process that fires it.
+ * Open runs: one row from the time a run is known until it succeeds or has failed for good. The
+ * state is its position in the due loop: `waiting` for its time, `ready` in the queue of its lane
+ * (tenant and host), or `leased` by the process that sends it.
  */
 export const runs = sqliteTable(
   'runs',
@@ -83,19 +83,19 @@ export const runs = sqliteTable(
     jobKind: text('job_kind', { enum: ['cron', 'delayed'] }).notNull(),
     jobId: text('job_id').notNull(),
     trigger: text('trigger', { enum: ['schedule', 'manual'] }).notNull(),
-    /** The scheduled time that this run stands for. */
+    /** The scheduled time of this run. */
     slotAt: integer('slot_at').notNull(),
-    /** When the coming attempt is due. */
+    /** When the next attempt is due. */
     dueAt: integer('due_at').notNull(),
-    /** Number of the coming or running attempt, from 1. */
+    /** Number of the next or current attempt, from 1. */
     attempt: integer('attempt').notNull(),
     state: text('state', { enum: ['waiting', 'ready', 'leased'] }).notNull(),
     host: text('host').notNull(),
-    /** The request of the run as JSON, once the job has been edited away from it. */
+    /** The request of the run as JSON, set when the job is edited. */
     request: text('request'),
     leaseOwner: text('lease_owner'),
     leaseUntil: integer('lease_until'),
-    /** Execution under way. A result is stored only while this still names it. */
+    /** The execution in progress. A result is stored only while this id matches. */
     executionId: text('execution_id'),
   },
   (t) => [
@@ -107,7 +107,7 @@ export const runs = sqliteTable(
   ],
 )
 
-/** One row an attempt. */
+/** One row per attempt. */
 export const executions = sqliteTable(
   'executions',
   {
@@ -127,11 +127,11 @@ export const executions = sqliteTable(
     responseStatus: integer('response_status'),
     responseBody: text('response_body'),
     errorMessage: text('error_message'),
-    /** Address that was dialled. */
+    /** The IP address that was called. */
     address: text('address'),
     /** JSON object of milliseconds per phase. */
     timings: text('timings'),
-    /** Set once the row is on its way out; retention deletes it at this time. */
+    /** Set when the row is scheduled for deletion; retention deletes it at this time. */
     expiresAt: integer('expires_at'),
   },
   (t) => [
@@ -141,7 +141,7 @@ export const executions = sqliteTable(
   ],
 )
 
-/** Scheduled times that passed without a run, counted a day and reason. */
+/** Scheduled times without a run, counted per day and reason. */
 export const skippedSlots = sqliteTable(
   'skipped_slots',
   {
@@ -157,7 +157,7 @@ export const skippedSlots = sqliteTable(
   ],
 )
 
-/** How attempts of a tenant ended, hour by hour: outlives the attempts that were counted. */
+/** Attempts of a tenant per hour, by result. The counts outlive the attempts. */
 export const clockworkHours = sqliteTable(
   'clockwork_hours',
   {
@@ -173,12 +173,12 @@ export const clockworkHours = sqliteTable(
   ],
 )
 
-/** How much a tenant has stored, so that its limit costs one row to check. */
+/** How much a tenant has stored, so that checking a limit takes a single row. */
 export const jobCounts = sqliteTable('job_counts', {
   tenantId: tenantId().primaryKey(),
   cronJobs: integer('cron_jobs').notNull(),
-  /** Open ones, and ended ones that are still kept. */
+  /** Open jobs, and ended ones that are still kept. */
   delayedJobs: integer('delayed_jobs').notNull(),
-  /** Size of all their names, URLs, headers and bodies. */
+  /** Total size of their names, URLs, headers and bodies. */
   bytes: integer('bytes').notNull(),
 })

@@ -6,15 +6,18 @@ type Reader = Pick<Caller, 'isReadOnly'>
 type Headers = Record<string, string>
 
 /**
- * A job as its reader may see it. The values of secret headers are masked for a caller that may only
- * read, such as a viewer: with them, the viewer could call the target.
+ * A job as its reader may see it. Secret header values are masked for read-only callers such as
+ * viewers, who could otherwise call the target themselves.
  */
 export const shownTo = <Job extends { headers: Headers }>(
   { isReadOnly = false }: Reader,
   job: Job,
 ): Job => (isReadOnly ? { ...job, headers: maskHeaders(job.headers) } : job)
 
-/** An execution as its reader may see it: what the target repeats of these values is masked too. */
+/**
+ * An execution as its reader may see it. Secret values that the target's response repeats are
+ * masked as well.
+ */
 export const executionShownTo = (
   { isReadOnly = false }: Reader,
   { headers }: { headers: Headers },

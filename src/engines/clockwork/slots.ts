@@ -6,19 +6,22 @@ import type { DueCronJob } from './store/cron-jobs.ts'
 import type { Store } from './store/index.ts'
 import type { SkipReason } from './store/ledgers.ts'
 
-/** Where a schedule stands that has come to its end: the last time that a date can be. */
+/** The next time of a schedule without further slots: the latest time that a date can hold. */
 const NEVER = 8.64e15
 
-/** Turns the slots of cron jobs that have come into runs that stand ready. */
+/** Turns due slots of cron jobs into ready runs. */
 export function createSlots({ store, events }: { store: Store; events: RunEvents }) {
-  /** Takes up to `limit` jobs that are due by `cutoff`, and says how many there were. */
+  /** Handles up to `limit` jobs that are due by `cutoff` and returns how many there were. */
   function fire(cutoff: number, limit: number): number {
     const due = store.cronJobs.due(cutoff, limit)
     for (const job of due) fireSlot(job, cutoff)
     return due.length
   }
 
-  /** After an outage the first missed slot runs, late; the rest are counted as skipped. */
+  /**
+   * Creates the run of one slot. After an outage, the first missed slot runs late and the rest are
+   * counted as skipped.
+   */
   function fireSlot(job: DueCronJob, cutoff: number) {
     const schedule = scheduleOf(job.schedule)
     const slot = job.nextRunAt

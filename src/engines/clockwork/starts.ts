@@ -6,23 +6,23 @@ import { type JobRequest, loadedRequest, type StoredRequest } from './request.ts
 import type { Store } from './store/index.ts'
 import type { LeasedRun, RunRow } from './store/runs.ts'
 
-/** One attempt of a run, under lease. */
+/** One attempt of a run, under a lease. */
 export interface Attempt extends Lane {
   run: LeasedRun
   startedAt: number
   request: JobRequest
 }
 
-/** Begins attempts: lease, execution row and the job's own state belong to one commit. */
+/** Starts attempts. The lease, the execution row and the state of the job change in one commit. */
 export function createStarts(parts: {
   store: Store
   clock: Clock
-  /** How long a failure is kept beyond the executions that the list shows. */
+  /** How long a failure is kept after it has left the list of executions, in milliseconds. */
   failuresKeptMs: number
 }) {
   const { store, clock, failuresKeptMs } = parts
 
-  /** Undefined when somebody else holds the run. */
+  /** Starts an attempt; undefined if another process holds the run. */
   function begin({ seq }: RunRow, lane: Lane, lease: Lease): Attempt | undefined {
     const run = store.runs.lease(seq, newId(), lease)
     if (!run) return undefined
@@ -53,7 +53,10 @@ export function createStarts(parts: {
     trimHistory(tenantId, jobId, now)
   }
 
-  /** Each new execution pushes one out of the list: a success goes, a failure stays a while. */
+  /**
+   * Removes the execution that a new one pushes out of the list. A success is deleted, and a
+   * failure is kept for a while.
+   */
   function trimHistory(tenantId: string, jobId: string, now: number) {
     const pushedOut = store.executions.nth(tenantId, jobId, LISTED_EXECUTIONS)
     if (!pushedOut) return
@@ -64,7 +67,10 @@ export function createStarts(parts: {
   const beginDelayed = ({ tenantId, jobId }: RunRow, now: number) =>
     store.delayedJobs.move(tenantId, jobId, { from: 'pending', to: 'running', now })
 
-  /** The request kept from before an edit, else the job's own. A run never outlives its job. */
+  /**
+   * The request kept when the job was edited, otherwise the job's own. A run never outlives its
+   * job.
+   */
   function requestOf({ request, jobKind, tenantId, jobId }: RunRow): JobRequest {
     const jobs = jobKind === 'cron' ? store.cronJobs : store.delayedJobs
     const stored = request === null ? jobs.find(tenantId, jobId) : JSON.parse(request)

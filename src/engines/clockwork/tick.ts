@@ -1,17 +1,19 @@
 /**
- * The scheduler looks at its work once a tick, and ticks fall on whole multiples of their
- * length since the epoch: with 60 s, on whole minutes.
+ * The scheduler checks for work once per tick. Ticks fall on multiples of their length since the
+ * epoch: with 60 s, on whole minutes.
  */
 export interface Tick {
   /** The last tick at or before `ms`. */
   floor(ms: number): number
   /** The first tick at or after `ms`. */
   ceil(ms: number): number
-  /** The tick that set off what began at `ms`, or `ms` itself when it began between two. */
+  /** The tick that started something at `ms`, or `ms` itself if it started between two ticks. */
   origin(ms: number): number
 }
 
-/** Of its length, how long after a tick that which it sets off may begin: 5 s in a minute. */
+/**
+ * The share of a tick's length within which work counts as started by that tick: 5 s of a minute.
+ */
 const LATEST = 1 / 12
 
 export function createTick(lengthMs: number): Tick {

@@ -1,12 +1,14 @@
 import { parseSchedule, type Schedule } from './schedule.ts'
 
-/** Entries of one generation; two are kept. Full of the longest expressions: about 6 MB. */
+/**
+ * Entries per generation; two generations are kept. About 6 MB if full of the longest expressions.
+ */
 const GENERATION = 4096
 
 /**
- * Parses each expression once while it stays in use. Two generations stand in for a strict
- * "least recently used" order: a hit in the young one writes nothing, and when that is full
- * the old one is dropped whole. Refused expressions are not kept.
+ * Creates a cache that parses each expression once while it stays in use. Two generations
+ * approximate "least recently used": a hit in the young one writes nothing, and when that is full
+ * the old one is dropped. Invalid expressions are not cached.
  */
 export function createScheduleCache(
   generation = GENERATION,

@@ -16,10 +16,10 @@ const MONTH_NAMES = [
 /** 0 is January. */
 export const monthName = (month: number) => MONTH_NAMES[month] as string
 
-/** Days of each month at its longest, which for February is a leap year. */
+/** The longest length of each month; for February that of a leap year. */
 export const MONTH_LENGTHS = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31] as const
 
-/** Days before each month of a year that begins in March and so ends with the leap day. */
+/** Days before each month of a year that begins in March, so that the leap day is its last. */
 const DAYS_SINCE_MARCH = [0, 31, 61, 92, 122, 153, 184, 214, 245, 275, 306, 337] as const
 
 /** Days from 1 March of year 0 to 1 January 1970. */
@@ -27,16 +27,16 @@ const EPOCH = 719_468
 
 const EPOCH_MONTH = 1970 * 12
 
-/** In days, over the 400 years after which the Gregorian calendar repeats. */
+/** Mean length in days over the 400 years after which the Gregorian calendar repeats. */
 const MEAN_MONTH = 146_097 / 4800
 
 /** Day 0, 1 January 1970, was a Thursday. */
 const EPOCH_WEEKDAY = 4
 
 /**
- * The first day of a month, in days since 1 January 1970. Months are counted from January of
- * year 0 and reckoned from year 1 on: whole numbers stay small enough for `| 0`, which is
- * twice as fast here as `Math.floor`.
+ * The first day of a month, in days since 1 January 1970. Months are counted from January of year
+ * 0; years from 1 on are supported. Integers stay small enough for `| 0`, which is twice as fast
+ * here as `Math.floor`.
  */
 export function firstDayOf(month: number): number {
   const sinceMarch = month - 2
@@ -45,7 +45,7 @@ export function firstDayOf(month: number): number {
   return year * 365 + leapDays + (DAYS_SINCE_MARCH[sinceMarch - year * 12] as number) - EPOCH
 }
 
-/** The month, counted from January of year 0, that a day since 1 January 1970 falls in. */
+/** The month of a day, counted from January of year 0. Days are counted from 1 January 1970. */
 export function monthOf(day: number): number {
   const guess = EPOCH_MONTH + Math.floor(day / MEAN_MONTH)
   if (firstDayOf(guess) > day) return guess - 1

@@ -6,14 +6,14 @@ import { parseField } from './grammar.ts'
 import { joinWords } from './numbers.ts'
 import { type Rule, ruleOf } from './rule.ts'
 
-/** In characters of the text as sent, blanks included. */
+/** In characters of the text as sent, including spaces. */
 const MAX_EXPRESSION_LENGTH = 255
 
 type Columns = [minute: string, hour: string, day: string, month: string, weekday: string]
 
 /**
- * Reads a cron expression of 5 fields. Throws `invalid` with a sentence that names the field
- * and the rule, also when both day fields are set and when no date can ever match.
+ * Parses a cron expression of 5 fields. Throws `invalid`, naming the field and the rule, also if
+ * both day fields are set or no date can ever match.
  */
 export function parseRule(expression: string): Rule {
   const [minute, hour, day, month, weekday] = columnsOf(expression)
@@ -30,8 +30,8 @@ export function parseRule(expression: string): Rule {
 }
 
 /**
- * The five fields as written. Blanks before the first and after the last are ignored: they
- * cannot change the meaning, and lines copied from a crontab carry them.
+ * Splits an expression into its five fields. Spaces at the start and end are ignored, because they
+ * can't change the meaning and lines copied from a crontab have them.
  */
 export function columnsOf(expression: string): Columns {
   if (expression.length > MAX_EXPRESSION_LENGTH) {
@@ -56,7 +56,10 @@ export function columnsOf(expression: string): Columns {
   return columns as Columns
 }
 
-/** Cron dialects disagree whether two day fields mean "and" or "or", so neither is guessed. */
+/**
+ * Cron dialects disagree on whether two day fields mean "and" or "or", so Gatehouse accepts
+ * neither.
+ */
 function refuseTwoDayFields(day: string, weekday: string) {
   if (day === '*' || weekday === '*') return
   throw invalid('must not restrict both day of month and day of week; put * in one of them', {
@@ -65,7 +68,10 @@ function refuseTwoDayFields(day: string, weekday: string) {
   })
 }
 
-/** The earliest chosen day decides: when no chosen month has it, none has a later one. */
+/**
+ * Throws `invalid` if no date can match. The smallest chosen day decides: if no chosen month has
+ * it, none has a larger one.
+ */
 function refuseMissingDates({ days, months }: Rule) {
   const earliest = lowestBit(days, 0) + 1
   const chosen = listBits(months)

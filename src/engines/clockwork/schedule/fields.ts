@@ -1,13 +1,16 @@
 /** One of the five columns of a cron expression. */
 export interface Field {
-  /** As it is called in messages. */
+  /** The name in messages. */
   name: string
-  /** What lies between two neighbouring values. */
+  /** The distance between two neighboring values. */
   unit: 'minute' | 'hour' | 'day' | 'month'
   first: number
   /** The largest number that may be written. */
   last: number
-  /** How many different values there are: one less than written for weekdays, 0 being 7. */
+  /**
+   * The number of different values. For weekdays it is one less than can be written, because 0 and
+   * 7 are both Sunday.
+   */
   size: number
 }
 

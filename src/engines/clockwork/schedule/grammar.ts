@@ -10,10 +10,10 @@ const NUMBERS = new Map<string, number>(
   ]).flat(),
 )
 
-/** `*`, `a-b`, and either with `/step`. A lone number never gets here. */
+/** `*`, `a-b`, and either with `/step`. Single numbers are handled before. */
 const SPAN = /^(?:\*|(\d\d?)-(\d\d?))(?:\/(\d\d?))?$/
 
-/** The values that one field chooses, counted from its first. Throws `invalid`. */
+/** Parses one field to the set of its values, counted from the first. Throws `invalid`. */
 export function parseField(field: Field, text: string): Bits {
   const chosen: Bits = { low: 0, high: 0 }
   for (const item of text.split(',')) addItem(chosen, field, item)
@@ -35,7 +35,7 @@ function addSpan(chosen: Bits, field: Field, item: string) {
   for (let value = first; value <= last; value += stride) addValue(chosen, field, value)
 }
 
-/** Sunday written as 7 falls on the bit of Sunday written as 0. */
+/** Adds a value. Sunday written as 7 sets the same bit as 0. */
 function addValue(chosen: Bits, field: Field, value: number) {
   addBit(chosen, (value - field.first) % field.size)
 }
@@ -50,7 +50,7 @@ function inStep(field: Field, step: number): number {
   throw refusal(field, `step ${step} is outside 1-${field.size}`)
 }
 
-/** Says which rule an item breaks that has not the form of any. */
+/** The error for an item that matches no syntax. */
 function misread(field: Field, item: string) {
   const foreign = /[^\d*,/-]/u.exec(item)?.[0]
   if (foreign !== undefined) return refusal(field, foreignWords(foreign))

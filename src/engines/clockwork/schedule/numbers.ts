@@ -1,4 +1,4 @@
-/** `a, b and c`, or with another word before the last item. */
+/** Joins items as in `a, b and c`, or with another word before the last item. */
 export function joinWords(items: readonly (string | number)[], before = 'and'): string {
   if (items.length < 2) return items.join('')
   return `${items.slice(0, -1).join(', ')} ${before} ${items.at(-1)}`
@@ -11,14 +11,14 @@ export function ordinal(n: number): string {
   return `${n}${suffix}`
 }
 
-/** The one distance between neighbours of an ascending list, if there is one. */
+/** The distance between neighbors in an ascending list if it is always the same. */
 export function commonStep(values: readonly number[]): number | undefined {
   const [first = 0, second = 0] = values
   const step = second - first
   return values.every((value, index) => value === first + index * step) ? step : undefined
 }
 
-/** Ascending numbers for people: three or more in a row become `a to b`. */
+/** Formats ascending numbers. Three or more in a row become `a to b`. */
 export function numberWords(
   values: readonly number[],
   name: (n: number) => string | number,

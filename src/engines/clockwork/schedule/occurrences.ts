@@ -5,14 +5,14 @@ import { EVERY_WEEKDAY, lowestMinute, type Rule } from './rule.ts'
 const MINUTES_A_DAY = 1440
 
 /**
- * The longest search is for 29 February over the turn of a century without a leap day: from
- * 2096 to 2104 it is the eighth February that has one.
+ * The longest search is for 29 February across a century without a leap day: from 2096, the one in
+ * 2104 is the eighth February.
  */
 const MONTHS_SEARCHED = 8
 
 /**
- * The first match at or after `minute`. Both are minutes since 1 January 1970 UTC. The work
- * is a handful of steps whatever the rule, never a walk over minutes or days.
+ * The first match at or after `minute`. Both are minutes since 1 January 1970 UTC. Takes a few
+ * steps for any rule and never walks over minutes or days.
  */
 export function firstMatch(rule: Rule, minute: number): number {
   const today = Math.floor(minute / MINUTES_A_DAY)
@@ -47,13 +47,13 @@ function firstDay(rule: Rule, day: number): number {
   return Number.POSITIVE_INFINITY
 }
 
-/** The chosen days of one month that begins on day `first`; bit 0 is the first of the month. */
+/** The chosen days of the month that begins on day `first`; bit 0 is the first of the month. */
 function daysOf({ days, weekdays }: Rule, month: number, first: number): number {
   const inMonth = days & fullWord(firstDayOf(month + 1) - first)
   return weekdays === EVERY_WEEKDAY ? inMonth : inMonth & weeksFrom(weekdays, weekdayOf(first))
 }
 
-/** The weekday set repeated over the days that follow a `start`, 0 being Sunday. */
+/** The set of weekdays repeated over the days after `start`, where 0 is Sunday. */
 function weeksFrom(weekdays: number, start: number): number {
   const week = ((weekdays | (weekdays << 7)) >>> start) & EVERY_WEEKDAY
   return week | (week << 7) | (week << 14) | (week << 21) | (week << 28)

@@ -1,7 +1,7 @@
 import { type Bits, fullWord, lowestBit, NONE, WORD } from './bits.ts'
 import { DAY, MONTH, WEEKDAY } from './fields.ts'
 
-/** What each field chooses: bit n of a set stands for the nth value of the field, from 0. */
+/** The chosen values of each field: bit n stands for the nth value of the field, counted from 0. */
 interface Choice {
   readonly minutes: Readonly<Bits>
   readonly hours: number
@@ -15,7 +15,7 @@ interface Choice {
 
 /** A schedule in the form that occurrences are computed from. */
 export interface Rule extends Choice {
-  /** Only weekdays are left out, if any, so the calendar need not be asked. */
+  /** True if only weekdays are restricted, if anything, so that the calendar isn't needed. */
   readonly everyDate: boolean
   /** The first run of a day, in minutes after midnight. */
   readonly firstTime: number

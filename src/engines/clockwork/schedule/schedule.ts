@@ -3,28 +3,28 @@ import { parseRule } from './expression.ts'
 import { firstMatch } from './occurrences.ts'
 import type { Rule } from './rule.ts'
 
-/** When a cron job runs, in UTC. Times are milliseconds since the epoch, from the year 1 on. */
+/** The times of a cron job in UTC. Times are milliseconds since the epoch, from the year 1 on. */
 export interface Schedule {
-  /** The first slot strictly after `afterMs`; none when that is past the year 9999. */
+  /** The first slot strictly after `afterMs`; undefined after the year 9999. */
   next(afterMs: number): number | undefined
-  /** The first `count` slots strictly after `afterMs`; fewer when the year 9999 ends before. */
+  /** The first `count` slots strictly after `afterMs`; fewer at the end of the year 9999. */
   nextMany(afterMs: number, count: number): number[]
 }
 
-/** 9999-12-31T23:59Z: the last minute whose year has the four digits of ISO 8601. */
+/** 9999-12-31T23:59Z, the last minute whose year has four digits in ISO 8601. */
 const LAST_SLOT_MS = 253_402_300_740_000
 
-/** A replayed outage of this many slots already says enough. */
+/** Counting stops here, because after an outage the exact number no longer matters. */
 const MAX_COUNTED = 1000
 
-/** Throws `invalid` with a sentence for the caller when the expression breaks a rule. */
+/** Throws `invalid` with a sentence for the user if the expression breaks a rule. */
 export function parseSchedule(expression: string): Schedule {
   const rule = parseRule(expression)
   const next = (afterMs: number) => slotAfter(rule, afterMs)
   return { next, nextMany: (afterMs, count) => slotsAfter(next, afterMs, count) }
 }
 
-/** How many slots lie after `fromMs` and not after `toMs`, counted no further than `cap`. */
+/** The number of slots after `fromMs` and up to `toMs`, counted up to `cap`. */
 export function countOccurrences(
   schedule: Schedule,
   fromMs: number,

@@ -11,8 +11,8 @@ const FEBRUARY = 1
 const SAFE_DAY = 28
 
 /**
- * What may surprise the author of a valid schedule, one sentence each, most often none.
- * Throws `invalid` as `parseSchedule` does.
+ * Warnings about a valid schedule that may surprise its author, one sentence each; usually none.
+ * Throws `invalid` like `parseSchedule`.
  */
 export function scheduleWarnings(expression: string): string[] {
   const rule = parseRule(expression)
@@ -28,13 +28,19 @@ export function scheduleWarnings(expression: string): string[] {
   ]
 }
 
-/** Whether two neighbours are chosen, so that what one ends with meets the start of the next. */
+/**
+ * Whether two consecutive values are chosen, where the first follows the last, so that a smaller
+ * field runs on from the end of one value to the start of the next.
+ */
 function wraps(bits: number, field: Field): boolean {
   const chosen = listBits(bits)
   return chosen.some((value) => chosen.includes((value + 1) % field.size))
 }
 
-/** A step that does not divide its field is shorter at the turn; a step as long hits once. */
+/**
+ * Warns about a step that does not divide its field, because the last interval is shorter, and
+ * about a step that matches only once.
+ */
 function stepWarning(field: Field, column: string, turns: boolean): string[] {
   const step = wholeStep(field, column)
   if (step === undefined) return []
@@ -47,7 +53,7 @@ function stepWarning(field: Field, column: string, turns: boolean): string[] {
   return [`${field.name} ${column} is uneven: ${turn}`]
 }
 
-/** Months differ in length, so no step over days is even. */
+/** Warns about any step over days, because months differ in length. */
 function dayStepWarning(column: string): string[] {
   const step = wholeStep(DAY, column)
   if (step === undefined) return []
@@ -55,14 +61,14 @@ function dayStepWarning(column: string): string[] {
   return [`${DAY.name} ${column} starts over on day 1, so the gap at the turn of the month varies`]
 }
 
-/** The step of a column that is one step over all values of its field, unless it is 1. */
+/** The step of a field that is a single step over all values, unless it is 1. */
 function wholeStep(field: Field, column: string): number | undefined {
   const [span, step] = column.split('/')
   const whole = span === '*' || span === `${field.first}-${field.first + field.size - 1}`
   return whole && Number(step) > 1 ? Number(step) : undefined
 }
 
-/** Days that not every chosen month has. Steps have their own warning. */
+/** Warns about days that not every chosen month has. Steps have their own warning. */
 function shortMonthWarnings(column: string, { days, months }: Rule): string[] {
   if (wholeStep(DAY, column) !== undefined) return []
   const chosen = listBits(days).map((index) => index + 1)
@@ -70,7 +76,7 @@ function shortMonthWarnings(column: string, { days, months }: Rule): string[] {
   return late.flatMap((day) => missingDay(day, listBits(months), chosen[0] === day))
 }
 
-/** `15-31` means "to the end of the month", however long that is. */
+/** Whether a range such as `15-31` means "to the end of the month", whatever its length. */
 function endsMonth(chosen: number[], day: number): boolean {
   const first = chosen.indexOf(SAFE_DAY)
   return first >= 0 && chosen[first + day - SAFE_DAY] === day

@@ -4,18 +4,18 @@ import { parseRule } from './expression.ts'
 import { commonStep, joinWords, numberWords, ordinal } from './numbers.ts'
 import { EVERY_DAY, EVERY_MONTH, EVERY_WEEKDAY, type Rule } from './rule.ts'
 
-/** Up to so many runs a day are named as times of the clock. */
+/** Up to this many runs per day are described as clock times. */
 const FEW_TIMES = 4
 
-/** A list this long is told by its step, a shorter one in full. */
+/** A list of at least this many numbers is described by its step, a shorter one in full. */
 const FEW_NUMBERS = 3
 
 const WEEKDAYS = ['Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday', 'Sunday']
 
 /**
- * The schedule in plain English, such as `every 15 minutes` or `at 07:00 UTC on Monday`. Made
- * from the parsed sets, so different spellings of one schedule read alike and different
- * schedules never do. Throws `invalid` as `parseSchedule` does.
+ * The schedule in plain English, such as `every 15 minutes` or `at 07:00 UTC on Monday`. Based on
+ * the parsed sets, so different spellings of one schedule have the same description and different
+ * schedules never do. Throws `invalid` like `parseSchedule`.
  */
 export function describeSchedule(expression: string): string {
   const rule = parseRule(expression)
@@ -43,7 +43,7 @@ function patternWords(minutes: number[], hours: number[]): string {
   return `at ${fieldWords('minute', minutes)} ${past}`
 }
 
-/** `every 15 minutes`, when the distance stays the same over the turn of the hour. */
+/** `every 15 minutes`, if the interval is also the same across the hour. */
 function rhythmOf(minutes: number[]): string | undefined {
   if (minutes.length === 60) return 'every minute'
   const step = commonStep(minutes)
@@ -63,7 +63,7 @@ function fieldWords(noun: string, values: number[]): string {
 
 const runsDaily = ({ days, weekdays }: Rule) => days === EVERY_DAY && weekdays === EVERY_WEEKDAY
 
-/** Begins with a blank or a comma; empty when the schedule runs on all days. */
+/** The dates, beginning with a space or a comma; empty if the schedule runs every day. */
 function dateWords({ days, months, weekdays }: Rule): string {
   const inMonths = months === EVERY_MONTH ? '' : numberWords(listBits(months), monthName)
   if (days !== EVERY_DAY) return ` on ${dayWords(dayNumbers(days), inMonths)}`
@@ -79,7 +79,7 @@ function dayWords(days: number[], months: string): string {
   return `${fieldWords('day', days)} of ${months === '' ? 'the month' : months}`
 }
 
-/** Weeks are told from Monday on. */
+/** Weeks start on Monday. */
 function weekdayWords(weekdays: number): string {
   const fromMonday = listBits(((weekdays >>> 1) | (weekdays << 6)) & EVERY_WEEKDAY)
   const words = numberWords(fromMonday, (day) => WEEKDAYS[day] as string)

@@ -4,10 +4,10 @@ import { executions, runs } from '../schema.ts'
 import type { ExecutionRow } from './executions.ts'
 import type { RunRow } from './runs.ts'
 
-/** More are open only where a target is down for longer than its retries last. */
+/** More runs are open only if a target is down for longer than its retries last. */
 const MAX_OPEN = 20
 
-/** An attempt without its answer. */
+/** An attempt without its response body. */
 export type ExecutionSummary = Pick<
   ExecutionRow,
   | 'id'
@@ -23,12 +23,12 @@ export type ExecutionSummary = Pick<
 
 export type OpenRun = Pick<RunRow, 'trigger' | 'slotAt' | 'dueAt' | 'attempt' | 'state'>
 
-/** Attempts of a job as people look at them. */
+/** The attempts of a job, for pages. */
 export function createAttemptSummaries({ orm, client }: Db) {
   const $ = sql.placeholder
   const ofJob = and(eq(executions.tenantId, $('tenantId')), eq(executions.jobId, $('jobId')))
 
-  // Without Drizzle's mapping: a page reads a thousand of them.
+  // Without Drizzle's mapping, because a page reads a thousand of them.
   const attempts = client.prepare<
     ExecutionSummary,
     [tenantId: string, jobId: string, limit: number]

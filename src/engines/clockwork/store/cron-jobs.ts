@@ -6,7 +6,7 @@ import { storedSize } from './size.ts'
 
 export type CronJobRow = typeof cronJobs.$inferSelect
 
-/** What is needed to put a due slot in line. */
+/** The columns needed to queue a due slot. */
 export type DueCronJob = Pick<
   CronJobRow,
   'seq' | 'id' | 'tenantId' | 'schedule' | 'url' | 'nextRunAt'
@@ -99,14 +99,14 @@ export function createCronJobStore({ orm, client }: Db) {
     find: (tenantId: string, id: string): CronJobRow | undefined => find.get({ tenantId, id }),
     /** Newest first. */
     list: (tenantId: string): CronJobRow[] => list.all({ tenantId }),
-    /** The size of the removed job, if there was one. */
+    /** Returns the size of the removed job; undefined if there was none. */
     remove: (tenantId: string, id: string): number | undefined =>
       (remove.get({ tenantId, id }) as { bytes: number } | undefined)?.bytes,
     noteRun: (tenantId: string, id: string, at: number) => noteRun.run({ tenantId, id, at }),
-    /** Across tenants: the loop serves all of them. */
+    /** Across all tenants, because the loop serves all of them. */
     firstDueAt: (): number | undefined => firstDue.get()?.at,
     due: (cutoff: number, limit: number): DueCronJob[] => due.all({ cutoff, limit }),
-    /** Moves a job on from the slot `from`; false when somebody else has done so. */
+    /** Moves a job on from the slot `from`; false if another process has already done so. */
     advance: (seq: number, from: number, to: number): boolean =>
       advance.get({ seq, from, to }) !== undefined,
   }

@@ -8,12 +8,12 @@ export type DelayedJobRow = typeof delayedJobs.$inferSelect
 export type NewDelayedJobRow = Omit<DelayedJobRow, 'seq' | 'expiresAt'>
 export type DelayedStatus = DelayedJobRow['status']
 
-/** A step of a job's life; `expiresAt` when the step is its last. */
+/** A change of a job's state, with `expiresAt` if it is the last one. */
 export interface StatusChange {
   from: DelayedStatus
   to: DelayedStatus
   now: number
-  /** New time of the single run; stays as it is when absent. */
+  /** The new time of the run; unchanged if absent. */
   runAt?: number
   expiresAt?: number
 }
@@ -90,16 +90,16 @@ export function createDelayedJobStore({ orm, client }: Db) {
   return {
     insert: (row: NewDelayedJobRow) => insert.run(row),
     find: (tenantId: string, id: string): DelayedJobRow | undefined => find.get({ tenantId, id }),
-    /** By the time they run. */
+    /** Ordered by run time. */
     list: (tenantId: string): DelayedJobRow[] => list.all({ tenantId }),
-    /** False when the job is not (or no longer) in the state `from`. */
+    /** Returns false if the job is not in the state `from`. */
     move: (tenantId: string, id: string, { runAt, expiresAt, ...change }: StatusChange): boolean =>
       move.get({ tenantId, id, ...change, runAt: runAt ?? null, expiresAt: expiresAt ?? null }) !==
       undefined,
-    /** Tenant and size of each job that was removed. */
+    /** Returns the tenant and size of each removed job. */
     removeExpired: (now: number, limit: number): { tenantId: string; bytes: number }[] =>
       removeExpired.all({ now, limit }),
-    /** Id and size of the removed job; none when all of the tenant's are open. */
+    /** Returns the id and size of the removed job; undefined if all jobs of the tenant are open. */
     removeOldestEnded: (tenantId: string): { id: string; bytes: number } | undefined =>
       removeOldestEnded.get({ tenantId }),
   }

@@ -14,7 +14,10 @@ export type ExecutionResult = Pick<
   'durationMs' | 'responseStatus' | 'responseBody' | 'errorMessage' | 'address' | 'timings'
 > & { status: 'success' | 'failed'; completedAt: number }
 
-/** Of an answer whose execution is out of the list: enough to see what the matter was. */
+/**
+ * Characters kept of the response of an execution that has left the list, enough to diagnose a
+ * failure.
+ */
 const ARCHIVED_CHARACTERS = 2000
 
 export function createExecutionStore({ orm }: Db) {
@@ -109,13 +112,13 @@ export function createExecutionStore({ orm }: Db) {
     startedAt: (id: string): number | undefined => start.get({ id })?.at,
     newest: (tenantId: string, jobId: string, limit: number): ExecutionRow[] =>
       newest.all({ tenantId, jobId, limit }),
-    /** The execution that `offset` newer ones precede. */
+    /** The execution with exactly `offset` newer ones. */
     nth: (tenantId: string, jobId: string, offset: number) =>
       nth.get({ tenantId, jobId, offset }) as
         | { seq: number; status: ExecutionRow['status'] }
         | undefined,
     remove: (seq: number) => removeOne.run({ seq }),
-    /** Keeps the beginning of the answer, until `at`. */
+    /** Keeps the beginning of the response until `at`. */
     archive: (seq: number, at: number) => archive.run({ seq, at, kept: ARCHIVED_CHARACTERS }),
     expireAll: (tenantId: string, jobId: string, at: number) =>
       expireAll.run({ tenantId, jobId, at }),

@@ -5,10 +5,10 @@ import { HOUR_MS } from '../../../platform/durations.ts'
 import { clockworkHours } from '../schema.ts'
 import type { ExecutionResult } from './executions.ts'
 
-/** How many attempts ended in an hour, by what came of them. */
+/** The number of attempts that ended in an hour, by result. */
 export type HourOutcomes = Omit<typeof clockworkHours.$inferSelect, 'tenantId'>
 
-/** What is counted of attempts: known also once they are gone. */
+/** Hourly counts of attempts, which outlive the attempts themselves. */
 export function createHourStore({ orm, client }: Db) {
   const $ = sql.placeholder
   const add = compile(
@@ -54,7 +54,7 @@ export function createHourStore({ orm, client }: Db) {
     .prepare()
 
   return {
-    /** Counts an attempt into the hour in which it ended. */
+    /** Counts an attempt in the hour in which it ended. */
     add: (tenantId: string, { status, completedAt }: ExecutionResult) =>
       add.run({
         tenantId,
@@ -62,7 +62,7 @@ export function createHourStore({ orm, client }: Db) {
         succeeded: status === 'success' ? 1 : 0,
         failed: status === 'failed' ? 1 : 0,
       }),
-    /** The hours from that of one moment up to that of another: those in which anything ended. */
+    /** The hours from that of `from` to that of `to` in which any attempt ended. */
     between: (tenantId: string, from: number, to: number): HourOutcomes[] =>
       between.all({ tenantId, from: hourOf(from), to: hourOf(to) }),
     removeBefore: (before: number, limit: number): number =>
@@ -70,5 +70,5 @@ export function createHourStore({ orm, client }: Db) {
   }
 }
 
-/** First millisecond of the UTC hour of a moment. */
+/** First millisecond of the UTC hour of a time. */
 export const hourOf = (at: number): number => at - (at % HOUR_MS)

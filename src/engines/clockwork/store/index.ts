@@ -11,7 +11,10 @@ import { createRunStore } from './runs.ts'
 
 export type Store = ReturnType<typeof createStore>
 
-/** All SQL of the engine, one file a table, its statements prepared once; looks and glances are for people. */
+/**
+ * All SQL of the engine, one file per table, with statements prepared once. Summaries and the read
+ * model serve pages.
+ */
 export const createStore = (db: Db) => ({
   cronJobs: createCronJobStore(db),
   delayedJobs: createDelayedJobStore(db),

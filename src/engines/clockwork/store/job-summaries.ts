@@ -4,7 +4,7 @@ import { delayedJobs } from '../schema.ts'
 import type { CronJobRow } from './cron-jobs.ts'
 import type { DelayedJobRow } from './delayed-jobs.ts'
 
-/** A job as lists show it: without what it sends, which may be large. */
+/** The columns of a job that lists show, without its request, which may be large. */
 export type CronJobSummary = Pick<
   CronJobRow,
   'seq' | 'id' | 'name' | 'schedule' | 'url' | 'isActive' | 'nextRunAt' | 'lastRunAt'
@@ -15,13 +15,13 @@ export type DelayedJobSummary = Pick<
   'seq' | 'id' | 'name' | 'runAt' | 'url' | 'method' | 'status'
 >
 
-/** A place in the list of delayed jobs, which is by time. */
+/** A position in the list of delayed jobs, which is ordered by time. */
 export interface DelayedPlace {
   runAt: number
   seq: number
 }
 
-/** Which delayed jobs are asked for: in one state, or with a text in their name or URL, or by id. */
+/** Selects delayed jobs in one state, with a text in their name or URL, or with an id. */
 export interface DelayedFilter {
   status?: DelayedJobRow['status'] | undefined
   q?: string
@@ -29,17 +29,20 @@ export interface DelayedFilter {
 
 type Place = [tenantId: string, before: number, limit: number]
 
-/** All that a tenant may have: behind it a filter looks no further, and its list goes on there. */
+/**
+ * The most jobs that a filter searches in one page, equal to the jobs a tenant may have. The next
+ * page continues after them.
+ */
 const MAX_SEARCHED = 10_000
 
 /**
- * The lists that people read. Each statement looks at a bounded number of jobs, and of each job at
- * its newest attempt, so that none of them costs more the more is stored.
+ * The lists that pages show. Each statement reads a bounded number of jobs and only the newest
+ * attempt of each, so its cost doesn't grow with the data.
  */
 export function createJobSummaries({ orm, client }: Db) {
   const $ = sql.placeholder
 
-  // Without Drizzle's mapping: a page counts a thousand of them.
+  // Without Drizzle's mapping, because a page counts a thousand of them.
   const jobs = client.prepare<Omit<CronJobSummary, 'isActive'> & { isActive: number }, Place>(`
     select seq, id, name, schedule, url, is_active as isActive, next_run_at as nextRunAt,
       last_run_at as lastRunAt, (
@@ -114,7 +117,7 @@ export function createJobSummaries({ orm, client }: Db) {
     /** Newest first. */
     jobs: (tenantId: string, before: number, limit: number): CronJobSummary[] =>
       jobs.all(tenantId, before, limit).map((job) => ({ ...job, isActive: job.isActive === 1 })),
-    /** The latest first, of the 10,000 behind a place. */
+    /** Latest first, searched among the 10,000 jobs after a position. */
     delayed(
       tenantId: string,
       { runAt, seq }: DelayedPlace,
@@ -133,10 +136,10 @@ export function createJobSummaries({ orm, client }: Db) {
         anyText: q === '' ? 1 : 0,
       })
     },
-    /** The last of the 10,000 behind a place; none where there are fewer. */
+    /** The last of the 10,000 jobs after a position; undefined if there are fewer. */
     lastSearched: (tenantId: string, { runAt, seq }: DelayedPlace): DelayedPlace | undefined =>
       lastSearched.get({ tenantId, runAt, seq }),
-    /** By the time they run, the first first. */
+    /** Ordered by run time, earliest first. */
     delayedBetween: (of: { tenantId: string; from: number; to: number; limit: number }) =>
       between.all(of),
   }

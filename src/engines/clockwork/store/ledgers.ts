@@ -6,14 +6,14 @@ import { jobCounts, skippedSlots } from '../schema.ts'
 
 export type SkipReason = 'outage' | 'overlap'
 
-/** What a tenant has stored; in a change, what is added to it. */
+/** What a tenant has stored, or the amounts that a change adds. */
 export interface JobCounts {
   cronJobs: number
   delayedJobs: number
   bytes: number
 }
 
-/** How much each tenant has, kept beside its jobs so that no limit ever counts rows. */
+/** The totals of each tenant, kept next to its jobs so that checking a limit never counts rows. */
 export function createJobCountStore({ orm, client }: Db) {
   const $ = sql.placeholder
   const values = {
@@ -37,7 +37,7 @@ export function createJobCountStore({ orm, client }: Db) {
   )
 
   return {
-    /** Adds what may be negative, and says how much there is now. */
+    /** Adds amounts, which may be negative, and returns the new totals. */
     add(tenantId: string, change: Partial<JobCounts>): JobCounts {
       const { cronJobs = 0, delayedJobs = 0, bytes = 0 } = change
       const first = { cronJobs, delayedJobs, bytes }

@@ -2,10 +2,10 @@ import type { Db } from '../../../db/open.ts'
 import type { DelayedJobRow } from './delayed-jobs.ts'
 import type { ExecutionRow } from './executions.ts'
 
-/** Jobs that one look goes through, the newest first. */
+/** The newest jobs that one query reads. */
 const MAX_JOBS = 500
 
-/** A job whose last run has failed. */
+/** A job whose last run failed. */
 export interface FailingJob {
   id: string
   name: string
@@ -14,31 +14,31 @@ export interface FailingJob {
   errorMessage: string | null
 }
 
-/** A run that is to come. */
+/** A future run. */
 export interface ComingRun {
   kind: 'cron' | 'delayed'
   id: string
   name: string
   at: number
-  /** None for what runs once. */
+  /** Null for a delayed job. */
   schedule: string | null
 }
 
-/** An attempt, and the job that it was made for. */
+/** An attempt with the job it belongs to. */
 export type LatestRun = Pick<
   ExecutionRow,
   'id' | 'status' | 'attempt' | 'startedAt' | 'durationMs' | 'responseStatus' | 'errorMessage'
 > & { kind: 'cron' | 'delayed'; jobId: string; name: string }
 
-/** How many jobs there are, as far as one look goes. */
+/** The number of jobs, counted up to the limit of one query. */
 export interface JobTally {
   active: number
   paused: number
 }
 
 /**
- * What somebody sees at a glance of all jobs of a tenant. Each look is bounded, whatever is stored.
- * The plus before each parameter keeps SQLite from planning anew: db/statements.ts.
+ * A summary of a tenant's jobs for pages. Each query is bounded, however much is stored. The plus
+ * sign before each parameter keeps SQLite from planning again: see db/statements.ts.
  */
 export function createReadModel({ client }: Db) {
   const someJobs = `select * from cron_jobs where tenant_id = +$tenantId
@@ -78,10 +78,10 @@ export function createReadModel({ client }: Db) {
     from (${someJobs}) as some`)
 
   return {
-    /** The latest failure first. */
+    /** Latest failure first. */
     failing: (tenantId: string): FailingJob[] =>
       failing.all({ tenantId }).toSorted((one, other) => other.startedAt - one.startedAt),
-    /** The next first, of both kinds. */
+    /** Earliest first, of both kinds. */
     coming: (tenantId: string, now: number, limit: number): ComingRun[] =>
       [
         ...comingOfCron.all({ tenantId, now, limit }),
@@ -92,7 +92,7 @@ export function createReadModel({ client }: Db) {
       ]
         .toSorted((one, other) => one.at - other.at)
         .slice(0, limit),
-    /** The newest first. */
+    /** Newest first. */
     latest: (tenantId: string, limit: number): LatestRun[] => latest.all({ tenantId, limit }),
     tally: (tenantId: string): JobTally => tally.get({ tenantId }) ?? { active: 0, paused: 0 },
   }

@@ -11,21 +11,24 @@ export type NewRun = Pick<
   'tenantId' | 'jobKind' | 'jobId' | 'trigger' | 'slotAt' | 'dueAt' | 'state' | 'host'
 >
 
-/** A run with an attempt under way, which its execution id names. */
+/** A run with an attempt in progress, identified by its execution id. */
 export type LeasedRun = RunRow & { executionId: string }
 
-/** Behind all that a lane can hold, so that the next one is found without walking through it. */
+/** Sorts after everything in a lane, so that the next lane is found without scanning this one. */
 const END_OF_TIME = sql.raw(`${Number.MAX_SAFE_INTEGER}`)
 
-/** A backlog may be of any size, and a scrape must not hold up anybody. */
+/** Limits counting, because a backlog may have any size and a scrape must not delay requests. */
 const MAX_COUNTED = 10_000
 
-/** Open runs. What only the loop calls crosses tenants: it serves all of them. */
+/** Open runs. Functions that only the loop calls cover all tenants. */
 export function createRunStore({ orm, client }: Db) {
   const $ = sql.placeholder
   const state = (name: RunRow['state']): SQL => sql`${runs.state} = ${sql.raw(`'${name}'`)}`
   const ofJob = and(eq(runs.tenantId, $('tenantId')), eq(runs.jobId, $('jobId')))
-  /** No longer so once the lease was taken back: each attempt has an execution of its own. */
+  /**
+   * No longer matches after the lease was taken back, because each attempt has its own execution
+   * id.
+   */
   const held = and(eq(runs.seq, $('seq')), eq(runs.executionId, $('executionId')))
 
   const insert = orm
@@ -139,12 +142,12 @@ export function createRunStore({ orm, client }: Db) {
     .prepare()
 
   return {
-    /** Does nothing when the slot has an open run already, as after a clock was set back. */
+    /** Does nothing if the slot already has an open run, as after the clock was set back. */
     insert: (run: NewRun) => insert.run(run),
     firstWaitingAt: (): number | undefined => firstWaiting.get()?.at,
-    /** Puts up to `limit` waiting runs in line and says how many. */
+    /** Moves up to `limit` waiting runs that are due to the queue and returns how many. */
     promote: (cutoff: number, limit: number): number => promote.all({ cutoff, limit }).length,
-    /** With the time since when the first in it is due. */
+    /** The lane after `after`, with the due time of its first run. */
     nextLane: (after: Lane | undefined): (Lane & { dueAt: number }) | undefined => {
       const { tenant = '', target = '' } = after ?? {}
       const next = nextLane.get({ tenant, target })
@@ -153,23 +156,23 @@ export function createRunStore({ orm, client }: Db) {
     ready: (lane: Lane, limit: number): RunRow[] => ready.all({ ...lane, limit }),
     lease: (seq: number, executionId: string, { owner, until }: Lease) =>
       lease.get({ seq, executionId, owner, until }) as LeasedRun | undefined,
-    /** Ends the run; false when the lease is void. */
+    /** Ends the run; false if the lease is void. */
     finish: ({ seq, executionId }: LeasedRun): boolean =>
       finish.get({ seq, executionId }) !== undefined,
-    /** Lets the run wait for its next attempt; false when the lease is void. */
+    /** Lets the run wait for its next attempt; false if the lease is void. */
     rearm: ({ seq, executionId }: LeasedRun, dueAt: number): boolean =>
       rearm.get({ seq, executionId, dueAt }) !== undefined,
     lost: ({ alive, self, now }: Holders, limit: number) =>
       lost.all({ alive: JSON.stringify(alive), self, now, limit }) as LeasedRun[],
-    /** Runs of a job that are ready or leased. */
+    /** The number of runs of a job that are ready or leased. */
     inFlight: (tenantId: string, jobId: string): number =>
       inFlight.get({ tenantId, jobId })?.count ?? 0,
-    /** Open runs go on with the request that they began with. */
+    /** Stores the current request in the job's open runs, so that an edit doesn't change it. */
     keepRequest: (tenantId: string, jobId: string, request: string) =>
       keepRequest.run({ tenantId, jobId, request }),
     dropUnstarted: (tenantId: string, jobId: string) => dropUnstarted.run({ tenantId, jobId }),
     drop: (tenantId: string, jobId: string) => drop.run({ tenantId, jobId }),
-    /** How many stand in line, counted up to 10,000. */
+    /** The number of runs in the queue, counted up to 10,000. */
     standing: (): number => standing.get()?.count ?? 0,
   }
 }

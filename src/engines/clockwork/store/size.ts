@@ -1,6 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm'
 
-/** What of a job counts towards its tenant's limit. */
+/** The parts of a job that count towards the tenant's limit. */
 export interface Sized {
   name: string
   url: string
@@ -8,12 +8,12 @@ export interface Sized {
   body: string | null
 }
 
-/** In bytes of UTF-8, as the database holds it. */
+/** Size in bytes of UTF-8, as stored. */
 export const sizeOf = ({ name, url, headers, body }: Sized): number =>
   Buffer.byteLength(name) +
   Buffer.byteLength(url) +
   Buffer.byteLength(headers) +
   Buffer.byteLength(body ?? '')
 
-/** The same of a row that is being deleted; SQLite takes it from the row's head. */
+/** The size of a row being deleted. SQLite reads it from the row's header. */
 export const storedSize: SQL<number> = sql`octet_length(name) + octet_length(url) + octet_length(headers) + coalesce(octet_length(body), 0)`
