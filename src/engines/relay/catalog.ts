@@ -7,7 +7,7 @@ import { asShape, type Drift, learn, type Shape } from './shape/index.ts'
 import type { EventTypeKey } from './store/event-types.ts'
 import type { Store } from './store/index.ts'
 
-/** A change in what payloads look like, and when it was noticed. */
+/** A change in the shape of payloads and the time it was noticed. */
 export interface DatedDrift extends Drift {
   at: string
 }
@@ -17,11 +17,11 @@ const DRIFT_KEPT = 50
 
 export type Catalog = ReturnType<typeof createCatalog>
 
-/** Learns from every message which event types there are and what their payloads look like. */
+/** Learns event types and the shape of their payloads from every message. */
 export function createCatalog({ db, store }: { db: Db; store: Store }) {
   const shapes = createReadCache<Shape>(db, 5000)
 
-  /** Runs inside the commit of the message. */
+  /** Records one message, inside its commit. */
   function note(
     tenantId: string,
     environment: Environment,

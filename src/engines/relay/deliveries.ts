@@ -7,6 +7,6 @@ import { ownList, streamOf } from './stream.ts'
 
 const cursorsOf = (caller: Caller) => createCursor(ownList(caller, 'deliveries'))
 
-/** What became of messages, endpoint by endpoint. */
+/** The delivery log of the relay. */
 export const createDeliveries = (parts: { delivery: Delivery; metering: Metering }): DeliveryLog =>
   createDeliveryLog({ ...parts, streamOf, cursorsOf })

@@ -1,10 +1,16 @@
 import type { Config } from '../../config/index.ts'
 import type { Policy } from '../../delivery/policy.ts'
 
-/** Of a retry's delay, so that receivers that fail together are not called together. */
+/**
+ * The share of a retry's delay added at random, so that endpoints that fail together are not
+ * retried together.
+ */
 const JITTER = 0.2
 
-/** Messages are retried for days, and receivers decide how soon. */
+/**
+ * The delivery policy of the relay. Messages are retried for days, and a receiver can request a
+ * delay.
+ */
 export const relayPolicy = (relay: Config['relay'], random: () => number): Policy => ({
   firstDelayMs: 0,
   retryDelaysMs: relay.retryDelaysMs,

@@ -9,7 +9,7 @@ import type { Endpoint, Stats } from './model/endpoints.ts'
 import { presentHealth, presentStats } from './present.ts'
 import { streamOf } from './stream.ts'
 
-/** An endpoint as lists show it: nothing of it had to be opened. */
+/** An endpoint as lists show it. Nothing in it had to be decrypted. */
 export type EndpointStats = Pick<
   Endpoint,
   | 'id'
@@ -22,44 +22,46 @@ export type EndpointStats = Pick<
   | 'health'
 >
 
-/** What stands before an endpoint that does not take everything at once. */
+/** The backlog of an endpoint that doesn't receive everything immediately. */
 export interface Waiting {
   next_attempt_at: string | null
   /** Counted up to `MAX_COUNTED`. */
   held: number
 }
 
-/** What all endpoints of a caller did in one hour. */
+/** The attempts at all endpoints of a caller in one hour. */
 export type HourSum = Pick<Stats['data'][number], 'hour' | 'succeeded' | 'failed'>
 
-/** Beyond it a number says no more than that there are very many. */
+/** The most deliveries counted for one number; above that the exact count doesn't matter. */
 export const MAX_COUNTED = 1000
-/** As many of a replay as are counted each time that somebody looks. */
+/** The most deliveries of a replay counted per request. */
 export const REPLAY_COUNTED = 5000
 
-/** Deliveries that one with an attempt is looked for in. */
+/** The most deliveries searched for one with an attempt. */
 const TRIED_LOOKED_THROUGH = 100
 
-/** With more endpoints the sum of their hours costs more than a page may. */
+/** With more endpoints than this, the hourly sums cost too much to compute for every page. */
 const ENDPOINTS_SUMMED = 200
-/** For so long it is remembered then: the picture of a day does not change by it. */
+/**
+ * How long the sums of so many endpoints are cached. A chart of a day hardly changes in this time.
+ */
 const SUM_KEPT_MS = 60_000
 const MAX_SUMS = 1000
 
-/** Endpoints as pages show many of them, or watch one. */
+/** Endpoints as pages list them or monitor one. */
 export function createEndpointStats(parts: { delivery: Delivery; clock: Clock }) {
   const { delivery, clock } = parts
   const sums = new Map<string, { at: number; hours: HourSum[] }>()
 
-  /** Newest first: there are never more than a tenant may have. */
+  /** Newest first. Their number is bounded by the limit per stream. */
   const all = (caller: Caller): EndpointStats[] =>
     delivery.endpointSummaries.all(streamOf(caller)).map(presentLook)
 
-  /** The last day of one that the caller has, by the hour. */
+  /** The last day of one of the caller's endpoints, by hour. */
   const dayOf = ({ id }: Pick<Endpoint, 'id'>): Stats['data'] =>
     presentStats(delivery.hours.between(id, clock.now() - DAY_MS, clock.now() + 1)).data
 
-  /** The last day of `count` endpoints together, by the hour. */
+  /** The last day of all `count` endpoints together, by hour. */
   function dayOfAll(caller: Caller, count: number): HourSum[] {
     const now = clock.now()
     const stream = streamOf(caller)
@@ -74,7 +76,10 @@ export function createEndpointStats(parts: { delivery: Delivery; clock: Clock })
     return hours
   }
 
-  /** Of an endpoint that the caller has. While its breaker is open, that says when it is tried. */
+  /**
+   * The backlog of one of the caller's endpoints. While its breaker is open, the next attempt is
+   * the breaker's trial.
+   */
   function waitingFor({ id, active, health }: EndpointStats): Waiting {
     const held = delivery.endpointSummaries.held(id, MAX_COUNTED)
     const retry = active
@@ -83,18 +88,21 @@ export function createEndpointStats(parts: { delivery: Delivery; clock: Clock })
     return { next_attempt_at: retry, held }
   }
 
-  /** The delivery that says why an endpoint of the caller fails, as far as one is found at once. */
+  /**
+   * A recently attempted delivery that shows why one of the caller's endpoints fails; undefined if
+   * a short search finds none.
+   */
   const lastTriedAt = ({ id }: Pick<Endpoint, 'id'>): string | undefined =>
     delivery.endpointSummaries.lastTried(id, TRIED_LOOKED_THROUGH)
 
-  /** What a replay to an endpoint that the caller has is still to send, as far as it is counted. */
+  /** What a replay to one of the caller's endpoints has yet to send, as far as it is counted. */
   const replayRest = (caller: Caller, id: string): ReplayRest =>
     delivery.endpointSummaries.replayRest(caller.tenantId, id, REPLAY_COUNTED)
 
   return { all, dayOf, dayOfAll, waitingFor, lastTriedAt, replayRest }
 }
 
-/** Whether an endpoint listens to such a message; without a type, or a channel, to any. */
+/** Whether an endpoint subscribes to such a message. An omitted type or channel matches any. */
 export function hears(
   { event_types: eventTypes, channels }: EndpointStats,
   message: { type?: string | undefined; channel?: string | undefined },

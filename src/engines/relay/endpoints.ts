@@ -28,7 +28,7 @@ import type { Store } from './store/index.ts'
 import { environmentOf, ownList, streamOf } from './stream.ts'
 
 const REPLAYED_A_SECOND = 10
-/** Code of what is wrong with a query. */
+/** Error code for an invalid query. */
 const IN_QUERY = 'invalid_request'
 
 const TEST_TYPE = 'webhook.test'
@@ -38,7 +38,7 @@ export type RelayEndpoints = ReturnType<typeof createRelayEndpoints>
 
 const cursorsOf = (caller: Caller) => createCursor(ownList(caller, 'endpoints'))
 
-/** The endpoints of one tenant and environment, in the words of the API. */
+/** The endpoints of one tenant and environment, as the API presents them. */
 export function createRelayEndpoints(parts: {
   delivery: Delivery
   store: Store
@@ -52,7 +52,7 @@ export function createRelayEndpoints(parts: {
 
   const get = (caller: Caller, id: string): Endpoint => present(endpoints.get(streamOf(caller), id))
 
-  /** The same of what may have been deleted since. */
+  /** Finds an endpoint that may have been deleted. */
   const ifAny = (caller: Caller, id: string): Endpoint | undefined =>
     endpoints.exists(streamOf(caller), id) ? get(caller, id) : undefined
 
@@ -89,7 +89,7 @@ export function createRelayEndpoints(parts: {
     return present(await endpoints.update(streamOf(caller), caller.actor, id, change))
   }
 
-  /** Until when a secret that was replaced signs beside the one that took its place. */
+  /** When the previous secret stops signing; null if there is none. */
   function overlapEnd(caller: Caller, id: string): string | null {
     const { secrets } = endpoints.get(streamOf(caller), id)
     const ends = secrets.flatMap(({ expiresAt }) => expiresAt ?? [])
@@ -103,7 +103,10 @@ export function createRelayEndpoints(parts: {
   const rotate = (caller: Caller, id: string, input: Rotation | null): Promise<Rotated> =>
     rotateSecret(endpoints, streamOf(caller), caller, id, input)
 
-  /** A payload of its own, else the last one seen of that type, else a plain one. */
+  /**
+   * Sends a test event with the given payload, otherwise the last one seen of that type, otherwise
+   * a generic one.
+   */
   async function test(
     caller: Caller,
     id: string,
@@ -123,7 +126,7 @@ export function createRelayEndpoints(parts: {
     store.eventTypes.find({ tenantId: caller.tenantId, environment: environmentOf(caller), name })
       ?.sample
 
-  /** Only counting is a read. */
+  /** Replays messages. A dry run only counts and so is a read. */
   async function replay(caller: Caller, id: string, input: ReplayRequest): Promise<Replay> {
     endpoints.get(streamOf(caller), id)
     const now = clock.now()
@@ -147,7 +150,7 @@ export function createRelayEndpoints(parts: {
     return { count }
   }
 
-  /** By the hour; the last day unless asked otherwise. */
+  /** Hourly statistics; of the last day unless the query names another period. */
   function stats(
     caller: Caller,
     id: string,
@@ -167,7 +170,7 @@ export function createRelayEndpoints(parts: {
 const currentSecret = ({ secrets }: EndpointRecord): string =>
   secrets.find(({ expiresAt }) => expiresAt === null)?.secret ?? ''
 
-/** Only what was given; an empty list of channels means all. */
+/** The given fields only; an empty list of channels stands for all. */
 function fieldsOf(input: EndpointChange): Partial<EndpointFields> {
   const { url, description, event_types, channels, format, headers, active } = input
   return {

@@ -10,9 +10,9 @@ export type EventTypes = ReturnType<typeof createEventTypes>
 
 const cursorsOf = (caller: Caller) => createCursor(ownList(caller, 'event types'), 'string')
 
-/** The event types that were seen, and what is known of their payloads. */
+/** The event types that were seen and the shape of their payloads. */
 export function createEventTypes({ store }: { store: Store }) {
-  /** By name; those that begin with `prefix`, if asked. */
+  /** Ordered by name; optionally only names that begin with `prefix`. */
   function list(
     caller: Caller,
     {
@@ -31,11 +31,11 @@ export function createEventTypes({ store }: { store: Store }) {
     return { ...listed, data: listed.data.map(presentEventType) }
   }
 
-  /** The first `limit` by name, to choose from. */
+  /** The names of the first `limit` types, for a selection list. */
   const names = (caller: Caller, limit: number): string[] =>
     store.eventTypes.names(caller.tenantId, environmentOf(caller), limit)
 
-  /** With the sample as it was spelled. */
+  /** One event type, with the sample exactly as sent. */
   function get(caller: Caller, name: string) {
     const key = { tenantId: caller.tenantId, environment: environmentOf(caller), name }
     const row = store.eventTypes.find(key) ?? fail(notFound('event type not found'))

@@ -7,7 +7,7 @@ import { isoTime } from '../../platform/clock.ts'
 import type { MessageDetail, Verdict } from './model/messages.ts'
 import { presentMessage } from './present.ts'
 
-/** A message without its payload, with what became of it everywhere, and in words why. */
+/** A message without its payload, with its outcome at each endpoint and the reason in words. */
 export const presentMessageDetail = (
   row: MessageRow,
   fates: MessageOutcome[],
@@ -16,7 +16,7 @@ export const presentMessageDetail = (
   endpoints: fates.map((fate) => explain(fate, row.type, channelsOf(row))),
 })
 
-/** The same without what became of it. */
+/** A message without its payload and outcomes. */
 export const presentMessageHead = (
   row: MessageRow,
 ): Omit<MessageDetail, 'payload' | 'endpoints'> => ({
@@ -25,7 +25,7 @@ export const presentMessageHead = (
   idempotency_key: row.idempotencyKey,
 })
 
-/** Those that it names. */
+/** The channels that a message names. */
 export const channelsOf = ({ channels }: Pick<MessageRow, 'channels'>): string[] =>
   channels === null ? [] : JSON.parse(channels)
 
@@ -40,7 +40,7 @@ export function explain(fate: MessageOutcome, type: string, channels: string[]):
   return { ...where, delivery_id: null, verdict: fate.whyNot, reason: whyNot(fate, type, channels) }
 }
 
-/** What has arrived has arrived, whatever became of it when it was sent again. */
+/** The reason in words for a delivery that has succeeded before and was sent again since. */
 const afterArrival = ({ state, succeededAt }: DeliveryView, since: string): string =>
   succeededAt === null || state === 'succeeded'
     ? since

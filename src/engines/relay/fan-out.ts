@@ -10,11 +10,11 @@ import { channelsOf, explain, presentMessageHead } from './explain.ts'
 import type { MessageDetail, Verdict } from './model/messages.ts'
 import { environmentOf, ownList, streamOf } from './stream.ts'
 
-/** One delivery of a message, with the address it goes to. */
+/** One delivery of a message with the URL of its endpoint. */
 export interface SentLook {
   id: string
   endpoint_id: string
-  /** Null once the endpoint is deleted. */
+  /** Null if the endpoint is deleted. */
   url: string | null
   status: Status
   attempts: number
@@ -23,15 +23,15 @@ export interface SentLook {
   ended_at: string | null
 }
 
-/** A message, and a page of where it went and of where it did not. */
+/** A message with one page of its deliveries and one of the endpoints without a delivery. */
 export interface FanOut {
   message: Omit<MessageDetail, 'payload' | 'endpoints'>
-  /** As it was spelled. */
+  /** Exactly as sent. */
   payload: string
-  /** How many deliveries are how far. */
+  /** The number of deliveries in each stage. */
   counts: Record<Stage, number>
   sent: Page<SentLook>
-  /** How many endpoints there are that have no delivery of it. */
+  /** The number of endpoints without a delivery of the message. */
   unreachedCount: number
   unreached: Page<Verdict>
 }
@@ -39,7 +39,9 @@ export interface FanOut {
 interface Asked {
   limit: number
   stage?: Stage | undefined
-  /** Where the page of deliveries begins, and that of the other endpoints. */
+  /**
+   * Where the page of deliveries begins; `otherCursor` is for the page of endpoints without one.
+   */
   cursor?: string | undefined
   otherCursor?: string | undefined
 }
@@ -47,8 +49,8 @@ interface Asked {
 const FROM_THE_FIRST = [-1, 0] as const
 
 /**
- * Where messages went, for pages: one may have gone to a thousand endpoints, so that nobody reads all
- * of them, and what needs somebody comes first.
+ * Creates the fan-out of a message for pages: where it was sent and where not. A message may go to
+ * a thousand endpoints, so deliveries that need attention come first.
  */
 export function createFanOuts({ delivery }: { delivery: Delivery }) {
   const sentCursors = (caller: Caller, id: string) =>

@@ -19,7 +19,7 @@ import { announceUsage } from './usage-notices.ts'
 
 export type Relay = ReturnType<typeof createRelay>
 
-/** The event relay: an event is accepted once and delivered to every endpoint it is for. */
+/** The event relay: accepts an event once and delivers it to every endpoint that matches. */
 export function createRelay(
   platform: Platform,
   delivery: Delivery,

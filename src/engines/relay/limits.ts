@@ -1,4 +1,4 @@
-/** Of a payload, in bytes as it was sent. */
+/** In bytes as sent. */
 export const MAX_PAYLOAD_BYTES = 262_144
 
 /** Channels that a message or an endpoint may name. */
@@ -7,5 +7,5 @@ export const MAX_CHANNELS = 10
 /** Types and patterns that an endpoint may list. */
 export const MAX_EVENT_TYPES = 100
 
-/** Event types that are kept account of; a message of any further one is accepted all the same. */
+/** Event types that the catalog records. Messages of any further type are still accepted. */
 export const EVENT_TYPES_SEEN = 2000

@@ -18,10 +18,10 @@ import { presentMessage } from './present.ts'
 import type { Store } from './store/index.ts'
 import { environmentOf, ownList, type Producer, streamOf } from './stream.ts'
 
-/** What a producer is answered. */
+/** The answer to a producer. */
 interface Receipt {
   message: Message
-  /** The idempotency key came with another message before. */
+  /** True if the idempotency key was already used for a different message. */
   isMismatch: boolean
 }
 
@@ -29,7 +29,7 @@ export type Messages = ReturnType<typeof createMessages>
 
 const cursorsOf = (caller: Caller) => createCursor(ownList(caller, 'messages'))
 
-/** Events in: contract/passepartout-relay, event relay engine. */
+/** Accepts events: contract/passepartout-relay, event relay engine. */
 export function createMessages(parts: {
   db: Db
   clock: Clock
@@ -44,7 +44,7 @@ export function createMessages(parts: {
 
   /**
    * Accepts an event once: when this resolves, the message, its idempotency key and one delivery
-   * for each endpoint that it is for are on disk. `payloadText` is the payload as it was spelled.
+   * for each matching endpoint are on disk. `payloadText` is the payload exactly as sent.
    */
   async function send(caller: Caller, input: NewMessage, payloadText: string): Promise<Receipt> {
     check(input, payloadText)
@@ -52,7 +52,10 @@ export function createMessages(parts: {
     return db.commitFor(caller.tenantId, () => acceptOnce(caller, input, payloadText, digest))
   }
 
-  /** Works of one commit follow one another: of two equal keys in flight the second finds the first. */
+  /**
+   * Accepts the event within a commit. Work in one commit runs in sequence, so of two concurrent
+   * requests with the same key, the second finds the first.
+   */
   function acceptOnce(
     caller: Caller,
     input: NewMessage,
@@ -100,7 +103,7 @@ export function createMessages(parts: {
     return { id, type, acceptedAt: now }
   }
 
-  /** Within a commit: news for the tenant itself, as if it had sent them with a live key. */
+  /** Publishes an event for the tenant itself within a commit, as if sent with a live key. */
   function announce(tenantId: string, type: string, payload: Record<string, unknown>) {
     const producer = { tenantId, environment: 'live' } as const
     accept(producer, { event_type: type, payload }, JSON.stringify(payload), clock.now())
@@ -137,7 +140,7 @@ export function createMessages(parts: {
     return { ...listed, data: listed.data.map(presentMessage) }
   }
 
-  /** With what became of it at each endpoint, and its payload as it was spelled. */
+  /** A message with its outcome at each endpoint, and its payload exactly as sent. */
   function get(caller: Caller, id: string) {
     const stream = streamOf(caller)
     const row = delivery.messages.find(stream, id) ?? fail(notFound('message not found'))
@@ -159,7 +162,9 @@ function check({ event_type, channels }: NewMessage, payloadText: string) {
     })
 }
 
-/** The same message with other blanks is the same message; numbers count as they are spelled. */
+/**
+ * The digest that identifies a message. Whitespace makes no difference; numbers compare as written.
+ */
 const digestOf = ({ event_type, channels = [] }: NewMessage, payloadText: string): string =>
   sha256(
     JSON.stringify([event_type, [...new Set(channels)].toSorted(), withoutBlanks(payloadText)]),

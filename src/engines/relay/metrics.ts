@@ -5,7 +5,7 @@ import type { Metrics } from '../../platform/metrics/index.ts'
 /** Counts accepted messages. Called inside the commit that stores them. */
 export interface RelayEvents {
   accepted(environment: Environment): void
-  /** A message came with a known idempotency key. */
+  /** A message arrived with a known idempotency key. */
   repeated(): void
 }
 

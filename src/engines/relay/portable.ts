@@ -1,6 +1,6 @@
 import type { Portable } from '../../platform/portable/table.ts'
 
-/** Endpoints move with deliveries; what else there is came out of the events of the past. */
+/** Endpoints are exported with the delivery layer. Everything else is derived from past events. */
 export const portable: Portable = {
   tables: [],
   leftOut: {

@@ -76,7 +76,7 @@ export const presentEventType = (row: EventTypeRow): EventTypeSeen => ({
   breaking_changes: driftOf(row).filter(({ breaking }) => breaking).length,
 })
 
-/** Without its sample. */
+/** An event type without its sample. */
 export const presentEventTypeDetail = (row: EventTypeRow): Omit<EventTypeDetail, 'sample'> => {
   const shape = asShape(row.shape)
   return {

@@ -3,7 +3,7 @@ import type { Stream } from '../../delivery/stream.ts'
 import { ENVIRONMENTS } from '../../platform/engines.ts'
 import type { Resources } from '../../platform/resources.ts'
 
-/** What the relay keeps for a tenant, in either environment. */
+/** Registers what the relay stores for a tenant, in either environment. */
 export function addRelayResources(resources: Resources, delivery: Delivery) {
   const { messages, deliveries, endpoints } = delivery
   const add = (kind: string, exists: (stream: Stream, id: string) => boolean) =>

@@ -1,7 +1,7 @@
 import type { RetentionRule } from '../../platform/retention.ts'
 import type { Store } from './store/index.ts'
 
-/** What of the engine goes, and when. */
+/** The retention rules of the engine. */
 export const relayRetention = (
   { idempotency, eventTypes }: Store,
   { countersMs }: { countersMs: number },

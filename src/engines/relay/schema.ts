@@ -3,7 +3,7 @@ import { tenantId } from '../../platform/schema.ts'
 
 const environment = () => text('environment', { enum: ['live', 'test'] }).notNull()
 
-/** Keys that producers gave, and what was answered to the first message with each. */
+/** Idempotency keys and the answer to the first message with each key. */
 export const relayIdempotencyKeys = sqliteTable(
   'relay_idempotency_keys',
   {
@@ -13,9 +13,9 @@ export const relayIdempotencyKeys = sqliteTable(
     messageId: text('message_id').notNull(),
     eventType: text('event_type').notNull(),
     acceptedAt: integer('accepted_at').notNull(),
-    /** SHA-256 over type, channels and payload: tells another message under the same key. */
+    /** SHA-256 over type, channels and payload. Detects a different message with the same key. */
     digest: text('digest').notNull(),
-    /** From then on the key is as if it had never been used. */
+    /** After this time, the key counts as unused. */
     expiresAt: integer('expires_at').notNull(),
   },
   (t) => [
@@ -24,7 +24,7 @@ export const relayIdempotencyKeys = sqliteTable(
   ],
 )
 
-/** Event types as they came by, and what their payloads look like. */
+/** The event types seen and the shape of their payloads. */
 export const relayEventTypes = sqliteTable(
   'relay_event_types',
   {
@@ -34,11 +34,11 @@ export const relayEventTypes = sqliteTable(
     firstSeenAt: integer('first_seen_at').notNull(),
     lastSeenAt: integer('last_seen_at').notNull(),
     count: integer('count').notNull(),
-    /** The last payload that taught something new, as it was sent; null when it is large. */
+    /** The last payload that changed the shape, exactly as sent; null if it is large. */
     sample: text('sample'),
-    /** JSON, see shape/. */
+    /** JSON; see shape/. */
     shape: text('shape').notNull(),
-    /** JSON array of the last changes of that shape, oldest first. */
+    /** JSON array of the latest changes of the shape, oldest first. */
     drift: text('drift').notNull(),
   },
   (t) => [

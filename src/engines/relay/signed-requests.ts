@@ -7,18 +7,18 @@ import type { Clock } from '../../platform/clock.ts'
 import { fail, notFound } from '../../platform/errors.ts'
 import { streamOf } from './stream.ts'
 
-/** What a resend of a delivery would send at this moment, for somebody to send by hand. */
+/** The request that a resend of a delivery would make now, for a manual call. */
 export interface SignedRequest {
   url: string
-  /** Values of secret headers are masked. */
+  /** Secret header values are masked. */
   headers: Record<string, string>
   body: string
 }
 
 /**
- * Requests signed without being sent. Whoever has one can make the receiver believe it, so they are
- * for those who may resend the delivery itself. None where the endpoint is gone, or its secret cannot
- * be opened.
+ * Creates the function that signs a request without sending it. A receiver trusts such a request,
+ * so only callers that may resend the delivery may have it. Undefined if the endpoint is deleted or
+ * its secret can't be decrypted.
  */
 export const createSignedRequests =
   (parts: { delivery: Delivery; clock: Clock; brandName: string }) =>

@@ -2,18 +2,18 @@ import type { Stream } from '../../delivery/stream.ts'
 import type { Caller } from '../../platform/caller.ts'
 import type { Environment } from '../../platform/engines.ts'
 
-/** Whose events, and of which environment. */
+/** The tenant and environment of events. */
 export type Producer = Pick<Caller, 'tenantId' | 'environment'>
 
 /** Relay keys always have an environment. */
 export const environmentOf = ({ environment }: Producer): Environment => environment as Environment
 
-/** What a key sees: the events of its tenant and environment. */
+/** The stream that a key can access: the events of its tenant and environment. */
 export const streamOf = (producer: Producer): Stream => ({
   tenantId: producer.tenantId,
   name: `relay.${environmentOf(producer)}`,
 })
 
-/** Of a list as one tenant sees it in one environment: a cursor of it leads nobody else anywhere. */
+/** The name of a list in one tenant and environment. Its cursors are invalid anywhere else. */
 export const ownList = (caller: Caller, list: string): string =>
   `relay ${list} of ${caller.tenantId} ${environmentOf(caller)}`

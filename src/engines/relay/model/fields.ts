@@ -1,7 +1,7 @@
 import { t } from 'elysia'
 import { MAX_CHANNELS } from '../limits.ts'
 
-/** `expected` is what an error message says of a value that does not fit. */
+/** `expected` is what an error message says about an invalid value. */
 export const EventType = t.String({
   expected: 'a dotted name like user.created',
   examples: ['user.created'],

@@ -25,7 +25,7 @@ export const Message = t.Object({
 })
 export type Message = typeof Message.static
 
-/** What became of a message at one endpoint, and in words why. */
+/** The outcome of a message at one endpoint, with the reason in words. */
 export const Verdict = t.Object({
   endpoint_id: t.String(),
   url: t.Nullable(t.String({ description: 'Null if the endpoint is deleted.' })),

@@ -20,7 +20,7 @@ const { 404: Unknown, 409: Conflict } = CodedErrors
 const { badBody, refused, spent } = refusalsIn(CodedErrors)
 const scope = 'relay:endpoints'
 
-/** Who is told of events: design of the management API, which the contract leaves open. */
+/** The endpoint management API, which the contract leaves to the design. */
 export function endpointRoutes(parts: { endpoints: RelayEndpoints; access: Access }) {
   const { endpoints, access } = parts
 

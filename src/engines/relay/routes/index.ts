@@ -9,7 +9,7 @@ import { endpointRoutes } from './endpoints.ts'
 import { eventTypeRoutes } from './event-types.ts'
 import { messageRoutes } from './messages.ts'
 
-/** Every route of the engine. */
+/** All routes of the engine. */
 export const createRoutes = (parts: {
   messages: Messages
   endpoints: RelayEndpoints

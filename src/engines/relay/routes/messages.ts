@@ -13,7 +13,9 @@ import { reads } from './scopes.ts'
 const { 402: Unpaid, 404: Unknown } = CodedErrors
 const { badBody, refused } = refusalsIn(CodedErrors)
 
-/** contract/passepartout-relay, event relay engine; single reads are added. */
+/**
+ * The message API: contract/passepartout-relay, event relay engine; single reads are additional.
+ */
 export function messageRoutes(parts: {
   messages: Messages
   deliveries: DeliveryLog

@@ -1,2 +1,2 @@
-/** Looking at what became of events: for those who send them, and those who run endpoints. */
+/** The scopes for reading deliveries: that of producers and that of endpoint managers. */
 export const reads = ['relay:read', 'relay:endpoints'] as const

@@ -1,31 +1,31 @@
 import type { Draft } from './shape.ts'
 
-/** An object with more is taken for a map, whose keys say nothing about the next payload. */
+/** An object with more properties counts as a map, whose keys don't predict the next payload. */
 export const MAX_PROPERTIES = 200
 
-/** In UTF-16 units. A longer key is data, so its object is a map. */
+/** In UTF-16 units. A longer key is data, so its object counts as a map. */
 export const MAX_KEY_LENGTH = 200
 
-/** Of a shape, the payload itself being the first. */
+/** Levels of a shape, of which the payload itself is the first. */
 export const MAX_DEPTH = 12
 
 /** Places in one shape. */
 export const MAX_PLACES = 1000
 
-/** One shape as JSON text in UTF-8. */
+/** The size of one shape as JSON text in UTF-8. */
 export const MAX_BYTES = 64 * 1024
 
 /**
- * Makes a shape as small as it has to be by forgetting its deepest levels: what all payloads
- * have in common is near the top, and one rule for all branches keeps the outcome from
- * depending on which of them grew last.
+ * Shrinks a shape to its bounds by removing its deepest levels. What all payloads have in common is
+ * near the top, and one rule for all branches keeps the result independent of which branch grew
+ * last.
  */
 export function keepBounds(draft: Draft) {
   const levels = levelsKept(draft)
   if (levels !== undefined) cut(draft, levels)
 }
 
-/** Nothing is known any more of what objects and arrays hold here. */
+/** Discards everything known about the contents of objects and arrays at this place. */
 export function close(draft: Draft) {
   draft.open = true
   draft.size = undefined
@@ -36,8 +36,8 @@ export function close(draft: Draft) {
 }
 
 /**
- * How many levels there is room for, the first always, or undefined for all. Level by level,
- * as one that is too large need not be gone through to its end.
+ * How many levels fit, at least one, or undefined for all. Counts level by level, so that an
+ * oversized shape need not be walked to its end.
  */
 function levelsKept(root: Draft): number | undefined {
   let places = 0
@@ -58,7 +58,7 @@ function levelsKept(root: Draft): number | undefined {
   return undefined
 }
 
-/** Adds the places right below one and returns the bytes of their keys. */
+/** Adds the direct children of a place and returns the bytes of their keys. */
 function listPlaces(draft: Draft, places: Draft[]): number {
   let bytes = 0
   if (draft.items !== undefined) places.push(draft.items)
@@ -79,8 +79,7 @@ function cut(draft: Draft, levels: number) {
 }
 
 /**
- * No fewer than the text of a place takes, before and after it is closed, leaving out its key
- * and the places below it.
+ * An upper bound for the text of a place, open or closed, without its key and the places below it.
  */
 function ownBytes(draft: Draft): number {
   let bytes = '{"types":127},'.length
@@ -92,5 +91,5 @@ function ownBytes(draft: Draft): number {
   return draft.open ? bytes + ',"open":true'.length : bytes
 }
 
-/** Plain text takes a byte a character; anything else is counted as if written `\u0000`. */
+/** Plain text takes one byte per character; anything else is counted as if written `\u0000`. */
 const keyBytes = (key: string) => (/^[\w .:/-]*$/.test(key) ? key.length : key.length * 6) + 3

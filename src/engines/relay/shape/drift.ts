@@ -1,32 +1,32 @@
 import type { Shape } from './shape.ts'
 import { newTypes, typeWords } from './types.ts'
 
-/** One way in which a payload is unlike all before it. */
+/** One difference between a payload and all earlier ones. */
 export interface Drift {
-  /** `customer.address.zip`, `items[].price`, `prices.*` for the values of a map. */
+  /** `customer.address.zip`, `items[].price`, or `prices.*` for the values of a map. */
   path: string
   change: 'added' | 'missing' | 'retyped'
-  /** The types seen before, as `string or null`. */
+  /** The types seen before, such as `string or null`. */
   was?: string
-  /** The types that are new here. */
+  /** The new types. */
   now?: string
-  /** Whether a subscriber that relies on what it has seen so far may fail. */
+  /** Whether it may break a subscriber that relies on earlier payloads. */
   breaking: boolean
 }
 
-/** Of one payload; breaking ones come first. */
+/** Changes recorded per payload; breaking changes come first. */
 const MAX_DRIFT = 100
 
-/** In characters; a longer path is cut. */
+/** In characters; longer paths are cut. */
 const MAX_PATH_LENGTH = 500
 
-/** A key that is written as it is. Any other is quoted, so that paths cannot be mistaken. */
+/** Keys that are written unquoted. All others are quoted, so that paths are unambiguous. */
 const PLAIN_KEY = /^[\p{L}\p{N}_$@-]+$/u
 
 /**
- * What `next` says differently from `known`, out of which it grew. Nothing is told of what is
- * inside a new property or a place that was not an object or array before, nor of an array
- * that was always empty: there was nothing to rely on.
+ * The differences between `known` and `next`, which grew out of it. Leaves out the inside of a new
+ * property, of a place that was not an object or array before, and of an array that was always
+ * empty, because subscribers couldn't rely on them.
  */
 export function driftBetween(known: Shape, next: Shape): Drift[] {
   const drift: Drift[] = []

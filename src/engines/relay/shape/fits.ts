@@ -3,8 +3,8 @@ import type { Shape } from './shape.ts'
 import { ARRAY, BOOLEAN, INTEGER, NULL, NUMBER, OBJECT, STRING } from './types.ts'
 
 /**
- * Whether observing the value would leave the shape as it is. Every message is asked this and
- * hardly any is asked more, so nothing is allocated here.
+ * Whether observing the value would leave the shape unchanged. This runs for every message and
+ * usually decides it, so it allocates nothing.
  */
 export function fits(shape: Shape, value: unknown): boolean {
   const { types } = shape
@@ -30,7 +30,7 @@ function fitsArray({ open, items }: Shape, array: unknown[]): boolean {
   return true
 }
 
-/** Required properties are counted, which tells that one is missing without looking for it. */
+/** Counts required properties, which reveals a missing one without searching for it. */
 function fitsObject(shape: Shape, object: Record<string, unknown>): boolean {
   const { open, properties, required } = shape
   if (open) return true

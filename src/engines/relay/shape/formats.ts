@@ -1,4 +1,4 @@
-/** The formats of strings that are recognised, as JSON Schema names them. */
+/** The recognized string formats, by their JSON Schema names. */
 export const FORMATS = ['date-time', 'uuid', 'email', 'uri'] as const
 
 export type Format = (typeof FORMATS)[number]
@@ -11,7 +11,7 @@ const DATE_TIME =
 const EMAIL =
   /^[\w!#$%&'*+=?^`{|}~-]+(?:\.[\w!#$%&'*+=?^`{|}~-]+)*@(?:[a-z\d](?:[a-z\d-]{0,61}[a-z\d])?\.)+[a-z]{2,63}$/i
 
-/** With an authority: `note:this` has the form of a URI too and is hardly ever meant as one. */
+/** Requires an authority: `note:this` is formally a URI as well, but is rarely meant as one. */
 const URI =
   /^[a-z][a-z\d+.-]{0,31}:\/\/[\w.~%-]*(?::\d{1,5})?(?:\/[\w.~!$&'()*+,;=:@%/-]*)?(?:\?[\w.~!$&'()*+,;=:@%/?-]*)?(?:#[\w.~!$&'()*+,;=:@%/?-]*)?$/i
 
@@ -20,17 +20,19 @@ const BROKEN_ESCAPE = /%(?![\da-f]{2})/i
 const MAX_EMAIL_LENGTH = 254
 const MAX_URI_LENGTH = 2048
 
-/** Days of each month at its longest. */
+/** The longest length of each month. */
 const MONTH_LENGTHS = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
 
 /**
- * The format of a text. Each check is narrower than its standard, so that any validator agrees
- * with it, and no text passes two of them.
+ * The format of a text. Each check is narrower than its standard, so that every validator agrees,
+ * and no text passes two checks.
  */
 export const formatOf = (text: string): Format | undefined =>
   FORMATS.find((format) => hasFormat(text, format))
 
-/** Lengths are looked at first: the time an expression takes must not be the sender's choice. */
+/**
+ * Checks lengths first, because the sender must not control how long a regular expression takes.
+ */
 export function hasFormat(text: string, format: Format): boolean {
   if (format === 'uuid') return text.length === 36 && UUID.test(text)
   if (format === 'date-time') return isDateTime(text)
@@ -52,6 +54,6 @@ function isDate(text: string): boolean {
 
 const isLeapYear = (year: number) => year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0)
 
-/** The number of two digits at a position. */
+/** The two-digit number at a position. */
 const numberAt = (text: string, at: number) =>
   (text.charCodeAt(at) - 48) * 10 + text.charCodeAt(at + 1) - 48

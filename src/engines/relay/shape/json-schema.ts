@@ -4,8 +4,8 @@ import { typeNames } from './types.ts'
 const DIALECT = 'https://json-schema.org/draft/2020-12/schema'
 
 /**
- * A JSON Schema, draft 2020-12, that every payload the shape was learnt from is valid against.
- * Properties that it does not name are allowed: the next version of an event may have more.
+ * A JSON Schema (draft 2020-12) that accepts every payload the shape was learned from. Additional
+ * properties are allowed, because the next version of an event may have more.
  */
 export const toJsonSchema = (shape: Shape): Record<string, unknown> => ({
   $schema: DIALECT,
@@ -23,7 +23,10 @@ function schemaOf(shape: Shape): Record<string, unknown> {
   return schema
 }
 
-/** The schemas have no prototype, or a property named `__proto__` would be lost. */
+/**
+ * Describes properties in an object without a prototype, because a property named `__proto__` would
+ * be lost otherwise.
+ */
 function describeProperties(
   schema: Record<string, unknown>,
   properties: Readonly<Record<string, Shape>>,

@@ -6,15 +6,15 @@ import { newRoom } from './room.ts'
 import { blank, type Shape } from './shape.ts'
 
 export interface Lesson {
-  /** The very shape that was known, if the payload teaches nothing. */
+  /** The same object as before if the payload teaches nothing new. */
   shape: Shape
   drift: Drift[]
 }
 
 /**
- * Takes a payload, as `JSON.parse` gives it, into what is known of its event type. The shape
- * that comes of many payloads does not depend on their order, save for the order of
- * properties and for what the bounds make it forget.
+ * Adds a payload, parsed by `JSON.parse`, to what is known of its event type. The shape learned
+ * from many payloads doesn't depend on their order, except for the order of properties and for what
+ * the bounds discard.
  */
 export function learn(known: Shape | undefined, payload: object): Lesson {
   if (known !== undefined && fits(known, payload)) return { shape: known, drift: [] }

@@ -6,7 +6,7 @@ import { ARRAY, BOOLEAN, INTEGER, NULL, NUMBER, OBJECT, STRING, unite } from './
 
 type Properties = Record<string, unknown>
 
-/** Takes in a value as `JSON.parse` gives it. `level` is that of the place, from 1. */
+/** Adds a value parsed by `JSON.parse`. `level` is the level of the place, from 1. */
 export function observe(draft: Draft, value: unknown, level: number, room: Room) {
   if (typeof value === 'string') observeString(draft, value)
   else if (typeof value === 'number') addTypes(draft, Number.isInteger(value) ? INTEGER : NUMBER)
@@ -16,7 +16,7 @@ export function observe(draft: Draft, value: unknown, level: number, room: Room)
   else observeObject(draft, value as Properties, level, room)
 }
 
-/** Takes in all that another shape knows, as if its payloads were observed. */
+/** Adds everything another shape knows, as if its payloads were observed. */
 export function absorb(draft: Draft, shape: Shape) {
   if (shape.types & STRING) {
     const agreed = !(draft.types & STRING) || draft.format === shape.format
@@ -40,7 +40,9 @@ function observeString(draft: Draft, text: string) {
   addTypes(draft, STRING)
 }
 
-/** All items are looked at: a schema for the first hundred would not be one for the array. */
+/**
+ * Observes all items, because a schema of only the first hundred would not be valid for the array.
+ */
 function observeArray(draft: Draft, array: unknown[], level: number, room: Room) {
   addTypes(draft, ARRAY)
   if (level >= room.deepest) close(draft)
@@ -65,7 +67,10 @@ function observeObject(draft: Draft, object: Properties, level: number, room: Ro
   if (met !== draft.required) noteMissing(draft, object)
 }
 
-/** Asked first, so that no places are made for properties only to be thrown together. */
+/**
+ * Whether an object counts as a map. Checked first, so that no properties are created only to be
+ * merged.
+ */
 function isLarge(object: Properties): boolean {
   let size = 0
   for (const _ in object) {
@@ -87,7 +92,7 @@ function absorbProperties(draft: Draft, properties: Readonly<Record<string, Shap
   if (met !== draft.required) noteMissing(draft, properties)
 }
 
-/** Whether a property that is new from here on was missing before: in any earlier object. */
+/** Prepares for an object. Returns true if properties that are new in it were missing in an earlier one. */
 function startObject(draft: Draft): true | undefined {
   if (draft.properties !== undefined || draft.values !== undefined) return true
   draft.properties = noProperties()
@@ -96,7 +101,7 @@ function startObject(draft: Draft): true | undefined {
   return undefined
 }
 
-/** Where the value of a key belongs: its property, or the one place of all values of a map. */
+/** The place of a key's value: its property, or the single place for all values of a map. */
 function placeOf(draft: Draft, key: string, optional: true | undefined): Draft {
   const { properties } = draft
   if (properties === undefined) return valuesOf(draft)
@@ -117,7 +122,10 @@ function makeOptional(draft: Draft, place: Draft) {
   draft.required = (draft.required ?? 0) - 1
 }
 
-/** Called only when fewer required properties were met than there are: the walk is long. */
+/**
+ * Marks missing properties as optional. Called only when fewer required properties were found than
+ * exist, because the walk is long.
+ */
 function noteMissing(draft: Draft, object: object) {
   for (const key in draft.properties) {
     if (!Object.hasOwn(object, key)) makeOptional(draft, draft.properties[key] as Draft)
@@ -129,7 +137,7 @@ function itemsOf(draft: Draft): Draft {
   return draft.items
 }
 
-/** The values of an object that is a map from now on, if it was not one before. */
+/** The place for the values of an object that counts as a map from now on. */
 function valuesOf(draft: Draft): Draft {
   if (draft.values !== undefined) return draft.values
   const values = blank()

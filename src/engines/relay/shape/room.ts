@@ -1,17 +1,17 @@
 import { MAX_DEPTH, MAX_PLACES } from './bounds.ts'
 
 /**
- * How deeply one payload is looked at. It starts out with all levels; once far more places
- * were made than a shape may keep, the levels that will be forgotten anyway are left out.
+ * How deeply a payload is observed. Starts with all levels; once many more places exist than a
+ * shape may keep, the levels that would be discarded anyway are left out.
  */
 export interface Room {
   deepest: number
-  /** Places made, by level and in all. */
+  /** Places created, by level; `total` is their sum. */
   readonly made: number[]
   total: number
 }
 
-/** Enough for objects that turn out to be maps, whose places become few again. */
+/** Leaves room for objects that turn out to be maps, whose places are merged. */
 const MAX_CREATED = 4 * MAX_PLACES
 
 export const newRoom = (): Room => ({ deepest: MAX_DEPTH, made: [], total: 0 })
@@ -21,7 +21,7 @@ export function countPlace(room: Room, level: number) {
   if (++room.total > MAX_CREATED) narrow(room)
 }
 
-/** Keeps the levels above the first that has too many places. */
+/** Keeps only the levels above the first one with too many places. */
 function narrow(room: Room) {
   const { made } = room
   let total = 0

@@ -1,30 +1,33 @@
 import type { Format } from './formats.ts'
 
 /**
- * What has been seen at one place of the payloads of an event type. It is plain data and
- * written with `JSON.stringify`; `asShape` reads it back.
+ * What was seen at one place in the payloads of an event type. Plain data, written with
+ * `JSON.stringify` and read with `asShape`.
  */
 export interface Shape {
-  /** A set of bits, see `types.ts`. */
+  /** A set of bits; see `types.ts`. */
   readonly types: number
-  /** The format of every string seen here. */
+  /** The format shared by all strings at this place. */
   readonly format?: Format
-  /** As a property: there was an object without it. */
+  /** For a property: at least one object did not have it. */
   readonly optional?: true
-  /** Too deep or too much to keep: nothing is known of what objects and arrays hold here. */
+  /**
+   * The contents of objects and arrays are unknown here, because they were too deep or too large to
+   * keep.
+   */
   readonly open?: true
-  /** How many properties there are, and how many of them no object was without. */
+  /** The number of properties; `required` is the number of those that every object had. */
   readonly size?: number
   readonly required?: number
-  /** Without a prototype, as any text can be a key. In order of appearance. */
+  /** In order of appearance. Has no prototype, because a key can be any text. */
   readonly properties?: Readonly<Record<string, Shape>>
-  /** Instead of properties, once an object has turned out to be a map: any of its values. */
+  /** Used instead of properties once an object counts as a map: any of its values. */
   readonly values?: Shape
-  /** Any item of an array. None as long as all arrays were empty. */
+  /** Any item of an array. Absent while all arrays were empty. */
   readonly items?: Shape
 }
 
-/** A shape while it is put together, owned by whoever does that. */
+/** A shape under construction, owned by the code that builds it. */
 export interface Draft {
   types: number
   format?: Format
@@ -37,7 +40,10 @@ export interface Draft {
   items?: Draft
 }
 
-/** Nothing seen. All fields are there from the start, so that the engine knows one layout. */
+/**
+ * An empty draft. All fields exist from the start, so that the JavaScript engine uses a single
+ * object layout.
+ */
 export const blank = (): Draft => ({
   types: 0,
   format: undefined,

@@ -3,7 +3,10 @@ import { FORMATS } from './formats.ts'
 import { blank, type Draft, noProperties, type Shape } from './shape.ts'
 import { EVERY_TYPE } from './types.ts'
 
-/** Reads what `JSON.stringify` wrote. Undefined when it is not a shape, so it is learnt anew. */
+/**
+ * Reads the output of `JSON.stringify`. Undefined if it is not a valid shape, which is then learned
+ * again.
+ */
 export function asShape(text: string): Shape | undefined {
   try {
     return draftOf(JSON.parse(text), 1)
@@ -12,7 +15,10 @@ export function asShape(text: string): Shape | undefined {
   }
 }
 
-/** `JSON.parse` gives objects a prototype, in which `toString` would be a known property. */
+/**
+ * Copies a parsed shape into a draft. `JSON.parse` gives objects a prototype, in which `toString`
+ * would count as a known property.
+ */
 function draftOf(stored: unknown, level: number): Draft {
   if (!isRecord(stored) || level > MAX_DEPTH) throw new TypeError('not a shape')
   const draft = blank()

@@ -1,4 +1,4 @@
-/** The types a place of a payload can have, as bits of a set. `null` is last, as it is read. */
+/** The types of a place as bits of a set. `null` is last, in reading order. */
 export const BOOLEAN = 1
 export const INTEGER = 2
 export const NUMBER = 4
@@ -9,16 +9,16 @@ export const NULL = 64
 
 export const EVERY_TYPE = 127
 
-/** As JSON Schema calls them, in the order of their bits. */
+/** JSON Schema names in the order of the bits. */
 const NAMES = ['boolean', 'integer', 'number', 'string', 'object', 'array', 'null'] as const
 
-/** One set out of two. A number may be whole by chance, so "number" takes "integer" in. */
+/** The union of two sets. A number may be whole by chance, so "number" includes "integer". */
 export function unite(some: number, others: number): number {
   const all = some | others
   return all & NUMBER ? all & ~INTEGER : all
 }
 
-/** What is in `next` and not in `known`. That integers become numbers is no news. */
+/** The types in `next` that are not in `known`. A change from integer to number doesn't count. */
 export function newTypes(known: number, next: number): number {
   const fresh = next & ~known
   return known & INTEGER ? fresh & ~NUMBER : fresh

@@ -7,7 +7,7 @@ import { relayEventTypes as types } from '../schema.ts'
 export type EventTypeRow = typeof types.$inferSelect
 export type EventTypeKey = Pick<EventTypeRow, 'tenantId' | 'environment' | 'name'>
 
-/** Comes behind every character that a name can have. */
+/** Sorts after every character that a name can have. */
 const BEHIND_ALL = '\uffff'
 
 export function createEventTypeStore({ orm, client }: Db) {
@@ -83,12 +83,12 @@ export function createEventTypeStore({ orm, client }: Db) {
 
   return {
     insert: (row: EventTypeRow) => void insert.run(row),
-    /** Counts one more message. False when there is no such type. */
+    /** Counts one more message. Returns false if the type is unknown. */
     seen: (key: EventTypeKey, now: number): boolean => seen.run({ ...key, now }).changes > 0,
     reshape: (key: EventTypeKey, to: Pick<EventTypeRow, 'shape' | 'drift' | 'sample'>) =>
       void reshape.run({ ...key, ...to }),
     find: (key: EventTypeKey): EventTypeRow | undefined => find.get({ ...key }),
-    /** By name, from behind `after`, those that begin with `prefix`. */
+    /** Ordered by name, starting after `after`; only names that begin with `prefix`. */
     list: (
       tenantId: string,
       environment: Environment,
@@ -99,7 +99,7 @@ export function createEventTypeStore({ orm, client }: Db) {
       }: { after?: string | undefined; prefix?: string | undefined; limit: number },
     ): EventTypeRow[] =>
       list.all({ tenantId, environment, after, prefix, end: `${prefix}${BEHIND_ALL}`, limit }),
-    /** The first of them by name: what is known of each may be large. */
+    /** The first names, without the shapes, which may be large. */
     names: (tenantId: string, environment: Environment, limit: number): string[] =>
       names.all({ tenantId, environment, limit }).map(({ name }) => name),
     count: (tenantId: string, environment: Environment): number =>

@@ -56,7 +56,7 @@ export function createIdempotencyStore({ orm, client }: Db) {
   return {
     find: (tenantId: string, environment: Environment, key: string): IdempotencyRow | undefined =>
       find.get({ tenantId, environment, key }),
-    /** Takes the place of an expired one. */
+    /** Replaces an expired key. */
     put: (row: IdempotencyRow) => put.run(row),
     removeExpired: (now: number, limit: number): number => removeExpired.all({ now, limit }).length,
   }

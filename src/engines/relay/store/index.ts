@@ -4,7 +4,7 @@ import { createIdempotencyStore } from './idempotency.ts'
 
 export type Store = ReturnType<typeof createStore>
 
-/** All SQL of the engine; messages and what becomes of them are kept by src/delivery. */
+/** All SQL of the engine. Messages and deliveries are stored by src/delivery. */
 export const createStore = (db: Db) => ({
   idempotency: createIdempotencyStore(db),
   eventTypes: createEventTypeStore(db),
