@@ -6,7 +6,9 @@ import { sentenceOf } from './cli/sentences.ts'
 import { StorageError } from './db/errors.ts'
 import { isCompiled } from './platform/version.ts'
 
-/** The command to type: the bare name if it is on the `PATH`, else the whole path. */
+/**
+ * The command for usage messages: the bare name if it is on the `PATH`, otherwise the full path.
+ */
 function programName(): string {
   const { execPath, env } = process
   if (!isCompiled) return `${cameByNpx(env.PATH) ? 'npx -y bun@1.4.5' : 'bun'} src/main.ts`
@@ -14,7 +16,7 @@ function programName(): string {
   return isOnPath ? basename(execPath) : execPath
 }
 
-/** Whether npx runs Bun, which is then not on the `PATH` of other shells. */
+/** Whether npx started Bun, which is then not on the `PATH` of other shells. */
 const cameByNpx = (path = '') => path.includes('/_npx/')
 
 const LAST_OUTPUT_MS = 2000
@@ -22,7 +24,9 @@ const LAST_OUTPUT_MS = 2000
 /** A closed pipe or a full disk behind the log must not stop the server. */
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {})
 
-/** Writes to standard output. A reader that closes the pipe early, such as `head`, is no error. */
+/**
+ * Writes to standard output. A reader that closes the pipe early, such as `head`, is not an error.
+ */
 const print = (text: string) =>
   new Promise<void>((resolve, reject) =>
     process.stdout.write(text, (error?: NodeJS.ErrnoException | null) => {
@@ -54,5 +58,5 @@ const code = await run(process.argv.slice(2), {
   return EXIT.failure
 })
 process.exitCode = code
-// Don't wait longer for work that still hangs, such as output that is not read.
+// Don't wait longer for work that still hangs, such as output that is never read.
 setTimeout(() => process.exit(code), LAST_OUTPUT_MS).unref()

@@ -33,19 +33,23 @@ interface Parts extends KeyParts {
 }
 
 /**
- * Routes for whoever has a key: `scope` and `scopeToRead` (scoped.ts) for one in the header.
+ * Creates the authentication of routes by API key. `scope` and `scopeToRead` (scoped.ts) require a
+ * key in the header.
  *
- * `scopeOfBodyKey` is the same for a route that takes the key as `api_key` of its body. With
- * `optionalKeyOf` a route works without a key, and its `caller` may be undefined; a key that is
- * shown has to be a good one all the same. With `form` anybody may send one, as such or as JSON;
- * its `keyScope` is what a key must have that is shown besides.
+ * `scopeOfBodyKey` is for a route that takes the key as `api_key` in its body. With `optionalKeyOf`
+ * a route works without a key, and its `caller` may be undefined, but a key that is sent must be
+ * valid. With `form` no key is needed and the body is a form or JSON; a key that is sent must have
+ * `keyScope`.
  */
 export function createAccess({ keys, contexts, turns, addressOf, maxBody }: Parts) {
   const { verified, authenticate } = createHolders(keys)
   const { startAging } = contexts
   const door = createKeyDoor({ keys, contexts })
 
-  /** The key is in the body, which therefore has to be read first, but nothing else of it counts. */
+  /**
+   * Authenticates by a key in the body. The body must be parsed first, but only the key in it is
+   * used.
+   */
   async function admitByBody(request: Request, anyOf: AnyOf<EngineScope>) {
     const text = await readText(request, maxBody)
     await turnOfAddress(request)
@@ -58,7 +62,7 @@ export function createAccess({ keys, contexts, turns, addressOf, maxBody }: Part
     return body
   }
 
-  /** A key need not be there; one that is has to be a good one of this engine. */
+  /** The caller of an optional key. A key that is sent must be valid and belong to this engine. */
   function callerIfAny(request: Request, engine: Engine, scope?: EngineScope): Caller | undefined {
     if (!request.headers.has('authorization')) return undefined
     const known = contexts.of(request)
@@ -79,7 +83,7 @@ export function createAccess({ keys, contexts, turns, addressOf, maxBody }: Part
       const anyOf = scopesOf(scope)
       return {
         parse: ({ request }) => admitByBody(request, anyOf),
-        // Without a key that is text, validation has refused the body before.
+        // If the body has no key that is text, validation has already rejected it.
         resolve: ({ request }) => contexts.of(request) ?? fail(NO_GOOD_KEY),
       }
     })
@@ -101,7 +105,9 @@ export function createAccess({ keys, contexts, turns, addressOf, maxBody }: Part
     }))
 }
 
-/** The same for routes that sessions have as well: their handlers see a caller of either kind. */
+/**
+ * Access by key for routes that also accept sessions, whose handlers see a caller of either kind.
+ */
 export const createKeyAccess = ({ keys, contexts, turns, maxBody }: KeyParts): Scoped =>
   createScoped<Caller>({
     name: 'access by key',
@@ -128,7 +134,7 @@ function createKeyDoor({ keys, contexts }: Pick<Parts, 'keys' | 'contexts'>): Do
   }
 }
 
-/** Who is behind the key of a request. */
+/** Finds the holder of a request's key. */
 function createHolders(keys: Keys) {
   const verified = (key: string | undefined): KeyHolder =>
     (key === undefined ? undefined : keys.verify(key)) ?? fail(NO_GOOD_KEY)

@@ -2,12 +2,15 @@ import { AppError, fail, invalid } from '../platform/errors.ts'
 import { isDeeperThan } from '../platform/json-text.ts'
 import { FIELDS_PROTOTYPE, makeQuotable } from './plain-data.ts'
 
-/** Levels of objects and lists in a body: no honest one comes near, and deep ones cost dearly. */
+/**
+ * Levels of objects and lists in a body. Real requests never come close, and deep ones are
+ * expensive.
+ */
 const MAX_DEPTH = 64
 
 /**
- * The text of a JSON body, empty when there is none. Checked in this order: size (413),
- * content type and coding (415), text (400). `limit` is in bytes.
+ * The text of a JSON body; empty if there is none. Checks in this order: size (413), content type
+ * and encoding (415), text (400). `limit` is in bytes.
  */
 export async function readText(request: Request, limit: number): Promise<string> {
   const bytes = await readBytes(request, limit)
@@ -17,10 +20,10 @@ export async function readText(request: Request, limit: number): Promise<string>
 }
 
 /**
- * The fields of a form: `application/x-www-form-urlencoded`, or a JSON object. A dot in a name
- * leads into an object: `traits.email`. A name that ends in `[]` is a list of all that is there
- * under it, even of one: `scopes[]`. Of any other that is there twice, the last one counts.
- * Checked in the order of `readText`.
+ * The fields of a form: `application/x-www-form-urlencoded` or a JSON object. A dot in a name leads
+ * into an object: `traits.email`. A name that ends in `[]` is a list of all its values, even of a
+ * single one: `scopes[]`. For any other repeated name, the last value counts. Checks in the order
+ * of `readText`.
  */
 export async function readFields(request: Request, limit: number): Promise<Fields> {
   if (!isForm(request.headers)) return asFields(parseJson(await readText(request, limit)))
@@ -38,7 +41,7 @@ function asFields(body: unknown): Fields {
   return body as Fields
 }
 
-/** No form of ours has a tenth of them. */
+/** Far more than any form of Gatehouse has. */
 const MAX_FIELDS = 200
 
 function fieldsIn(params: URLSearchParams): Fields {
@@ -65,7 +68,7 @@ function put(fields: Fields, name: string, value: string) {
   fields[list] = Array.isArray(known) ? [...known, value] : [value]
 }
 
-/** The object that a field is, or is from now on. */
+/** The object in a field, created if needed. */
 function objectIn(fields: Fields, name: string): Fields {
   const known = fields[name]
   if (typeof known === 'object' && known !== null && !Array.isArray(known)) return known as Fields
@@ -74,10 +77,10 @@ function objectIn(fields: Fields, name: string): Fields {
   return made
 }
 
-/** What such a text says: null when there is none. Bad syntax is a 400. */
+/** Parses the text of a body; null if it is empty. Invalid syntax is a 400. */
 export function parseJson(text: string): unknown {
   if (text === '') return null
-  // Looked at before it is parsed, so that a million brackets take no time to refuse.
+  // Checked before parsing, so that rejecting a million brackets is fast.
   if (isDeeperThan(text, MAX_DEPTH))
     throw invalid(`must not be nested deeper than ${MAX_DEPTH} levels`, {
       field: 'body',
@@ -90,7 +93,10 @@ export function parseJson(text: string): unknown {
   return body
 }
 
-/** A declared length lets the runtime read in one piece; without one, each piece counts. */
+/**
+ * Reads a body up to `limit` bytes. With a declared length it is read in one piece, otherwise every
+ * chunk is counted.
+ */
 function readBytes(request: Request, limit: number): Promise<Uint8Array | ArrayBuffer> {
   const declared = request.headers.get('content-length')
   if (declared === null) return readCounting(request, limit)
@@ -128,7 +134,10 @@ const unsupported = (field: string, problem: string) =>
 
 const JSON_TYPE = /^application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i
 
-/** `+json` types too: JSON Patch and merge patch have their own. */
+/**
+ * Requires a JSON content type. `+json` types are accepted, because JSON Patch and merge patch have
+ * their own.
+ */
 function requireJson(headers: Headers) {
   const type = headers.get('content-type')
   if (type === null || !JSON_TYPE.test(type.trim()))
@@ -152,7 +161,7 @@ function requireNoCoding(headers: Headers) {
 
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 
-/** Anything but UTF-8 would be stored as something else than was sent. */
+/** Decodes strict UTF-8, because anything else would not be stored as sent. */
 function decode(bytes: Uint8Array | ArrayBuffer): string {
   try {
     return utf8.decode(bytes)
@@ -172,7 +181,7 @@ function parse(text: string): unknown {
 const reasonOf = (error: unknown) =>
   error instanceof Error ? error.message.replace(/^JSON Parse error: /, '') : 'unreadable'
 
-/** Half a surrogate pair is no text, though JSON can spell it with an escape. */
+/** Rejects a lone surrogate, which is not text although JSON can express it with an escape. */
 function requireText(value: unknown) {
   if (typeof value === 'string') requireWellFormed(value)
   else if (Array.isArray(value)) for (const item of value) requireText(item)

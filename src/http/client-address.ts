@@ -5,9 +5,9 @@ import { type PeerSource, peerOf } from './peers.ts'
 export type ClientAddress = (request: Request, server: PeerSource | null) => string | undefined
 
 /**
- * Who sent a request. `X-Forwarded-For` counts only when the peer is a trusted proxy, and
- * then from the right: the first address that is not itself a trusted proxy. Anything
- * further left was written by the client.
+ * The client's address. `X-Forwarded-For` is used only if the peer is a trusted proxy, and then
+ * read from the right up to the first address that is not a trusted proxy. The client itself could
+ * have written anything further to the left.
  */
 export function createClientAddress(trustedProxies: readonly string[]): ClientAddress {
   const trusted = blockListOf(trustedProxies)

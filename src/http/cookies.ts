@@ -1,4 +1,4 @@
-/** The value of the cookie with exactly this name; undefined without one. */
+/** The value of the cookie with exactly this name; undefined if there is none. */
 export function cookieIn(request: Request, name: string): string | undefined {
   for (const part of (request.headers.get('cookie') ?? '').split(';')) {
     const at = part.indexOf('=')
@@ -52,8 +52,8 @@ const HOST_PREFIX = '__Host-'
 const SECURE_PREFIX = '__Secure-'
 
 /**
- * The prefix of cookie names. With it the names for http and https differ: browsers do not let http
- * replace a `Secure` cookie, and a changed `base_url` would lock people out.
+ * The prefix of cookie names. It makes the names for http and https differ: browsers do not let
+ * http replace a `Secure` cookie, so changing `base_url` would lock users out.
  */
 function prefixFor(baseUrl: string): string {
   const { base, isSecure } = cookieBaseOf(baseUrl)
@@ -61,13 +61,16 @@ function prefixFor(baseUrl: string): string {
   return base === '' ? HOST_PREFIX : SECURE_PREFIX
 }
 
-/** The path of `base_url` without a slash at its end, and whether cookies need https. */
+/** The path of `base_url` without a trailing slash, and whether cookies require https. */
 export function cookieBaseOf(baseUrl: string): { base: string; isSecure: boolean } {
   const { pathname, protocol } = new URL(baseUrl)
   return { base: pathname.replace(/\/$/, ''), isSecure: protocol === 'https:' }
 }
 
-/** A choice of what to see, under any of its names: pages send the one they show along, so a planted one does no harm. */
+/**
+ * A display preference, under any cookie name. Pages send the preference they show, so a planted
+ * cookie does no harm.
+ */
 export const preferenceIn = (request: Request, name: string): string | undefined =>
   cookieIn(request, `${HOST_PREFIX}${name}`) ??
   cookieIn(request, `${SECURE_PREFIX}${name}`) ??

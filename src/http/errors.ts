@@ -1,6 +1,6 @@
 import type { AppError, ErrorKind, Rule } from '../platform/errors.ts'
 
-/** HTTP status of each kind of failure: the only place that knows these numbers. */
+/** HTTP status of each kind of failure. No other code knows these numbers. */
 const STATUS: Record<ErrorKind | 'internal', number> = {
   invalid: 400,
   unauthenticated: 401,
@@ -17,24 +17,24 @@ const STATUS: Record<ErrorKind | 'internal', number> = {
   unavailable: 503,
 }
 
-/** Names of kinds that the wire calls otherwise; a failure with a code of its own keeps that. */
+/** Error codes that differ from the name of their kind. A failure with its own code keeps that. */
 const CODE: Partial<Record<ErrorKind, string>> = {
   invalid: 'invalid_payload',
   too_large: 'payload_too_large',
 }
 
-/** A failure as the wire shows it. */
+/** A failure as clients receive it. */
 export interface Failure {
   kind: ErrorKind | 'internal'
-  /** Machine name, for bodies that carry one. */
+  /** Error code, for bodies that include one. */
   code: string
-  /** For people; code reads the others. */
+  /** For people; programs use the other fields. */
   message: string
-  /** Which rule was broken. */
+  /** The rule that was broken. */
   rule?: Rule | undefined
   /** When to try again. */
   retryAfterMs?: number | undefined
-  /** What a plain body says besides. */
+  /** Additional fields of a plain body. */
   detail?: Readonly<Record<string, unknown>> | undefined
 }
 
@@ -52,7 +52,7 @@ export const failureOf = (error: AppError): Failure => {
   }
 }
 
-/** Does not reveal the cause: the log has it, under the same request id. */
+/** Does not reveal the cause, which is logged with the request id. */
 export const INTERNAL: Failure = {
   kind: 'internal',
   code: 'internal',
@@ -64,8 +64,8 @@ export type ErrorBody =
   | { error: { code: string; message: string; request_id: string } }
 
 /**
- * The contract knows two bodies for errors (flows, the third case, answer with the flow
- * itself): a plain sentence, and an object with code and request id.
+ * The body of an error. The contract has two: a plain sentence, and an object with code and request
+ * id. In the third case, a flow, the response is the flow itself.
  */
 export function errorBody(path: string, failure: Failure, requestId: string): ErrorBody {
   const { code, message, detail } = failure

@@ -17,14 +17,14 @@ const Alive = t.Object({
   ),
 })
 
-/** What `/readyz` says where the open database is no longer the one in the data directory. */
+/** The status in `/readyz` if the open database is no longer the one in the data directory. */
 const LOST: Record<FileLoss['reason'], string> = {
   missing: 'database missing',
   replaced: 'database replaced',
   unreachable: 'database unreachable',
 }
 
-/** Answered without the database. */
+/** Paths that are served without the database. */
 const WITHOUT_DATABASE = /^\/(?:healthz|readyz|metrics|assets\/.+)$/
 
 /** For load balancers, orchestrators and Prometheus: no credentials, no secrets. */
@@ -49,8 +49,9 @@ export function createHealth(parts: { db: Db; metrics: Metrics; metricsEnabled: 
   }
 
   /**
-   * Reading goes on in files that were deleted, and would show what nobody finds any more. Looked at
-   * anew only where the last look has found it so, so that requests pay nothing for it.
+   * Refuses requests if the database files were lost. SQLite can still read deleted files, but
+   * their data will not survive a restart. Checks the files again only if the last check found a
+   * loss, so normal requests pay nothing.
    */
   function refuseWithoutDatabase({ url }: Request) {
     if (!db.files.knownLoss() || WITHOUT_DATABASE.test(new URL(url).pathname)) return
@@ -87,12 +88,12 @@ export function createHealth(parts: { db: Db; metrics: Metrics; metricsEnabled: 
       { detail: { summary: 'Get metrics in the Prometheus text format' } },
     )
 
-  /** From now on not ready, so that a load balancer sends new work elsewhere. */
+  /** Reports the server as not ready, so that a load balancer sends new requests elsewhere. */
   function drain() {
     state = 'draining'
   }
 
-  /** Everything runs: due work too. */
+  /** Reports the server as ready once everything is running, including the due loops. */
   function open() {
     state = 'ready'
   }
@@ -100,7 +101,7 @@ export function createHealth(parts: { db: Db; metrics: Metrics; metricsEnabled: 
   return { routes, open, drain }
 }
 
-/** What no engine counts: the program itself, and what it stands on. */
+/** Metrics that belong to no engine: the process and the storage. */
 function createOwnMetrics(metrics: Metrics, db: Db) {
   metrics.gauge('build_info', 'Always 1; the labels have the running version.', () => [
     { labels: { version: VERSION, commit: COMMIT }, value: 1 },

@@ -1,7 +1,7 @@
 import type { Metrics } from '../platform/metrics/index.ts'
 
 export interface ObservedRequest {
-  /** The route's template, not the path as sent, of which there are too many. */
+  /** The route's template; the paths as sent are too many. */
   route: string
   method: string
   status: number
@@ -11,7 +11,7 @@ export interface ObservedRequest {
 export type HttpMetrics = ReturnType<typeof createHttpMetrics>
 
 const SECONDS = [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5] as const
-/** Shown from the start, so that `rate()` sees the first of each. */
+/** Exported from the start, so that `rate()` counts the first event of each. */
 const REFUSALS = [
   'rate_limited',
   'allowance_exhausted',
@@ -43,7 +43,9 @@ export function createHttpMetrics(metrics: Metrics) {
     }
   }
 
-  /** Routes, known methods and statuses are few; unknown methods count as `other`. */
+  /**
+   * Counts a request. Routes, known methods and statuses are few; unknown methods count as `other`.
+   */
   function observe({ route, method, status, durationMs }: ObservedRequest) {
     const name = `${status} ${KNOWN_METHODS.has(method) ? method : 'other'} ${route}`
     const found = series.get(name) ?? seriesOf(route, method, status)

@@ -1,12 +1,12 @@
 import { t } from 'elysia'
 import { lenient, Timestamp } from './schemas.ts'
 
-/** A token that is asked about, or revoked. */
+/** A token to introspect or revoke. */
 export const TokenInQuestion = lenient({
   access_token: t.String({ expected: 'an access token' }),
 })
 
-/** Of a token that does not count, nothing else is told. */
+/** The result of an introspection. An inactive token has no other fields. */
 export const Introspection = t.Object({
   active: t.Boolean(),
   subject: t.Optional(t.String()),

@@ -20,15 +20,18 @@ import { newRequestId } from './request-id.ts'
 import { SECURITY_HEADERS } from './security-headers.ts'
 import { asInvalid } from './validation.ts'
 
-/** When to try again where nothing better is known. */
+/** The default for `Retry-After`, in milliseconds. */
 const SOON_MS = 1000
 
-/** What is refused for a limit, a bill, or for want of room. */
+/** Statuses of requests refused because of a limit, a quota or overload. */
 const TURNED_AWAY = new Set([402, 429, 503])
 
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
 
-/** The finished app: its routes, which methods a path has (fixed, or with parameters), its server. */
+/**
+ * The finished app: its routes, the methods of each path (fixed, or with parameters) and its
+ * server.
+ */
 interface Routes extends QueryRoutes {
   server: PeerSource | null
   router: {
@@ -38,8 +41,8 @@ interface Routes extends QueryRoutes {
 }
 
 /**
- * What every answer has: a request id, security headers, an error body in the shape of its
- * engine, a line in the log and a place in the metrics. `routes` is the finished app.
+ * Adds what every response has: a request id, security headers, an error body in the format of its
+ * engine, a log entry and metrics. `routes` is the finished app.
  */
 export function createKit(parts: {
   log: Log
@@ -47,9 +50,9 @@ export function createKit(parts: {
   clientAddress: ClientAddress
   contexts: RequestContexts
   routes: () => Routes
-  /** What a 401 asks for; a key, unless it is said. */
+  /** The `WWW-Authenticate` of a 401; a key by default. */
   challengeOn?: (path: string) => string
-  /** What people are shown in the place of JSON, where they are at a page. */
+  /** The response that people see on pages in place of a JSON error. */
   errorPage?: (request: Request, failure: Failure, requestId: string) => Response | undefined
 }) {
   const { log, metrics, clientAddress, contexts, routes, errorPage } = parts
@@ -87,7 +90,10 @@ export function createKit(parts: {
     return { kind: 'method_not_allowed', code: 'method_not_allowed', message, allow }
   }
 
-  /** Each request once: an answer that misses its own schema comes by a second time, as an error. */
+  /**
+   * Logs and counts each request once. A response that fails its own schema passes a second time,
+   * as an error.
+   */
   function observe(
     { request, route = '', path, set }: Answered,
     status: number,
@@ -111,7 +117,10 @@ export function createKit(parts: {
     })
   }
 
-  /** What was done is done: an answer never fails for what it cannot say of limits. */
+  /**
+   * Adds the rate limit headers. An error here is logged and never fails the response, because the
+   * request has already been handled.
+   */
   function close(request: Request, status: number, headers: Record<string, unknown>) {
     try {
       contexts.close(request, status, headers)
@@ -152,12 +161,15 @@ export function createKit(parts: {
     .as('global')
 }
 
-/** The router turns a parameter that it cannot decode into null; as an empty one it names nothing. */
+/**
+ * Replaces undecodable parameters, which the router turns into null, with an empty string, which
+ * matches no object.
+ */
 function emptyUndecodable(params: Record<string, string | null> | undefined) {
   for (const name in params) params[name] ??= ''
 }
 
-/** Where even to look has an effect, such as a sign-in that begins. */
+/** The error for a HEAD whose GET has an effect, such as starting a sign-in. */
 const HEAD_REFUSED: Failure & { allow: string } = {
   kind: 'method_not_allowed',
   code: 'method_not_allowed',
@@ -165,7 +177,7 @@ const HEAD_REFUSED: Failure & { allow: string } = {
   allow: 'GET',
 }
 
-/** What the log and the metrics take of an exchange. */
+/** The parts of a request that the log and the metrics use. */
 interface Answered {
   request: Request
   route?: string
@@ -173,23 +185,23 @@ interface Answered {
   set: { headers: Record<string, unknown> }
 }
 
-/** A handler answers with a plain value, with `status(…)`, or with a whole response. */
+/** The status of a response. A handler returns a plain value, `status(…)` or a whole response. */
 function statusIn(value: unknown, set: unknown): number {
   if (value instanceof ElysiaCustomStatusResponse) return value.code
   if (value instanceof Response) return value.status
   return typeof set === 'number' ? set : 200
 }
 
-/** Addresses that are secrets of their own: whoever has one may act. */
+/** URLs that work as credentials, so their secret part is not logged. */
 const SECRET_PATH =
   /^(\/+sandbox\/+passepartout\/+|\/+setup\/+|\/+console\/+(?:link|invitation)\/+).+/
 
 const PROBES = new Set(['/healthz', '/readyz', '/metrics'])
 
-/** Traffic that works is not news, nor are the questions of monitors; what fails here is. */
+/** Successful requests and health checks are logged only at debug level. */
 function levelOf(status: number, route: string) {
   if (PROBES.has(route)) return 'debug'
-  // To have too much to do is no fault: those who are sent away come back.
+  // Overload is not an error: the client is told to retry.
   if (status === 503) return 'warn'
   if (status >= 500) return 'error'
   return status >= 400 ? 'info' : 'debug'

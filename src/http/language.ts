@@ -2,9 +2,8 @@
 const MAX = 20
 
 /**
- * Which of the languages offered somebody would rather have, by `Accept-Language` (RFC 9110,
- * section 12.5.4); undefined when none of them was asked for. Regions are looked past: `de-AT` is
- * content with `de`.
+ * The best of the offered languages by `Accept-Language` (RFC 9110, section 12.5.4); undefined if
+ * none was requested. Ignores regions: `de` satisfies `de-AT`.
  */
 export function preferredLanguage<const L extends string>(
   header: string | null,

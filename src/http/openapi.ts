@@ -58,8 +58,8 @@ const TAGS = [
 ]
 
 /**
- * OpenAPI 3.1 of all routes, made from them once, when first asked for. `sessionCookie` is the
- * name of that in which the console keeps a session.
+ * The OpenAPI 3.1 document of all routes, created once on first use. `sessionCookie` is the name of
+ * the console's session cookie.
  */
 export function createApiDocument(
   app: () => AnyElysia,
@@ -103,7 +103,7 @@ function describe(app: AnyElysia, baseUrl: string, sessionCookie: string): ApiDo
   }
 }
 
-/** Of a refusal to whoever has a session and no key. */
+/** Descriptions of refusals for callers with a session instead of a key. */
 const OF_SESSIONS: Readonly<Record<string, string>> = {
   401: 'Missing or invalid session.',
   403: 'The session acts for the installation, the operator lacks the right, or the request comes from another site.',
@@ -111,7 +111,10 @@ const OF_SESSIONS: Readonly<Record<string, string>> = {
   429: 'Too many requests with this session, or the monthly allowance is used up. See `Retry-After`.',
 }
 
-/** Routes that are there for keys as well are declared once, in words for those. */
+/**
+ * Replaces descriptions for session routes. Routes that also accept keys are declared once, in
+ * terms of keys.
+ */
 function sayOfSessions({ responses = {} }: ApiOperation) {
   for (const [status, { content: told = {} }] of Object.entries(responses)) {
     const description = OF_SESSIONS[status]
@@ -124,7 +127,10 @@ function sayOfSessions({ responses = {} }: ApiOperation) {
   }
 }
 
-/** The generator does not know what our own reader of bodies takes: JSON, by the route's schema. */
+/**
+ * Adds request bodies, which the generator doesn't know because Gatehouse reads them itself: JSON
+ * by the route's schema.
+ */
 function withBodies(app: AnyElysia, paths: ApiDocument['paths']): ApiDocument['paths'] {
   for (const { method, path, hooks } of app.routes) {
     const operation = paths[path.replaceAll(/:(\w+)/g, '{$1}')]?.[method.toLowerCase()]

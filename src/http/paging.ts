@@ -17,18 +17,18 @@ const Limit = queryNumber({
   },
 })
 
-/** Optional to the caller, while the handler always finds a number. */
+/** Optional for clients, although the handler always gets a number. */
 const OptionalLimit = t.Optional(Limit) as unknown as typeof Limit
 
 const Cursor = t.Optional(
   t.String({ description: '`next_cursor` of the previous page. Omit it for the first page.' }),
 )
 
-/** The query of a list that is read page by page. */
+/** The query of a paged list. */
 export const pageQuery = <Filters extends TProperties>(filters: Filters) =>
   t.Object({ ...filters, limit: OptionalLimit, cursor: Cursor }, { additionalProperties: true })
 
-/** The answer of such a list. */
+/** The response of a paged list. */
 export const PageOf = <Item extends TSchema>(item: Item) =>
   t.Object({
     data: t.Array(item),

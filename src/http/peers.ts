@@ -1,4 +1,4 @@
-/** A server that knows the peer of a connection, as long as the connection is there. */
+/** A server that knows the peer's address while the connection is open. */
 export interface PeerSource {
   requestIP(request: Request): { address: string } | null
 }
@@ -6,8 +6,8 @@ export interface PeerSource {
 const peers = new WeakMap<Request, string>()
 
 /**
- * Writes down where a request came from, before anything is awaited: who sends one and is gone has
- * no address any more. False for one that is gone already, whose answer nobody waits for.
+ * Stores the client's address before anything is awaited, because a closed connection has no
+ * address. Returns false if the connection is already closed, so that no response is needed.
  */
 export function notePeer(request: Request, server: PeerSource): boolean {
   const address = server.requestIP(request)?.address
@@ -16,7 +16,7 @@ export function notePeer(request: Request, server: PeerSource): boolean {
   return true
 }
 
-/** For a request that stands for another. */
+/** Copies the address to a request made on behalf of another. */
 export function passOnPeer(from: Request, to: Request) {
   const address = peers.get(from)
   if (address !== undefined) peers.set(to, address)

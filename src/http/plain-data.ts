@@ -2,8 +2,9 @@
 export const FIELDS_PROTOTYPE: object = Object.create(null, textOf('a group of fields'))
 
 /**
- * Lets every object in a JSON value be quoted in a message. The framework's validation quotes what
- * does not fit the schema, and throws if an object has data in place of the method `toString`.
+ * Makes every object in a JSON value safe to convert to a string. The framework's validation quotes
+ * values that don't match the schema, and throws if an object has data in place of the method
+ * `toString`.
  */
 export function makeQuotable(value: unknown) {
   if (typeof value !== 'object' || value === null) return
@@ -11,15 +12,16 @@ export function makeQuotable(value: unknown) {
   for (const member of Object.values(value)) makeQuotable(member)
 }
 
-/** Neither copied nor written as JSON. */
+/** Properties that are neither copied nor written as JSON. */
 function textOf(text: string): PropertyDescriptorMap {
   return { [Symbol.toPrimitive]: { value: () => text } }
 }
 
 /**
- * An answer that the framework writes as JSON. It chooses the format by the name of the
- * constructor, and in free-form JSON a member called `constructor` is data. All other answers are
- * returned as they are: where this hook returns nothing, the framework drops the body of an error.
+ * Returns an object with a member called `constructor` as a JSON response. The framework chooses
+ * the format by the name of the constructor, but in free-form JSON that member is data. All other
+ * values are returned unchanged: if this hook returned nothing, the framework would drop the body
+ * of an error.
  */
 export const asPlainAnswer = (value: unknown): unknown =>
   typeof value === 'object' && value !== null && Object.hasOwn(value, 'constructor')

@@ -1,20 +1,20 @@
 import { invalid, type Rule } from '../platform/errors.ts'
 
-/** The routes of an app, as far as queries go. */
+/** The parts of an app that query checks need. */
 export interface QueryRoutes {
   routes: readonly { method: string; path: string; hooks: unknown }[]
 }
 
 /**
- * Routes for programs. Pages ignore unknown parameters, because links gather some on their way.
+ * Routes of the API. Pages ignore unknown parameters, because links collect some on their way.
  * Telegram's webhook is left out: its handler checks the secret, which comes before anything else.
  */
 const OF_PROGRAMS = /^\/(?:v1|access|dashboard|public)\/(?!passepartout\/telegram\/)/
 
 /**
- * Refuses a query with a parameter that the route does not take, or with one given twice. Otherwise
- * a misspelt filter would list everything. Call it after the credentials were checked. `appOf` is
- * asked once, at the first query.
+ * Rejects a query with a parameter that the route doesn't have, or with one given twice. Otherwise
+ * a misspelled filter would list everything. Call it after the credentials are checked. `appOf` is
+ * called once, at the first query.
  */
 export function createQueryNames(appOf: () => QueryRoutes) {
   let known: Map<string, ReadonlySet<string>> | undefined

@@ -3,21 +3,24 @@ import { t } from 'elysia'
 import { invalid } from '../platform/errors.ts'
 
 /**
- * A whole number of a query as the handler gets it. It is described as the number that it stands
- * for and read here, digit by digit: the framework's own coercion takes `1e2`, ` 5` and `0x10` too.
+ * A whole number in a query. Described as a number in the API document but parsed here, digit by
+ * digit, because the framework's own coercion also accepts `1e2`, ` 5` and `0x10`.
  */
 export const queryNumber = (number: {
   name: string
-  /** What is said of a value that does not fit: `a whole number of at least 1`. */
+  /** The error message for an invalid value: `a whole number of at least 1`. */
   rule: string
-  /** All spellings that fit. */
+  /** Matches all valid spellings. */
   digits: RegExp
   most?: number
   schema: { minimum: number; maximum?: number; default?: number; description: string }
 }) => {
   const { name, rule, digits, most = Number.MAX_SAFE_INTEGER, schema } = number
 
-  /** A number comes by when the default is filled in, and again as the framework decodes twice. */
+  /**
+   * Parses the value. It is already a number if it is the default, or when the framework decodes it
+   * a second time.
+   */
   function read(value: string | number): number {
     if (typeof value === 'number') return value
     if (!digits.test(value))

@@ -1,18 +1,18 @@
 import type { Quota } from '../platform/metering/index.ts'
 import { endOfMonth, monthOf, startOfMonth } from '../platform/metering/months.ts'
 
-/** The largest integer of a structured field: RFC 9651, section 3.3.1. */
+/** The largest integer in a structured field: RFC 9651, section 3.3.1. */
 const MAX = 999_999_999_999_999
 const BURST_SECONDS = 60
 
 /**
  * The fields `RateLimit-Policy` and `RateLimit` of draft-ietf-httpapi-ratelimit-headers: quota and
- * window of each policy, and what is left of it for how many seconds. `burst` counts requests with
- * the key; `month` those of the tenant, where its plan sets an end.
+ * window of each policy, and how much is left for how many seconds. `burst` counts requests with
+ * the key, `month` those of the tenant if its plan has a limit.
  */
 export function rateLimitHeaders(parts: {
   now: number
-  /** The day on which the request came, as `2026-01-31`. */
+  /** The day of the request, such as `2026-01-31`. */
   day: string
   month: Quota | undefined
   burst: Quota & { fullInMs: number }

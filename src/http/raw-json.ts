@@ -1,6 +1,6 @@
 /**
- * `value` as JSON with one more member, `name`, spelled as in `text`, which is valid JSON itself:
- * what a tenant sent us is shown again as it was, whatever JavaScript would make of it.
+ * Writes `value` as JSON with an additional member `name`, whose value is the valid JSON in `text`.
+ * The text is not parsed, so that a payload is returned exactly as the tenant sent it.
  */
 export function jsonWith(value: object, name: string, text: string): Response {
   const json = `${JSON.stringify(value).slice(0, -1)},${JSON.stringify(name)}:${text}}`

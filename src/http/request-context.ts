@@ -8,19 +8,22 @@ import { rateLimitHeaders } from './rate-limit.ts'
 
 export type RequestContexts = ReturnType<typeof createRequestContexts>
 
-/** As long as others may take to learn of a change: until then, nothing is asked twice. */
+/** As long as another process may take to notice a change. Until then, nothing is checked again. */
 const FRESH_MS = 1000
 
-/** What is known of a request whose key is good; the access macro takes no interface. */
+/**
+ * The state of a request with a valid key. A type and not an interface, because macros accept no
+ * interface.
+ */
 export type RequestContext = {
   caller: KeyCaller
-  /** The body as it was spelled, for handlers that pass it on; empty when there is none. */
+  /** The body exactly as sent, for handlers that pass it on; empty if there is none. */
   bodyText: string
 }
 
 /**
- * Requests with a good key, from the key to the answer: none comes faster than its key may, each
- * that is let in is charged to its tenant, and the answer says how much is left.
+ * Requests with a valid key, from authentication to response: limits the rate of each key, charges
+ * requests to their tenant, and adds the remaining quota to the response.
  */
 export function createRequestContexts(parts: {
   clock: Clock
@@ -33,7 +36,7 @@ export function createRequestContexts(parts: {
 
   const of = (request: Request): RequestContext | undefined => contexts.get(request)
 
-  /** Once a request, however often it is asked for. Throws `rate_limited`. */
+  /** Opens the context of a request, once however often it is called. Throws `rate_limited`. */
   function open(request: Request, holder: KeyHolder): RequestContext {
     const known = contexts.get(request)
     if (known) return known
@@ -47,19 +50,22 @@ export function createRequestContexts(parts: {
     return visit
   }
 
-  /** Answers, whenever it is called, whether what was known of a key just now may be outdated. */
+  /**
+   * Starts a timer for what was just checked. The returned function says whether it may be
+   * outdated.
+   */
   function startAging(): () => boolean {
     const since = clock.monotonic()
     return () => clock.monotonic() - since > FRESH_MS
   }
 
-  /** The caller is from now on what the holder of its key has become, charged as before. */
+  /** Updates the caller to the current state of its key; the request stays charged as before. */
   function renew(request: Request, holder: KeyHolder) {
     const visit = contexts.get(request)
     if (visit) visit.caller = callerOf(holder, visit.caller.charge)
   }
 
-  /** The request has its answer: its place in the count, and what the headers say of the rest. */
+  /** Counts the answered request and adds the rate limit headers. */
   function close(request: Request, status: number, headers: Record<string, unknown>) {
     const caller = contexts.get(request)?.caller
     if (!caller) return

@@ -1,4 +1,4 @@
 import { randomUUIDv7 } from 'bun'
 
-/** Names one request in the answer's `X-Request-Id`, in error bodies and in the log. */
+/** An id for one request: in the `X-Request-Id` header, in error bodies and in the log. */
 export const newRequestId = (): string => `req_${randomUUIDv7('base64url')}`

@@ -5,7 +5,7 @@ const TOO_MANY = 'Too many requests, or the monthly allowance is used up. See `R
 
 const plain = (description: string) => t.Object({ error: t.String() }, { description })
 
-/** Bodies of refusals on routes that answer errors with a sentence. */
+/** Error bodies of routes that answer with a sentence. */
 export const PlainErrors = {
   400: plain('Invalid body or query. The error names the field and the rule.'),
   401: plain('Missing, malformed, unknown or revoked API key.'),
@@ -25,7 +25,7 @@ const coded = (description: string) =>
     { description },
   )
 
-/** The same on routes whose errors carry a code and the request id. */
+/** Error bodies of routes that answer with a code and the request id. */
 export const CodedErrors = {
   400: coded(
     'Code `invalid_payload` for the body, `invalid_request` for the query. The message names the field and the rule.',
@@ -41,11 +41,11 @@ export const CodedErrors = {
   503: coded('Code `unavailable`: nothing was stored. Retry after `Retry-After`.'),
 } as const
 
-/** The refusals that routes have in common, in the shape of these errors. */
+/** The errors that routes have in common, in the given format. */
 export const refusalsIn = <Body extends TSchema>(
   errors: Record<400 | 401 | 402 | 403 | 413 | 415 | 429 | 503, Body>,
 ) => ({
-  /** What any route may answer. */
+  /** Errors of any route. */
   refused: {
     400: errors[400],
     401: errors[401],
@@ -53,11 +53,11 @@ export const refusalsIn = <Body extends TSchema>(
     429: errors[429],
     503: errors[503],
   },
-  /** What a route with a body may answer besides. */
+  /** Additional errors of a route with a body. */
   badBody: { 400: errors[400], 413: errors[413], 415: errors[415] },
-  /** What a route that makes something new may answer besides. */
+  /** Additional errors of a route that creates something. */
   spent: { 402: errors[402] },
 })
 
-/** The answer to a deletion. */
+/** The response to a deletion. */
 export const Empty = t.Void({ description: 'Done.' })

@@ -2,14 +2,13 @@ import { forbidden } from '../platform/errors.ts'
 import { isSafe } from './scoped.ts'
 
 /**
- * Throws `forbidden` for what a page of another site may have made a browser send: browsers add the
- * cookie whoever asks. `ownUrl` is the address of this installation.
+ * Throws `forbidden` for a request that a page of another site may have caused, because browsers
+ * add the cookie to any request. `ownUrl` is the address of this installation.
  *
- * What the browser says of the sender itself (`Sec-Fetch-Site`) comes first; it says so on https and
- * loopback only, and elsewhere its `Origin` has to be ours. Whoever sends neither is no browser: all
- * of them put an `Origin` on what changes something, and a page can take neither header away. Such a
- * program has the cookie from its user, by hand, so nothing is gained by asking it for a header that
- * it could as well make up: `curl -b` works.
+ * `Sec-Fetch-Site` is checked first. Browsers send it on https and loopback only; elsewhere the
+ * `Origin` must be ours. A client that sends neither is no browser: all browsers send an `Origin`
+ * with requests that change something, and a page can remove neither header. Such a program has the
+ * cookie from its user, and demanding a header that it could forge gains nothing: `curl -b` works.
  */
 export function requireSameOrigin({ method, headers }: Request, ownUrl: string) {
   if (isSafe(method)) return

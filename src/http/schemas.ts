@@ -2,13 +2,13 @@ import { type TProperties, type TUnsafe, Type } from '@sinclair/typebox'
 import { t } from 'elysia'
 
 /**
- * A body may hold more than we take, such as an object as it was read; an answer may not. For a
- * query, the kit refuses what the schema does not name.
+ * An object that may have more members than the schema. Only for requests, because clients send back
+ * objects as they read them. In a query, the kit rejects unknown parameters nevertheless.
  */
 export const lenient = <P extends TProperties>(properties: P) =>
   t.Object(properties, { additionalProperties: true })
 
-/** One of some words. The framework's own would fill in the first where none is given. */
+/** One of several words. Unlike the framework's own type, it has no default of the first word. */
 export const oneOf = <const Words extends [string, ...string[]] | readonly string[]>(
   words: Words,
   options: { description?: string } = {},
@@ -17,23 +17,23 @@ export const oneOf = <const Words extends [string, ...string[]] | readonly strin
   return schema as unknown as TUnsafe<Words[number]>
 }
 
-/** The same, or null. */
+/** One of several words, or null. */
 export const oneOfOrNull = <const Words extends readonly string[]>(
   words: Words,
   options: { description?: string } = {},
 ) => oneOf([...words, null] as unknown as Words, options) as TUnsafe<Words[number] | null>
 
-/** A time as we answer it. */
+/** A time in responses. */
 export const Timestamp = t.String({ examples: ['2026-01-31T12:00:00.000Z'] })
 export const OptionalTimestamp = t.Nullable(Timestamp)
 
-/** A time as we are given it; `expected` is what an error message says of what does not fit. */
+/** A time in requests; `expected` is what an error message says about an invalid value. */
 export const Moment = t.String({
   expected: 'a time like 2026-01-31T12:00:00Z',
   examples: ['2026-01-31T12:00:00Z'],
 })
 
-/** Where somebody wants to be called; whether that may be is for the guard of calls to say. */
+/** A URL to call. The outbound guard decides whether it is allowed. */
 export const Url = t.String({
   expected: 'an http or https URL',
   examples: ['https://example.com/hook'],
@@ -41,8 +41,8 @@ export const Url = t.String({
 
 export const Count = Type.Integer({ minimum: 0 })
 
-/** Headers as they went over the wire, or will. */
+/** Headers as sent or received. */
 export const HeaderMap = t.Record(t.String(), t.String())
 
-/** How many milliseconds each part of a call took. */
+/** Milliseconds of each phase of a call. */
 export const Timings = t.Nullable(t.Record(t.String(), Type.Number()))

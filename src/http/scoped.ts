@@ -4,54 +4,59 @@ import type { Engine, EngineScope } from '../platform/engines.ts'
 import { parseJson, readText } from './body.ts'
 import { operatorLane, type Turns } from './turns.ts'
 
-/** The scope that a route asks for, or several of one engine of which any suffices. */
+/** The scope that a route requires, or several scopes of one engine, any of which is enough. */
 export type RouteScope = EngineScope | { [E in Engine]: AnyOf<EngineScope<E>> }[Engine]
 export type AnyOf<Scope> = readonly [Scope, ...Scope[]]
 
-/** What a route does to what is stored; not everybody who may look may touch. */
+/** The effect of a route on stored data. Some callers may only read. */
 export type Effect = 'read' | 'change' | 'delete'
 
-/** What a route asks of whoever calls it. */
+/** What a route requires of its caller. */
 export interface Demand {
-  /** Any of them suffices. */
+  /** Any of them is enough. */
   scopes: AnyOf<EngineScope>
   effect: Effect
 }
 
-/** What is known of a request that was let in; macros take no interface. */
+/**
+ * The state of an authorized request. A type and not an interface, because macros accept no
+ * interface.
+ */
 export type Admitted<C extends Caller> = {
   caller: C
-  /** The body as it was spelled, for handlers that pass it on; empty when there is none. */
+  /** The body exactly as sent, for handlers that pass it on; empty if there is none. */
   bodyText: string
 }
 
-/** Lets requests in by whatever they show: a key, or a session. */
+/** Authorizes requests by a credential: a key or a session. */
 export interface Door<C extends Caller> {
-  /** One that was let in before. */
+  /** The state of a request that is already authorized. */
   known(request: Request): Admitted<C> | undefined
-  /** Throws for who may not come in. */
+  /** Throws if the request is not authorized. */
   open(request: Request, demand: Demand): Admitted<C>
-  /** The same once more for one that was let in: what was good then may be no longer. */
+  /** Authorizes a request again, because its credential may have become invalid since. */
   renew(request: Request, demand: Demand): void
 }
 
-/** Answers, whenever it is called, whether what was known when it was made may be outdated. */
+/**
+ * Starts a timer. The returned function says whether what was known at the start may be outdated.
+ */
 export type StartAging = () => () => boolean
 
 export type Scoped<C extends Caller = Caller> = ReturnType<typeof createScoped<C>>
 
 /**
- * The route option `scope: '…'`: only who has this scope gets through the door, and the handler
- * finds their `caller`. The credential is looked at before the body is read, so that 401 and 403
- * come before anything that is wrong with the body, and once more after a slow one. A body, if any,
- * is JSON, and its text is in `bodyText`.
+ * Creates the route option `scope: '…'`, which authorizes a request by scope and passes its
+ * `caller` to the handler. The credential is checked before the body is read, so that 401 and 403
+ * come before any error in the body, and again after a slow one. A body, if any, is JSON, and its
+ * text is in `bodyText`.
  *
- * What a route does follows from its method; `scopeToRead` is for a POST that stores nothing.
+ * The effect of a route follows from its method; `scopeToRead` is for a POST that stores nothing.
  */
 export function createScoped<C extends Caller>(parts: {
-  /** Of the plugin: no two may have the same. */
+  /** Name of the plugin, which must be unique. */
   name: string
-  /** What OpenAPI calls the credential. */
+  /** Name of the credential in the OpenAPI document. */
   security: string
   door: Door<C>
   startAging: StartAging
@@ -81,7 +86,10 @@ export function createScoped<C extends Caller>(parts: {
     return admitted
   }
 
-  /** Routes with a body are checked while parsing, all others before validation. */
+  /**
+   * Hooks that authorize a request: while parsing for routes with a body, otherwise before
+   * validation.
+   */
   function hooks(demandOf: (request: Request) => Demand) {
     return {
       detail: { security: [{ [security]: [] }] },
@@ -111,9 +119,8 @@ const laneOf = ({ actor, tenantId }: Caller): string =>
   actor.kind === 'operator' ? operatorLane(actor.id) : tenantId
 
 /**
- * A body may take its time, and must not carry its sender past a suspension or a revocation: the
- * credential is looked at once more behind a slow one, before anything that is wrong with that is
- * told.
+ * Authorizes again after a slow body and before any error in it is reported. A sender must not use
+ * a slow body to outlast a suspension or revocation.
  */
 export function readmitting<T>(again: () => void, startAging: StartAging, reading: Promise<T>) {
   const isOutdated = startAging()
@@ -130,5 +137,5 @@ function effectOf(method: string): Effect {
   return method === 'DELETE' ? 'delete' : 'change'
 }
 
-/** Of a request that asks for nothing but an answer (RFC 9110, 9.2.1). */
+/** Whether a method is safe, which means that it only reads (RFC 9110, section 9.2.1). */
 export const isSafe = (method: string): boolean => method === 'GET' || method === 'HEAD'

@@ -1,4 +1,4 @@
-/** On every answer. Pages allow what they need themselves, by a policy of their own. */
+/** Sent with every response. Pages have a policy of their own that allows what they need. */
 export const SECURITY_HEADERS = {
   'x-content-type-options': 'nosniff',
   'referrer-policy': 'no-referrer',
@@ -8,7 +8,10 @@ export const SECURITY_HEADERS = {
   'cache-control': 'no-store',
 } as const
 
-/** For server-rendered pages: own style sheet and scripts, nothing inline, nothing foreign. */
+/**
+ * For server-rendered pages: own style sheet and scripts, nothing inline, nothing from other
+ * origins.
+ */
 export const PAGE_CONTENT_POLICY = [
   "default-src 'none'",
   "style-src 'self'",
@@ -21,14 +24,14 @@ export const PAGE_CONTENT_POLICY = [
   "frame-ancestors 'none'",
 ].join('; ')
 
-/** A web origin, in the characters that a policy is made of and no others. */
+/** A web origin in the characters allowed in a policy. */
 const ORIGIN = /^https?:\/\/[a-z0-9._-]+(:\d{1,5})?$/
 
 /**
- * For pages that draw flows: a style sheet and pictures, and no script whatever it says. Browsers
- * hold each redirect that follows a form against `form-action`, and a sign-in leads on to
- * providers and to the tenant's app, wherever they are: so all of https is allowed, and of the rest
- * the origins in `formTargets`. Those that are none are left out.
+ * For pages that show flows: a style sheet and images, and no scripts at all. Browsers check each
+ * redirect after a form against `form-action`, and a sign-in redirects to providers and to the
+ * tenant's app on any host, so all of https is allowed, and beyond that the origins in
+ * `formTargets`. Invalid origins are left out.
  */
 export const flowPageContentPolicy = (formTargets: readonly string[]): string =>
   [

@@ -10,20 +10,23 @@ import { byNumberOfSegments, flawIn, pathIn, type SentSegments } from './wire-fl
 
 /** Bun closes connections that are idle for longer. */
 const IDLE_SECONDS = 30
-/** The runtime keeps count of open requests, and does not tell when it reaches none. */
+/**
+ * Polling interval during shutdown, because Bun counts open requests but doesn't report when none
+ * is left.
+ */
 const PENDING_CHECK_MS = 10
 
 export interface Listener {
   url: string
   port: number
-  /** Takes no new connections, finishes the answers under way, then ends idle ones too. */
+  /** Accepts no new connections, finishes responses in progress, then closes idle connections. */
   stop(): Promise<void>
 }
 
 /**
- * Serves the app. HEAD is answered as GET without its body, and writes nothing. A request that a proxy
- * could read differently is refused. The size of bodies is the kit's concern, which answers readably:
- * Bun itself would cut the connection.
+ * Serves the app. HEAD is answered like GET without a body, and writes nothing. Requests that a
+ * proxy could read differently are rejected. The kit limits the size of bodies and answers with an
+ * error, where Bun would close the connection.
  */
 export function serve(
   app: AnyElysia,
@@ -35,13 +38,13 @@ export function serve(
     port,
     idleTimeout: IDLE_SECONDS,
     maxRequestBodySize: Number.MAX_SAFE_INTEGER,
-    // What nobody has thought of: the details are for us alone.
+    // An unexpected error; its details appear only in the log.
     error: (error) => {
       log.error('request handling failed', { error: error.stack ?? error.message })
       return plain(500, 'something went wrong on our side')
     },
     development: false,
-    // Without this, the line above would let a second server take the same port unnoticed.
+    // Otherwise `development: false` would let a second server take the same port unnoticed.
     reusePort: false,
     routes: byNumberOfSegments((request: Bun.BunRequest) => answerTo(request, request.params)),
     fetch: (request) => answerTo(request, undefined),
@@ -68,7 +71,7 @@ export function serve(
   }
 }
 
-/** A refusal in the error shape of the engine that the path belongs to. */
+/** An error response in the format of the engine that the path belongs to. */
 function refusal({ url }: Request, flaw: AppError): Response {
   const failure = failureOf(flaw)
   const requestId = newRequestId()
@@ -78,8 +81,8 @@ function refusal({ url }: Request, flaw: AppError): Response {
 }
 
 /**
- * Closes the connection after the answer. Bun answers trailers behind a chunked body with a second
- * response, which a proxy that keeps the connection would take for the answer to its next request.
+ * Closes the connection after the response. Bun answers trailers after a chunked body with a second
+ * response, which a proxy that reuses the connection would take for the answer to its next request.
  */
 async function lastOfConnection(answer: Response | Promise<Response>): Promise<Response> {
   const { body, status, headers } = await answer
@@ -88,15 +91,15 @@ async function lastOfConnection(answer: Response | Promise<Response>): Promise<R
   return new Response(body, { status, headers: closing })
 }
 
-/** Nobody reads it: the connection ended before its request was looked at. */
+/** The response for a connection that closed before its request was read. It is never received. */
 const gone = () => plain(400, 'the connection is gone')
 
 const plain = (status: number, error: string) =>
   Response.json({ error }, { status, headers: SECURITY_HEADERS })
 
 /**
- * RFC 9110, section 9.3.2: the header of the GET, and its length where it ever ends. Programs that
- * look at links send it unasked: what a GET would write is refused.
+ * Answers HEAD (RFC 9110, section 9.3.2) with the headers of the GET, and its length if the
+ * response ends. Link previews send HEAD unprompted, so a GET that would write is refused.
  */
 async function head(app: AnyElysia, request: Request): Promise<Response> {
   const { url, headers, signal } = request

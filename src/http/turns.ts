@@ -1,25 +1,25 @@
 import { createLanes } from '../db/lanes.ts'
 import { addressKey } from '../platform/address-key.ts'
 
-/** Milliseconds of one turn of the event loop in which requests are let through. */
+/** Milliseconds per turn of the event loop in which requests may start. */
 const TURN_MS = 10
 
-/** Microtasks from a request's turn to the end of a handler that awaits nothing, with some to spare. */
+/** Microtasks from a request's turn to the end of a handler that awaits nothing, with a margin. */
 const HANDLER_MICROTASKS = 32
 
 export type Turns = ReturnType<typeof createTurns>
 
 /**
- * Requests take turns by lane, which is a tenant, an operator or a client address, so that a lane
- * with many or slow requests keeps no other waiting. A request goes straight through while its turn
- * of the event loop lasts. All further ones wait in their lanes, and the loop takes in new requests
- * in between. A request that waits is one that the rate limit of its client has let in.
+ * Lets requests take turns by lane, which is a tenant, an operator or a client address, so that
+ * many or slow requests in one lane delay no other lane. A request starts immediately while its
+ * turn of the event loop lasts. Later ones wait in their lanes, and the loop accepts new requests
+ * in between. Waiting requests have already passed the rate limit of their client.
  */
 export function createTurns() {
   const queue = createLanes<() => void>()
   let turnEndsAt: number | undefined
 
-  /** Resolves when it is the lane's turn. Undefined where the request may go on without waiting. */
+  /** Resolves when it is the lane's turn. Undefined if the request may start without waiting. */
   function take(lane: string): Promise<void> | undefined {
     const now = performance.now()
     if (turnEndsAt === undefined) {
@@ -52,10 +52,13 @@ export function createTurns() {
 /** Operators have lanes of their own, so that a busy key of their tenant does not slow the console down. */
 export const operatorLane = (operatorId: string | undefined): string => `operator ${operatorId}`
 
-/** The lane of requests that show neither a key nor a session. */
+/** The lane of requests without a key or a session. */
 export const addressLane = (address: string | undefined): string => `address ${addressKey(address)}`
 
-/** Without leaving the turn of the event loop, so that commits of handlers stay one group. */
+/**
+ * Waits without leaving the turn of the event loop, so that the commits of handlers stay in one
+ * group.
+ */
 async function handled() {
   for (let n = 0; n < HANDLER_MICROTASKS; n++) await null
 }

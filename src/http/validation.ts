@@ -4,8 +4,9 @@ import type { ValidationError } from 'elysia'
 import { type AppError, invalid, type Rule } from '../platform/errors.ts'
 
 /**
- * The error for a failed schema check. A schema may describe its values in its option `expected`;
- * otherwise its type and bounds do. The code tells whether the body failed or, say, the query.
+ * The error for a failed schema check. A schema can describe its values in the option `expected`;
+ * otherwise its type and bounds do. The code says whether the body failed or another part, such as
+ * the query.
  */
 export function asInvalid(error: ValidationError): AppError {
   const first = innermost(error.valueError as unknown as ValueError | undefined)
@@ -21,7 +22,7 @@ export function asInvalid(error: ValidationError): AppError {
   })
 }
 
-/** Of a value that may also be null: what is wrong with it, and not that it is not null. */
+/** The actual error of a value that may also be null, instead of "expected null". */
 function innermost(error: ValueError | undefined): ValueError | undefined {
   const inner = error?.errors
     .flatMap((variant) => variant.First() ?? [])
@@ -46,7 +47,7 @@ const RULES: Partial<Record<ValueErrorType, Rule>> = {
   [ValueErrorType.ObjectAdditionalProperties]: 'unknown',
 }
 
-/** `/headers/X-A` is `headers.X-A` to people; ~0 and ~1 are escapes of RFC 6901. */
+/** Converts `/headers/X-A` to `headers.X-A`; ~0 and ~1 are escapes of RFC 6901. */
 const fieldName = (path: string): string =>
   path.slice(1).split('/').map(unescapePointer).join('.').slice(0, 200)
 

@@ -8,7 +8,7 @@ import type { Metering } from '../../platform/metering/index.ts'
 import type { Delivery, DeliveryDetail, Status } from './model.ts'
 import { presentDelivery, presentDeliveryDetail, statusOf } from './present.ts'
 
-/** Rows that one page of a filtered list is looked for in: pages may be short, never slow. */
+/** Rows that one page of a filtered list searches. A page may be short, but never slow. */
 const LOOKED_THROUGH = 1000
 
 export type DeliveryLog = ReturnType<typeof createDeliveryLog>
@@ -23,8 +23,8 @@ interface DeliveryQuery {
 }
 
 /**
- * What became of messages, endpoint by endpoint, in the words of the API. A caller sees those of
- * its stream; `cursorsOf` makes cursors that lead nobody else anywhere.
+ * The deliveries of an engine, as the API presents them. Callers see those of their stream; the
+ * cursors of `cursorsOf` are invalid anywhere else.
  */
 export function createDeliveryLog(parts: {
   delivery: DeliveryLayer
@@ -36,8 +36,8 @@ export function createDeliveryLog(parts: {
   const { deliveries, messages, attempts, endpoints } = delivery
 
   /**
-   * Newest first. A filter is looked for in so many rows and no more: a page may come short, or
-   * empty, with more behind it.
+   * Newest first. A filter searches a limited number of rows, so a page may be short or even empty
+   * although more follow.
    */
   function list(caller: Caller, query: DeliveryQuery): Page<Delivery> {
     const { limit, cursor, status } = query
@@ -55,7 +55,7 @@ export function createDeliveryLog(parts: {
     }
   }
 
-  /** All that failed have an index of their own. */
+  /** Failed deliveries have their own index. */
   const isIndexed = ({ status, endpoint_id }: DeliveryQuery) =>
     status === 'failed' && endpoint_id === undefined
 
@@ -100,7 +100,10 @@ export function createDeliveryLog(parts: {
     return presentDeliveryDetail(row, activity(caller)(row.endpointId), message, log)
   }
 
-  /** New work, as sending is: else what was sent once could be sent for ever. */
+  /**
+   * Resends a delivery. Counts as new work, like sending, because otherwise a single event could be
+   * sent without limit.
+   */
   async function resend(caller: Caller, id: string): Promise<Delivery> {
     deliveries.find(streamOf(caller), id) ?? fail(notFound('delivery not found'))
     metering.reserve(caller)
@@ -113,7 +116,7 @@ export function createDeliveryLog(parts: {
     return presentDelivery(row, activity(caller)(row.endpointId))
   }
 
-  /** Asked once for each endpoint of a page. */
+  /** Whether an endpoint is active, looked up once per endpoint of a page. */
   function activity({ tenantId }: Caller) {
     const known = new Map<string, boolean>()
     return (endpointId: string): boolean => {

@@ -77,7 +77,7 @@ export const DeliveryDetail = t.Object({
 })
 export type DeliveryDetail = typeof DeliveryDetail.static
 
-/** What came of an event that was sent only to see whether the endpoint takes it. */
+/** The result of a test event. */
 export const TestResult = t.Object({
   succeeded: t.Boolean(),
   duration_ms: Count,
@@ -89,10 +89,10 @@ export const TestResult = t.Object({
 })
 export type TestResult = typeof TestResult.static
 
-/** How long a secret that was replaced signs beside the new one, in seconds. */
+/** How long a replaced secret keeps signing by default, in seconds. */
 export const USUAL_GRACE_S = 86_400
 
-/** A secret that a receiver already knows, or was told beforehand. */
+/** A secret that the receiver already has. */
 export const GivenSecret = t.Optional(
   t.String({
     expected: 'whsec_ and base64 of 24 to 75 bytes',

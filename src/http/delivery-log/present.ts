@@ -11,7 +11,7 @@ export function statusOf({ state, tries }: Pick<DeliveryRow, 'state' | 'tries'>)
   return state
 }
 
-/** A held delivery of an endpoint that is active waits for its breaker. */
+/** The API object of a delivery. One that is held for an active endpoint waits for the breaker. */
 export const presentDelivery = (row: DeliveryView, endpointIsActive: boolean): Delivery => ({
   id: row.id,
   message_id: row.messageId,
@@ -26,7 +26,9 @@ export const presentDelivery = (row: DeliveryView, endpointIsActive: boolean): D
   ended_at: isoOrNull(row.endedAt),
 })
 
-/** The body of every attempt follows from the message: it is stored, and shown, once. */
+/**
+ * A delivery with its attempts. All attempts have the same body, which is stored and shown once.
+ */
 export const presentDeliveryDetail = (
   row: DeliveryView,
   endpointIsActive: boolean,

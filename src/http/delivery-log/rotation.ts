@@ -4,7 +4,7 @@ import type { Caller } from '../../platform/caller.ts'
 import { isoOrNull } from '../../platform/clock.ts'
 import { type Rotated, type Rotation, USUAL_GRACE_S } from './model.ts'
 
-/** Makes the secret of an endpoint another one, in the words of the API. */
+/** Rotates the secret of an endpoint and returns the API object. */
 export async function rotateSecret(
   endpoints: Endpoints,
   stream: Stream,
