@@ -229,8 +229,8 @@ export function createEndpoints(parts: {
   }
 
   /**
-   * Throws `invalid` for characters that a URL parser would drop, because the attempt log shows the
-   * URL exactly as it was called.
+   * Throws `invalid` for characters that a URL parser would drop or change, because the attempt log
+   * shows the URL exactly as it was called.
    */
   function checkUrl(url: string) {
     if (UNSEEN.test(url))

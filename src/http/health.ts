@@ -27,7 +27,10 @@ const LOST: Record<FileLoss['reason'], string> = {
 /** Paths that are served without the database. */
 const WITHOUT_DATABASE = /^\/(?:healthz|readyz|metrics|assets\/.+)$/
 
-/** For load balancers, orchestrators and Prometheus: no credentials, no secrets. */
+/**
+ * The routes for load balancers, orchestrators and Prometheus. They need no credentials and reveal
+ * no secrets.
+ */
 export function createHealth(parts: { db: Db; metrics: Metrics; metricsEnabled: boolean }) {
   const { db, metrics, metricsEnabled } = parts
   const ping = db.orm.select({ one: sql`1` }).from(sql`sqlite_schema`).limit(1).prepare()

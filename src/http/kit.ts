@@ -201,7 +201,7 @@ const PROBES = new Set(['/healthz', '/readyz', '/metrics'])
 /** Successful requests and health checks are logged only at debug level. */
 function levelOf(status: number, route: string) {
   if (PROBES.has(route)) return 'debug'
-  // Overload is not an error: the client is told to retry.
+  // Overload is no fault of the server; the client is asked to retry.
   if (status === 503) return 'warn'
   if (status >= 500) return 'error'
   return status >= 400 ? 'info' : 'debug'

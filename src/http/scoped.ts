@@ -46,10 +46,10 @@ export type StartAging = () => () => boolean
 export type Scoped<C extends Caller = Caller> = ReturnType<typeof createScoped<C>>
 
 /**
- * Creates the route option `scope: '…'`, which authorizes a request by scope and passes its
- * `caller` to the handler. The credential is checked before the body is read, so that 401 and 403
- * come before any error in the body, and again after a slow one. A body, if any, is JSON, and its
- * text is in `bodyText`.
+ * Creates the route options `scope: '…'` and `scopeToRead: '…'`, which authorize a request by scope
+ * and pass its `caller` to the handler. The credential is checked before the body is read, so that
+ * 401 and 403 come before any error in the body, and again after a slow one. A body, if any, is
+ * JSON, and its text is in `bodyText`.
  *
  * The effect of a route follows from its method; `scopeToRead` is for a POST that stores nothing.
  */

@@ -1,6 +1,6 @@
 import { type AppError, invalid } from '../platform/errors.ts'
 
-/** More than any route has. */
+/** The most segments in a path, more than any route has. */
 const MAX_SEGMENTS = 16
 
 /** The decoded segments of a path as it was sent; undefined if one is empty or there are too many. */
@@ -37,7 +37,7 @@ const malformed = (field: string, problem: string) =>
 
 const HOST = /^(?:[\w.-]{1,253}|\[[\da-f:.]+\])(?::\d*)?$/i
 
-/** Bun joins several headers with commas. */
+/** Whether a `Host` header is a single host; Bun joins several headers with commas. */
 const isHost = (host: string | null): boolean =>
   host !== null && HOST.test(host) && URL.canParse(`http://${host}`)
 
@@ -47,14 +47,17 @@ function isAsSent(url: string, segments: SentSegments): boolean {
   return true
 }
 
-/** The router answers 404 to such a path. */
+/** Whether a path has an empty segment. The router answers 404 to such a path. */
 const hasEmptySegment = (path: string): boolean =>
   path.includes('//') || (path !== '/' && path.endsWith('/'))
 
 const isPlain = (segment: string): boolean =>
   segment !== '.' && segment !== '..' && !segment.includes('\\')
 
-/** Bun lets two equal lengths through, as a list that no limit could be compared with. */
+/**
+ * Whether `Content-Length` is absent or a number. Bun passes two equal lengths on as a list, which
+ * can't be compared with a limit.
+ */
 const isLength = (length: string | null): boolean => length === null || /^\d+$/.test(length)
 
 /** The path of a request's URL, which begins with the path if the host is not valid. */

@@ -56,7 +56,7 @@ export function createClockwork(
   const routes = (at: { prefix: string; access: Scoped }) =>
     createRoutes({ ...at, jobs, delayed, preview })
 
-  /** For forms, which show all errors together. */
+  /** Checks parts of a request for a form, which shows all errors together. */
   const checkCall = (call: Partial<JobRequest>) => checkRequest(outbound, call)
 
   return {

@@ -102,7 +102,7 @@ export function createEndpointStats(parts: { delivery: Delivery; clock: Clock })
   return { all, dayOf, dayOfAll, waitingFor, lastTriedAt, replayRest }
 }
 
-/** Whether an endpoint subscribes to such a message. An omitted type or channel matches any. */
+/** Whether an endpoint subscribes to messages of a type and channel. If one is omitted, any matches. */
 export function hears(
   { event_types: eventTypes, channels }: EndpointStats,
   message: { type?: string | undefined; channel?: string | undefined },
