@@ -6,20 +6,20 @@ import { type AuditRow, createAuditStore, type Span } from './store.ts'
 /** The author of a change, and where the change came from. */
 export interface Actor {
   kind: 'cli' | 'key' | 'operator' | 'person' | 'system'
-  /** Id of the key, operator or person; absent for the command line and the system itself. */
+  /** The id of the key, operator or person; absent for the command line and the system itself. */
   id?: string
-  /** Client address, or account and host of a command line. */
+  /** The client address, or the account and host of a command line. */
   source?: string
 }
 
 export interface AuditEntry {
   tenantId: string | null
   actor: Actor
-  /** Noun and past participle: `key.revoked`. */
+  /** A noun and a past participle, such as `key.revoked`. */
   action: string
-  /** Kind and id of what was acted on: `key:0192…`. */
+  /** The kind and id of the changed object, such as `key:0192…`. */
   object: string
-  /** What changed; never a secret. */
+  /** What changed; never contains a secret. */
   detail?: Record<string, unknown>
 }
 
