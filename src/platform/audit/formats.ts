@@ -5,7 +5,7 @@ import type { LoggedEntry } from './index.ts'
 export const FORMATS = ['ndjson', 'csv'] as const
 export type Format = (typeof FORMATS)[number]
 
-/** An entry as exports, the API and the console represent it. */
+/** An entry in the form that exports and the command line use. */
 export const shownEntry = ({ at, tenantId, actor, action, object, detail }: LoggedEntry) => ({
   at: isoTime(at),
   tenant_id: tenantId,

@@ -57,8 +57,8 @@ function isUnreadable(error: unknown): boolean {
 }
 
 /**
- * Throws if the database has a trigger, which would run while the server uses the database, or a
- * view.
+ * Throws if the database has a trigger, which would run while a server uses it, a view or a virtual
+ * table.
  */
 function refuseActors(client: Database) {
   const [found] = actorsIn(client)

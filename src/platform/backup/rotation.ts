@@ -44,8 +44,8 @@ function byAge(store: Store, now: number): BackupRow[] {
 }
 
 /**
- * Deletes old records of backups, except the newest `keep` and the last successful one, from which
- * the next due time follows.
+ * Deletes old records of backups, except the newest `keep`, whose files the rotation has yet to
+ * delete, and the last successful one, from which the next due time follows.
  */
 export const backupRetention = (store: Store, keep: number): RetentionRule => ({
   name: 'backups',

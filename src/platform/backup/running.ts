@@ -18,7 +18,10 @@ type Instance = Pick<
 /** The wait for the lock, long enough for a command that is about to exit. */
 const LOCK_WAIT_MS = 1000
 
-/** Whether a heartbeat of another host is recent; one far in the future does not count. */
+/**
+ * Whether a time written by another process is recent, the only sign of life from other hosts; one
+ * far in the future does not count.
+ */
 export const isFresh = (writtenAt: number, now: number): boolean =>
   Math.abs(now - writtenAt) < MAX_SILENCE_MS
 

@@ -95,7 +95,10 @@ export function createMail(parts: {
   }
 }
 
-/** Undefined without a mail server. The configuration requires a sender for a mail server. */
+/**
+ * Creates the sender of mails; undefined without a mail server. The configuration requires a sender
+ * address for a mail server.
+ */
 function senderFor({ clock, config, ca }: Parameters<typeof createMail>[0]): Send | undefined {
   const { smtpUrl, from } = config.mail
   if (smtpUrl === undefined || from === undefined) return undefined

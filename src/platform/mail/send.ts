@@ -23,7 +23,8 @@ const STOPPED = 'Gatehouse was stopped before the mail server responded'
 
 /**
  * Sends mails, each over a new connection. With `smtp://`, it uses TLS if the server offers it and
- * verifies the certificate. Without TLS it sends mails unencrypted, unless a password is required.
+ * verifies the certificate. If the server offers no TLS, mails are sent unencrypted; with a
+ * password, sending fails instead, except to this machine.
  */
 export function createSend(parts: {
   clock: Clock

@@ -132,7 +132,7 @@ function parseLine(line: string): MasterKey | undefined {
 
 const format = (bytes: Buffer) => PREFIX + bytes.toString('base64')
 
-/** Creates the key file by linking a synced draft, which fails if the file already exists. */
+/** Creates the key file by linking a synced draft, which never replaces an existing file. */
 function makeKeyFile(dataDir: string) {
   const draft = `${masterKeyFile(dataDir)}.${randomBytes(8).toString('hex')}`
   try {
