@@ -60,6 +60,22 @@ test('no import runs up: config, db, platform, delivery, http, engines, console,
   expect(imports.filter(({ from, to }) => roomOf(to) > roomOf(from)).map(shown)).toEqual([])
 })
 
+test('imports never form a cycle, not even of types', () => {
+  const importsFrom = Map.groupBy(imports, ({ from }) => from)
+  const done = new Set<string>()
+  const cycles: string[] = []
+  const follow = (file: string, path: readonly string[]) => {
+    const start = path.indexOf(file)
+    if (start >= 0) cycles.push([...path.slice(start), file].join(' -> '))
+    if (start >= 0 || done.has(file)) return
+    for (const { to } of importsFrom.get(file) ?? []) follow(to, [...path, file])
+    done.add(file)
+  }
+  for (const file of sources) follow(file, [])
+
+  expect(cycles).toEqual([])
+})
+
 test('engines do not import each other', () => {
   const crossing = imports.filter(({ from, to }) => {
     const [a, b] = [engineOf(from), engineOf(to)]

@@ -7,7 +7,8 @@ import { type Call, startCall, type Timings } from './call.ts'
 import { createExchange, type Dial } from './exchange.ts'
 import { CallFailure, type FailureReason } from './failure.ts'
 import { checkEachHeader, isForwardableHeader } from './headers.ts'
-import { cachedResolve, type Resolve, resolveInTime, systemResolve } from './resolver.ts'
+import type { Resolve } from './resolved-address.ts'
+import { cachedResolve, resolveInTime, systemResolve } from './resolver.ts'
 import { checkTarget, notPublic, refusalSentence, type Target } from './url-rules.ts'
 
 export interface OutboundOptions {

@@ -9,5 +9,5 @@ export {
 } from './client.ts'
 export type { FailureReason } from './failure.ts'
 export { checkHeaders, isForwardableHeader } from './headers.ts'
-export type { Resolve, ResolvedAddress } from './resolver.ts'
+export type { Resolve, ResolvedAddress } from './resolved-address.ts'
 export { refusalSentence } from './url-rules.ts'

@@ -2,15 +2,8 @@ import { lookup } from 'node:dns/promises'
 import type { Clock } from '../clock.ts'
 import { type Call, untilCut } from './call.ts'
 import { CallFailure, errorCode } from './failure.ts'
+import type { Resolve, ResolvedAddress } from './resolved-address.ts'
 import { createStubResolver, isNotFound } from './stub-resolver.ts'
-
-export interface ResolvedAddress {
-  address: string
-  family: 4 | 6
-}
-
-/** Resolves a host name to all its addresses; rejects if there are none. */
-export type Resolve = (host: string) => Promise<ResolvedAddress[]>
 
 const KEPT_MS = 30_000
 const MAX_KEPT = 1000

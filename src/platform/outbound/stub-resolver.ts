@@ -2,7 +2,7 @@ import { Resolver } from 'node:dns/promises'
 import { readFileSync, statSync } from 'node:fs'
 import { isIP } from 'node:net'
 import { errorCode } from './failure.ts'
-import type { Resolve, ResolvedAddress } from './resolver.ts'
+import type { Resolve, ResolvedAddress } from './resolved-address.ts'
 
 /**
  * With one name server, lookups take at most 4.5 seconds: each try waits twice as long as the one

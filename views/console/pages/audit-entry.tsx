@@ -8,10 +8,20 @@ import { Text } from '../text.tsx'
 import { Time } from '../time.tsx'
 import { url } from '../url.ts'
 import { capitalized } from '../words.ts'
-import type { AuditShown } from './audit.tsx'
+
+/** What the columns show besides the entry. */
+export interface EntryContext {
+  base: string
+  now: number
+  /** Names of operators by ID. */
+  names: ReadonlyMap<string, string>
+  maySeeKeys: boolean
+  /** IDs of endpoints that are user webhooks: the log uses one kind for both. */
+  webhooks: ReadonlySet<string>
+}
 
 /** Columns of the audit log. Targets and actors link to their pages. */
-export const columns = (page: AuditShown): Column<LoggedEntry>[] => [
+export const columns = (page: EntryContext): Column<LoggedEntry>[] => [
   { label: 'Event', isMono: true, cell: ({ action }) => <Text text={action} limit={48} /> },
   { label: 'Target', cell: (entry) => <Thing {...page} entry={entry} /> },
   { label: 'Actor', cell: (entry) => <Who {...page} entry={entry} /> },
@@ -39,7 +49,7 @@ const KINDS: Readonly<Record<string, string>> = {
   'passepartout:user': 'messenger user',
 }
 
-const Thing = ({ entry, ...page }: AuditShown & { entry: LoggedEntry }) => {
+const Thing = ({ entry, ...page }: EntryContext & { entry: LoggedEntry }) => {
   const [, kind = '', id] = OBJECT.exec(entry.object) ?? []
   if (id === undefined) return <Text text={entry.object} limit={48} />
   const href = entry.action.endsWith('.deleted') ? undefined : pageOf(page, kind, id)
@@ -59,7 +69,7 @@ const WORDS: Record<LoggedEntry['actor']['kind'], string> = {
   system: 'Gatehouse',
 }
 
-const Who = ({ entry, ...page }: AuditShown & { entry: LoggedEntry }) => {
+const Who = ({ entry, ...page }: EntryContext & { entry: LoggedEntry }) => {
   const { kind, id } = entry.actor
   if (id === undefined) return <>{capitalized(WORDS[kind])}</>
   const href = pageOf(page, kind === 'person' ? 'identity' : kind, id)
@@ -124,7 +134,7 @@ const SHARED: Readonly<Record<string, string>> = {
 /** Longer IDs have no page. */
 const MAX_ID_LENGTH = 256
 
-function pageOf({ base, maySeeKeys, webhooks }: AuditShown, kind: string, id: string) {
+function pageOf({ base, maySeeKeys, webhooks }: EntryContext, kind: string, id: string) {
   if (id.length > MAX_ID_LENGTH || !id.isWellFormed()) return undefined
   if (kind === 'key') return maySeeKeys ? url(base, `/console/keys/${id}`) : undefined
   if (kind === 'endpoint' && webhooks.has(id)) return url(base, `/console/webhooks/${id}`)
@@ -134,7 +144,7 @@ function pageOf({ base, maySeeKeys, webhooks }: AuditShown, kind: string, id: st
 }
 
 /** The whole entry as JSON, and links to related entries. */
-const Whole = ({ entry, base }: AuditShown & { entry: LoggedEntry }) => (
+const Whole = ({ entry, base }: EntryContext & { entry: LoggedEntry }) => (
   <details class="fold">
     <summary>JSON</summary>
     <CodeBlock title="Event" wraps>

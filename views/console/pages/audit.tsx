@@ -10,7 +10,7 @@ import { FilterChips } from '../tabs.tsx'
 import { Text } from '../text.tsx'
 import { Time } from '../time.tsx'
 import { url } from '../url.ts'
-import { columns, nameOf } from './audit-entry.tsx'
+import { columns, type EntryContext, nameOf } from './audit-entry.tsx'
 
 /** Filters and position in the log, from the query string. */
 export type AuditQuery = Partial<
@@ -25,15 +25,8 @@ export interface Found {
   newer: number | undefined
 }
 
-export interface AuditShown {
-  base: string
+interface AuditShown extends EntryContext {
   query: AuditQuery
-  now: number
-  /** Names of operators by ID. */
-  names: ReadonlyMap<string, string>
-  maySeeKeys: boolean
-  /** IDs of endpoints that are user webhooks: the log uses one kind for both. */
-  webhooks: ReadonlySet<string>
   /** Undefined if the filter is invalid. */
   found?: Found
   errors?: readonly FormError[]

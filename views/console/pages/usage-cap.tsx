@@ -1,14 +1,26 @@
+import type { Tariff, Usage } from '../../../src/platform/metering/index.ts'
+import type { Tenant } from '../../../src/platform/tenants.ts'
 import { Confirm } from '../confirm.tsx'
 import { Button } from '../form/button.tsx'
+import type { FormError } from '../form/error-summary.tsx'
 import { Field } from '../form/field.tsx'
 import { Form } from '../form/form.tsx'
 import { Section } from '../section.tsx'
 import { url } from '../url.ts'
-import type { UsageShown } from './usage.tsx'
 import { amountOf, money } from './usage-words.ts'
 
+interface CapProps {
+  base: string
+  usage: Usage
+  tariff: Tariff
+  tenant: Tenant
+  /** Rejected cap, as typed. */
+  typed?: string
+  errors?: readonly FormError[]
+}
+
 /** Form for the monthly spend cap. */
-export const Cap = ({ base, tenant, tariff, usage, typed, errors }: UsageShown) => {
+export const Cap = ({ base, tenant, tariff, usage, typed, errors }: CapProps) => {
   const own = tenant.spend_cap_cents
   const standard = money(tariff.default_spend_cap_cents)
   const error = errors?.find(({ name }) => name === 'spend_cap')?.message

@@ -5,11 +5,17 @@ import { Section } from '../section.tsx'
 import { Time } from '../time.tsx'
 import type { Tone } from '../tone.ts'
 import { capitalized, listed } from '../words.ts'
-import type { UsageShown } from './usage.tsx'
 import { count, money, percentOf, requestsInWords } from './usage-words.ts'
 
+interface LimitsProps {
+  usage: Usage
+  tariff: Tariff
+  tenant: Tenant
+  now: number
+}
+
 /** Limits of the month, and what happens at the limit. */
-export const Limits = ({ usage, tariff, tenant, now }: UsageShown) => {
+export const Limits = ({ usage, tariff, tenant, now }: LimitsProps) => {
   const { requests, included_requests: included, spend_cap_cents: cap } = usage
   return (
     <Section id="limits" title="Limits" isCard>

@@ -24,7 +24,7 @@ import {
   requestsInWords,
 } from './usage-words.ts'
 
-export interface UsageShown {
+interface UsageShown {
   base: string
   usage: Usage
   /** All stored months, newest first. */

@@ -1,19 +1,29 @@
+import type { CronJobDetail } from '../../../../src/engines/clockwork/model.ts'
+import type { ExecutionLook, OpenRun } from '../../../../src/engines/clockwork/queries.ts'
 import { Time } from '../../time.tsx'
-import type { JobPageProps } from './job.tsx'
+
+/** A job with its latest runs. */
+export interface JobRuns {
+  job: CronJobDetail
+  /** Description of the schedule. */
+  schedule: string
+  /** Newest first. */
+  attempts: readonly ExecutionLook[]
+  open: readonly OpenRun[]
+  now: number
+}
 
 /** Runs that have been due for longer are not about to start. */
 const SOON_MS = 300_000
 
-type Standing = Pick<JobPageProps, 'job' | 'schedule' | 'attempts' | 'open' | 'now'>
-
 /** Whether a run is in progress or about to start. */
-export const isUnderWay = ({ attempts: [newest], open, now }: Standing): boolean =>
+export const isUnderWay = ({ attempts: [newest], open, now }: JobRuns): boolean =>
   newest?.status === 'running' ||
   open.some(({ state, dueAt }) => state === 'ready' && now - dueAt < SOON_MS)
 
 /** State of a job in a sentence, with its next run. */
-export function stateOf(standing: Standing) {
-  const { job, schedule, attempts, open, now } = standing
+export function stateOf(runs: JobRuns) {
+  const { job, schedule, attempts, open, now } = runs
   const when = job.is_active ? (
     <>
       Runs {schedule}, next run <Time at={Date.parse(job.next_run_at)} now={now} />.
@@ -22,7 +32,7 @@ export function stateOf(standing: Standing) {
     <>Paused. Schedule: {schedule}.</>
   )
   const ended = attempts.find(({ status }) => status !== 'running')
-  if (isUnderWay(standing))
+  if (isUnderWay(runs))
     return { tone: 'busy', sentence: <>A run is in progress. {when}</> } as const
   if (ended?.status !== 'failed') {
     const tone = job.is_active && ended ? 'good' : 'quiet'

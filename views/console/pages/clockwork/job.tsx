@@ -1,5 +1,4 @@
 import type { CronJobDetail, Execution } from '../../../../src/engines/clockwork/model.ts'
-import type { ExecutionLook, OpenRun } from '../../../../src/engines/clockwork/queries.ts'
 import type { Attempt } from '../../charts/attempts.tsx'
 import { Confirm, DangerZone } from '../../confirm.tsx'
 import { CurlBlock } from '../../curl-block.tsx'
@@ -15,32 +14,25 @@ import { url } from '../../url.ts'
 import { capitalized } from '../../words.ts'
 import { Exchange } from './exchange.tsx'
 import { attemptOf, ExecutionSection, plannedAt } from './execution.tsx'
-import { isUnderWay, stateOf } from './job-state.tsx'
+import { isUnderWay, type JobRuns, stateOf } from './job-state.tsx'
 import { Lateness } from './lateness.tsx'
 import { RunList, Runs } from './runs.tsx'
 import { Watch } from './watch.tsx'
 import { UtcTime } from './words.tsx'
 
-export interface JobPageProps {
+interface JobPageProps extends JobRuns {
   base: string
   apiUrl: string
-  job: CronJobDetail
-  /** Description of the schedule. */
-  schedule: string
   nextRuns: readonly string[]
-  /** Newest first. */
-  attempts: readonly ExecutionLook[]
   /** Number of skipped slots before each run, by slot. */
   gaps: ReadonlyMap<number, number>
   selected: Execution | undefined
   /** Also shows the runs as a list. */
   isListed: boolean
-  open: readonly OpenRun[]
   /** Address of this page. */
   here: string
   mayChange: boolean
   mayDelete: boolean
-  now: number
 }
 
 /** One job: state, last runs, one run in detail, and actions. */

@@ -1,16 +1,36 @@
+import type { EndpointStats } from '../../../../src/engines/relay/endpoint-summaries.ts'
 import { FilterBar } from '../../filter-bar.tsx'
 import { FilterChips } from '../../tabs.tsx'
 import { shorten } from '../../text.tsx'
 import type { ListPlace } from '../../trail.ts'
 import { url } from '../../url.ts'
 import { capitalized } from '../../words.ts'
-import type { EndpointList } from './endpoints.tsx'
-import { countsOf, ENDPOINT_STATES, ENDPOINT_TONES, ENDPOINT_WORDS } from './state.tsx'
+import {
+  countsOf,
+  ENDPOINT_STATES,
+  ENDPOINT_TONES,
+  ENDPOINT_WORDS,
+  type EndpointState,
+} from './state.tsx'
 
 /** Most characters in an option. */
 const MAX_OPTION_LENGTH = 60
 
-type Filters = Pick<EndpointList, 'base' | 'state' | 'search' | 'type' | 'channel'>
+interface Filters {
+  base: string
+  state: EndpointState | undefined
+  search: string
+  type: string | undefined
+  channel: string | undefined
+}
+
+/** The filters, and what there is to select. */
+export interface EndpointFilterProps extends Filters {
+  /** Endpoints that match all filters except the status. */
+  meant: readonly EndpointStats[]
+  types: readonly string[]
+  channels: readonly string[]
+}
 
 /** Address of the list with its filters, at a position. */
 export const endpointsHref = (
@@ -19,7 +39,7 @@ export const endpointsHref = (
 ): string => url(base, '/console/endpoints', { state, q: search, type, channel, ...place })
 
 /** Filters of the list: status, search, event type and channel. */
-export const EndpointFilters = (page: EndpointList) => {
+export const EndpointFilters = (page: EndpointFilterProps) => {
   const { base, state, search, type, channel } = page
   const counts = countsOf(page.meant)
   return (

@@ -15,11 +15,11 @@ import { type ListPlace, pagesAlong } from '../../trail.ts'
 import { url } from '../../url.ts'
 import { counted, withoutScheme } from '../../words.ts'
 import { DayPulse } from './day-pulse.tsx'
-import { EndpointFilters, endpointsHref } from './endpoint-filters.tsx'
+import { type EndpointFilterProps, EndpointFilters, endpointsHref } from './endpoint-filters.tsx'
 import { WaitingWords } from './endpoint-waiting.tsx'
 import { firstEndpoint } from './first-message.ts'
 import { p95Of } from './hours.ts'
-import { Clock, countsOf, EndpointMark, type EndpointState } from './state.tsx'
+import { Clock, countsOf, EndpointMark } from './state.tsx'
 
 interface Row {
   endpoint: EndpointStats
@@ -28,25 +28,17 @@ interface Row {
   waiting: Waiting | undefined
 }
 
-export interface EndpointList {
-  base: string
+interface EndpointList extends EndpointFilterProps {
   apiUrl: string
   all: readonly EndpointStats[]
   /** Attempts of all endpoints in the last day. */
   day: readonly HourSum[]
-  /** Endpoints that match all filters except the status, and the number that matches all. */
-  meant: readonly EndpointStats[]
+  /** Number of endpoints that match all filters. */
   found: number
   rows: readonly Row[]
   place: ListPlace
   /** Cursor of the next page. */
   next: string | undefined
-  state: EndpointState | undefined
-  search: string
-  type: string | undefined
-  channel: string | undefined
-  types: readonly string[]
-  channels: readonly string[]
   mayChange: boolean
   now: number
 }

@@ -9,7 +9,7 @@ import { Section } from '../../../section.tsx'
 import { Text } from '../../../text.tsx'
 import { Time } from '../../../time.tsx'
 import { url } from '../../../url.ts'
-import type { IdentityView } from './identity.tsx'
+import type { IdentityView } from './identity-view.ts'
 import { IDENTITIES } from './marks.tsx'
 
 type Credential = IdentityDetail['credentials'][string]

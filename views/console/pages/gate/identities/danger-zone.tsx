@@ -1,7 +1,7 @@
 import { Confirm, DangerZone } from '../../../confirm.tsx'
 import { ActionButton } from '../../../form/button.tsx'
 import { url } from '../../../url.ts'
-import type { IdentityView } from './identity.tsx'
+import type { IdentityView } from './identity-view.ts'
 import { IDENTITIES } from './marks.tsx'
 
 /** Deactivates, activates or deletes a user. */

@@ -6,7 +6,7 @@ import { Text } from '../../../text.tsx'
 import { Time } from '../../../time.tsx'
 import type { Tone } from '../../../tone.ts'
 import { nameOfCredential } from './credentials.tsx'
-import type { IdentityView } from './identity.tsx'
+import type { IdentityView } from './identity-view.ts'
 import { deviceName, methodNames } from './marks.tsx'
 
 /** Latest activity of a user, and changes to the user. */

@@ -1,8 +1,6 @@
-import type { Happening } from '../../../../../src/engines/gate/history.ts'
 import type { IdentityDetail } from '../../../../../src/engines/gate/model/identities.ts'
 import { type Fact, Facts } from '../../../facts.tsx'
 import { ActionButton, LinkButton } from '../../../form/button.tsx'
-import type { FormError } from '../../../form/error-summary.tsx'
 import { Id } from '../../../id.tsx'
 import { JsonView } from '../../../json-view.tsx'
 import { PageHead } from '../../../page-head.tsx'
@@ -14,26 +12,10 @@ import { counted } from '../../../words.ts'
 import { Credentials } from './credentials.tsx'
 import { Endings } from './danger-zone.tsx'
 import { HappeningsOf } from './history.tsx'
+import type { IdentityView, SessionSeen } from './identity-view.ts'
 import { deviceName, IDENTITIES, StateMark, VerifiedMark } from './marks.tsx'
 import { Metadata } from './metadata.tsx'
-import { type SessionSeen, Sessions } from './sessions.tsx'
-
-export interface IdentityView {
-  base: string
-  now: number
-  identity: IdentityDetail
-  sessions: readonly SessionSeen[]
-  happenings: readonly Happening[]
-  /** Names of operators by ID. */
-  names: ReadonlyMap<string, string>
-  /** Whether the tenant has enabled email codes. */
-  hasCode: boolean
-  mayChange: boolean
-  mayDelete: boolean
-  /** Rejected metadata, as typed. */
-  typed?: string
-  errors?: readonly FormError[]
-}
+import { Sessions } from './sessions.tsx'
 
 /** One user: profile, sign-in methods, sessions, activity, metadata and actions. */
 export const IdentityPage = (page: IdentityView) => {

@@ -4,7 +4,7 @@ import { Textarea } from '../../../form/textarea.tsx'
 import { JsonView } from '../../../json-view.tsx'
 import { Section } from '../../../section.tsx'
 import { url } from '../../../url.ts'
-import type { IdentityView } from './identity.tsx'
+import type { IdentityView } from './identity-view.ts'
 import { IDENTITIES, messageIn } from './marks.tsx'
 
 /** Metadata of a user, as JSON. */

@@ -1,5 +1,3 @@
-import type { Session } from '../../../../../src/engines/gate/model/sessions.ts'
-import type { Device } from '../../../../../src/platform/device.ts'
 import { Confirm } from '../../../confirm.tsx'
 import { type Column, DataTable } from '../../../data-table.tsx'
 import { ActionButton } from '../../../form/button.tsx'
@@ -8,10 +6,8 @@ import { Text } from '../../../text.tsx'
 import { Time } from '../../../time.tsx'
 import { url } from '../../../url.ts'
 import { capitalized } from '../../../words.ts'
-import type { IdentityView } from './identity.tsx'
+import type { IdentityView, SessionSeen } from './identity-view.ts'
 import { deviceName, IDENTITIES, methodNames } from './marks.tsx'
-
-export type SessionSeen = Session & { device: Device | null }
 
 /** Sessions of a user, which can be ended. */
 export const Sessions = ({ base, now, identity, sessions, mayChange }: IdentityView) => (

@@ -1,10 +1,10 @@
+import type { Policies } from '../../../../../src/engines/gate/model/settings.ts'
 import { Events } from '../../../events.tsx'
 import { Button } from '../../../form/button.tsx'
 import { Form } from '../../../form/form.tsx'
 import { Textarea } from '../../../form/textarea.tsx'
 import { shorten } from '../../../text.tsx'
 import { url } from '../../../url.ts'
-import type { PoliciesView } from './page.tsx'
 import { POLICIES } from './state.ts'
 
 /** An error in the policies, with its position. */
@@ -15,8 +15,16 @@ export interface Problem {
   source?: string
 }
 
+interface EditorProps {
+  base: string
+  policies: Policies
+  /** Rejected policies, as typed. */
+  typed?: string
+  problems?: readonly Problem[]
+}
+
 /** Editor for all policies as one text, with the lines that have errors. */
-export const Editor = ({ base, policies, typed, problems = [] }: PoliciesView) => {
+export const Editor = ({ base, policies, typed, problems = [] }: EditorProps) => {
   const text = typed ?? policies.policies
   return (
     <Form

@@ -4,7 +4,6 @@ import { Section } from '../../../section.tsx'
 import { Text } from '../../../text.tsx'
 import { Time } from '../../../time.tsx'
 import { url } from '../../../url.ts'
-import type { PoliciesView } from './page.tsx'
 
 /** A change of the policies. */
 export interface Saved {
@@ -12,8 +11,16 @@ export interface Saved {
   actor: Actor
 }
 
+interface VersionsProps {
+  base: string
+  now: number
+  saved: readonly Saved[]
+  /** Names of operators by ID. */
+  names: ReadonlyMap<string, string>
+}
+
 /** Latest changes of the policies. */
-export const Versions = ({ base, now, saved, names }: PoliciesView) =>
+export const Versions = ({ base, now, saved, names }: VersionsProps) =>
   saved.length === 0 ? null : (
     <Section
       id="saved"

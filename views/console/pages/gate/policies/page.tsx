@@ -11,7 +11,7 @@ import { POLICIES } from './state.ts'
 import { type Trial, TryIt } from './try-it.tsx'
 import { Views } from './views.tsx'
 
-export interface PoliciesView {
+interface PoliciesView {
   base: string
   now: number
   policies: Policies

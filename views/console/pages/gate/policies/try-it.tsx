@@ -13,7 +13,6 @@ import { StatusMark } from '../../../status-mark.tsx'
 import { Text } from '../../../text.tsx'
 import { url } from '../../../url.ts'
 import { capitalized } from '../../../words.ts'
-import type { PoliciesView } from './page.tsx'
 import { POLICIES } from './state.ts'
 
 /** A request to evaluate. */
@@ -35,7 +34,7 @@ export interface Verdict {
 }
 
 /** Evaluates a request with the current policies, and explains the result. */
-export const TryIt = ({ base, trial }: PoliciesView) => {
+export const TryIt = ({ base, trial }: { base: string; trial: Trial }) => {
   const { typed, verdict, errors } = trial
   const messageAt = (name: string) => errors?.find((error) => error.name === name)?.message
   return (

@@ -1,32 +1,11 @@
 import { ActionButton } from '../../../form/button.tsx'
-import type { FormError } from '../../../form/error-summary.tsx'
 import { PageHead } from '../../../page-head.tsx'
 import { url } from '../../../url.ts'
 import { SIGN_IN } from './marks.tsx'
 import { Methods } from './methods.tsx'
 import { Providers } from './providers.tsx'
 import { ReturnUrls } from './return-urls.tsx'
-
-export interface ProviderView {
-  id: string
-  name: string
-  isOn: boolean
-  /** Names of missing settings. */
-  missing: readonly string[]
-}
-
-export interface SignInView {
-  base: string
-  providers: readonly ProviderView[]
-  hasCode: boolean
-  hasMail: boolean
-  hasSecondFactor: boolean
-  returnUrls: readonly string[]
-  mayChange: boolean
-  /** Rejected return URLs, as typed. */
-  typed?: string
-  errors?: readonly FormError[]
-}
+import type { SignInView } from './sign-in-view.ts'
 
 /** Sign-in methods, social login and return URLs of a tenant. */
 export const SignInPage = (page: SignInView) => {

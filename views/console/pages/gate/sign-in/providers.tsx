@@ -4,7 +4,7 @@ import { Section } from '../../../section.tsx'
 import { url } from '../../../url.ts'
 import { counted } from '../../../words.ts'
 import { SIGN_IN, Switch, Switched } from './marks.tsx'
-import type { ProviderView, SignInView } from './page.tsx'
+import type { ProviderView, SignInView } from './sign-in-view.ts'
 
 /** Social login providers, configured ones first. */
 export const Providers = (page: SignInView) => {

@@ -4,7 +4,7 @@ import { Textarea } from '../../../form/textarea.tsx'
 import { Section } from '../../../section.tsx'
 import { url } from '../../../url.ts'
 import { SIGN_IN } from './marks.tsx'
-import type { SignInView } from './page.tsx'
+import type { SignInView } from './sign-in-view.ts'
 
 /** Allowed return URLs after sign-in. */
 export const ReturnUrls = ({ base, returnUrls, mayChange, typed, errors }: SignInView) => (

@@ -3,7 +3,7 @@ import { ActionButton } from '../../../form/button.tsx'
 import { Select } from '../../../form/select.tsx'
 import { url } from '../../../url.ts'
 import { WEBHOOKS } from './state.tsx'
-import type { WebhookView } from './webhook.tsx'
+import type { WebhookView } from './webhook-view.ts'
 
 /** Rotates the secret, pauses, resumes or deletes a webhook. */
 export const Endings = (page: WebhookView) => {

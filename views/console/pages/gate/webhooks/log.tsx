@@ -4,7 +4,7 @@ import { FilterChips } from '../../../tabs.tsx'
 import { type ListPlace, pagesAlong } from '../../../trail.ts'
 import { url } from '../../../url.ts'
 import { DeliveryMark, time, WEBHOOKS } from './state.tsx'
-import type { WebhookView } from './webhook.tsx'
+import type { WebhookView } from './webhook-view.ts'
 
 /** Deliveries of a webhook. */
 export const Log = ({ base, now, webhook, deliveries, asked, place }: WebhookView) => {

@@ -1,46 +1,25 @@
-import { EVENT_TYPES, type EventType } from '../../../../../src/engines/gate/events.ts'
+import { EVENT_TYPES } from '../../../../../src/engines/gate/events.ts'
 import type { Webhook } from '../../../../../src/engines/gate/model/webhooks.ts'
-import type { Fields } from '../../../../../src/http/body.ts'
-import type { Delivery, TestResult } from '../../../../../src/http/delivery-log/model.ts'
-import type { Page } from '../../../../../src/platform/cursor.ts'
+import type { Delivery } from '../../../../../src/http/delivery-log/model.ts'
 import { Pulse } from '../../../charts/pulse.tsx'
 import { Exchange } from '../../../exchange.tsx'
 import { Facts } from '../../../facts.tsx'
 import { ActionButton, Button } from '../../../form/button.tsx'
-import type { FormError } from '../../../form/error-summary.tsx'
 import { Form } from '../../../form/form.tsx'
 import { Select } from '../../../form/select.tsx'
-import { beatsOf, type HourTally, shareOf } from '../../../hours.ts'
+import { beatsOf, shareOf } from '../../../hours.ts'
 import { Id } from '../../../id.tsx'
 import { PageHead } from '../../../page-head.tsx'
 import { Section } from '../../../section.tsx'
 import { StatusMark } from '../../../status-mark.tsx'
 import { Text } from '../../../text.tsx'
 import { duration } from '../../../time.tsx'
-import type { ListPlace } from '../../../trail.ts'
 import { url } from '../../../url.ts'
 import { Endings } from './danger-zone.tsx'
 import { WebhookFields } from './form.tsx'
 import { Log } from './log.tsx'
 import { inWords, OUTCOMES, outcomeOf, StateMark, TONES, time, WEBHOOKS } from './state.tsx'
-
-export interface WebhookView {
-  base: string
-  now: number
-  webhook: Webhook
-  latest: Delivery | undefined
-  deliveries: Page<Delivery>
-  hours: readonly HourTally[]
-  asked: { status: 'failed' | undefined }
-  place: ListPlace
-  mayChange: boolean
-  mayDelete: boolean
-  /** Result of a test event, and its type. */
-  test?: TestResult
-  tested?: EventType
-  typed?: Fields
-  errors?: readonly FormError[]
-}
+import type { WebhookView } from './webhook-view.ts'
 
 /** One webhook: state, test, deliveries, form and actions. */
 export const WebhookPage = (page: WebhookView) => {

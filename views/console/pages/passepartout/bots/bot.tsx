@@ -16,7 +16,7 @@ import { BOT_TITLES, type BotRights, type BotTrial, isSetUp, pathOf, stateOf } f
 import { TokenForm } from './token-form.tsx'
 import { Walk } from './walk.tsx'
 
-export interface BotView {
+interface BotView {
   base: string
   environment: Environment
   bot: Bot | undefined

@@ -1,9 +1,19 @@
 import type { ComponentChildren } from 'preact'
+import type { Bot } from '../../../../../src/engines/passepartout/index.ts'
+import type { Environment } from '../../../../../src/platform/engines.ts'
 import type { FormError } from '../../../form/error-summary.tsx'
 import { Section } from '../../../section.tsx'
-import type { BotView } from './bot.tsx'
 import { isSetUp } from './state.tsx'
 import { TokenForm } from './token-form.tsx'
+
+interface WalkProps {
+  base: string
+  environment: Environment
+  bot: Bot | undefined
+  /** Whether a user has signed in with the bot. */
+  hasUser: boolean
+  errors: readonly FormError[] | undefined
+}
 
 interface Step {
   title: string
@@ -14,7 +24,7 @@ interface Step {
 }
 
 /** Set-up steps of a bot, shown until a user has signed in. */
-export const Walk = (page: BotView & { errors: readonly FormError[] | undefined }) => {
+export const Walk = (page: WalkProps) => {
   const steps = page.environment === 'live' ? liveSteps(page) : testSteps(page)
   const current = steps.find(({ isDone }) => !isDone)
   return (
@@ -42,7 +52,7 @@ export const Walk = (page: BotView & { errors: readonly FormError[] | undefined 
   )
 }
 
-function liveSteps(page: BotView & { errors: readonly FormError[] | undefined }): Step[] {
+function liveSteps(page: WalkProps): Step[] {
   const { base, environment, bot, errors } = page
   const isReady = isSetUp(environment, bot)
   return [
@@ -65,7 +75,7 @@ function liveSteps(page: BotView & { errors: readonly FormError[] | undefined })
   ]
 }
 
-const testSteps = (page: BotView): Step[] => [
+const testSteps = (page: WalkProps): Step[] => [
   {
     title: 'No set-up needed',
     text: 'The test bot is built in. A page of this server replaces the messenger.',
@@ -74,7 +84,7 @@ const testSteps = (page: BotView): Step[] => [
   ...lastSteps(page),
 ]
 
-const lastSteps = ({ bot, hasUser }: BotView): Step[] => [
+const lastSteps = ({ bot, hasUser }: WalkProps): Step[] => [
   {
     title: 'Enable the bot',
     text: 'The bot then answers users who sign in.',
