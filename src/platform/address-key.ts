@@ -1,13 +1,13 @@
 import { isIP } from 'node:net'
 
-/** All whose address is not known count as one. */
+/** The key of all clients without a known address. */
 const UNKNOWN = 'unknown'
 
 /**
- * Who is counted as one by a limit for each address. An IPv4 address by itself; an IPv6 address
- * with its /64, which a single customer has all of; an IPv4 address wrapped in IPv6 (RFC 4291
- * section 2.5.5.2) as what it wraps. A port is left out, as some proxies write one. Undefined, and
- * text that is no address, are all the same key.
+ * The key of a client in limits per address. An IPv4 address is its own key; an IPv6 address counts
+ * as its /64, which one customer usually owns; an IPv4-mapped IPv6 address (RFC 4291 section
+ * 2.5.5.2) counts as its IPv4 address. Ports, which some proxies add, are ignored. Undefined and
+ * invalid addresses share one key.
  */
 export function addressKey(address: string | undefined): string {
   const bare = bareAddress(address ?? '')
@@ -15,11 +15,11 @@ export function addressKey(address: string | undefined): string {
   return isIP(bare) === 6 ? networkOf(groupsOf(bare)) : UNKNOWN
 }
 
-/** Some proxies write a port, and brackets around an IPv6 address. */
+/** The address without the port and the IPv6 brackets that some proxies add. */
 export const bareAddress = (text: string): string =>
   /^\[([^\]]*)\](?::\d+)?$/.exec(text)?.[1] ?? /^([\d.]+):\d+$/.exec(text)?.[1] ?? text
 
-/** The eight groups of 16 bits. A zone, as in `fe80::1%eth0`, is of no matter. */
+/** The eight 16-bit groups of an IPv6 address, without the zone (as in `fe80::1%eth0`). */
 function groupsOf(address: string): number[] {
   const [head = [], tail = []] = address
     .replace(/%.*$/s, '')
@@ -28,7 +28,10 @@ function groupsOf(address: string): number[] {
   return [...head, ...Array<number>(8 - head.length - tail.length).fill(0), ...tail]
 }
 
-/** Two where the last 32 bits are spelled as IPv4 is; none beside a `::` at either end. */
+/**
+ * The groups in a part of an address: two for an embedded IPv4 address, none for empty text next to
+ * `::`.
+ */
 function groupsIn(text: string): number[] {
   if (text === '') return []
   if (!text.includes('.')) return [Number.parseInt(text, 16)]

@@ -5,11 +5,13 @@ import { createSecureContext, getCACertificates } from 'node:tls'
 import type { Clock } from './clock.ts'
 import { collectBody } from './outbound/body.ts'
 
-/** One call, within bounds. The body of the answer has been read whole. */
+/**
+ * A fetch with limits on time and size. The body of the response has already been read completely.
+ */
 export type BoundedFetch = (
   url: string,
   init?: Init & {
-    /** The call does not outlive it. */
+    /** Aborts the call. */
     signal?: AbortSignal
   },
 ) => Promise<Response>
@@ -22,14 +24,17 @@ interface Init {
 
 export interface BoundedFetchOptions {
   clock: Clock
-  /** From the name to the last byte. */
+  /** The deadline of the whole call, from the DNS lookup to the last byte. */
   timeoutMs?: number
   maxBodyBytes?: number
-  /** Roots trusted beside the usual ones, PEM. */
+  /** Additional trusted root certificates, PEM. */
   ca?: string | string[]
 }
 
-/** Why there is no answer. `message` names a host at most: paths and queries may hold secrets. */
+/**
+ * Why a call failed. `message` contains at most the host, because paths and queries may contain
+ * secrets.
+ */
 export class FetchFailure extends Error {
   constructor(
     readonly reason: 'timeout' | 'too_large' | 'redirect' | 'unreachable' | 'aborted',
@@ -44,25 +49,28 @@ const USUAL_TIMEOUT_MS = 10_000
 const USUAL_BODY_BYTES = 1_000_000
 const MAX_HEAD_BYTES = 65_536
 
-/** Read at full speed until the deadline, they would take the process from everybody else. */
+/** Reading more until the deadline would keep the process busy and block all other work. */
 const MAX_INTERIM_ANSWERS = 1000
 
 /**
- * For addresses that the operator chose, by configuring them or by leaving those that are built
- * in. The rules of `outbound`, which keep what a tenant chose out of the operator's network, are
- * for others: an operator's own GitLab stands in that network.
+ * A fetch for addresses that the operator configured or that are built in. It doesn't use the rules
+ * of `outbound`, which keep tenants' calls out of the operator's network, because an operator's own
+ * services, such as GitLab, may be in that network.
  *
- * Neither a proxy nor a laxer look at certificates comes from the environment. No redirect is
- * followed: it would carry a secret to whatever address the answer names. Connections are not
- * kept, as a code that was sent on one that had just been closed cannot be sent again. Nothing
- * compressed is asked for or unpacked, so that the cap counts what is held in memory.
  *
- * It stands on `node:http`, as the global `fetch` has no more than 256 calls in flight in a
- * process: as many that are held at their other end, such as polls, would keep up all others.
+ * The environment can set neither a proxy nor weaker certificate checks. Redirects are not
+ * followed, because they could send a secret to any address. Connections are not reused, because a
+ * one-time code lost on a connection that was just closed can't be sent again. Compression is
+ * neither requested nor decoded, so the size limit applies to the bytes in memory.
+ *
+ *
+ * It uses `node:http`, because the global `fetch` allows at most 256 concurrent calls per process,
+ * and as many calls that the other end holds open, such as long polls, would block all others.
  */
 export function createBoundedFetch(options: BoundedFetchOptions): BoundedFetch {
   const { clock, timeoutMs = USUAL_TIMEOUT_MS, maxBodyBytes = USUAL_BODY_BYTES } = options
-  // Built once: reading the roots anew for each call doubles the cost of a handshake.
+  // Created once, because loading the root certificates for each call would double the cost of a
+  // handshake.
   const secureContext = options.ca
     ? createSecureContext({ ca: withUsualRoots(options.ca) })
     : undefined
@@ -82,7 +90,7 @@ export function createBoundedFetch(options: BoundedFetchOptions): BoundedFetch {
     }
     if (url.protocol === 'http:') return http.request(plain)
     const servername = isIP(host) ? undefined : host.replace(/\.$/, '')
-    // Said aloud because the environment can turn its default off.
+    // Explicit because an environment variable can disable the default.
     const identity = { rejectUnauthorized: true, servername }
     const secure = { ...plain, ...identity, secureContext }
     return https.request(secure)
@@ -115,16 +123,19 @@ export function createBoundedFetch(options: BoundedFetchOptions): BoundedFetch {
     } finally {
       cancel()
       signal?.removeEventListener('abort', abort)
-      // Whatever is still to come, such as the body of a redirect, would keep the connection.
+      // Closes the connection even if more data is coming, such as the body of a redirect.
       cut.abort()
     }
   }
 }
 
-/** What is given would take the place of the usual roots. */
+/** Adds certificates to the default roots, which they would otherwise replace. */
 const withUsualRoots = (ca: string | string[]) => [...getCACertificates('default'), ...[ca].flat()]
 
-/** Host and framing are always ours: without it a body would go out that nothing announces. */
+/**
+ * The headers of a request. Host and length are always set here, because otherwise a body could be
+ * sent unannounced.
+ */
 function headersOf({ host }: URL, method: string, bytes: Uint8Array, given: Init): Headers {
   const headers = new Headers(given.headers)
   headers.set('host', host)
@@ -141,7 +152,7 @@ interface Answer {
   body: Uint8Array
 }
 
-/** What a request comes to. Nothing is left of it once `signal` is given. */
+/** Sends a request and reads the response; destroys the request when `signal` aborts. */
 function answerOf(
   request: ClientRequest,
   url: string,
@@ -157,7 +168,7 @@ function answerOf(
   })
   request.on('error', brokenOff).on('close', brokenOff)
   request.on('upgrade', (_, socket) => {
-    // It is no longer the request's.
+    // The socket no longer belongs to the request.
     socket.destroy()
     brokenOff()
   })
@@ -176,7 +187,10 @@ function answerOf(
   return promise
 }
 
-/** The parser tells of an error before it hands over the bytes in front of it. */
+/**
+ * Waits for received bytes, because the parser reports an error before it passes on the bytes
+ * before it.
+ */
 const afterWhatHasArrived = (then: () => void) => void setImmediate(then)
 
 function paired(flat: string[]): Headers {
@@ -198,7 +212,7 @@ function failure(reason: FetchFailure['reason'], url: string, code = '') {
   return new FetchFailure(reason, `${host} ${WORDS[reason]}${code && ` (${code})`}`)
 }
 
-/** The system's name of an error. Its text could quote the URL. */
+/** The system's code of an error. The message is not used, because it could contain the URL. */
 const codeOf = (error: unknown): string => {
   const code = error instanceof Error && 'code' in error ? String(error.code) : ''
   return /^\w{1,60}$/.test(code) ? code : ''

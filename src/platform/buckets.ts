@@ -4,20 +4,20 @@ import { HOUR_MS, MINUTE_MS } from './durations.ts'
 
 export type Buckets = ReturnType<typeof createBuckets>
 
-/** Parts of the window by which buckets are sorted. */
+/** The number of slots by which buckets are sorted, per window. */
 const SLOTS = 60
 
-/** So many tokens, a whole number, at first and at most; as many flow in again each minute or hour. */
+/** The capacity of a bucket, a whole number of tokens; as many are refilled each minute or hour. */
 type Rate = { perMinute: number } | { perHour: number }
 
 /**
- * A bucket of tokens for each key, refilled evenly at the given rate. In the memory of this process
- * alone.
+ * Token buckets by key, refilled evenly at the given rate, in the memory of this process only.
  *
- * Buckets that are full again are forgotten within a sixtieth of the window. At `most` that are not, the fullest
- * are forgotten for a newcomer, which gives back the fewest tokens. An empty one is therefore the
- * last to go: to get rid of it takes `most` other keys that have been emptied as far within the
- * same window. No newcomer is ever refused, so that nobody can shut others out with many keys.
+ *
+ * A full bucket is forgotten within a sixtieth of the window. If `most` buckets are not full, the
+ * fullest are forgotten for a new key, because they lose the fewest tokens. An empty bucket is
+ * therefore forgotten last: that takes `most` other keys that were emptied as far within the same
+ * window. New keys are never refused, so a client with many keys can't lock others out.
  */
 export function createBuckets({
   clock,
@@ -27,26 +27,32 @@ export function createBuckets({
 }: {
   clock: Clock
   most?: number
-  /** Else a digest: keys may be as long as a stranger likes, or parts of texts that would be kept. */
+  /**
+   * The name under which a key is remembered. By default a SHA-256 digest, because keys can be long
+   * or contain text that should not be stored.
+   */
   nameOf?: (key: string) => string
 } & Rate) {
   const [tokens, windowMs] =
     'perMinute' in rate ? [rate.perMinute, MINUTE_MS] : [rate.perHour, HOUR_MS]
   const slotMs = windowMs / SLOTS
   /**
-   * Time is counted in ticks, of which `tokens` make a millisecond. A token then takes as many of
-   * them as the window has milliseconds, and whole numbers lose nothing in rounding.
+   * Time is counted in ticks, `tokens` per millisecond. One token then takes as many ticks as the
+   * window has milliseconds, so whole numbers need no rounding.
    */
   const ticks = (ms: number) => ms * tokens
   const TOKEN = windowMs
 
-  /** When a bucket will be full, in ticks: all there is to know of it. Full ones are not here. */
+  /**
+   * When each bucket will be full, in ticks, which is its whole state. Full buckets are not in the
+   * map.
+   */
   const fullAt = new Map<string, number>()
-  /** The keys by the slot in which they will be full: at most 62 of those. */
+  /** The keys by the slot in which they will be full; at most 62 slots. */
   const bySlot = new Map<number, Set<string>>()
   let swept = 0
 
-  /** Takes a token and returns 0; where there is none, the milliseconds until the next. */
+  /** Takes a token and returns 0; without a token, returns the milliseconds until the next one. */
   function take(key: string): number {
     const name = nameOf(key)
     const now = sweptNow()
@@ -56,7 +62,7 @@ export function createBuckets({
 
     const before = fullAt.get(name)
     if (before === undefined && fullAt.size >= most) forgetFullest()
-    // Of a busy key many tokens are taken within the same slot, where it stays in its place.
+    // A busy key takes many tokens within one slot and stays in its place.
     if (before !== undefined && slotOf(before) === slotOf(emptied)) fullAt.set(name, emptied)
     else {
       forget(name)
@@ -65,13 +71,13 @@ export function createBuckets({
     return 0
   }
 
-  /** What `take` would return, without taking. */
+  /** Returns what `take` would return, without taking a token. */
   function peek(key: string): number {
     const now = sweptNow()
     return waitFor(fullTime(nameOf(key), now) + TOKEN, now)
   }
 
-  /** How many tokens there are, and the milliseconds until there are all of them again. */
+  /** Returns the number of tokens and the milliseconds until the bucket is full. */
   function look(key: string): { left: number; fullInMs: number } {
     const now = sweptNow()
     const full = fullTime(nameOf(key), now)
@@ -81,7 +87,7 @@ export function createBuckets({
     }
   }
 
-  /** Puts back a token that was taken. A full bucket gets no fuller. */
+  /** Puts back a token; a full bucket stays full. */
   function give(key: string) {
     const name = nameOf(key)
     const now = sweptNow()
@@ -98,7 +104,10 @@ export function createBuckets({
 
   const fullTime = (name: string, now: number) => Math.max(fullAt.get(name) ?? 0, ticks(now))
 
-  /** No bucket may be more than a window from being full. */
+  /**
+   * The milliseconds until a token can be taken, after which the bucket would be full at `emptied`.
+   * Refilling may take at most one window.
+   */
   const waitFor = (emptied: number, now: number): number =>
     Math.max(Math.ceil((emptied - ticks(now + windowMs)) / tokens), 0)
 
@@ -132,7 +141,10 @@ export function createBuckets({
     }
   }
 
-  /** A hundredth at a time: to find the first of a set from which many were deleted is slow. */
+  /**
+   * Forgets a hundredth of all buckets at a time, because finding the first entry of a set is slow
+   * after many deletions.
+   */
   function forgetFullest() {
     const names = bySlot.get(Math.min(...bySlot.keys())) ?? []
     let left = Math.ceil(most / 100)
@@ -147,7 +159,7 @@ export function createBuckets({
     peek,
     look,
     give,
-    /** How many buckets are remembered. */
+    /** The number of remembered buckets. */
     size: () => fullAt.size,
   }
 }

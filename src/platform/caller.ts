@@ -2,12 +2,21 @@ import type { Actor } from './audit/index.ts'
 import type { Engine, Environment } from './engines.ts'
 import type { Plan, TenantStatus } from './tenants.ts'
 
-/** What a request counts against the monthly allowance of its tenant. Changes while the request is handled. */
+/**
+ * What a request counts against the monthly allowance of its tenant. It changes while the request
+ * is handled.
+ */
 export interface Charge {
-  /** The UTC day that it counts for, `YYYY-MM-DD`: that of its arrival or of its reservation. */
+  /**
+   * The UTC day that the request counts for, `YYYY-MM-DD`: that of its arrival or of its
+   * reservation.
+   */
   day: string
   state: 'open' | 'reserved' | 'counted' | 'uncounted'
-  /** True for one of the last requests of an allowance: its count is stored immediately, so that other processes see it. */
+  /**
+   * True for one of the last requests of an allowance: its count is stored immediately, so that
+   * other processes see it.
+   */
   isScarce: boolean
 }
 
@@ -23,13 +32,13 @@ export interface KeyHolder {
   scopes: ReadonlySet<string>
 }
 
-/** Who makes a request: a program with an API key, or an operator with a session of the console. */
+/** The caller of a request: a program with an API key, or an operator with a console session. */
 export interface Caller extends Omit<KeyHolder, 'keyId' | 'scopes'> {
-  /** As the audit log names them. */
+  /** The caller in the audit log. */
   readonly actor: Actor
-  /** Absent where requests are not counted, such as in the console. */
+  /** Absent if requests are not counted, such as in the console. */
   readonly charge?: Charge
-  /** True for viewers: they change nothing, and secrets are masked in what they read. */
+  /** True for viewers, who can't change anything and see masked secrets. */
   readonly isReadOnly?: boolean
 }
 
@@ -38,5 +47,5 @@ export interface KeyCaller extends Caller, KeyHolder {
   readonly charge: Charge
 }
 
-/** A key as the audit log names it. */
+/** The actor of a key in the audit log. */
 export const keyActor = ({ keyId }: Pick<KeyHolder, 'keyId'>): Actor => ({ kind: 'key', id: keyId })

@@ -1,14 +1,16 @@
-/** The only source of time. Tests replace it and turn it by hand. */
+/** The only source of time; tests replace it. */
 export interface Clock {
   /** Milliseconds since the epoch, UTC. May jump when the machine's clock is set. */
   now(): number
-  /** Milliseconds that never run backwards: for durations and deadlines. */
+  /** Milliseconds that never go backwards, for durations and deadlines. */
   monotonic(): number
   /** Calls `fn` once after `ms` milliseconds. Returns a function that cancels the call. */
   after(ms: number, fn: () => void): () => void
 }
 
-/** `setTimeout` fires at once for delays that overflow 31 bits. */
+/**
+ * The longest delay of `setTimeout`, which fires immediately for delays that don't fit in 31 bits.
+ */
 const MAX_TIMER_MS = 2 ** 31 - 1
 
 export const systemClock: Clock = {
@@ -27,8 +29,8 @@ export const sleep = (clock: Clock, ms: number): Promise<void> =>
 /** ISO 8601 in UTC with milliseconds, the form of every timestamp in the API. */
 export const isoTime = (ms: number): string => new Date(ms).toISOString()
 
-/** The time in a file's name: to the second, without the colons that some file systems refuse. */
+/** A time for file names: to the second, without colons, which some file systems reject. */
 export const stampOf = (ms: number): string => `${isoTime(ms).slice(0, 19).replaceAll(':', '-')}Z`
 
-/** The same for a time that there may not be. */
+/** ISO 8601 in UTC with milliseconds; null for null. */
 export const isoOrNull = (ms: number | null): string | null => (ms === null ? null : isoTime(ms))

@@ -2,7 +2,7 @@ import { hash, randomBytes, randomInt, timingSafeEqual } from 'node:crypto'
 
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 
-/** SHA-256 as hexadecimal: for secrets that only ever need to be compared. */
+/** SHA-256 as hexadecimal, for secrets that are only compared. */
 export const sha256 = (text: string): string => hash('sha256', text, 'hex')
 
 /** `length` random base62 characters, about 5.95 bits each. */
@@ -12,20 +12,23 @@ export function randomBase62(length: number): string {
   return text
 }
 
-/** Bytes from 248 up would make the first characters likelier than the rest. */
+/**
+ * Converts bytes to base62 characters. Skips bytes from 248, which would make the first characters
+ * more likely than others.
+ */
 const unbiased = (bytes: Uint8Array): string =>
   Array.from(
     bytes.filter((byte) => byte < 248),
     (byte) => BASE62[byte % 62],
   ).join('')
 
-/** `length` random digits, leading zeros included: a code for people to type. */
+/** `length` random digits, including leading zeros, for codes that users type. */
 export const randomDigits = (length: number): string =>
   randomInt(10 ** length)
     .toString()
     .padStart(length, '0')
 
-/** CRC-32 in six base62 characters: tells a mistyped secret from an unknown one. */
+/** CRC-32 as six base62 characters, which distinguishes a mistyped secret from an unknown one. */
 export function checkDigits(text: string): string {
   let rest = Bun.hash.crc32(text)
   let digits = ''
@@ -39,16 +42,16 @@ export function checkDigits(text: string): string {
 const RANDOM_LENGTH = 37
 const SECRET = /^[0-9A-Za-z]{43}$/
 
-/** A secret for people's keys and tokens: 220 random bits, and check digits over them. */
+/** A secret for keys and tokens: 220 random bits and check digits. */
 export function mintSecret(): string {
   const random = randomBase62(RANDOM_LENGTH)
   return random + checkDigits(random)
 }
 
-/** Whether `text` can be such a secret: tells a mistyped one without a look-up. */
+/** Whether a text has the form of such a secret; detects typing errors without a database query. */
 export const isMinted = (text: string): boolean =>
   SECRET.test(text) && checkDigits(text.slice(0, RANDOM_LENGTH)) === text.slice(RANDOM_LENGTH)
 
-/** Whether two texts are the same, in a time that does not tell how far they are. */
+/** Compares two texts in constant time. */
 export const isSame = (a: string, b: string): boolean =>
   timingSafeEqual(hash('sha256', a, 'buffer'), hash('sha256', b, 'buffer'))

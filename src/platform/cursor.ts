@@ -10,11 +10,12 @@ type PositionOf<Shape> = Shape extends Part
 const DIGITS = 6
 
 /**
- * Cursors of one list: where a page ended, in characters that a URL takes as they are. Check
- * digits over the name of the list and the position tell one that is cut short, made up or of
- * another list. They are no secret: a position leads nowhere outside the caller's own rows.
+ * Cursors of one list, which encode where a page ended in URL-safe characters. Check digits over
+ * the name of the list and the position detect cursors that are truncated, invented or of another
+ * list. Cursors are not secret: a position only leads to the caller's own rows.
  *
- * `shape` says what a position is: one value, or one for each column that the list is ordered by.
+ *
+ * `shape` is the type of a position: one value, or one for each column by which the list is sorted.
  */
 export function createCursor<const Shape extends Part | readonly Part[] = 'number'>(
   list: string,
@@ -28,7 +29,10 @@ export function createCursor<const Shape extends Part | readonly Part[] = 'numbe
     return text + digitsOf(text)
   }
 
-  /** Check digits can be worked out by anybody, so that what they cover is looked at as well. */
+  /**
+   * Decodes a cursor. Anyone can compute the check digits, so the position is validated as well.
+   * Throws `invalid`.
+   */
   function decode(cursor: string): Position {
     const text = cursor.slice(0, -DIGITS)
     if (text === '' || digitsOf(text) !== cursor.slice(-DIGITS)) throw foreign()
@@ -37,7 +41,7 @@ export function createCursor<const Shape extends Part | readonly Part[] = 'numbe
     return position as Position
   }
 
-  /** Where a page begins; the first one has no cursor. */
+  /** The position where a page begins; undefined for the first page. */
   const positionOf = (cursor: string | undefined): Position | undefined =>
     cursor === undefined ? undefined : decode(cursor)
 
@@ -69,7 +73,7 @@ function fits(value: unknown, shape: Part | readonly Part[]): boolean {
   )
 }
 
-/** One page of a list as it is answered. */
+/** A page of a list in the form of the API. */
 export interface Page<Item> {
   data: Item[]
   has_more: boolean
@@ -77,7 +81,7 @@ export interface Page<Item> {
   next_cursor: string | null
 }
 
-/** Of `limit + 1` rows, the last only shows that there are more. */
+/** Builds a page from up to `limit + 1` rows; the additional row only shows that there are more. */
 export function page<Row>(
   rows: readonly Row[],
   limit: number,

@@ -1,6 +1,6 @@
 import Bowser from 'bowser'
 
-/** The device of a sign-in, as far as it is known. Both names are from the lists below. */
+/** The known parts of the device of a sign-in. Both names are from the lists below. */
 export type Device =
   | { browser: string; system: string | null }
   | { browser: string | null; system: string }
@@ -62,14 +62,14 @@ const SYSTEMS: ReadonlyMap<string, string> = new Map([
   ['Windows Phone', 'Windows Phone'],
 ])
 
-/** Apple devices are better known by their own name than by that of their system. */
+/** Apple devices have better known names than their system. */
 const APPLE_MODELS: ReadonlyMap<string, string> = new Map([
   ['ipad', 'iPad'],
   ['iphone', 'iPhone'],
   ['ipod', 'iPod'],
 ])
 
-/** Null if neither browser nor system is in the lists. */
+/** The device in a user agent; null if neither its browser nor its system is in the lists. */
 export function deviceOf(userAgent: string | null): Device | null {
   if (!userAgent) return null
   const parser = Bowser.getParser(userAgent.slice(0, MAX_LENGTH), true)

@@ -1,4 +1,4 @@
-/** Milliseconds. Days are those of UTC, which all have 24 hours. */
+/** Durations in milliseconds. Days are UTC days, which always have 24 hours. */
 export const SECOND_MS = 1000
 export const MINUTE_MS = 60 * SECOND_MS
 export const HOUR_MS = 60 * MINUTE_MS

@@ -4,7 +4,7 @@ export type Engine = (typeof ENGINES)[number]
 export const ENVIRONMENTS = ['live', 'test'] as const
 export type Environment = (typeof ENVIRONMENTS)[number]
 
-/** What a key of each engine may be allowed to do; a new key may do all of it. */
+/** The scopes of each engine's keys; a new key has all of them by default. */
 export const ENGINE_SCOPES = {
   gate: [
     'identities:read',
@@ -23,5 +23,5 @@ export const ENGINE_SCOPES = {
 
 export type EngineScope<E extends Engine = Engine> = (typeof ENGINE_SCOPES)[E][number]
 
-/** Clockwork keys act on the one set of jobs that a tenant has. */
+/** Whether an engine has live and test environments. Clockwork has one set of jobs per tenant. */
 export const hasEnvironments = (engine: Engine): boolean => engine !== 'clockwork'

@@ -1,6 +1,6 @@
 /**
- * The kinds of expected failure. `http/errors.ts` alone chooses status numbers and body shapes
- * for them.
+ * The kinds of expected failure. Only `http/errors.ts` chooses status codes and response bodies for
+ * them.
  */
 export type ErrorKind =
   | 'invalid'
@@ -16,21 +16,21 @@ export type ErrorKind =
   | 'rate_limited'
   | 'unavailable'
 
-/** Which rule an input breaks: for programs, where the sentence is for people. */
+/** The rule that an input breaks, for programs; the message is for people. */
 export type Rule =
-  /** Missing, or empty where it must not be. */
+  /** Missing, or empty although a value is required. */
   | 'required'
-  /** Not a member, parameter or name that exists. */
+  /** The member, parameter or name doesn't exist. */
   | 'unknown'
   /** Given more than once. */
   | 'duplicate'
-  /** A value of another JSON type. */
+  /** A value of the wrong JSON type. */
   | 'type'
-  /** Not spelled as it must be. */
+  /** In the wrong format. */
   | 'format'
-  /** Not one of a fixed set. */
+  /** Not one of the allowed values. */
   | 'choice'
-  /** A number or time outside its bounds. */
+  /** A number or time that is out of range. */
   | 'range'
   | 'too_short'
   | 'too_long'
@@ -40,15 +40,15 @@ export type Rule =
   | 'too_many'
   /** Nested deeper than allowed. */
   | 'too_deep'
-  /** Characters that cannot be stored or sent. */
+  /** Contains characters that can't be stored or sent. */
   | 'characters'
-  /** Belongs to the server. */
+  /** Reserved for the server. */
   | 'reserved'
-  /** Cannot be changed like this. */
+  /** Can't be changed this way. */
   | 'read_only'
-  /** In use by another. */
+  /** Already in use. */
   | 'taken'
-  /** Does not go together with another field, or with what is stored. */
+  /** Doesn't fit another field or stored data. */
   | 'mismatch'
   /** Changed since it was read. */
   | 'changed'
@@ -56,11 +56,11 @@ export type Rule =
   | 'expired'
   /** A limit of the tenant or the server is reached. */
   | 'limit'
-  /** Never happens, such as a date of a schedule. */
+  /** Never happens, such as a schedule for an impossible date. */
   | 'never'
   /** Too easy to guess. */
   | 'weak'
-  /** Contains user and password. */
+  /** Contains a user name and password. */
   | 'credentials'
   /** Not publicly reachable. */
   | 'private_address'
@@ -68,43 +68,45 @@ export type Rule =
   | 'not_allowed'
   /** Part of it is missing or has been altered. */
   | 'damaged'
-  /** No route of the server has this path. */
+  /** No route has this path. */
   | 'unknown_route'
 
-/** One thing that is wrong with an input. */
+/** One problem of an input. */
 export interface FieldError {
-  /** Dotted path as the API names it, such as `headers.X-Foo`; absent for the input as a whole. */
+  /**
+   * Dotted path in the form of the API, such as `headers.X-Foo`; absent for the input as a whole.
+   */
   field?: string | undefined
   rule?: Rule | undefined
-  /** The rest of a sentence that begins with the field: `must be an http or https URL`. */
+  /** The rest of a sentence that begins with the field, such as `must be an http or https URL`. */
   problem: string
-  /** Position within a text field; both count from 1. */
+  /** The position within a text field, counted from 1. */
   at?: { line: number; column: number } | undefined
 }
 
-/** A field comes with the rule that it breaks. */
+/** A field is always given with the broken rule. */
 type Broken = { field: string; rule: Rule } | { field?: undefined; rule?: Rule | undefined }
 
 export type ErrorOptions = Broken & {
-  /** Machine name in bodies of the shape `{error: {code, message, request_id}}`. */
+  /** The error code in bodies of the form `{error: {code, message, request_id}}`. */
   code?: string | undefined
-  /** When to try again, where that is known. */
+  /** Milliseconds until a retry makes sense, if known. */
   retryAfterMs?: number | undefined
-  /** Members of a plain body besides its sentence. */
+  /** Additional members of the body. */
   detail?: Readonly<Record<string, unknown>> | undefined
-  /** What the sentence is about as a whole: a part of the input such as `line 12`, or `storage`. */
+  /** The part of the input that contains the field, such as `line 12`, or `storage`. */
   within?: string | undefined
 }
 
 /**
- * An expected failure. `message` is for people and is never read by code: field, rule and code are.
- * `code` is the machine name that clients get.
+ * An expected failure. `message` is for people; code reads only field, rule and code. `code` is the
+ * error code for clients.
  */
 export class AppError extends Error {
   readonly code: string
   readonly retryAfterMs: number | undefined
   readonly detail: Readonly<Record<string, unknown>> | undefined
-  /** At least one; several where an input is wrong in several ways. */
+  /** At least one; several if an input has several problems. */
   readonly fieldErrors: readonly [FieldError, ...FieldError[]]
 
   constructor(
@@ -130,19 +132,19 @@ export class AppError extends Error {
     return this.fieldErrors[0].rule
   }
 
-  /** The message without the field, for callers that name the field in their own way. */
+  /** The message without the field, for callers that name the field themselves. */
   get problem(): string {
     return this.fieldErrors[0].problem
   }
 }
 
-/** `url: must be an http or https URL`. */
+/** The message of a problem, such as `url: must be an http or https URL`. */
 function sentence({ field, at, problem }: FieldError, within: string | undefined): string {
   const place = at && `line ${at.line}, column ${at.column}`
   return [within, field, place, problem].filter(Boolean).join(': ')
 }
 
-/** An input that cannot be accepted: always with the rule that it breaks. */
+/** An invalid input, always with the broken rule. */
 export const invalid = (problem: string, options: ErrorOptions & { rule: Rule }) =>
   new AppError('invalid', problem, options)
 export const unauthenticated = (problem: string, options?: ErrorOptions) =>
@@ -159,8 +161,8 @@ export const rateLimited = (problem: string, options?: ErrorOptions) =>
   new AppError('rate_limited', problem, options)
 
 /**
- * The same error about other fields, for a caller whose own input has other names: `rename` gets
- * each field, undefined for the input as a whole.
+ * The same error with renamed fields, for callers whose own input has other names. `rename` gets
+ * each field, or undefined for the input as a whole.
  */
 export const renamed = (
   { kind, fieldErrors, code, retryAfterMs, detail }: AppError,

@@ -2,8 +2,8 @@ import { closeSync, fsyncSync, linkSync, lstatSync, openSync, renameSync, rmSync
 import { conflict } from './errors.ts'
 
 /**
- * Brings a file's content, or the names in a directory, to disk; `before` does the rest of what
- * has to be on disk by then.
+ * Syncs a file's content, or the names in a directory, to disk. `before` makes changes that are
+ * synced as well.
  */
 export function sync(path: string, before = (_descriptor: number) => {}) {
   const descriptor = openSync(path, 'r')
@@ -15,15 +15,16 @@ export function sync(path: string, before = (_descriptor: number) => {}) {
   }
 }
 
-/** For what is known to end in a name, before the work is done for nothing. */
+/** Throws `conflict` if a file exists, before unnecessary work is done. */
 export function refuseTaken(name: string) {
   if (lstatSync(name, { throwIfNoEntry: false }))
     throw conflict(`${name} already exists and is not overwritten`)
 }
 
 /**
- * Moves `draft` to `name` on the same file system and replaces nothing: of two that want the name
- * at once one is refused. Some file systems know no links; there the look before has to do.
+ * Moves `draft` to `name` on the same file system without replacing a file: if two processes use
+ * the same name, one gets `conflict`. On file systems without hard links, it checks for the file
+ * and then renames.
  */
 export function giveName(draft: string, name: string) {
   try {

@@ -7,21 +7,20 @@ import { instances } from './schema.ts'
 
 type InstanceRow = typeof instances.$inferSelect
 
-/** Between two heartbeats, and two looks at those of the others. */
+/** The interval of heartbeats, and of checks for those of other processes. */
 export const BEAT_MS = 2000
-/** A beat that has stood still this long belongs to a dead process. */
+/** A process whose heartbeat hasn't changed for this long is dead. */
 export const SILENCE_MS = 5000
-/** Nobody is listening: spares the disk of a machine with a single process. */
+/** The interval of heartbeats without other processes, which spares the disk. */
 export const LONELY_BEAT_MS = 60_000
-/** Who has been quiet for so long is dead, to those who look only once: one beat may come late. */
+/** The maximum age of a heartbeat for callers that check only once; allows for a late one. */
 export const MAX_SILENCE_MS = 2 * LONELY_BEAT_MS
 
 export type Instances = ReturnType<typeof createInstances>
 
 /**
- * The processes on this data directory. Each writes a heartbeat; the others judge it by
- * watching the beat on their own monotonic clock, so that setting the machine's clock
- * makes nobody look dead.
+ * The processes on this data directory. Each writes a heartbeat, and the others watch it change on
+ * their own monotonic clock, so that setting the machine's clock makes no process look dead.
  */
 export function createInstances(parts: { db: Db; clock: Clock; process: Process }) {
   const { db, clock } = parts
@@ -49,7 +48,10 @@ export function createInstances(parts: { db: Db; clock: Clock; process: Process 
     store.beat({ id: self, host, pid, version, startedAt, heartbeatAt: beatAt, beat: beats++ })
   }
 
-  /** On the same host a missing process is proof, and so is our own number: it was a former us. */
+  /**
+   * Whether a process is certainly gone: on the same host, it no longer exists or had the process
+   * id that this one has now.
+   */
   const isGone = (other: InstanceRow) =>
     other.host === host && (other.pid === pid || !isRunning(other.pid))
 
@@ -58,14 +60,15 @@ export function createInstances(parts: { db: Db; clock: Clock; process: Process 
   }
 
   /**
-   * Also forgets the dead, and comes back if others have forgotten us while we were
-   * suspended. A full disk must not end the beat: the next one may succeed.
+   * Writes a heartbeat and removes dead processes. Also registers this process again if others
+   * removed it while it was suspended. Errors, such as a full disk, don't end the heartbeats,
+   * because the next one may succeed.
    */
   async function beat() {
     try {
       await beatOnce()
     } catch {
-      // Told by whoever has something to store; a heartbeat alone is not worth a line.
+      // Not logged, because anything that needs to store data will report the error.
     }
     beatLater()
   }
@@ -81,7 +84,7 @@ export function createInstances(parts: { db: Db; clock: Clock; process: Process 
     if (dead.length > 0) for (const listener of deathListeners) listener()
   }
 
-  /** Calls `listener` whenever a process has been found dead: its leases are free. */
+  /** Calls `listener` whenever a process was found dead, so that its leases are free. */
   const onDeath = (listener: () => void) => void deathListeners.push(listener)
 
   function isSilent({ id, beat }: InstanceRow): boolean {
@@ -92,7 +95,7 @@ export function createInstances(parts: { db: Db; clock: Clock; process: Process 
     return false
   }
 
-  /** Ids of the processes that are not known to be dead, this one included. */
+  /** The ids of all processes not known to be dead, including this one. */
   const alive = (): string[] => [self, ...store.all().map(({ id }) => id)]
 
   async function stop() {

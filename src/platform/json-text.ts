@@ -11,9 +11,9 @@ const OPEN_OBJECT = 0x7b
 const CLOSE_OBJECT = 0x7d
 
 /**
- * The source text of a member of a JSON object, as its author spelled it: parsing and writing
- * again would change numbers, escapes and the order of keys. Of members by the same name the
- * last one counts, as with `JSON.parse`, which has to have accepted the whole text already.
+ * The source text of a member of a JSON object; undefined if it isn't there. Parsing and
+ * serializing would change numbers, escapes and the order of keys. If several members have the same
+ * name, the last one counts, as in `JSON.parse`. The text must be valid JSON.
  */
 export function memberText(json: string, name: string): string | undefined {
   let found: string | undefined
@@ -30,7 +30,7 @@ export function memberText(json: string, name: string): string | undefined {
   return found
 }
 
-/** The same JSON without the blanks between its parts; JSON.parse has accepted it already. */
+/** Removes whitespace between the tokens of valid JSON. */
 export function withoutBlanks(json: string): string {
   let compact = ''
   let at = 0
@@ -46,7 +46,10 @@ export function withoutBlanks(json: string): string {
 
 const BLANKS = /\s+/g
 
-/** Whether objects and lists stand more than so many levels deep in a text that may be JSON. */
+/**
+ * Whether objects and arrays are nested more than `levels` deep in a text that may not be valid
+ * JSON.
+ */
 export function isDeeperThan(text: string, levels: number): boolean {
   let level = 0
   for (let at = 0; at < text.length; at++) {
@@ -62,7 +65,7 @@ export function isDeeperThan(text: string, levels: number): boolean {
   return false
 }
 
-/** A key may be spelled with escapes. */
+/** Whether a key in quotes, possibly with escapes, has the given name. */
 const spells = (key: string, name: string): boolean =>
   key.includes('\\') ? JSON.parse(key) === name : key.slice(1, -1) === name
 
@@ -83,7 +86,10 @@ function pastValue(json: string, from: number): number {
   return pastScalar(json, from)
 }
 
-/** In valid JSON the one kind of bracket is balanced without regard to the other. */
+/**
+ * The position after an object or array. In valid JSON, each kind of bracket is balanced on its
+ * own.
+ */
 function pastNested(json: string, from: number, open: number, close: number): number {
   let levels = 1
   let at = from + 1
@@ -99,7 +105,10 @@ function pastNested(json: string, from: number, open: number, close: number): nu
   return at
 }
 
-/** The first quote with an even number of backslashes before it, none included; 0 without one. */
+/**
+ * The position after a string, which ends at the first quote with an even number of backslashes
+ * before it; 0 if there is none.
+ */
 function pastString(json: string, from: number): number {
   let at = json.indexOf('"', from + 1)
   while (at !== -1 && isEscaped(json, at)) at = json.indexOf('"', at + 1)
@@ -112,7 +121,7 @@ function isEscaped(json: string, quote: number): boolean {
   return (quote - at) % 2 === 0
 }
 
-/** A number, or one of the three words. */
+/** The position after a number, `true`, `false` or `null`. */
 function pastScalar(json: string, from: number): number {
   let at = from
   let code = json.charCodeAt(at)

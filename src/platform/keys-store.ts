@@ -6,7 +6,7 @@ type TenantRow = typeof tenants.$inferSelect
 
 export type KeyRow = typeof apiKeys.$inferSelect
 
-/** What a request has to know of its key, and of the tenant behind it. */
+/** The data of a key and its tenant that requests need. */
 export type KeyWithTenant = Pick<
   KeyRow,
   'id' | 'tenantId' | 'engine' | 'environment' | 'scopes' | 'lastUsedAt' | 'expiresAt' | 'revokedAt'
@@ -16,7 +16,7 @@ export type KeyWithTenant = Pick<
   spendCapCents: TenantRow['spendCapCents']
 }
 
-/** The only file with SQL on keys. */
+/** All SQL on API keys. */
 export function createKeyStore({ orm }: Db) {
   const byId = eq(apiKeys.id, sql.placeholder('id'))
   const insert = orm
@@ -113,7 +113,7 @@ export function createKeyStore({ orm }: Db) {
     findByHash: (hash: string): KeyWithTenant | undefined => findByHash.get({ hash }),
     tenantExists: (id: string): boolean => tenant.get({ id }) !== undefined,
     ofTenant: (tenantId: string): KeyRow[] => ofTenant.all({ tenantId }),
-    /** Newest first, from behind the place of a key. */
+    /** Keys, newest first, starting after `before`. */
     newest: (
       tenantId: string,
       limit: number,

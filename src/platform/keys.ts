@@ -17,7 +17,7 @@ import { createImportStore } from './portable/imports-store.ts'
 import { createReadCache } from './read-cache.ts'
 import { SYSTEM_TENANT_ID } from './system-tenant.ts'
 
-/** A key as lists show it: never its secret. */
+/** A key in lists, without its secret. */
 export interface ApiKey {
   id: string
   tenant_id: string
@@ -31,12 +31,12 @@ export interface ApiKey {
   revoked_at: string | null
 }
 
-/** One key, and what took over from it at a rotation. */
+/** A key with the id of the key that replaced it at rotation. */
 export interface FoundKey extends ApiKey {
   replaced_by: string | null
 }
 
-/** The answer to creation and rotation: the only time that the key itself is shown. */
+/** A new key; its value is shown only once. */
 export interface IssuedKey {
   id: string
   key: string
@@ -49,7 +49,7 @@ export interface NewKey {
   tenantId: string
   engine: Engine
   environment?: Environment
-  /** All scopes of the engine when absent. */
+  /** All scopes of the engine if absent. */
   scopes?: string[]
 }
 
@@ -66,7 +66,7 @@ interface Verified {
 
 export type Keys = ReturnType<typeof createKeys>
 
-/** API keys: issued, verified, rotated, revoked; each change leaves an audit row. */
+/** Issues, verifies, rotates and revokes API keys; each change is recorded in the audit log. */
 export function createKeys(parts: { db: Db; clock: Clock; audit: Audit; prefix: string }) {
   const { db, clock, audit, prefix } = parts
   const store = createKeyStore(db)
@@ -90,7 +90,7 @@ export function createKeys(parts: { db: Db; clock: Clock; audit: Audit; prefix: 
     })
   }
 
-  /** A new key with the same rights; the old one lives on for `graceMs`. */
+  /** Issues a new key with the same scopes; the old one stays valid for `graceMs`. */
   function rotate(actor: Actor, id: string, graceMs: number): Promise<IssuedKey> {
     return db.commit(() => {
       const old = existing(id)
@@ -104,7 +104,7 @@ export function createKeys(parts: { db: Db; clock: Clock; audit: Audit; prefix: 
     })
   }
 
-  /** Idempotent: revoking a revoked key changes nothing. */
+  /** Revokes a key; does nothing if it is already revoked. */
   function revoke(actor: Actor, id: string): Promise<ApiKey> {
     return db.commit(() => {
       const key = existing(id)
@@ -115,7 +115,7 @@ export function createKeys(parts: { db: Db; clock: Clock; audit: Audit; prefix: 
     })
   }
 
-  /** After every change of a key, or of its tenant. */
+  /** Clears the caches. Must be called after every change of a key or its tenant. */
   function forget() {
     verified.forget()
     byId.forget()
@@ -124,14 +124,14 @@ export function createKeys(parts: { db: Db; clock: Clock; audit: Audit; prefix: 
   const list = (tenantId?: string): ApiKey[] =>
     (tenantId === undefined ? store.all() : store.ofTenant(tenantId)).map(present)
 
-  /** Newest first, from behind the place of a key. */
+  /** Keys, newest first, starting after `before`. */
   const newest = (
     tenantId: string,
     limit: number,
     before?: { createdAt: number; id: string },
   ): ApiKey[] => store.newest(tenantId, limit, before).map(present)
 
-  /** Whether a tenant has a key that was not revoked. */
+  /** Whether a tenant has a key that is not revoked. */
   const hasLive = (tenantId: string): boolean => store.hasLive(tenantId)
 
   function find(tenantId: string, id: string): FoundKey {
@@ -146,9 +146,9 @@ export function createKeys(parts: { db: Db; clock: Clock; audit: Audit; prefix: 
   }
 
   /**
-   * Who is behind a key, or undefined when it is malformed, unknown, revoked or past
-   * its grace period. A wrong check digit is told without a look-up. What is compared is
-   * a hash, so the time it takes tells nothing about the secret.
+   * The holder of a key; undefined if the key is malformed, unknown, revoked or past its grace
+   * period. A wrong check digit is detected without a database query. Only hashes are compared, so
+   * timing reveals nothing about the secret.
    */
   function verify(key: string): KeyHolder | undefined {
     const hash = sha256(key)
@@ -158,7 +158,9 @@ export function createKeys(parts: { db: Db; clock: Clock; audit: Audit; prefix: 
     return known.holder
   }
 
-  /** Unknown keys are not remembered: there is no end of them. */
+  /**
+   * Finds a key in the database. Unknown keys are not cached, because there is no limit to them.
+   */
   function lookUp(key: string, hash: string): Verified | undefined {
     if (!isWellFormed(key)) return undefined
     const row = store.findByHash(hash)
@@ -168,7 +170,7 @@ export function createKeys(parts: { db: Db; clock: Clock; audit: Audit; prefix: 
   const isWellFormed = (key: string): boolean =>
     key.startsWith(`${prefix}_`) && isMinted(key.slice(key.lastIndexOf('_') + 1))
 
-  /** Whether the key by this id still counts: what was made with it goes with it. */
+  /** Whether a key is still valid, for sessions and data that depend on it. */
   function isAlive(id: string): boolean {
     const row = byId.get(id) ?? remembered(id)
     return row !== undefined && isValid(row)
@@ -182,7 +184,7 @@ export function createKeys(parts: { db: Db; clock: Clock; audit: Audit; prefix: 
   const isValid = ({ revokedAt, expiresAt }: Lifetime): boolean =>
     revokedAt === null && (expiresAt === null || clock.now() < expiresAt)
 
-  /** Written at most once a minute a key, outside the caller's request. */
+  /** Stores when a key was last used, at most once a minute per key and outside the request. */
   function noteUse({ id, tenantId, lastUsedAt }: Pick<KeyRow, 'id' | 'tenantId' | 'lastUsedAt'>) {
     const now = clock.now()
     const last = Math.max(lastUsedAt ?? 0, touched.get(id) ?? 0)
@@ -262,7 +264,7 @@ function checkedEnvironment(engine: Engine, environment?: Environment): Environm
   })
 }
 
-/** Besides its engine's scopes, a key may carry names of the tenant's own. */
+/** Validates scopes. A key can also have scopes that the tenant defined. */
 function checkedScopes(engine: Engine, scopes?: string[]): string[] {
   if (scopes === undefined) return [...ENGINE_SCOPES[engine]]
   if (scopes.length === 0)

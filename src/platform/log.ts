@@ -3,11 +3,11 @@ import { isoTime } from './clock.ts'
 export const LOG_LEVELS = ['debug', 'info', 'warn', 'error'] as const
 export type LogLevel = (typeof LOG_LEVELS)[number]
 
-/** Values beside the message. Never a secret: callers pass ids, counts and reasons. */
+/** Values of a log line. Callers pass ids, counts and reasons, never secrets. */
 export type LogFields = Record<string, string | number | boolean | null | undefined>
 
 export type Log = Record<LogLevel, (message: string, fields?: LogFields) => void> & {
-  /** Whether lines of this level are written at all: spares hot paths the making of fields. */
+  /** Whether lines of this level are written, so that hot paths can skip building fields. */
   covers(level: LogLevel): boolean
 }
 
@@ -19,8 +19,8 @@ interface Line {
 }
 
 /**
- * One line an event on `write`: for people in `text`, for machines in `json`.
- * `redact` sees every line last, so that a key in an error message cannot slip through.
+ * Writes one line per event with `write`, as `text` for people or `json` for machines. `redact`
+ * runs last on every line, so that a key in an error message is never logged.
  */
 export function createLog(options: {
   level: LogLevel
@@ -59,10 +59,10 @@ const pair = ([name, value]: [string, LogFields[string]]) =>
     ? []
     : [`${name}=${/^[\w.:/-]+$/.test(`${value}`) ? value : JSON.stringify(value)}`]
 
-/** A message from outside must not be able to forge a second line. */
+/** Puts a message on one line, so that text from outside can't forge log lines. */
 const oneLine = (text: string) => text.replaceAll(/[\r\n]+/g, ' ')
 
-/** Keys, tokens and webhook secrets by their shape, and bot tokens in paths. */
+/** The forms of keys, tokens and webhook secrets, and of bot tokens in paths. */
 const SECRETS =
   /\b(?:[a-z][a-z0-9]*_(?:gate|clockwork|passepartout|relay)_|gat_|ppt_|whsec_)[\w+/=-]{8,}|\bbot\d+:[\w-]+/g
 

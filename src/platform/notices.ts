@@ -5,8 +5,8 @@ declare const GATEHOUSE_NOTICES: string | undefined
 const checkout = join(import.meta.dir, '..', '..')
 
 /**
- * The licences of everything that the executable contains, as text. It is part of the executable;
- * in a checkout, the build is asked for it, which reads the installed packages.
+ * The licenses of everything in the executable, as text. They are built into the executable; in a
+ * checkout, a script generates them from the installed packages.
  */
 export async function readNotices(): Promise<string> {
   if (typeof GATEHOUSE_NOTICES === 'string') return GATEHOUSE_NOTICES

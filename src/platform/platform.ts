@@ -18,7 +18,7 @@ import { createTenants } from './tenants.ts'
 
 export type Platform = ReturnType<typeof createPlatform>
 
-/** What every engine stands on. Each part of the program takes only what it names. */
+/** The services that all engines share. Each part of the program takes only those that it names. */
 export function createPlatform(parts: {
   db: Db
   clock: Clock
@@ -26,10 +26,10 @@ export function createPlatform(parts: {
   outbound: Outbound
   sealing: Sealing
   keyPrefix: string
-  /** What a month of requests includes and costs. */
+  /** The included requests and prices of a month. */
   metering: Config['metering']
   process: Process
-  /** Takes the place of chance. */
+  /** Replaces the random numbers, for tests. */
   random?: Random
 }) {
   const { db, clock, log, outbound, sealing, keyPrefix, random = systemRandom } = parts

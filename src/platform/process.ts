@@ -1,13 +1,16 @@
 import { readlinkSync } from 'node:fs'
 import { hostname } from 'node:os'
 
-/** This process, as the other processes on its data directory see it. */
+/** This process, as seen by other processes on its data directory. */
 export interface Process {
   version: string
-  /** Where `pid` means something: two containers may share a host name, and both be number 1. */
+  /**
+   * The scope of `pid`: the host name and process namespace, because two containers can share a
+   * host name and both have process 1.
+   */
   host: string
   pid: number
-  /** Whether a process of this host runs. */
+  /** Whether a process of this host is running. */
   isRunning: (pid: number) => boolean
 }
 
@@ -18,7 +21,7 @@ export const thisProcess = (version: string): Process => ({
   isRunning,
 })
 
-/** Linux gives each container its own; elsewhere there is one for the machine. */
+/** The process namespace, of which each container on Linux has one; empty on other systems. */
 function processNamespace(): string {
   try {
     return readlinkSync('/proc/self/ns/pid')
@@ -27,7 +30,7 @@ function processNamespace(): string {
   }
 }
 
-/** Signal 0 is sent to nobody; it only tells whether the process exists. */
+/** Signal 0 is never delivered; it only checks whether the process exists. */
 function isRunning(pid: number): boolean {
   try {
     process.kill(pid, 0)

@@ -1,8 +1,8 @@
-/** A number from 0 up to, but never, 1; each as likely as the other. */
+/** Returns a random number from 0 up to but not including 1, evenly distributed. */
 export type Random = () => number
 
 /**
- * The only source of chance for jitter and the like. Tests replace it. Anybody can foresee what
- * it brings: secrets and ids come from `node:crypto`.
+ * The source of random numbers for jitter and similar uses; tests replace it. The numbers are
+ * predictable, so secrets and ids use `node:crypto` instead.
  */
 export const random: Random = () => Math.random()

@@ -1,9 +1,9 @@
 import type { Db } from '../db/open.ts'
 
 /**
- * Remembers up to `limit` things read from the database. All are forgotten as soon as another
- * process has committed anything, which is asked once a turn of the event loop; what this
- * process changes itself calls for `forget`.
+ * Caches up to `limit` values read from the database. The cache is cleared when another process has
+ * committed, which is checked once per turn of the event loop. Changes by this process must call
+ * `forget`.
  */
 export function createReadCache<T>(db: Db, limit: number) {
   const entries = new Map<string, T>()

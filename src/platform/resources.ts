@@ -1,6 +1,6 @@
 import { ENGINES } from './engines.ts'
 
-/** Whether something by this id belongs to the tenant. */
+/** Whether the tenant has a resource with this id. */
 type IsOf = (tenantId: string, id: string) => boolean
 
 export type Resources = ReturnType<typeof createResources>
@@ -8,15 +8,18 @@ export type Resources = ReturnType<typeof createResources>
 const ENGINE_PREFIXES = ENGINES.map((engine) => `${engine}:`)
 
 /**
- * What the engines keep, by kind, such as `clockwork:job`: for whoever is asked about an id and
- * has to know whose it is. Each part of the program adds what it keeps.
+ * The resources of all engines by kind, such as `clockwork:job`, to find out whether an id belongs
+ * to a tenant. Each part of the program adds its kinds.
  */
 export function createResources() {
   const kinds = new Map<string, IsOf>()
 
   const add = (kind: string, isOf: IsOf) => void kinds.set(kind, isOf)
 
-  /** Kinds that no engine has are the tenant's own; of those of an engine, unknown ones are nobody's. */
+  /**
+   * Whether a resource belongs to a tenant. Kinds without an engine's prefix are the tenant's own;
+   * unknown kinds of an engine belong to no tenant.
+   */
   function belongsTo(tenantId: string, kind: string, id: string): boolean {
     const isOf = kinds.get(kind)
     if (isOf) return isOf(tenantId, id)

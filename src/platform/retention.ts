@@ -3,18 +3,18 @@ import type { Db } from '../db/open.ts'
 import { type Clock, sleep } from './clock.ts'
 import type { Log } from './log.ts'
 
-/** Deletes at most `limit` rows that are past their time and says how many it deleted. */
+/** Deletes up to `limit` expired rows and returns their number. */
 export interface RetentionRule {
   name: string
   deleteSlice: (now: number, limit: number) => number
 }
 
-/** Small enough that requests never wait for a clean-up. */
+/** The number of rows per commit, small enough that requests don't notice a clean-up. */
 export const SLICE = 500
 const BETWEEN_SWEEPS_MS = 60_000
 const BETWEEN_SLICES_MS = 20
 
-/** Every growing table has a rule; once a minute each deletes what is past its time. */
+/** Deletes expired rows once a minute; every growing table has a rule. */
 export function createRetention(parts: { db: Db; clock: Clock; log: Log }) {
   const { db, clock, log } = parts
   const rules: RetentionRule[] = []

@@ -1,8 +1,8 @@
-/** Rows of a list, newest first, from behind the one at `before` or from the newest on. */
+/** A part of a list, newest first, starting after row `before`, or at the newest. */
 export interface Scan {
   before?: number | undefined
   limit: number
 }
 
-/** Behind every row that there can be. */
+/** Greater than every row number. */
 export const END = Number.MAX_SAFE_INTEGER

@@ -19,7 +19,7 @@ export const tenants = sqliteTable(
   ],
 )
 
-/** The column of every table that holds what a tenant owns. */
+/** The tenant column of tables with tenants' data. */
 export const tenantId = () =>
   text('tenant_id')
     .notNull()
@@ -37,20 +37,20 @@ export const apiKeys = sqliteTable(
     scopes: text('scopes').notNull(),
     /** SHA-256 of the whole key, hexadecimal. */
     hash: text('hash').notNull().unique(),
-    /** First and last four characters of the secret, for people to tell keys apart. */
+    /** The first and last four characters of the secret, by which users recognize keys. */
     hint: text('hint').notNull(),
     createdAt: integer('created_at').notNull(),
     lastUsedAt: integer('last_used_at'),
-    /** End of the grace period after a rotation. */
+    /** The end of the grace period after a rotation. */
     expiresAt: integer('expires_at'),
     revokedAt: integer('revoked_at'),
-    /** The key that took over at the rotation. */
+    /** The key that replaced this one at rotation. */
     replacedBy: text('replaced_by'),
   },
   (t) => [index('api_keys_by_tenant').on(t.tenantId, t.createdAt)],
 )
 
-/** Append-only: who did what to which object, from where. */
+/** The audit log, to which rows are only added. */
 export const auditLog = sqliteTable(
   'audit_log',
   {
@@ -63,9 +63,9 @@ export const auditLog = sqliteTable(
     actorId: text('actor_id'),
     action: text('action').notNull(),
     object: text('object').notNull(),
-    /** Client address of a request, or the account and host of a command line. */
+    /** The client address of a request, or the account and host of a command line. */
     source: text('source'),
-    /** JSON object with what changed; never a secret. */
+    /** A JSON object with the changes; never contains a secret. */
     detail: text('detail').notNull(),
   },
   (t) => [
@@ -75,7 +75,7 @@ export const auditLog = sqliteTable(
   ],
 )
 
-/** Processes that run on this data directory; a beat that stands still means a dead one. */
+/** The processes on this data directory; one whose heartbeat stops is dead. */
 export const instances = sqliteTable('instances', {
   id: text('id').primaryKey(),
   host: text('host').notNull(),
@@ -86,39 +86,44 @@ export const instances = sqliteTable('instances', {
   beat: integer('beat').notNull(),
 })
 
-/** Master keys that have sealed something here: a data directory that lost its key is told so. */
+/**
+ * The master keys that sealed texts in this database, by which a missing or wrong key is detected.
+ */
 export const masterKeys = sqliteTable('master_keys', {
-  /** Begins the sealed texts of this key; says nothing about it. */
+  /** The prefix of texts sealed with this key; reveals nothing about the key. */
   id: text('id').primaryKey(),
   createdAt: integer('created_at').notNull(),
 })
 
-/** Mails on their way, and those that went; without a server for mail, those that nobody sends. */
+/** The mail outbox. Without a mail server, it keeps mails that can't be sent. */
 export const mails = sqliteTable(
   'mails',
   {
     seq: integer('seq').primaryKey({ autoIncrement: true }),
     id: text('id').notNull().unique(),
-    /** Whose matter it is; null for that of the instance. */
+    /** The tenant that sends the mail; null for the installation. */
     tenantId: text('tenant_id').references(() => tenants.id, { onDelete: 'cascade' }),
-    /** Whoever it is about: goes with them. */
+    /** The subject of the mail, such as an identity, whose deletion erases the mail. */
     about: text('about'),
-    /** What it is for, such as `verification`. */
+    /** The purpose of the mail, such as `verification`. */
     kind: text('kind').notNull(),
-    /** Null, like the subject, once the mail outlives whoever it was about. */
+    /** Null after the mail was erased, like the subject. */
     recipient: text('recipient'),
-    /** A sealed fingerprint of tenant and recipient, by which mails to one address are counted. */
+    /** A keyed hash of tenant and recipient, by which mails to an address are counted. */
     recipientHash: text('recipient_hash').notNull(),
     subject: text('subject'),
-    /** JSON of text and HTML, sealed: they hold codes. Null once it was sent or given up. */
+    /**
+     * JSON with text and HTML, sealed because it contains codes; null once the mail was sent or has
+     * failed.
+     */
     body: text('body'),
-    /** `kept` while there is no server to send it by; `waiting`, `ready` and `leased` as in the due loop. */
+    /** `kept` without a mail server; `waiting`, `ready` and `leased` as in the due loop. */
     state: text('state', {
       enum: ['kept', 'waiting', 'ready', 'leased', 'sent', 'failed'],
     }).notNull(),
     tries: integer('tries').notNull(),
     dueAt: integer('due_at').notNull(),
-    /** From then on it is of no use to anybody. */
+    /** After this time, the mail is useless and is not sent. */
     expiresAt: integer('expires_at').notNull(),
     leaseOwner: text('lease_owner'),
     leaseUntil: integer('lease_until'),
@@ -140,15 +145,15 @@ export const mails = sqliteTable(
   ],
 )
 
-/** Requests with a key, by the day of UTC: for pictures. */
+/** Requests with an API key per UTC day, for charts. */
 export const usageDays = sqliteTable(
   'usage_days',
   {
     tenantId: tenantId(),
-    /** As `2026-01-31`. */
+    /** Such as `2026-01-31`. */
     day: text('day').notNull(),
     engine: text('engine', { enum: ['gate', 'clockwork', 'passepartout', 'relay'] }).notNull(),
-    /** Clockwork, whose keys have none, counts as live. */
+    /** Clockwork keys have no environment and count as live. */
     environment: text('environment', { enum: ['live', 'test'] }).notNull(),
     requests: integer('requests').notNull(),
   },
@@ -158,24 +163,24 @@ export const usageDays = sqliteTable(
   ],
 )
 
-/** Requests with a key, by the month of UTC: for the allowance and the bill. */
+/** Requests with an API key per UTC month, for allowance and billing. */
 export const usageMonths = sqliteTable(
   'usage_months',
   {
     tenantId: tenantId(),
-    /** As `2026-01`. */
+    /** Such as `2026-01`. */
     month: text('month').notNull(),
     requests: integer('requests').notNull(),
-    /** Those among them that cost something. */
+    /** The number of billed requests. */
     billed: integer('billed').notNull(),
-    /** What these cost, each by the price when it was counted; the cent that is begun is not in it. */
+    /** Their cost, each at the price when it was counted, without the fraction of the next cent. */
     costCents: integer('cost_cents').notNull(),
-    /** What there is of that cent, in parts of which `costPer` make one. */
+    /** The fraction of the next cent, as `costRest` / `costPer`. */
     costRest: integer('cost_rest').notNull().default(0),
     costPer: integer('cost_per').notNull().default(1),
-    /** The highest share of the allowance that was told, in percent; 0 for none. */
+    /** The highest share of the allowance for which a notice was sent, in percent; 0 for none. */
     allowanceTold: integer('allowance_told').notNull(),
-    /** The same of the spend cap. */
+    /** The highest share of the spend cap for which a notice was sent, in percent; 0 for none. */
     spendCapTold: integer('spend_cap_told').notNull(),
   },
   (t) => [
@@ -184,13 +189,13 @@ export const usageMonths = sqliteTable(
   ],
 )
 
-/** One row: what tells this database from every other, wherever its copies go. */
+/** One row with the id of this installation, which copies of the database share. */
 export const installation = sqliteTable('installation', {
   id: text('id').primaryKey(),
   createdAt: integer('created_at').notNull(),
 })
 
-/** Backups that were made or tried; the one under way has no end. */
+/** Finished and failed backups; one in progress has no end. */
 export const backups = sqliteTable(
   'backups',
   {
@@ -202,24 +207,27 @@ export const backups = sqliteTable(
     endedAt: integer('ended_at'),
     file: text('file').notNull(),
     bytes: integer('bytes'),
-    /** Why there is none. */
+    /** Why the backup failed. */
     error: text('error'),
   },
   (t) => [index('backups_by_time').on(t.startedAt)],
 )
 
-/** Tenants that were brought from elsewhere; one without an end was cut short. */
+/** Imported tenants; an import without an end was interrupted. */
 export const imports = sqliteTable('imports', {
   tenantId: text('tenant_id').primaryKey(),
-  /** SHA-256 of the file, hexadecimal: only the same file can go on where it stopped. */
+  /** SHA-256 of the file (hexadecimal); only the same file can continue an interrupted import. */
   fileHash: text('file_hash').notNull(),
   startedAt: integer('started_at').notNull(),
   endedAt: integer('ended_at'),
 })
 
-/** Keys of fingerprints from before the master key was replaced: what they made stays known. */
+/**
+ * The fingerprint keys from before a rotation of the master key, with which earlier fingerprints
+ * still match.
+ */
 export const fingerprintKeys = sqliteTable('fingerprint_keys', {
   purpose: text('purpose').primaryKey(),
-  /** Sealed, base64url. */
+  /** The sealed key, base64url. */
   key: text('key').notNull(),
 })

@@ -3,10 +3,10 @@ import type { Db } from '../db/open.ts'
 import type { Clock } from './clock.ts'
 import type { Log } from './log.ts'
 
-/** Also with no traffic at all, a lost database is noticed within this time. */
+/** The interval of checks, so that a lost database is noticed even without traffic. */
 export const LOOK_MS = 2000
 
-/** What the log advises in each case. */
+/** The advice in the log for each reason. */
 const ADVICE: Record<FileLoss['reason'], string> = {
   missing: 'put the original files back, or stop the server and restore a backup',
   replaced: 'put the original files back, or restart the server to use the new ones',
@@ -15,7 +15,7 @@ const ADVICE: Record<FileLoss['reason'], string> = {
 
 /**
  * Notices when the files of the open database are moved, deleted or replaced, and when they are
- * back, and writes one line each into the log, whatever number of requests is refused in between.
+ * back. Logs one line for each, however many requests are refused in between.
  */
 export function createStorageWatch({ db, clock, log }: { db: Db; clock: Clock; log: Log }) {
   const listeners: (() => void)[] = []

@@ -6,21 +6,21 @@ import { SYSTEM_TENANT_ID } from './system-tenant.ts'
 export type TenantRow = typeof tenants.$inferSelect
 export type TenantStatus = TenantRow['status']
 
-/** A part of the list, from behind the tenant with the id `after`. */
+/** A part of the list, starting after the tenant `after`. */
 export interface TenantScan {
   status?: TenantStatus | undefined
-  /** The beginning of the name; such a list is in the order of names. */
+  /** A prefix of the name; the list is then sorted by name. */
   search?: string | undefined
   after?: string | undefined
   limit: number
 }
 
-/** After every character that a name can hold. */
+/** Sorts after every character in a name. */
 const LAST = '\u{10ffff}'
-/** Ids begin with the time at which they were made: the newest come last. */
+/** Sorts after every id; ids begin with their creation time, so the newest sort last. */
 const NEWEST = '~'
 
-/** The only file with SQL on tenants; lists leave out the system tenant, which is first. */
+/** The only file with SQL on tenants. Lists exclude the system tenant, whose id sorts first. */
 export function createTenantStore({ orm }: Db) {
   const $ = sql.placeholder
   const byId = eq(tenants.id, $('id'))
@@ -121,9 +121,9 @@ export function createTenantStore({ orm }: Db) {
     find: (id: string): TenantRow | undefined => find.get({ id }),
     nameOf: (id: string): string | undefined => name.get({ id })?.name,
     all: (): TenantRow[] => all.all(),
-    /** Newest first, or by name where its beginning is searched for. */
+    /** A part of the list: newest first, or by name in a search. */
     page,
-    /** By status, of no more than `most` tenants. */
+    /** The number of tenants per status, among no more than `most`. */
     counts: (most: number) => counted.all({ most }),
   }
 }

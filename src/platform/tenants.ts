@@ -17,11 +17,11 @@ export type { TenantRow, TenantStatus } from './tenants-store.ts'
 export const PLANS = ['free', 'metered', 'unlimited'] as const
 export type Plan = (typeof PLANS)[number]
 
-/** Why a tenant is held: `billing` for an open bill, `renewal` for an unpaid renewal. */
+/** Why a tenant is suspended: `billing` for an unpaid bill, `renewal` for an unpaid renewal. */
 export const SUSPEND_REASONS = ['billing', 'renewal'] as const
 export type SuspendReason = (typeof SUSPEND_REASONS)[number]
 
-/** A tenant as the command line and the console show it. */
+/** A tenant in the form that the command line and the console show. */
 export interface Tenant {
   id: string
   name: string
@@ -35,11 +35,11 @@ export interface Tenant {
 export interface TenantChange {
   name?: string
   plan?: Plan
-  /** Null takes the cap away; the default cap applies then. */
+  /** Null removes the cap, so that the default one applies. */
   spendCapCents?: number | null
 }
 
-/** Tenants are counted up to here: a list of more is not read to its end. */
+/** Tenants are counted up to this number, because reading a longer list is slow. */
 export const MAX_TENANTS_COUNTED = 10_000
 
 const NAME_LIMIT = 200
@@ -48,14 +48,14 @@ const IS_ID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i
 export type Tenants = ReturnType<typeof createTenants>
 
 /**
- * Tenants are the boundary of all data; each change leaves an audit row. The system tenant, whose users
- * are the operators, is not one of them.
+ * Creates, lists and changes tenants, which separate all data; each change is recorded in the audit
+ * log. The system tenant, whose users are the operators, is not included.
  */
 export function createTenants(parts: {
   db: Db
   clock: Clock
   audit: Audit
-  /** Called within the commit of a change: what was remembered of the tenant is out of date. */
+  /** Called inside the commit of each change, so that cached data of the tenant is dropped. */
   onChange: () => void
 }) {
   const { db, clock, audit, onChange } = parts
@@ -65,7 +65,7 @@ export function createTenants(parts: {
   const create = async (actor: Actor, input: { name: string; plan: Plan }): Promise<Tenant> =>
     db.commit(() => add(actor, input))
 
-  /** Within a commit. Throws `invalid` for a name that a list has no place for. */
+  /** Creates a tenant inside a commit. Throws `invalid` if the name is not allowed. */
   function add(actor: Actor, { name: given, plan }: { name: string; plan: Plan }): Tenant {
     const name = checkedName(given)
     const row = store.insert({ id: newId(), name, plan, now: clock.now() })
@@ -75,7 +75,10 @@ export function createTenants(parts: {
 
   const list = (): Tenant[] => store.all().map(present)
 
-  /** Newest first; whose name begins with `search`, by name. A whole id finds its tenant alone. */
+  /**
+   * Tenants, newest first; in a search for the beginning of a name, by name. A complete id finds
+   * only its tenant.
+   */
   function page({ search, status, ...scan }: TenantScan): Tenant[] {
     if (search === undefined || !IS_ID.test(search))
       return store.page({ search, status, ...scan }).map(present)
@@ -83,7 +86,7 @@ export function createTenants(parts: {
     return row && (status === undefined || row.status === status) ? [present(row)] : []
   }
 
-  /** How many there are of each status, of the first 10,000. */
+  /** The number of tenants per status, among the first 10,000. */
   const counts = (): Record<TenantStatus, number> => ({
     active: 0,
     suspended: 0,
@@ -144,7 +147,7 @@ function present({ spendCapCents, createdAt, updatedAt, ...row }: TenantRow): Te
   }
 }
 
-/** The name that is kept. Throws `invalid` for what a list of tenants has no place for. */
+/** Trims and validates a name. Throws `invalid` if it is not allowed. */
 export function checkedName(name: string): string {
   const trimmed = name.trim()
   if (trimmed === '')

@@ -1,11 +1,11 @@
 import { isoTime } from '../clock.ts'
 import type { LoggedEntry } from './index.ts'
 
-/** How the log is taken along. */
+/** The file formats of an audit log export. */
 export const FORMATS = ['ndjson', 'csv'] as const
 export type Format = (typeof FORMATS)[number]
 
-/** An entry as it leaves the installation, wherever that happens. */
+/** An entry in the form that exports and the command line use. */
 export const shownEntry = ({ at, tenantId, actor, action, object, detail }: LoggedEntry) => ({
   at: isoTime(at),
   tenant_id: tenantId,
@@ -15,11 +15,11 @@ export const shownEntry = ({ at, tenantId, actor, action, object, detail }: Logg
   detail,
 })
 
-/** What stands before the first entry. */
+/** The first line of an export, with its line end: the column names in CSV, nothing in NDJSON. */
 export const headOf = (format: Format): string =>
   format === 'csv' ? `${COLUMNS.join(',')}\r\n` : ''
 
-/** Entries as lines, each with its end. */
+/** Entries as lines of the given format, each with its line end. */
 export const linesOf = (entries: readonly LoggedEntry[], format: Format): string =>
   entries.map(format === 'csv' ? csvLine : jsonLine).join('')
 
@@ -42,10 +42,10 @@ function csvLine(entry: LoggedEntry): string {
   return `${[...cells, JSON.stringify(detail)].map((cell) => csvCell(cell ?? '')).join(',')}\r\n`
 }
 
-/** A spreadsheet takes what begins like this for a formula, and carries it out. */
+/** The first characters that make a spreadsheet run a cell as a formula. */
 const FORMULA = /^[=+\-@\t\r\n]/
 
-/** Some of them divide cells at a semicolon or a tab, whatever the file says. */
+/** Quotes semicolons and tabs as well, because some spreadsheets split cells at them. */
 function csvCell(text: string): string {
   const harmless = FORMULA.test(text) ? `'${text}` : text
   return /[",;\t\r\n]/.test(harmless) ? `"${harmless.replaceAll('"', '""')}"` : harmless

@@ -3,64 +3,64 @@ import type { Clock } from '../clock.ts'
 import type { RetentionRule } from '../retention.ts'
 import { type AuditRow, createAuditStore, type Span } from './store.ts'
 
-/** Who acts, and from where. */
+/** The author of a change, and where the change came from. */
 export interface Actor {
   kind: 'cli' | 'key' | 'operator' | 'person' | 'system'
-  /** Id of the key, operator or person; absent for the command line and the system itself. */
+  /** The id of the key, operator or person; absent for the command line and the system itself. */
   id?: string
-  /** Client address, or account and host of a command line. */
+  /** The client address, or the account and host of a command line. */
   source?: string
 }
 
 export interface AuditEntry {
   tenantId: string | null
   actor: Actor
-  /** Noun and past participle: `key.revoked`. */
+  /** A noun and a past participle, such as `key.revoked`. */
   action: string
-  /** Kind and id of what was acted on: `key:0192…`. */
+  /** The kind and id of the changed object, such as `key:0192…`. */
   object: string
-  /** What changed; never a secret. */
+  /** What changed; never contains a secret. */
   detail?: Record<string, unknown>
 }
 
-/** An entry as it stands in the log. */
+/** An entry stored in the log. */
 export interface LoggedEntry extends Required<AuditEntry> {
-  /** Its place: later ones have higher numbers. */
+  /** The position in the log, higher for later entries. */
   seq: number
   at: number
 }
 
-/** What to look for; an entry has to answer to all of it. */
+/** The conditions of a search; an entry must meet all of them. */
 export interface AuditFilter {
   tenantId?: string | undefined
-  /** How the action begins: `key.` for all that is done to keys. */
+  /** A prefix of the action, such as `key.` for all changes to keys. */
   action?: string | undefined
   actorId?: string | undefined
-  /** A part of the object, such as an id. */
+  /** A substring of the object, such as an id. */
   object?: string | undefined
   /** Milliseconds since the epoch. */
   since?: number | undefined
-  /** The first moment that is too late. */
+  /** Milliseconds since the epoch, exclusive. */
   until?: number | undefined
 }
 
 export interface AuditPage {
   /** Newest first. */
   entries: LoggedEntry[]
-  /** What to go on with, as `before` or `after`; undefined at that end. */
+  /** The `before` or `after` of the next page; undefined if there are no more entries. */
   next: number | undefined
 }
 
 export type Audit = ReturnType<typeof createAudit>
 
-/** Rows that are read at once. */
+/** The number of rows read per query. */
 const SLICE = 500
-/** Rows that one list looks at: a rare thing is looked for page by page, not in one go. */
+/** The maximum number of rows that one page scans, so that searches for rare entries stay short. */
 const MAX_SCANNED = 5000
 
 /**
- * The append-only log. `record` runs inside the commit of the change it reports. The order of the
- * log is that in which it was written, whatever the clock said.
+ * The append-only audit log. `record` runs inside the commit of the change that it reports. Entries
+ * are in the order in which they were written, even if the clock was set back.
  */
 export function createAudit({ db, clock }: { db: Db; clock: Clock }) {
   const store = createAuditStore(db)
@@ -79,8 +79,8 @@ export function createAudit({ db, clock }: { db: Db; clock: Clock }) {
   }
 
   /**
-   * A page, newest first, from behind the entry with the number `before`. A page may hold fewer
-   * than `limit`, or none, and still not be the last.
+   * Returns a page of the entries older than number `before`, newest first. A page can hold fewer
+   * entries than `limit`, or none, although more follow.
    */
   function list(filter: AuditFilter & { before?: number | undefined; limit: number }): AuditPage {
     const span = spanOf(filter)
@@ -99,11 +99,11 @@ export function createAudit({ db, clock }: { db: Db; clock: Clock }) {
     return { entries, next: last + 1 }
   }
 
-  /** What was done last to one thing of a tenant, newest first. */
+  /** The latest entries about an object of a tenant, newest first. */
   const about = (tenantId: string, object: string, limit: number): LoggedEntry[] =>
     store.about(tenantId, object, limit).map(entryOf)
 
-  /** The page on the way back: what came after the entry with the number `after`, as a `list`. */
+  /** Returns a page of the entries that follow number `after`, newest first. */
   function listAfter(filter: AuditFilter & { after: number; limit: number }): AuditPage {
     const { first, last } = spanOf(filter)
     const entries: LoggedEntry[] = []
@@ -121,7 +121,9 @@ export function createAudit({ db, clock }: { db: Db; clock: Clock }) {
     return { entries, next: from - 1 }
   }
 
-  /** All that is there now, oldest first and a slice at a time, however long the log is. */
+  /**
+   * Yields all current entries in slices, oldest first, without loading the whole log into memory.
+   */
   function* oldestFirst(filter: AuditFilter): Generator<LoggedEntry[]> {
     const { first, last } = spanOf(filter)
     let from = first
@@ -133,14 +135,17 @@ export function createAudit({ db, clock }: { db: Db; clock: Clock }) {
     }
   }
 
-  /** Bounds for what lies within the times. Clocks are set back: each entry is looked at as well. */
+  /**
+   * The range of rows recorded in a period. Because clocks can be set back, each entry's time is
+   * checked as well.
+   */
   function spanOf({ since, until }: AuditFilter): Span {
     if (since === undefined && until === undefined) return { first: 1, last: store.last() }
     const period = { since: since ?? 0, until: until ?? Number.MAX_SAFE_INTEGER }
     return store.spanOf(period) ?? { first: 1, last: 0 }
   }
 
-  /** Rows older than `keptMs` go: the only way out of the log. */
+  /** Deletes entries older than `keptMs`, which is the only way to remove entries. */
   const retention = (keptMs: number): RetentionRule => ({
     name: 'audit log',
     deleteSlice: (now, limit) => store.removeBefore(now - keptMs, limit),

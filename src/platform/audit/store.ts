@@ -4,19 +4,22 @@ import { auditLog } from '../schema.ts'
 
 export type AuditRow = typeof auditLog.$inferSelect
 
-/** A part of the log, by the numbers of its rows: both ends belong to it. */
+/** A range of row numbers, both inclusive. */
 export interface Span {
   first: number
   last: number
 }
 
-/** Moments, of which the later is no longer within. */
+/** A period in milliseconds since the epoch; `until` is exclusive. */
 export interface Period {
   since: number
   until: number
 }
 
-/** The only file with SQL on the audit log. Rows are added, read, and go by age; none is changed. */
+/**
+ * The only file with SQL on the audit log. Rows are added, read and deleted by age, but never
+ * changed.
+ */
 export function createAuditStore({ orm }: Db) {
   const $ = sql.placeholder
 
@@ -77,7 +80,7 @@ export function createAuditStore({ orm }: Db) {
   const newest = { all: backwards(undefined), ofTenant: backwards(ofTenant) }
   const oldest = { all: forwards(undefined), ofTenant: forwards(ofTenant) }
 
-  /** The plus sign keeps SQLite from walking through the table for the least number. */
+  /** The plus sign keeps SQLite from scanning the table to find the lowest number. */
   const between = orm
     .select({
       first: sql<number | null>`min(+${auditLog.seq})`,
@@ -103,14 +106,14 @@ export function createAuditStore({ orm }: Db) {
 
   return {
     insert: (row: Omit<AuditRow, 'seq'>) => insert.run(row),
-    /** Removes up to `limit` rows that are older, and says how many it removed. */
+    /** Deletes up to `limit` rows older than `before` and returns their number. */
     removeBefore: (before: number, limit: number): number =>
       removeBefore.all({ before, limit }).length,
     about: (tenantId: string, object: string, limit: number): AuditRow[] =>
       about.all({ tenantId, object, limit }),
     newest: read(newest),
     oldest: read(oldest),
-    /** Where what was recorded in a period lies; undefined where nothing was. */
+    /** The range of rows recorded in a period; undefined if there are none. */
     spanOf(period: Period): Span | undefined {
       const { first, last } = between.get({ ...period }) ?? { first: null, last: null }
       return first === null || last === null ? undefined : { first, last }

@@ -5,7 +5,7 @@ import { Value } from '@sinclair/typebox/value'
 import { isCompiled } from '../version.ts'
 import { parse } from './files.ts'
 
-/** Makes an archive of a data directory in a file; `signal` ends it early. */
+/** Writes an archive of a data directory to a file, until `signal` aborts it. */
 export type MakeArchive = (
   dataDir: string,
   file: string,
@@ -14,12 +14,12 @@ export type MakeArchive = (
 
 const checkout = join(import.meta.dir, '..', '..', '..')
 
-/** A compiled executable runs itself. */
+/** The command that starts this program; a compiled executable starts itself. */
 const program = isCompiled
   ? { command: [process.execPath], cwd: '/' }
   : { command: [process.execPath, join('src', 'main.ts')], cwd: checkout }
 
-/** Whoever waits for an answer goes first. */
+/** The priority of the child process, lower than that of the server, so that requests go first. */
 const NICENESS = 10
 const LAST_WORDS_MS = 1000
 
@@ -27,9 +27,9 @@ const Answer = Type.Object({ bytes: Type.Integer() })
 const Complaint = Type.Object({ error: Type.String() })
 
 /**
- * By a process of its own: a copy of a large database takes minutes in one piece, which would keep
- * every request waiting. It sees no configuration but what is said here: the server's file may
- * have been edited since.
+ * Makes the archive in a child process, because copying a large database takes minutes in one call,
+ * which would block every request. The child gets its settings only from these arguments and reads
+ * no configuration file, which may have changed since the server started.
  */
 export const archiveInChild: MakeArchive = async (dataDir, file, signal) => {
   const place = ['--config', '/dev/null', '--data-dir', dataDir]
@@ -60,7 +60,10 @@ export const archiveInChild: MakeArchive = async (dataDir, file, signal) => {
   )
 }
 
-/** It tidies up, unless it is amid of a copy that may take minutes; then the next one does that. */
+/**
+ * Asks the child process to clean up and exit. A child that is copying the database cannot respond,
+ * so it is killed; the next backup removes its files.
+ */
 function end(child: Bun.Subprocess) {
   child.kill('SIGTERM')
   const cut = setTimeout(() => child.kill('SIGKILL'), LAST_WORDS_MS)
@@ -71,6 +74,6 @@ function giveWay(pid: number) {
   try {
     setPriority(pid, NICENESS)
   } catch {
-    // It has ended already, or the system does not let us.
+    // The process has already exited, or the system doesn't allow changing its priority.
   }
 }

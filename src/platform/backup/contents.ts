@@ -3,7 +3,7 @@ import { databaseFile } from '../../db/open.ts'
 import { reading, rowsOf } from './database-file.ts'
 import type { Manifest } from './manifest.ts'
 
-/** What a database tells of itself, at whatever step its schema is. */
+/** The id of the installation, or null; works with every version of the schema. */
 export const installationOf = (client: Database): string | null =>
   rowsOf<{ id: string }>(client, 'installation', 'SELECT id FROM installation LIMIT 1')[0]?.id ??
   null
@@ -12,8 +12,8 @@ export const schemaOf = (client: Database): Manifest['schema'] =>
   rowsOf(client, '_migrations', 'SELECT id, hash FROM _migrations ORDER BY id')
 
 /**
- * Its tables and indexes by their names, each with its columns. Not by their SQL, which another
- * version of SQLite may have written down in other words.
+ * The tables and indexes of a database by name, each with its columns. Their SQL is not compared,
+ * because another version of SQLite may store it differently.
  */
 export function shapeOf(client: Database): Map<string, string> {
   const shape = new Map<string, string>()
@@ -36,7 +36,7 @@ const COLUMNS_OF_INDEXES = `
   WHERE i.type = 'index' AND i.tbl_name <> '_migrations' AND l.name = i.name AND c.key
   ORDER BY i.name, c.seqno`
 
-/** What acts by itself, or is no table on disk: nothing that we make. */
+/** Triggers, views and virtual tables, which no version of Gatehouse creates. */
 export const actorsIn = (client: Database): { type: string; name: string }[] =>
   client
     .query<{ type: string; name: string }, []>(
@@ -44,11 +44,11 @@ export const actorsIn = (client: Database): { type: string; name: string }[] =>
     )
     .all()
 
-/** Ids of the master keys that it was used with. */
+/** The ids of the master keys that the database was used with. */
 export const masterKeysOf = (client: Database): string[] =>
   rowsOf<{ id: string }>(client, 'master_keys', 'SELECT id FROM master_keys').map(({ id }) => id)
 
-/** Whether a data directory knows already of a backup into this file. */
+/** Whether the database of a data directory has a record of a backup to this file. */
 export const isRecorded = (dataDir: string, file: string): boolean =>
   reading(databaseFile(dataDir), (client) =>
     rowsOf(client, 'backups', 'SELECT 1 FROM backups WHERE file = ?', file),

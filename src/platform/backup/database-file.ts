@@ -4,8 +4,8 @@ import { asStorageError, StorageError } from '../../db/errors.ts'
 import { logOf, openForReading } from '../../db/read-only.ts'
 
 /**
- * Looks into a database file and changes nothing: neither the file nor its log, which belongs
- * to whoever runs on it.
+ * Reads a database file without changing the file or its write-ahead log, which belongs to the
+ * running server.
  */
 export function reading<T>(file: string, work: (client: Database) => T): T {
   let client: Database | undefined
@@ -19,21 +19,21 @@ export function reading<T>(file: string, work: (client: Database) => T): T {
   }
 }
 
-/** Then nobody else has it open, and all that was written is in the file itself. */
+/** Whether the file contains all committed data because its write-ahead log is missing or empty. */
 function isAlone(file: string): boolean {
   const log = statSync(logOf(file), { throwIfNoEntry: false })
   return existsSync(file) && (log === undefined || log.size === 0)
 }
 
 /**
- * A copy of all that was committed until now, readable by its owner alone. Whoever writes to the
- * database goes on meanwhile; what was deleted from it is not in the copy.
+ * Copies everything committed so far to a new file that only its owner can read. Other processes
+ * can write to the database meanwhile. The copy contains no deleted data.
  */
 export function copyDatabase(file: string, copy: string) {
   writeFileSync(copy, '', { mode: 0o600, flag: 'wx' })
   reading(file, (client) => {
     try {
-      // The copy is thrown away: to bring it to disk would hold up every commit of the server.
+      // The copy is temporary, and syncing it to disk would delay every commit of the server.
       client.run('PRAGMA synchronous = OFF')
       client.query('VACUUM INTO ?').run(copy)
     } catch (error) {
@@ -42,7 +42,7 @@ export function copyDatabase(file: string, copy: string) {
   })
 }
 
-/** What a query finds in a table, and nothing where the schema has none such yet. */
+/** The rows that a query finds in a table; empty if the schema doesn't have the table yet. */
 export function rowsOf<Row>(
   client: Database,
   table: string,

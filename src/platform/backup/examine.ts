@@ -11,9 +11,9 @@ import type { Manifest } from './manifest.ts'
 import { ENTRIES } from './names.ts'
 
 /**
- * Refuses an unpacked archive that this executable could not serve: a database that is damaged,
- * newer or no whole one of ours, or a key that does not open it. Returns the ids of the keys that
- * the database needs.
+ * Checks that this executable can serve an unpacked archive, and returns the ids of the master keys
+ * that its database needs. Throws if the database is damaged, newer than this executable or not a
+ * complete database of Gatehouse, or if the archive has a key that doesn't open it.
  */
 export function examine(
   folder: string,
@@ -37,7 +37,10 @@ export function examine(
   return known
 }
 
-/** The folder is gone by the time that somebody reads of it: errors speak of the archive. */
+/**
+ * Reads an unpacked file with errors that name the archive, because the folder no longer exists
+ * when the error is shown.
+ */
 function look<T>(file: string, work: (client: Database) => T): T {
   try {
     return reading(file, work)
@@ -53,7 +56,10 @@ function isUnreadable(error: unknown): boolean {
   return cause instanceof SQLiteError && /^SQLITE_(CORRUPT|NOTADB|ERROR)/.test(cause.code ?? '')
 }
 
-/** A trigger would act on whatever is served. */
+/**
+ * Throws if the database has a trigger, which would run while a server uses it, a view or a virtual
+ * table.
+ */
 function refuseActors(client: Database) {
   const [found] = actorsIn(client)
   if (found)
@@ -62,7 +68,9 @@ function refuseActors(client: Database) {
     )
 }
 
-/** What somebody has added besides can be served. */
+/**
+ * Throws if a table or index is missing or different. Additional tables and indexes are allowed.
+ */
 function refuseOtherShape(client: Database, steps: readonly Migration[]) {
   const found = shapeOf(client)
   for (const [name, columns] of shapeAfter(steps))
@@ -92,7 +100,7 @@ function refuseUnsound(client: Database) {
     )
 }
 
-/** What `backup check` tells of an archive is read from its manifest. */
+/** Throws if the manifest, from which `backup check` reports, describes another database. */
 function refuseOtherThanDescribed(client: Database, { schema, installation }: Manifest) {
   const found = { schema: schemaOf(client), installation: installationOf(client) }
   if (!Bun.deepEquals(found, { schema, installation }))
@@ -114,5 +122,7 @@ const damaged = (what: string) => invalid(`the archive is damaged: ${what}`, { r
 const damagedDatabase = (what: string) =>
   invalid(`the database in the archive is damaged: ${what}`, { rule: 'damaged' })
 
-/** Whoever has made the archive does not speak to the terminal of whoever restores it. */
+/**
+ * Removes characters that control the terminal, because the archive may come from another party.
+ */
 const printable = (text = ''): string => text.slice(0, 500).replaceAll(/[\p{Cc}\p{Cf}]/gu, '')

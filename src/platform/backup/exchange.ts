@@ -8,10 +8,10 @@ import { type Marker, unmark } from './marker.ts'
 import { DATA_FILES, ENTRIES } from './names.ts'
 
 /**
- * Puts the files of `staged` in the place of those of a data directory that is marked, which go to
- * the folder that the marker names; without a key among them, that of the data directory stays.
- * Each step is on disk before the next begins, and it may end between any two of them: the marker
- * keeps everybody from serving what is there then, and the next exchange goes on.
+ * Replaces the files of a marked data directory with those of `staged` and moves the old files to
+ * the folder that the marker names. Without a key in `staged`, the key of the data directory stays.
+ * Each step is synced to disk before the next one begins. If the exchange is interrupted, the
+ * marker prevents use of the directory, and the next exchange continues.
  */
 export function* exchange(parts: {
   dataDir: string
@@ -47,7 +47,10 @@ function makeLike(folder: string, dataDir: string) {
   sync(dataDir)
 }
 
-/** The key is the first to move: where it cannot, all may go on as it was. */
+/**
+ * Moves a file to the folder of the previous files. The key is moved first: if that fails, nothing
+ * has changed.
+ */
 function moveAway(name: string, dataDir: string, previous: string): boolean {
   try {
     return move(name, dataDir, previous)
@@ -69,7 +72,10 @@ const fixedKey = (dataDir: string, error: unknown) =>
       'then restore again',
   )
 
-/** Only once: what stands there under this name later is not what the marker means. */
+/**
+ * Moves a file unless `to` already has it, because a file that appears later under the same name is
+ * not the one in the marker.
+ */
 function move(name: string, from: string, to: string): boolean {
   if (!existsSync(join(from, name)) || existsSync(join(to, name))) return false
   renameSync(join(from, name), join(to, name))
@@ -79,8 +85,8 @@ function move(name: string, from: string, to: string): boolean {
 }
 
 /**
- * What is staged, for the account that runs the server. It may have exchanged the folder: whatever
- * else is in there is not root's to give.
+ * Gives the staged files to the account that runs the server. Only known names are handed over,
+ * because that account may have replaced the folder, and root must not give away other files.
  */
 export function handOver(staged: string, dataDir: string) {
   for (const name of namesFor(staged)) {

@@ -16,9 +16,9 @@ import { conflict } from '../errors.ts'
 const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants
 
 /**
- * What root does in a data directory is done for the account of the server, which has to read it.
- * That account may put a link where something of ours was: root gives away what it has opened, no
- * link, and nothing that has another name besides.
+ * Gives a file or folder to the owner of the data directory if this process runs as root, so that
+ * the account of the server can read it. That account could have replaced the file by a link: only
+ * the opened file changes its owner, never a symbolic link or a file with several hard links.
  */
 export function ownLike(path: string, dataDir: string) {
   if (process.getuid?.() !== 0) return
@@ -34,17 +34,17 @@ export function ownLike(path: string, dataDir: string) {
   }
 }
 
-/** Where backups go unless something else is said. */
+/** The folder for backups unless another one is configured. */
 export const ownDirectory = (dataDir: string): string => join(dataDir, 'backups')
 
-/** The same, made if need be. */
+/** Returns the default folder for backups and creates it if it is missing. */
 export function openOwnDirectory(dataDir: string): string {
   const directory = ownDirectory(dataDir)
   if (mkdirSync(directory, { recursive: true, mode: 0o700 })) ownLike(directory, dataDir)
   return directory
 }
 
-/** Size and hash of a file of any length. */
+/** Returns the size and SHA-256 (hexadecimal) of a file of any length. */
 export async function measure(path: string): Promise<{ bytes: number; sha256: string }> {
   const hash = createHash('sha256')
   let bytes = 0
@@ -55,7 +55,7 @@ export async function measure(path: string): Promise<{ bytes: number; sha256: st
   return { bytes, sha256: hash.digest('hex') }
 }
 
-/** Counts and hashes what flows through it. */
+/** A stream that passes data through while it counts and hashes the bytes. */
 export function createMeter(onBytes: (sum: number) => void = () => {}) {
   const hash = createHash('sha256')
   let bytes = 0
@@ -70,7 +70,7 @@ export function createMeter(onBytes: (sum: number) => void = () => {}) {
   return { stream, bytes: () => bytes, sha256: () => hash.digest('hex') }
 }
 
-/** JSON that somebody else wrote: undefined when it is none. */
+/** Parses JSON from an untrusted source; undefined if it is not valid. */
 export function parse(text: string): unknown {
   try {
     return JSON.parse(text)

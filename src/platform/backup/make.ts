@@ -18,8 +18,8 @@ import { type OnInterrupt, openWorkFolder } from './work-folder.ts'
 export interface BackupRequest {
   dataDir: string
   /**
-   * A file that there is not yet, made by root for the owner of `ownerOf`; or a stream, for which
-   * the copy is made in a folder.
+   * A new file, which root gives to the owner of the path `ownerOf`; or a stream, for which
+   * `workIn` holds the temporary copy of the database.
    */
   to: { file: string; ownerOf?: string } | { stream: Writable; workIn: string }
   withKey: boolean
@@ -30,9 +30,9 @@ export interface BackupRequest {
 }
 
 export interface Backup {
-  /** All that was committed by then is in it. */
+  /** Milliseconds since the epoch. The archive contains everything committed before. */
   createdAt: number
-  /** Of the archive, like the hash. */
+  /** The size of the archive; `sha256` is its hash. */
   bytes: number
   sha256: string
   databaseBytes: number
@@ -40,8 +40,8 @@ export interface Backup {
 }
 
 /**
- * Makes one archive of a data directory, beside a running server or without one. Takes room for
- * a copy of the database where the archive goes, and none in the data directory.
+ * Makes one archive of a data directory, with or without a running server. Needs space for a copy
+ * of the database in the destination, and none in the data directory.
  */
 export async function makeBackup(request: BackupRequest): Promise<Backup> {
   const { to, process, clock, dataDir, onInterrupt } = request
@@ -95,7 +95,10 @@ async function pour(
   return { createdAt, ...archive, databaseBytes: database.bytes, hasKey: key !== undefined }
 }
 
-/** Not made: where a disk is not mounted, all would go to the one that it is to save from. */
+/**
+ * Throws if the destination is missing. Creating it could put backups on the same disk as the data
+ * if the intended disk is not mounted.
+ */
 function refuseMissing(directory: string) {
   if (!existsSync(directory))
     throw notFound(`there is no directory ${directory}. Mount or create it first`)

@@ -10,18 +10,23 @@ import { ownLike, parse } from './files.ts'
 import { beforeRestore, DATA_FILES } from './names.ts'
 import { isFresh } from './running.ts'
 
-/** Without what a terminal obeys. */
+/** Text without control characters, which a terminal would interpret. */
 const UNCONTROLLED = '^[^\\x00-\\x1f\\x7f-\\x9f]*$'
 
-/** The account of the server may write it, and root acts on it: nothing but what `mark` writes. */
+/**
+ * The schema of the marker file. It is strict, because the account of the server can write the file
+ * and root acts on it.
+ */
 const Marker = Type.Object({
-  /** The folder in the data directory that the previous files go to. */
+  /** The folder in the data directory to which the previous files are moved. */
   previous: Type.String({ pattern: '^before-restore-[0-9TZ-]{1,100}$' }),
-  /** Their names: what bears another of our names comes from an archive. */
+  /**
+   * The names of the previous files; all other known files in the directory come from an archive.
+   */
   files: Type.Array(Type.Union(DATA_FILES.map((name) => Type.Literal(name))), {
     uniqueItems: true,
   }),
-  /** Who exchanges them, since when. */
+  /** The process that exchanges the files, and when it started. */
   by: Type.Object({
     host: Type.String({ pattern: UNCONTROLLED }),
     pid: Type.Integer(),
@@ -29,18 +34,21 @@ const Marker = Type.Object({
   }),
 })
 
-/** There while files are exchanged: says how far that has come to whoever has to complete it. */
+/**
+ * A file in the data directory during a restore; another process can use it to complete an
+ * interrupted restore.
+ */
 export type Marker = Static<typeof Marker>
 
-/** The folder that the restore before this one was moving the previous files to, if it was cut short. */
+/** The folder for the previous files of an interrupted restore; undefined if there was none. */
 export function unfinishedExchange(dataDir: string): string | undefined {
   const marker = readMarker(dataDir)
   return marker && join(dataDir, marker.previous)
 }
 
 /**
- * Marks a data directory: from now on nobody opens what is in it. Of two restores at once one is
- * refused; what a dead one has begun is taken over.
+ * Marks a data directory, so that no process opens its database. Throws `conflict` if another
+ * restore is running; takes over an interrupted one.
  */
 export function mark(parts: { dataDir: string; staged: string; process: Process; now: number }): {
   marker: Marker
@@ -61,7 +69,7 @@ export function mark(parts: { dataDir: string; staged: string; process: Process;
   return { marker, isNew: !found }
 }
 
-/** All is in its place, or nothing has been moved yet. */
+/** Removes the marker, once all files are in place or if nothing has been moved. */
 export function unmark(dataDir: string) {
   rmSync(restoreMarker(dataDir))
   sync(dataDir)
@@ -87,7 +95,10 @@ function readMarker(dataDir: string): Marker | undefined {
   })
 }
 
-/** Written aside first: half a marker would say nothing of where the previous files are. */
+/**
+ * Writes the marker to a separate file first, because an incomplete marker would lose track of the
+ * previous files.
+ */
 function draftOf(marker: Marker, staged: string, dataDir: string): string {
   const draft = join(staged, 'marker')
   writeFileSync(draft, `${JSON.stringify(marker)}\n`, { mode: 0o600, flag: 'wx' })
@@ -96,7 +107,7 @@ function draftOf(marker: Marker, staged: string, dataDir: string): string {
   return draft
 }
 
-/** Two restores within a second must not share a folder. */
+/** A folder name that is not in use, for several restores within one second. */
 function freeName(dataDir: string, name: string): string {
   for (let n = 2, free = name; ; n++) {
     if (!existsSync(join(dataDir, free))) return free

@@ -1,7 +1,7 @@
 import { DATA_NAMES } from '../../db/names.ts'
 import { stampOf } from '../clock.ts'
 
-/** What an archive holds, in this order: who reads it knows what to expect before it comes. */
+/** The files in an archive, in this order, so that readers know what to expect. */
 export const ENTRIES = {
   manifest: 'manifest.json',
   database: DATA_NAMES.database,
@@ -9,8 +9,8 @@ export const ENTRIES = {
 }
 
 /**
- * What a data directory is made of. A log that outlived its database would spoil the next one. The
- * key first: if it cannot be moved, nothing has been yet.
+ * The files of a data directory. They include the write-ahead log, because a log left from another
+ * database would corrupt the new one. The key is moved first: if that fails, nothing has changed.
  */
 export const DATA_FILES = [
   ENTRIES.key,
@@ -19,12 +19,12 @@ export const DATA_FILES = [
   `${ENTRIES.database}-shm`,
 ]
 
-/** The name of a backup that began at `ms`; names sort by age. */
+/** The file name of a backup that began at `ms`; names sort by age. */
 export const archiveName = (ms: number): string => `gatehouse-${stampOf(ms)}.tar.gz`
 
-/** Whether a file bears the name of a backup, so that nothing else is ever taken for one. */
+/** Whether a file name is that of a backup, so that other files are never treated as one. */
 export const isArchiveName = (name: string): boolean =>
   /^gatehouse-\d{4}-\d\d-\d\dT\d\d-\d\d-\d\dZ\.tar\.gz$/.test(name)
 
-/** The folder where a restore puts what was there before. */
+/** The folder to which a restore at `ms` moves the previous files. */
 export const beforeRestore = (ms: number): string => `before-restore-${stampOf(ms)}`

@@ -1,7 +1,9 @@
 import type { Database } from 'bun:sqlite'
 import { rowsOf } from './database-file.ts'
 
-/** What goes out as soon as somebody serves the restored data. */
+/**
+ * The number of runs, deliveries and mails that go out as soon as a server uses the restored data.
+ */
 export interface Overdue {
   runs: number
   deliveries: number
@@ -9,8 +11,8 @@ export interface Overdue {
 }
 
 /**
- * Counts by the words of the tables: an archive may be older than what their owners know, and its
- * database has not been migrated yet. Work that was under way is made again, whenever it was due.
+ * Counts overdue work with plain SQL instead of the stores, because the database may be older than
+ * the schema that they expect. Interrupted work counts as well, because it is repeated.
  */
 export const overdueIn = (client: Database, now: number): Overdue => ({
   runs: count(client, 'runs', DUE, now) + count(client, 'cron_jobs', DUE_SLOTS, now),

@@ -5,16 +5,16 @@ import { createGzip } from 'node:zlib'
 import { type Pack, pack } from 'tar-stream'
 import { createMeter } from './files.ts'
 
-/** Databases shrink to a quarter even so, in a third of the time that the default takes. */
+/** Shrinks databases to about a quarter, in a third of the time that the default level takes. */
 const COMPRESSION_LEVEL = 3
 
-/** What goes into an archive: a text, or a file whose size is known. */
+/** A file in an archive: text, or a file of known size. */
 export interface Entry {
   name: string
   content: { text: string } | { file: string; bytes: number }
 }
 
-/** Streams the entries into `sink` as one compressed archive, and says what went there. */
+/** Streams the entries to `sink` as one compressed archive, and returns its size and SHA-256. */
 export async function packArchive(parts: {
   entries: readonly Entry[]
   createdAt: number

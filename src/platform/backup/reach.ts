@@ -1,13 +1,15 @@
 import type { Clock } from '../clock.ts'
 
-/** Does something with a file that may lie on a mount that is gone, which would answer never. */
+/**
+ * Runs file operations with a time limit, because operations on a disconnected mount never return.
+ */
 export type Reach = <T>(file: string, work: () => Promise<T>) => Promise<T>
 
 const MAX_MS = 5000
 
 /**
- * Waits so long and no longer. As long as one call hangs, no other is begun: each would keep one of
- * the few threads that the process has for files.
+ * Limits each call to 5 seconds. While a call hangs, new calls fail immediately, because each would
+ * block one of the few threads for file operations.
  */
 export function createReach(clock: Pick<Clock, 'after'>): Reach {
   let isHanging = false

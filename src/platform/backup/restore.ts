@@ -22,7 +22,7 @@ import { unpackArchive } from './unpack.ts'
 import { type OnInterrupt, openWorkFolder } from './work-folder.ts'
 
 interface ArchiveRequest {
-  /** Opened when it is read. */
+  /** Called when the archive is about to be read. */
   open: () => Readable
   migrations: readonly Migration[]
   clock: Clock
@@ -31,7 +31,7 @@ interface ArchiveRequest {
   onInterrupt?: OnInterrupt
 }
 
-/** Tells what an archive is, having unpacked it in `workIn` and found that it can be restored. */
+/** Unpacks an archive in `workIn`, checks that it can be restored, and returns its manifest. */
 export async function checkArchive(
   request: ArchiveRequest & { workIn: string },
 ): Promise<Manifest> {
@@ -48,15 +48,15 @@ export async function checkArchive(
 
 export interface Restored {
   manifest: Manifest
-  /** Where the files are that were there before, if there were any. */
+  /** The folder with the previous files; undefined if there were none. */
   previous: string | undefined
   overdue: Overdue
 }
 
 /**
- * Puts an archive in the place of what a data directory holds. Nothing is touched before the
- * archive has proved sound, and nothing of what was there is deleted. One that was cut short is
- * completed by the next.
+ * Replaces the contents of a data directory with an archive. Changes nothing until the archive has
+ * passed all checks, and keeps the previous files. If a restore is interrupted, the next one
+ * completes it.
  */
 export async function restoreArchive(
   request: ArchiveRequest & { dataDir: string },
@@ -87,8 +87,8 @@ export async function restoreArchive(
 }
 
 /**
- * Whoever opens the database sees the marker, and whoever had it open by then holds the lock up:
- * in this order nobody is overlooked.
+ * Sets the marker before it takes the lock: processes that open the database later see the marker,
+ * and those that have it open already prevent the lock.
  */
 function replace(parts: {
   dataDir: string
@@ -109,7 +109,10 @@ function replace(parts: {
   return finish(exchange({ dataDir, staged, marker }))
 }
 
-/** Makes the directory where there is none; what was made and stayed empty goes again. */
+/**
+ * Creates the directory if it is missing, and returns a function that removes the created
+ * directories if they are empty.
+ */
 function openPlace(dataDir: string) {
   const made = mkdirSync(dataDir, { recursive: true, mode: 0o700 })
 
@@ -127,8 +130,9 @@ function openPlace(dataDir: string) {
 }
 
 /**
- * Leaves a key in `staged` only where that of the data directory has to give way, which may be a
- * link or a mount. An archive may come without one.
+ * Decides which key to use. Leaves a key in `staged` only if it must replace the one in the data
+ * directory, which may be a link or a mount. Throws `invalid` if the archive has no key and no
+ * available key opens its database.
  */
 function settleKey(
   dataDir: string,
@@ -155,7 +159,7 @@ function withoutKey(dataDir: string, known: string[], key: KeyFile | undefined) 
   )
 }
 
-/** One that cannot be read is another. */
+/** Whether both keys are identical; an unreadable key counts as different. */
 function isSameKey(dataDir: string, staged: string): boolean {
   try {
     return readFileSync(masterKeyFile(dataDir)).equals(readFileSync(masterKeyFile(staged)))
@@ -165,8 +169,9 @@ function isSameKey(dataDir: string, staged: string): boolean {
 }
 
 /**
- * The processes of then are no more; their leases are taken back at the next start. The archives of
- * then may belong to an installation that goes on: this one has made none, and so deletes none.
+ * Prepares the restored database for a new start and counts its overdue work. Deletes the records
+ * of processes, whose leases are taken back at the next start, and of backups: their files may
+ * belong to an installation that is still in use, and this one must never delete them.
  */
 function beginAnew(file: string, now: number): Overdue {
   const client = new Database(file, { strict: true })

@@ -11,9 +11,9 @@ type Store = ReturnType<typeof createBackupStore>
 const ROWS_KEPT_MS = 90 * 24 * 60 * 60 * 1000
 
 /**
- * Deletes what the schedule has made in the directory where it has `made` one just now, but for that
- * one and the newest `keep`; nothing that it did not make. What the table names elsewhere may be an
- * archive of the installation that this database was copied from.
+ * Deletes old scheduled backups in the directory of the one just `made`, except that one and the
+ * newest `keep`. Never deletes files that the schedule did not make, or files in other directories,
+ * which may belong to the installation that this database was copied from.
  */
 export async function rotate(parts: {
   store: Store
@@ -36,7 +36,7 @@ export async function rotate(parts: {
   }
 }
 
-/** The newest first. What a clock that was ahead has dated is older than all that came after. */
+/** Scheduled backups, newest first. Those dated in the future by a wrong clock come last. */
 function byAge(store: Store, now: number): BackupRow[] {
   const rows = store.scheduled()
   const isAhead = ({ startedAt }: BackupRow) => startedAt > now
@@ -44,8 +44,8 @@ function byAge(store: Store, now: number): BackupRow[] {
 }
 
 /**
- * Old rows go, but for the last good one, by which the next is due, and those of files that the
- * rotation has yet to find.
+ * Deletes old records of backups, except the newest `keep`, whose files the rotation has yet to
+ * delete, and the last successful one, from which the next due time follows.
  */
 export const backupRetention = (store: Store, keep: number): RetentionRule => ({
   name: 'backups',

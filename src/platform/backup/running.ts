@@ -15,17 +15,20 @@ type Instance = Pick<
   'host' | 'pid' | 'version' | 'startedAt' | 'heartbeatAt'
 >
 
-/** For a command that is just about to end. */
+/** The wait for the lock, long enough for a command that is about to exit. */
 const LOCK_WAIT_MS = 1000
 
-/** Of another host nothing but the time tells; one that is far ahead of ours tells nothing. */
+/**
+ * Whether a time written by another process is recent, the only sign of life from other hosts; one
+ * far in the future does not count.
+ */
 export const isFresh = (writtenAt: number, now: number): boolean =>
   Math.abs(now - writtenAt) < MAX_SILENCE_MS
 
 /**
- * Refuses while somebody is seen to work on the data directory: those of other hosts by their
- * heartbeat, those of this one by the file that they have open. Changes nothing, and proves
- * nothing where the system does not show what others have open: `lockDatabase` does.
+ * Throws `conflict` if another process uses the data directory: processes of other hosts are known
+ * by their heartbeats, those of this host by their open files. Changes nothing. Where the system
+ * doesn't show open files, only `lockDatabase` finds other processes.
  */
 export function refuseWhileInUse(dataDir: string, process: Process, now: number) {
   refuseWhileServedElsewhere(dataDir, process, now)
@@ -33,7 +36,10 @@ export function refuseWhileInUse(dataDir: string, process: Process, now: number)
   if (pids.length > 0) throw inUse(dataDir, process, pids)
 }
 
-/** Locks reach as far as this machine does; beyond it there are heartbeats alone. */
+/**
+ * Throws `conflict` if a process on another host has a recent heartbeat, because locks don't reach
+ * other hosts.
+ */
 function refuseWhileServedElsewhere(dataDir: string, process: Process, now: number) {
   const there = instancesOn(dataDir).find(
     ({ host, heartbeatAt }) => host !== process.host && isFresh(heartbeatAt, now),
@@ -44,9 +50,9 @@ function refuseWhileServedElsewhere(dataDir: string, process: Process, now: numb
 }
 
 /**
- * Keeps all others from the database until it is let go: refuses while any process has it open,
- * be it idle, whether or not it writes a heartbeat. The system forgets the lock of a dead one. A
- * file that is no database is in nobody's use.
+ * Locks the database exclusively until disposal. Throws `conflict` if any other process has it
+ * open, even an idle one without a heartbeat. The system releases the lock if this process dies. A
+ * file that is not a database needs no lock.
  */
 export function lockDatabase(dataDir: string, process: Process): Disposable {
   const file = databaseFile(dataDir)
@@ -83,7 +89,9 @@ const sentenceOn = (dataDir: string, { version, host, pid, startedAt }: Instance
   `gatehouse ${version} runs on ${dataDir}: process ${pid} on ${host.split(' ')[0]}, ` +
   `since ${isoTime(startedAt)}. Stop it first`
 
-/** Processes that have a file open, as far as the system shows them to us; elsewhere none. */
+/**
+ * The ids of the processes that have a file open, as far as `/proc` shows them; otherwise empty.
+ */
 function holdersOf(file: string): number[] {
   const wanted = statSync(file, { throwIfNoEntry: false })
   if (!wanted) return []
@@ -92,7 +100,10 @@ function holdersOf(file: string): number[] {
     .filter((pid) => namesIn(`/proc/${pid}/fd`).some((fd) => isWanted(`/proc/${pid}/fd/${fd}`)))
     .map(Number)
 
-  /** By name first: to look at any other file might wait for a mount that is gone. */
+  /**
+   * Compares names first, because reading the status of other files could block on a disconnected
+   * mount.
+   */
   function isWanted(link: string): boolean {
     try {
       if (basename(readlinkSync(link)) !== basename(file)) return false
@@ -112,7 +123,9 @@ function namesIn(folder: string): string[] {
   }
 }
 
-/** A database that can no longer be read is what backups are restored for. */
+/**
+ * The processes recorded in a database; empty if it can't be read, because restores must work then.
+ */
 function instancesOn(dataDir: string): Instance[] {
   if (!existsSync(databaseFile(dataDir))) return []
   try {

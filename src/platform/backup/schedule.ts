@@ -15,7 +15,10 @@ import { createReach } from './reach.ts'
 import { backupRetention, rotate } from './rotation.ts'
 import { ABANDONED, type BackupRow, createBackupStore } from './store.ts'
 
-/** Longest sleep: bounds how late a changed clock or the backup of another process is noticed. */
+/**
+ * Maximum wait between checks, after which a changed clock or a backup by another process is
+ * noticed.
+ */
 const MAX_SLEEP_MS = 60_000
 const MAX_RETRY_MS = 15 * 60_000
 
@@ -29,8 +32,9 @@ interface BackupSettings {
 }
 
 /**
- * Backups on a schedule, as long as somebody serves. Any number of processes on one data directory
- * make each of them once; the table says when the next is due, so that a restart changes nothing.
+ * Makes backups on a schedule while a server runs. Several processes on one data directory make
+ * each backup once. The database stores when the next one is due, so restarts don't affect the
+ * schedule.
  */
 export function createBackups(parts: {
   db: Db
@@ -39,7 +43,7 @@ export function createBackups(parts: {
   metrics: Metrics
   instances: Pick<Instances, 'self' | 'alive' | 'onDeath'>
   settings: BackupSettings
-  /** Takes the place of the process that makes it. */
+  /** Replaces the child process, for tests. */
   makeArchive?: MakeArchive
 }) {
   const { db, clock, log, metrics, instances, settings } = parts
@@ -61,7 +65,10 @@ export function createBackups(parts: {
   const abort = new AbortController()
   let cancelTimer = () => {}
 
-  /** After the instances: what a dead one has left open is known as such only then. */
+  /**
+   * Must be called after `instances` has started, so that unfinished backups of dead processes are
+   * recognized.
+   */
   function start() {
     if (!enabled) return
     running = true
@@ -78,7 +85,10 @@ export function createBackups(parts: {
     })
   }
 
-  /** One that is due but cannot be made now, such as while another process makes it, can wait. */
+  /**
+   * The time until the next check. A due backup that can't be made now, for example because another
+   * process is making one, waits for the longest interval.
+   */
   function sleepMs(): number {
     try {
       const ms = dueAt() - clock.now()
@@ -106,8 +116,8 @@ export function createBackups(parts: {
   }
 
   /**
-   * One at once, whatever the schedule says, which counts from it then. Comes back when it has begun;
-   * `also` is done in the commit that says so. Throws `conflict` while one is being made.
+   * Makes a backup immediately; the schedule continues from it. Resolves when the backup has begun;
+   * `also` runs in the commit that records it. Throws `conflict` while another one is being made.
    */
   async function makeNow(also: (file: string) => void = () => {}): Promise<void> {
     if (looking) throw beingMade()
@@ -132,11 +142,17 @@ export function createBackups(parts: {
     })
   }
 
-  /** Elsewhere: what we have left open ourselves could not be closed, as on a full disk. */
+  /**
+   * Whether another process is making the backup. An open record of this process could not be
+   * closed, for example because the disk was full.
+   */
   const isUnderWay = ({ owner }: BackupRow): boolean =>
     owner !== null && owner !== instances.self && instances.alive().includes(owner)
 
-  /** At once where there is none. What a clock that was ahead has dated says nothing. */
+  /**
+   * When the next backup is due: immediately if there is none. Backups dated in the future by a
+   * wrong clock are ignored.
+   */
   function dueAt(): number {
     const now = clock.now()
     const last = store.lastScheduled(now)
@@ -146,14 +162,17 @@ export function createBackups(parts: {
     return isToRest ? Math.max(due, (last.endedAt ?? 0) + retryMs) : due
   }
 
-  /** Under the write lock of the database: whoever comes second finds the row of the first. */
+  /**
+   * Records a new backup under the database's write lock, so that two processes never make the same
+   * one. Undefined if there is nothing to do.
+   */
   function claim(sizes: Map<string, number | null>, isAsked = false): BackupRow | undefined {
     const open = store.open()
     if (open.some((row) => isUnderWay(row) || !sizes.has(row.id))) return
     for (const { id } of open) closeAbandoned(id, sizes.get(id) ?? null)
     if (!isAsked && dueAt() > clock.now()) return
     const row = newRow()
-    // Files are named by the second: one that was made within it would be in the way.
+    // File names have a resolution of one second, so a second backup within it would collide.
     if (isAsked && store.list(row.startedAt, 1)[0]?.file === row.file) return
     store.add(row)
     return row
@@ -170,14 +189,20 @@ export function createBackups(parts: {
     error: null,
   })
 
-  /** Of the files that these rows name; null where there is none. Before the write lock is taken. */
+  /**
+   * The sizes of the files that these records name, by record id; null for missing files. Must be
+   * read before the write lock is taken.
+   */
   async function sizesOf(rows: readonly BackupRow[]): Promise<Map<string, number | null>> {
     const sizes = new Map<string, number | null>()
     for (const { id, file } of rows) sizes.set(id, await reach(file, () => sizeOf(file)))
     return sizes
   }
 
-  /** A file has its name only once it is whole: its maker may have ended just after that. */
+  /**
+   * Closes the record of a dead process. If the file exists, the backup is complete, because a file
+   * gets its name last.
+   */
   function closeAbandoned(id: string, bytes: number | null) {
     const error = bytes === null ? ABANDONED : null
     store.end(id, { endedAt: clock.now(), bytes, error })
@@ -194,7 +219,10 @@ export function createBackups(parts: {
     await rotate({ store, keep, now: clock.now(), made: file, log, reach })
   }
 
-  /** What became of the file alone: that it cannot be noted, or an older one deleted, is no fault of it. */
+  /**
+   * Makes the archive and reports only whether that worked; failures to record it or to delete
+   * older ones don't count.
+   */
   async function archive(file: string): Promise<Pick<BackupRow, 'bytes' | 'error'>> {
     try {
       const { bytes } = await makeArchive(dataDir, file, abort.signal)
@@ -206,7 +234,7 @@ export function createBackups(parts: {
     }
   }
 
-  /** Begins none any more; one under way gets `graceMs` to end. */
+  /** Stops the schedule. A backup in progress gets `graceMs` to finish. */
   async function stop(graceMs: number) {
     running = false
     cancelTimer()
@@ -219,7 +247,7 @@ export function createBackups(parts: {
   return {
     start,
     stop,
-    /** Resolves when none is under way. */
+    /** Resolves when no backup is being made. */
     idle: async () => void (await looking),
     makeNow,
     latest: () => store.latest(clock.now()),

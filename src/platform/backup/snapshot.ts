@@ -11,12 +11,15 @@ import { measure } from './files.ts'
 import { ENTRIES } from './names.ts'
 
 const MAX_ATTEMPTS = 3
-/** Whoever replaces the master key needs a moment between the database and the file. */
+/**
+ * The wait before a retry, because replacing a master key changes the database and the file at
+ * slightly different times.
+ */
 const BETWEEN_TRIES_MS = 1000
 
 /**
- * Puts a copy of the database into `folder` and the key that opens it beside it. The key is read
- * last: one that was replaced meanwhile does not fit the copy, and both are taken again.
+ * Copies the database and its master key into `folder`. The key is read last: if it was replaced
+ * meanwhile and doesn't fit the copy, both are copied again. Returns undefined without a key.
  */
 export async function takeSnapshot(parts: {
   dataDir: string
@@ -45,14 +48,17 @@ function takeDatabase(dataDir: string, folder: string): string {
   return copy
 }
 
-/** Views and triggers that somebody has made for themselves: with them in it, no restore takes it. */
+/** Removes views and triggers that were added to the database, because a restore refuses them. */
 function leaveOutActors(copy: string) {
   using client = new Database(copy)
   for (const { type, name } of actorsIn(client))
     client.run(`DROP ${type} IF EXISTS "${name.replaceAll('"', '""')}"`)
 }
 
-/** Byte for byte, and judged by what was copied: the file may be another by now. */
+/**
+ * Copies the key file unchanged and returns the key in the copy, because the original can change
+ * meanwhile.
+ */
 export function takeKey(dataDir: string, folder: string): KeyFile | undefined {
   const copy = masterKeyFile(folder)
   rmSync(copy, { force: true })
@@ -61,6 +67,6 @@ export function takeKey(dataDir: string, folder: string): KeyFile | undefined {
   return readMasterKey(folder)
 }
 
-/** What the manifest says of the key. */
+/** The manifest's description of the key. */
 export const describeKey = async (key: KeyFile | undefined, folder: string) =>
   key ? { id: key.id, sha256: (await measure(masterKeyFile(folder))).sha256 } : null

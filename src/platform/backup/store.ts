@@ -4,12 +4,12 @@ import { backups } from '../schema.ts'
 
 export type BackupRow = typeof backups.$inferSelect
 
-/** Why a backup has failed whose process can no longer say why. */
+/** The error of a backup whose process has died. */
 export const ABANDONED = 'the process that made it has ended'
 
 /**
- * The only place with SQL on the table of backups. Rows dated ahead of `now`, of a clock that was
- * wrong, are not the newest: they would hide for as long that no backup is made.
+ * The only place with SQL on backups. Rows dated after `now`, by a clock that was wrong, never
+ * count as the newest, because no backup would be made until that time.
  */
 export function createBackupStore({ orm }: Db) {
   const $ = sql.placeholder
@@ -31,7 +31,7 @@ export function createBackupStore({ orm }: Db) {
       error: $('error'),
     })
     .prepare()
-  /** One that was closed by somebody else stays as it is. */
+  /** Closes an open record; a record that another process has closed stays unchanged. */
   const end = orm
     .update(backups)
     .set({ endedAt: sql`${$('endedAt')}`, bytes: sql`${$('bytes')}`, error: sql`${$('error')}` })
@@ -94,18 +94,18 @@ export function createBackupStore({ orm }: Db) {
     add: (row: BackupRow) => void insert.run(row),
     end: (id: string, ended: Pick<BackupRow, 'endedAt' | 'bytes' | 'error'>) =>
       void end.run({ id, ...ended }),
-    /** Those of the schedule that have no end. */
+    /** Scheduled backups without an end. */
     open: (): BackupRow[] => open.all(),
-    /** The newest first, of every origin and with whatever end. */
+    /** The newest backups first, with any origin and result. */
     list: (now: number, limit: number): BackupRow[] => newest.all({ now, limit }),
-    /** The last good one, of every origin. */
+    /** The newest successful backup of any origin. */
     latest: (now: number): BackupRow | undefined => newestGood.get({ now }),
-    /** The last of the schedule that has ended, well or not. */
+    /** The newest finished backup of the schedule, successful or not. */
     lastScheduled: (now: number): BackupRow | undefined => newestScheduled.get({ now }),
     lastGoodScheduled: (now: number): BackupRow | undefined => newestGoodScheduled.get({ now }),
-    /** The good ones of the schedule, the newest first. */
+    /** The successful backups of the schedule, newest first. */
     scheduled: (): BackupRow[] => goodScheduled.all(),
-    /** Files that may have come to be after all, when nobody waited for them any more. */
+    /** The files of abandoned backups, which may have been completed after all. */
     abandoned: (): string[] => abandoned.all().map(({ file }) => file),
     before: (before: number, limit: number): string[] =>
       oldest.all({ before, limit }).map(({ id }) => id),

@@ -11,15 +11,15 @@ import { createMeter } from './files.ts'
 import { type Manifest, readManifest } from './manifest.ts'
 import { ENTRIES } from './names.ts'
 
-/** Far more than any of them has; what is larger is something else. */
+/** Far more than any real file needs. */
 const MAX_MANIFEST_BYTES = 4 * 1024 * 1024
 const MAX_KEY_BYTES = 64 * 1024
 
 type Content = AsyncIterable<unknown> & { header: Header }
 
 /**
- * Unpacks an archive into `folder`, which it never leaves: only the known names are taken, each
- * once and in order, no larger than the manifest says, and every byte is held against its hashes.
+ * Unpacks an archive into `folder`, and never outside. Accepts only the known names, each once and
+ * in order, with the sizes and hashes that the manifest states. Throws `invalid` otherwise.
  */
 export async function unpackArchive(parts: {
   source: Readable
@@ -29,7 +29,7 @@ export async function unpackArchive(parts: {
   const { source, folder, onProgress = () => {} } = parts
   const entries = extract()
   const fed = pipeline(source, createGunzip(), entries)
-  // Told by the entries, which end with the same error.
+  // The entries end with the same error, which is handled there.
   fed.catch(() => {})
   try {
     const manifest = await takeAll(entries)
@@ -115,7 +115,7 @@ const expectedKey = ({ master_key }: Manifest) => ({ sha256: master_key?.sha256 
 
 const damaged = (what: string) => invalid(`the archive is damaged: ${what}`, { rule: 'damaged' })
 
-/** The system's own errors, such as a full disk, are not the archive's fault. */
+/** Distinguishes errors of the system, such as a full disk, from a damaged archive. */
 function explained(error: unknown): unknown {
   if (error instanceof AppError) return error
   const { code = '', message } = error as NodeJS.ErrnoException

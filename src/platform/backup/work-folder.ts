@@ -5,15 +5,18 @@ import type { Process } from '../process.ts'
 
 const PREFIX = '.gatehouse-work-'
 const NAME = /^\.gatehouse-work-([0-9a-f]{8})-(\d+)-/
-/** Nothing takes so long: from then on one of another host, or whose number is taken, is left over. */
+/**
+ * The age after which a folder counts as abandoned, even if it is from another host or its process
+ * id is in use.
+ */
 const MAX_WORK_MS = 24 * 60 * 60 * 1000
 
-/** Has `clean` run when somebody ends the program, until the returned function is called. */
+/** Runs `clean` if the program is interrupted, until the returned function is called. */
 export type OnInterrupt = (clean: () => void) => () => void
 
 /**
- * A folder in `parent` that nobody else can look into, for what is not done yet; those that
- * killed processes have left there are removed first.
+ * Creates a private folder in `parent` for unfinished work, and first removes the folders that
+ * killed processes left there.
  */
 export function openWorkFolder(parts: {
   parent: string
@@ -25,7 +28,7 @@ export function openWorkFolder(parts: {
   const { parent, process, now, onInterrupt = () => () => {}, onRemoved = () => {} } = parts
   const host = hostMark(process)
   for (const name of readdirSync(parent)) if (isLeftOver(name)) remove(join(parent, name))
-  // Heard from before there is a folder: a signal may come as soon as it is to be seen.
+  // Registered before the folder exists, because a signal can arrive as soon as it is created.
   let made: string | undefined
   const clean = () => {
     if (made !== undefined) remove(made)
@@ -52,15 +55,18 @@ export function openWorkFolder(parts: {
   }
 }
 
-/** One of another account stays: that it is left over does not keep us from our work. */
+/** Removes a folder. One that belongs to another account stays, which does no harm. */
 function remove(path: string) {
   try {
     rmSync(path, { recursive: true, force: true })
   } catch {
-    // Whoever works here next tries again.
+    // The next process that works here tries again.
   }
 }
 
-/** Hosts share a folder when it is on a network; a process number means something on one alone. */
+/**
+ * Identifies the host, because hosts can share a folder over a network and process ids are unique
+ * only within one host.
+ */
 const hostMark = ({ host }: Process): string =>
   createHash('sha256').update(host).digest('hex').slice(0, 8)

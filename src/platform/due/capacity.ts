@@ -1,34 +1,37 @@
 import type { DueLimits, Lane } from './queue.ts'
 
-/** How much more may be under way, in all and for whom. */
+/** Tracks the items in progress and how many more a tenant, target or lane may start. */
 export function createCapacity<Item extends Lane>(limits: DueLimits) {
   const underWay = new Set<Item>()
   const perTenant = new Tally()
   const perTarget = new Tally()
   const perLane = new Tally()
 
-  /** What even the last to come may have under way, where anything is free at all. */
+  /** The minimum for each tenant as long as any capacity is free. */
   const fewestOfTenant = Math.min(MIN_PER_TENANT, Math.ceil(limits.total / 16))
 
-  /** Into so many parts the room of a tenant is shared out; a tenant with one lane needs no more. */
+  /**
+   * The number of parts into which a tenant's capacity is divided; a tenant with one lane needs one
+   * part.
+   */
   const partsOfTenant = Math.min(MAX_PARTS_OF_TENANT, Math.ceil(limits.perTenant / limits.perLane))
 
   const room = () => limits.total - underWay.size
 
   /**
-   * A part of what is free that leaves some to those who come next, and so on: however many hold
-   * on to theirs, because their targets never answer, there is room for one whose target does.
+   * A share of the free capacity that leaves some for the next tenants or lanes. However many items
+   * are stuck at targets that never respond, one for a working target can start.
    */
   const fairShare = (free: number, parts: number, fewest: number): number =>
     limits.isShared ? Math.max(Math.floor(free / parts), fewest) : free
 
-  /** Of what is free, one tenant never takes more than half, so that the next finds some. */
+  /** The free capacity for a tenant: at most half, so that other tenants get some. */
   const tenantRoom = ({ tenant }: Lane): number => {
     const used = perTenant.of(tenant)
     return Math.min(limits.perTenant, fairShare(room() + used, 2, fewestOfTenant)) - used
   }
 
-  /** Nor does one lane take more than its part, an eighth at least, of what its tenant could have. */
+  /** The free capacity for a lane: its part of what the tenant could use, at least an eighth. */
   const laneRoom = (lane: Lane): number => {
     const used = perLane.of(nameOf(lane))
     return Math.min(limits.perLane, fairShare(tenantRoom(lane) + used, partsOfTenant, 1)) - used
@@ -56,14 +59,14 @@ export function createCapacity<Item extends Lane>(limits: DueLimits) {
   return { room, tenantRoom, roomFor, enter, leave, used: () => underWay.size }
 }
 
-/** Where much may be under way: less where that is little. */
+/** The minimum per tenant with a high total limit; it is lower with a small one. */
 const MIN_PER_TENANT = 8
 
 const MAX_PARTS_OF_TENANT = 8
 
 const nameOf = ({ tenant, target }: Lane) => `${tenant} ${target}`
 
-/** Counts by name that keep no zeros. */
+/** Counts by name that removes entries at zero. */
 class Tally {
   readonly #counts = new Map<string, number>()
 

@@ -6,24 +6,27 @@ import type { Log } from '../log.ts'
 import { createCapacity } from './capacity.ts'
 import type { DueQueue, Lane } from './queue.ts'
 
-/** Longest sleep: bounds how late work of a dead process or a changed clock is noticed. */
+/**
+ * Maximum wait between checks, after which the work of a dead process or a changed clock is
+ * noticed.
+ */
 export const MAX_SLEEP_MS = 5000
 const STORAGE_RETRY_MS = 1000
 const LEASE_MARGIN_MS = 30_000
-/** After the last name that a tenant id or a target can have. */
+/** Sorts after every possible tenant id or target. */
 const LAST_TARGET = '\u{10FFFF}'
 
 interface Finished<Item, Outcome> {
   item: Item
   outcome: Outcome
-  /** The outcome is what is left to say after another could not be settled. */
+  /** True for the failure that is stored in place of an outcome that couldn't be settled. */
   isLastWord?: boolean
 }
 
 /**
- * Runs the due work of one queue. Any number of processes may run a loop on one database:
- * each item is claimed by exactly one of them. One full lane never keeps another waiting:
- * lanes take turns, and those at their limit are passed over.
+ * Runs the due work of one queue. Several processes can run a loop on one database; exactly one of
+ * them claims each item. A full lane never delays others: lanes take turns, and lanes at their
+ * limit are skipped.
  */
 export function createDueLoop<Item extends Lane, Outcome>(parts: {
   queue: DueQueue<Item, Outcome>
@@ -54,18 +57,21 @@ export function createDueLoop<Item extends Lane, Outcome>(parts: {
     lookAround()
   }
 
-  /** Whoever holds leases may be gone: look at those too. */
+  /** Checks for due work, and for leases of processes that have died. */
   function lookAround() {
     lookForLost = true
     nudge()
   }
 
-  /** Something is to be waited for until `at`: costs nothing unless that is sooner than all else. */
+  /**
+   * Makes the loop wake up by `at`, in milliseconds since the epoch. Costs nothing if it wakes up
+   * earlier anyway.
+   */
   function expect(at: number) {
     if (!turning && at < wakeAt) nudge()
   }
 
-  /** Something stands ready, or is done: look now. */
+  /** Checks for work immediately, for example after an item became ready. */
   function nudge() {
     turnAgain = true
     if (!turning) void keepTurning()
@@ -87,7 +93,7 @@ export function createDueLoop<Item extends Lane, Outcome>(parts: {
     for (const item of claimed) perform(item)
   }
 
-  /** Idle turns only read: a commit is for when there is something to write. */
+  /** Claims ready items. Commits only if there is something to write. */
   async function claimReady(): Promise<Item[]> {
     if (!running) return []
     const claimed: Item[] = []
@@ -105,7 +111,10 @@ export function createDueLoop<Item extends Lane, Outcome>(parts: {
     }
   }
 
-  /** Leases that came to be as the database was lost: ours, should it come back, and not begun. */
+  /**
+   * Fails the items whose leases were stored although the commit reported a lost database. This
+   * process owns the leases if the database comes back, but never started the work.
+   */
   function giveBack(claimed: readonly Item[], error: unknown) {
     for (const item of claimed)
       unstored.push({ item, outcome: queue.broken(item, error), isLastWord: true })
@@ -132,8 +141,8 @@ export function createDueLoop<Item extends Lane, Outcome>(parts: {
   }
 
   /**
-   * One round over the lanes, from behind the one that was last served, as long as there is
-   * room. A tenant at its limit is skipped whole, whatever number of targets it has.
+   * Claims items in one round over the lanes, starting after the last one served, while there is
+   * capacity. Skips all lanes of a tenant at its limit, however many targets it has.
    */
   function claimInTurns(claimed: Item[]) {
     const start = cursor
@@ -180,8 +189,8 @@ export function createDueLoop<Item extends Lane, Outcome>(parts: {
   }
 
   /**
-   * Outcomes and claims of one turn of the event loop share one commit; an outcome that
-   * cannot be stored waits for the disk.
+   * Stores an outcome; outcomes and claims of one turn of the event loop share a commit. If storage
+   * fails, the outcome is kept in memory and stored later.
    */
   async function settle(finished: Finished<Item, Outcome>) {
     const { item, outcome } = finished
@@ -200,13 +209,16 @@ export function createDueLoop<Item extends Lane, Outcome>(parts: {
     tellIfQuiet()
   }
 
-  /** Nobody takes back a lease of ours: what broke over its outcome must not keep it for ever. */
+  /**
+   * Stores a failure for an item whose outcome can't be stored, because other processes never take
+   * back a lease of a living one.
+   */
   function settleAsBroken({ item, isLastWord }: Finished<Item, Outcome>, error: unknown) {
     if (isLastWord) return
     void settle({ item, outcome: queue.broken(item, error), isLastWord: true })
   }
 
-  /** Whatever it was, not at once again, and told once: the log may be on the same disk. */
+  /** Delays the next try and logs the error once, because the log may be on the same disk. */
   function troubled(what: string, error: unknown) {
     storageFails = true
     if (inTrouble || error instanceof DatabaseLostError) return
@@ -228,7 +240,10 @@ export function createDueLoop<Item extends Lane, Outcome>(parts: {
     cancelTimer = clock.after(Math.max(ms, 0), lookAround)
   }
 
-  /** A database that cannot even be read must not end the loop. */
+  /**
+   * The time until the next item is due. Never throws, so that a database that can't be read
+   * doesn't end the loop.
+   */
   function msUntilDueOrRetry(): number {
     try {
       return msUntilDue()
@@ -239,7 +254,7 @@ export function createDueLoop<Item extends Lane, Outcome>(parts: {
   }
 
   /**
-   * Claims nothing more, gives what is under way `graceMs` to end, then cuts it short.
+   * Stops claiming items, gives those in progress `graceMs` to finish, and then aborts them.
    * Resolves when every outcome is stored.
    */
   async function stop(graceMs: number) {
@@ -256,13 +271,16 @@ export function createDueLoop<Item extends Lane, Outcome>(parts: {
     if (isQuiet()) for (const resolve of waitingForQuiet.splice(0)) resolve()
   }
 
-  /** Resolves when nothing is under way and everything that was is stored. */
+  /** Resolves when nothing is in progress and all outcomes are stored. */
   const idle = (): Promise<void> =>
     isQuiet() ? Promise.resolve() : new Promise((resolve) => waitingForQuiet.push(resolve))
 
   return { start, stop, nudge, expect, idle, inFlight: capacity.used }
 }
 
-/** True when `lane` comes after `other` in SQLite's order, the same for the ASCII of lanes. */
+/**
+ * Whether `lane` sorts after `other`. For the ASCII text in lanes, JavaScript and SQLite agree on
+ * the order.
+ */
 const isBehind = (lane: Lane, other: Lane): boolean =>
   lane.tenant > other.tenant || (lane.tenant === other.tenant && lane.target > other.target)

@@ -1,64 +1,70 @@
-/** The line an item stands in: work of one tenant for one target (a host, an endpoint). */
+/** The queue of one tenant's work for one target, such as a host or an endpoint. */
 export interface Lane {
   tenant: string
   target: string
 }
 
-/** Proof of who works on an item, and until when nobody else may. */
+/** The right of one process to work on an item until a given time. */
 export interface Lease {
   owner: string
   /** Milliseconds since the epoch. */
   until: number
 }
 
-/** How much may be under way at once in this process. */
+/** The maximum numbers of items in progress in this process. */
 export interface DueLimits {
   total: number
   perTenant: number
   perTarget: number
-  /** Of one tenant at one target: less than `perTarget` leaves room there for others. */
+  /**
+   * Maximum for one tenant at one target; lower than `perTarget`, it leaves capacity for other
+   * tenants.
+   */
   perLane: number
-  /** No one takes all that is left: the fuller it gets, the less each may have. */
+  /**
+   * Whether the free capacity is shared: the less is free, the less a tenant or lane gets of it.
+   */
   isShared?: boolean
 }
 
 /**
- * Work that is kept in the database until it is done. An item waits for its time, then
- * stands ready in its lane, then is leased, performed and settled. All methods but
- * `perform` are synchronous SQL; those that write run inside a commit.
+ * Work that stays in the database until it is done. An item waits until it is due, becomes ready in
+ * its lane, and then is leased, performed and settled. All methods except `perform` are synchronous
+ * SQL; those that write run inside a commit.
  */
 export interface DueQueue<Item extends Lane, Outcome> {
-  /** For logs and metrics. */
+  /** The name in logs and metrics. */
   name: string
   limits: DueLimits
-  /** Longest time that `perform` can take, in milliseconds. */
+  /** Maximum duration of `perform`, in milliseconds. */
   longestMs: number
-  /** When the first waiting item comes due; undefined when none waits. Reads only. */
+  /** When the next waiting item is due; undefined if none is waiting. Only reads. */
   nextDueAt(): number | undefined
-  /** Puts a slice of what is due by `now` in line. True when there may be more. */
+  /** Makes a slice of the items due by `now` ready. Returns true if there may be more. */
   promote(now: number): boolean
-  /** First lane, in a fixed order, behind `after` (or of all) in which something is ready. */
+  /** The first lane after `after`, or of all, with ready items; the order is fixed. */
   nextLane(after: Lane | undefined): Lane | undefined
-  /** Leases up to `limit` ready items of a lane, oldest first, by conditional update. */
+  /** Leases up to `limit` ready items of a lane, oldest first, by a conditional update. */
   claim(lane: Lane, limit: number, lease: Lease): Item[]
-  /** Does the work. Resolves with what came of it, also when `signal` cut it short. */
+  /** Does the work and resolves with its outcome, even if `signal` aborts it. */
   perform(item: Item, signal: AbortSignal): Promise<Outcome>
-  /** What to store when `perform` itself broke, so that no item stays leased. */
+  /** The outcome to store if `perform` throws, so that no item stays leased. */
   broken(item: Item, error: unknown): Outcome
   /**
-   * Stores the outcome, unless the lease has passed to somebody else. Returns the time from
-   * which the item waits again, if it does.
+   * Stores the outcome unless another process has taken over the lease. Returns when the item is
+   * due again; undefined if it isn't.
    */
   settle(item: Item, outcome: Outcome): number | undefined
-  /** True when `reclaim` would find something. Reads only. */
+  /** Whether `reclaim` would find leases. Only reads. */
   hasLost(holders: Holders): boolean
-  /** Takes back a slice of the leases of the lost, each counted as a failed try. */
+  /** Takes back a slice of the lost leases and counts each as a failed attempt. */
   reclaim(holders: Holders): void
 }
 
 /**
- * Who may still hold a lease at `now`. Lost is a lease whose owner is not alive, or which has
- * run out, unless it is our own: a jump of the clock must not take work from its worker.
+ * The processes that may hold a lease at `now`. A lease is lost if its owner is dead, or if it has
+ * expired and belongs to another process. Expired leases of this process stay valid, because a
+ * clock jump must not take work from its worker.
  */
 export interface Holders {
   self: string

@@ -9,7 +9,7 @@ export interface Body {
 
 export type Bodies = ReturnType<typeof createBodies>
 
-/** Bodies are sealed in the database, because they contain codes and links that sign users in. */
+/** Seals bodies for the database, because they contain codes and links that sign users in. */
 export function createBodies(sealing: Sealing) {
   const seal = (id: string, { text, html }: Body): string =>
     sealing.seal(
@@ -18,7 +18,7 @@ export function createBodies(sealing: Sealing) {
       JSON.stringify({ text: text.toWellFormed(), html: html.toWellFormed() }),
     )
 
-  /** Throws `SealError` if the body was sealed with another master key, or modified. */
+  /** Decrypts a body. Throws `SealError` if it was sealed with another master key, or modified. */
   const open = (id: string, sealed: string): Body =>
     JSON.parse(sealing.open(mailBody.purpose, mailBody.place({ id }), sealed))
 

@@ -46,7 +46,10 @@ export function createEndings(parts: {
     if (line.finish(mail, end)) failed(mail, reason)
   }
 
-  /** The sending process is gone, and it is unknown whether the mail server accepted the mail. */
+  /**
+   * Defers a mail whose sending process is gone, because it is unknown whether the mail server
+   * accepted it.
+   */
   const interrupt = (mail: LeasedMail) => void defer(mail, INTERRUPTED)
 
   /** Fails a queued mail that has expired. */

@@ -19,7 +19,7 @@ export function createErase(parts: { store: Store; clock: Clock; hashOf: Recipie
     return removed + mails.blankAbout(tenantId, about, now, limit - removed)
   }
 
-  /** For mails sent to an address, which may not be about an identity. */
+  /** Erases mails sent to an address, which may not be about an identity. */
   const eraseTo = (tenantId: string, recipient: string, limit: number): number =>
     mails.blankTo(hashOf(tenantId, recipient), clock.now(), limit)
 

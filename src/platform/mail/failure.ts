@@ -3,16 +3,18 @@ import { messageOf } from '../../db/errors.ts'
 
 const MAX_LENGTH = 300
 
-/** Until then the talk is about the server and who we are; from here on, about this mail. */
+/**
+ * The SMTP commands whose refusal concerns this mail; refusals of earlier commands concern the
+ * server or the sender.
+ */
 const ABOUT_THE_MAIL = new Set(['RCPT TO', 'DATA'])
 
 /** Errors that the library reports without contacting the server. */
 const UNSENDABLE = new Set(['EENVELOPE', 'EMESSAGE'])
 
 /**
- * Whether the same mail would fail again, whatever is done about the server: the recipient or the
- * content was refused for good. That we were refused, a wrong password or sender, is for the
- * operator to mend, and mails wait for it.
+ * Whether a retry would fail as well, because the server permanently refused the recipient or the
+ * content. Mails wait for the operator to fix other refusals, such as a wrong password or sender.
  */
 export function isFinal({ code, command, permanent, responseCode }: NodemailerError): boolean {
   if (responseCode === undefined) return UNSENDABLE.has(code ?? '')
@@ -20,8 +22,8 @@ export function isFinal({ code, command, permanent, responseCode }: NodemailerEr
 }
 
 /**
- * The reason as one line. Servers answer what they like, also what they were sent: what is to be
- * hidden is taken out, in whatever case of letters it comes back.
+ * The reason of a failure as one line. Servers can quote what they were sent, so the `hidden` parts
+ * are removed, in upper and lower case.
  */
 export function reasonOf(error: unknown, hidden: readonly string[]): string {
   const shown = hidden

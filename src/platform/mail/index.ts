@@ -95,7 +95,10 @@ export function createMail(parts: {
   }
 }
 
-/** Undefined without a server for mail. The configuration has no server without a sender. */
+/**
+ * Creates the sender of mails; undefined without a mail server. The configuration requires a sender
+ * address for a mail server.
+ */
 function senderFor({ clock, config, ca }: Parameters<typeof createMail>[0]): Send | undefined {
   const { smtpUrl, from } = config.mail
   if (smtpUrl === undefined || from === undefined) return undefined
@@ -103,7 +106,7 @@ function senderFor({ clock, config, ca }: Parameters<typeof createMail>[0]): Sen
   return createSend({ clock, server: mailServerOf(smtpUrl), sender, ca })
 }
 
-/** However much a commit posts, the loop is told once, by the microtask that follows it. */
+/** Calls `tell` once in the next microtask, however many mails a commit posts. */
 function onceATurn(tell: () => void) {
   let isScheduled = false
   return () => {

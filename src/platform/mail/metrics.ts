@@ -6,7 +6,6 @@ export interface MailEvents {
   ended(result: 'sent' | 'failed'): void
 }
 
-/** Metrics of emails. */
 export function createMailMetrics(metrics: Metrics, { line }: Store): MailEvents {
   const ended = metrics.counter('mails_total', 'Finished emails by result.')
   const byResult = {

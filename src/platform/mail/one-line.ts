@@ -1,5 +1,5 @@
 import { UNSAFE_IN_LINE } from '../unsafe-characters.ts'
 
-/** The same text on one line, as Unicode that can be sent. */
+/** Replaces line breaks and unsafe characters by spaces, and makes the text valid Unicode. */
 export const oneLine = (text: string): string =>
   text.replaceAll(UNSAFE_IN_LINE, ' ').toWellFormed().trim()

@@ -5,7 +5,7 @@ import type { Bodies, Body } from './body.ts'
 import type { Store } from './store/index.ts'
 import type { MailSummary, Sought } from './store/outbox-queries.ts'
 
-/** Mails of one tenant, of the instance (null), or of everybody. */
+/** The mails of one tenant, of the installation (null) or of all tenants. */
 export type Whose = { tenantId: string | null } | 'all'
 
 /**
@@ -17,14 +17,14 @@ export type OpenMail = MailSummary & { body: Body | null }
 /** A part of the outbox, newest first. */
 export interface OutboxPage {
   mails: MailSummary[]
-  /** What to go on with as `before`; undefined at the end. */
+  /** The `before` of the next page; undefined on the last one. */
   next: number | undefined
 }
 
-/** Mails that one page looks at: rare ones are looked for page by page, not in one go. */
+/** The maximum number of mails that one page scans, so that searches for rare mails stay short. */
 export const MAX_SCANNED = 20_000
 
-/** The mails that were posted; without a mail server, the only place to read them. */
+/** The outbox; without a mail server, the only place to read mails. */
 export function createOutbox(parts: {
   store: Store
   bodies: Bodies
@@ -34,10 +34,13 @@ export function createOutbox(parts: {
   const { store, bodies, clock, wake } = parts
   const { outbox, line } = store
 
-  /** Newest first. */
+  /** Mails, newest first. */
   const list = (whose: Whose, scan: Scan): MailSummary[] => outbox.list(ownerOf(whose), scan)
 
-  /** Those that are sought: fewer than `limit`, with a `next`, where they are rare. */
+  /**
+   * A page of the mails that match a filter. It can hold fewer than `limit` although more follow;
+   * then `next` is set.
+   */
   function page(whose: Whose, sought: Sought, { before, limit }: Scan): OutboxPage {
     const owner = ownerOf(whose)
     const scan = { before, limit: limit + 1, most: MAX_SCANNED }
@@ -48,7 +51,9 @@ export function createOutbox(parts: {
     return { mails, next: behind === undefined ? undefined : behind + 1 }
   }
 
-  /** How many are due, and how many wait for a retry, each counted up to 10,000. */
+  /**
+   * The number of mails that are due and of those that wait for a retry, each counted up to 10,000.
+   */
   const open = (): { ready: number; waiting: number } => ({
     ready: line.count('ready'),
     waiting: line.count('waiting'),
@@ -60,7 +65,10 @@ export function createOutbox(parts: {
     return { ...mail, body: bodyOf(mail.id, mail.body) }
   }
 
-  /** Within a commit: the next try of one that waits for it, at once. Throws `conflict` for others. */
+  /**
+   * Retries a waiting mail immediately; runs inside a commit. Throws `conflict` if the mail isn't
+   * waiting for a retry.
+   */
   function hasten(id: string): MailSummary {
     const mail = existing(id)
     if (!outbox.hasten(id, clock.now()))
@@ -69,7 +77,7 @@ export function createOutbox(parts: {
     return mail
   }
 
-  /** Within a commit. Throws `conflict` for one that is just being sent. */
+  /** Deletes a mail; runs inside a commit. Throws `conflict` if it is being sent. */
   function remove(id: string): MailSummary {
     const mail = existing(id)
     if (!outbox.remove(id)) throw conflict('the email is being sent')
@@ -78,7 +86,10 @@ export function createOutbox(parts: {
 
   const existing = (id: string): MailSummary => outbox.find(id) ?? fail(notFound('email not found'))
 
-  /** A body sealed with another master key must not hide the other mails. */
+  /**
+   * The body of a mail; null if it was sealed with another master key, so that the rest of the mail
+   * stays readable.
+   */
   function bodyOf(id: string, sealed: string | null): Body | null {
     try {
       return sealed === null ? null : bodies.open(id, sealed)

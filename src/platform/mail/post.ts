@@ -6,15 +6,15 @@ import type { Store } from './store/index.ts'
 
 /** A mail to be sent. */
 export interface Letter extends Body {
-  /** Whose matter it is; null for that of the instance. */
+  /** The tenant that sends the mail; null for the installation. */
   tenantId: string | null
   /** The subject of the mail, such as an identity: `eraseAbout` removes its mails. */
   about: string | null
-  /** What it is for, such as `verification`. */
+  /** The purpose of the mail, such as `verification`. */
   kind: string
-  /** One address, in the spelling under which it is counted: see `createThrottle`. */
+  /** One address in normalized form, because limits compare it literally; see `createThrottle`. */
   recipient: string
-  /** Stored in clear text, unlike the body: never put a code in it. */
+  /** Stored unencrypted, unlike the body: never put a code in it. */
   subject: string
   /** After this time the mail is useless and is not sent. */
   expiresAt: number
@@ -25,18 +25,21 @@ const MAX_SUBJECT_LENGTH = 200
 /** Marks mails that were never meant to be sent, as opposed to failed ones. */
 export const WITHHELD = 'withheld'
 
-/** Takes mails in, inside the caller's commit: what they tell of has happened, or they are gone. */
+/**
+ * Stores mails inside the caller's commit, so that a mail exists only if the change it reports was
+ * committed.
+ */
 export function createPost(parts: {
   store: Store
   bodies: Bodies
   hashOf: RecipientHash
-  /** Without a mail server, mails are kept and not sent. */
+  /** Whether a mail server is configured; without one, mails are kept and not sent. */
   hasServer: boolean
   wake: () => void
 }) {
   const { store, bodies, hashOf, hasServer, wake } = parts
 
-  /** To be sent. Returns the id of the mail. */
+  /** Stores a mail to be sent and returns its id. */
   function post(letter: Letter, now: number): string {
     const mail = written(letter, now)
     const state = hasServer ? 'ready' : 'kept'
@@ -78,6 +81,6 @@ export function createPost(parts: {
   return { post, withhold }
 }
 
-/** A line break would begin another header. */
+/** The subject on one line, because a line break would begin another header. */
 const subjectOf = (written: string): string =>
   [...oneLine(written)].slice(0, MAX_SUBJECT_LENGTH).join('')

@@ -10,30 +10,33 @@ import { SEND_MS, type Send, type Sent } from './send.ts'
 import type { Store } from './store/index.ts'
 import type { LeasedMail, MailRow } from './store/rows.ts'
 
-/** One try at a mail, under lease. */
+/** A leased mail in its lane. */
 interface Try extends Lane {
   mail: LeasedMail
 }
 
-/** All mail goes to one server, which takes few connections from one client. */
+/** All mails go to one server, which accepts few connections from one client. */
 const LIMITS = { total: 8, perTenant: 4, perTarget: 8, perLane: 4, isShared: true }
 const TARGET = 'smtp'
-/** The lane of the instance; before all tenants. */
+/** The lane of the installation, which sorts before all tenants. */
 const INSTANCE = ''
 
 const BROKEN = 'Gatehouse failed to send it; see the server log'
 const UNREADABLE = 'the body cannot be decrypted with the current master key'
 
-/** Mails for the due loop. Without a server for them, it only takes back what others have lost. */
+/**
+ * Mails as a queue for the due loop. Without a mail server, it only takes back the leases of dead
+ * processes.
+ */
 export function createMailQueue(parts: {
   store: Store
   clock: Clock
   log: Log
   bodies: Bodies
   endings: Endings
-  /** Undefined without a server for mail. */
+  /** Undefined without a mail server. */
   send: Send | undefined
-  /** There is more to claim than was looked at. */
+  /** Called when there is more to claim. */
   wake: () => void
   afterCommit: Db['afterCommit']
 }): DueQueue<Try, Sent> {
@@ -57,7 +60,7 @@ export function createMailQueue(parts: {
     const rows = line.ready(tenantId, limit)
     const late = rows.filter(({ expiresAt }) => expiresAt <= now)
     for (const mail of late) endings.expire(mail)
-    // At once, it would drive the loop round and round for as long as commits fail.
+    // Waking the loop before the commit would make it spin for as long as commits fail.
     if (late.length > 0) afterCommit(wake)
     return rows
       .filter((row) => !late.includes(row))

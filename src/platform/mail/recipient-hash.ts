@@ -5,8 +5,9 @@ export type RecipientHash = ReturnType<typeof createRecipientHash>
 const SEALED = 'mail recipients'
 
 /**
- * A keyed hash of an address, different per tenant and for the installation (null), by which mails
- * are counted. It outlives the address: the database alone does not reveal whose it is.
+ * A keyed hash of an address that counts the mails to it, different for each tenant and for the
+ * installation (null). It is kept after the address is erased; the database alone doesn't reveal
+ * the address.
  */
 export const createRecipientHash =
   (sealing: Sealing) =>

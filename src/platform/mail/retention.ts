@@ -2,7 +2,7 @@ import type { RetentionRule } from '../retention.ts'
 import { EXPIRED } from './endings.ts'
 import type { Store } from './store/index.ts'
 
-/** Retention of mails: the bodies of mails that are not sent, and old mails completely. */
+/** Without a mail server, removes the bodies of expired mails; deletes old mails completely. */
 export const mailRetention = (
   { mails }: Store,
   keptMs: number,

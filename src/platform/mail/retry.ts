@@ -1,9 +1,9 @@
 import { MINUTE_MS, SECOND_MS } from '../durations.ts'
 
-/** The wait after each failed try; the last one repeats. */
+/** The delay after each failed attempt; the last one repeats. */
 const DELAYS_MS = [10 * SECOND_MS, MINUTE_MS, 5 * MINUTE_MS, 30 * MINUTE_MS, 60 * MINUTE_MS]
 
-/** The time of the attempt after number `tries`; undefined if the mail would have expired. */
+/** The time of the next attempt after `tries` attempts; undefined if the mail expires before it. */
 export function nextTryAt(failed: {
   tries: number
   endedAt: number

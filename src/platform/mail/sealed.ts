@@ -1,7 +1,7 @@
 import { mails } from '../schema.ts'
 import { sealedColumn } from '../sealing/column.ts'
 
-/** Bodies hold codes and links that sign people in. */
+/** The sealed column of mail bodies, which contain codes and links that sign users in. */
 export const mailBody = sealedColumn({
   column: mails.body,
   purpose: 'mails',

@@ -15,22 +15,22 @@ export type Sent =
 export type Send = ReturnType<typeof createSend>
 
 const CONNECT_MS = 10_000
-/** The longest that a try takes. */
+/** Maximum duration of an attempt. */
 export const SEND_MS = 30_000
 
 const TOO_SLOW = `the mail server did not accept it within ${SEND_MS / 1000} seconds`
 const STOPPED = 'Gatehouse was stopped before the mail server responded'
 
 /**
- * Hands a mail to the server, over a connection of its own. With `smtp://` the server is asked
- * for TLS and its certificate verified; one that offers none is spoken to in clear, unless a
- * password is to be sent.
+ * Sends mails, each over a new connection. With `smtp://`, it uses TLS if the server offers it and
+ * verifies the certificate. If the server offers no TLS, mails are sent unencrypted; with a
+ * password, sending fails instead, except to this machine.
  */
 export function createSend(parts: {
   clock: Clock
   server: MailServer
   sender: Sender
-  /** Roots trusted beside the usual ones, PEM. */
+  /** Additional trusted root certificates, PEM. */
   ca?: string[]
 }) {
   const { clock, server, sender, ca } = parts
@@ -39,7 +39,10 @@ export function createSend(parts: {
     transportOptions(server, { connectMs: CONNECT_MS, silenceMs: SEND_MS, ca }),
   )
 
-  /** The same bytes at every try: a mail that arrives twice is known by its id. */
+  /**
+   * The message of a mail. It is the same at every attempt, so that mail programs recognize
+   * duplicates by the message id.
+   */
   const messageOf = ({ id, recipient, subject, createdAt }: LeasedMail, { text, html }: Body) => ({
     messageId: `<${id}@${domain}>`,
     date: new Date(createdAt),
@@ -53,7 +56,7 @@ export function createSend(parts: {
     headers: { 'Auto-Submitted': 'auto-generated', 'X-Auto-Response-Suppress': 'All' },
   })
 
-  /** Resolves whatever comes. */
+  /** Sends a mail; never rejects. */
   async function send(mail: LeasedMail, body: Body, signal: AbortSignal): Promise<Sent> {
     const deadline = new AbortController()
     const cancel = clock.after(SEND_MS, () => deadline.abort())
@@ -77,13 +80,16 @@ export function createSend(parts: {
   return send
 }
 
-/** Codes, and links that hold one, with and without what stands around them. */
+/** Codes and links with codes in a mail, with and without adjacent characters. */
 const secretsIn = ({ text }: Body): string[] =>
   [/\S{6,}/g, /[\w-]{6,}/g]
     .flatMap((words) => text.match(words) ?? [])
     .filter((word) => /\d/.test(word))
 
-/** As an address is written, and as the server may get it: quoted, the domain in another script. */
+/**
+ * The forms in which a server may return an address: quoted, and with the domain in ASCII or
+ * Unicode.
+ */
 function spellingsOf(address: string): string[] {
   const [, name = '', domain = ''] = /^(.+)@(.+)$/s.exec(address) ?? []
   if (domain === '') return [address]

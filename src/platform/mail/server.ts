@@ -1,12 +1,12 @@
 import { domainToASCII } from 'node:url'
 
-/** Where mail is handed in, and as whom. */
+/** The address of the mail server and the credentials for it. */
 export interface MailServer {
   host: string
   port: number
-  /** TLS from the first byte. */
+  /** Whether the connection uses TLS from the start. */
   secure: boolean
-  /** Refuses to go on without TLS. */
+  /** Whether to fail if the server offers no TLS. */
   requireTLS: boolean
   auth?: { user: string; pass: string }
 }
@@ -14,7 +14,7 @@ export interface MailServer {
 const SUBMISSION = 587
 const SUBMISSIONS = 465
 
-/** Reads a validated URL. Passwords are sent without TLS only to this machine. */
+/** Parses a validated URL. Only a server on this machine may receive a password without TLS. */
 export function mailServerOf(smtpUrl: string): MailServer {
   const { protocol, hostname, port, username, password } = new URL(smtpUrl)
   const secure = protocol === 'smtps:'
@@ -32,17 +32,17 @@ export function mailServerOf(smtpUrl: string): MailServer {
   }
 }
 
-/** How long a connection may take, and whom it trusts. */
+/** The time limits and trusted certificates of a connection. */
 export interface TransportLimits {
   connectMs: number
   silenceMs: number
-  /** Roots trusted beside the usual ones, PEM. */
+  /** Additional trusted root certificates, PEM. */
   ca?: string[] | undefined
 }
 
 /**
- * How every connection to the server is made. Nothing that a mail says has a file read or an
- * address fetched.
+ * The settings of every connection to the mail server. Mails can't make it read files or fetch
+ * URLs.
  */
 export const transportOptions = (
   server: MailServer,
@@ -61,7 +61,7 @@ export const transportOptions = (
   disableUrlAccess: true,
 })
 
-/** The password as it is written and as it goes over the wire: what an error must not repeat. */
+/** The password as configured and as encoded for sending, which error messages must not contain. */
 export function secretsOf({ auth }: MailServer): string[] {
   if (!auth) return []
   const { user, pass } = auth
@@ -77,12 +77,15 @@ export interface Sender {
   address: string
 }
 
-/** `Gatehouse <gatehouse@example.org>`, or an address alone, for which `brandName` signs. */
+/**
+ * Parses `Gatehouse <gatehouse@example.org>` or a plain address; without a name, `brandName` is
+ * used.
+ */
 export function senderOf(from: string, brandName: string): Sender {
   const [, name = '', address = from] = /^(.*)<([^<>]+)>$/.exec(from) ?? []
   return { name: name.trim().replace(/^"(.*)"$/, '$1') || brandName, address }
 }
 
-/** The domain that the ids of mails end in. */
+/** The domain in message ids. */
 export const domainOf = ({ address }: Sender): string =>
   domainToASCII(address.slice(address.lastIndexOf('@') + 1)) || 'localhost'

@@ -1,7 +1,7 @@
 import type { Body } from './body.ts'
 import { oneLine } from './one-line.ts'
 
-/** What a mail says. All of it is text: nothing in it is taken for markup. */
+/** The content of a mail as plain text, without markup. */
 export interface Content {
   /** Language tag (RFC 5646), such as `de`. */
   language: string
@@ -11,7 +11,7 @@ export interface Content {
   paragraphs: readonly string[]
   /** The code to enter. */
   code?: string
-  /** Shown as a button, and written out after the text of `orOpen`. */
+  /** A link, shown as a button and as a URL below the text `orOpen`. */
   link?: Link
   /** Why the reader received this mail, and what to do if it was unexpected. */
   footer: string
@@ -20,7 +20,7 @@ export interface Content {
 interface Link {
   label: string
   url: string
-  /** Such as `Or copy this link into your browser:`. */
+  /** The text before the URL, such as `Or copy this link into your browser:`. */
   orOpen: string
 }
 
@@ -78,8 +78,8 @@ const SANS = "system-ui,-apple-system,'Segoe UI',Roboto,Helvetica,Arial,sans-ser
 const MONO = "ui-monospace,'SF Mono','Cascadia Mono',Menlo,Consolas,monospace"
 
 /**
- * Programs that know style sheets follow the reader's choice of light or dark; the others see
- * the styles on the elements, which are light.
+ * Mail programs that support style sheets follow the reader's light or dark mode. Others use the
+ * light inline styles.
  */
 const STYLE = `
 :root { color-scheme: light dark; supported-color-schemes: light dark; }
@@ -99,7 +99,7 @@ const STYLE = `
   .inside { padding: 24px 20px !important; }
 }`
 
-/** Tables and styles on elements: what mail programs of all ages agree on. */
+/** Builds the HTML with tables and inline styles, which all mail programs support. */
 const htmlOf = (content: Content): string => `<!doctype html>
 <html lang="${escapeHtml(content.language)}">
 <head>
@@ -139,7 +139,7 @@ const inside = ({ tenantName, heading, paragraphs, code, link, footer }: Content
 const paragraph = (text: string): string =>
   `<p class="body" style="margin:0 0 14px;color:#333b42;overflow-wrap:anywhere">${escapeHtml(text)}</p>`
 
-/** In one piece, so that a double click selects it whole. */
+/** The code as one word, so that a double click selects all of it. */
 const codeBox = (code: string): string =>
   `<table role="presentation" width="100%" cellpadding="0" cellspacing="0" border="0" style="margin:22px 0">
 <tr><td class="code" align="center" style="padding:18px 12px;background-color:#f6f7f8;border:1px solid #dfe3e6;border-radius:10px;font-family:${MONO};font-size:34px;line-height:42px;font-weight:600;letter-spacing:7px;text-indent:7px;color:#1c2126;overflow-wrap:anywhere">${escapeHtml(code)}</td></tr>

@@ -3,24 +3,30 @@ import { WITHHELD } from './post.ts'
 import type { RecipientHash } from './recipient-hash.ts'
 import type { Store } from './store/index.ts'
 
-/** Whether another mail may be sent to an address, or when. */
+/** Whether another mail may be sent to an address now, or in how many milliseconds. */
 export type Allowance = { allowed: true } | { allowed: false; retryAfterMs: number }
 
-/** Maximum number of mails per period: enough if one gets lost, too few to flood a mailbox. */
+/** The maximum numbers of mails per period: enough if one gets lost, too few to flood a mailbox. */
 const LIMITS = [
   { most: 1, withinMs: MINUTE_MS / 2 },
   { most: 5, withinMs: 60 * MINUTE_MS },
 ]
-/** How long a mail counts. */
+/** How long a mail counts against the limits. */
 export const COUNTED_MS = Math.max(...LIMITS.map(({ withinMs }) => withinMs))
 const MAX = Math.max(...LIMITS.map(({ most }) => most))
 
-/** The same where everybody may ask. Beyond the hour's mails there is still one in a while. */
+/**
+ * The limits for mails that anyone can request: `STEADY` allows further mails after `HOURLY` is
+ * used up.
+ */
 const GAP = { most: 1, withinMs: MINUTE_MS / 2 }
 const HOURLY = { most: 8, withinMs: 60 * MINUTE_MS }
 const STEADY = { most: 1, withinMs: 7.5 * MINUTE_MS }
 
-/** Limit of all kinds together. It indicates abuse, so no time to retry is given. */
+/**
+ * The limit for all kinds of mail together. Reaching it indicates abuse, so no time to retry is
+ * given.
+ */
 const MAX_TOTAL = 10
 
 /**
@@ -32,8 +38,9 @@ export function createThrottle(parts: { store: Store; hashOf: RecipientHash }) {
   const { store, hashOf } = parts
 
   /**
-   * Of one kind, or of whatever kind the mails are. What strangers can ask for is counted by its
-   * kind: else their being put off would tell them of mails that only those get who are known here.
+   * Checks the limit of one kind of mail, or of all kinds together. Mails that anyone can request
+   * are counted by kind: otherwise a refusal would reveal that the address has received other
+   * mails, which only known users get.
    */
   function allowance(
     tenantId: string | null,
@@ -48,8 +55,8 @@ export function createThrottle(parts: { store: Store; hashOf: RecipientHash }) {
   }
 
   /**
-   * For mails that strangers can request as well: eight per hour, and then one whenever the newest
-   * is 7.5 minutes old. A stranger who uses them up cannot delay the owner of the address for
+   * Checks the limit for mails that anyone can request: eight per hour, and then one whenever the
+   * newest is 7.5 minutes old. A stranger who uses them up can't delay the owner of the address for
    * longer than that.
    */
   function sharedAllowance(
@@ -65,7 +72,10 @@ export function createThrottle(parts: { store: Store; hashOf: RecipientHash }) {
     return retryAfterMs > 0 ? { allowed: false, retryAfterMs } : { allowed: true }
   }
 
-  /** Whether so many mails went to an address within the hour that it is to be left alone. */
+  /**
+   * Whether an address has received the maximum number of mails within the last hour and must not
+   * get more.
+   */
   function isPestered(tenantId: string | null, recipient: string, now: number): boolean {
     const within = { except: WITHHELD, since: now - COUNTED_MS, now }
     return store.mails.countSent(hashOf(tenantId, recipient), within, MAX_TOTAL) >= MAX_TOTAL

@@ -1,40 +1,43 @@
 import type { Config } from '../../config/index.ts'
 import type { Plan } from '../tenants.ts'
 
-/** What a tenant has agreed to; without a cap of its own the default one applies. */
+/** The terms of a tenant; the default spend cap applies if it has none of its own. */
 export interface Terms {
   plan: Plan
   spendCapCents: number | null
 }
 
-/** Exact, so that no fraction of a cent is lost or charged twice when the price changes. */
+/** An exact cost, so that no fraction of a cent is lost or charged twice when the price changes. */
 export interface Cost {
   costCents: number
-  /** What there is of the next cent, in parts of which `costPer` make one. */
+  /** The fraction of the next cent, as `costRest` / `costPer`. */
   costRest: number
   costPer: number
 }
 
-/** A month so far: all requests, those among them that cost something, and what they cost. */
+/** The counts of a month so far: all requests, the billed ones among them, and their cost. */
 export type Counted = { requests: number; billed: number } & Cost
 
 export const NOTHING: Counted = { requests: 0, billed: 0, costCents: 0, costRest: 0, costPer: 1 }
 
 export interface Limits {
-  /** Requests that cost nothing; infinitely many on an unlimited plan. */
+  /** The number of free requests; infinite on an unlimited plan. */
   included: number
-  /** Requests beyond them that the spend cap pays for; none where there is no price. */
+  /**
+   * The number of requests beyond them that the spend cap covers on a metered plan (infinite if the
+   * price is zero); 0 on other plans.
+   */
   payable: number
-  /** In whole cents; null where nothing is ever charged. */
+  /** In whole cents; null if the plan never charges. */
   spendCapCents: number | null
 }
 
 export type Allowance = ReturnType<typeof createAllowance>
 
 /**
- * The arithmetic of plans. Money is whole cents, a cent that is only begun is not charged, and what
- * was charged stays charged: a new price is that of the requests from then on, and the cap bounds
- * all of the month.
+ * Calculates what requests cost on each plan. Money is in whole cents; a fraction of a cent is not
+ * charged yet. A new price applies only to later requests, and the spend cap applies to the whole
+ * month.
  */
 export function createAllowance(config: Config['metering']) {
   const { freeRequests, defaultSpendCapCents, overagePriceCents: price, overagePer: per } = config
@@ -47,20 +50,23 @@ export function createAllowance(config: Config['metering']) {
     return { included: freeRequests, payable, spendCapCents: cap }
   }
 
-  /** How many more requests cost no more than what is left of `cap`. */
+  /** The number of further requests that the rest of `cap` covers. */
   function affordable(cap: number, cost: Cost): number {
     if (price === 0) return Number.POSITIVE_INFINITY
     if (cap < cost.costCents) return 0
     return Math.max(divide(cap - cost.costCents, per, -restOf(cost), price).whole, 0)
   }
 
-  /** In parts of a cent as the price of today has them; less than one of them is let go. */
+  /**
+   * The fraction of the next cent in units of the current price; a remainder below one unit is
+   * dropped.
+   */
   const restOf = ({ costRest, costPer }: Cost): number =>
     costPer === per ? costRest : divide(costRest, per, 0, costPer).whole
 
   /**
-   * What `more` requests make of a month: the free ones first, then those that are paid for. Those
-   * that are taken back, below zero, are the last, so that none stays billed.
+   * The counts of a month after `more` requests: free requests are used first, then billed ones.
+   * Negative numbers take requests back, billed ones first.
    */
   function after(counted: Counted, more: number, terms: Terms): Counted {
     const { requests, billed } = counted
@@ -74,7 +80,7 @@ export function createAllowance(config: Config['metering']) {
     return Math.min(beyond, Math.max(payable - counted.billed, 0))
   }
 
-  /** A month in which nothing is charged keeps what it has, to the last part of a cent. */
+  /** The cost after more billed requests; unchanged, including the fraction, if there are none. */
   function charged(cost: Cost, requests: number): Cost {
     const { costCents, costRest, costPer } = cost
     if (requests === 0) return { costCents, costRest, costPer }
@@ -82,7 +88,7 @@ export function createAllowance(config: Config['metering']) {
     return { costCents: Math.max(costCents + whole, 0), costRest: rest, costPer: per }
   }
 
-  /** How many more requests may make something new. */
+  /** The number of further requests that can create something. */
   function left(counted: Counted, terms: Terms): number {
     const { included, payable } = limitsOf(terms, counted)
     return Math.max(included - counted.requests, 0) + Math.max(payable - counted.billed, 0)
@@ -93,7 +99,9 @@ export function createAllowance(config: Config['metering']) {
 
 const UNLIMITED: Limits = { included: Number.POSITIVE_INFINITY, payable: 0, spendCapCents: null }
 
-/** `a * b + plus` by `divisor`, rounded down. Integers without bound are slow, and seldom needed. */
+/**
+ * Divides `a * b + plus` by `divisor`, rounded down. Uses slower big integers only if necessary.
+ */
 function divide(a: number, b: number, plus: number, divisor: number) {
   const sum = a * b + plus
   if (Number.isSafeInteger(sum)) {

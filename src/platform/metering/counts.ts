@@ -2,7 +2,7 @@ import type { Engine, Environment } from '../engines.ts'
 import type { Terms } from './allowance.ts'
 import { monthOf } from './months.ts'
 
-/** Of whom, when and where: what requests are told apart by. */
+/** The keys by which requests are counted: tenant, day, engine and environment. */
 export interface Place {
   tenantId: string
   day: string
@@ -10,19 +10,22 @@ export interface Place {
   environment: Environment
 }
 
-/** Some requests to a place, while its tenant had these terms. */
+/** A number of requests that were made under the same terms. */
 export type Count = Place & { terms: Terms; requests: number }
 
 interface Standing {
-  /** Counted here, and not yet in the database. */
+  /** Requests counted by this process and not yet in the database. */
   unflushed: number
-  /** Requests under way that have been promised a place. */
+  /** Requests in progress for which quota is reserved. */
   reserved: number
 }
 
 export type Counts = ReturnType<typeof createCounts>
 
-/** What this process has counted and not yet stored. In memory, and small: one entry a place. */
+/**
+ * The counts of this process that aren't stored yet; in memory, one entry for each combination of
+ * keys.
+ */
 export function createCounts() {
   const standings = new Map<string, Standing>()
   const pending = new Map<string, Count>()
@@ -42,7 +45,10 @@ export function createCounts() {
     change(count.tenantId, count.day, 'unflushed', count.requests)
   }
 
-  /** What was free when it came must not cost by the plan of a moment later: terms tell apart, too. */
+  /**
+   * Adds to a pending count. Terms are part of the key, so that requests that were free when they
+   * arrived stay free if the plan changes.
+   */
   function put({ tenantId, day, engine, environment, terms, requests }: Count) {
     const { plan, spendCapCents } = terms
     const name = `${tenantId} ${day} ${engine} ${environment} ${plan} ${spendCapCents}`
@@ -51,7 +57,9 @@ export function createCounts() {
     else pending.set(name, { tenantId, day, engine, environment, terms, requests })
   }
 
-  /** Up to `most` of what waits, for whoever stores it: `settled` or `putBack` follows. */
+  /**
+   * Takes up to `most` pending counts to be stored; the caller then calls `settled` or `putBack`.
+   */
   function take(most: number): Count[] {
     const batch: Count[] = []
     for (const [name, count] of pending) {
@@ -62,12 +70,14 @@ export function createCounts() {
     return batch
   }
 
-  /** The database knows of these. */
+  /** Marks counts as stored. */
   function settled(batch: readonly Count[]) {
     for (const { tenantId, day, requests } of batch) change(tenantId, day, 'unflushed', -requests)
   }
 
-  /** They could not be stored after all; `wasSettled` where that came out behind `settled`. */
+  /**
+   * Returns counts that couldn't be stored; `wasSettled` if `settled` was already called for them.
+   */
   function putBack(batch: readonly Count[], wasSettled: boolean) {
     for (const count of batch) {
       put(count)
@@ -86,12 +96,12 @@ export function createCounts() {
     release: (tenantId: string, day: string) => change(tenantId, day, 'reserved', -1),
     unflushed: (tenantId: string, day: string) => standing(tenantId, day)?.unflushed ?? 0,
     reserved: (tenantId: string, day: string) => standing(tenantId, day)?.reserved ?? 0,
-    /** Of both: what the database, and so every other process, knows nothing of. */
+    /** Requests that other processes don't see in the database: unflushed and reserved ones. */
     held: (tenantId: string, day: string): number => {
       const { unflushed = 0, reserved = 0 } = standing(tenantId, day) ?? {}
       return unflushed + reserved
     },
-    /** Requests that are not stored. */
+    /** The number of requests that aren't stored. */
     size: () => [...pending.values()].reduce((sum, { requests }) => sum + requests, 0),
   }
 }

@@ -22,28 +22,34 @@ export type Metering = ReturnType<typeof createMetering>
 export type { Notice } from './ledger.ts'
 export type { Nearness, Tariff, Usage, UsageOfMonth } from './usage.ts'
 
-/** How far what is on disk may be behind: with the commit itself, less than a second. */
+/** The interval between writes. Including the commit, the database is less than a second behind. */
 const FLUSH_MS = 500
 
-/** Once a process holds more than this share of what is left, the others are to know at once. */
+/**
+ * If this process holds more than this share of the remaining quota, it stores its counts
+ * immediately, so that other processes see them.
+ */
 const SCARCE = 1 / 10
 const REMEMBERED_MONTHS = 1000
 
-/** What the caller's answers say of the month: whole requests. */
+/** The quota for the month in response headers, in whole requests. */
 export interface Quota {
   limit: number
   left: number
 }
 
-/** Answers that cost nothing: who was not let in, turned away, or let down by us. */
+/**
+ * Whether a response counts: requests that were not authenticated, were refused or failed because
+ * of the server are free.
+ */
 const isCounted = (status: number): boolean =>
   status < 500 && status !== 401 && status !== 402 && status !== 403 && status !== 429
 
 /**
- * Requests with a key, counted for each tenant and month of UTC over all engines, and what the
- * plan makes of them (docs/metering.md). Counts are in memory first and added to the database at
- * least once a second, so that those of several processes add up; a process that is killed loses
- * the last second. Within one process no two requests get the same last place.
+ * Counts requests with an API key per tenant and month (UTC) over all engines, and applies plans
+ * and limits (docs/metering.md). Counts are kept in memory and added to the database at least once
+ * a second, so that those of several processes add up; a process that is killed loses the last
+ * second. Within one process, two requests never use the same remaining request.
  */
 export function createMetering(parts: {
   db: Db
@@ -72,16 +78,16 @@ export function createMetering(parts: {
   const newCharge = (): Charge => ({ day: dayOf(clock.now()), state: 'open', isScarce: false })
 
   /**
-   * For work that makes something new. Throws `payment_required` for a tenant in arrears, and
-   * `rate_limited` until the next month where nothing is left of this one. What is left is this
-   * request's from then on, until its answer; a request that is not counted takes none of it.
+   * Reserves quota for work that creates something, until the response. Requests whose response
+   * isn't counted give it back. Throws `payment_required` for a tenant in arrears, and
+   * `rate_limited` with the start of the next month if the quota is used up.
    */
   function reserve(caller: Caller) {
     const { tenantId, charge } = caller
     requireGoodStanding(caller.tenantStatus)
     if (!charge) return void requireRoom(tenantId, caller, dayOf(clock.now()))
     if (charge.state !== 'open') return
-    // A long body may have taken it into the next month.
+    // Reading a long body can take until the next month.
     const day = dayOf(clock.now())
     const free = requireRoom(tenantId, caller, day)
     charge.day = day
@@ -90,14 +96,17 @@ export function createMetering(parts: {
     charge.isScarce = counts.held(tenantId, day) > free * SCARCE
   }
 
-  /** The same for work that nobody's key pays for, such as a link from one page to the next. */
+  /**
+   * Checks the same limits as `reserve` for work without an API key, such as following a link on a
+   * page.
+   */
   function admit(tenantId: string) {
     const terms = store.terms(tenantId) ?? fail(notFound('tenant not found'))
     requireGoodStanding(terms.status)
     requireRoom(tenantId, terms, dayOf(clock.now()))
   }
 
-  /** How many more there is room for. */
+  /** Returns the remaining quota. Throws `rate_limited` if it is used up. */
   function requireRoom(tenantId: string, terms: Terms, day: string): number {
     if (terms.plan === 'unlimited') return Number.POSITIVE_INFINITY
     const free = leftOf(tenantId, terms, day) - counts.reserved(tenantId, day)
@@ -109,7 +118,7 @@ export function createMetering(parts: {
     return allowance.left(countedIn(tenantId, terms, day), terms)
   }
 
-  /** With what this process has yet to store. */
+  /** The counts of a month, including those that this process hasn't stored yet. */
   const countedIn = (tenantId: string, terms: Terms, day: string): Counted =>
     allowance.after(recordedIn(tenantId, day), counts.unflushed(tenantId, day), terms)
 
@@ -119,7 +128,10 @@ export function createMetering(parts: {
     return recorded.get(name) ?? recorded.set(name, store.month(tenantId, month) ?? NOTHING)
   }
 
-  /** The request has its answer. Told twice of one, the last status is what counts. */
+  /**
+   * Counts a request by the status of its response. If it is called twice for a request, the last
+   * status counts.
+   */
   function answered(caller: KeyCaller, status: number) {
     const { tenantId, engine, environment, charge } = caller
     const { day, state } = charge
@@ -139,7 +151,7 @@ export function createMetering(parts: {
     cancelFlush ??= clock.after(FLUSH_MS, () => void flush())
   }
 
-  /** Nothing where the plan sets no end. */
+  /** The quota of the caller's tenant; undefined if the plan has no limit. */
   function quotaOf(caller: KeyCaller): Quota | undefined {
     if (caller.plan === 'unlimited') return undefined
     const counted = countedIn(caller.tenantId, caller, caller.charge.day)
@@ -150,8 +162,8 @@ export function createMetering(parts: {
   }
 
   /**
-   * Puts on disk what was counted so far; later, where the disk does not take it. One at a time, so
-   * that whoever waits for one waits for what was under way, too.
+   * Stores all counts, or tries again later if storage fails. Flushes run one after another, so
+   * waiting for one includes the one in progress.
    */
   function flush(): Promise<void> {
     cancelFlush?.()
@@ -160,7 +172,7 @@ export function createMetering(parts: {
     return flushing
   }
 
-  /** A slice a commit, as requests wait for each. */
+  /** Stores one slice per commit, because requests wait for each commit. */
   async function flushAll() {
     for (let batch = counts.take(SLICE); batch.length > 0; batch = counts.take(SLICE))
       if (!(await flushSlice(batch))) return flushLater()
@@ -171,7 +183,7 @@ export function createMetering(parts: {
     try {
       await db.commit(() => {
         const months = ledger.write(batch)
-        // Within the commit, so that nothing sees these requests twice, or not at all.
+        // Runs inside the commit, so that these requests are never seen twice or not at all.
         counts.settled(batch)
         isWritten = true
         for (const { tenantId, month, ...counted } of months)
@@ -182,7 +194,7 @@ export function createMetering(parts: {
     } catch (error) {
       recorded.forget()
       const isLost = error instanceof DatabaseLostError
-      // What comes back with the database must not be counted again.
+      // These counts are stored and would be counted twice if the database comes back.
       if (!(isLost && error.isStored)) counts.putBack(batch, isWritten)
       if (isLost) return false
       if (!isInTrouble) log.error('usage could not be stored', { error: String(error) })
@@ -192,8 +204,8 @@ export function createMetering(parts: {
   }
 
   /**
-   * After the last answer. What the disk does not take within `graceMs` is lost: the log says so,
-   * and this how many requests it was.
+   * Stores the last counts after the last response. Returns the number of requests that couldn't be
+   * stored within `graceMs`, which are lost and logged.
    */
   async function stop(graceMs: number): Promise<number> {
     const end = clock.monotonic() + graceMs
@@ -219,7 +231,10 @@ export function createMetering(parts: {
     },
   ]
 
-  /** Calls `listener` within the commit in which a tenant has used up a share of its month. */
+  /**
+   * Calls `listener` inside the commit in which a tenant reaches a share of its allowance or spend
+   * cap.
+   */
   const onNotice = (listener: (notice: Notice) => void) => ledger.onNotice(listener)
 
   return {
@@ -236,7 +251,10 @@ export function createMetering(parts: {
   }
 }
 
-/** What was used, for a command beside a server: that may be half a second ahead of the database. */
+/**
+ * Usage for commands that run beside a server; the server can be half a second ahead of the
+ * database.
+ */
 export function createUsageOffice(parts: { db: Db; clock: Clock; config: Config['metering'] }) {
   const { db, clock, config } = parts
   const allowance = createAllowance(config)

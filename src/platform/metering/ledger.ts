@@ -12,14 +12,14 @@ interface Month {
   month: string
 }
 
-/** A tenant has used up a share of what its month holds. */
+/** A tenant has reached a share of its allowance or spend cap. */
 export type Notice = Crossing & Month & { costCents: number }
 
 type Recorded = Counted & Month
 
 /**
- * Adds counts to those in the database. It is here, where the sums of all processes are known and
- * nobody else writes, that a request is found to cost something, and that a share is passed.
+ * Adds counts to the database. Billing and notices are decided here, because only the commit knows
+ * the sums of all processes.
  */
 export function createLedger(parts: {
   store: Store
@@ -32,7 +32,7 @@ export function createLedger(parts: {
   const inSavepoint = client.transaction((work: () => void) => work())
   const listeners: ((notice: Notice) => void)[] = []
 
-  /** Within a commit. A tenant that is gone has no ledger. */
+  /** Adds counts inside a commit. Ignores tenants that no longer exist. */
   function write(batch: readonly Count[]): Recorded[] {
     const months = Map.groupBy(batch, ({ tenantId, day }) => `${tenantId} ${monthOf(day)}`)
     return [...months.values()].flatMap((counts) => {
@@ -46,7 +46,7 @@ export function createLedger(parts: {
 
   function advance(whose: Month, terms: Terms, counts: readonly Count[]): Recorded {
     const before = store.month(whose.tenantId, whose.month) ?? { ...whose, ...BLANK }
-    // Each by the terms under which it came.
+    // Each count uses the terms under which its requests were made.
     const counted = counts.reduce<Counted>(
       (sum, { requests, terms }) => allowance.after(sum, requests, terms),
       before,
@@ -58,8 +58,9 @@ export function createLedger(parts: {
   }
 
   /**
-   * Says what was told, and tells it. Also what was not: where a limit was raised, the way up to that
-   * one is told again, and what nobody could be told is told the next time.
+   * Sends notices for the shares that were reached, and returns the highest share that was sent.
+   * After a limit was raised, lower shares are sent again when they are reached again; notices that
+   * failed are sent next time.
    */
   function tellOf(whose: Month, counted: Counted, terms: Terms, told: Told) {
     const limits = allowance.limitsOf(terms, counted)
@@ -70,13 +71,16 @@ export function createLedger(parts: {
     return now
   }
 
-  /** All of it or nothing: what keeps somebody from being told must not keep requests from counting. */
+  /**
+   * Sends a notice in a savepoint; false if that failed, because a failed notice must not prevent
+   * counting.
+   */
   function isTold(notice: Notice): boolean {
     try {
       inSavepoint(() => tell(notice))
       return true
     } catch (error) {
-      // Nothing of this commit is left to go on with.
+      // The database has rolled back the whole commit.
       if (!client.inTransaction) throw error
       const { tenantId, measure, percent } = notice
       log.error('usage notice failed', { tenantId, measure, percent, error: String(error) })

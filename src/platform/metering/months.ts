@@ -3,10 +3,10 @@ import { DAY_MS } from '../durations.ts'
 let knownNumber = Number.NaN
 let knownDay = ''
 
-/** The day of UTC, as `2026-01-31`; its first seven characters are the month. */
+/** The UTC day, such as `2026-01-31`; its first seven characters are the month. */
 export function dayOf(now: number): string {
   const number = Math.floor(now / DAY_MS)
-  // Every request asks, and days are long.
+  // Cached, because every request asks for the day.
   if (number !== knownNumber) {
     knownNumber = number
     knownDay = new Date(number * DAY_MS).toISOString().slice(0, 10)
@@ -20,7 +20,7 @@ let knownMonth = ''
 let knownStart = Number.NaN
 let knownEnd = Number.NaN
 
-/** Every request asks for the same, too. */
+/** Caches the bounds of a month, because every request asks for the same one. */
 function look(month: string) {
   if (month === knownMonth) return
   const [year = 0, number = 0] = month.split('-').map(Number)
@@ -29,7 +29,7 @@ function look(month: string) {
   knownEnd = Date.UTC(year, number, 1)
 }
 
-/** The first millisecond of the next month. */
+/** The start of the next month, in milliseconds since the epoch. */
 export const endOfMonth = (month: string): number => {
   look(month)
   return knownEnd

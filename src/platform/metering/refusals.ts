@@ -12,7 +12,7 @@ export function requireGoodStanding(status: TenantStatus) {
     throw new AppError('payment_required', 'the renewal is unpaid', { code: 'renewal_unpaid' })
 }
 
-/** Nothing is left of the month, which ends in `retryAfterMs`. */
+/** The error for a used-up month, which ends in `retryAfterMs`. */
 export const usedUp = ({ plan }: Terms, retryAfterMs: number) =>
   plan === 'metered'
     ? rateLimited('the monthly spend cap is reached; raise the cap, or wait until next month', {

@@ -8,12 +8,12 @@ import type { Terms } from './allowance.ts'
 export type MonthRow = typeof usageMonths.$inferSelect
 export type DayRow = typeof usageDays.$inferSelect
 
-/** What metering has to know of a tenant. */
+/** The plan, spend cap and status of a tenant. */
 export type TenantTerms = Terms & { status: TenantStatus }
 
 export type Store = ReturnType<typeof createStore>
 
-/** The only file with SQL on what tenants use. */
+/** The only file with SQL on usage. */
 export function createStore({ orm }: Db) {
   const tenantId = sql.placeholder('tenantId')
   const ofMonth = and(
@@ -135,7 +135,7 @@ export function createStore({ orm }: Db) {
       environment: Environment
       requests: number
     }) => addToDay.run(row),
-    /** Both days included, in their order. */
+    /** Usage by day, in order; both days are included. */
     days: (tenantId: string, from: string, to: string): DayRow[] =>
       days.all({ tenantId, from, to }),
     removeDays: (before: string, limit: number) => removeDays.all({ before, limit }).length,

@@ -1,40 +1,43 @@
 import type { Counted, Limits } from './allowance.ts'
 
 export const MEASURES = ['allowance', 'spend_cap'] as const
-/** What is nearly used up: requests that cost nothing, or what may be spent beyond them. */
+/** The measures for notices: free requests, or the spend cap for requests beyond them. */
 export type Measure = (typeof MEASURES)[number]
 
-/** Shares at which people are told, in percent. */
+/** The shares at which notices are sent, in percent. */
 const SHARES = [100, 80, 50] as const
 export type Share = (typeof SHARES)[number]
 
-/** The highest share of each that was told in a month; 0 for none. */
+/** The highest share of each measure for which a notice was sent in a month; 0 for none. */
 export type Told = Record<Measure, Share | 0>
 
 export interface Crossing {
   measure: Measure
   percent: Share
-  /** Requests, of the allowance or of those that the cap pays for. */
+  /** In requests: those of the allowance, or those that the spend cap covers. */
   used: number
   limit: number
 }
 
 /**
- * Where a month stands: a share is reached when as many requests are used up. What has no limit for
- * now, on another plan, stays as it was told.
+ * The highest share that a month has reached, per measure. A measure without a limit on the current
+ * plan keeps the share of its last notice.
  */
 export const reached = ({ requests, billed }: Counted, limits: Limits, told: Told): Told => ({
   allowance: shareOf(requests, limits.included) ?? told.allowance,
   spend_cap: shareOf(billed, limits.payable) ?? told.spend_cap,
 })
 
-/** None of an allowance of nothing, which is no news at the first request. */
+/**
+ * The share of a limit that is used; undefined if the limit is zero or infinite, because the first
+ * request would already reach it.
+ */
 function shareOf(used: number, limit: number): Share | 0 | undefined {
   if (limit === 0 || !Number.isFinite(limit)) return undefined
   return SHARES.find((share) => used * 100 >= limit * share) ?? 0
 }
 
-/** What is to be told: of several shares passed at once the highest. */
+/** The notices to send; if several shares were passed, only the highest. */
 export function crossings(counted: Counted, limits: Limits, told: Told): Crossing[] {
   const now = reached(counted, limits, told)
   const usedOf = { allowance: counted.requests, spend_cap: counted.billed }

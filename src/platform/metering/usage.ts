@@ -7,58 +7,64 @@ import { dayOf, endOfMonth, isMonth, monthOf } from './months.ts'
 import type { DayRow, Store } from './store.ts'
 import { reached, type Told } from './thresholds.ts'
 
-/** A month of a tenant, as the command line and the console show it. Money is in whole cents. */
+/**
+ * A tenant's usage in a month, in the form that the command line and the console show. Money is in
+ * whole cents.
+ */
 export interface Usage {
   month: string
   plan: Plan
   requests: number
-  /** Requests that cost nothing; null on an unlimited plan. */
+  /** The number of free requests; null on an unlimited plan. */
   included_requests: number | null
-  /** Requests beyond them, each at the price. */
+  /** Requests beyond the free ones, which are billed. */
   billed_requests: number
   cost_cents: number
   spend_cap_cents: number | null
-  /** How many more may make something new; null where there is no end. */
+  /** The number of further requests that can create something; null if there is no limit. */
   left_requests: number | null
-  /** Highest share that was told, in percent: of the allowance, and of the spend cap. */
+  /**
+   * The highest share for which a notice was sent, in percent, of the allowance and of the spend
+   * cap.
+   */
   told: { allowance: number; spend_cap: number }
   resets_at: string
   days: Pick<DayRow, 'day' | 'engine' | 'environment' | 'requests'>[]
 }
 
-/** The same in short. */
+/** A month in a list of months. */
 export type UsageOfMonth = Pick<Usage, 'month' | 'requests' | 'billed_requests' | 'cost_cents'>
 
-/** How near a tenant is to the end of its month, in shares that people are told of. */
+/** The shares of the limits that a tenant has reached this month. */
 export interface Nearness {
   plan: Plan
   reached: Told
-  /** How many more may make something new; null where there is no end. */
+  /** The number of further requests that can create something; null if there is no limit. */
   left_requests: number | null
   resets_at: string
 }
 
-/** What requests beyond the free ones cost: `price_cents` for `per` of them. */
+/** The price of requests beyond the free ones: `price_cents` for every `per` requests. */
 export interface Tariff {
   free_requests: number
   price_cents: number
   per: number
-  /** For whoever has set no cap. */
+  /** For tenants without a spend cap of their own. */
   default_spend_cap_cents: number
 }
 
-/** What tenants have used, for people to look at. */
+/** Reports the usage of tenants. */
 export function createUsage(parts: {
   store: Store
   clock: Clock
   allowance: Allowance
   config: Config['metering']
-  /** Brings what this process has counted into the database first. */
+  /** Stores the counts of this process first. */
   flush: () => Promise<void>
 }) {
   const { store, clock, allowance, config, flush } = parts
 
-  /** This month, or one as `2026-01`; judged by the terms of today. */
+  /** The usage of the current month, or of one such as `2026-01`, under the current terms. */
   async function usageOf(tenantId: string, month = monthOf(dayOf(clock.now()))): Promise<Usage> {
     if (!isMonth(month))
       throw invalid('must be a month like 2026-01', { field: 'month', rule: 'format' })
@@ -82,7 +88,7 @@ export function createUsage(parts: {
     }
   }
 
-  /** All that is kept, the oldest first. */
+  /** All stored months, oldest first. */
   const months = (tenantId: string): UsageOfMonth[] =>
     store.months(tenantId).map(({ month, requests, billed, costCents }) => ({
       month,
@@ -92,8 +98,9 @@ export function createUsage(parts: {
     }))
 
   /**
-   * For every page that a tenant looks at: two rows, and nothing is stored first, so it is behind by
-   * as much as the database is. By the terms of this moment, so that a raised cap is news at once.
+   * Reads the current shares for every page of a tenant. Costs two queries and doesn't flush first,
+   * so it is as current as the database. Uses the current terms, so that a raised cap applies
+   * immediately.
    */
   function nearnessOf(tenantId: string): Nearness {
     const month = monthOf(dayOf(clock.now()))

@@ -35,8 +35,8 @@ export function createMetrics() {
     return {
       add: (labels: Labels, n = 1) => void bump(labelText(labels), n),
       /**
-       * For hot paths: the labels are rendered once. The series starts at 0, so that `rate()` sees
-       * the first event.
+       * A counter for hot paths, which renders its labels only once. The series starts at 0, so
+       * that `rate()` sees the first event.
        */
       with(labels: Labels) {
         const key = labelText(labels)
@@ -46,7 +46,7 @@ export function createMetrics() {
     }
   }
 
-  /** Read at each scrape. */
+  /** A current value, read at each scrape. */
   const gauge = (name: string, help: string, read: () => Reading[]) =>
     readings(name, help, 'gauge', read)
 
@@ -60,7 +60,7 @@ export function createMetrics() {
     metrics.push({ name, help, type, lines: () => read().map(line) })
   }
 
-  /** Distribution over `bounds`, ascending, in the unit of the name. */
+  /** A histogram with ascending `bounds` in the unit of the name. */
   function histogram(name: string, help: string, bounds: readonly number[]) {
     const series = new Map<string, { labels: Labels; cells: Cells }>()
     metrics.push({
@@ -80,7 +80,10 @@ export function createMetrics() {
     }
     return {
       observe: (labels: Labels, value: number) => observe(cellsOf(labels), bounds, value),
-      /** For hot paths: the labels are written out once. Shown from then on, with nothing in it. */
+      /**
+       * A histogram for hot paths, which renders its labels only once. The series is shown from now
+       * on, even if empty.
+       */
       with(labels: Labels) {
         const cells = cellsOf(labels)
         return { observe: (value: number) => observe(cells, bounds, value) }
@@ -88,7 +91,10 @@ export function createMetrics() {
     }
   }
 
-  /** What cannot be read, as when the database is in trouble, is left out: the rest matters then. */
+  /**
+   * Renders all metrics. Leaves out those that can't be read, for example when the database fails,
+   * because the others are needed most then.
+   */
   function render(): string {
     const lines = [...metrics.flatMap(familyOf), ...errors()]
     return `${lines.join('\n')}\n`
@@ -103,7 +109,7 @@ export function createMetrics() {
     }
   }
 
-  /** Comes last, so that it tells of the scrape that it is in. */
+  /** Rendered last, so that it includes errors of the current scrape. */
   const errors = () => family(SCRAPE_ERRORS, [`${PREFIX}${SCRAPE_ERRORS.name} ${failures}`])
 
   return { counter, gauge, total, histogram, render }
@@ -122,7 +128,7 @@ const family = ({ name, help, type }: Omit<Metric, 'lines'>, lines: string[]): s
 ]
 
 interface Cells {
-  /** One a bound, and one for all that is above the last. */
+  /** One count per bound, and one for values above the last. */
   counts: number[]
   sum: number
 }
@@ -139,7 +145,7 @@ function observe(cells: Cells, bounds: readonly number[], value: number) {
   cells.sum += value
 }
 
-/** Buckets are cumulative on the wire: each holds all that is at or below its bound. */
+/** The lines of a histogram. Each bucket includes all values up to its bound. */
 function histogramLines(
   name: string,
   labels: Labels,

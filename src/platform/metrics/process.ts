@@ -2,12 +2,12 @@ import { readdirSync } from 'node:fs'
 import type { Metrics } from './index.ts'
 
 const LAG_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5] as const
-/** A block of the event loop that is longer than this is always noticed, a shorter one at times. */
+/** A longer block of the event loop is always noticed, a shorter one sometimes. */
 const SAMPLE_MS = 200
-/** Duration of sampling after a scrape: without scrapes it costs nothing. */
+/** How long sampling continues after a scrape; without scrapes it costs nothing. */
 const WATCHED_MS = 5 * 60_000
 
-/** What the operating system and the runtime say of this process. */
+/** Metrics of this process from the operating system and the runtime. */
 export function createProcessMetrics(metrics: Metrics) {
   metrics.gauge('process_resident_memory_bytes', 'Memory used by this process.', () => [
     { value: process.memoryUsage.rss() },
@@ -20,7 +20,7 @@ export function createProcessMetrics(metrics: Metrics) {
   metrics.gauge('process_start_time_seconds', 'Start of this process, in Unix time.', () => [
     { value: startedAt },
   ])
-  // Other systems do not tell.
+  // Other systems don't provide this number.
   if (process.platform === 'linux')
     metrics.gauge('process_open_fds', 'Open files and connections of this process.', () => [
       { value: openFiles() },
@@ -33,10 +33,10 @@ export function createProcessMetrics(metrics: Metrics) {
   return { watched: createSampler(lag.with({}).observe) }
 }
 
-/** Open file descriptors, without the one that reads the directory. */
+/** The number of open file descriptors, without the one that reads the directory. */
 const openFiles = () => readdirSync('/proc/self/fd').length - 1
 
-/** Returns a function to call at each scrape. */
+/** Samples the lag of the event loop; returns a function to call at each scrape. */
 function createSampler(observe: (seconds: number) => void): () => void {
   let samplesLeft = 0
 

@@ -9,7 +9,7 @@ import type { Metrics } from './index.ts'
 const COMMIT_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 1, 5] as const
 const WORKS = [1, 2, 5, 10, 25, 50, 100, 500] as const
 
-/** How the database and the disk below it do, and who shares them. */
+/** Metrics of the database, its disk and the processes that share it. */
 export function createStorageMetrics(metrics: Metrics, db: Db) {
   metrics.gauge('database_size_bytes', 'Size of the database file.', () => [
     { value: sizeOf(db.file) },
@@ -44,7 +44,7 @@ export function createStorageMetrics(metrics: Metrics, db: Db) {
   })
 }
 
-/** To an account without privileges: some of what is free is kept for root. */
+/** The free space for accounts without root privileges; some free space is reserved for root. */
 function roomAt(folder: string): number {
   const { bavail, bsize } = statfsSync(folder)
   return bavail * bsize

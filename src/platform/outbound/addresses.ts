@@ -3,9 +3,12 @@ import type { AllowList } from './allow-list.ts'
 import { type Network, parseNetwork } from './networks.ts'
 
 interface AddressRule extends Network {
-  /** What such an address is, for the message; undefined when it is public. */
+  /** A description for error messages; undefined for public addresses. */
   what: string | undefined
-  /** A place where an operator's own services live: a name that he opened may lead there. */
+  /**
+   * Whether an operator's own services may have such addresses; a host name on the allow list can
+   * resolve to them.
+   */
   local: boolean
 }
 
@@ -13,13 +16,14 @@ const LOCAL_RANGES: [what: string, ...networks: string[]][] = [
   ['a loopback address', '127.0.0.0/8', '::1'],
   ['a private address', '10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', 'fc00::/7'],
   ['a shared address of a carrier or an overlay network', '100.64.0.0/10'],
-  // Names of the local network (mDNS) often have one of these beside the private one.
+  // Host names on local networks (mDNS) often resolve to a link-local address next to the private
+  // one.
   ['a link-local address', 'fe80::/10'],
 ]
 
 /**
- * IPv4 is public except for the blocks named here. IPv6 is the other way round: only
- * 2000::/3 is handed out, and some blocks inside it wrap or stand for something else.
+ * The rules for addresses outside local networks. IPv4 is public except for these blocks. In IPv6,
+ * only 2000::/3 is assigned, and some blocks inside it embed or represent other addresses.
  */
 const SPECIAL_RANGES: [what: string | undefined, ...networks: string[]][] = [
   [undefined, '0.0.0.0/0', '2000::/3'],
@@ -79,10 +83,9 @@ function rule(what: string | undefined, local: boolean) {
 }
 
 /**
- * What forbids calling `address` ("a private address"), or undefined when nothing does.
- * The most specific network decides; where an entry of the allow-list is as specific as
- * the rule, the operator wins. A name on the allow-list opens the local ranges, never
- * cloud metadata and the like.
+ * Returns what forbids calling `address`, such as "a private address"; undefined if the call is
+ * allowed. The most specific network decides, and an allow list entry as specific as the rule wins.
+ * A host name on the allow list opens local ranges, but never others such as cloud metadata.
  */
 export function whatForbids(
   address: string,
@@ -96,7 +99,7 @@ export function whatForbids(
   return allow.prefixFor(address, port) >= rule.prefix ? undefined : rule.what
 }
 
-/** Whether an operator may have services of their own at the address. */
+/** Whether an operator may have services of their own at an address. */
 export const isLocal = (address: string): boolean => ruleOf(address)?.local ?? false
 
 function ruleOf(address: string): AddressRule | undefined {

@@ -2,27 +2,27 @@ import { isIP } from 'node:net'
 import { invalid } from '../errors.ts'
 import { type Network, parseNetwork } from './networks.ts'
 
-/** What an operator opened for outbound calls beyond the public internet. */
+/** The targets that an operator allowed in addition to the public internet. */
 export interface AllowList {
-  /** Bits of the most specific entry that holds `address`; -1 when none does. */
+  /** The prefix length of the most specific entry that contains `address`; -1 if there is none. */
   prefixFor(address: string, port: number): number
-  /** True when an entry names this host. */
+  /** Whether an entry names this host. */
   hasName(name: string, port: number): boolean
 }
 
 interface AllowEntry {
   network?: Network
-  /** Lower case; a leading dot stands for every name that ends so. */
+  /** In lower case; a leading dot matches every name with this suffix. */
   name?: string
-  /** Every port when undefined. */
+  /** Undefined for all ports. */
   port: number | undefined
 }
 
 const LABEL = /^[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?$/
 
 /**
- * Reads entries such as `192.168.0.0/16`, `10.0.0.7:8123`, `[fd00::7]:443`, `homeassistant`
- * and `*.lan`. Throws `invalid` with the entry and what is wrong with it.
+ * Parses entries such as `192.168.0.0/16`, `10.0.0.7:8123`, `[fd00::7]:443`, `homeassistant` and
+ * `*.lan`. Throws `invalid` with the entry and the problem.
  */
 export function parseAllowList(entries: string[]): AllowList {
   const parsed = entries.map(parseEntry)
@@ -53,7 +53,7 @@ function parseEntry(text: string): AllowEntry {
   return { name: toName(text, place), port: toPort(text, port) }
 }
 
-/** IPv6 is full of colons: its port is told apart by brackets. */
+/** Splits off the port. IPv6 addresses contain colons, so their port needs brackets. */
 function splitPort(text: string): { place: string; port: string | undefined } {
   const bracketed = /^\[([^\]]*)\](?::(.*))?$/.exec(text)
   if (bracketed) return { place: bracketed[1] ?? '', port: bracketed[2] }

@@ -2,17 +2,17 @@ import type { IncomingMessage } from 'node:http'
 
 export interface CollectedBody {
   body: Uint8Array
-  /** Bytes are missing at the end: over the limit, or they never arrived. */
+  /** Whether the end of the body is missing, because it exceeds the limit or never arrived. */
   truncated: boolean
-  /** What kept the body from its end, as a sentence. The limit is no trouble. */
+  /** Why the body is incomplete, as a sentence; null if it is complete or exceeds the limit. */
   bodyTrouble: string | null
 }
 
 /**
- * Collects up to `limit` bytes as they came over the wire, still compressed where the target
- * compressed them. Calls `done` once; an answer that breaks off before its end is left to the
- * caller, who may make do with what has arrived through the function that is returned. An
- * answer is complete with its last announced byte, whatever nonsense follows that.
+ * Collects up to `limit` bytes of the body as received, without decompressing them, and calls
+ * `done` once. Returns a function with which the caller can accept the bytes received so far if the
+ * response breaks off. A response is complete with the last announced byte, regardless of what
+ * follows.
  */
 export function collectBody(
   response: IncomingMessage,
@@ -44,8 +44,8 @@ export function collectBody(
 }
 
 /**
- * One block that doubles as it fills. A list of chunks would take some hundred times the limit
- * when a target sends them with a byte each.
+ * Collects bytes in one block that doubles as it fills. A list of chunks could take about a hundred
+ * times the limit if a target sends single bytes.
  */
 function keepUpTo(limit: number) {
   let block = new Uint8Array()
@@ -59,7 +59,7 @@ function keepUpTo(limit: number) {
   }
 
   return {
-    /** Keeps what there is room for. False when that was not all of it. */
+    /** Adds the bytes that fit; false if some didn't. */
     add: (chunk: Uint8Array): boolean => {
       const fitting = chunk.subarray(0, limit - length)
       reserve(length + fitting.length)
@@ -71,7 +71,7 @@ function keepUpTo(limit: number) {
   }
 }
 
-/** RFC 9112, section 6.3: these two have no body, whatever their headers say. */
+/** Statuses without a body, regardless of headers (RFC 9112, section 6.3). */
 const BODILESS = new Set([204, 304])
 
 function announcedLength({ statusCode = 0, headers }: IncomingMessage): number {

@@ -1,9 +1,9 @@
 import type { Phase } from './call.ts'
 import { CallFailure, errorCode } from './failure.ts'
 
-/** Where a socket goes, for messages. */
+/** The other end of a connection, for error messages. */
 export interface Peer {
-  /** Host name as the caller wrote it. */
+  /** The host name in the caller's spelling. */
   name: string
   address: string
   port: number
@@ -34,7 +34,10 @@ const TLS_WORDS: Record<string, string> = {
   ERR_SSL_WRONG_VERSION_NUMBER: 'the other side does not speak TLS',
 }
 
-/** Puts what a socket or the HTTP parser reports into words, by how far the call came. */
+/**
+ * Converts an error of the socket or the HTTP parser to a failure, depending on the phase of the
+ * call.
+ */
 export function asCallFailure(error: unknown, phase: Phase, peer: Peer): CallFailure {
   const code = errorCode(error)
   if (phase === 'dns' || phase === 'connect') return connectFailure(code, peer)
@@ -64,7 +67,7 @@ function protocolFailure(code: string) {
   return new CallFailure('protocol', what)
 }
 
-/** What kept a body from its end, where the head has already told what counts. */
+/** Why a body is incomplete, for calls whose head is enough. */
 export function bodyTrouble({ reason, within }: CallFailure): string {
   if (reason === 'timeout') return `the body was not complete within ${within}`
   if (reason === 'aborted') return 'the call was cut short before the body was complete'
@@ -72,7 +75,7 @@ export function bodyTrouble({ reason, within }: CallFailure): string {
   return 'the body broke off'
 }
 
-/** The connection ended before the answer did. */
+/** The failure for a connection that ended before the response. */
 export const brokenOff = (phase: Phase) =>
   new CallFailure(
     'reset',

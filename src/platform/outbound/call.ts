@@ -1,10 +1,10 @@
 import type { Clock } from '../clock.ts'
 import { CallFailure } from './failure.ts'
 
-/** What a call is busy with, in order: a call that fails is told by how far it came. */
+/** The phases of a call, in order; failures depend on the phase that was reached. */
 export type Phase = 'dns' | 'connect' | 'tls' | 'wait' | 'read'
 
-/** Milliseconds spent in each phase, 0 where it was not reached. */
+/** The milliseconds spent in each phase; 0 if it was not reached. */
 export type Timings = Record<Phase, number>
 
 const DOING: Record<Phase, string> = {
@@ -15,20 +15,23 @@ const DOING: Record<Phase, string> = {
   read: 'reading the answer',
 }
 
-/** One call under way: its stopwatch, its one deadline, and what may cut it short. */
+/** A call in progress, with its timings, deadline and cancellation. */
 export interface Call {
   phase(): Phase
   enter(phase: Phase): void
   timings(): Timings
-  /** Runs `stop` when the deadline passes or the caller aborts, at once if that was before. */
+  /**
+   * Runs `stop` when the deadline passes or the caller aborts, immediately if that has already
+   * happened.
+   */
   onCut(stop: (failure: CallFailure) => void): void
-  /** Leaves `ms` from now at most; the deadline over the whole call stays. */
+  /** Sets a deadline `ms` from now, in addition to that of the whole call. */
   limitBody(ms: number): void
-  /** Stops the deadlines and lets go of the caller's signal. Must run on every path. */
+  /** Cancels the deadlines and the abort listener. Must be called for every call. */
   end(): void
 }
 
-/** Starts the deadline; the stopwatch starts with the first phase. */
+/** Starts the deadline of a call; timing starts with its first phase. */
 export function startCall(parts: {
   clock: Clock
   timeoutMs: number
@@ -85,7 +88,7 @@ export function startCall(parts: {
   }
 }
 
-/** Rejects when the call is cut short before `work` is done. */
+/** Rejects if the call is aborted or times out before `work` is done. */
 export function untilCut<T>(call: Call, work: Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
     call.onCut(reject)

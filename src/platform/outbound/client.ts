@@ -13,17 +13,20 @@ import { checkTarget, notPublic, refusalSentence, type Target } from './url-rule
 
 export interface OutboundOptions {
   clock: Clock
-  /** Places beyond the public internet: CIDRs, addresses, names, `*.suffix`; each `:port` or not. */
+  /**
+   * Allowed targets beyond the public internet: CIDRs, addresses, names and `*.suffix`, each
+   * optionally with `:port`.
+   */
   allow?: string[]
-  /** Default deadline over the whole call. */
+  /** The default deadline of a call. */
   timeoutMs: number
-  /** Default cap on the bytes of an answer's body. */
+  /** The default maximum size of a response body. */
   maxResponseBytes: number
-  /** Sent where the request has none of its own. Without it no User-Agent is added. */
+  /** The User-Agent for requests without one; if undefined, none is added. */
   userAgent?: string
-  /** Takes the place of the system's resolver and its cache. */
+  /** Replaces the system's resolver and its cache, for tests. */
   resolve?: Resolve
-  /** Roots trusted beside the usual ones, PEM. */
+  /** Additional trusted root certificates, PEM. */
   ca?: string | string[]
 }
 
@@ -36,51 +39,56 @@ export interface OutboundRequest {
   maxResponseBytes?: number
   signal?: AbortSignal
   /**
-   * For a target that must not be asked twice once it has answered: as soon as the head has been
-   * read there is a reply, however its body ends, also by `signal`. `bodyTrouble` tells of it.
+   * For targets that must not be called again once they have responded: a call succeeds as soon as
+   * the head was read, even if the body is incomplete or `signal` aborts it. `bodyTrouble` then
+   * says why.
    */
   headIsEnough?: boolean
-  /** With `headIsEnough`: the longest time for the body after the head, within `timeoutMs`. */
+  /** With `headIsEnough`: maximum time for the body after the head, within `timeoutMs`. */
   bodyTimeoutMs?: number
 }
 
 /**
- * What a call came to. A reply of any status is a reply; half of one is not, unless the request
- * says that its head is enough.
+ * The result of a call. A response with any status counts as a reply; an incomplete one doesn't,
+ * unless the request sets `headIsEnough`.
  */
 export type OutboundResult = (
   | {
       replied: true
       status: number
       headers: [name: string, value: string][]
-      /** As sent by the target: not decompressed. */
+      /** As sent by the target, not decompressed. */
       body: Uint8Array
-      /** Bytes are missing at the end: over the limit, or, with trouble, they never arrived. */
+      /**
+       * Whether the end of the body is missing, because it exceeds the limit or, if `bodyTrouble`
+       * is set, never arrived.
+       */
       truncated: boolean
-      /** With `headIsEnough`: what kept the body from its end, as a sentence. Else null. */
+      /** With `headIsEnough`: why the body is incomplete, as a sentence; otherwise null. */
       bodyTrouble: string | null
     }
   | { replied: false; reason: FailureReason; message: string }
 ) & {
-  /** The address that was dialled; null when it did not come to that. */
+  /** The address that was called; null if there was no call. */
   address: string | null
   timings: Timings
 }
 
 export interface Outbound {
   /**
-   * Applies the rules that need no look-up. Throws `invalid` with a sentence that names the
-   * rule. `host` is `name:port`, the same for all calls to one place.
+   * Applies all rules that need no DNS lookup. Throws `invalid` with the broken rule. `host` is
+   * `name:port`, the same for all calls to one host and port.
    */
   checkUrl(raw: string): { url: URL; host: string }
   /**
-   * Checks again, resolves once, refuses when any address is forbidden, and calls a checked
-   * address. Follows no redirect. Resolves whatever the target does.
+   * Applies the rules again, resolves the name once, refuses it if any of its addresses is
+   * forbidden, and calls a checked address. Follows no redirects. Never rejects because of the
+   * target.
    */
   send(request: OutboundRequest): Promise<OutboundResult>
 }
 
-/** The one way out to addresses that somebody else chose. */
+/** Calls URLs that tenants chose; all such calls must use it. */
 export function createOutbound(options: OutboundOptions): Outbound {
   const { clock, userAgent } = options
   const allow = parseAllowList(options.allow ?? [])
@@ -108,7 +116,7 @@ export function createOutbound(options: OutboundOptions): Outbound {
     }
   }
 
-  /** Everything that can be said without the network. Throws `invalid`. */
+  /** Makes all checks that need no network. Throws `invalid`. */
   function check(request: OutboundRequest): Omit<Dial, 'address'> {
     const { maxResponseBytes = options.maxResponseBytes, body } = request
     const { headIsEnough = false, bodyTimeoutMs } = request
@@ -123,7 +131,7 @@ export function createOutbound(options: OutboundOptions): Outbound {
     }
   }
 
-  /** Only what the job says, less what belongs to the connection. */
+  /** The request's headers without those of the connection, and the default User-Agent. */
   function headersOf({ headers }: OutboundRequest): [string, string][] {
     checkEachHeader(headers)
     const kept = Object.entries(headers).filter(([name]) => isForwardableHeader(name))
@@ -131,7 +139,7 @@ export function createOutbound(options: OutboundOptions): Outbound {
     return userAgent === undefined || named ? kept : [...kept, ['User-Agent', userAgent]]
   }
 
-  /** The address to dial. One forbidden address among many refuses the name as a whole. */
+  /** The address to call. A name is refused if any of its addresses is forbidden. */
   async function findAddress({ name, port, isAddress }: Target, call: Call): Promise<string> {
     if (isAddress) return name
     call.enter('dns')
@@ -148,7 +156,10 @@ export function createOutbound(options: OutboundOptions): Outbound {
   return { checkUrl, send }
 }
 
-/** CONNECT would make a tunnel of the call, TRACE is for proxies. */
+/**
+ * The method in upper case. Throws `invalid` for CONNECT, which opens a tunnel, and TRACE, which is
+ * for proxies.
+ */
 function methodOf({ method }: OutboundRequest): string {
   const upper = method.toUpperCase()
   if (/^[A-Z]{1,32}$/.test(upper) && upper !== 'CONNECT' && upper !== 'TRACE') return upper
@@ -158,7 +169,7 @@ function methodOf({ method }: OutboundRequest): string {
   })
 }
 
-/** IPv4 first: hosts with an IPv6 address but no route to it are common. */
+/** Prefers IPv4, because many hosts have an IPv6 address that can't be reached. */
 const preferred = (addresses: string[]): string =>
   addresses.find((address) => isIP(address) === 4) ?? (addresses[0] as string)
 

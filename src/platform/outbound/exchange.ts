@@ -8,7 +8,7 @@ import { asCallFailure, bodyTrouble, brokenOff } from './call-failure.ts'
 import { CallFailure } from './failure.ts'
 import type { Target } from './url-rules.ts'
 
-/** A request that has passed every check, and the checked address that it goes to. */
+/** A checked request and the checked address to call. */
 export interface Dial {
   target: Target
   address: string
@@ -16,7 +16,7 @@ export interface Dial {
   headers: [name: string, value: string][]
   body: Uint8Array | null
   maxResponseBytes: number
-  /** The answer counts from its head on, and its body may come to any end. */
+  /** Whether the head of the response is enough and the body may be incomplete. */
   headIsEnough: boolean
   bodyTimeoutMs: number | undefined
 }
@@ -26,25 +26,27 @@ export interface Reply extends CollectedBody {
   headers: [name: string, value: string][]
 }
 
-/** Sends one request and reads its answer. Rejects with `CallFailure`. */
+/** Sends one request and reads the response. Rejects with `CallFailure`. */
 export type Exchange = (dial: Dial, call: Call) => Promise<Reply>
 
 const MAX_RESPONSE_HEAD_BYTES = 65_536
 
-/** Read at full speed until the deadline, they would take the process from everybody else. */
+/** Reading more until the deadline would keep the process busy and block all other work. */
 const MAX_INTERIM_ANSWERS = 1000
 
 /**
- * The transport. `node:http` is handed the address, so there is no second look-up that could
- * answer differently, and the name only for SNI and the certificate. It knows of no proxy.
+ * The HTTP transport. `node:http` gets the checked address, so that no second DNS lookup can return
+ * a different one; the name is used only for SNI and the certificate. Proxy settings are ignored.
  *
- * Each call opens its own connection. A pool was tried: against a target that closes idle
- * connections at about the pace of the calls, 3 to 9 of 1,000 POSTs failed on a socket that
- * had just been closed, and nobody can tell whether such a request was carried out before it
- * is sent again. A handshake costs about a millisecond; a doubled payment costs more.
+ *
+ * Each call opens a new connection. With a connection pool, against a target that closes idle
+ * connections at about the rate of the calls, 3 to 9 of 1,000 POSTs failed on a socket that had
+ * just been closed, without any way to tell whether the target had handled them. A handshake costs
+ * about a millisecond; a duplicate payment costs more.
  */
 export function createExchange(ca: string[]): Exchange {
-  // Built once: reading the roots anew for each call doubles the cost of a handshake.
+  // Created once, because loading the root certificates for each call would double the cost of a
+  // handshake.
   const secureContext =
     ca.length > 0
       ? createSecureContext({ ca: [...getCACertificates('default'), ...ca] })
@@ -89,7 +91,7 @@ export function createExchange(ca: string[]): Exchange {
         if (dial.bodyTimeoutMs !== undefined) call.limitBody(dial.bodyTimeoutMs)
       })
       call.onCut((failure) => {
-        // Before the request is out, waiting would let it out.
+        // Fails immediately if the request has not been sent, because waiting would let it be sent.
         if (dial.headIsEnough && call.phase() === 'wait') afterOneMoreRead(() => fail(failure))
         else fail(failure)
       })
@@ -97,19 +99,24 @@ export function createExchange(ca: string[]): Exchange {
     })
 }
 
-/** `rejectUnauthorized` is said aloud because the environment can turn its default off. */
+/**
+ * TLS options. `rejectUnauthorized` is explicit because an environment variable can disable its
+ * default.
+ */
 const identity = ({ name, isAddress }: Target) => ({
   rejectUnauthorized: true,
   servername: isAddress ? undefined : name,
 })
 
-/** Flat list, so that names keep their case and nothing is merged. */
+/** A flat list of headers, so that names keep their case and duplicates aren't merged. */
 function fields({ target, method, headers, body }: Dial): string[] {
   const framing = contentLength(method, body)
   return [['Host', target.url.host], ...headers, ...framing].flat()
 }
 
-/** Always our own: without it a GET would be sent with a body that nothing announces. */
+/**
+ * Always sets the length itself, because otherwise a GET could be sent with an unannounced body.
+ */
 function contentLength(method: string, body: Uint8Array | null): [string, string][] {
   if (body === null && ['GET', 'HEAD', 'DELETE', 'OPTIONS'].includes(method)) return []
   return [['Content-Length', String(body?.length ?? 0)]]
@@ -117,7 +124,7 @@ function contentLength(method: string, body: Uint8Array | null): [string, string
 
 const ONLY_INTERIM = 'the target sends one interim answer after the other'
 
-/** Moves the stopwatch on with the socket, and hears of every way in which it can end. */
+/** Follows the phases of the socket, and fails the call however it ends early. */
 function follow(
   request: ClientRequest,
   { target, address }: Dial,
@@ -142,12 +149,15 @@ function follow(
   request.on('close', () => afterWhatHasArrived(() => fail(brokenOff(call.phase()))))
 }
 
-/** The parser tells of an error before it hands over the bytes in front of it. */
+/**
+ * Waits for received bytes, because the parser reports an error before it passes on the bytes
+ * before it.
+ */
 const afterWhatHasArrived = (then: () => void) => void setImmediate(then)
 
 /**
- * Sockets are read between two immediates. In a process that is behind, the head may have
- * arrived and lie there unread when the deadline passes.
+ * Waits until sockets have been read once more. If the process is busy, the head may have arrived
+ * unread when the deadline passes.
  */
 const afterOneMoreRead = (then: () => void) => afterWhatHasArrived(() => afterWhatHasArrived(then))
 

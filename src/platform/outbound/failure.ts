@@ -1,6 +1,6 @@
 /**
- * Why a call brought no reply. `refused` is a rule of Gatehouse, and trying again changes
- * nothing; everything else is the network or the target.
+ * Why a call got no reply. `refused` is a rule of Gatehouse, so retries don't help; all others are
+ * caused by the network or the target.
  */
 export type FailureReason =
   | 'refused'
@@ -12,12 +12,12 @@ export type FailureReason =
   | 'protocol'
   | 'aborted'
 
-/** An expected end of a call without a reply. `message` is a sentence for people. */
+/** An expected failure of a call. `message` is a sentence for users. */
 export class CallFailure extends Error {
   constructor(
     readonly reason: FailureReason,
     message: string,
-    /** How long was waited, where the reason is `timeout`. */
+    /** The time limit that was exceeded, if the reason is `timeout`. */
     readonly within = '',
   ) {
     super(message)
@@ -25,7 +25,7 @@ export class CallFailure extends Error {
   }
 }
 
-/** The system's name of an error (`ECONNREFUSED`), or what it says when it has none. */
+/** The system's code of an error, such as `ECONNREFUSED`, or its message if it has none. */
 export function errorCode(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   return 'code' in error && typeof error.code === 'string' ? error.code : error.message

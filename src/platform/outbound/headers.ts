@@ -5,12 +5,12 @@ const MAX_NAME_LENGTH = 256
 const MAX_VALUE_LENGTH = 8192
 const MAX_HEAD_BYTES = 65_536
 
-/** RFC 9110 token. */
+/** A token (RFC 9110). */
 const NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
-/** Visible Latin-1, space and tab: neither line breaks nor NUL, which could end a field early. */
+/** Visible Latin-1, space and tab, without line breaks and NUL, which could end a field early. */
 const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/
 
-/** These belong to the connection or frame the message; the client writes its own. */
+/** Headers of the connection and of message framing, which the client sets itself. */
 const OWN_HEADERS = new Set([
   'connection',
   'content-length',
@@ -24,13 +24,13 @@ const OWN_HEADERS = new Set([
   'upgrade',
 ])
 
-/** False for headers that are never passed on to the target, in whatever case. */
+/** Whether a header may be sent to the target; the case of its name doesn't matter. */
 export function isForwardableHeader(name: string): boolean {
   const lower = name.toLowerCase()
   return !OWN_HEADERS.has(lower) && !lower.startsWith('proxy-')
 }
 
-/** Throws `invalid`, naming the header, when a request could not carry these headers. */
+/** Throws `invalid`, with the header, if a request can't carry these headers. */
 export function checkHeaders(headers: Record<string, string>): void {
   const entries = Object.entries(headers)
   if (entries.length > MAX_HEADERS)
@@ -47,7 +47,10 @@ export function checkHeaders(headers: Record<string, string>): void {
     })
 }
 
-/** The same without the bounds on all of them together, which are for whoever stores them. */
+/**
+ * Checks each header like `checkHeaders`, without the limits on their number and total size, which
+ * apply to stored headers.
+ */
 export function checkEachHeader(headers: Record<string, string>): void {
   for (const [name, value] of Object.entries(headers)) checkHeader(name, value)
 }
@@ -81,5 +84,5 @@ function checkHeader(name: string, value: string) {
   }
 }
 
-/** Quoted, with control characters made visible, and short. */
+/** A quoted and shortened text with visible control characters. */
 const shown = (text: string) => JSON.stringify(text.length > 40 ? `${text.slice(0, 40)}…` : text)

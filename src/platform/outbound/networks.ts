@@ -1,15 +1,18 @@
 import { BlockList, isIP } from 'node:net'
 
-/** A block of addresses in CIDR form; a lone address is a block of one. */
+/** A block of addresses in CIDR notation; a single address is a block of one. */
 export interface Network {
   family: 4 | 6
-  /** Leading bits that are fixed: the more, the more specific. */
+  /** The prefix length; longer ones are more specific. */
   prefix: number
-  /** `address` must be of the network's family. */
+  /** Whether the block contains `address`, which must be of the same family. */
   contains(address: string): boolean
 }
 
-/** Reads `10.0.0.0/8`, `10.0.0.1`, `fd00::/8` or `::1`. Undefined when it is none of them. */
+/**
+ * Parses `10.0.0.0/8`, `10.0.0.1`, `fd00::/8` or `::1`; undefined if the text is neither an address
+ * nor a block.
+ */
 export function parseNetwork(text: string): Network | undefined {
   const [address = '', bits, ...rest] = text.split('/')
   const family = isIP(address)

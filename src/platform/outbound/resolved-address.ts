@@ -3,5 +3,5 @@ export interface ResolvedAddress {
   family: 4 | 6
 }
 
-/** Every address of a host name. Rejects when there is none. */
+/** Resolves a host name to all its addresses; rejects if there are none. */
 export type Resolve = (host: string) => Promise<ResolvedAddress[]>

@@ -7,7 +7,7 @@ import { createStubResolver, isNotFound } from './stub-resolver.ts'
 
 const KEPT_MS = 30_000
 const MAX_KEPT = 1000
-/** A name server can give thousands, which would be kept. */
+/** Limits the size of cache entries, because name servers can return thousands of addresses. */
 const MAX_ADDRESSES = 100
 const MAX_LOOKUP_MS = 5000
 
@@ -17,14 +17,14 @@ const lookUp: Resolve = async (host) => {
 }
 
 /**
- * Looks names up as the system is configured to, so that `/etc/hosts` and the container's names count.
- * Takes no thread: macOS has a `lookup` that needs none.
+ * Resolves names as the system is configured to, including `/etc/hosts` and container names. Blocks
+ * no thread; on macOS, `lookup` needs none.
  */
 export const systemResolve: Resolve = process.platform === 'darwin' ? lookUp : createStubResolver()
 
 /**
- * Asks once per host and half minute, and once for all who ask at the same time: a burst of
- * jobs for one host is one question to its name server. Failures are not kept.
+ * Caches addresses for half a minute and shares concurrent lookups, so that a burst of jobs for one
+ * host makes one DNS query. Failures are not cached.
  */
 export function cachedResolve(clock: Clock, resolve: Resolve): Resolve {
   const kept = new Map<string, { until: number; answer: Promise<ResolvedAddress[]> }>()
@@ -60,7 +60,10 @@ function requireFew(addresses: ResolvedAddress[], host: string): ResolvedAddress
   throw failed(`${host} has more than ${MAX_ADDRESSES} addresses`)
 }
 
-/** Turns whatever a resolver does, also nothing, into addresses or a `CallFailure`. */
+/**
+ * Resolves a name within the deadline. Rejects with `CallFailure` for every error of the resolver
+ * and if it doesn't respond.
+ */
 export async function resolveInTime(
   clock: Clock,
   resolve: Resolve,
@@ -84,7 +87,7 @@ export async function resolveInTime(
 
 const failed = (what: string) => new CallFailure('dns', `DNS lookup failed: ${what}`)
 
-/** What a resolver's error says to people. */
+/** A resolver's error in words for users. */
 function reasonOf(error: unknown, host: string): string {
   if (isNotFound(error)) return `no such host ${host}`
   const code = errorCode(error)

@@ -4,19 +4,23 @@ import { isIP } from 'node:net'
 import { errorCode } from './failure.ts'
 import type { Resolve, ResolvedAddress } from './resolved-address.ts'
 
-/** With one name server, 4.5 seconds in all: each try waits twice as long as the one before. */
+/**
+ * With one name server, lookups take at most 4.5 seconds: each try waits twice as long as the one
+ * before.
+ */
 const FIRST_TRY_MS = 1500
 const TRIES = 2
 
 /**
- * Looks names up as `/etc/hosts` and `/etc/resolv.conf` say, without a thread. Asks no other source
- * that `nsswitch.conf` may name, such as mDNS.
+ * Resolves names by `/etc/hosts` and `/etc/resolv.conf` without blocking a thread. Ignores other
+ * sources in `nsswitch.conf`, such as mDNS.
  *
- * `getaddrinfo` keeps a thread until name servers have answered, or for 10 seconds and more. There are
- * about as many threads as processors, for files, hashes and compression, too: a few names that never
- * resolve would hold up all tenants. `Bun.dns.lookup` by c-ares needs no thread, but keeps all answers
- * for as long as they say, up to an hour and 64 KB each. So each look-up has a c-ares of its own, which
- * is gone with its answer and reads `resolv.conf` as it is now.
+ *
+ * `getaddrinfo` blocks a thread until name servers respond, for 10 seconds or more. There are about
+ * as many threads as processors, and they also serve files, hashes and compression: a few names
+ * that never resolve would delay all tenants. `Bun.dns.lookup` with c-ares needs no thread, but
+ * caches all answers for their TTL, up to an hour and 64 KB each. Each lookup therefore uses a new
+ * c-ares resolver, which is discarded with its answer and reads the current `resolv.conf`.
  */
 export function createStubResolver({
   hostsFile = '/etc/hosts',
@@ -25,13 +29,16 @@ export function createStubResolver({
 }: {
   hostsFile?: string
   resolvConf?: string
-  /** Asked in place of those in the system's configuration, such as `127.0.0.1:53`. */
+  /** Name servers to use instead of the system's, such as `127.0.0.1:53`. */
   nameServers?: string[]
 } = {}): Resolve {
   const hosts = parsedFile(hostsFile, hostsIn)
   const search = parsedFile(resolvConf, searchIn)
 
-  /** Rejects with what kept a name server from answering, rather than with "no such host". */
+  /**
+   * Queries the name servers. If a query failed, rejects with that error rather than with "no such
+   * host".
+   */
   async function ask(name: string): Promise<ResolvedAddress[]> {
     const resolver = new Resolver({ timeout: FIRST_TRY_MS, tries: TRIES })
     if (nameServers) resolver.setServers(nameServers)
@@ -58,7 +65,7 @@ export function createStubResolver({
   }
 }
 
-/** Whether the name servers have answered, and know no address of the name. */
+/** Whether an error means that the name doesn't exist or has no address. */
 export const isNotFound = (error: unknown): boolean =>
   ['ENOTFOUND', 'ENODATA', 'ENONAME', 'EBADNAME'].includes(errorCode(error).replace(/^DNS_/, ''))
 
@@ -69,18 +76,18 @@ const resolved = (address: string): ResolvedAddress => ({
 
 interface Search {
   domains: string[]
-  /** Names with fewer dots are tried in the domains first. */
+  /** Names with fewer dots are tried with the search domains first. */
   ndots: number
 }
 
-/** A host name as the search rules complete it, in the order in which to try. */
+/** The names to try for a host under the search rules, in order. */
 function candidates(host: string, { domains, ndots }: Search): string[] {
   const completed = domains.map((domain) => `${host}.${domain}`)
   const dots = host.split('.').length - 1
   return dots >= ndots ? [host, ...completed] : [...completed, host]
 }
 
-/** Of several `search` and `domain` lines, the last counts. */
+/** Parses `resolv.conf`; the last `search` or `domain` line counts. */
 function searchIn(text: string): Search {
   const lines = linesIn(text)
   const [, ...domains] = lines.findLast(([key]) => key === 'search' || key === 'domain') ?? []
@@ -92,7 +99,7 @@ function searchIn(text: string): Search {
   }
 }
 
-/** The addresses of each name, in lower case. */
+/** Parses a hosts file; names are in lower case. */
 function hostsIn(text: string): Map<string, ResolvedAddress[]> {
   const hosts = new Map<string, ResolvedAddress[]>()
   for (const [address = '', ...names] of linesIn(text.toLowerCase())) {
@@ -111,7 +118,10 @@ const linesIn = (text: string): string[][] =>
       .split(/\s+/),
   )
 
-/** Reads a file again once it has changed. A file that is missing counts as empty. */
+/**
+ * Returns a function that parses a file and caches the result until the file changes. A missing
+ * file counts as empty.
+ */
 function parsedFile<T>(path: string, parse: (text: string) => T): () => T {
   let parsed = parse('')
   let parsedAt: number | undefined

@@ -3,15 +3,15 @@ import { type AppError, invalid, type Rule } from '../errors.ts'
 import { isLocal, whatForbids } from './addresses.ts'
 import type { AllowList } from './allow-list.ts'
 
-/** A URL that passed every rule that needs no look-up. */
+/** A URL that passed all rules that need no DNS lookup. */
 export interface Target {
   url: URL
-  /** `name:port` in one spelling: calls to the same place share it. */
+  /** `name:port` in a normalized form, the same for all calls to one host and port. */
   host: string
-  /** Host name or literal address, lower case, without brackets and trailing dot. */
+  /** The host name or literal address in lower case, without brackets and trailing dot. */
   name: string
   port: number
-  /** The URL names an address, so that there is nothing to look up. */
+  /** Whether the URL contains an address, which needs no DNS lookup. */
   isAddress: boolean
 }
 
@@ -20,8 +20,8 @@ const MAX_NAME_LENGTH = 253
 const MAX_LABEL_LENGTH = 63
 
 /**
- * Judges the parsed URL, never the raw text: the parser has by then undone hexadecimal,
- * octal, percent-coded and full-width spellings. Throws `invalid`, naming the rule.
+ * Checks the parsed URL instead of the text, because the parser has resolved hexadecimal, octal,
+ * percent-encoded and full-width spellings. Throws `invalid`, with the rule.
  */
 export function checkTarget(raw: string, allow: AllowList): Target {
   const target = locate(parse(raw))
@@ -34,11 +34,14 @@ export function checkTarget(raw: string, allow: AllowList): Target {
 /** The error for a URL that must not be called. */
 export const refusedUrl = (problem: string, rule: Rule) => invalid(problem, { field: 'url', rule })
 
-/** What a person reads of a refused call: `URL must be publicly reachable, but …`. */
+/** The message for users about a refused call: `URL must be publicly reachable, but …`. */
 export const refusalSentence = ({ field, problem, message }: AppError): string =>
   field === 'url' ? `URL ${problem}` : message
 
-/** `isLocal`: the operator can open the target, and learns how. */
+/**
+ * The error for a target that is not public. With `isLocal`, it explains how the operator can allow
+ * the target.
+ */
 export function notPublic(
   what: string,
   { name, port }: Pick<Target, 'name' | 'port'>,
@@ -69,7 +72,10 @@ function locate(url: URL): Target {
 
 const defaultPort = (url: URL) => (url.protocol === 'https:' ? 443 : 80)
 
-/** The parser forgets an empty `user:@`; the raw text still shows it. */
+/**
+ * Throws `invalid` if the URL contains credentials. The parser drops an empty `user:@`, so the raw
+ * text is checked as well.
+ */
 function checkCredentials(raw: string, url: URL) {
   const authority = /^[^:]*:[\\/\s]*([^\\/?#]*)/.exec(raw)?.[1] ?? ''
   if (url.username === '' && url.password === '' && !authority.includes('@')) return

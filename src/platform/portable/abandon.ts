@@ -13,16 +13,16 @@ interface AbandonParts {
   db: Db
   audit: Audit
   actor: Actor
-  /** That of tenants first. */
+  /** Must begin with the table of tenants. */
   portable: readonly Portable[]
   tenantId: string
 }
 
 /**
- * Takes away a tenant whose import was cut short, a slice a commit, with whatever has come of it
- * meanwhile, and says how many rows of each kind there were. From the first commit on its file
- * cannot complete it any more; cut short, this is completed by another call. Throws `notFound` and
- * `conflict` where nothing is unfinished.
+ * Removes a tenant whose import was interrupted, including data added since, in slices of one
+ * commit each. Returns the number of rows of each kind. After the first commit, the file can no
+ * longer complete the import; if this is interrupted, another call completes it. Throws `notFound`
+ * if the tenant has no import, and `conflict` if the import is complete.
  */
 export async function abandonImport(parts: AbandonParts): Promise<Record<string, number>> {
   try {
@@ -51,7 +51,7 @@ async function abandoned({ db, audit, actor, portable, tenantId }: AbandonParts)
     while ((await db.commit(() => remove(tenantId, SLICE))) === SLICE);
   }
 
-  /** What has come since its table was emptied goes with the tenant. */
+  /** Deletes the tenant; rows added after their table was emptied are deleted with it. */
   function end(counts: Record<string, number>) {
     begin()
     remains.remover(itself)(tenantId, 1)
@@ -64,8 +64,8 @@ async function abandoned({ db, audit, actor, portable, tenantId }: AbandonParts)
   const counts = Object.fromEntries(
     [tenant, ...tables].map((one) => [one.kind, remains.count(ownedOf(one), tenantId)]),
   )
-  // The reverse of how they came: doors and jobs go first. Rows that are found through others go
-  // with those.
+  // Deletes in reverse order of import, so keys and jobs go first. Rows found through other rows
+  // are deleted with those.
   for (const one of tables.toReversed()) if (!one.through) await empty(ownedOf(one))
   for (const name of portable.flatMap(({ leftOut }) => Object.keys(leftOut)))
     if (remains.isOfTenants(name)) await empty({ name, column: TENANT })

@@ -6,7 +6,10 @@ import { conflict } from '../errors.ts'
 import { keyOf, TENANT, tenantColumn } from './rows.ts'
 import { asItIs, isLeftOut, type PortableTable, type Row } from './table.ts'
 
-/** Rows into a table, each with whatever has to be there along with it. All within a commit. */
+/**
+ * Inserts the rows of one table together with everything that has to exist with them. All functions
+ * run inside a commit.
+ */
 export function createArrivals(db: Db, portable: PortableTable) {
   const { table, kind } = portable
   const columns = Object.entries(getTableColumns(table))
@@ -21,7 +24,10 @@ export function createArrivals(db: Db, portable: PortableTable) {
   const others = uniquesOf(portable).map((unique) => createHolder(db, portable, unique))
   const arrive = portable.arriving?.(db)
 
-  /** False when the very row is there already. Throws `conflict` where another is in its place. */
+  /**
+   * Inserts a row; false if exactly this row already exists. Throws `conflict` if a different row
+   * is in its place.
+   */
   function add(row: Row, now: number, tell: (name: string) => void): boolean {
     if (!inserted(row)) {
       requireSame(row)
@@ -32,7 +38,7 @@ export function createArrivals(db: Db, portable: PortableTable) {
     return true
   }
 
-  /** Throws `conflict` for a row that could not be added. */
+  /** Throws `conflict` if a row can't be added. */
   function requireRoom(row: Row) {
     requireSame(row)
     arrive?.requireRoom?.(row)
@@ -51,7 +57,10 @@ export function createArrivals(db: Db, portable: PortableTable) {
     }
   }
 
-  /** Throws `conflict` where a row of somebody else, or another one of this tenant, is in its place. */
+  /**
+   * Throws `conflict` if a unique value of the row belongs to another tenant or to a different row
+   * of this one.
+   */
   function requireSame(row: Row) {
     for (const { names, find, isSame } of others) {
       const holder = find(row)
@@ -65,11 +74,11 @@ export function createArrivals(db: Db, portable: PortableTable) {
 
 interface Unique {
   columns: SQLiteColumn[]
-  /** Where it holds for some rows alone. */
+  /** The condition of a partial unique index. */
   where?: SQL | undefined
 }
 
-/** Sets of columns that no two rows have alike; the first one says which row it is. */
+/** The sets of columns with unique values in a table; the first one identifies a row. */
 function uniquesOf({ table, columns: how }: PortableTable): Unique[] {
   const { columns, primaryKeys, indexes } = getTableConfig(table)
   const isMoved = (column: SQLiteColumn) => !isLeftOut(how[keyOf(table, column)] ?? asItIs)
@@ -84,7 +93,7 @@ function uniquesOf({ table, columns: how }: PortableTable): Unique[] {
   ]
 }
 
-/** Whoever has the same values in some columns. */
+/** Finds the row that has the same values in unique columns. */
 function createHolder({ orm }: Db, portable: PortableTable, { columns, where }: Unique) {
   const { table } = portable
   const identity = uniquesOf(portable)[0]?.columns ?? columns
@@ -99,7 +108,7 @@ function createHolder({ orm }: Db, portable: PortableTable, { columns, where }: 
     .prepare()
 
   function find(row: Row): Row | undefined {
-    // No row has what is null.
+    // SQLite treats null as different from every value.
     if (keys.some((key) => row[key] === null)) return undefined
     const values = Object.fromEntries(keys.map((key, index) => [`v${index}`, row[key]]))
     return query.get(values) as Row | undefined

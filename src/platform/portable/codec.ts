@@ -4,10 +4,10 @@ import { SealError, type Sealing } from '../sealing/index.ts'
 import { fieldOf, Mismatch } from './fields.ts'
 import { asItIs, isLeftOut, type PortableTable, type Row } from './table.ts'
 
-/** A row as an object of the file: its kind, and its columns under the names of the database. */
+/** A row as a JSON object in the file: its kind, and its columns under their database names. */
 export type Line = Record<string, unknown>
 
-/** Rows of a table as lines of the file, and back. */
+/** Converts rows of a table to lines of the file and back. */
 export function createCodec(portable: PortableTable, sealing: Sealing) {
   const { kind, table, columns } = portable
   const known = getTableColumns(table)
@@ -22,7 +22,10 @@ export function createCodec(portable: PortableTable, sealing: Sealing) {
     isLeftOut(how) ? [[key, how] as const] : [],
   )
 
-  /** Throws `conflict` for what was sealed with another key or in another place. */
+  /**
+   * Converts a row to a line. Throws `conflict` if a secret was sealed with another key or for
+   * another place.
+   */
   function write(row: Row): Line {
     try {
       const members = fields.map(({ key, name, field }) => {
@@ -37,7 +40,7 @@ export function createCodec(portable: PortableTable, sealing: Sealing) {
     }
   }
 
-  /** Throws `invalid`, naming kind and field, for what does not fit. */
+  /** Converts a line to a row. Throws `invalid`, with kind and field, if a value doesn't fit. */
   function read(line: Line, now: number): Row {
     const unknown = Object.keys(line).find((name) => !names.has(name))
     if (unknown !== undefined)
@@ -60,7 +63,7 @@ export function createCodec(portable: PortableTable, sealing: Sealing) {
     throw invalid('is missing', { field: `${kind}.${name}`, rule: 'required' })
   }
 
-  /** Those who check values for requests name the field themselves. */
+  /** Adds kind and field to errors. Shared checks already name the field relative to the row. */
   function told<T>(name: string | undefined, work: () => T): T {
     try {
       return work()
@@ -70,7 +73,7 @@ export function createCodec(portable: PortableTable, sealing: Sealing) {
         throw invalid(error.problem, { field: pathOf(kind, name, error.path), rule: 'format' })
       if (error instanceof SealError)
         throw invalid(error.message, { field: pathOf(kind, name), rule: 'damaged' })
-      // What can be parsed may still be too much for those who walk through it.
+      // The JSON parser accepts deeper nesting than some checks can walk through.
       if (error instanceof RangeError)
         throw invalid('is nested too deeply', { field: pathOf(kind, name), rule: 'too_deep' })
       throw error

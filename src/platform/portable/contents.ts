@@ -6,15 +6,18 @@ import { atLine, type ReadLine } from './lines.ts'
 import { keyOf, tenantColumn } from './rows.ts'
 import type { PortableTable, Row } from './table.ts'
 
-/** A row of the file, ready to be stored. */
+/** A row of the file that can be stored. */
 export interface Arrival {
-  /** Of its line, from 1. */
+  /** The line number, from 1. */
   number: number
-  /** Bytes of the file up to there. */
+  /** The number of bytes of the file up to the end of this line. */
   read: number
-  /** SHA-256 of the file up to there, hexadecimal: to be asked for before the next row. */
+  /**
+   * SHA-256 (hexadecimal) of the file up to the end of this line. Must be called before the next
+   * row is read.
+   */
   hash: () => string
-  /** Among the tables. */
+  /** The index in the list of tables. */
   table: number
   row: Row
 }
@@ -24,16 +27,16 @@ export interface Contents {
   rows: Generator<Arrival, Ending>
 }
 
-/** What is known once the file has been read to its end. */
+/** Information that is known at the end of the file. */
 export interface Ending {
-  /** SHA-256 of the whole file, hexadecimal. */
+  /** SHA-256 (hexadecimal) of the whole file. */
   fileHash: string
   lines: number
-  /** Rows that would be worth nothing here, by name. */
+  /** The number of rows left out because they can't work in this installation, by name. */
   leftOut: Record<string, number>
 }
 
-/** Rows by the value of the column that they are counted by. */
+/** The number of rows for each value of the column by which they are limited. */
 type Counts = Map<unknown, number>
 
 interface Known {
@@ -42,15 +45,15 @@ interface Known {
 }
 
 /**
- * What is in a file, checked line by line: whoever gets a row can store it, and whoever gets to
- * the end knows that nothing is missing. Throws `invalid`, naming the line.
+ * Reads a file and checks it line by line: every row it yields can be stored, and the file is
+ * complete if the generator returns. Throws `invalid`, with the line number.
  */
 export function readContents(parts: {
   lines: Iterable<ReadLine>
   tables: readonly PortableTable[]
   sealing: Sealing
   now: () => number
-  /** The migrations that this executable knows. */
+  /** The migrations of this executable. */
   schemas: readonly string[]
 }): Contents {
   const { tables, sealing, now, schemas } = parts
@@ -114,7 +117,10 @@ export function readContents(parts: {
     return undefined
   }
 
-  /** In the order of the tables: what a row belongs to is there before it, and keys come last. */
+  /**
+   * Finds the table of a line. Tables come in a fixed order, so that rows follow those they refer
+   * to and keys come last.
+   */
   function tableOf({ kind }: Line) {
     if (typeof kind !== 'string') throw invalid('must be a string', { field: 'kind', rule: 'type' })
     const index = known.findIndex(({ portable }) => portable.kind === kind)
@@ -144,7 +150,10 @@ export function readContents(parts: {
     return { fileHash, lines: number, leftOut }
   }
 
-  /** None has two, and none belongs to nobody: as many as there are of those is one each. */
+  /**
+   * Checks that each owner has a row. Rows can't share an owner or lack one, so comparing the
+   * counts is enough.
+   */
   function requireOneEach({ portable: { kind, oneEach }, counts }: Known) {
     const owners = known.find(({ portable }) => portable.kind === oneEach)
     if (owners && total(owners.counts) !== total(counts))

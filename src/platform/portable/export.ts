@@ -10,7 +10,7 @@ import { countStaying, rowsOf } from './rows.ts'
 import type { Snapshot } from './snapshot.ts'
 import type { PortableTable } from './table.ts'
 
-/** What came of an export, for its report. */
+/** The result of an export. */
 export interface Exported {
   counts: Record<string, number>
   leftOut: Record<string, number>
@@ -18,8 +18,8 @@ export interface Exported {
 }
 
 /**
- * A tenant as lines of text, each with its newline, as it was when the snapshot was taken. Secrets
- * are in clear, or they would be of no use under another master key.
+ * Yields a tenant as lines of text, each with its newline, in the state of the snapshot. Secrets
+ * are in plain text, because another installation has a different master key.
  */
 export function* exportLines(parts: {
   snapshot: Snapshot
@@ -79,7 +79,7 @@ const headerOf = ({
     fingerprints: fingerprintsOf(tables, sealing),
   })
 
-/** Better no export than one that nobody can bring back. */
+/** Throws `conflict` for a row that is too large to be imported. */
 function refuseOversize(text: string, kind: string, id: string) {
   if (Buffer.byteLength(text) > MAX_LINE_LENGTH)
     throw conflict(`${kind} ${id} has more than ${MAX_LINE_LENGTH} bytes. Make it smaller first`)

@@ -5,11 +5,16 @@ import type { Line } from './codec.ts'
 import { Mismatch, readTime, requireShape } from './fields.ts'
 import type { PortableTable } from './table.ts'
 
-/** Goes up when an older Gatehouse could not make sense of the file any more. */
+/**
+ * The version of the file format; increases when older versions of Gatehouse can't read new files.
+ */
 const FORMAT = 1
 const KIND = 'gatehouse.export'
 
-/** More than the largest job or document takes: whoever reads a file does not take in all of it. */
+/**
+ * The maximum length of a line in bytes, larger than any job or document. Limits how much of a file
+ * is in memory.
+ */
 export const MAX_LINE_LENGTH = 4 * 1024 * 1024
 
 export const Header = Type.Object(
@@ -18,14 +23,17 @@ export const Header = Type.Object(
     format: Type.Literal(FORMAT),
     version: Type.String({ maxLength: 100 }),
     exported_at: Type.String(),
-    /** Where it comes from. */
+    /** The id of the installation that exported the tenant. */
     installation: Type.Union([Type.String({ maxLength: 100 }), Type.Null()]),
     tenant: Type.String({ minLength: 1, maxLength: 100 }),
-    /** The last migration of the database that it was read from. */
+    /** The last migration of the exported database. */
     schema: Type.String({ maxLength: 100 }),
-    /** What keys begin with there. */
+    /** The prefix of API keys in that installation. */
     key_prefix: Type.String({ pattern: '^[a-z][a-z0-9]{0,15}$' }),
-    /** One of each kind that rows depend on: where it comes out the same, they go on working. */
+    /**
+     * A fingerprint for each purpose that rows depend on. If the importing installation computes
+     * the same one, these rows keep working.
+     */
     fingerprints: Type.Record(Type.String({ maxLength: 100 }), Type.String({ maxLength: 64 })),
   },
   { additionalProperties: false },
@@ -35,9 +43,9 @@ export type Header = Static<typeof Header>
 const Footer = Type.Object(
   {
     kind: Type.Literal('end'),
-    /** Those before it. */
+    /** The number of lines before this one. */
     lines: Type.Integer({ minimum: 1 }),
-    /** Over the bytes of those. */
+    /** The hash of the bytes of those lines. */
     sha256: Type.String({ pattern: '^[0-9a-f]{64}$' }),
   },
   { additionalProperties: false },
@@ -49,7 +57,7 @@ export const newHeader = (of: Omit<Header, 'kind' | 'format'>): Header => ({
   ...of,
 })
 
-/** Throws `invalid` unless the first line begins an export that this executable understands. */
+/** Parses the first line. Throws `invalid` unless it begins an export in a supported format. */
 export function readHeader(line: unknown): Header {
   const { kind, format } = line as { kind?: unknown; format?: unknown }
   if (kind !== KIND) throw invalid('the file is not an export of a tenant', { rule: 'format' })
@@ -66,7 +74,7 @@ export function readHeader(line: unknown): Header {
   }
 }
 
-/** Throws `invalid` unless the last line is the end of one. */
+/** Parses the last line. Throws `invalid` unless it ends an export. */
 export function readFooter(line: Line): { lines: number; sha256: string } {
   try {
     requireShape(Footer, line)
@@ -79,7 +87,9 @@ export function readFooter(line: Line): { lines: number; sha256: string } {
 const misshapen = ({ problem, path }: Mismatch, line: string) =>
   invalid(problem, { field: path === '' ? line : `${line}.${path}`, rule: 'format' })
 
-/** What fingerprints of each purpose look like under the key of this installation. */
+/**
+ * The fingerprints by which an import recognizes the key of the exporting installation, by name.
+ */
 export const fingerprintsOf = (
   tables: readonly PortableTable[],
   sealing: Sealing,

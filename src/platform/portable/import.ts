@@ -16,51 +16,51 @@ import { tryOut } from './trial.ts'
 
 export interface ImportParts {
   db: Db
-  /** An empty database with the schema, to be thrown away. */
+  /** Opens a temporary empty database with the schema. */
   openScratch: () => Db
   clock: Clock
   audit: Audit
   sealing: Sealing
   actor: Actor
-  /** That of tenants first. */
+  /** Must begin with the table of tenants. */
   tables: readonly PortableTable[]
-  /** The migrations that this executable knows. */
+  /** The migrations of this executable. */
   schemas: readonly string[]
   file: string
-  /** Bytes that were checked, of how many. */
+  /** Called with the checked bytes and the size of the file. */
   onCheck: (read: number, bytes: number) => void
-  /** Lines that were written, of how many. */
+  /** Called with the number of written lines and their total. */
   onWrite: (done: number, lines: number) => void
 }
 
-/** What came of an import, for its report. */
+/** The result of an import. */
 export interface Imported {
-  /** Where the tenant comes from. */
+  /** The header of the file, which names the exporting installation. */
   header: Header
-  /** Rows of the file by kind. */
+  /** The number of rows in the file, by kind. */
   counts: Record<string, number>
-  /** Those among them that were there from before the import was cut short. */
+  /** The number of rows that an earlier, interrupted import had already stored. */
   alreadyThere: number
-  /** Rows that would be worth nothing here. */
+  /** The number of rows left out because they can't work in this installation, by name. */
   leftOut: Record<string, number>
-  /** What engines count of the rows that are new. */
+  /** Additional counts of new rows by the engines, by name. */
   told: Record<string, number>
 }
 
-/** While a tenant is on its way, nothing new is taken from it. */
+/** The status of a tenant during its import, which blocks new work. */
 const ON_ITS_WAY: TenantStatus = 'suspended'
 
-/** What a check has found out of a file. */
+/** The result of checking a file. */
 interface Checked extends Ending {
-  /** SHA-256 of the file up to the end of each slice. */
+  /** SHA-256 of the file up to the end of each slice, hexadecimal. */
   hashes: string[]
 }
 
 /**
- * Brings a tenant from a file, beside a running server or without one. First everything is checked,
- * then it is written a slice a commit, and what makes calls and opens doors last. Cut short, it is
- * completed by the same file. A file may change in between: a slice is stored only if the bytes up
- * to its end are those that were checked.
+ * Imports a tenant from a file, with or without a running server. Checks everything first, and then
+ * writes one slice per commit; jobs and API keys come last. If it is interrupted, the same file
+ * completes it. Because the file may change meanwhile, a slice is stored only if the bytes up to
+ * its end are those that were checked.
  */
 export async function importTenant(parts: ImportParts): Promise<Imported> {
   const { db, clock, audit, actor, tables } = parts
@@ -69,7 +69,7 @@ export async function importTenant(parts: ImportParts): Promise<Imported> {
   const arrivals = tables.map((portable) => createArrivals(db, portable))
   const contents = () => readContents({ ...parts, lines: file.lines(), now: clock.now })
 
-  /** Throws `conflict` for a tenant that is here, unless it is on its way in this very file. */
+  /** Throws `conflict` if the tenant exists, unless it is being imported from this file. */
   function refuseUnlessOpen(tenantId: string, fileHash?: string) {
     if (!store.hasTenant(tenantId)) return
     const known = store.find(tenantId)
@@ -118,7 +118,7 @@ export async function importTenant(parts: ImportParts): Promise<Imported> {
       counts[kind] = (counts[kind] ?? 0) + 1
     }
 
-    /** The first slice has the tenant. */
+    /** Records the import with the first slice, which contains the tenant. */
     function begin() {
       refuseUnlessOpen(tenant, fileHash)
       if (store.hasTenant(tenant)) return
@@ -153,7 +153,8 @@ export async function importTenant(parts: ImportParts): Promise<Imported> {
   }
 
   try {
-    // Awaited here: the file is closed when this function returns.
+    // The await keeps the file open until the import is done; it is closed when this function
+    // returns.
     return await write(await check())
   } catch (error) {
     throw asStorageError(error)
@@ -162,7 +163,10 @@ export async function importTenant(parts: ImportParts): Promise<Imported> {
 
 const takenBack = (tenantId: string) => conflict(`the import of tenant ${tenantId} was abandoned`)
 
-/** Hands on so many rows at a time that one commit holds up nobody, and the hash up to there. */
+/**
+ * Passes rows on in slices, small enough that a commit doesn't delay others, together with the hash
+ * of the file up to each slice.
+ */
 async function inSlices(
   rows: Generator<Arrival, Ending>,
   take: (slice: Arrival[], hash: string) => Promise<void>,

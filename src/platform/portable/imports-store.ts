@@ -6,10 +6,10 @@ import { imports, tenants } from '../schema.ts'
 type TenantRow = typeof tenants.$inferSelect
 type ImportRow = typeof imports.$inferSelect
 
-/** In the place of a hash: what no file has. */
+/** Replaces the hash of an abandoned import; no file has this hash. */
 export const GIVEN_UP = 'given up'
 
-/** Which tenants came from elsewhere, and the switch by which they come to life. */
+/** SQL on imports of tenants, and on the status that activates a tenant at the end. */
 export function createImportStore({ orm }: Db) {
   const $ = sql.placeholder
   const mine = eq(imports.tenantId, $('tenantId'))
@@ -51,7 +51,10 @@ export function createImportStore({ orm }: Db) {
 
   const lookUp = (tenantId: string): ImportRow | undefined => find.get({ tenantId })
 
-  /** Half a tenant, taken for the whole, would be the end of the other half. */
+  /**
+   * Throws `conflict` for a partly imported tenant. Changing or exporting it as if it were complete
+   * could lose the rest.
+   */
   function refuseUnfinished(tenantId: string) {
     if (lookUp(tenantId)?.endedAt === null)
       throw conflict(
@@ -64,10 +67,10 @@ export function createImportStore({ orm }: Db) {
     begin: (tenantId: string, fileHash: string, now: number) =>
       void begin.run({ tenantId, fileHash, now }),
     find: lookUp,
-    /** False when another process has been quicker. */
+    /** Completes an import; false if another process already has. */
     end: (tenantId: string, fileHash: string, now: number): boolean =>
       end.get({ tenantId, fileHash, now }) !== undefined,
-    /** Nobody can go on with it from now on. */
+    /** Marks an import as abandoned, so that no file can complete it. */
     giveUp: (tenantId: string) => void giveUp.run({ tenantId }),
     remove: (tenantId: string) => void remove.run({ tenantId }),
     hasTenant: (tenantId: string): boolean => tenant.get({ tenantId }) !== undefined,

@@ -8,21 +8,24 @@ import { MAX_LINE_LENGTH } from './format.ts'
 const CHUNK_BYTES = 256 * 1024
 const NEWLINE = 10
 
-/** A line of a file, with what the file is up to there. */
+/** A line of a file, with the size and hash of the file up to it. */
 export interface ReadLine {
   /** From 1. */
   number: number
   line: Line
-  /** Bytes up to the end of the line. */
+  /** The number of bytes up to the end of the line. */
   read: number
-  /** SHA-256, hexadecimal, over all lines before, and with this one: asked for at the last. */
+  /**
+   * SHA-256 (hexadecimal) of all previous lines; `hash` includes this one. Both must be called
+   * before the next line is read.
+   */
   hashBefore: () => string
   hash: () => string
 }
 
 /**
- * The lines of a file as objects, one at a time. Throws `invalid`, naming the line, for what is
- * none, for a line that is too long, and for the stump of one.
+ * Yields the lines of a file as objects. Throws `invalid`, with the line number, if a line is not a
+ * JSON object, too long or incomplete.
  */
 export function* linesOf(descriptor: number): Generator<ReadLine> {
   const before = createHash('sha256')
@@ -43,12 +46,12 @@ export function* linesOf(descriptor: number): Generator<ReadLine> {
   }
 }
 
-/** Of a message that quotes the file, in characters. */
+/** The maximum length in characters of messages, which quote the file. */
 const MAX_MESSAGE_LENGTH = 300
 
 /**
- * Names the line in an error about it. Messages quote the file, so characters that could move the
- * cursor of a terminal are replaced.
+ * Adds the line number to errors. Messages quote the file, so characters that could control a
+ * terminal are replaced.
  */
 export function atLine<T>(number: number, work: () => T): T {
   try {
@@ -68,7 +71,7 @@ export function atLine<T>(number: number, work: () => T): T {
 const harmless = (text: string): string =>
   text.replaceAll(UNSAFE_IN_LINE, ' ').slice(0, MAX_MESSAGE_LENGTH).toWellFormed()
 
-/** Each with its newline; what is behind the last one is yielded as well. */
+/** Yields each line with its newline, and the rest after the last newline. */
 function* splitAtNewlines(descriptor: number): Generator<Buffer> {
   const chunk = Buffer.allocUnsafe(CHUNK_BYTES)
   let parts: Buffer[] = []
@@ -108,7 +111,7 @@ function parsed(bytes: Buffer): Line {
   return value as Line
 }
 
-/** Besides what is no JSON, the parser gives up on what is nested too deep. */
+/** Parses a line as JSON. The parser also fails if the nesting is too deep. */
 function parsedJson(bytes: Buffer): unknown {
   try {
     return JSON.parse(utf8.decode(bytes))
@@ -117,7 +120,7 @@ function parsedJson(bytes: Buffer): unknown {
   }
 }
 
-/** A file to be read twice. Throws `invalid` for what is not a plain file. */
+/** Opens a file that can be read twice. Throws `invalid` if it is not a regular file. */
 export function openLines(path: string) {
   const descriptor = openSync(path, 'r')
   const stats = fstatSync(descriptor)

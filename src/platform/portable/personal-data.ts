@@ -4,8 +4,8 @@ import { auditLog, mails } from '../schema.ts'
 import type { Snapshot } from './snapshot.ts'
 
 /**
- * Mails about somebody, and those about nobody that were to go to their address: that they were
- * written, not what they said, which may be a code.
+ * The mails about a person, and mails to their address that are not about any identity. Contains no
+ * subjects or bodies, which may hold codes.
  */
 export const mailsAbout = ({ orm }: Snapshot, tenantId: string, about: string, address: string) =>
   orm
@@ -30,8 +30,9 @@ export const mailsAbout = ({ orm }: Snapshot, tenantId: string, about: string, a
 const isTo = (address: string) => and(isNull(mails.about), eq(mails.recipient, address))
 
 /**
- * What the audit log has about somebody, under any of the names that they have in it, and what they
- * did themselves. Where another one acted from is data of that one.
+ * The audit log entries about a person, under all their object names, and those of their own
+ * actions. The client address is included only for their own actions, because others' addresses are
+ * personal data of those people.
  */
 export const auditOf = (
   { orm }: Snapshot,

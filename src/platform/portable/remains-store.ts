@@ -1,15 +1,15 @@
 import type { Db } from '../../db/open.ts'
 import { TENANT } from './rows.ts'
 
-/** A table by its name, and the column that says whose its rows are. */
+/** A table by its name, and the column with the id of the tenant. */
 export interface Owned {
   name: string
   column: string
 }
 
 /**
- * Rows of a tenant in tables by their names: of those that are not taken along, the lists have no
- * more than that.
+ * SQL on a tenant's rows in tables given by name, because only the names of tables that exports
+ * leave out are known here.
  */
 export function createRemainsStore({ client }: Db) {
   const parents = client.prepare<{ table: string; from: string }, [string]>(
@@ -17,14 +17,17 @@ export function createRemainsStore({ client }: Db) {
   )
 
   return {
-    /** Whether rows of a table say whose they are, and go with their tenant. */
+    /** Whether a table refers to tenants, so that its rows belong to one. */
     isOfTenants: (name: string): boolean =>
       parents.all(name).some(({ table, from }) => table === 'tenants' && from === TENANT),
     count({ name, column }: Owned, tenantId: string): number {
       const text = `SELECT count(*) AS count FROM "${name}" WHERE "${column}" = ?`
       return client.prepare<{ count: number }, [string]>(text).get(tenantId)?.count ?? 0
     },
-    /** Deletes up to `limit` rows at each call and says how many; what belongs to them goes along. */
+    /**
+     * Returns a function that deletes up to `limit` rows with everything that refers to them, and
+     * returns their number.
+     */
     remover({ name, column }: Owned) {
       const statement = client.prepare<unknown, [string, number]>(
         `DELETE FROM "${name}" WHERE rowid IN

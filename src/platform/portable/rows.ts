@@ -4,7 +4,7 @@ import type { SQLiteColumn } from 'drizzle-orm/sqlite-core'
 import type { Snapshot } from './snapshot.ts'
 import type { PortableTable, Row, Value } from './table.ts'
 
-/** Reads what a tenant has of a table, row by row: the whole of it is never in memory. */
+/** Reads a tenant's rows of a table one by one, without loading all of them into memory. */
 export function* rowsOf(
   snapshot: Snapshot,
   portable: PortableTable,
@@ -22,7 +22,7 @@ export function* rowsOf(
     )
 }
 
-/** How many rows stay behind that the report has to count. */
+/** The number of rows that stay behind and that the report counts. */
 export function countStaying(
   { orm }: Snapshot,
   { table, staying }: PortableTable,
@@ -48,7 +48,7 @@ function selection({ orm }: Snapshot, portable: PortableTable, tenantId: string)
       .where(isMine)
       .orderBy(...inOrder)
       .toSQL()
-  // SQLite takes the tables of a cross join in the order in which they stand.
+  // SQLite processes the tables of a cross join in the given order.
   return fields
     .from(through.table)
     .crossJoin(table)
@@ -59,7 +59,7 @@ function selection({ orm }: Snapshot, portable: PortableTable, tenantId: string)
 
 export const TENANT = 'tenant_id'
 
-/** The column that says whose a row is: of the tenant itself, its id. */
+/** The column with the tenant's id; for the table of tenants, its primary key. */
 export function tenantColumn(table: PortableTable['table']): SQLiteColumn {
   const columns = Object.values(getTableColumns(table))
   const found =
@@ -74,6 +74,6 @@ function column(columns: Record<string, SQLiteColumn>, key: string): SQLiteColum
   return found
 }
 
-/** The name that the schema has for a column. */
+/** The property name of a column in the schema. */
 export const keyOf = (table: PortableTable['table'], { name }: SQLiteColumn): string =>
   Object.entries(getTableColumns(table)).find(([, column]) => column.name === name)?.[0] ?? name

@@ -5,8 +5,9 @@ import { thisProcess } from '../process.ts'
 import { VERSION } from '../version.ts'
 
 /**
- * An empty database that nobody else sees, beside the data, where there is room for it. It loses
- * its name at once; what of a process that was killed before that is left goes with the next.
+ * Opens an empty temporary database in the data directory, where space is available. Its file is
+ * deleted immediately, while it stays open; if the process is killed before that, the next one
+ * removes the file.
  */
 export function openScratch({
   dataDir,

@@ -5,13 +5,13 @@ import { openForReading } from '../../db/read-only.ts'
 export type Snapshot = ReturnType<typeof openSnapshot>
 
 /**
- * The database as it is now, for as long as somebody takes to read it: a server goes on writing
- * beside it. A connection of its own, since a transaction would hold up the writes of another.
+ * Opens a read-only snapshot of the database; a server can go on writing. Uses a separate
+ * connection, because an open transaction would block writes on a shared one.
  */
 export function openSnapshot({ file }: Pick<Db, 'file'>) {
   const { client } = openForReading(file)
   client.run('BEGIN')
-  // The transaction begins with what is read first.
+  // SQLite starts the snapshot with the first read.
   client.query('SELECT 1 FROM sqlite_schema LIMIT 1').get()
   return {
     client,

@@ -4,75 +4,97 @@ import type { Db } from '../../db/open.ts'
 import type { FingerprintPurpose } from '../sealing/fingerprint-purposes.ts'
 import type { Sealing } from '../sealing/index.ts'
 
-/** What a column can hold. */
+/** A value in a column. */
 export type Value = string | number | boolean | null
 
-/** A row under the names that the schema has for its columns. */
+/** A row with the property names of the schema. */
 export type Row = Record<string, Value>
 
-/** How a column stands in the file, where that is not as it is. Null stands for itself. */
+/**
+ * How a column is converted for the file if its value isn't written unchanged. Null is never
+ * converted.
+ */
 export interface Field<R = Row> {
   write(value: Value, row: R, sealing: Sealing): unknown
-  /** `row` has what stands before. Throws `Mismatch` or `AppError` for what cannot be kept. */
+  /**
+   * Converts a value of the file; `row` contains the columns read before. Throws `Mismatch` or
+   * `AppError` if the value can't be stored.
+   */
   read(value: unknown, row: R, sealing: Sealing): Value
 }
 
-/** A column that is not in the file, and what it holds after the move; null unless given. */
+/**
+ * A column that isn't exported, with the reason, and its value after the import; null unless given.
+ */
 export interface LeftOut<R = Row> {
   leftOut: string
   instead?(row: R, now: number): Value
 }
 
-/** For columns that hold nothing but what they say: their type tells how it is written. */
+/** Marks a column without special handling, which is converted by its type. */
 export const asItIs = 'as it is'
 
 export type Column<R = Row> = typeof asItIs | Field<R> | LeftOut<R>
 
 /**
- * A table whose rows move with their tenant. Each column is named, so that the compiler asks about
- * a new one: whether it is secret, or derived, nobody else can tell.
+ * A table whose rows move with their tenant. All columns are listed, so that the compiler reports a
+ * new one: only its author knows whether it is secret or derived.
  */
 export interface PortableTable<R = Row> {
-  /** What a line of it is called. */
+  /** The kind of its lines in the file. */
   kind: string
   table: SQLiteTable
-  /** Read in this order, so that what a sealed column is bound to stands before it. */
+  /** Read in this order, so that columns to which a sealed one is bound come before it. */
   columns: { [K in keyof R]: Column<R> }
-  /** In which order its rows stand in the file, and are made anew. */
+  /** The order of its rows in the file and of their import. */
   order: readonly (keyof R & string)[]
-  /** For rows without an index on their tenant: they are found through those that they belong to. */
+  /**
+   * How to find rows of a table without an index on the tenant, through the rows that they belong
+   * to.
+   */
   through?: { table: SQLiteTable; tenant: SQLiteColumn; order: SQLiteColumn; on: SQL }
-  /** Rows that stay behind although they are the tenant's. */
+  /** The condition for rows to be exported; the tenant's other rows stay behind. */
   only?: SQL
-  /** Some of those, which the report counts under a name. */
+  /** Rows that stay behind and are counted in the report, under a name. */
   staying?: { name: string; rows: SQL }
-  /** More of them would never have been taken, with the same value in a column if one is named. */
+  /**
+   * The maximum number of rows, per value of a column if one is named. More can't have been created
+   * normally.
+   */
   most?: { rows: number; per?: keyof R & string }
-  /** Each row of this other kind has one; that nobody has two is for the database to see. */
+  /**
+   * The kind whose rows each have exactly one row of this table; the database prevents a second
+   * one.
+   */
   oneEach?: string
-  /** Rows that are worth something only where fingerprints of this purpose come out the same. */
+  /**
+   * Rows that work only if the importing installation has the same fingerprint for this purpose.
+   */
   tied?: { purpose: FingerprintPurpose; name: string; holds(row: R): boolean }
-  /** What columns alone do not tell. Throws `AppError`, naming the field. */
+  /** Checks that involve several columns. Throws `AppError`, with the field. */
   check?(row: R): void
-  /** What else has to be there once a row is, in the same commit. */
+  /** Stores what else has to exist with a row, in the same commit. */
   arriving?(db: Db): Arriving<R>
 }
 
 interface Arriving<R> {
-  /** Throws `conflict` where others leave no room for the row; asked before anything is written. */
+  /**
+   * Throws `conflict` if existing data leaves no room for the row; called before anything is
+   * written.
+   */
   requireRoom?(row: R): void
-  /** `tell` counts something under a name for the report. */
+  /** Runs after the row was inserted. `tell` increases a count in the report. */
   add?(row: R, now: number, tell: (name: string) => void): void
 }
 
-/** Which of its tables a part of the program takes along, and why it leaves the others. */
+/** The tables that a part of the program exports, and its reasons for leaving out the others. */
 export interface Portable {
   tables: readonly PortableTable[]
-  /** Reasons by the names of tables. */
+  /** The reasons, by table name. */
   leftOut: Readonly<Record<string, string>>
 }
 
-/** The reason for columns that number rows. */
+/** Columns that number rows. */
 export const numbered: LeftOut = { leftOut: 'given anew, in the order of the file' }
 
 export const isLeftOut = <R>(column: Column<R>): column is LeftOut<R> =>

@@ -53,7 +53,9 @@ const usageMonth: PortableTable<typeof usageMonths.$inferSelect> = {
   },
 }
 
-/** What the platform keeps of a tenant: before all that engines keep, which refers to it. */
+/**
+ * The platform's tables of a tenant. They come before those of the engines, which refer to them.
+ */
 export const tenantPortable: Portable = {
   tables: [tenant, usageMonth],
   leftOut: {
@@ -98,5 +100,7 @@ const apiKey: PortableTable<typeof apiKeys.$inferSelect> = {
   },
 }
 
-/** The doors: behind all else, so that nobody comes in before it is there. */
+/**
+ * API keys, which come last, so that no client can use the tenant before the import is complete.
+ */
 export const keysPortable: Portable = { tables: [apiKey], leftOut: {} }

@@ -6,7 +6,7 @@ import type { Arrival, Ending } from './contents.ts'
 import { atLine } from './lines.ts'
 import type { PortableTable } from './table.ts'
 
-/** Between rests, so that whoever runs in the same process gets on. */
+/** The number of rows between pauses, in which the process can do other work. */
 const ROWS_AT_ONCE = 1000
 
 interface Parts {
@@ -16,8 +16,8 @@ interface Parts {
 }
 
 /**
- * Stores rows in a database that is thrown away: what a real one would refuse, such as an address
- * that two people have, is told with its line before anything is written.
+ * Inserts rows into a temporary database, so that conflicts within a file, such as an address that
+ * two users share, are reported with their line before anything is written.
  */
 export async function tryOut(
   { openScratch, tables, clock }: Parts,

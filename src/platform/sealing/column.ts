@@ -1,18 +1,21 @@
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core'
 
 /**
- * A column with sealed texts: when the master key is replaced, they are sealed anew. Purpose and
- * place are those by which they are sealed and opened.
+ * A column with sealed texts, which are sealed again when the master key is rotated. `purpose` and
+ * `place` are those used to seal and open them.
  */
 export interface SealedColumn<Name extends string = string> {
   readonly column: SQLiteColumn
-  /** Of a JSON object, the property that holds the sealed text; else it is all of the column. */
+  /**
+   * The property that holds the sealed text if the column is a JSON object; otherwise the whole
+   * column is sealed.
+   */
   readonly property?: string
   readonly purpose: string
-  /** Columns of the row that its place is made of, by the names that `place` knows them by. */
+  /** The columns from which `place` is made, by the names that `place` uses. */
   readonly named: Readonly<Record<Name, SQLiteColumn>>
   place(row: Readonly<Record<Name, string>>): string
 }
 
-/** Holds the names that `place` takes against those that are given. */
+/** Checks at compile time that the names match those that `place` uses. */
 export const sealedColumn = <const Name extends string>(column: SealedColumn<Name>) => column

@@ -1,6 +1,6 @@
 /**
- * What fingerprints are made for, all of them: when the master key is replaced, the key of each is
- * kept, or what was fingerprinted before would be known no more.
+ * All purposes of fingerprints. When the master key is rotated, the fingerprint key of each is
+ * kept; otherwise earlier fingerprints would no longer match.
  */
 export const FINGERPRINT_PURPOSES = [
   'bot webhooks',

@@ -12,7 +12,7 @@ import type { FingerprintPurpose } from './fingerprint-purposes.ts'
 import type { MasterKey } from './key-file.ts'
 import type { KeyRing } from './key-ring.ts'
 
-/** A secret cannot be sealed or opened. Says where and why, never what it is. */
+/** A secret can't be sealed or opened. The message names place and reason, never the secret. */
 export class SealError extends Error {
   override name = 'SealError'
 }
@@ -25,13 +25,14 @@ const NONCE_BYTES = 12
 const TAG_BYTES = 16
 const OPTIONS = { authTagLength: TAG_BYTES }
 
-/** Version, id of the master key, and base64url of nonce, ciphertext and tag. */
+/** The version, the id of the master key, and base64url of nonce, ciphertext and tag. */
 const SEALED = /^s1\.([0-9a-f]{12})\.([\w-]+)$/
 
 /**
- * Keeps secrets that have to be read back, such as those that sign webhooks. Each purpose has a
- * key of its own. A sealed text opens only at its place, which names table, row and column: who
- * can write to the database cannot have the secret of another tenant used in a row of theirs.
+ * Encrypts secrets that have to be read back, such as webhook signing secrets, with AES-256-GCM and
+ * a different key for each purpose. A sealed text can be opened only at its place, which names
+ * table, row and column: an attacker who can write to the database can't move the secret of another
+ * tenant into their own row.
  */
 export function createSealing(ring: KeyRing) {
   const keys = new Map<string, KeyObject>()
@@ -44,7 +45,7 @@ export function createSealing(ring: KeyRing) {
     return key
   }
 
-  /** Different each time, so that equal secrets do not look alike. */
+  /** Encrypts a text with a random nonce, so that equal secrets don't look alike. */
   function seal(purpose: string, place: string, text: string): string {
     if (!text.isWellFormed())
       throw new SealError(`what is to be sealed for ${place} is not Unicode`)
@@ -77,8 +78,9 @@ export function createSealing(ring: KeyRing) {
   }
 
   /**
-   * A fingerprint that only this installation can make, hexadecimal: for what is too short for a
-   * plain hash to hide, such as six digits. It stays the same when the master key is replaced.
+   * A keyed hash (hexadecimal) that only this installation can compute, for values that are too
+   * short for a plain hash to protect, such as six digits. It doesn't change when the master key is
+   * rotated.
    */
   const fingerprint = (purpose: FingerprintPurpose, text: string): string =>
     createHmac('sha256', fingerprintKeyFor(purpose)).update(text).digest('hex')
@@ -91,7 +93,10 @@ export function createSealing(ring: KeyRing) {
     return key
   }
 
-  /** In this order: with a new master key, the keys that the one before stood for are there. */
+  /**
+   * The fingerprint key of a purpose. The master key is read first: if it was rotated, the stored
+   * fingerprint keys already exist.
+   */
   function keptFingerprintKey(purpose: FingerprintPurpose): Buffer {
     const master = ring.primary()
     const kept = ring.fingerprintKey(purpose)
@@ -103,10 +108,10 @@ export function createSealing(ring: KeyRing) {
   return { seal, open, fingerprint }
 }
 
-/** What every text begins with that was sealed with a master key. */
+/** The prefix of every text that was sealed with a master key. */
 export const sealedBy = (keyId: string): string => `${VERSION}.${keyId}.`
 
-/** What fingerprints are made with, unless an earlier one is kept. */
+/** The fingerprint key of a purpose unless an earlier one is stored. */
 export const deriveFingerprintKey = (master: MasterKey, purpose: FingerprintPurpose): Buffer =>
   derive(master, `${purpose} fingerprint`)
 
@@ -116,10 +121,13 @@ const derive = ({ secret }: MasterKey, purpose: string): Buffer =>
 const context = ({ id }: MasterKey, purpose: string, place: string) =>
   encode(VERSION, id, purpose, place)
 
-/** JSON keeps the parts apart, whatever characters are in them. */
+/** Encodes the parts as JSON, so that they can't run into each other. */
 const encode = (...parts: string[]): Buffer => Buffer.from(JSON.stringify(parts))
 
-/** The decoder overlooks what is not base64; only the one spelling that `seal` writes passes. */
+/**
+ * Parses a sealed text. The base64 decoder ignores invalid characters, so only the exact form that
+ * `seal` writes is accepted.
+ */
 function parse(sealed: string, place: string): { keyId: string; bytes: Buffer } {
   const [, keyId = '', body = ''] = SEALED.exec(sealed) ?? []
   const bytes = Buffer.from(body, 'base64url')

@@ -16,30 +16,32 @@ import { DATA_NAMES } from '../../db/names.ts'
 import { sync } from '../files.ts'
 
 export interface MasterKey {
-  /** A fingerprint, to tell keys apart: twelve hexadecimal digits that say nothing of the key. */
+  /**
+   * A fingerprint that identifies the key: twelve hexadecimal digits that reveal nothing about it.
+   */
   readonly id: string
-  /** An object and not bytes: whoever prints it sees no key. */
+  /** An object instead of bytes, so that logging it never shows the key. */
   readonly secret: KeyObject
 }
 
-/** What `master.key` holds. */
+/** The contents of `master.key`. */
 export interface KeyFile extends MasterKey {
-  /** Keys from before, while what they sealed is being sealed with the new one. */
+  /** Earlier keys, present while the secrets that they sealed are sealed again with the new one. */
   readonly previous: readonly MasterKey[]
 }
 
-/** The key of this data directory cannot be used; the message says what to do. */
+/** The master key of a data directory can't be used; the message says what to do. */
 export class MasterKeyError extends Error {
   override name = 'MasterKeyError'
 }
 
 const KEY_BYTES = 32
-/** For people and for scanners that look for secrets in the wrong place. */
+/** Identifies the file to people and to secret scanners. */
 const PREFIX = 'gatehouse-master-key-1:'
-/** Room for some lines and stray blanks; what is larger is something else and not read at all. */
+/** Enough for a few lines and stray whitespace; larger files are never read. */
 const MAX_FILE_BYTES = 1000
 
-/** The key file inside a data directory. */
+/** The path of the key file in a data directory. */
 export const masterKeyFile = (dataDir: string) => join(dataDir, DATA_NAMES.key)
 
 export function masterKeyOf(bytes: Uint8Array): MasterKey {
@@ -47,25 +49,25 @@ export function masterKeyOf(bytes: Uint8Array): MasterKey {
   return { id: fingerprint.digest('hex').slice(0, 12), secret: createSecretKey(bytes) }
 }
 
-/** One that nobody has yet. */
+/** Generates a new random key. */
 export const newMasterKey = (): MasterKey => masterKeyOf(randomBytes(KEY_BYTES))
 
 /**
- * The key of a data directory, made when there is none. All processes that start at once on one
- * directory get the same. What others could read is theirs no more.
+ * Loads the master key of a data directory and creates it if it is missing. Processes that start at
+ * the same time get the same key. Removes access for other accounts.
  */
 export function loadMasterKey(dataDir: string): KeyFile {
   const file = masterKeyFile(dataDir)
   if (readMasterKey(dataDir) === undefined)
     orRefuse(`${file} cannot be made`, () => makeKeyFile(dataDir))
-  // Also after another process has made it, which may not have come to this yet.
+  // Also needed if another process created the file and has not synced it yet.
   orRefuse(`${dataDir} cannot be synced to disk`, () => sync(dataDir))
   const key = readMasterKey(dataDir) ?? refuse(`${file} leads nowhere: remove the link`)
   orRefuse(`others can read ${file}; have its owner chmod it to 600`, () => keepFromOthers(file))
   return key
 }
 
-/** Looks and changes nothing; no file is no key. */
+/** Reads the key file without changing it; undefined if it doesn't exist. */
 export function readMasterKey(dataDir: string): KeyFile | undefined {
   const file = masterKeyFile(dataDir)
   const unreadable = `${file} cannot be read; chown it to the account that runs Gatehouse`
@@ -87,8 +89,8 @@ export function readMasterKey(dataDir: string): KeyFile | undefined {
 }
 
 /**
- * Puts these keys in the place of the file's, all at once and for good. It stays where a link
- * leads to, and with its owner: whoever runs the command need not be who runs the server.
+ * Replaces the keys in the file atomically and durably. Follows a link and keeps the owner of the
+ * file, because the account that runs the command can differ from that of the server.
  */
 export function replaceKeyFile(dataDir: string, keys: readonly MasterKey[]) {
   const name = masterKeyFile(dataDir)
@@ -96,7 +98,7 @@ export function replaceKeyFile(dataDir: string, keys: readonly MasterKey[]) {
     const file = realpathSync(name)
     const { uid, gid } = statSync(file)
     const draft = `${file}.tmp`
-    // Left by one that was cut short.
+    // The draft of an interrupted call.
     rmSync(draft, { force: true })
     try {
       const lines = keys.map(({ secret }) => `${format(secret.export())}\n`)
@@ -111,7 +113,7 @@ export function replaceKeyFile(dataDir: string, keys: readonly MasterKey[]) {
   })
 }
 
-/** The one in use first, each once. */
+/** Parses the key file: the key in use comes first, and no key may occur twice. */
 function parse(content: string): KeyFile | undefined {
   const keys = content.trimEnd().split(/\r?\n/).map(parseLine)
   const ids = new Set(keys.map((key) => key?.id))
@@ -121,7 +123,7 @@ function parse(content: string): KeyFile | undefined {
     : undefined
 }
 
-/** An editor may have put other ends to the lines; nothing else is forgiven. */
+/** Parses a line. Accepts Windows line ends, which an editor may have added, and nothing else. */
 function parseLine(line: string): MasterKey | undefined {
   if (!line.startsWith(PREFIX)) return undefined
   const bytes = Buffer.from(line.slice(PREFIX.length), 'base64')
@@ -130,7 +132,7 @@ function parseLine(line: string): MasterKey | undefined {
 
 const format = (bytes: Buffer) => PREFIX + bytes.toString('base64')
 
-/** A link takes its name only when that is free, and what it then shows is already on disk. */
+/** Creates the key file by linking a synced draft, which never replaces an existing file. */
 function makeKeyFile(dataDir: string) {
   const draft = `${masterKeyFile(dataDir)}.${randomBytes(8).toString('hex')}`
   try {
@@ -156,7 +158,7 @@ function keepFromOthers(file: string) {
   if (isOpenToOthers(file)) chmodSync(file, 0o600)
 }
 
-/** The words of the system say what went wrong, not what that means here. */
+/** Throws `MasterKeyError` with the meaning of a system error, and its message in brackets. */
 function orRefuse<T>(meaning: string, work: () => T): T {
   try {
     return work()

@@ -3,34 +3,39 @@ import { createReadCache } from '../read-cache.ts'
 import type { FingerprintPurpose } from './fingerprint-purposes.ts'
 import { type MasterKey, MasterKeyError } from './key-file.ts'
 
-/** The master keys that a process has: one to seal with, and those that it can open with. */
+/** The master keys of a process: one to seal with, and all that it can open with. */
 export interface KeyRing {
-  /** What is sealed from now on is sealed with this one. */
+  /** The key with which new texts are sealed. */
   primary: () => MasterKey
   find: (id: string) => MasterKey | undefined
-  /** Sealed; undefined while the key of a purpose follows from the master key. */
+  /**
+   * The stored fingerprint key of a purpose, sealed; undefined while it is derived from the master
+   * key.
+   */
   fingerprintKey: (purpose: FingerprintPurpose) => string | undefined
 }
 
-/** Keys that stay what they are. */
+/** A key ring that never changes. */
 export const ringOf = (primary: MasterKey, previous: readonly MasterKey[] = []): KeyRing => ({
   primary: () => primary,
   find: (id) => [primary, ...previous].find((key) => key.id === id),
   fingerprintKey: () => undefined,
 })
 
-/** What the file and the table of keys say, at one moment. */
+/** The keys in the file (`held`) and the ids in the table (`known`), read together. */
 export interface KeysInUse {
   held: readonly MasterKey[]
   known: readonly string[]
 }
 
 /**
- * The keys of a data directory where another process may replace the master key at any time. The
- * table is asked once a turn of the event loop, and only after others have committed; the file is
- * read when the table has changed, and when something was sealed with a key that is not held yet.
+ * The keys of a data directory where another process may rotate the master key at any time. Checks
+ * the table at most once per turn of the event loop, and only after other processes have committed.
+ * Reads the file if the table has changed or if a text was sealed with an unknown key.
  *
- * A key is never dropped: what was read while it was in use may still have to be opened.
+ *
+ * Keys are never removed, because texts that were read while a key was in use may still have to be
+ * opened.
  */
 export function createKeyRing(parts: {
   db: Db
@@ -55,8 +60,8 @@ export function createKeyRing(parts: {
     primaryOf(isSame(latest.known, knownIds()) ? latest : learnAgain())
 
   /**
-   * While the file cannot be read, the keys at hand will do, as long as the table names them: what
-   * another one would seal is lost at the next start.
+   * Reads the keys again. If the file can't be read, the known keys are used as long as the table
+   * lists them: texts sealed with any other key would be lost at the next start.
    */
   function learnAgain(): KeysInUse {
     try {
@@ -76,7 +81,7 @@ export function createKeyRing(parts: {
   return { primary, find, fingerprintKey }
 }
 
-/** A key that is in the file and not yet in the table is not to be sealed with yet. */
+/** The key to seal with: a key in the file that is also in the table, unless the table is empty. */
 export function primaryOf({ held, known }: KeysInUse): MasterKey {
   const key = known.length === 0 ? held[0] : held.find(({ id }) => known.includes(id))
   if (!key)

@@ -3,7 +3,7 @@ import type { Db } from '../../db/open.ts'
 import { fingerprintKeys, masterKeys } from '../schema.ts'
 import type { FingerprintPurpose } from './fingerprint-purposes.ts'
 
-/** Which master keys the database was used with, and what outlives them. */
+/** SQL on the master keys that the database was used with, and on the stored fingerprint keys. */
 export function createMasterKeyStore({ orm }: Db) {
   const all = orm
     .select({ id: masterKeys.id })
@@ -21,7 +21,7 @@ export function createMasterKeyStore({ orm }: Db) {
     add: (id: string, createdAt: number) =>
       void orm.insert(masterKeys).values({ id, createdAt }).run(),
     remove: (ids: string[]) => void orm.delete(masterKeys).where(inArray(masterKeys.id, ids)).run(),
-    /** Sealed. */
+    /** The sealed fingerprint key. */
     fingerprintKey: (purpose: FingerprintPurpose): string | undefined =>
       findFingerprintKey.get({ purpose })?.key,
     addFingerprintKey: (purpose: FingerprintPurpose, key: string) =>
@@ -31,7 +31,10 @@ export function createMasterKeyStore({ orm }: Db) {
   }
 }
 
-/** Ids of the keys that something in this database may be sealed with; none before its table is made. */
+/**
+ * The ids of the master keys that texts in this database may be sealed with; empty if the table
+ * doesn't exist yet.
+ */
 export function knownMasterKeys({ client, orm }: Db): string[] {
   const isMade = client.query("SELECT 1 FROM sqlite_schema WHERE name = 'master_keys'").get()
   if (!isMade) return []

@@ -13,8 +13,9 @@ import { createKeyRing, type KeyRing, type KeysInUse } from './key-ring.ts'
 import { createMasterKeyStore, knownMasterKeys } from './key-store.ts'
 
 /**
- * The keys of a data directory, held against the database in it. One that has known another key
- * takes no new one: what it holds would stay closed for good, and nobody would be told.
+ * Opens the master keys of a data directory and checks them against the database. Throws
+ * `MasterKeyError` if the database was used with another key, instead of creating a new one,
+ * because its secrets would be lost without notice.
  */
 export async function openKeyRing(parts: {
   db: Db
@@ -23,7 +24,7 @@ export async function openKeyRing(parts: {
 }): Promise<KeyRing> {
   const { db, clock, dataDir } = parts
 
-  /** Unless another process has been quicker. */
+  /** Records the key unless another process already has. */
   function remember(key: KeyFile) {
     if (knownMasterKeys(db).length > 0) return
     const store = createMasterKeyStore(db)
@@ -47,11 +48,14 @@ export async function openKeyRing(parts: {
   })
 }
 
-/** What a key sealed that was given up for lost is as good as not there. */
+/**
+ * Whether the file has the key that sealed a text, or there is no text. A text whose key was given
+ * up for lost counts as missing.
+ */
 const isOpenedBy = (file: KeyFile, sealed: string | undefined): boolean =>
   sealed === undefined || [file, ...file.previous].some(({ id }) => sealed.startsWith(sealedBy(id)))
 
-/** Throws `MasterKeyError` where the file does not have every key that the database needs. */
+/** Throws `MasterKeyError` if the file lacks a key that the database needs. */
 export function requireFit(db: Db, dataDir: string) {
   const { key, known } = lookTogether(db, dataDir)
   const objection = misfit({ dataDir, key, known })
@@ -64,8 +68,9 @@ function keysInUse(db: Db, dataDir: string): KeysInUse {
 }
 
 /**
- * A new key is in the file before it is in the table, and an old one leaves the table first: with
- * the same table before and after, the file in between has all that it names.
+ * Reads file and table consistently. A new key is in the file before it is in the table, and an old
+ * one leaves the table first: if the table is the same before and after, the file read in between
+ * has all its keys.
  */
 function lookTogether(db: Db, dataDir: string) {
   for (;;) {
@@ -76,8 +81,8 @@ function lookTogether(db: Db, dataDir: string) {
 }
 
 /**
- * Why a database that knows some keys cannot do with this file, if it cannot: while a key is being
- * replaced, it takes both.
+ * The reason why a key file doesn't fit a database; undefined if it does. During a rotation, the
+ * database needs both keys.
  */
 export function misfit(parts: {
   dataDir: string

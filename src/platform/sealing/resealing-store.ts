@@ -4,18 +4,18 @@ import type { Db } from '../../db/open.ts'
 import type { SealedColumn } from './column.ts'
 
 export interface SealedRow {
-  /** Its number in the table. */
+  /** The `rowid`. */
   row: number
   sealed: string
-  /** What its place is made of, by name. */
+  /** The values from which its place is made, by name. */
   names: Record<string, string>
-  /** Null in tables that are of no tenant. */
+  /** Null in tables that don't belong to tenants. */
   tenantId: string | null
 }
 
 /**
- * The texts of one sealed column. The number of a row is only good for going through the table,
- * and for finding it again while it still holds the same text: new rows come behind all others.
+ * SQL on the texts of one sealed column. Row numbers serve only to iterate, and to find a row again
+ * while it holds the same text. New rows get the highest numbers.
  */
 export function createResealingStore({ client }: Db, { column, property, named }: SealedColumn) {
   const table = quoted(getTableName(column.table))
@@ -43,7 +43,7 @@ export function createResealingStore({ client }: Db, { column, property, named }
   )
 
   return {
-    /** Those behind a row that do not begin with `prefix`. */
+    /** The rows after row number `after` whose text doesn't begin with `prefix`. */
     slice: (prefix: string, after: number, limit: number): SealedRow[] =>
       slice.all({ prefix, after, limit }).map(({ row, sealed, tenantId, ...rest }) => ({
         row,
@@ -51,7 +51,7 @@ export function createResealingStore({ client }: Db, { column, property, named }
         tenantId,
         names: Object.fromEntries(names.map(([name], index) => [name, `${rest[`name${index}`]}`])),
       })),
-    /** Unless somebody else has changed it in the meantime. */
+    /** Replaces a text; false if it has changed in the meantime. */
     replace: (row: number, before: string, text: string): boolean =>
       replace.run({ row, before, text }).changes === 1,
   }

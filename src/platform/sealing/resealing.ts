@@ -7,25 +7,25 @@ import type { MasterKey } from './key-file.ts'
 import { ringOf } from './key-ring.ts'
 import { createResealingStore, type SealedRow } from './resealing-store.ts'
 
-/** What one look at everything that is sealed has found. */
+/** The result of one pass over all sealed texts. */
 export interface Sweep {
-  /** What was sealed anew, by table. */
+  /** The number of texts that were sealed again, by table. */
   resealed: Record<string, number>
-  /** What opens at its place no more, by table. */
+  /** The number of texts that can't be opened at their place, by table. */
   unopenable: Record<string, number>
-  /** True when nothing was found that an earlier key has sealed. */
+  /** Whether the pass found no text sealed with an earlier key. */
   isClean: boolean
 }
 
-/** A row with what opens at its place no more. */
+/** A row with a text that can't be opened. */
 export interface ClosedRow {
   id: string
   tenantId: string | null
 }
 
 /**
- * Seals with `to` what was sealed with `previous`, slice by slice. A text that a server changes in
- * the meantime stays as the server wrote it, and is found by the next sweep if it has to be.
+ * Seals all texts of the `previous` keys again with `to`, in slices. If a server changes a text
+ * meanwhile, its version stays, and the next pass seals it if necessary.
  */
 export function createResealing(parts: {
   db: Db
@@ -64,7 +64,7 @@ export function createResealing(parts: {
     }
   }
 
-  /** The first rows of each table that a sweep counts as unopenable; changes nothing. */
+  /** The first unopenable rows of each table; changes nothing. */
   function closedRows(most: number): Map<string, ClosedRow[]> {
     const found = new Map<string, ClosedRow[]>()
     for (const column of columns) {
@@ -90,7 +90,10 @@ export function createResealing(parts: {
     }
   }
 
-  /** Undefined for what was damaged, or sealed for another place or with a key that is gone. */
+  /**
+   * Seals a text again; undefined if it is damaged, or sealed for another place or with a missing
+   * key.
+   */
   function resealed({ purpose, place }: SealedColumn, { row, sealed, names }: SealedRow) {
     const at = place(names)
     try {
@@ -104,7 +107,7 @@ export function createResealing(parts: {
   return { sweep, closedRows }
 }
 
-/** Adds to the count of a table; one that has nothing is not named. */
+/** Adds to the count of a table; tables without a count are left out. */
 export function add(counts: Record<string, number>, table: string, count: number) {
   if (count > 0) counts[table] = (counts[table] ?? 0) + count
 }

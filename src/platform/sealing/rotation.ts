@@ -22,30 +22,30 @@ import { openKeyRing, requireFit } from './open-key-ring.ts'
 import { add, createResealing, type Sweep } from './resealing.ts'
 
 /**
- * A process that has not heard of the new key by then counts as dead, and what it had sealed
- * before is either in the database or never will be.
+ * How long servers get to notice a new key. A process that hasn't noticed it by then counts as
+ * dead; everything it sealed before is in the database or was lost.
  */
 const NOTICE_MS = SILENCE_MS + BUSY_TIMEOUT_MS
-/** One is enough unless somebody goes on sealing with a key that is to go. */
+/** Usually one pass is enough; more are needed if a server keeps sealing with the old key. */
 const MAX_POLLS = 6
 const NEVER_CLEAN =
   'something goes on being sealed with the old key: stop servers of an older version, ' +
   'then run this again'
 
 export interface RotationOutcome {
-  /** Ids of the keys. */
+  /** The id of the old key; `to` is that of the new one. */
   from: string
   to: string
-  /** What was sealed anew, by table. */
+  /** The number of texts that were sealed again, by table. */
   resealed: Record<string, number>
-  /** What cannot be opened, by table: as long as there is some, the old key stays. */
+  /** The number of texts that can't be opened, by table. The old key stays while there are any. */
   unopenable: Record<string, number>
 }
 
-/** What the work is at, for whoever watches. */
+/** Reports the progress of a rotation. */
 export interface RotationWatch {
   onResealed: (count: number) => void
-  /** Servers are given time to hear of the new key. */
+  /** Called while servers get time to notice the new key. */
   onWaiting: (msLeft: number) => void
 }
 
@@ -56,10 +56,10 @@ interface Rotation {
 }
 
 /**
- * Replaces the master key beside running servers. At each moment the file has every key that the
- * table names, and the table names every key that something may be sealed with; so a rotation can
- * end anywhere, and the next one goes on with its key. What changes file or table runs within a
- * commit, one process at a time: two rotations at once are one.
+ * Rotates the master key while servers run. At any time, the file has every key in the table, and
+ * the table lists every key that a text may be sealed with. A rotation can therefore be interrupted
+ * anywhere, and the next one continues with its new key. Changes to file and table run inside a
+ * commit, so two concurrent rotations work as one.
  */
 export function createRotation(parts: {
   db: Db
@@ -102,7 +102,10 @@ export function createRotation(parts: {
     return { from: rotation.from.id, to: to.id, resealed, unopenable: found.unopenable }
   }
 
-  /** The file first, so that whoever meets the new key in the table has it. */
+  /**
+   * Starts a rotation. Writes the file first, so that a process that finds the new key in the table
+   * can read it.
+   */
   function begin(actor: Actor): Rotation {
     requireFit(db, dataDir)
     const file = heldKeys()
@@ -121,7 +124,10 @@ export function createRotation(parts: {
     return { to, previous, from }
   }
 
-  /** They outlive the master key that they follow from: nothing could make them again. */
+  /**
+   * Stores the fingerprint keys, because they are derived from the old master key and couldn't be
+   * recreated without it.
+   */
   function keepFingerprintKeys(inUse: MasterKey, to: MasterKey) {
     const { seal } = createSealing(ringOf(to))
     for (const purpose of FINGERPRINT_PURPOSES) {
@@ -132,7 +138,10 @@ export function createRotation(parts: {
     }
   }
 
-  /** The table first: whoever still finds the old key there has to find it in the file. */
+  /**
+   * Removes the old key, from the table first, because a process that finds it in the table must
+   * also find it in the file.
+   */
   async function finish(
     actor: Actor,
     { from, to, previous }: Rotation,

@@ -5,7 +5,7 @@ import { createQueueStore } from './queue.ts'
 
 export type Store = ReturnType<typeof createStore>
 
-/** The only place that knows the table of mails. */
+/** All SQL on the table of mails. */
 export const createStore = (db: Db) => ({
   mails: createMailStore(db),
   line: createQueueStore(db),

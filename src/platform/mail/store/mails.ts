@@ -3,7 +3,7 @@ import type { Db } from '../../../db/open.ts'
 import { mails } from '../../schema.ts'
 import type { MailState, NewMail } from './rows.ts'
 
-/** Mails as they are written, counted and cleared away; the instance is the tenant null. */
+/** SQL to store, count and erase mails; the tenant null is the installation. */
 export function createMailStore({ orm }: Db) {
   const $ = sql.placeholder
   const state = (name: MailState): SQL => sql`${mails.state} = ${sql.raw(`'${name}'`)}`
@@ -133,25 +133,32 @@ export function createMailStore({ orm }: Db) {
   return {
     insert: (mail: NewMail) => insert.run(mail),
     /**
-     * When mails to an address were last posted or withheld, newest first. A clock that was set
-     * back leaves mails of the future, which must not keep an address waiting until then.
+     * When the latest mails to an address were posted or withheld, newest first. Ignores those
+     * dated in the future, which exist after the clock was set back, because they would block the
+     * address until then.
      */
     recent: (
       recipientHash: string,
       { kind = null, since, now }: { kind?: string | null; since: number; now: number },
       limit: number,
     ): number[] => recent.all({ recipientHash, kind, since, now, limit }).map(({ at }) => at),
-    /** How many went to an address, up to `limit`; without those whose error begins so. */
+    /**
+     * The number of mails to an address, up to `limit`, except those whose error begins with
+     * `except`.
+     */
     countSent: (
       recipientHash: string,
       { except, since, now }: { except: string; since: number; now: number },
       limit: number,
     ): number => sent.all({ recipientHash, except: `${except}%`, since, now, limit }).length,
-    /** Puts up to `limit` of those that waited for a server in line and says how many. */
+    /**
+     * Makes up to `limit` mails ready that were kept without a mail server, and returns their
+     * number.
+     */
     release: (now: number, limit: number): number => release.all({ now, limit }).length,
-    /** The reverse, for when there is no server any more. */
+    /** The reverse of `release`, used if the mail server was removed from the configuration. */
     keep: (from: 'ready' | 'waiting', limit: number): number => kept[from].all({ limit }).length,
-    /** Ends up to `limit` of those that waited for a server in vain. */
+    /** Fails up to `limit` kept mails that have expired, and returns their number. */
     expire: (lastError: string, now: number, limit: number): number =>
       expire.all({ lastError, now, limit }).length,
     removeBefore: (before: number, now: number, limit: number): number =>
@@ -160,12 +167,12 @@ export function createMailStore({ orm }: Db) {
     removeAbout: (tenantId: string, about: string, until: number, limit: number): number =>
       removeAbout.all({ tenantId, about, until, limit }).length,
     /**
-     * Leaves of up to `limit` mails no more than that they were posted, and says of how many. What
-     * was still to be sent is over; a try under way loses its lease.
+     * Removes all personal data from up to `limit` mails and returns their number. Unsent mails
+     * fail, and attempts in progress lose their lease.
      */
     blankAbout: (tenantId: string, about: string, now: number, limit: number): number =>
       blankAbout.all({ tenantId, about, now, limit }).length,
-    /** The same of mails to an address. */
+    /** The same as `blankAbout` for mails to an address. */
     blankTo: (recipientHash: string, now: number, limit: number): number =>
       blankTo.all({ recipientHash, now, limit }).length,
   }

@@ -4,7 +4,7 @@ import { END, type Scan } from '../../scan.ts'
 import { mails } from '../../schema.ts'
 import type { MailRow, MailState } from './rows.ts'
 
-/** What a list shows: all but the body and what the loop notes. */
+/** The columns in lists: all except the body and the state of leases. */
 export type MailSummary = Pick<MailRow, keyof typeof SUMMARY>
 
 const SUMMARY = {
@@ -26,19 +26,19 @@ const SUMMARY = {
 
 /** The filter of a search. */
 export interface Sought {
-  /** All where there is none. */
+  /** Undefined for all states. */
   states?: readonly MailState[] | undefined
-  /** The beginning of the address that it went to. */
+  /** A prefix of the recipient's address. */
   recipient?: string | undefined
 }
 
 /** The owner: undefined for all, null for the installation. */
 type Owner = string | null | undefined
 
-/** After every character that an address can hold. */
+/** Sorts after every character in an address. */
 const LAST = '\u{10ffff}'
 
-/** The outbox as people read it, the newest first, and what they do to one mail of it. */
+/** SQL for the outbox in the console and on the command line, newest first. */
 export function createOutboxQueries({ orm }: Db) {
   const $ = sql.placeholder
   const byId = eq(mails.id, $('id'))
@@ -52,7 +52,8 @@ export function createOutboxQueries({ orm }: Db) {
     const looked = newest().limit($('most')).as('looked')
     return {
       all: newest().limit($('limit')).prepare(),
-      // Without an order of its own it ends as soon as it has enough: those looked at have one.
+      // Without its own ORDER BY, the query stops after enough rows; the inner query is already
+      // ordered.
       sought: orm
         .select()
         .from(looked)
@@ -100,7 +101,7 @@ export function createOutboxQueries({ orm }: Db) {
       const { all, mine } = listsOf(owner)
       return all.all({ ...mine, before, limit })
     },
-    /** Up to `limit` of those sought, among the next `most` mails. */
+    /** Up to `limit` matching mails among the next `most`. */
     seek: (
       owner: Owner,
       { states, recipient }: Sought,
@@ -117,15 +118,15 @@ export function createOutboxQueries({ orm }: Db) {
         to: recipient === undefined ? null : recipient + LAST,
       })
     },
-    /** The newest mail behind the next `most`. */
+    /** The `seq` of the first mail after the next `most`. */
     edge: (owner: Owner, { before = END, most }: { before?: number | undefined; most: number }) => {
       const { edge, mine } = listsOf(owner)
       return edge.get({ ...mine, before, most })?.seq
     },
     find: (id: string): (MailSummary & Pick<MailRow, 'body'>) | undefined => find.get({ id }),
-    /** Puts one that waits for a retry in line; false for any other. */
+    /** Makes a mail ready that waits for a retry; false for other mails. */
     hasten: (id: string, now: number): boolean => hasten.get({ id, now }) !== undefined,
-    /** False for one that is just being sent. */
+    /** Deletes a mail; false if it is being sent. */
     remove: (id: string): boolean => remove.get({ id }) !== undefined,
   }
 }

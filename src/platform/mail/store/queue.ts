@@ -4,16 +4,16 @@ import type { Holders, Lease } from '../../due/queue.ts'
 import { mails } from '../../schema.ts'
 import type { LeasedMail, MailRow, MailState } from './rows.ts'
 
-/** A backlog may be of any size, and counting it must not block others. */
+/** Counting stops here, because a long count over a large backlog would block other work. */
 const MAX_COUNTED = 10_000
 
-/** What the due loop does with mails; it serves all tenants, and the instance, whose tenant is null. */
+/** SQL for the due loop. It covers all tenants and the installation, whose tenant is null. */
 export function createQueueStore({ orm }: Db) {
   const $ = sql.placeholder
   const state = (name: MailState): SQL => sql`${mails.state} = ${sql.raw(`'${name}'`)}`
   const bySeq = eq(mails.seq, $('seq'))
   const ofTenant = sql`${mails.tenantId} is ${$('tenantId')}`
-  /** No longer so once the lease was taken back: each try has an id of its own. */
+  /** Matches nothing once the lease was taken back, because each attempt has a new id. */
   const held = and(bySeq, eq(mails.attemptId, $('attemptId')))
   const unleased = { leaseOwner: null, leaseUntil: null, attemptId: null, startedAt: null }
 
@@ -122,31 +122,31 @@ export function createQueueStore({ orm }: Db) {
 
   return {
     firstWaitingAt: (): number | undefined => firstWaiting.get()?.at,
-    /** Puts up to `limit` waiting mails in line and says how many. */
+    /** Makes up to `limit` waiting mails ready and returns their number. */
     promote: (now: number, limit: number): number => promote.all({ now, limit }).length,
     instanceHasReady: (): boolean => firstOfInstance.get() !== undefined,
     nextTenant: (after: string): string | undefined =>
       nextTenant.get({ after })?.tenantId ?? undefined,
-    /** Those that stand in line, oldest first. */
+    /** Ready mails, oldest first. */
     ready: (tenantId: string | null, limit: number): MailRow[] => ready.all({ tenantId, limit }),
     lease: (seq: number, attempt: { attemptId: string; startedAt: number }, lease_: Lease) =>
       lease.get({ seq, ...attempt, ...lease_ }) as LeasedMail | undefined,
-    /** Ends a mail and erases its body; false when the lease is void. */
+    /** Finishes a mail and erases its body; false if the lease was lost. */
     finish: (
       { seq, attemptId }: LeasedMail,
       end: { state: 'sent' | 'failed'; lastError: string | null; endedAt: number },
     ): boolean => finish.get({ seq, attemptId, ...end }) !== undefined,
-    /** Lets a mail wait for its next try, or for a server; false when the lease is void. */
+    /** Makes a mail wait for its next attempt or for a mail server; false if the lease was lost. */
     rearm: (
       { seq, attemptId }: LeasedMail,
       wait: { state: 'waiting' | 'kept'; dueAt: number; lastError: string },
     ): boolean => rearm.get({ seq, attemptId, ...wait }) !== undefined,
-    /** Ends one that stands in line, untried. */
+    /** Fails a ready mail without an attempt. */
     giveUp: (seq: number, lastError: string, endedAt: number) =>
       giveUp.run({ seq, lastError, endedAt }),
     lost: ({ self, alive, now }: Holders, limit: number): LeasedMail[] =>
       lost.all({ self, alive: JSON.stringify(alive), now, limit }) as LeasedMail[],
-    /** How many stand in line or wait for a retry, each counted up to 10,000. */
+    /** The number of ready or waiting mails, counted up to 10,000. */
     count: (name: 'ready' | 'waiting'): number => counts[name].get()?.count ?? 0,
   }
 }

@@ -22,8 +22,8 @@ export type NewMail = Pick<
 >
 
 /**
- * A mail with a try under way, which its attempt id names; `tries` counts that one. What was
- * blanked is over, and so is never leased.
+ * A mail with an attempt in progress; `tries` includes it. Erased mails are never leased, so the
+ * recipient and subject are set.
  */
 export type LeasedMail = MailRow & {
   recipient: string
