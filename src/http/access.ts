@@ -2,7 +2,7 @@ import type { Caller, KeyCaller, KeyHolder } from '../platform/caller.ts'
 import { ENGINE_SCOPES, ENGINES, type Engine, type EngineScope } from '../platform/engines.ts'
 import { fail, forbidden, unauthenticated } from '../platform/errors.ts'
 import type { Keys } from '../platform/keys.ts'
-import { parseJson, readFields, readText } from './body.ts'
+import { parseJson, readForm, readText } from './body.ts'
 import type { RequestContexts } from './request-context.ts'
 import {
   type AnyOf,
@@ -13,7 +13,7 @@ import {
   type Scoped,
   scopesOf,
 } from './scoped.ts'
-import { addressLane, type Turns } from './turns.ts'
+import { addressLane, createTurns, type Turns } from './turns.ts'
 
 const BEARER = /^Bearer +([^\s]+) *$/i
 
@@ -45,6 +45,8 @@ export function createAccess({ keys, contexts, turns, addressOf, maxBody }: Part
   const { verified, authenticate } = createHolders(keys)
   const { startAging } = contexts
   const door = createKeyDoor({ keys, contexts })
+  /** Forms arrive in bursts and cost more than other requests. */
+  const formTurns = createTurns(0)
 
   /**
    * Authenticates by a key in the body. The body must be parsed first, but only the key in it is
@@ -90,8 +92,10 @@ export function createAccess({ keys, contexts, turns, addressOf, maxBody }: Part
     .macro('form', ({ keyScope }: { keyScope?: EngineScope }) => ({
       parse: ({ request }) => {
         const caller = callerOfForm(request, keyScope)
-        const turn = caller ? turns.take(caller.tenantId) : turnOfAddress(request)
-        const reading = Promise.resolve(turn).then(() => readFields(request, maxBody))
+        const reading = readForm(request, maxBody).then(async (fields) => {
+          await formTurns.take(caller?.tenantId ?? addressLane(addressOf(request)))
+          return fields()
+        })
         if (!caller || !keyScope) return reading
         const again = () => door.renew(request, { scopes: [keyScope], effect: 'change' })
         return readmitting(again, startAging, reading)

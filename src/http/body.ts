@@ -25,11 +25,18 @@ export async function readText(request: Request, limit: number): Promise<string>
  * single one: `scopes[]`. For any other repeated name, the last value counts. Checks in the order
  * of `readText`.
  */
-export async function readFields(request: Request, limit: number): Promise<Fields> {
-  if (!isForm(request.headers)) return asFields(parseJson(await readText(request, limit)))
+export const readFields = async (request: Request, limit: number): Promise<Fields> =>
+  (await readForm(request, limit))()
+
+/** The same with the parsing left to the caller, which can wait for its turn before. */
+export async function readForm(request: Request, limit: number): Promise<() => Fields> {
+  if (!isForm(request.headers)) {
+    const text = await readText(request, limit)
+    return () => asFields(parseJson(text))
+  }
   const bytes = await readBytes(request, limit)
   requireNoCoding(request.headers)
-  return fieldsIn(new URLSearchParams(decode(bytes)))
+  return () => fieldsIn(new URLSearchParams(decode(bytes)))
 }
 
 export type Fields = Record<string, unknown>

@@ -89,3 +89,16 @@ function addCopies({ db: { client } }: TestApp, table: string, count: number) {
      INSERT INTO ${table} (${names}) SELECT ${values} FROM ${table}, numbers`,
   )
 }
+
+test('with no time in a turn, one request starts per turn of the event loop', async () => {
+  const turns = createTurns(0)
+  const started: string[] = []
+  const all = ['a', 'a', 'b'].map((lane) => turns.take(lane)?.then(() => started.push(lane)))
+  const seen: number[] = []
+  while (started.length < all.length) {
+    await new Promise<void>((resolve) => setImmediate(resolve))
+    seen.push(started.length)
+  }
+
+  expect(new Set(seen)).toEqual(new Set([1, 2, 3]))
+})
