@@ -4,7 +4,6 @@ import type { Platform } from '../platform/platform.ts'
 import { createBulkHold } from './bulk-hold.ts'
 import { createByHand } from './by-hand.ts'
 import { createCircuitBreaker } from './circuit-breaker.ts'
-import { createEndings } from './endings.ts'
 import { createEndpointCache } from './endpoint-cache.ts'
 import { createEndpoints } from './endpoints.ts'
 import { createErase } from './erase.ts'
@@ -16,6 +15,7 @@ import { createDeliveryQueue } from './queue.ts'
 import { createReplay } from './replay.ts'
 import { deliveryRetention } from './retention.ts'
 import { createSend } from './send.ts'
+import { createSettling } from './settling.ts'
 import { createStore } from './store/index.ts'
 import { LINES, type Line } from './store/rows.ts'
 import { createTestEvent } from './test-event.ts'
@@ -38,7 +38,7 @@ export function createDelivery(
   const circuitBreaker = createCircuitBreaker({ store, clock, wake })
   const bulkHold = createBulkHold({ db, clock, store, log })
   const send = createSend({ outbound, clock, brandName })
-  const endings = createEndings({
+  const settling = createSettling({
     store,
     clock,
     log,
@@ -60,7 +60,7 @@ export function createDelivery(
       endpointCache,
       circuitBreaker,
       bulkHold,
-      endings,
+      settling,
       wake,
       send,
       policyOf,

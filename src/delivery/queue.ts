@@ -4,11 +4,11 @@ import { newId } from '../platform/ids.ts'
 import type { Log } from '../platform/log.ts'
 import type { BulkHold } from './bulk-hold.ts'
 import type { CircuitBreaker } from './circuit-breaker.ts'
-import type { Endings } from './endings.ts'
 import type { Endpoint, EndpointCache } from './endpoint-cache.ts'
 import { FIRST_ATTEMPTS, FURTHER_ATTEMPTS, SLICE } from './limits.ts'
 import type { PolicyOf } from './policy.ts'
 import { type Send, type Sent, unsent } from './send.ts'
+import type { Settling } from './settling.ts'
 import type { Store } from './store/index.ts'
 import type { MessageRow } from './store/messages.ts'
 import { type DeliveryRow, type LeasedDelivery, LINES, type Line } from './store/rows.ts'
@@ -36,14 +36,14 @@ export function createDeliveryQueue(parts: {
   endpointCache: EndpointCache
   circuitBreaker: CircuitBreaker
   bulkHold: BulkHold
-  endings: Endings
+  settling: Settling
   wake: Wake
   send: Send
   policyOf: PolicyOf
   /** The longest time that any attempt may take, in milliseconds. */
   longestMs: number
 }): DueQueue<Attempt, Sent> {
-  const { line, store, clock, log, endpointCache, circuitBreaker, bulkHold, endings, wake, send } =
+  const { line, store, clock, log, endpointCache, circuitBreaker, bulkHold, settling, wake, send } =
     parts
   const { policyOf } = parts
   /** Only the queue of first attempts handles the recovery of endpoints. */
@@ -158,7 +158,7 @@ export function createDeliveryQueue(parts: {
     unsent(delivery.startedAt, clock.now(), 'failed', BROKEN)
 
   function settle({ delivery }: Attempt, sent: Sent): undefined {
-    endings.end(delivery, sent)
+    settling.end(delivery, sent)
   }
 
   const hasLost = (holders: Holders): boolean =>
@@ -167,7 +167,7 @@ export function createDeliveryQueue(parts: {
 
   function reclaim(holders: Holders) {
     for (const delivery of store.line.lost(line, holders, SLICE))
-      endings.end(delivery, unsent(delivery.startedAt, holders.now, 'interrupted', INTERRUPTED))
+      settling.end(delivery, unsent(delivery.startedAt, holders.now, 'interrupted', INTERRUPTED))
     if (looksAfterRecovery) circuitBreaker.resume(SLICE)
   }
 

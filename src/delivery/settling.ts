@@ -20,13 +20,13 @@ import type { Wake } from './wake.ts'
 const KEPT_HEADERS = 100
 const KEPT_HEADER_CHARACTERS = 1000
 
-export type Endings = ReturnType<typeof createEndings>
+export type Settling = ReturnType<typeof createSettling>
 
 /**
  * Stores the result of an attempt: its log entry, the next state of the delivery and the health of
  * the endpoint.
  */
-export function createEndings(parts: {
+export function createSettling(parts: {
   store: Store
   clock: Clock
   log: Log

@@ -13,8 +13,10 @@ export interface Attempt extends Lane {
   request: JobRequest
 }
 
+export type BeginAttempt = ReturnType<typeof createBeginAttempt>
+
 /** Starts attempts. The lease, the execution row and the state of the job change in one commit. */
-export function createStarts(parts: {
+export function createBeginAttempt(parts: {
   store: Store
   clock: Clock
   /** How long a failure is kept after it has left the list of executions, in milliseconds. */
@@ -23,7 +25,7 @@ export function createStarts(parts: {
   const { store, clock, failuresKeptMs } = parts
 
   /** Starts an attempt; undefined if another process holds the run. */
-  function begin({ seq }: RunRow, lane: Lane, lease: Lease): Attempt | undefined {
+  function beginAttempt({ seq }: RunRow, lane: Lane, lease: Lease): Attempt | undefined {
     const run = store.runs.lease(seq, newId(), lease)
     if (!run) return undefined
     const startedAt = clock.now()
@@ -77,5 +79,5 @@ export function createStarts(parts: {
     return loadedRequest(stored as StoredRequest)
   }
 
-  return { begin }
+  return beginAttempt
 }

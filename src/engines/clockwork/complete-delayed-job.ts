@@ -1,13 +1,13 @@
 import type { DelayedStatus } from './store/delayed-jobs.ts'
 import type { Store } from './store/index.ts'
 
-export type CloseDelayedJob = ReturnType<typeof createClosing>
+export type CompleteDelayedJob = ReturnType<typeof createCompleteDelayedJob>
 
 /**
  * Creates the function that ends a delayed job, which is kept for `keptMs` with its executions.
  * Returns false and changes nothing if the job is not in the state `from`.
  */
-export const createClosing =
+export const createCompleteDelayedJob =
   ({ store, keptMs }: { store: Store; keptMs: number }) =>
   (
     tenantId: string,

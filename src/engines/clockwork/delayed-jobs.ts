@@ -6,7 +6,7 @@ import { conflict, fail, notFound } from '../../platform/errors.ts'
 import { newId } from '../../platform/ids.ts'
 import type { Metering } from '../../platform/metering/index.ts'
 import type { Outbound } from '../../platform/outbound/index.ts'
-import type { CloseDelayedJob } from './closing.ts'
+import type { CompleteDelayedJob } from './complete-delayed-job.ts'
 import { JOB_BYTES_PER_TENANT, JOBS_PER_TENANT } from './limits.ts'
 import type { DelayedJob, Execution, NewDelayedJob } from './model.ts'
 import { presentDelayedJob, presentExecution } from './present.ts'
@@ -31,11 +31,11 @@ export function createDelayedJobs(parts: {
   outbound: Outbound
   store: Store
   metering: Metering
-  closeDelayedJob: CloseDelayedJob
+  completeDelayedJob: CompleteDelayedJob
   /** Announces a due time to the loop. */
   expect: (at: number) => void
 }) {
-  const { db, clock, audit, outbound, store, metering, closeDelayedJob, expect } = parts
+  const { db, clock, audit, outbound, store, metering, completeDelayedJob, expect } = parts
 
   const list = (tenantId: string): DelayedJob[] =>
     store.delayedJobs.list(tenantId).map(presentDelayedJob)
@@ -96,7 +96,7 @@ export function createDelayedJobs(parts: {
     return db.commitFor(tenantId, () => {
       const { status } = existing(tenantId, id)
       const step = { from: 'pending', to: 'cancelled', now: clock.now() } as const
-      if (!closeDelayedJob(tenantId, id, step))
+      if (!completeDelayedJob(tenantId, id, step))
         throw conflict(`only a pending job can be cancelled; this one is ${status}`)
       store.runs.drop(tenantId, id)
       const actor = caller.actor

@@ -3,10 +3,10 @@ import type { Scoped } from '../../http/scoped.ts'
 import { createDueLoop } from '../../platform/due/loop.ts'
 import type { Platform } from '../../platform/platform.ts'
 import { createAttempt } from './attempt.ts'
-import { createClosing } from './closing.ts'
+import { createBeginAttempt } from './begin-attempt.ts'
+import { createCompleteDelayedJob } from './complete-delayed-job.ts'
 import { createCronJobs } from './cron-jobs.ts'
 import { createDelayedJobs } from './delayed-jobs.ts'
-import { createEndings } from './endings.ts'
 import { createClockworkMetrics } from './metrics.ts'
 import { createPreview } from './preview.ts'
 import { createQueries } from './queries.ts'
@@ -14,8 +14,8 @@ import { createRunQueue } from './queue.ts'
 import { checkRequest, type JobRequest } from './request.ts'
 import { clockworkRetention } from './retention.ts'
 import { createRoutes } from './routes.ts'
+import { createSettling } from './settling.ts'
 import { createSlots } from './slots.ts'
-import { createStarts } from './starts.ts'
 import { createStore } from './store/index.ts'
 import { createTick } from './tick.ts'
 
@@ -31,22 +31,29 @@ export function createClockwork(
   const store = createStore(db)
   const tick = createTick(tickMs)
   const events = createClockworkMetrics({ metrics, clock, db }, store)
-  const closeDelayedJob = createClosing({ store, keptMs: config.retention.delayedJobsMs })
+  const completeDelayedJob = createCompleteDelayedJob({
+    store,
+    keptMs: config.retention.delayedJobsMs,
+  })
   const queue = createRunQueue({
     store,
     clock,
     tick,
     timeoutMs,
     slots: createSlots({ store, events }),
-    starts: createStarts({ store, clock, failuresKeptMs: config.retention.failedExecutionsMs }),
-    endings: createEndings({ store, tick, retryDelaysMs, closeDelayedJob, events }),
+    beginAttempt: createBeginAttempt({
+      store,
+      clock,
+      failuresKeptMs: config.retention.failedExecutionsMs,
+    }),
+    settling: createSettling({ store, tick, retryDelaysMs, completeDelayedJob, events }),
     send: createAttempt({ outbound, clock, timeoutMs }),
   })
   const loop = createDueLoop({ queue, db, clock, log, instances })
   const { nudge } = loop
   const expect = (at: number) => loop.expect(tick.ceil(at))
   const jobs = createCronJobs({ ...platform, store, nudge, expect })
-  const delayed = createDelayedJobs({ ...platform, store, closeDelayedJob, expect })
+  const delayed = createDelayedJobs({ ...platform, store, completeDelayedJob, expect })
   const preview = createPreview({ clock, outbound })
   retention.add(...clockworkRetention(store))
   const { cronJobs, delayedJobs } = store

@@ -1,9 +1,9 @@
 import type { Clock } from '../../platform/clock.ts'
 import type { DueQueue, Holders, Lane, Lease } from '../../platform/due/queue.ts'
 import { type AttemptOutcome, type SendAttempt, unanswered } from './attempt.ts'
-import type { createEndings } from './endings.ts'
+import type { Attempt, BeginAttempt } from './begin-attempt.ts'
+import type { createSettling } from './settling.ts'
 import type { createSlots } from './slots.ts'
-import type { Attempt, createStarts } from './starts.ts'
 import type { Store } from './store/index.ts'
 import type { Tick } from './tick.ts'
 
@@ -19,11 +19,11 @@ export function createRunQueue(parts: {
   /** The longest time that an attempt may take, in milliseconds. */
   timeoutMs: number
   slots: ReturnType<typeof createSlots>
-  starts: ReturnType<typeof createStarts>
-  endings: ReturnType<typeof createEndings>
+  beginAttempt: BeginAttempt
+  settling: ReturnType<typeof createSettling>
   send: SendAttempt
 }): DueQueue<Attempt, AttemptOutcome> {
-  const { store, clock, tick, timeoutMs, slots, starts, endings, send } = parts
+  const { store, clock, tick, timeoutMs, slots, beginAttempt, settling, send } = parts
 
   function nextDueAt(): number | undefined {
     const times = [store.cronJobs.firstDueAt(), store.runs.firstWaitingAt()]
@@ -39,7 +39,7 @@ export function createRunQueue(parts: {
   }
 
   const claim = (lane: Lane, limit: number, lease: Lease): Attempt[] =>
-    store.runs.ready(lane, limit).flatMap((run) => starts.begin(run, lane, lease) ?? [])
+    store.runs.ready(lane, limit).flatMap((run) => beginAttempt(run, lane, lease) ?? [])
 
   const perform = ({ request, run }: Attempt, signal: AbortSignal) =>
     send(request, { executionId: run.executionId, number: run.attempt }, signal)
@@ -48,12 +48,12 @@ export function createRunQueue(parts: {
     unanswered(BROKEN, startedAt, clock.now())
 
   const settle = ({ run, startedAt }: Attempt, outcome: AttemptOutcome) =>
-    endings.end(run, startedAt, outcome)
+    settling.end(run, startedAt, outcome)
 
   const hasLost = (holders: Holders): boolean => store.runs.lost(holders, 1).length > 0
 
   function reclaim(holders: Holders) {
-    for (const run of store.runs.lost(holders, SLICE)) endings.interrupt(run, holders.now)
+    for (const run of store.runs.lost(holders, SLICE)) settling.interrupt(run, holders.now)
   }
 
   return {

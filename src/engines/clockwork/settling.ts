@@ -1,5 +1,5 @@
 import { type AttemptOutcome, unanswered } from './attempt.ts'
-import type { CloseDelayedJob } from './closing.ts'
+import type { CompleteDelayedJob } from './complete-delayed-job.ts'
 import type { RunEvents } from './metrics.ts'
 import { nextAttemptAt } from './retry.ts'
 import type { ExecutionResult } from './store/executions.ts'
@@ -10,14 +10,14 @@ import type { Tick } from './tick.ts'
 const INTERRUPTED = 'Gatehouse stopped before the answer was stored'
 
 /** Ends attempts: stores the result, and then ends the run or lets it wait for a retry. */
-export function createEndings(parts: {
+export function createSettling(parts: {
   store: Store
   tick: Tick
   retryDelaysMs: readonly number[]
-  closeDelayedJob: CloseDelayedJob
+  completeDelayedJob: CompleteDelayedJob
   events: RunEvents
 }) {
-  const { store, tick, retryDelaysMs, closeDelayedJob, events } = parts
+  const { store, tick, retryDelaysMs, completeDelayedJob, events } = parts
 
   /**
    * Ends an attempt and returns when the next one is due, if there is one. Does nothing if the
@@ -57,7 +57,7 @@ export function createEndings(parts: {
     retryAt: number | undefined,
   ) {
     if (retryAt === undefined)
-      return closeDelayedJob(tenantId, jobId, { from: 'running', to: status, now })
+      return completeDelayedJob(tenantId, jobId, { from: 'running', to: status, now })
     const step = { from: 'running', to: 'pending', now, runAt: retryAt } as const
     return store.delayedJobs.move(tenantId, jobId, step)
   }

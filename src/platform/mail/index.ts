@@ -8,7 +8,6 @@ import type { Metrics } from '../metrics/index.ts'
 import { SLICE } from '../retention.ts'
 import type { Sealing } from '../sealing/index.ts'
 import { createBodies } from './body.ts'
-import { createEndings, EXPIRED } from './endings.ts'
 import { createErase } from './erase.ts'
 import { createMailMetrics } from './metrics.ts'
 import { createOutbox } from './outbox.ts'
@@ -18,6 +17,7 @@ import { createRecipientHash } from './recipient-hash.ts'
 import { mailRetention } from './retention.ts'
 import { createSend, type Send } from './send.ts'
 import { mailServerOf, senderOf } from './server.ts'
+import { createSettling, EXPIRED } from './settling.ts'
 import { createStore } from './store/index.ts'
 import { createThrottle } from './throttle.ts'
 
@@ -55,8 +55,8 @@ export function createMail(parts: {
   const wake = onceATurn(() => loop.nudge())
   const events = createMailMetrics(metrics, store)
   const common = { store, clock, log, afterCommit: db.afterCommit }
-  const endings = createEndings({ ...common, events, hasServer })
-  const queue = createMailQueue({ ...common, bodies, endings, send, wake })
+  const settling = createSettling({ ...common, events, hasServer })
+  const queue = createMailQueue({ ...common, bodies, settling, send, wake })
   const loop = createDueLoop({ queue, db, clock, log, instances })
 
   async function start() {

@@ -5,8 +5,8 @@ import { newId } from '../ids.ts'
 import type { Log } from '../log.ts'
 import { SLICE } from '../retention.ts'
 import type { Bodies, Body } from './body.ts'
-import type { Endings } from './endings.ts'
 import { SEND_MS, type Send, type Sent } from './send.ts'
+import type { Settling } from './settling.ts'
 import type { Store } from './store/index.ts'
 import type { LeasedMail, MailRow } from './store/rows.ts'
 
@@ -33,14 +33,14 @@ export function createMailQueue(parts: {
   clock: Clock
   log: Log
   bodies: Bodies
-  endings: Endings
+  settling: Settling
   /** Undefined without a mail server. */
   send: Send | undefined
   /** Called when there is more to claim. */
   wake: () => void
   afterCommit: Db['afterCommit']
 }): DueQueue<Try, Sent> {
-  const { store, clock, log, bodies, endings, send, wake, afterCommit } = parts
+  const { store, clock, log, bodies, settling, send, wake, afterCommit } = parts
   const { line } = store
 
   const nextDueAt = () => (send ? line.firstWaitingAt() : undefined)
@@ -59,7 +59,7 @@ export function createMailQueue(parts: {
     const now = clock.now()
     const rows = line.ready(tenantId, limit)
     const late = rows.filter(({ expiresAt }) => expiresAt <= now)
-    for (const mail of late) endings.expire(mail)
+    for (const mail of late) settling.expire(mail)
     // Waking the loop before the commit would make it spin for as long as commits fail.
     if (late.length > 0) afterCommit(wake)
     return rows
@@ -89,12 +89,12 @@ export function createMailQueue(parts: {
 
   const broken = (): Sent => ({ result: 'deferred', reason: BROKEN })
 
-  const settle = ({ mail }: Try, sent: Sent) => endings.end(mail, sent)
+  const settle = ({ mail }: Try, sent: Sent) => settling.end(mail, sent)
 
   const hasLost = (holders: Holders): boolean => line.lost(holders, 1).length > 0
 
   function reclaim(holders: Holders) {
-    for (const mail of line.lost(holders, SLICE)) endings.interrupt(mail)
+    for (const mail of line.lost(holders, SLICE)) settling.interrupt(mail)
   }
 
   return {

@@ -1,5 +1,5 @@
 import type { RetentionRule } from '../retention.ts'
-import { EXPIRED } from './endings.ts'
+import { EXPIRED } from './settling.ts'
 import type { Store } from './store/index.ts'
 
 /** Without a mail server, removes the bodies of expired mails; deletes old mails completely. */

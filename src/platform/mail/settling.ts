@@ -7,13 +7,13 @@ import type { Sent } from './send.ts'
 import type { Store } from './store/index.ts'
 import type { LeasedMail, MailRow } from './store/rows.ts'
 
-export type Endings = ReturnType<typeof createEndings>
+export type Settling = ReturnType<typeof createSettling>
 
 export const EXPIRED = 'expired before it could be sent'
 const INTERRUPTED = 'Gatehouse stopped before the mail server responded'
 
 /** Stores the result of an attempt, inside the commit that settles it. */
-export function createEndings(parts: {
+export function createSettling(parts: {
   store: Store
   clock: Clock
   log: Log
