@@ -2,6 +2,7 @@ import { resolve } from 'node:path'
 import type { Config } from '../config/index.ts'
 import { SET_UP_MS } from '../console/operators/links.ts'
 import { baseUrlOf, localUrl } from '../http/urls.ts'
+import { MINUTE_MS } from '../platform/durations.ts'
 import type { Io } from './command.ts'
 
 interface Circumstances {
@@ -37,7 +38,7 @@ function byBrowser(token: string, { config, port }: Pick<Circumstances, 'config'
   const note = addressNote(server)
   return (
     'To set up the console, open this link in a browser. It works once, ' +
-    `for ${SET_UP_MS / 60_000} minutes.\n\n` +
+    `for ${SET_UP_MS / MINUTE_MS} minutes.\n\n` +
     `  ${baseUrlOf(server)}/setup/${token}${note && `\n\n${note}`}`
   )
 }

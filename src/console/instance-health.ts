@@ -9,14 +9,13 @@ import { createRunStore } from '../engines/clockwork/store/runs.ts'
 import type { BackupRow, Backups } from '../platform/backup/index.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Lane } from '../platform/due/queue.ts'
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../platform/durations.ts'
 import type { Instances } from '../platform/instances.ts'
 import type { Mail } from '../platform/mail/index.ts'
 import { mailServerOf } from '../platform/mail/server.ts'
 import { COMMIT, VERSION } from '../platform/version.ts'
 
-const HOUR_MS = 3_600_000
-const DAY_MS = 24 * HOUR_MS
-const LATE_MS = 60_000
+const LATE_MS = MINUTE_MS
 const LITTLE_ROOM = 1024 ** 3
 const BACKUPS_SHOWN = 20
 /** Most hosts and endpoints that one check reads. */

@@ -1,6 +1,7 @@
 import { eq, sql } from 'drizzle-orm'
 import type { Db } from '../db/open.ts'
 import type { Clock } from './clock.ts'
+import { MINUTE_MS } from './durations.ts'
 import { newId } from './ids.ts'
 import type { Process } from './process.ts'
 import { instances } from './schema.ts'
@@ -12,7 +13,7 @@ export const BEAT_MS = 2000
 /** A process whose heartbeat hasn't changed for this long is dead. */
 export const SILENCE_MS = 5000
 /** The interval of heartbeats without other processes, which spares the disk. */
-export const LONELY_BEAT_MS = 60_000
+export const LONELY_BEAT_MS = MINUTE_MS
 /** The maximum age of a heartbeat for callers that check only once; allows for a late one. */
 export const MAX_SILENCE_MS = 2 * LONELY_BEAT_MS
 

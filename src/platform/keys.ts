@@ -3,6 +3,7 @@ import type { Actor, Audit } from './audit/index.ts'
 import type { KeyHolder } from './caller.ts'
 import { type Clock, isoOrNull, isoTime } from './clock.ts'
 import { isMinted, mintSecret, sha256 } from './crypto.ts'
+import { MINUTE_MS } from './durations.ts'
 import {
   ENGINE_SCOPES,
   ENVIRONMENTS,
@@ -54,7 +55,7 @@ export interface NewKey {
 }
 
 const SCOPE = /^[a-z0-9][a-z0-9_.:-]{0,63}$/
-const LAST_USED_PRECISION_MS = 60_000
+const LAST_USED_PRECISION_MS = MINUTE_MS
 const REMEMBERED_KEYS = 1000
 
 type Lifetime = Pick<KeyRow, 'revokedAt' | 'expiresAt'>

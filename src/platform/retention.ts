@@ -1,6 +1,7 @@
 import { DatabaseLostError } from '../db/errors.ts'
 import type { Db } from '../db/open.ts'
 import { type Clock, sleep } from './clock.ts'
+import { MINUTE_MS } from './durations.ts'
 import type { Log } from './log.ts'
 
 /** Deletes up to `limit` expired rows and returns their number. */
@@ -11,7 +12,7 @@ export interface RetentionRule {
 
 /** The number of rows per commit, small enough that requests don't notice a clean-up. */
 export const SLICE = 500
-const BETWEEN_SWEEPS_MS = 60_000
+const BETWEEN_SWEEPS_MS = MINUTE_MS
 const BETWEEN_SLICES_MS = 20
 
 /** Deletes expired rows once a minute; every growing table has a rule. */

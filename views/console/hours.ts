@@ -1,6 +1,6 @@
+import { HOUR_MS } from '../../src/platform/durations.ts'
 import type { Beat } from './charts/pulse.tsx'
 
-const HOUR_MS = 3_600_000
 const HOURS = 24
 
 /** Attempts of one hour, identified by its start. */

@@ -1,13 +1,10 @@
-const SECOND = 1000
-const MINUTE = 60 * SECOND
-const HOUR = 60 * MINUTE
-const DAY = 24 * HOUR
+import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../../src/platform/durations.ts'
 
 const UNITS = [
-  [DAY, 'd'],
-  [HOUR, 'h'],
-  [MINUTE, 'min'],
-  [SECOND, 's'],
+  [DAY_MS, 'd'],
+  [HOUR_MS, 'h'],
+  [MINUTE_MS, 'min'],
+  [SECOND_MS, 's'],
 ] as const
 
 /**
@@ -16,9 +13,9 @@ const UNITS = [
  */
 export function relative(at: number, now: number): string {
   const distance = Math.abs(at - now)
-  if (distance < SECOND) return 'now'
-  if (distance >= DAY) return utcMinute(at)
-  const [size, unit] = UNITS.find(([size]) => distance >= size) ?? [SECOND, 's']
+  if (distance < SECOND_MS) return 'now'
+  if (distance >= DAY_MS) return utcMinute(at)
+  const [size, unit] = UNITS.find(([size]) => distance >= size) ?? [SECOND_MS, 's']
   const amount = `${Math.floor(distance / size)} ${unit}`
   return at < now ? `${amount} ago` : `in ${amount}`
 }
@@ -27,11 +24,11 @@ export function relative(at: number, now: number): string {
 export function duration(milliseconds: number): string {
   if (milliseconds < 1) return '0 ms'
   if (milliseconds < 999.5) return `${Math.round(milliseconds)} ms`
-  if (milliseconds < MINUTE)
-    return `${(milliseconds / SECOND).toFixed(milliseconds < 9950 ? 2 : 1)} s`
-  if (milliseconds < HOUR)
-    return `${Math.floor(milliseconds / MINUTE)} min ${Math.floor((milliseconds % MINUTE) / SECOND)} s`
-  return `${Math.floor(milliseconds / HOUR)} h ${Math.floor((milliseconds % HOUR) / MINUTE)} min`
+  if (milliseconds < MINUTE_MS)
+    return `${(milliseconds / SECOND_MS).toFixed(milliseconds < 9950 ? 2 : 1)} s`
+  if (milliseconds < HOUR_MS)
+    return `${Math.floor(milliseconds / MINUTE_MS)} min ${Math.floor((milliseconds % MINUTE_MS) / SECOND_MS)} s`
+  return `${Math.floor(milliseconds / HOUR_MS)} h ${Math.floor((milliseconds % HOUR_MS) / MINUTE_MS)} min`
 }
 
 /** Remaining time in its two largest units. */
@@ -59,7 +56,7 @@ export const utcMinute = (at: number): string =>
 export const Time = ({ at, now }: { at: number; now: number }) => (
   <time datetime={new Date(at).toISOString()} title={utc(at)}>
     <span data-relative>{relative(at, now)}</span>
-    {Math.abs(at - now) < DAY && <span class="unseen"> ({utc(at)})</span>}
+    {Math.abs(at - now) < DAY_MS && <span class="unseen"> ({utc(at)})</span>}
   </time>
 )
 

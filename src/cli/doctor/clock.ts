@@ -1,9 +1,10 @@
 import { existsSync } from 'node:fs'
 import { isoTime } from '../../platform/clock.ts'
+import { MINUTE_MS } from '../../platform/durations.ts'
 import { type Finding, ok, problem, warning } from './finding.ts'
 
 const check = 'clock'
-const MAX_SKEW_MS = 60_000
+const MAX_SKEW_MS = MINUTE_MS
 
 /** Whether the clock is behind the last write: if it was ahead then, due work waits until that time. */
 export const judgeClock = (now: number, lastWriteAt: number): Finding =>

@@ -1,13 +1,14 @@
 import { isoTime } from '../../platform/clock.ts'
+import { MINUTE_MS } from '../../platform/durations.ts'
 import { MAX_SILENCE_MS } from '../../platform/instances.ts'
 import type { Process } from '../../platform/process.ts'
 import { type Finding, ok, warning } from './finding.ts'
 import type { InstanceRow, Leases, Overdue } from './store.ts'
 import { counted } from './words.ts'
 
-const OVERDUE_MS = 10 * 60_000
+const OVERDUE_MS = 10 * MINUTE_MS
 /** How long a running server may take to take over an expired lease. */
-const TAKEOVER_MS = 60_000
+const TAKEOVER_MS = MINUTE_MS
 
 export interface Processes {
   alive: InstanceRow[]

@@ -1,6 +1,7 @@
 import { SIGN_IN_MS } from '../../console/operators/links.ts'
 import type { Operator } from '../../engines/gate/operators/list.ts'
 import { baseUrlOf } from '../../http/urls.ts'
+import { MINUTE_MS } from '../../platform/durations.ts'
 import { AppError, conflict, fail, notFound, renamed } from '../../platform/errors.ts'
 import type { Command, Invocation } from '../command.ts'
 import { addressNote } from '../first-steps.ts'
@@ -23,7 +24,7 @@ export const operatorLoginLink: Command = {
       const url = `${baseUrlOf(config.server)}/console/link/${token}`
       const note = addressNote(config.server)
       if (note) io.err(`${note}\n`)
-      const validity = `The link works once, for ${SIGN_IN_MS / 60_000} minutes.`
+      const validity = `The link works once, for ${SIGN_IN_MS / MINUTE_MS} minutes.`
       const text = operator.isVerified ? validity : `${validity}\n${secures(operator)}`
       return { json: { url }, text: `${url}\n\n${text}` }
     }),

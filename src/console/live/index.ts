@@ -1,4 +1,5 @@
 import type { Clock } from '../../platform/clock.ts'
+import { MINUTE_MS } from '../../platform/durations.ts'
 import { unavailable } from '../../platform/errors.ts'
 import type { Log } from '../../platform/log.ts'
 import { changesTo } from './changes.ts'
@@ -10,7 +11,7 @@ import { createStream, STREAM_HEADERS, type Stream } from './stream.ts'
 /** Interval of polling the database. */
 const LOOK_MS = 1000
 /** A client that reads nothing for this long is disconnected. */
-const MAX_LAG_MS = 60_000
+const MAX_LAG_MS = MINUTE_MS
 /** Interval of keep-alive comments, well below the idle timeouts of the runtime and of proxies. */
 const BEAT_MS = 10_000
 /** Kept states, from which a page gets single rows; from older ones it gets whole parts. */

@@ -4,6 +4,7 @@ import type { Actor, Audit } from '../../platform/audit/index.ts'
 import { createBuckets } from '../../platform/buckets.ts'
 import { type Clock, isoTime } from '../../platform/clock.ts'
 import { isMinted, mintSecret, sha256 } from '../../platform/crypto.ts'
+import { DAY_MS } from '../../platform/durations.ts'
 import { AppError, conflict, fail, notFound } from '../../platform/errors.ts'
 import { newId } from '../../platform/ids.ts'
 import type { Mail } from '../../platform/mail/index.ts'
@@ -15,7 +16,7 @@ import type { Role } from './rights.ts'
 import type { OperatorStore } from './store/index.ts'
 import type { InvitationRow } from './store/invitations.ts'
 
-const INVITATION_MS = 7 * 86_400_000
+const INVITATION_MS = 7 * DAY_MS
 /** Open invitations per tenant. Each can be an unsolicited email, so their number is limited. */
 const MAX_OPEN = 100
 /** Per tenant, including revoked invitations, because all tenants share the queue of these mails. */

@@ -2,14 +2,15 @@ import type { Db } from '../../db/open.ts'
 import type { Actor, Audit } from '../../platform/audit/index.ts'
 import type { Clock } from '../../platform/clock.ts'
 import { isMinted, mintSecret, sha256 } from '../../platform/crypto.ts'
+import { MINUTE_MS } from '../../platform/durations.ts'
 import { AppError, conflict, fail } from '../../platform/errors.ts'
 import { SYSTEM_TENANT_ID } from '../../platform/system-tenant.ts'
 import type { OperatorStore } from './store/index.ts'
 import type { LinkRow } from './store/links.ts'
 
 /** Lifetimes of links. */
-export const SET_UP_MS = 30 * 60_000
-export const SIGN_IN_MS = 10 * 60_000
+export const SET_UP_MS = 30 * MINUTE_MS
+export const SIGN_IN_MS = 10 * MINUTE_MS
 
 export type Links = ReturnType<typeof createLinks>
 

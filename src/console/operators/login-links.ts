@@ -2,6 +2,7 @@ import type { Db } from '../../db/open.ts'
 import type { Operator } from '../../engines/gate/operators/list.ts'
 import type { Actor } from '../../platform/audit/index.ts'
 import type { Clock } from '../../platform/clock.ts'
+import { MINUTE_MS } from '../../platform/durations.ts'
 import { conflict, rateLimited } from '../../platform/errors.ts'
 import { letter, type Mail } from '../../platform/mail/index.ts'
 import { SYSTEM_TENANT_ID } from '../../platform/system-tenant.ts'
@@ -53,7 +54,7 @@ export function createLoginLinks(parts: {
       heading: 'Your sign-in link',
       paragraphs: [
         `An administrator of ${name} created this link to sign you in. It works once and ` +
-          `expires in ${SIGN_IN_MS / 60_000} minutes.`,
+          `expires in ${SIGN_IN_MS / MINUTE_MS} minutes.`,
       ],
       link: { label: 'Sign in', url, orOpen: 'Or copy this link into your browser:' },
       footer:

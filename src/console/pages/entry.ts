@@ -14,6 +14,7 @@ import type { Fields } from '../../http/body.ts'
 import { createCookie } from '../../http/cookies.ts'
 import type { Clock } from '../../platform/clock.ts'
 import { isSame, mintSecret } from '../../platform/crypto.ts'
+import { MINUTE_MS } from '../../platform/durations.ts'
 import { ENVIRONMENTS } from '../../platform/engines.ts'
 import { invalid } from '../../platform/errors.ts'
 import type { Tenants } from '../../platform/tenants.ts'
@@ -297,7 +298,7 @@ export function entryPages(parts: {
 }
 
 /** Time in which a new tenant leads to the welcome page. */
-const JUST_NOW_MS = 60_000
+const JUST_NOW_MS = MINUTE_MS
 
 const invitationPath = (token: string): string => `/console/invitation/${token}`
 

@@ -9,6 +9,7 @@ import { url } from '../../../views/console/url.ts'
 import type { Fields } from '../../http/body.ts'
 import type { Clock } from '../../platform/clock.ts'
 import { createCursor } from '../../platform/cursor.ts'
+import { DAY_MS, HOUR_MS, WEEK_MS } from '../../platform/durations.ts'
 import { ENGINE_SCOPES, ENGINES, ENVIRONMENTS, type Engine } from '../../platform/engines.ts'
 import { invalid } from '../../platform/errors.ts'
 import type { ApiKey, FoundKey, IssuedKey, Keys, NewKey } from '../../platform/keys.ts'
@@ -17,10 +18,8 @@ import { submitted, ticked, typed } from '../form.ts'
 import { crumbTo, type Frames } from '../frame.ts'
 import type { ConsoleKit, TenantVisit } from '../kit.ts'
 
-const HOUR_MS = 3_600_000
-
 /** How long an old key works after a rotation. */
-export const GRACES = { none: 0, hour: HOUR_MS, day: 24 * HOUR_MS, week: 168 * HOUR_MS } as const
+export const GRACES = { none: 0, hour: HOUR_MS, day: DAY_MS, week: WEEK_MS } as const
 
 const PATH = '/console/keys'
 const ROWS = 50

@@ -1,12 +1,13 @@
 import { createBuckets } from '../../platform/buckets.ts'
 import type { Caller } from '../../platform/caller.ts'
 import type { Clock } from '../../platform/clock.ts'
+import { MINUTE_MS } from '../../platform/durations.ts'
 import { rateLimited } from '../../platform/errors.ts'
 import type { Mail } from '../../platform/mail/index.ts'
 import type { AddressRow } from './store/addresses.ts'
 
 /** When to retry after an address has received too many mails of all kinds. */
-const PESTERED_MS = 10 * 60_000
+const PESTERED_MS = 10 * MINUTE_MS
 
 /**
  * Mails per hour requested by a tenant's operators. They are not metered, and an operator may be a

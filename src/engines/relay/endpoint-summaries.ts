@@ -4,7 +4,7 @@ import { filterOf, matchOf } from '../../delivery/matching.ts'
 import type { EndpointSummaryRow, ReplayRest } from '../../delivery/store/endpoint-summaries.ts'
 import type { Caller } from '../../platform/caller.ts'
 import { type Clock, isoOrNull, isoTime } from '../../platform/clock.ts'
-import { DAY_MS } from '../../platform/durations.ts'
+import { DAY_MS, MINUTE_MS } from '../../platform/durations.ts'
 import type { Endpoint, Stats } from './model/endpoints.ts'
 import { presentHealth, presentStats } from './present.ts'
 import { streamOf } from './stream.ts'
@@ -45,7 +45,7 @@ const ENDPOINTS_SUMMED = 200
 /**
  * How long the sums of so many endpoints are cached. A chart of a day hardly changes in this time.
  */
-const SUM_KEPT_MS = 60_000
+const SUM_KEPT_MS = MINUTE_MS
 const MAX_SUMS = 1000
 
 /** Endpoints as pages list them or monitor one. */

@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path'
 import { DatabaseLostError, messageOf } from '../../db/errors.ts'
 import type { Db } from '../../db/open.ts'
 import type { Clock } from '../clock.ts'
+import { MINUTE_MS } from '../durations.ts'
 import { conflict, fail } from '../errors.ts'
 import { newId } from '../ids.ts'
 import type { Instances } from '../instances.ts'
@@ -19,8 +20,8 @@ import { ABANDONED, type BackupRow, createBackupStore } from './store.ts'
  * Maximum wait between checks, after which a changed clock or a backup by another process is
  * noticed.
  */
-const MAX_SLEEP_MS = 60_000
-const MAX_RETRY_MS = 15 * 60_000
+const MAX_SLEEP_MS = MINUTE_MS
+const MAX_RETRY_MS = 15 * MINUTE_MS
 
 export type Backups = ReturnType<typeof createBackups>
 

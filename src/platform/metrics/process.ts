@@ -1,11 +1,12 @@
 import { readdirSync } from 'node:fs'
+import { MINUTE_MS } from '../durations.ts'
 import type { Metrics } from './index.ts'
 
 const LAG_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5] as const
 /** A longer block of the event loop is always noticed, a shorter one sometimes. */
 const SAMPLE_MS = 200
 /** How long sampling continues after a scrape; without scrapes it costs nothing. */
-const WATCHED_MS = 5 * 60_000
+const WATCHED_MS = 5 * MINUTE_MS
 
 /** Metrics of this process from the operating system and the runtime. */
 export function createProcessMetrics(metrics: Metrics) {

@@ -1,3 +1,4 @@
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../src/platform/durations.ts'
 import { relative, Time } from '../time.tsx'
 
 export interface Coming {
@@ -15,14 +16,11 @@ export interface Coming {
 const HEIGHT = 52
 const LINE = 28
 const MAX_TICKS = 5
-const MINUTE = 60_000
-const HOUR = 60 * MINUTE
-const DAY = 24 * HOUR
 /** Round spans for ticks. */
 const STEPS = [
-  ...[1, 2, 5, 10, 15, 30].map((minutes) => minutes * MINUTE),
-  ...[1, 2, 3, 6, 12].map((hours) => hours * HOUR),
-  ...[1, 2, 7, 14, 30, 90].map((days) => days * DAY),
+  ...[1, 2, 5, 10, 15, 30].map((minutes) => minutes * MINUTE_MS),
+  ...[1, 2, 3, 6, 12].map((hours) => hours * HOUR_MS),
+  ...[1, 2, 7, 14, 30, 90].map((days) => days * DAY_MS),
 ]
 
 /** Upcoming events on a time axis, and as a list of links. */
@@ -99,7 +97,7 @@ const sideOf = (place: number): string => (place < 6 ? 'first' : place > 94 ? 'l
 
 /** A span in one unit. */
 function spanOf(span: number): string {
-  if (span < HOUR) return `${Math.round(span / MINUTE)} min`
-  if (span < 2 * DAY && span % DAY !== 0) return `${Math.round(span / HOUR)} h`
-  return `${Math.round(span / DAY)} d`
+  if (span < HOUR_MS) return `${Math.round(span / MINUTE_MS)} min`
+  if (span < 2 * DAY_MS && span % DAY_MS !== 0) return `${Math.round(span / HOUR_MS)} h`
+  return `${Math.round(span / DAY_MS)} d`
 }

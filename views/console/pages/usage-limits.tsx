@@ -1,3 +1,4 @@
+import { DAY_MS } from '../../../src/platform/durations.ts'
 import type { Tariff, Usage } from '../../../src/platform/metering/index.ts'
 import type { Tenant } from '../../../src/platform/tenants.ts'
 import { type Fact, Facts } from '../facts.tsx'
@@ -65,8 +66,6 @@ function factsOf(usage: Usage, tariff: Tariff, tenant: Tenant, now: number): Fac
         ]),
   ]
 }
-
-const DAY_MS = 86_400_000
 
 /** Forecast for the month; none on its first day. */
 function paceOf(usage: Usage, { price_cents: price, per }: Tariff, now: number): Fact[] {

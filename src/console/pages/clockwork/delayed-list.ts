@@ -7,10 +7,10 @@ import {
 import { type ListPlace, pagesAlong, placeIn } from '../../../../views/console/trail.ts'
 import type { DelayedJobLook, DelayedPlace } from '../../../engines/clockwork/queries.ts'
 import { createCursor } from '../../../platform/cursor.ts'
+import { DAY_MS, HOUR_MS } from '../../../platform/durations.ts'
 import { may } from '../../operators/rights.ts'
 import type { ClockworkPageParts, JobVisits, Visit } from './visit.ts'
 
-const HOUR_MS = 3_600_000
 const ROWS = 50
 /** Pending and ended jobs are counted up to this number. */
 const MAX_COUNTED = 1000
@@ -49,7 +49,7 @@ export function createDelayedList(
       .delayedBetween(tenantId, { from: now - HOUR_MS, limit: MAX_COUNTED })
       .filter(({ status }) => status === 'pending')
     const lately = queries.delayedBetween(tenantId, {
-      from: now - 24 * HOUR_MS,
+      from: now - DAY_MS,
       to: now,
       limit: MAX_COUNTED,
     })

@@ -4,11 +4,9 @@ import type { Clockwork } from '../../../engines/clockwork/index.ts'
 import type { HourOutcomes } from '../../../engines/clockwork/queries.ts'
 import type { Passepartout } from '../../../engines/passepartout/index.ts'
 import type { Clock } from '../../../platform/clock.ts'
+import { DAY_MS, HOUR_MS, WEEK_MS } from '../../../platform/durations.ts'
 import type { Environment } from '../../../platform/engines.ts'
 
-const HOUR_MS = 3_600_000
-const DAY_MS = 24 * HOUR_MS
-const WEEK_MS = 7 * DAY_MS
 const HOURS = 24
 /** Counts of periods older than this no longer change. */
 const SETTLED_MS = HOUR_MS

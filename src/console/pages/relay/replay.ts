@@ -4,14 +4,13 @@ import { ReplayPage } from '../../../../views/console/pages/relay/replay.tsx'
 import type { Fields } from '../../../http/body.ts'
 import type { Caller } from '../../../platform/caller.ts'
 import { isoTime } from '../../../platform/clock.ts'
+import { DAY_MS } from '../../../platform/durations.ts'
 import { errorAt, submitted } from '../../form.ts'
 import { crumbTo } from '../../frame.ts'
 import { endpointCrumb } from './endpoint-crumb.ts'
 import { replayIn } from './fields.ts'
 import type { RelayParts } from './parts.ts'
 import type { RelayVisit } from './visit.ts'
-
-const DAY_MS = 86_400_000
 
 const FIELDS = {
   since: 'since',

@@ -1,6 +1,7 @@
 import type { Db } from '../../../db/open.ts'
 import type { Clock } from '../../../platform/clock.ts'
 import { isSame, mintSecret, randomDigits } from '../../../platform/crypto.ts'
+import { MINUTE_MS } from '../../../platform/durations.ts'
 import { newId } from '../../../platform/ids.ts'
 import type { Mail } from '../../../platform/mail/index.ts'
 import type { Sealing } from '../../../platform/sealing/index.ts'
@@ -25,7 +26,7 @@ const KEPT = 'gate codes'
  * Minimum lifetime of a link. It exceeds the longest wait between two mails to an address, so a
  * mailbox that receives no further mail for now still has a working link.
  */
-const LINK_MS = 30 * 60_000
+const LINK_MS = 30 * MINUTE_MS
 /** Mails that let users back in. They are sent regardless of how many other mails were sent. */
 const WAYS_IN: ReadonlySet<string> = new Set(['recovery', 'login'])
 

@@ -1,6 +1,7 @@
 import type { Audit } from '../../../platform/audit/index.ts'
 import type { Clock } from '../../../platform/clock.ts'
 import { mintSecret, sha256 } from '../../../platform/crypto.ts'
+import { MINUTE_MS } from '../../../platform/durations.ts'
 import type { Credentials } from '../credentials.ts'
 import type { Events } from '../events.ts'
 import type { ContinueWith } from '../model/flows.ts'
@@ -19,7 +20,7 @@ import type { FlowRepository, PendingAccount } from './flow.ts'
 import { withQuery } from './return-to.ts'
 
 /** How long a tenant can exchange the code for the session, in milliseconds. */
-export const EXCHANGE_MS = 5 * 60_000
+export const EXCHANGE_MS = 5 * MINUTE_MS
 
 /** The proof of identity that a user has just given. */
 export interface Proof {

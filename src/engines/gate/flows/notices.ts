@@ -1,4 +1,5 @@
 import type { Clock } from '../../../platform/clock.ts'
+import { DAY_MS } from '../../../platform/durations.ts'
 import type { Mail } from '../../../platform/mail/index.ts'
 import type { Tenants } from '../../../platform/tenants.ts'
 import { createMailTemplates, type MailTemplates } from '../mail-templates/index.ts'
@@ -7,7 +8,7 @@ import type { IdentityRow } from '../store/identities.ts'
 
 const KIND = 'notice'
 /** How long a notice is worth sending. */
-const NEWS_MS = 24 * 60 * 60_000
+const NEWS_MS = DAY_MS
 
 export type Notify = ReturnType<typeof createNotify>
 

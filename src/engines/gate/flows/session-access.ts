@@ -1,5 +1,6 @@
 import type { Db } from '../../../db/open.ts'
 import type { Clock } from '../../../platform/clock.ts'
+import { HOUR_MS } from '../../../platform/durations.ts'
 import { AppError } from '../../../platform/errors.ts'
 import type { Sessions } from '../sessions.ts'
 import type { FlowRow } from '../store/flows.ts'
@@ -10,7 +11,7 @@ import type { FlowRepository, NewFlow } from './flow.ts'
 import type { Throttle } from './throttle.ts'
 
 /** Maximum age of a sign-in, in milliseconds, for changes that could lock out the owner. */
-const PRIVILEGED_MS = 60 * 60_000
+const PRIVILEGED_MS = HOUR_MS
 
 export type SessionAccess = ReturnType<typeof createSessionAccess>
 

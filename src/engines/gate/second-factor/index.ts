@@ -1,4 +1,5 @@
 import type { Clock } from '../../../platform/clock.ts'
+import { MINUTE_MS } from '../../../platform/durations.ts'
 import type { Sealing } from '../../../platform/sealing/index.ts'
 import type { Credentials } from '../credentials.ts'
 import { totpSecret } from '../sealed.ts'
@@ -39,7 +40,7 @@ interface RecoveryCode {
 
 /** Consecutive wrong answers, after which further ones are rejected for a while. */
 const MAX_FAILURES = 10
-const BLOCKED_MS = 15 * 60_000
+const BLOCKED_MS = 15 * MINUTE_MS
 
 const { purpose: TOTP_KEPT, place: placeOf } = totpSecret
 const CODES_KEPT = 'gate recovery codes'

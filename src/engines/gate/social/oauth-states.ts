@@ -2,6 +2,7 @@ import type { AnyProvider } from '../../../config/index.ts'
 import type { Db } from '../../../db/open.ts'
 import type { Clock } from '../../../platform/clock.ts'
 import { mintSecret, sha256 } from '../../../platform/crypto.ts'
+import { MINUTE_MS } from '../../../platform/durations.ts'
 import type { Log } from '../../../platform/log.ts'
 import type { Sealing } from '../../../platform/sealing/index.ts'
 import type { Client } from '../flows/client.ts'
@@ -19,7 +20,7 @@ import { type RoundTripSecrets, type Social, SocialError, type SocialProfile } f
 
 const { purpose: PURPOSE, place: placeOf } = roundTripSecrets
 /** How long a user may take at the provider, in milliseconds. */
-const AWAY_MS = 30 * 60_000
+const AWAY_MS = 30 * MINUTE_MS
 /** Maximum number of open round trips per flow; another one discards the oldest. */
 const MAX_CONCURRENT = 10
 

@@ -1,5 +1,6 @@
 import type { Clock } from '../../../platform/clock.ts'
 import type { DueQueue, Holders, Lane, Lease } from '../../../platform/due/queue.ts'
+import { MINUTE_MS } from '../../../platform/durations.ts'
 import { newId } from '../../../platform/ids.ts'
 import type { Log } from '../../../platform/log.ts'
 import { SLICE } from '../../../platform/retention.ts'
@@ -31,7 +32,7 @@ const MAX_MS = 20_000
 
 const BACKOFF_MS = [1000, 2000, 5000, 15_000, 30_000]
 /** Age at which a message is no longer useful. */
-const GIVE_UP_AFTER_MS = 70 * 60_000
+const GIVE_UP_AFTER_MS = 70 * MINUTE_MS
 
 /**
  * Sends prompts and changes them to the result once the sign-in has ended, as work for the due

@@ -1,8 +1,9 @@
+import { MINUTE_MS } from '../../../platform/durations.ts'
 import type { Random } from '../../../platform/random.ts'
 import { MessengerError } from '../messenger.ts'
 
 const MIN_MS = 1000
-const MAX_MS = 60_000
+const MAX_MS = MINUTE_MS
 
 /**
  * The delay after the `failures`th consecutive failure, in milliseconds: doubles each time up to a

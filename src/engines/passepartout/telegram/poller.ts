@@ -1,5 +1,6 @@
 import type { Db } from '../../../db/open.ts'
 import type { Clock } from '../../../platform/clock.ts'
+import { DAY_MS } from '../../../platform/durations.ts'
 import type { Random } from '../../../platform/random.ts'
 import type { BotRow } from '../store/bots.ts'
 import type { Store } from '../store/index.ts'
@@ -21,7 +22,7 @@ const MIN_HOLD_MS = 1000
 const STORAGE_RETRY_MS = 1000
 
 /** After a quiet week Telegram restarts the numbering of updates, possibly at a lower number. */
-const OFFSET_GOOD_MS = 6 * 24 * 60 * 60_000
+const OFFSET_GOOD_MS = 6 * DAY_MS
 
 /**
  * Long-polls the messages of a bot. Updates are confirmed by the next request, which is sent once

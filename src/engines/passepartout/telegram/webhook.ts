@@ -1,5 +1,6 @@
 import type { Clock } from '../../../platform/clock.ts'
 import { isSame } from '../../../platform/crypto.ts'
+import { MINUTE_MS } from '../../../platform/durations.ts'
 import { fail, unauthenticated } from '../../../platform/errors.ts'
 import type { Random } from '../../../platform/random.ts'
 import type { Sealing } from '../../../platform/sealing/index.ts'
@@ -20,7 +21,7 @@ import { isOurWebhook, webhookUrl } from './webhook-url.ts'
  * Interval between two checks of the webhook. The first checks come sooner, because a user may be
  * waiting.
  */
-const LOOK_MS = 10 * 60_000
+const LOOK_MS = 10 * MINUTE_MS
 const FIRST_LOOK_MS = 30_000
 const FIRST_LOOKS = 10
 

@@ -1,4 +1,5 @@
 import type { DelayedJobLook } from '../../../../src/engines/clockwork/queries.ts'
+import { HOUR_MS } from '../../../../src/platform/durations.ts'
 import { TimeAxis } from '../../charts/time-axis.tsx'
 import type { CurlRequest } from '../../curl-block.tsx'
 import { type Column, DataTable } from '../../data-table.tsx'
@@ -22,7 +23,6 @@ import {
 import { amount } from './words.tsx'
 
 const PATH = '/console/delayed'
-const HOUR_MS = 3_600_000
 /** Number of upcoming runs in the list; the axis shows all. */
 const LISTED = 5
 

@@ -1,10 +1,11 @@
 import type { ExecutionLook } from '../../../../src/engines/clockwork/queries.ts'
+import { MINUTE_MS } from '../../../../src/platform/durations.ts'
 import { Section } from '../../section.tsx'
 import { duration } from '../../time.tsx'
 
 const HEIGHT = 56
 /** Longer start delays are drawn as late. */
-const LATE_MS = 60_000
+const LATE_MS = MINUTE_MS
 
 /** Start delay of the last attempts, oldest first. */
 export const Lateness = ({ attempts }: { attempts: readonly ExecutionLook[] }) => {

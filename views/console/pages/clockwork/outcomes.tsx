@@ -1,4 +1,5 @@
 import type { HourOutcomes } from '../../../../src/engines/clockwork/queries.ts'
+import { HOUR_MS } from '../../../../src/platform/durations.ts'
 import { amount } from './words.tsx'
 
 const HEIGHT = 64
@@ -63,8 +64,6 @@ const Bar = (bar: { hour: HourOutcomes; top: number; x: number; width: number })
     </g>
   )
 }
-
-const HOUR_MS = 3_600_000
 
 const totalOf = ({ succeeded, failed }: HourOutcomes): number => succeeded + failed
 

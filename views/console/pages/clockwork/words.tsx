@@ -1,5 +1,6 @@
 import type { Execution } from '../../../../src/engines/clockwork/model.ts'
 import type { ExecutionLook } from '../../../../src/engines/clockwork/queries.ts'
+import { DAY_MS } from '../../../../src/platform/durations.ts'
 import { Time, utcMinute } from '../../time.tsx'
 import type { Tone } from '../../tone.ts'
 
@@ -22,8 +23,6 @@ export const outcomeOf = ({
         ? 'Succeeded'
         : 'No response'
       : `Status ${responseStatus}`
-
-const DAY_MS = 86_400_000
 
 /** A number with thousands separators. */
 export const amount = (number: number): string => number.toLocaleString('en')

@@ -1,4 +1,5 @@
 import type { Coming } from '../../../../src/console/pages/home/coming.ts'
+import { MINUTE_MS } from '../../../../src/platform/durations.ts'
 import { TimeAxis } from '../../charts/time-axis.tsx'
 import { LinkButton } from '../../form/button.tsx'
 import { PAGES } from '../../frame/navigation.ts'
@@ -7,7 +8,6 @@ import { url } from '../../url.ts'
 import { capitalized } from '../../words.ts'
 
 const MAX_NAME_LENGTH = 48
-const MINUTE_MS = 60_000
 /** Lengths of the axis. The shortest one that covers all runs is used, or the longest. */
 const SPANS = [10, 30, 60, 120, 360, 720, 1440].map((minutes) => minutes * MINUTE_MS)
 const MAX_SPAN_MS = 1440 * MINUTE_MS

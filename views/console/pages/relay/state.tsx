@@ -1,6 +1,7 @@
 import type { Endpoint } from '../../../../src/engines/relay/model/endpoints.ts'
 import type { Fields } from '../../../../src/http/body.ts'
 import type { Status } from '../../../../src/http/delivery-log/model.ts'
+import { DAY_MS } from '../../../../src/platform/durations.ts'
 import { StatusMark } from '../../status-mark.tsx'
 import { Time, utc, utcMinute } from '../../time.tsx'
 import type { Tone } from '../../tone.ts'
@@ -72,8 +73,6 @@ export const DeliveryMark = ({ status }: { status: Status }) => (
 /** A moment, or a dash if there is none. */
 export const Moment = ({ at, now }: { at: string | null; now: number }) =>
   at === null ? <>–</> : <Time at={Date.parse(at)} now={now} />
-
-const DAY_MS = 86_400_000
 
 /** A moment for "since": the time of day within a day, else date and time. */
 export const Clock = ({ at, now }: { at: string; now: number }) => {
