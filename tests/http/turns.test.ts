@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test'
 import { createTurns } from '../../src/http/turns.ts'
 import { bootTestApp, type TestApp } from '../support/app.ts'
+import { newOperator } from '../support/operator.ts'
 
 function busyFor(ms: number) {
   const until = performance.now() + ms
@@ -56,11 +57,7 @@ test('within a lane the oldest request goes first', async () => {
 test('a tenant that asks for a long list a hundred times keeps no other tenant waiting', async () => {
   await using app = await bootTestApp()
   const [busy, other] = [await app.tenant('Busy'), await app.tenant('Other')]
-  await busy.api.post('/v1/clockwork/jobs', {
-    name: 'Nightly',
-    url: 'http://127.0.0.1:9/',
-    schedule: '0 0 * * *',
-  })
+  await busy.api.post('/v1/clockwork/jobs', JOB)
   addCopies(app, 'cron_jobs', 2000)
   let answered = 0
   const all = Array.from({ length: 100 }, async () => {
@@ -76,6 +73,50 @@ test('a tenant that asks for a long list a hundred times keeps no other tenant w
   expect(before).toBeLessThan(50)
   expect(new Set(await Promise.all(all))).toEqual(new Set([2001]))
 })
+
+test('a request whose key is revoked while it waits for its turn is refused', async () => {
+  await using app = await bootTestApp()
+  const busy = await app.tenant('Busy')
+  const { id, key } = await busy.key('clockwork')
+  const { get, post } = app.client(key)
+  await post('/v1/clockwork/jobs', JOB)
+  addCopies(app, 'cron_jobs', 2000)
+  const all = Array.from({ length: 60 }, async () => (await get('/v1/clockwork/jobs')).status)
+  await new Promise<void>((resolve) => setImmediate(resolve))
+  await app.platform.keys.revoke({ kind: 'cli', source: 'test' }, id)
+
+  expect((await Promise.all(all)).at(-1)).toBe(401)
+})
+
+test('an operator who opens a long page again and again keeps no tenant waiting', async () => {
+  await using app = await bootTestApp()
+  const [busy, other] = [await app.tenant('Busy'), await app.tenant('Other')]
+  await busy.api.post('/v1/clockwork/jobs', JOB)
+  addCopies(app, 'cron_jobs', 2000)
+  const operator = await newOperator(app, { roles: { [busy.id]: 'viewer' } })
+  const { headers } = await operator.signIn()
+  let answered = 0
+  const open = async () => {
+    const { status } = await app.raw('/console/jobs', { headers })
+    answered++
+    return status
+  }
+  const all: Promise<number>[] = []
+  for (let n = 0; n < 60; n++) {
+    all.push(open())
+    // As on sockets, where a request is handled before the next one is read.
+    for (let m = 0; m < 20; m++) await null
+  }
+  await new Promise<void>((resolve) => setImmediate(resolve))
+  const { status } = await other.api.get('/v1/clockwork/jobs')
+  const before = answered
+
+  expect(status).toBe(200)
+  expect(before).toBeLessThan(30)
+  expect(new Set(await Promise.all(all))).toEqual(new Set([200]))
+})
+
+const JOB = { name: 'Nightly', url: 'http://127.0.0.1:9/', schedule: '0 0 * * *' }
 
 /** Stores the only row of a table once more, `count` times, each with an id of its own. */
 function addCopies({ db: { client } }: TestApp, table: string, count: number) {
