@@ -1,6 +1,6 @@
 import type { Portable } from '../platform/portable/table.ts'
 
-/** Exports contain no console data: members are assigned anew after an import. */
+/** Exports contain no console data: members must be added again after an import. */
 export const portable: Portable = {
   tables: [],
   leftOut: {
