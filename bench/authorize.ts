@@ -1,4 +1,4 @@
-import { createPdp } from '../src/engines/gate/policy/pdp.ts'
+import { createPdp } from '../src/engines/gate/authorization/policy/pdp.ts'
 import type { Bench } from './support/bench.ts'
 import { compare, type Figure } from './support/figure.ts'
 import { AUTHORIZE, createGateHouse, type GateHouse, postOf } from './support/gate.ts'

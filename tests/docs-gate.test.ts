@@ -1,9 +1,9 @@
 import { beforeAll, describe, expect, test } from 'bun:test'
 import { createHmac } from 'node:crypto'
 import { join } from 'node:path'
-import { EVENT_TYPES } from '../src/engines/gate/events.ts'
-import { createHashing } from '../src/engines/gate/passwords/index.ts'
-import { STARTER_SET } from '../src/engines/gate/policy/starter.ts'
+import { STARTER_SET } from '../src/engines/gate/authorization/policy/starter.ts'
+import { createHashing } from '../src/engines/gate/credentials/passwords/index.ts'
+import { EVENT_TYPES } from '../src/engines/gate/webhooks/events.ts'
 import { ENGINE_SCOPES } from '../src/platform/engines.ts'
 import {
   AUTHORIZE,

@@ -2,11 +2,11 @@ import { describe, expect, test } from 'bun:test'
 import { generateKeyPairSync } from 'node:crypto'
 import { Glob } from 'bun'
 import { loadConfig, PROVIDERS, type ProviderName } from '../src/config/index.ts'
-import { english } from '../src/engines/gate/flows/ui/words-en.ts'
-import { createMailTemplates } from '../src/engines/gate/mail-templates/index.ts'
-import { Node } from '../src/engines/gate/model/flows.ts'
-import { createSocial } from '../src/engines/gate/social/index.ts'
-import { providers } from '../src/engines/gate/social/providers/index.ts'
+import { english } from '../src/engines/gate/sign-in/flows/ui/words-en.ts'
+import { createMailTemplates } from '../src/engines/gate/sign-in/mail-templates/index.ts'
+import { Node } from '../src/engines/gate/sign-in/model.ts'
+import { createSocial } from '../src/engines/gate/sign-in/social/index.ts'
+import { providers } from '../src/engines/gate/sign-in/social/providers/index.ts'
 import { systemClock } from '../src/platform/clock.ts'
 import { HOUR, type Json, SECOND } from './engines/gate/fixture.ts'
 import {
@@ -20,9 +20,15 @@ import {
   read,
   recoveryCodes,
   withToken,
-} from './engines/gate/flows/acts.ts'
-import { newBrowser } from './engines/gate/flows/browser.ts'
-import { bootFlows, type FlowWorld, node, PASSWORD, totpAt } from './engines/gate/flows/fixture.ts'
+} from './engines/gate/sign-in/flows/acts.ts'
+import { newBrowser } from './engines/gate/sign-in/flows/browser.ts'
+import {
+  bootFlows,
+  type FlowWorld,
+  node,
+  PASSWORD,
+  totpAt,
+} from './engines/gate/sign-in/flows/fixture.ts'
 import type { Answer } from './support/app.ts'
 import { testConfig } from './support/config.ts'
 import { openPage, plain } from './support/page.ts'
@@ -265,7 +271,7 @@ describe('the refusals of docs/sign-in.md', () => {
   const rows = page.table('`id`', 'Status', 'When')
 
   test('are all that there are', async () => {
-    const source = await Bun.file('src/engines/gate/flows/failure.ts').text()
+    const source = await Bun.file('src/engines/gate/sign-in/flows/failure.ts').text()
     const known = /export type RefusalId =\n([\s\S]*?)\n\n/.exec(source)?.[1]?.match(/\w+/g) ?? []
     const shown = rows.map(([id]) => plain(id))
     expect(shown.toSorted()).toEqual([...known, 'browser_location_change_required'].toSorted())
@@ -400,7 +406,7 @@ test('the routes of docs/sign-in.md ask for the scope beside them', async () => 
 })
 
 test('what docs/sign-in.md says comes next is all that may', async () => {
-  const source = await Bun.file('src/engines/gate/model/flows.ts').text()
+  const source = await Bun.file('src/engines/gate/sign-in/model.ts').text()
   const known = source.match(/(?<=action: t\.Literal\(')\w+/g) ?? []
   const shown = page.table('`action`', 'With', 'Do').map(([action]) => plain(action))
   expect(shown.toSorted()).toEqual(known.toSorted())

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { HOUR, SECOND } from './engines/gate/fixture.ts'
-import { bootFlows, type FlowWorld, totpAt } from './engines/gate/flows/fixture.ts'
+import { bootFlows, type FlowWorld, totpAt } from './engines/gate/sign-in/flows/fixture.ts'
 import { openPage } from './support/page.ts'
 import { canRun, startShown } from './support/shown.ts'
 import { newVisitor, type Seen, type Visitor } from './support/visitor.ts'

@@ -1,10 +1,22 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { systemClock } from '../src/platform/clock.ts'
 import type { Json } from './engines/gate/fixture.ts'
-import { bootFlows, type FlowWorld, node, PASSWORD, totpAt } from './engines/gate/flows/fixture.ts'
-import { newPerson, nextPassword, OVER, type Person, step } from './engines/gate/flows/lives.ts'
-import { errorsIn, type House, openHouse } from './engines/gate/flows/processes.ts'
 import { gateClient } from './engines/gate/processes.ts'
+import {
+  bootFlows,
+  type FlowWorld,
+  node,
+  PASSWORD,
+  totpAt,
+} from './engines/gate/sign-in/flows/fixture.ts'
+import {
+  newPerson,
+  nextPassword,
+  OVER,
+  type Person,
+  step,
+} from './engines/gate/sign-in/flows/lives.ts'
+import { errorsIn, type House, openHouse } from './engines/gate/sign-in/flows/processes.ts'
 import type { Answer } from './support/app.ts'
 import { compileBinary, until } from './support/binary.ts'
 import { freePort } from './support/port.ts'

@@ -8,7 +8,7 @@ import { hash, randomBytes } from 'node:crypto'
 import { availableParallelism } from 'node:os'
 import { randomUUIDv7 } from 'bun'
 import { openDatabase } from '../../src/db/open.ts'
-import { createHashQueue } from '../../src/engines/gate/passwords/hash-queue.ts'
+import { createHashQueue } from '../../src/engines/gate/credentials/passwords/hash-queue.ts'
 import { START } from '../support/sign-ins.ts'
 
 const HOUR_MS = 3_600_000

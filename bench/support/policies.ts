@@ -1,4 +1,4 @@
-import type { Question } from '../../src/engines/gate/policy/question.ts'
+import type { Question } from '../../src/engines/gate/authorization/policy/question.ts'
 import { ROLE } from './gate.ts'
 
 /** What is asked of `AUTHORIZE` about a person: the starter set permits it, and so does `policies`. */

@@ -1,5 +1,5 @@
 import { deliveriesAbout } from '../delivery/store/personal-data.ts'
-import { personalData as gateData } from '../engines/gate/store/personal-data.ts'
+import { personalData as gateData } from '../engines/gate/identities/personal-data-store.ts'
 import { personalData as passepartoutData } from '../engines/passepartout/store/personal-data.ts'
 import { isoTime, stampOf } from '../platform/clock.ts'
 import { fail, notFound } from '../platform/errors.ts'

@@ -2,7 +2,7 @@ import type { VNode } from 'preact'
 import { FlowDocument } from '../../views/flows/flow.tsx'
 import { NoticeDocument } from '../../views/flows/notice.tsx'
 import { htmlPage } from '../../views/html.ts'
-import type { Pages } from '../engines/gate/flows/pages.ts'
+import type { Pages } from '../engines/gate/sign-in/flows/pages.ts'
 import { flowPageContentPolicy } from '../http/security-headers.ts'
 
 /** Renders flows and their results, for tenants without their own pages. */

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { createStore } from '../../src/engines/gate/store/index.ts'
+import { createStore } from '../../src/engines/gate/store.ts'
 import { SYSTEM_TENANT_ID } from '../../src/platform/system-tenant.ts'
 import { bootTestApp, type TestApp } from '../support/app.ts'
 import { type NewOperator, newOperator } from '../support/operator.ts'

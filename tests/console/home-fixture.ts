@@ -1,4 +1,4 @@
-import { eventOf } from '../../src/engines/gate/events.ts'
+import { eventOf } from '../../src/engines/gate/webhooks/events.ts'
 import { newId } from '../../src/platform/ids.ts'
 import { bootTestApp, type TestAppOptions } from '../support/app.ts'
 import { newOperator, type OperatorSession } from '../support/operator.ts'

@@ -1,5 +1,5 @@
 import { dirname } from 'node:path'
-import { createStore } from '../../src/engines/gate/store/index.ts'
+import { createStore } from '../../src/engines/gate/store.ts'
 import { SYSTEM_TENANT_ID } from '../../src/platform/system-tenant.ts'
 import type { TestApp, TestAppOptions } from '../support/app.ts'
 import { cli } from '../support/cli.ts'

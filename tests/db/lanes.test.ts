@@ -4,7 +4,7 @@ import { ROOT } from '../support/source.ts'
 
 /** Work of the program itself, or of somebody whose tenant only the work can tell. */
 const WITHOUT_TENANT = [
-  'engines/gate/social/oauth-states.ts',
+  'engines/gate/sign-in/social/oauth-states.ts',
   'engines/passepartout/telegram/receivers.ts',
 ]
 

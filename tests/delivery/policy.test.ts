@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { createPolicyOf } from '../../src/delivery/policy.ts'
-import { webhookPolicy } from '../../src/engines/gate/webhook-policy.ts'
+import { webhookPolicy } from '../../src/engines/gate/webhooks/policy.ts'
 import { relayPolicy } from '../../src/engines/relay/delivery-policy.ts'
 import { testConfig } from '../support/config.ts'
 

@@ -1,6 +1,11 @@
 import { expect, test } from 'bun:test'
 import { MINUTE } from '../engines/gate/fixture.ts'
-import { bootFlows, type FlowWorld, PASSWORD, totpAt } from '../engines/gate/flows/fixture.ts'
+import {
+  bootFlows,
+  type FlowWorld,
+  PASSWORD,
+  totpAt,
+} from '../engines/gate/sign-in/flows/fixture.ts'
 
 const EMAIL = 'ada@example.com'
 

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { serve } from '../../src/http/serve.ts'
 import { createLog } from '../../src/platform/log.ts'
 import { type Json, MINUTE } from '../engines/gate/fixture.ts'
-import { bootFlows, csrfOf, type FlowWorld, pathOf } from '../engines/gate/flows/fixture.ts'
+import { bootFlows, csrfOf, type FlowWorld, pathOf } from '../engines/gate/sign-in/flows/fixture.ts'
 import { newOperator } from '../support/operator.ts'
 
 /**

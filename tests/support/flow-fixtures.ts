@@ -1,14 +1,14 @@
 import encodeQR from 'qr'
-import type { FlowPage, NoticePage } from '../../src/engines/gate/flows/pages.ts'
-import * as ui from '../../src/engines/gate/flows/ui/index.ts'
-import { english } from '../../src/engines/gate/flows/ui/words-en.ts'
+import type { FlowPage, NoticePage } from '../../src/engines/gate/sign-in/flows/pages.ts'
+import * as ui from '../../src/engines/gate/sign-in/flows/ui/index.ts'
+import { english } from '../../src/engines/gate/sign-in/flows/ui/words-en.ts'
 import type {
   Flow,
   FlowKind,
   Message,
   Node,
   NodeGroup,
-} from '../../src/engines/gate/model/flows.ts'
+} from '../../src/engines/gate/sign-in/model.ts'
 
 /** What the token against forgery is in every fixture. */
 export const CSRF = 'csrf-of-the-flow'

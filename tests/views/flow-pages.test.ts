@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { createFlowPages } from '../../src/console/flow-pages.ts'
-import type { FlowPage, NoticePage } from '../../src/engines/gate/flows/pages.ts'
-import { LANGUAGES, type Message, type Node } from '../../src/engines/gate/model/flows.ts'
+import type { FlowPage, NoticePage } from '../../src/engines/gate/sign-in/flows/pages.ts'
+import { LANGUAGES, type Message, type Node } from '../../src/engines/gate/sign-in/model.ts'
 import { bootTestApp } from '../support/app.ts'
 import {
   CODES,

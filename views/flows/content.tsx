@@ -1,4 +1,4 @@
-import type { Message, Node } from '../../src/engines/gate/model/flows.ts'
+import type { Message, Node } from '../../src/engines/gate/sign-in/model.ts'
 import { Field } from './field.tsx'
 import { webAddress } from './href.ts'
 import { Banners } from './messages.tsx'

@@ -1,5 +1,5 @@
-import type { FlowPage } from '../../src/engines/gate/flows/pages.ts'
-import type { Message } from '../../src/engines/gate/model/flows.ts'
+import type { FlowPage } from '../../src/engines/gate/sign-in/flows/pages.ts'
+import type { Message } from '../../src/engines/gate/sign-in/model.ts'
 import { focusOf } from './focus.ts'
 import { formsOf } from './forms.ts'
 import { Frame } from './frame.tsx'

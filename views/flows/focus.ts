@@ -1,4 +1,4 @@
-import type { FlowPage } from '../../src/engines/gate/flows/pages.ts'
+import type { FlowPage } from '../../src/engines/gate/sign-in/flows/pages.ts'
 import type { Form } from './forms.ts'
 import { hasError, type InputNode, isField, textIn } from './nodes.ts'
 

@@ -1,4 +1,4 @@
-import type { Node } from '../../src/engines/gate/model/flows.ts'
+import type { Node } from '../../src/engines/gate/sign-in/model.ts'
 import { Button, ProviderButton, Removal } from './button.tsx'
 import { Content } from './content.tsx'
 import type { Form } from './forms.ts'

@@ -1,4 +1,4 @@
-import type { Node, NodeGroup } from '../../src/engines/gate/model/flows.ts'
+import type { Node, NodeGroup } from '../../src/engines/gate/sign-in/model.ts'
 import { type InputNode, isButton, isField, isHidden } from './nodes.ts'
 
 /** Nodes that are submitted together. Without buttons it is only for reading. */

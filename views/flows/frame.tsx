@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact'
-import type { Language } from '../../src/engines/gate/model/flows.ts'
+import type { Language } from '../../src/engines/gate/sign-in/model.ts'
 import { Frame as PageFrame } from '../frame.tsx'
 
 /** A page for users of a tenant, with a single card. */

@@ -1,4 +1,4 @@
-import type { Message } from '../../src/engines/gate/model/flows.ts'
+import type { Message } from '../../src/engines/gate/sign-in/model.ts'
 import { webAddress } from './href.ts'
 import { CheckIcon, InfoIcon, ProblemIcon } from './icons.tsx'
 

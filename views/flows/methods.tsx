@@ -1,5 +1,5 @@
-import type { FlowPage } from '../../src/engines/gate/flows/pages.ts'
-import type { Node } from '../../src/engines/gate/model/flows.ts'
+import type { FlowPage } from '../../src/engines/gate/sign-in/flows/pages.ts'
+import type { Node } from '../../src/engines/gate/sign-in/model.ts'
 import { isFolded } from './focus.ts'
 import { FormOf } from './form.tsx'
 import type { Form } from './forms.ts'

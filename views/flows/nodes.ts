@@ -1,4 +1,4 @@
-import type { Message, Node } from '../../src/engines/gate/model/flows.ts'
+import type { Message, Node } from '../../src/engines/gate/sign-in/model.ts'
 
 type NodeOf<Type> = Node & { attributes: Extract<Node['attributes'], { node_type: Type }> }
 

@@ -1,4 +1,4 @@
-import type { NoticePage } from '../../src/engines/gate/flows/pages.ts'
+import type { NoticePage } from '../../src/engines/gate/sign-in/flows/pages.ts'
 import { Frame } from './frame.tsx'
 import { webAddress } from './href.ts'
 import { CheckIcon, ClockIcon, InfoIcon, ProblemIcon } from './icons.tsx'

@@ -1,4 +1,4 @@
-import type { Node, NodeGroup } from '../../src/engines/gate/model/flows.ts'
+import type { Node, NodeGroup } from '../../src/engines/gate/sign-in/model.ts'
 import { FormOf } from './form.tsx'
 import type { Form } from './forms.ts'
 import type { Section, Words } from './words.ts'

@@ -1,5 +1,5 @@
-import type { FlowPage } from '../../src/engines/gate/flows/pages.ts'
-import type { Flow } from '../../src/engines/gate/model/flows.ts'
+import type { FlowPage } from '../../src/engines/gate/sign-in/flows/pages.ts'
+import type { Flow } from '../../src/engines/gate/sign-in/model.ts'
 import { isButton, isHidden } from './nodes.ts'
 import type { Topic } from './words.ts'
 

@@ -1,5 +1,5 @@
-import type { NoticePage } from '../../src/engines/gate/flows/pages.ts'
-import type { FlowKind, Language } from '../../src/engines/gate/model/flows.ts'
+import type { NoticePage } from '../../src/engines/gate/sign-in/flows/pages.ts'
+import type { FlowKind, Language } from '../../src/engines/gate/sign-in/model.ts'
 
 /** The step of a flow that a page shows. */
 export type Topic =

@@ -1,6 +1,6 @@
 import { newcomer } from '../../console/operators/grantee.ts'
 import { outranks, ROLES, type Role } from '../../console/operators/rights.ts'
-import { normaliseEmail } from '../../engines/gate/email.ts'
+import { normaliseEmail } from '../../engines/gate/identities/email.ts'
 import { AppError, conflict, invalid, notFound, renamed } from '../../platform/errors.ts'
 import { openSystemTenant } from '../../platform/system-tenant.ts'
 import type { Tenant } from '../../platform/tenants.ts'

@@ -1,5 +1,5 @@
 import type { Db } from '../../db/open.ts'
-import { normaliseEmail } from '../../engines/gate/email.ts'
+import { normaliseEmail } from '../../engines/gate/identities/email.ts'
 import type { Actor, Audit } from '../../platform/audit/index.ts'
 import { createBuckets } from '../../platform/buckets.ts'
 import { type Clock, isoTime } from '../../platform/clock.ts'

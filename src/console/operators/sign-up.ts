@@ -1,5 +1,5 @@
+import type { IdentityRow } from '../../engines/gate/identities/store.ts'
 import type { OperatorList } from '../../engines/gate/operators/list.ts'
-import type { IdentityRow } from '../../engines/gate/store/identities.ts'
 import type { Actor } from '../../platform/audit/index.ts'
 import type { Mail } from '../../platform/mail/index.ts'
 import type { Plan, Tenants } from '../../platform/tenants.ts'

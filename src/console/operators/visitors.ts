@@ -1,4 +1,4 @@
-import type { Sessions } from '../../engines/gate/sessions.ts'
+import type { Sessions } from '../../engines/gate/sessions/index.ts'
 import { AppError, forbidden, unauthenticated } from '../../platform/errors.ts'
 import { SYSTEM_TENANT_ID } from '../../platform/system-tenant.ts'
 import { SESSION_COOKIE, type SessionCookie } from '../session-cookie.ts'

@@ -4,8 +4,8 @@ import {
   AccountPage,
   type SessionLine,
 } from '../../../views/console/pages/account.tsx'
-import type { Session } from '../../engines/gate/model/sessions.ts'
 import type { GateOperators } from '../../engines/gate/operators/index.ts'
+import type { Session } from '../../engines/gate/sessions/model.ts'
 import type { Fields } from '../../http/body.ts'
 import type { Clock } from '../../platform/clock.ts'
 import { deviceOf } from '../../platform/device.ts'

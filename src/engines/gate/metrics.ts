@@ -1,8 +1,8 @@
 import type { Metrics } from '../../platform/metrics/index.ts'
-import { FlowFailure } from './flows/failure.ts'
-import type { Outcome } from './flows/kinds/kind.ts'
-import type { Submission } from './flows/submission.ts'
-import type { FlowKind } from './model/flows.ts'
+import { FlowFailure } from './sign-in/flows/failure.ts'
+import type { Outcome } from './sign-in/flows/kinds/kind.ts'
+import type { Submission } from './sign-in/flows/submission.ts'
+import type { FlowKind } from './sign-in/model.ts'
 
 /** Counts authorization decisions. */
 export interface AuthorizationEvents {

@@ -18,10 +18,14 @@ import {
   type Portable,
   type PortableTable,
 } from '../../platform/portable/table.ts'
-import { isJsonObject } from './documents/json.ts'
+import { createPdp } from './authorization/policy/pdp.ts'
+import { parseHash } from './credentials/passwords/index.ts'
+import type { CredentialRow } from './credentials/store.ts'
+import type { AddressRow } from './identities/addresses-store.ts'
+import { isJsonObject } from './identities/documents/json.ts'
+import type { IdentityRow } from './identities/store.ts'
+import { checkMetadata, checkTraits } from './identities/traits.ts'
 import { MAX_RETURN_URLS } from './limits.ts'
-import { parseHash } from './passwords/index.ts'
-import { createPdp } from './policy/pdp.ts'
 import {
   gateAddresses,
   gateCredentials,
@@ -31,13 +35,9 @@ import {
   gateSocialLinks,
 } from './schema.ts'
 import { providerTokens, totpSecret } from './sealed.ts'
-import type { AddressRow } from './store/addresses.ts'
-import type { CredentialRow } from './store/credentials.ts'
-import type { IdentityRow } from './store/identities.ts'
-import { createStore } from './store/index.ts'
-import type { SettingsRow } from './store/settings.ts'
-import type { SocialLinkRow } from './store/social-links.ts'
-import { checkMetadata, checkTraits } from './traits.ts'
+import type { SettingsRow } from './settings/store.ts'
+import type { SocialLinkRow } from './sign-in/social/links-store.ts'
+import { createStore } from './store.ts'
 
 const settings: PortableTable<SettingsRow> = {
   kind: 'gate_settings',

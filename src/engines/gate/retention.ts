@@ -1,5 +1,5 @@
 import type { RetentionRule } from '../../platform/retention.ts'
-import type { Store } from './store/index.ts'
+import type { Store } from './store.ts'
 
 /** Retention rules of the engine. */
 export const gateRetention = (

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Answer } from '../../support/app.ts'
 import { testConfig } from '../../support/config.ts'
 import { IDENTITIES, type Json, SESSIONS } from './fixture.ts'
-import { bootPeople, nested, personPath, rowsOf, type World } from './people.ts'
+import { bootPeople, nested, personPath, rowsOf, type World } from './identities/people.ts'
 
 const { maxBodyBytes } = testConfig().server
 

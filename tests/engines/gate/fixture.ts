@@ -1,6 +1,6 @@
 import { expect } from 'bun:test'
-import type { IdentityRow } from '../../../src/engines/gate/store/identities.ts'
-import { createStore } from '../../../src/engines/gate/store/index.ts'
+import type { IdentityRow } from '../../../src/engines/gate/identities/store.ts'
+import { createStore } from '../../../src/engines/gate/store.ts'
 import { bootTestApp, type TestApp, type TestAppOptions } from '../../support/app.ts'
 
 export { ACTOR, count, DAY, HOUR, MINUTE, SECOND, UNKNOWN_ID } from '../relay/support.ts'

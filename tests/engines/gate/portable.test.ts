@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { createStore } from '../../../src/engines/gate/store/index.ts'
+import { createStore } from '../../../src/engines/gate/store.ts'
 import { exportOf, fileOf, importInto, type Line, ofKind } from '../../platform/portable/fixture.ts'
 import { bootTestApp, type TestApp } from '../../support/app.ts'
-import { bootFlows, type FlowWorld } from './flows/fixture.ts'
+import { bootFlows, type FlowWorld } from './sign-in/flows/fixture.ts'
 
 let world: FlowWorld
 let home: TestApp

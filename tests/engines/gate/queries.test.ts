@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { createStore } from '../../../src/engines/gate/store/index.ts'
+import { createStore } from '../../../src/engines/gate/store.ts'
 import { bootTestApp } from '../../support/app.ts'
 import { plansOf } from '../../support/plans.ts'
 import type { Json } from './fixture.ts'

@@ -19,8 +19,8 @@ import {
   WEBHOOKS,
   type World,
 } from './fixture.ts'
-import { newBrowser } from './flows/browser.ts'
-import { AUTH, flowsOf, PASSWORD, SELF_SERVICE } from './flows/fixture.ts'
+import { newBrowser } from './sign-in/flows/browser.ts'
+import { AUTH, flowsOf, PASSWORD, SELF_SERVICE } from './sign-in/flows/fixture.ts'
 
 const EVALUATION = '/access/v1/evaluation'
 const DECISIONS = `${AUTHORIZE}/decisions`

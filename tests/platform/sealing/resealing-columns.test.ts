@@ -2,8 +2,13 @@ import { expect, test } from 'bun:test'
 import { getTableName } from 'drizzle-orm'
 import { sealedColumns } from '../../../src/cli/secrets.ts'
 import { openDatabase } from '../../../src/db/open.ts'
-import { enrolled, halfway, recoveryCodes, withToken } from '../../engines/gate/flows/acts.ts'
-import { bootSocial, startFakes } from '../../engines/gate/flows/social-fixture.ts'
+import {
+  enrolled,
+  halfway,
+  recoveryCodes,
+  withToken,
+} from '../../engines/gate/sign-in/flows/acts.ts'
+import { bootSocial, startFakes } from '../../engines/gate/sign-in/flows/social-fixture.ts'
 import { bootWorld } from '../../engines/passepartout/fixture.ts'
 import { signIn } from '../../engines/passepartout/walk.ts'
 import type { TestApp } from '../../support/app.ts'

@@ -5,7 +5,7 @@ import { LoginUserPage } from '../../../../views/console/pages/passepartout/logi
 import { LoginUsersPage } from '../../../../views/console/pages/passepartout/logins/users.tsx'
 import { pagesAlong } from '../../../../views/console/trail.ts'
 import { url } from '../../../../views/console/url.ts'
-import { qrCode } from '../../../engines/gate/second-factor/qr-code.ts'
+import { qrCode } from '../../../engines/gate/credentials/second-factor/qr-code.ts'
 import {
   LOGIN_STATES,
   type LoginRecord,

@@ -1,10 +1,10 @@
 import type { Actor, Audit } from '../../../platform/audit/index.ts'
 import { SYSTEM_TENANT_ID } from '../../../platform/system-tenant.ts'
-import type { Credentials } from '../credentials.ts'
-import type { People } from '../people.ts'
-import { endSessions } from '../sessions.ts'
-import type { State } from '../store/identities.ts'
-import type { Store } from '../store/index.ts'
+import type { Credentials } from '../credentials/index.ts'
+import type { People } from '../identities/people.ts'
+import type { State } from '../identities/store.ts'
+import { endSessions } from '../sessions/index.ts'
+import type { Store } from '../store.ts'
 
 export type AccountState = ReturnType<typeof createAccountState>
 

@@ -1,12 +1,12 @@
 import type { Db } from '../../../db/open.ts'
 import type { Actor, Audit } from '../../../platform/audit/index.ts'
 import { SYSTEM_TENANT_ID } from '../../../platform/system-tenant.ts'
-import { emailOrNone } from '../flows/identifiers.ts'
-import type { NewCredential } from '../new-credential.ts'
-import { emailTaken, type People } from '../people.ts'
-import type { IdentityRow } from '../store/identities.ts'
-import type { Store } from '../store/index.ts'
-import { checkTraits } from '../traits.ts'
+import type { NewCredential } from '../credentials/new-credential.ts'
+import { emailTaken, type People } from '../identities/people.ts'
+import type { IdentityRow } from '../identities/store.ts'
+import { checkTraits } from '../identities/traits.ts'
+import { emailOrNone } from '../sign-in/flows/identifiers.ts'
+import type { Store } from '../store.ts'
 import { requireChosenPassword } from './chosen-password.ts'
 
 /** The data of a new operator. */

@@ -1,5 +1,5 @@
 import { invalid, type Rule } from '../../../platform/errors.ts'
-import { checkNewPassword, type PolicyFailure } from '../passwords/index.ts'
+import { checkNewPassword, type PolicyFailure } from '../credentials/passwords/index.ts'
 
 /**
  * Enforces the rules for passwords that operators choose. Throws `invalid` with the broken rule.

@@ -1,8 +1,8 @@
 import { SYSTEM_TENANT_ID } from '../../../platform/system-tenant.ts'
-import { foldEmail } from '../email.ts'
-import type { AddressRow } from '../store/addresses.ts'
-import type { IdentityRow, State } from '../store/identities.ts'
-import type { Store } from '../store/index.ts'
+import type { AddressRow } from '../identities/addresses-store.ts'
+import { foldEmail } from '../identities/email.ts'
+import type { IdentityRow, State } from '../identities/store.ts'
+import type { Store } from '../store.ts'
 
 /** An operator, as shown in lists and on the operator's page. */
 export interface Operator {

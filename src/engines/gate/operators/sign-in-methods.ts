@@ -1,6 +1,6 @@
 import { SYSTEM_TENANT_ID } from '../../../platform/system-tenant.ts'
-import type { SecondFactors } from '../second-factor/index.ts'
-import type { Store } from '../store/index.ts'
+import type { SecondFactors } from '../credentials/second-factor/index.ts'
+import type { Store } from '../store.ts'
 
 /** The credentials of an operator, without secrets; undefined for those not set up. */
 export interface OperatorSignInMethods {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { SYSTEM_TENANT_ID } from '../../../../src/platform/system-tenant.ts'
-import { complains } from '../flows/acts.ts'
-import { node, nodeNames, totpAt } from '../flows/fixture.ts'
+import { complains } from '../sign-in/flows/acts.ts'
+import { node, nodeNames, totpAt } from '../sign-in/flows/fixture.ts'
 import {
   BASE,
   bootHouse,

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { SYSTEM_TENANT_ID } from '../../../../src/platform/system-tenant.ts'
-import { complains, refuses } from '../flows/acts.ts'
-import { nodeNames, pathOf } from '../flows/fixture.ts'
+import { complains, refuses } from '../sign-in/flows/acts.ts'
+import { nodeNames, pathOf } from '../sign-in/flows/fixture.ts'
 import { bootHouse, OPEN, PASSWORD, WITH_MAIL } from './fixture.ts'
 
 const EMAIL = 'newcomer@example.com'

@@ -9,9 +9,9 @@ import {
   walk,
 } from '../../../support/social/index.ts'
 import { SETTINGS } from '../fixture.ts'
-import { complains } from '../flows/acts.ts'
-import type { Browser, Page } from '../flows/browser.ts'
-import { nodeNames } from '../flows/fixture.ts'
+import { complains } from '../sign-in/flows/acts.ts'
+import type { Browser, Page } from '../sign-in/flows/browser.ts'
+import { nodeNames } from '../sign-in/flows/fixture.ts'
 import { BASE, bootHouse, OPEN, PASSWORD, WITH_MAIL } from './fixture.ts'
 
 type Provider = (typeof OPERATOR_PROVIDERS)[number]

@@ -5,7 +5,7 @@ import {
   lastNameOf,
   usernameOf,
 } from '../../../../src/engines/passepartout/telegram/names.ts'
-import { seeded } from '../../gate/documents/support.ts'
+import { seeded } from '../../gate/identities/documents/support.ts'
 
 describe('an honest name stays as it is', () => {
   test.each([

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import type { ChatUpdate } from '../../../../src/engines/passepartout/messenger.ts'
 import { readUpdate } from '../../../../src/engines/passepartout/telegram/updates.ts'
-import { seeded } from '../../gate/documents/support.ts'
+import { seeded } from '../../gate/identities/documents/support.ts'
 
 const ADA = {
   id: 7_000_000_001,

@@ -1,5 +1,5 @@
 import { IdentitiesPage } from '../../../../../views/console/pages/gate/identities/list.tsx'
-import type { IdentityDetail } from '../../../../engines/gate/model/identities.ts'
+import type { IdentityDetail } from '../../../../engines/gate/identities/model.ts'
 import { type Page, page } from '../../../../platform/cursor.ts'
 import { submitted } from '../../../form.ts'
 import type { Visit } from '../asked.ts'

@@ -1,5 +1,5 @@
-import type { JsonObject } from '../../../../engines/gate/documents/json.ts'
-import { checkMetadata } from '../../../../engines/gate/traits.ts'
+import type { JsonObject } from '../../../../engines/gate/identities/documents/json.ts'
+import { checkMetadata } from '../../../../engines/gate/identities/traits.ts'
 import { type Fields, parseJson } from '../../../../http/body.ts'
 import { AppError, renamed } from '../../../../platform/errors.ts'
 import { asTyped } from '../../../form.ts'

@@ -1,6 +1,6 @@
 import type { FormError } from '../../../../../views/console/form/error-summary.tsx'
 import { NewIdentityPage } from '../../../../../views/console/pages/gate/identities/new.tsx'
-import type { NewIdentity } from '../../../../engines/gate/model/identities.ts'
+import type { NewIdentity } from '../../../../engines/gate/identities/model.ts'
 import type { Fields } from '../../../../http/body.ts'
 import { asTyped, submitted, typed } from '../../../form.ts'
 import { crumbTo } from '../../../frame.ts'

@@ -1,6 +1,6 @@
 import { DecisionPage } from '../../../../../views/console/pages/gate/policies/decision.tsx'
 import { DecisionsPage } from '../../../../../views/console/pages/gate/policies/decisions.tsx'
-import type { Decision } from '../../../../engines/gate/model/authorization.ts'
+import type { Decision } from '../../../../engines/gate/authorization/model.ts'
 import type { Page } from '../../../../platform/cursor.ts'
 import { submitted } from '../../../form.ts'
 import { crumbTo } from '../../../frame.ts'

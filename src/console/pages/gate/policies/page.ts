@@ -1,6 +1,6 @@
 import type { Problem } from '../../../../../views/console/pages/gate/policies/editor.tsx'
 import { PoliciesPage } from '../../../../../views/console/pages/gate/policies/page.tsx'
-import { STARTER_SET } from '../../../../engines/gate/policy/starter.ts'
+import { STARTER_SET } from '../../../../engines/gate/authorization/policy/starter.ts'
 import { AppError } from '../../../../platform/errors.ts'
 import { asTyped, typed } from '../../../form.ts'
 import type { Visit } from '../asked.ts'

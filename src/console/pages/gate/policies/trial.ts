@@ -1,5 +1,8 @@
 import type { Trial, Verdict } from '../../../../../views/console/pages/gate/policies/try-it.tsx'
-import { isJsonObject, type JsonObject } from '../../../../engines/gate/documents/json.ts'
+import {
+  isJsonObject,
+  type JsonObject,
+} from '../../../../engines/gate/identities/documents/json.ts'
 import { parseJson } from '../../../../http/body.ts'
 import { AppError, invalid, renamed } from '../../../../platform/errors.ts'
 import { submitted } from '../../../form.ts'

@@ -1,7 +1,7 @@
 import type { FormError } from '../../../../../views/console/form/error-summary.tsx'
 import { SignInPage } from '../../../../../views/console/pages/gate/sign-in/page.tsx'
-import { providerName } from '../../../../engines/gate/flows/ui/providers.ts'
 import { MAX_RETURN_URLS } from '../../../../engines/gate/limits.ts'
+import { providerName } from '../../../../engines/gate/sign-in/flows/ui/providers.ts'
 import { AppError, fail, invalid, notFound } from '../../../../platform/errors.ts'
 import { asTyped, submitted } from '../../../form.ts'
 import type { Visit } from '../asked.ts'

@@ -1,6 +1,6 @@
 import { shorten } from '../../../../../views/console/text.tsx'
 import type { Gate } from '../../../../engines/gate/index.ts'
-import type { Webhook } from '../../../../engines/gate/model/webhooks.ts'
+import type { Webhook } from '../../../../engines/gate/webhooks/model.ts'
 import { fail, notFound } from '../../../../platform/errors.ts'
 import type { Visit } from '../asked.ts'
 import { flash } from '../parts.ts'

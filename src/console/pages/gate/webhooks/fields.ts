@@ -1,4 +1,4 @@
-import { EVENT_TYPES, type EventType } from '../../../../engines/gate/events.ts'
+import { EVENT_TYPES, type EventType } from '../../../../engines/gate/webhooks/events.ts'
 import type { Fields } from '../../../../http/body.ts'
 import { invalid } from '../../../../platform/errors.ts'
 import { ticked, typed } from '../../../form.ts'

@@ -1,5 +1,5 @@
 import { FILTERS, WebhooksPage } from '../../../../../views/console/pages/gate/webhooks/list.tsx'
-import type { Webhook } from '../../../../engines/gate/model/webhooks.ts'
+import type { Webhook } from '../../../../engines/gate/webhooks/model.ts'
 import type { Caller } from '../../../../platform/caller.ts'
 import type { Visit } from '../asked.ts'
 import type { GateParts } from '../parts.ts'

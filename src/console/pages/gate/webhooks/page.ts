@@ -1,6 +1,6 @@
 import type { FormError } from '../../../../../views/console/form/error-summary.tsx'
 import { WebhookPage } from '../../../../../views/console/pages/gate/webhooks/webhook.tsx'
-import { EVENT_TYPES, type EventType } from '../../../../engines/gate/events.ts'
+import { EVENT_TYPES, type EventType } from '../../../../engines/gate/webhooks/events.ts'
 import type { Fields } from '../../../../http/body.ts'
 import type { TestResult } from '../../../../http/delivery-log/model.ts'
 import { invalid } from '../../../../platform/errors.ts'

@@ -1,6 +1,6 @@
 import { PROVIDERS } from '../../../../../src/config/index.ts'
-import { providerName } from '../../../../../src/engines/gate/flows/ui/providers.ts'
-import type { IdentityDetail } from '../../../../../src/engines/gate/model/identities.ts'
+import type { IdentityDetail } from '../../../../../src/engines/gate/identities/model.ts'
+import { providerName } from '../../../../../src/engines/gate/sign-in/flows/ui/providers.ts'
 import { Confirm } from '../../../confirm.tsx'
 import { type Column, DataTable } from '../../../data-table.tsx'
 import { EmptyState } from '../../../empty-state.tsx'

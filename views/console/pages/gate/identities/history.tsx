@@ -1,4 +1,4 @@
-import type { Happening } from '../../../../../src/engines/gate/history.ts'
+import type { Happening } from '../../../../../src/engines/gate/identities/history.ts'
 import type { Actor } from '../../../../../src/platform/audit/index.ts'
 import { type Event, Events } from '../../../events.tsx'
 import { Section } from '../../../section.tsx'

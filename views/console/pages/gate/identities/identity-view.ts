@@ -1,6 +1,6 @@
-import type { Happening } from '../../../../../src/engines/gate/history.ts'
-import type { IdentityDetail } from '../../../../../src/engines/gate/model/identities.ts'
-import type { Session } from '../../../../../src/engines/gate/model/sessions.ts'
+import type { Happening } from '../../../../../src/engines/gate/identities/history.ts'
+import type { IdentityDetail } from '../../../../../src/engines/gate/identities/model.ts'
+import type { Session } from '../../../../../src/engines/gate/sessions/model.ts'
 import type { Device } from '../../../../../src/platform/device.ts'
 import type { FormError } from '../../../form/error-summary.tsx'
 

@@ -1,4 +1,4 @@
-import type { IdentityDetail } from '../../../../../src/engines/gate/model/identities.ts'
+import type { IdentityDetail } from '../../../../../src/engines/gate/identities/model.ts'
 import { type Fact, Facts } from '../../../facts.tsx'
 import { ActionButton, LinkButton } from '../../../form/button.tsx'
 import { Id } from '../../../id.tsx'

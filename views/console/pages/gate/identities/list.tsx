@@ -1,5 +1,5 @@
-import type { Frequency } from '../../../../../src/engines/gate/history.ts'
-import type { IdentityDetail } from '../../../../../src/engines/gate/model/identities.ts'
+import type { Frequency } from '../../../../../src/engines/gate/identities/history.ts'
+import type { IdentityDetail } from '../../../../../src/engines/gate/identities/model.ts'
 import type { Page } from '../../../../../src/platform/cursor.ts'
 import { Sparkline } from '../../../charts/sparkline.tsx'
 import type { CurlRequest } from '../../../curl-block.tsx'

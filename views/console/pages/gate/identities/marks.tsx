@@ -1,4 +1,4 @@
-import type { IdentityDetail } from '../../../../../src/engines/gate/model/identities.ts'
+import type { IdentityDetail } from '../../../../../src/engines/gate/identities/model.ts'
 import type { Fields } from '../../../../../src/http/body.ts'
 import type { Device } from '../../../../../src/platform/device.ts'
 import type { FormError } from '../../../form/error-summary.tsx'

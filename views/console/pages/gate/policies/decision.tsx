@@ -1,5 +1,5 @@
-import type { Decision } from '../../../../../src/engines/gate/model/authorization.ts'
-import type { IdentityDetail } from '../../../../../src/engines/gate/model/identities.ts'
+import type { Decision } from '../../../../../src/engines/gate/authorization/model.ts'
+import type { IdentityDetail } from '../../../../../src/engines/gate/identities/model.ts'
 import { Facts } from '../../../facts.tsx'
 import { LinkButton } from '../../../form/button.tsx'
 import { Id } from '../../../id.tsx'

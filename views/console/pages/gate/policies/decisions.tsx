@@ -1,4 +1,4 @@
-import type { Decision } from '../../../../../src/engines/gate/model/authorization.ts'
+import type { Decision } from '../../../../../src/engines/gate/authorization/model.ts'
 import type { Page } from '../../../../../src/platform/cursor.ts'
 import { type Column, DataTable } from '../../../data-table.tsx'
 import { EmptyState } from '../../../empty-state.tsx'

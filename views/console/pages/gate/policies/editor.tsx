@@ -1,4 +1,4 @@
-import type { Policies } from '../../../../../src/engines/gate/model/settings.ts'
+import type { Policies } from '../../../../../src/engines/gate/settings/model.ts'
 import { Events } from '../../../events.tsx'
 import { Button } from '../../../form/button.tsx'
 import { Form } from '../../../form/form.tsx'

@@ -1,4 +1,4 @@
-import type { Policies } from '../../../../../src/engines/gate/model/settings.ts'
+import type { Policies } from '../../../../../src/engines/gate/settings/model.ts'
 import { CodeBlock } from '../../../code-block.tsx'
 import { Confirm, DangerZone } from '../../../confirm.tsx'
 import { PageHead } from '../../../page-head.tsx'

@@ -1,4 +1,4 @@
-import type { Webhook } from '../../../../../src/engines/gate/model/webhooks.ts'
+import type { Webhook } from '../../../../../src/engines/gate/webhooks/model.ts'
 import type { Attempt, DeliveryDetail } from '../../../../../src/http/delivery-log/model.ts'
 import { Attempts } from '../../../charts/attempts.tsx'
 import { CurlBlock } from '../../../curl-block.tsx'

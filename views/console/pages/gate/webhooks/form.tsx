@@ -1,5 +1,5 @@
 import { ticked } from '../../../../../src/console/form.ts'
-import { EVENT_TYPES, type EventType } from '../../../../../src/engines/gate/events.ts'
+import { EVENT_TYPES, type EventType } from '../../../../../src/engines/gate/webhooks/events.ts'
 import type { Fields } from '../../../../../src/http/body.ts'
 import { Button } from '../../../form/button.tsx'
 import { Checkboxes } from '../../../form/choices.tsx'

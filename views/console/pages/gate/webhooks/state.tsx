@@ -1,4 +1,4 @@
-import type { Webhook } from '../../../../../src/engines/gate/model/webhooks.ts'
+import type { Webhook } from '../../../../../src/engines/gate/webhooks/model.ts'
 import type { Attempt, Delivery, Status } from '../../../../../src/http/delivery-log/model.ts'
 import { attemptsOf, type HourTally, shareOf } from '../../../hours.ts'
 import { StatusMark } from '../../../status-mark.tsx'

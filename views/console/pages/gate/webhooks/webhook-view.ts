@@ -1,5 +1,5 @@
-import type { EventType } from '../../../../../src/engines/gate/events.ts'
-import type { Webhook } from '../../../../../src/engines/gate/model/webhooks.ts'
+import type { EventType } from '../../../../../src/engines/gate/webhooks/events.ts'
+import type { Webhook } from '../../../../../src/engines/gate/webhooks/model.ts'
 import type { Fields } from '../../../../../src/http/body.ts'
 import type { Delivery, TestResult } from '../../../../../src/http/delivery-log/model.ts'
 import type { Page } from '../../../../../src/platform/cursor.ts'

@@ -1,5 +1,5 @@
-import { EVENT_TYPES } from '../../../../../src/engines/gate/events.ts'
-import type { Webhook } from '../../../../../src/engines/gate/model/webhooks.ts'
+import { EVENT_TYPES } from '../../../../../src/engines/gate/webhooks/events.ts'
+import type { Webhook } from '../../../../../src/engines/gate/webhooks/model.ts'
 import type { Delivery } from '../../../../../src/http/delivery-log/model.ts'
 import { Pulse } from '../../../charts/pulse.tsx'
 import { Exchange } from '../../../exchange.tsx'

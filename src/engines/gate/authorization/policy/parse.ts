@@ -1,0 +1,227 @@
+import type { DetailedError, PolicyJson } from '@cedar-policy/cedar-wasm/web'
+import { AppError, type FieldError, type Rule } from '../../../../platform/errors.ts'
+import { brief } from './brief.ts'
+import { costOf, LIKE, MAX_LEVELS, type PolicyCost } from './cost.ts'
+import { type Engine, EngineFailure } from './engine.ts'
+import { at, type Place, placeOf, placeOfByte } from './positions.ts'
+import { flawOfText, type Mistake } from './scan.ts'
+
+/** A policy in the tenant's text, under the name that reasons use. */
+export interface Policy {
+  name: string
+  effect: 'permit' | 'forbid'
+  text: string
+  /** Whether it may read an identity's metadata. */
+  readsMetadata: boolean
+}
+
+const MAX_TEXT_BYTES = 32_768
+const MAX_NAME_LENGTH = 100
+const MAX_HEAVY = 100
+const MAX_PATTERN_LENGTH = 512
+const MAX_LITERAL_LENGTH = 1024
+
+/** Parses policies. Throws `invalid` with all mistakes of the first kind found, one per line. */
+export function parsePolicies(engine: Engine, text: string): Policy[] {
+  if (Buffer.byteLength(text) > MAX_TEXT_BYTES) {
+    throw refusal(`must be at most ${MAX_TEXT_BYTES / 1024} KB`, 'too_large')
+  }
+  if (!text.isWellFormed()) throw refusal('must be Unicode text', 'characters')
+  const flaw = flawOfText(text)
+  if (flaw !== undefined) throw refusals([flaw])
+  const found = located(text, inOrder(split(engine, text)))
+  const read = understood(() => found.map(({ text }) => engine.run((c) => c.policyToJson(text))))
+  const policies = found.map((policy, index) => {
+    const answer = read[index]
+    if (answer?.type !== 'success') throw refusal('cannot be read', 'format', policy.place)
+    return { ...policy, json: answer.json, name: nameOf(answer.json, index) }
+  })
+  checkNames(policies)
+  checkBurden(policies)
+  checkRoom(engine, policies)
+  return policies.map(({ name, text, json }) => ({
+    name,
+    text,
+    effect: json.effect,
+    readsMetadata: readsMetadata(json),
+  }))
+}
+
+/** Looks for the attribute name anywhere in the conditions, which covers every way to access it. */
+const readsMetadata = ({ conditions }: PolicyJson): boolean =>
+  JSON.stringify(conditions).includes('"metadata"')
+
+interface Located {
+  text: string
+  place: Place
+}
+
+interface Read extends Located {
+  name: string
+  json: PolicyJson
+}
+
+function split(engine: Engine, text: string): string[] {
+  const answer = understood(() => engine.run((cedar) => cedar.parts(text)))
+  if (answer.type === 'failure') throw refusals(mistakes(text, answer.errors))
+  const [template] = answer.policy_templates
+  if (template !== undefined) {
+    const place = placeOf(text.slice(0, text.indexOf(template)))
+    throw refusal(
+      'templates with ?principal or ?resource are not supported; name the entity',
+      'not_allowed',
+      place,
+    )
+  }
+  return answer.policies
+}
+
+/** If the engine aborts on a text, it is nested deeper than the engine's stack allows. */
+function understood<T>(work: () => T): T {
+  try {
+    return work()
+  } catch (error) {
+    throw error instanceof EngineFailure ? refusal('is nested too deeply', 'too_deep') : error
+  }
+}
+
+/**
+ * Sorts ids numerically, because the engine returns `policy0`, `policy1`, `policy10`, `policy2`.
+ */
+function inOrder(policies: readonly string[]): string[] {
+  const places = policies.map((_, index) => index)
+  places.sort((one, other) => (String(one) < String(other) ? -1 : 1))
+  const ordered: string[] = []
+  places.forEach((place, index) => {
+    ordered[place] = policies[index] as string
+  })
+  return ordered
+}
+
+function located(text: string, policies: readonly string[]): Located[] {
+  let end = 0
+  return policies.map((policy) => {
+    const start = text.indexOf(policy, end)
+    end = start + policy.length
+    return { text: policy, place: placeOf(text.slice(0, start)) }
+  })
+}
+
+const nameOf = ({ annotations }: PolicyJson, index: number): string =>
+  annotations && Object.hasOwn(annotations, 'id') ? (annotations.id ?? '') : `policy ${index + 1}`
+
+function checkNames(policies: readonly Read[]) {
+  const first = new Map<string, Place>()
+  const problems = policies.flatMap(({ name, place }): Mistake[] => {
+    const problem = flawOfName(name)
+    if (problem !== undefined) return [{ problem, rule: 'format', at: place }]
+    const taken = first.get(name)
+    if (taken !== undefined)
+      return [
+        {
+          problem: `the name "${name}" is already used at ${at(taken)}`,
+          rule: 'duplicate',
+          at: place,
+        },
+      ]
+    first.set(name, place)
+    return []
+  })
+  if (problems.length > 0) throw refusals(problems)
+}
+
+function flawOfName(name: string): string | undefined {
+  if (name.trim() === '') return '@id must not be empty'
+  if (name.length > MAX_NAME_LENGTH) return `@id must have at most ${MAX_NAME_LENGTH} characters`
+  return /\p{Cc}/u.test(name) ? '@id must not contain control characters' : undefined
+}
+
+/** Every policy is evaluated for each question, so their costs add up. */
+function checkBurden(policies: readonly Read[]) {
+  let heavy = 0
+  let pattern = 0
+  for (const { json, place } of policies) {
+    const cost = costOf(json.conditions.map(({ body }) => body))
+    heavy += cost.heavy
+    pattern += cost.pattern
+    const flaw = flawOf({ ...cost, heavy, pattern })
+    if (flaw !== undefined) throw refusal(flaw, 'limit', place)
+  }
+}
+
+function flawOf({
+  levels,
+  heavy,
+  pattern,
+  likesConstant,
+  longestText,
+}: PolicyCost): string | undefined {
+  if (levels > MAX_LEVELS) {
+    return `has more than ${MAX_LEVELS} levels; each part of a chain of && or || and each when or unless counts as one. Use a set, or several policies`
+  }
+  if (heavy > MAX_HEAVY) {
+    return `the policies up to this one compare values of unknown size, or put them into sets, more than ${MAX_HEAVY} times`
+  }
+  if (pattern > MAX_PATTERN_LENGTH) {
+    return `the patterns after like up to this policy have more than ${MAX_PATTERN_LENGTH} characters, counting ${LIKE} extra for each`
+  }
+  if (longestText > MAX_LITERAL_LENGTH) {
+    return `strings must have at most ${MAX_LITERAL_LENGTH} characters`
+  }
+  return likesConstant
+    ? 'like needs a variable before it: with a constant the answer never changes'
+    : undefined
+}
+
+/**
+ * Storing policies takes more stack than parsing them, and evaluating them, limited by
+ * `MAX_LEVELS`, takes less. So policies that can be stored here can be evaluated.
+ */
+function checkRoom(engine: Engine, policies: readonly Read[]) {
+  const texts = textsByName(policies)
+  const answer = understood(() => engine.run((cedar) => cedar.keep('draft', texts)))
+  if (answer.type === 'failure')
+    throw refusal(`cannot be stored: ${answer.errors[0]?.message}`, 'format')
+}
+
+export const textsByName = (policies: readonly { name: string; text: string }[]) =>
+  Object.fromEntries(policies.map(({ name, text }) => [name, text]))
+
+/** All errors, including the related ones nested in them. */
+function mistakes(text: string, errors: readonly DetailedError[]): Mistake[] {
+  const bytes = Buffer.from(text)
+  return errors
+    .flatMap((error) => [error, ...(error.related ?? [])])
+    .map((error) => ({ error, start: error.sourceLocations?.[0]?.start ?? 0 }))
+    .sort((one, other) => one.start - other.start)
+    .map(({ error, start }, index) =>
+      index < MAX_SHOWN
+        ? { rule: 'format', problem: sentence(error), at: placeOfByte(bytes, start) }
+        : MORE,
+    )
+}
+
+const MAX_HINT_LENGTH = 80
+
+function sentence({ message, help, sourceLocations }: DetailedError): string {
+  const hint = help ?? sourceLocations?.[0]?.label ?? ''
+  return hint === '' || hint.length > MAX_HINT_LENGTH
+    ? brief(message)
+    : `${brief(message)}, ${hint}`
+}
+
+const MAX_SHOWN = 20
+
+/** Stands for a mistake that is counted, not shown. */
+const MORE: Mistake = { rule: 'limit', problem: 'and more' }
+
+function refusals(mistakes: readonly Mistake[]): AppError {
+  const rest = mistakes.length - MAX_SHOWN
+  const [first = MORE, ...others] = mistakes.slice(0, MAX_SHOWN)
+  const last: Mistake[] = rest > 0 ? [{ ...MORE, problem: `and ${rest} more` }] : []
+  const inField = (mistake: Mistake): FieldError => ({ ...mistake, field: 'policies' })
+  return new AppError('invalid', [inField(first), ...[...others, ...last].map(inField)])
+}
+
+const refusal = (problem: string, rule: Rule, at?: Place): AppError =>
+  refusals([{ problem, rule, at }])

@@ -1,0 +1,31 @@
+import type { Clock } from '../../../platform/clock.ts'
+import type { IdentityRow } from '../identities/store.ts'
+import type { Sessions } from '../sessions/index.ts'
+import type { Store } from '../store.ts'
+import type { Events } from '../webhooks/events.ts'
+import type { Credentials } from './index.ts'
+
+export type ChangePassword = ReturnType<typeof createPasswordChange>
+
+/**
+ * Replaces a password within a commit. Codes sent earlier become invalid, and all sessions end
+ * except for the one in which the password was changed.
+ */
+export const createPasswordChange =
+  (parts: {
+    store: Store
+    clock: Clock
+    credentials: Credentials
+    sessions: Sessions
+    events: Events
+  }) =>
+  (person: IdentityRow, hash: string, keptSessionId?: string) => {
+    const { store, clock, credentials, sessions, events } = parts
+    const { tenantId, id } = person
+    credentials.setPassword(person, hash)
+    store.codes.removeOfIdentity(tenantId, id)
+    if (keptSessionId === undefined) sessions.endAll(person)
+    else sessions.endOthers(person, keptSessionId)
+    const payload = { method: 'password' }
+    events(tenantId, { type: 'identity.password_changed', identityId: id, payload }, clock.now())
+  }

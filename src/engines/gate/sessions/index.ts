@@ -1,0 +1,230 @@
+import type { Db } from '../../../db/open.ts'
+import type { Audit } from '../../../platform/audit/index.ts'
+import type { Caller } from '../../../platform/caller.ts'
+import { type Clock, isoTime } from '../../../platform/clock.ts'
+import { isMinted, mintSecret, sha256 } from '../../../platform/crypto.ts'
+import { fail, forbidden, notFound, unauthenticated } from '../../../platform/errors.ts'
+import { newId } from '../../../platform/ids.ts'
+import type { People } from '../identities/people.ts'
+import { presentIdentity, presentSession, takeApart } from '../identities/present.ts'
+import type { IdentityRow } from '../identities/store.ts'
+import { SESSIONS_KEPT } from '../limits.ts'
+import type { Store } from '../store.ts'
+import type { AssuranceLevel, AuthenticationMethod, Session, SessionDetail } from './model.ts'
+import type { SessionWithIdentity } from './store.ts'
+
+const PREFIX = 'gat_st_'
+
+/** Methods that prove control of the mailbox. */
+const BY_MAILBOX: ReadonlySet<AuthenticationMethod['method']> = new Set(['code', 'code_recovery'])
+
+/** How and on what device the user signed in. */
+interface SignIn {
+  assuranceLevel: AssuranceLevel
+  methods: Omit<AuthenticationMethod, 'completed_at'>[]
+  ipAddress: string | null
+  userAgent: string | null
+}
+
+export type Sessions = ReturnType<typeof createSessions>
+
+/** Sessions: contract/gate. A session is found by its token, of which only the hash is stored. */
+export function createSessions(parts: {
+  db: Db
+  clock: Clock
+  audit: Audit
+  store: Store
+  people: People
+  schemaUrl: (schemaId: string) => string
+  /** Whether the identity requires a second factor. */
+  owesSecondFactor: (person: { tenantId: string; id: string }) => boolean
+  lifetimeMs: number
+}) {
+  const { db, clock, audit, store, people, schemaUrl, owesSecondFactor, lifetimeMs } = parts
+
+  /**
+   * Creates a session, inside the commit in which `identity` was read. The token is returned only
+   * once. Beyond the maximum number of sessions, the oldest one ends.
+   */
+  function open(identity: IdentityRow, signIn: SignIn): { token: string; session: SessionDetail } {
+    const now = clock.now()
+    const token = PREFIX + mintSecret()
+    const hash = sha256(token)
+    store.sessions.insert({
+      id: newId(),
+      tenantId: identity.tenantId,
+      identityId: identity.id,
+      tokenHash: hash,
+      generation: identity.sessionGeneration,
+      assuranceLevel: signIn.assuranceLevel,
+      methods: JSON.stringify(signIn.methods.map((method) => completed(method, now))),
+      authenticatedAt: now,
+      issuedAt: now,
+      expiresAt: now + lifetimeMs,
+      ipAddress: signIn.ipAddress,
+      userAgent: signIn.userAgent,
+    })
+    store.sessions.removeBeyond(identity.tenantId, identity.id, SESSIONS_KEPT)
+    return { token, session: present(store.sessions.byToken(hash) as SessionWithIdentity) }
+  }
+
+  /**
+   * Adds a proof of identity within a commit: a second factor, or the first one again. The session
+   * then counts as recently authenticated.
+   */
+  function strengthen(
+    row: SessionWithIdentity,
+    method: Omit<AuthenticationMethod, 'completed_at'>,
+  ): SessionDetail {
+    const now = clock.now()
+    const before: AuthenticationMethod[] = JSON.parse(row.methods)
+    const methods = [
+      ...before.filter((one) => one.method !== method.method),
+      completed(method, now),
+    ]
+    store.sessions.setProof(row.tenant_id, row.id, {
+      assuranceLevel: methods.some(({ aal }) => aal === 'aal2') ? 'aal2' : 'aal1',
+      methods: JSON.stringify(methods),
+      authenticatedAt: now,
+    })
+    return present(store.sessions.byId(row.tenant_id, row.id) as SessionWithIdentity)
+  }
+
+  /**
+   * A new token for the party that the session is handed to; the previous token becomes invalid.
+   */
+  function reissue(tenantId: string, id: string): string {
+    const token = PREFIX + mintSecret()
+    store.sessions.setToken(tenantId, id, sha256(token))
+    return token
+  }
+
+  /**
+   * The session of a token that requires no further factor; with a `caller`, only one of that
+   * tenant.
+   */
+  function whoami(token: string | undefined, caller: Caller | undefined): SessionDetail {
+    const row = authenticated(token, caller?.tenantId)
+    if (owes(row))
+      throw forbidden('the session needs a second factor', {
+        code: 'session_aal2_required',
+        detail: { id: 'session_aal2_required' },
+      })
+    return present(row)
+  }
+
+  /** The session of a token, even if a second factor is missing. */
+  function authenticated(token: string | undefined, tenantId?: string): SessionWithIdentity {
+    if (token === undefined)
+      throw unauthenticated('missing session token: send it as X-Session-Token')
+    return (
+      ofToken(token, tenantId) ??
+      fail(unauthenticated('the session token is invalid, or its session has ended'))
+    )
+  }
+
+  /** The same; undefined if the token is invalid. */
+  function ofToken(token = '', tenantId?: string): SessionWithIdentity | undefined {
+    const row = isWellFormed(token) ? store.sessions.byToken(sha256(token)) : undefined
+    const isTheirs = tenantId === undefined || row?.tenant_id === tenantId
+    return row && isAlive(row) && isTheirs ? row : undefined
+  }
+
+  /** The active session with the id; undefined once it has ended. */
+  function alive(tenantId: string, id: string): SessionWithIdentity | undefined {
+    const row = store.sessions.byId(tenantId, id)
+    return row && isAlive(row) ? row : undefined
+  }
+
+  /** Whether the session began with an emailed code. */
+  function isByMailbox(tenantId: string, id: string): boolean {
+    const methods: AuthenticationMethod[] = JSON.parse(alive(tenantId, id)?.methods ?? '[]')
+    return methods.some(({ method }) => BY_MAILBOX.has(method))
+  }
+
+  const owes = (row: SessionWithIdentity): boolean =>
+    row.assurance_level === 'aal1' &&
+    owesSecondFactor({ tenantId: row.tenant_id, id: row.identity_id })
+
+  const endAll = (person: IdentityRow): IdentityRow => endSessions(store, person)
+
+  /** Ends all sessions of the identity except one. */
+  function endOthers(person: IdentityRow, keptId: string): IdentityRow {
+    const next = endAll(person)
+    store.sessions.setGeneration(person.tenantId, keptId, next.sessionGeneration)
+    return next
+  }
+
+  const isAlive = (row: SessionWithIdentity): boolean =>
+    row.revoked_at === null &&
+    row.state === 'active' &&
+    row.generation === row.session_generation &&
+    clock.now() < row.expires_at
+
+  function present(row: SessionWithIdentity): SessionDetail {
+    const { session, identity, address } = takeApart(row)
+    return { ...presentSession(session), identity: presentIdentity(identity, address, schemaUrl) }
+  }
+
+  /** Active sessions, newest first. */
+  function list({ tenantId }: Caller, identityId: string): Session[] {
+    const { state, sessionGeneration: generation } = people.existing(tenantId, identityId)
+    if (state === 'inactive') return []
+    const of = { generation, now: clock.now(), limit: SESSIONS_KEPT }
+    return store.sessions.live(tenantId, identityId, of).map(presentSession)
+  }
+
+  const revokeAll = (caller: Caller, identityId: string): Promise<void> =>
+    db.commitFor(caller.tenantId, () => {
+      const row = people.existing(caller.tenantId, identityId)
+      endAll(row)
+      record(caller, 'sessions.revoked', `identity:${identityId}`)
+    })
+
+  /** Revokes a session. Idempotent until retention deletes its row. */
+  const revoke = (caller: Caller, id: string): Promise<void> =>
+    db.commitFor(caller.tenantId, () => {
+      const session = store.sessions.find(id) ?? fail(notFound('session not found'))
+      if (session.tenantId !== caller.tenantId)
+        throw forbidden('the session belongs to another tenant')
+      if (session.revokedAt !== null) return
+      store.sessions.revoke(caller.tenantId, id, clock.now())
+      record(caller, 'session.revoked', `session:${id}`)
+    })
+
+  const record = (caller: Caller, action: string, object: string) =>
+    audit.record({ tenantId: caller.tenantId, actor: caller.actor, action, object })
+
+  return {
+    open,
+    strengthen,
+    reissue,
+    whoami,
+    authenticated,
+    ofToken,
+    alive,
+    isByMailbox,
+    owes,
+    present,
+    endAll,
+    endOthers,
+    list,
+    revokeAll,
+    revoke,
+  }
+}
+
+/** Ends all sessions of an identity, within a commit; returns the updated identity. */
+export function endSessions({ identities }: Store, person: IdentityRow): IdentityRow {
+  const next = { ...person, sessionGeneration: person.sessionGeneration + 1 }
+  identities.update(next)
+  return next
+}
+
+const completed = (
+  method: Omit<AuthenticationMethod, 'completed_at'>,
+  now: number,
+): AuthenticationMethod => ({ ...method, completed_at: isoTime(now) })
+
+const isWellFormed = (token: string): boolean =>
+  token.startsWith(PREFIX) && isMinted(token.slice(PREFIX.length))

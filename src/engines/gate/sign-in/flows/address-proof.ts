@@ -1,0 +1,58 @@
+import type { People } from '../../identities/people.ts'
+import { traitsOf } from '../../identities/present.ts'
+import type { IdentityRow } from '../../identities/store.ts'
+import type { Store } from '../../store.ts'
+import { byThemselves } from './actor.ts'
+import { complain } from './failure.ts'
+import type { FlowRepository } from './flow.ts'
+import type { FlowRow } from './store.ts'
+
+export type AddressProof = ReturnType<typeof createAddressProof>
+
+/**
+ * What follows once the account's owner has proven control of a mailbox. Always runs within a
+ * commit, and never when only the mailbox is proven: someone else may have created the account with
+ * that address.
+ */
+export function createAddressProof(parts: {
+  store: Store
+  people: People
+  repository: FlowRepository
+}) {
+  const { store, people, repository } = parts
+
+  const isProven = ({ tenantId, id }: Pick<IdentityRow, 'tenantId' | 'id'>): boolean =>
+    store.addresses.of(tenantId, id)?.verifiedAt !== null
+
+  /**
+   * Completes a verification: marks the address as verified, and makes it the account's address if
+   * a change was requested.
+   */
+  function confirm(flow: FlowRow, person: IdentityRow, address: string): FlowRow {
+    const owner = repository.internalOf(flow).addressChange ? moved(person, address) : person
+    if (owner.email === address) people.prove(owner)
+    return repository.complete(flow, { state: 'passed_challenge' })
+  }
+
+  /**
+   * Changes the address. It was available when the code was sent, but may have been taken since.
+   */
+  function moved(person: IdentityRow, email: string): IdentityRow {
+    if (person.email === email) return person
+    if (store.identities.byEmail(person.tenantId, email)) throw complain(4900010)
+    const traits = { ...traitsOf(person), email }
+    return people.change(person, byThemselves(person), { traits })
+  }
+
+  /** Resumes a verification that required a sign-in first. */
+  function resume(flow: FlowRow, person: IdentityRow) {
+    const { mailbox } = repository.internalOf(flow)
+    if (flow.completedAt !== null || repository.isExpired(flow)) return
+    if (mailbox?.identityId !== person.id) return
+    const isDone = person.email === mailbox.address && isProven(person)
+    if (isDone || mailbox.generation === person.sessionGeneration)
+      confirm(flow, person, mailbox.address)
+  }
+
+  return { isProven, prove: people.prove, confirm, resume }
+}

@@ -1,0 +1,23 @@
+import type { Language } from '../model.ts'
+
+/** The sender of a form, as far as it is known. */
+export interface Client {
+  /** `page` for a browser on the hosted pages, `json` for a program. */
+  wants: 'page' | 'json'
+  ipAddress: string | null
+  userAgent: string | null
+  /** Undefined if none of the requested languages is supported. */
+  language: Language | undefined
+  /** SHA-256 of the cookie that identifies the browser. */
+  browserHash: string | null
+  /** The session token that the client sent; not verified yet. */
+  sessionToken: string | undefined
+  /**
+   * Whether the client has an API key of the tenant. Its IP address is then that of a server and
+   * says nothing about users.
+   */
+  hasKey: boolean
+}
+
+/** The device data stored with a new session. */
+export const deviceOf = ({ ipAddress, userAgent }: Client) => ({ ipAddress, userAgent })

@@ -1,0 +1,243 @@
+import type { AnyProvider } from '../../../../config/index.ts'
+import type { Clock } from '../../../../platform/clock.ts'
+import { sha256 } from '../../../../platform/crypto.ts'
+import { newId } from '../../../../platform/ids.ts'
+import type { Sealing } from '../../../../platform/sealing/index.ts'
+import { newTotpSecret } from '../../credentials/second-factor/totp.ts'
+import type { Traits } from '../../identities/traits.ts'
+import { flowInternal } from '../../sealed.ts'
+import type { Store } from '../../store.ts'
+import type { FlowKind, Language } from '../model.ts'
+import { type Complaint, complain } from './failure.ts'
+import type { FlowRow } from './store.ts'
+import type { MessageId } from './ui/messages.ts'
+
+const { purpose: INTERNAL, place: placeOf } = flowInternal
+const CSRF = 'gate csrf tokens'
+
+/** A social account that is not connected to an identity yet. */
+export interface PendingAccount {
+  provider: AnyProvider
+  subject: string
+  email: string | null
+  isEmailVerified: boolean
+  /** Profile traits, stored for operators only; for others only the address is kept. */
+  traits?: Omit<Traits, 'email'>
+  tokens: string | null
+}
+
+/** State that earlier steps of a flow have stored. */
+export interface Internal {
+  /** The traits of a user who registers by code. */
+  traits?: Traits
+  pendingAccount?: PendingAccount | undefined
+  /** The secret of an authenticator app that is being set up. */
+  totpSecret?: string
+  /** Recovery codes that were shown; valid once the user confirms having saved them. */
+  recoveryCodes?: string[]
+  /** A requested change of address. It becomes void when the sessions of the identity end. */
+  addressChange?: { address: string; instead: string; generation: number }
+  /** The holder of the account to be verified: the owner's browser, or a program. */
+  holder?: Holder
+  /** A proven mailbox, while ownership of the account is not proven. */
+  mailbox?: Mailbox | undefined
+}
+
+/** SHA-256 of a browser's cookie, or the program that received the flow. */
+export type Holder = { browserHash: string } | 'program'
+
+/**
+ * A mailbox that the user has proven to control, and the identity that has or requested its
+ * address.
+ */
+export interface Mailbox {
+  identityId: string
+  address: string
+  generation: number
+}
+
+/** A message to show the next time the flow is read. */
+export type Notice = Pick<Complaint, 'id' | 'context'>
+
+/** The initial values of a flow; the rest has defaults. */
+export type NewFlow = Pick<FlowRow, 'tenantId' | 'kind'> & {
+  language: Language
+  internal?: Internal
+  notices?: Notice[]
+} & Partial<
+    Pick<
+      FlowRow,
+      | 'identityId'
+      | 'sessionId'
+      | 'requestedAal'
+      | 'isRefresh'
+      | 'returnTo'
+      | 'nextFlowId'
+      | 'browserHash'
+      | 'address'
+      | 'state'
+      | 'active'
+      | 'expiresAt'
+    >
+  >
+
+export type FlowRepository = ReturnType<typeof createFlowRepository>
+
+/** The life cycle of flows. Every change runs within a commit. */
+export function createFlowRepository(parts: {
+  store: Store
+  clock: Clock
+  sealing: Sealing
+  lifetimeMs: number
+}) {
+  const { store, clock, sealing, lifetimeMs } = parts
+
+  function begin({ internal, notices, ...given }: NewFlow): FlowRow {
+    const now = clock.now()
+    const row: FlowRow = {
+      ...BLANK,
+      id: newId(),
+      state: given.kind === 'settings' ? 'show_form' : 'choose_method',
+      issuedAt: now,
+      updatedAt: now,
+      expiresAt: now + lifetimeMs,
+      notices: notices ? JSON.stringify(notices) : null,
+      ...given,
+    }
+    const parts =
+      given.kind === 'settings' ? { totpSecret: newTotpSecret(), ...internal } : internal
+    if (parts) row.internal = sealed(row, parts)
+    store.flows.insert(row)
+    return row
+  }
+
+  /**
+   * A separate flow for the link of a mail, known only to the mailbox: a client that has the first
+   * flow can neither use up its attempts nor send its code elsewhere.
+   */
+  function beginForLink(
+    row: FlowRow,
+    { address, expiresAt }: { address: string; expiresAt: number },
+  ): FlowRow {
+    const { tenantId, kind, language, identityId, returnTo } = row
+    const { holder, addressChange } = internalOf(row)
+    const internal = {
+      ...(addressChange && { addressChange }),
+      ...(holder && holder !== 'program' && { holder }),
+    }
+    const opened = { state: 'sent_email', active: 'code', address, expiresAt } as const
+    return begin({ tenantId, kind, language, identityId, returnTo, internal, ...opened })
+  }
+
+  /** A new flow with the purpose of a completed one. */
+  const renew = (row: FlowRow, notices: Notice[]): FlowRow =>
+    begin({
+      tenantId: row.tenantId,
+      kind: row.kind,
+      language: row.language,
+      // Only the session reveals whose flow it was.
+      identityId: row.sessionId === null ? null : row.identityId,
+      sessionId: row.sessionId,
+      requestedAal: row.requestedAal,
+      isRefresh: row.isRefresh,
+      returnTo: row.returnTo,
+      nextFlowId: row.nextFlowId,
+      browserHash: row.browserHash,
+      notices,
+    })
+
+  function save(row: FlowRow, changes: Partial<FlowRow> & { internalParts?: Internal }): FlowRow {
+    const { internalParts, ...columns } = changes
+    const next = { ...row, ...columns, updatedAt: clock.now() }
+    if (internalParts) next.internal = sealed(next, internalParts)
+    store.flows.update(next)
+    return next
+  }
+
+  /** The flow as of this commit; throws if it is complete. */
+  function open(id: string): FlowRow {
+    const row = store.flows.find(id)
+    if (!row || isExpired(row)) throw complain(EXPIRED[row?.kind ?? 'login'])
+    if (row.completedAt !== null) throw complain(COMPLETED[row.kind])
+    return row
+  }
+
+  const isExpired = ({ expiresAt }: FlowRow): boolean => clock.now() >= expiresAt
+
+  const complete = (row: FlowRow, changes: Partial<FlowRow> = {}): FlowRow => {
+    store.codes.removeOfFlow(row.tenantId, row.id)
+    return save(row, { ...changes, completedAt: clock.now(), notices: null, internal: null })
+  }
+
+  const noticesOf = ({ notices }: FlowRow): Notice[] =>
+    notices === null ? [] : JSON.parse(notices)
+
+  const internalOf = ({ id, internal }: FlowRow): Internal =>
+    internal === null ? {} : JSON.parse(sealing.open(INTERNAL, placeOf({ id }), internal))
+
+  const sealed = ({ id }: FlowRow, internal: Internal): string =>
+    sealing.seal(INTERNAL, placeOf({ id }), JSON.stringify(internal))
+
+  /**
+   * The CSRF token of a form, which cannot be derived without the flow's id. The token of a page
+   * works only in its browser, so that another site cannot make a browser submit someone else's
+   * form.
+   */
+  const csrfTokenOf = ({ id }: FlowRow, browserHash: string | null): string =>
+    sealing.fingerprint(CSRF, browserHash === null ? id : `${id} ${browserHash}`)
+
+  return {
+    begin,
+    beginForLink,
+    renew,
+    save,
+    open,
+    isExpired,
+    complete,
+    noticesOf,
+    internalOf,
+    csrfTokenOf,
+  }
+}
+
+/** Whether a browser owns the flow, or the flow is bound to no browser. */
+export const isOfBrowser = (row: Pick<FlowRow, 'browserHash'>, browserHash: string | null) =>
+  row.browserHash === null || row.browserHash === browserHash
+
+export const browserHashOf = (cookie: string): string => sha256(cookie)
+
+const BLANK = {
+  identityId: null,
+  sessionId: null,
+  requestedAal: 'aal1',
+  isRefresh: false,
+  active: null,
+  address: null,
+  tries: 0,
+  returnTo: null,
+  nextFlowId: null,
+  replacedBy: null,
+  browserHash: null,
+  notices: null,
+  internal: null,
+  exchangeHash: null,
+  exchangeSessionId: null,
+  exchangeExpiresAt: null,
+  completedAt: null,
+} as const
+
+export const EXPIRED: Record<FlowKind, MessageId> = {
+  login: 4010001,
+  registration: 4040001,
+  settings: 4050001,
+  recovery: 4060005,
+  verification: 4070005,
+}
+
+const COMPLETED: Record<FlowKind, MessageId> = {
+  login: 4010007,
+  registration: 4040002,
+  settings: 4050001,
+  recovery: 4060001,
+  verification: 4070002,
+}

@@ -1,0 +1,112 @@
+import type { Db } from '../../../../../../db/open.ts'
+import type { Audit } from '../../../../../../platform/audit/index.ts'
+import type { People } from '../../../../identities/people.ts'
+import type { IdentityRow } from '../../../../identities/store.ts'
+import type { Sessions } from '../../../../sessions/index.ts'
+import type { SessionWithIdentity } from '../../../../sessions/store.ts'
+import type { ContinueWith } from '../../../model.ts'
+import { byThemselves } from '../../actor.ts'
+import type { Client } from '../../client.ts'
+import { complain } from '../../failure.ts'
+import type { FlowRepository } from '../../flow.ts'
+import type { SessionAccess } from '../../session-access.ts'
+import type { FlowRow } from '../../store.ts'
+import type { Submission } from '../../submission.ts'
+import type { Throttle } from '../../throttle.ts'
+import type { Method, Outcome } from '../kind.ts'
+
+/** A form submitted in a session of the account's owner. */
+export interface Wish {
+  flow: FlowRow
+  input: Submission
+  client: Client
+  session: SessionWithIdentity
+}
+
+/** The data to change, as of the current commit. */
+export interface Scene {
+  flow: FlowRow
+  person: IdentityRow
+  session: SessionWithIdentity
+}
+
+export type Changes = ReturnType<typeof createChanges>
+
+/**
+ * Carries out account changes, each within one commit and a valid session. Each counts against the
+ * limit of the client's address, because a stranger who has signed up has a session as well.
+ */
+export function createChanges(parts: {
+  db: Db
+  audit: Audit
+  people: People
+  sessions: Sessions
+  access: SessionAccess
+  repository: FlowRepository
+  throttle: Throttle
+  hostedUrl: (flow: FlowRow) => string
+}) {
+  const { db, audit, people, sessions, access, repository, throttle, hostedUrl } = parts
+
+  /** Completes the flow; a page continues with a new one. `carryOut` returns what is left to do. */
+  async function change(
+    wish: Wish,
+    method: Method,
+    carryOut: (scene: Scene) => ContinueWith[] | undefined,
+  ): Promise<Outcome> {
+    throttle.counted(wish.client)
+    return db.commitFor(wish.flow.tenantId, () => {
+      const scene = sceneOf(wish)
+      const continueWith = carryOut(scene)
+      const flow = repository.complete(scene.flow, { state: 'success', active: method })
+      const isPage = wish.client.wants === 'page'
+      return {
+        is: 'flow' as const,
+        flow,
+        ...(continueWith && { continueWith }),
+        ...(isPage && { next: hostedUrl(another(flow, continueWith)) }),
+      }
+    })
+  }
+
+  /** An intermediate step that keeps the flow open. */
+  async function step(wish: Wish, carryOut: (scene: Scene) => FlowRow): Promise<Outcome> {
+    throttle.counted(wish.client)
+    return db.commitFor(wish.flow.tenantId, () => ({
+      is: 'flow' as const,
+      flow: carryOut(sceneOf(wish)),
+    }))
+  }
+
+  /** Checked again within the commit, because the session may have ended in the meantime. */
+  function sceneOf({ flow: { id }, session: { tenant_id: tenantId, id: sessionId } }: Wish): Scene {
+    const flow = repository.open(id)
+    const session = sessions.alive(tenantId, sessionId)
+    if (!session || sessions.owes(session)) throw complain(4050001)
+    return { flow, session, person: people.existing(tenantId, session.identity_id) }
+  }
+
+  /** Reports the change before the next one is requested. */
+  function another(flow: FlowRow, continueWith: ContinueWith[] = []): FlowRow {
+    const sent = continueWith.find((one) => one.action === 'show_verification_ui')
+    const asked = sent && {
+      id: 1900002 as const,
+      context: { address: sent.flow.verifiable_address, url: sent.flow.url },
+    }
+    return repository.renew(flow, [asked ?? { id: 1050001 }])
+  }
+
+  const requireFresh = ({ flow, session, client }: Wish) =>
+    access.requireFresh(flow, session, client)
+
+  const record = (person: IdentityRow, action: string, detail: Record<string, unknown> = {}) =>
+    audit.record({
+      tenantId: person.tenantId,
+      actor: byThemselves(person),
+      action,
+      object: `identity:${person.id}`,
+      detail,
+    })
+
+  return { change, step, requireFresh, record }
+}

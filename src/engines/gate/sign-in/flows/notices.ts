@@ -1,0 +1,35 @@
+import type { Clock } from '../../../../platform/clock.ts'
+import { DAY_MS } from '../../../../platform/durations.ts'
+import type { Mail } from '../../../../platform/mail/index.ts'
+import type { Tenants } from '../../../../platform/tenants.ts'
+import type { IdentityRow } from '../../identities/store.ts'
+import { createMailTemplates, type MailTemplates } from '../mail-templates/index.ts'
+import type { FlowRow } from './store.ts'
+
+const KIND = 'notice'
+/** How long a notice is worth sending. */
+const NEWS_MS = DAY_MS
+
+export type Notify = ReturnType<typeof createNotify>
+
+/**
+ * Notifies the owner of an account about a change by mail, within the commit of the change, because
+ * it may have been made by someone else. Skipped once the address has received enough mails:
+ * otherwise an account with someone else's address could be used to flood their mailbox.
+ */
+export const createNotify =
+  ({ clock, mail, tenants }: { clock: Clock; mail: Mail; tenants: Tenants }) =>
+  (
+    { tenantId, language }: FlowRow,
+    { id, email }: IdentityRow,
+    write: (
+      mailTemplates: MailTemplates,
+      about: { tenantName: string },
+    ) => { subject: string; text: string; html: string },
+  ) => {
+    const now = clock.now()
+    if (!mail.allowance(tenantId, email, now, KIND).allowed) return
+    const letter = write(createMailTemplates(language), { tenantName: tenants.nameOf(tenantId) })
+    const expiresAt = now + NEWS_MS
+    mail.post({ tenantId, about: id, kind: KIND, recipient: email, expiresAt, ...letter }, now)
+  }

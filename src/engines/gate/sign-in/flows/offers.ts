@@ -1,0 +1,28 @@
+import type { AnyProvider, Config } from '../../../../config/index.ts'
+import { SYSTEM_TENANT_ID } from '../../../../platform/system-tenant.ts'
+import type { TenantSettings } from '../../settings/index.ts'
+import type { FlowKind } from '../model.ts'
+import type { Social } from '../social/index.ts'
+
+export type Offers = ReturnType<typeof createOffers>
+
+/** The sign-in methods of a tenant: those it has enabled and this installation supports. */
+export const createOffers = ({
+  settings,
+  social,
+  signup,
+}: {
+  settings: TenantSettings
+  social: Social
+  /** Whether anyone can register as an operator. */
+  signup: Config['console']['signup']
+}) => ({
+  providers: ({ tenantId }: { tenantId: string }): AnyProvider[] =>
+    settings.of(tenantId).providers.filter(social.isConfigured),
+  byCode: ({ tenantId }: { tenantId: string }): boolean =>
+    settings.of(tenantId).isPasswordlessEnabled,
+  secondFactor: ({ tenantId }: { tenantId: string }): boolean => settings.of(tenantId).isMfaEnabled,
+  /** Tenants always allow registration; the console only if `console.signup` is open. */
+  flow: ({ tenantId, kind }: { tenantId: string; kind: FlowKind }): boolean =>
+    tenantId !== SYSTEM_TENANT_ID || kind !== 'registration' || signup === 'open',
+})

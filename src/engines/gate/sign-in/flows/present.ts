@@ -1,0 +1,145 @@
+import { isoTime } from '../../../../platform/clock.ts'
+import type { Identity } from '../../identities/model.ts'
+import type { ContinueWith, Flow, FlowKind, Message, Node } from '../model.ts'
+import type { Client } from './client.ts'
+import type { Complaint } from './failure.ts'
+import type { FlowRepository, Notice } from './flow.ts'
+import type { Kind } from './kinds/kind.ts'
+import type { FlowRow } from './store.ts'
+import type { Submission } from './submission.ts'
+import {
+  createSay,
+  csrfNode,
+  isLinkSecret,
+  type MessageId,
+  type Say,
+  withMessage,
+} from './ui/index.ts'
+
+/** What is shown in addition to the stored flow. */
+interface Showing {
+  complaints?: readonly Complaint[]
+  /** The submitted fields, to be shown again. */
+  typed?: Submission
+  continueWith?: ContinueWith[]
+  /** The code in a mail's link. */
+  code?: string | undefined
+  /** The client that the flow is shown to; a program by default. */
+  client?: Pick<Client, 'wants' | 'browserHash'>
+}
+
+export type PresentFlow = ReturnType<typeof createPresentFlow>
+
+/** The API representation of a flow, with the nodes of its current step. */
+export function createPresentFlow(parts: {
+  repository: FlowRepository
+  kinds: Record<FlowKind, Kind>
+  urlOf: (kind: FlowKind, query: Record<string, string>) => string
+  requestUrl: (kind: FlowKind) => string
+  identityOf: (flow: FlowRow) => Identity | undefined
+}) {
+  const { repository, kinds, urlOf, requestUrl, identityOf } = parts
+
+  /** The messages of a flow. They depend on its state, and on how it was opened. */
+  function saidOf(row: FlowRow, code: string | undefined): Notice[] {
+    const { mailbox, addressChange } = row.kind === 'verification' ? repository.internalOf(row) : {}
+    if (mailbox) return [{ id: addressChange ? 1900007 : 1900006 }]
+    const isByLink = row.state === 'sent_email' && code !== undefined && isLinkSecret(code)
+    const id = isByLink ? BY_LINK[row.kind] : undefined
+    return id === undefined ? standing(row) : [{ id, context: { address: row.address } }]
+  }
+
+  return function present(row: FlowRow, showing: Showing): Flow {
+    const { complaints = [], typed, continueWith, code, client } = showing
+    const browserHash = client?.wants === 'page' ? client.browserHash : null
+    const say = createSay(row.language)
+    const isOver = row.completedAt !== null
+    const body = isOver && row.kind !== 'verification' ? [] : kinds[row.kind].nodes(row, say, code)
+    const complained = complainAbout(
+      [csrfNode(repository.csrfTokenOf(row, browserHash)), ...body],
+      complaints,
+      say,
+    )
+    const isRefused = isOver && complaints.length > 0
+    const said = isRefused ? [] : [...repository.noticesOf(row), ...saidOf(row, code)]
+    const messages = [...complained.messages, ...said.map(({ id, context }) => say(id, context))]
+    const url = urlOf(row.kind, { flow: row.id })
+    const identity = row.kind === 'settings' ? identityOf(row) : undefined
+    return {
+      id: row.id,
+      type: 'browser',
+      expires_at: isoTime(row.expiresAt),
+      issued_at: isoTime(row.issuedAt),
+      request_url: requestUrl(row.kind),
+      ...(row.returnTo !== null && { return_to: row.returnTo }),
+      ...(row.active !== null && { active: row.active }),
+      state: row.state,
+      ui: {
+        action: url,
+        method: 'POST',
+        nodes: typed ? complained.nodes.map((node) => withTyped(node, typed)) : complained.nodes,
+        ...(messages.length > 0 && { messages }),
+      },
+      hosted_url: url,
+      ...(row.kind === 'login' && {
+        created_at: isoTime(row.issuedAt),
+        updated_at: isoTime(row.updatedAt),
+        refresh: row.isRefresh,
+        requested_aal: row.requestedAal,
+      }),
+      ...(identity && { identity }),
+      ...(continueWith && { continue_with: continueWith }),
+    }
+  }
+}
+
+const BY_LINK: Partial<Record<FlowKind, MessageId>> = { recovery: 1900010, verification: 1900011 }
+
+/**
+ * Adds all errors above the form, as the contract requires, and each to its field if it has one.
+ */
+function complainAbout(nodes: Node[], complaints: readonly Complaint[], say: Say) {
+  const messages: Message[] = []
+  let marked = nodes
+  for (const { id, field, context } of complaints) {
+    const message = say(id, context)
+    messages.push(message)
+    if (field !== undefined) marked = withMessage(marked, field, message) ?? marked
+  }
+  return { nodes: marked, messages }
+}
+
+/** Fields whose values may be shown again; secrets and codes have to be entered again. */
+const SHOWN_AGAIN = new Set(['identifier', 'email', 'traits.email', 'traits.display_name'])
+
+function withTyped(node: Node, typed: Submission): Node {
+  const { attributes } = node
+  if (attributes.node_type !== 'input' || !SHOWN_AGAIN.has(attributes.name)) return node
+  if (attributes.type === 'hidden' || attributes.type === 'submit') return node
+  const value = typed.again(attributes.name)
+  return value === undefined ? node : { ...node, attributes: { ...attributes, value } }
+}
+
+/** The messages that follow from the flow's state alone. */
+function standing({
+  kind,
+  state,
+  isRefresh,
+  requestedAal,
+}: FlowRow): { id: MessageId; context?: undefined }[] {
+  if (state === 'sent_email' && kind in SENT) return [{ id: SENT[kind as keyof typeof SENT] }]
+  if (state === 'success') return [{ id: 1050001 }]
+  if (state === 'passed_challenge') {
+    if (kind === 'recovery') return [{ id: 1060001 }]
+    return kind === 'verification' ? [{ id: 1080002 }] : []
+  }
+  if (requestedAal === 'aal2') return [{ id: 1010004 }]
+  return isRefresh ? [{ id: 1010003 }] : []
+}
+
+const SENT = {
+  login: 1010014,
+  registration: 1040005,
+  recovery: 1060003,
+  verification: 1080003,
+} as const

@@ -1,0 +1,136 @@
+import { addressKey } from '../../../../platform/address-key.ts'
+import { type Buckets, createBuckets } from '../../../../platform/buckets.ts'
+import type { Clock } from '../../../../platform/clock.ts'
+import { rateLimited } from '../../../../platform/errors.ts'
+import type { Client } from './client.ts'
+import { FlowFailure, tooSoon } from './failure.ts'
+
+export type Throttle = ReturnType<typeof createThrottle>
+
+/**
+ * Limits guesses. An attempt is counted before it is checked, per identity and per IP address, so
+ * that concurrent attempts count as well. A correct one is refunded, because many users may share
+ * an address.
+ */
+export function createThrottle(parts: {
+  clock: Clock
+  perMinute: number
+  perIdentifierPerMinute: number
+}) {
+  const { clock, perMinute, perIdentifierPerMinute } = parts
+  const addresses = createBuckets({ clock, perMinute, most: MAX })
+  const identifiers = createBuckets({ clock, perMinute: perIdentifierPerMinute, most: MAX })
+  const mails = createBuckets({ clock, perHour: MAILS_PER_HOUR, most: MAX })
+
+  /** Throws if there were too many attempts; the attempt is then not made. */
+  const guarded = <T>(who: Person, client: Client, attempt: () => Promise<T>): Promise<T> =>
+    tried([...ofAddress(client), ofPerson(who)], attempt)
+
+  /** For guesses that are counted per identity elsewhere. */
+  const watched = <T>(client: Client, attempt: () => Promise<T>): Promise<T> =>
+    tried(ofAddress(client), attempt)
+
+  const ofAddress = (client: Origin): Token[] =>
+    client.hasKey ? [] : [{ from: addresses, key: addressOf(client) }]
+
+  const ofPerson = ({ tenantId, purpose, identifier }: Person): Token => ({
+    from: identifiers,
+    key: JSON.stringify([tenantId, purpose, identifier]),
+  })
+
+  /** Limits an action per identity, regardless of its result. */
+  const spend = (who: Person) => takeAll([ofPerson(who)])
+
+  /** Limits costly actions per client, regardless of their result. */
+  const counted = (client: Client) => takeAll(ofAddress(client))
+
+  /** The same limit outside of forms: throws `rate_limited`. */
+  const admit = (client: Origin) => {
+    const tokens = ofAddress(client)
+    const waitMs = Math.max(0, ...tokens.map(({ from, key }) => from.take(key)))
+    if (waitMs > 0)
+      throw rateLimited('too many requests from this address', { retryAfterMs: waitMs })
+  }
+
+  /** For cheap, optional actions: returns false and takes nothing if the limit is reached. */
+  const takeIfRoom = (client: Client): boolean =>
+    ofAddress(client).every(({ from, key }) => from.take(key) === 0)
+
+  /**
+   * How long a client has to wait for another mail to the same address, in milliseconds. A stranger
+   * reaches this limit before the owner of the address does.
+   */
+  const mailWait = (client: Client, letter: Letter): number =>
+    client.hasKey ? 0 : mails.peek(keyOf(client, letter))
+
+  /** Counts a mail that was posted. */
+  const mailed = (client: Client, letter: Letter) => {
+    if (!client.hasKey) mails.take(keyOf(client, letter))
+  }
+
+  const keyOf = (client: Client, { tenantId, kind, address }: Letter): string =>
+    JSON.stringify([addressOf(client), tenantId, kind, address])
+
+  return { guarded, watched, spend, counted, admit, takeIfRoom, mailWait, mailed }
+}
+
+/** Maximum number of buckets; each takes about 400 bytes. */
+const MAX = 20_000
+
+/** Mails per hour of one kind to one address, requested from one network. */
+const MAILS_PER_HOUR = 5
+
+/** The kind and the address of a mail. */
+interface Letter {
+  tenantId: string
+  kind: string
+  address: string
+}
+
+/** The source of a request, as far as limits are concerned. */
+export type Origin = Pick<Client, 'ipAddress' | 'hasKey'>
+
+/** The identity that an attempt is for, whether it exists or not. */
+interface Person {
+  tenantId: string
+  /** Each is counted by itself: a stranger may type anything as the identifier of a sign-in. */
+  purpose: 'sign-in' | 'password change' | 'address change'
+  identifier: string
+}
+
+/** One token of a bucket. */
+interface Token {
+  from: Buckets
+  key: string
+}
+
+const addressOf = ({ ipAddress }: Origin): string => addressKey(ipAddress ?? undefined)
+
+async function tried<T>(tokens: Token[], attempt: () => Promise<T>): Promise<T> {
+  takeAll(tokens)
+  try {
+    const result = await attempt()
+    giveAll(tokens)
+    return result
+  } catch (error) {
+    // A failure of the server is not a wrong guess.
+    if (!(error instanceof FlowFailure)) giveAll(tokens)
+    throw error
+  }
+}
+
+/**
+ * Takes all tokens or none: a client that is limited by its own address must not use up the
+ * attempts of others.
+ */
+function takeAll(tokens: Token[]) {
+  for (const { from, key } of tokens) {
+    const waitMs = from.peek(key)
+    if (waitMs > 0) throw tooSoon(waitMs)
+  }
+  for (const { from, key } of tokens) from.take(key)
+}
+
+function giveAll(tokens: Token[]) {
+  for (const { from, key } of tokens) from.give(key)
+}

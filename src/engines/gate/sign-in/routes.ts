@@ -1,0 +1,147 @@
+import { Elysia, t } from 'elysia'
+import type { Access } from '../../../http/access.ts'
+import type { Fields } from '../../../http/body.ts'
+import { PlainErrors, refusalsIn } from '../../../http/responses.ts'
+import { lenient, oneOf } from '../../../http/schemas.ts'
+import type { Caller } from '../../../platform/caller.ts'
+import { invalid } from '../../../platform/errors.ts'
+import { ASSURANCE_LEVELS } from '../sessions/model.ts'
+import type { ClientOf } from './clients.ts'
+import { answerInJson, Refusal } from './flow-answers.ts'
+import type { Flows } from './flows/index.ts'
+import { BrowserRoundTrip, Flow, type FlowKind, FlowSubmission, SignedIn } from './model.ts'
+
+const { refused, badBody, spent } = refusalsIn(PlainErrors)
+const scope = 'flows'
+
+const Wishes = lenient({
+  aal: t.Optional(
+    oneOf(ASSURANCE_LEVELS, { description: '`aal2` requires two-factor authentication.' }),
+  ),
+  refresh: t.Optional(
+    oneOf(['true', 'false'], {
+      description: 'Requires a new sign-in even if the user has a session.',
+    }),
+  ),
+})
+
+const Started = { 200: Flow, ...refused, ...spent }
+const Submitted = {
+  200: t.Union([Flow, SignedIn]),
+  422: t.Union([Flow, BrowserRoundTrip]),
+  ...badBody,
+  ...refused,
+  ...spent,
+  429: t.Union([Flow, PlainErrors[429]]),
+  403: t.Union([Refusal, PlainErrors[403]]),
+  404: Refusal,
+  410: Refusal,
+}
+
+const InQuery = lenient({
+  flow: t.Optional(t.String({ description: 'ID of the flow, unless it is in the body.' })),
+})
+
+const WAYS = 'Set the header `X-Return-To` to the URL to return to afterwards.'
+
+/** contract/gate, self-service flows: the endpoints for a tenant's server. */
+export function flowRoutes(parts: { flows: Flows; clientOf: ClientOf; access: Access }) {
+  const { flows, clientOf, access } = parts
+
+  const start = (
+    kind: FlowKind,
+    { caller, request }: { caller: Caller; request: Request },
+    { aal, refresh }: typeof Wishes.static = {},
+  ) => {
+    const { language, sessionToken } = clientOf(request).client
+    const returnTo = request.headers.get('x-return-to') ?? undefined
+    const wishes = { requestedAal: aal, isRefresh: refresh === 'true' }
+    return flows.start(caller, kind, { returnTo, sessionToken, language, ...wishes })
+  }
+
+  const submit = async (kind: FlowKind, given: Given) => {
+    const { caller, request, body, query, set } = given
+    const client = { ...clientOf(request).client, wants: 'json' as const, hasKey: true }
+    const by = { caller, needsToken: false }
+    const answer = await flows.submit(kind, flowIdIn(body, query), body, client, by)
+    return answerInJson(answer, set.headers)
+  }
+
+  return new Elysia({ prefix: '/auth', tags: ['gate'] })
+    .use(access)
+    .get('/login', ({ caller, request, query }) => start('login', { caller, request }, query), {
+      scope,
+      query: Wishes,
+      detail: {
+        summary: 'Start a sign-in',
+        description: `${WAYS} \`aal\` and \`refresh\` require \`X-Session-Token\`.`,
+      },
+      response: { ...Started, 403: t.Union([Refusal, PlainErrors[403]]) },
+    })
+    .get('/registration', ({ caller, request }) => start('registration', { caller, request }), {
+      scope,
+      detail: { summary: 'Start a sign-up', description: WAYS },
+      response: Started,
+    })
+    .get('/recovery', ({ caller, request }) => start('recovery', { caller, request }), {
+      scope,
+      detail: { summary: 'Start an account recovery', description: WAYS },
+      response: Started,
+    })
+    .post('/recovery/submit', (given) => submit('recovery', given), {
+      scope,
+      query: InQuery,
+      body: FlowSubmission,
+      detail: { summary: 'Request or submit a recovery code' },
+      response: Submitted,
+    })
+    .get('/verification', ({ caller, request }) => start('verification', { caller, request }), {
+      scope,
+      detail: { summary: 'Start an address verification', description: WAYS },
+      response: Started,
+    })
+    .post('/verification/submit', (given) => submit('verification', given), {
+      scope,
+      query: InQuery,
+      body: FlowSubmission,
+      detail: { summary: 'Request or submit a verification code' },
+      response: Submitted,
+    })
+    .get('/settings', ({ caller, request }) => start('settings', { caller, request }), {
+      scope,
+      detail: {
+        summary: 'Start a settings change',
+        description: `For the user of \`X-Session-Token\`. ${WAYS}`,
+      },
+      response: { ...Started, 403: t.Union([Refusal, PlainErrors[403]]) },
+    })
+    .post('/settings/submit', (given) => submit('settings', given), {
+      scope,
+      query: InQuery,
+      body: FlowSubmission,
+      detail: {
+        summary: 'Change settings',
+        description: 'For the user of `X-Session-Token`.',
+      },
+      response: Submitted,
+    })
+}
+
+/** The context of a handler for forms sent with a key. */
+interface Given {
+  caller: Caller
+  request: Request
+  body: Fields
+  query: { flow?: string }
+  set: { headers: Record<string, unknown> }
+}
+
+function flowIdIn({ flow }: Fields, query: { flow?: string }): string {
+  const id = flow ?? query.flow
+  if (typeof id !== 'string' || id === '')
+    throw invalid('is required: send the flow id in the body or as ?flow=', {
+      field: 'flow',
+      rule: 'required',
+    })
+  return id
+}

@@ -1,0 +1,45 @@
+import type { Config } from '../../../../config/index.ts'
+import { failed } from './errors.ts'
+import type { Addresses, Provider } from './provider.ts'
+
+export type ProviderSettings = Config['gate']['providers'][keyof Config['gate']['providers']]
+
+/**
+ * A provider's URLs: the built-in ones, those below a configured base URL, or those configured
+ * individually; the latter take precedence.
+ */
+export function addressesOf(provider: Provider, settings: ProviderSettings): Addresses {
+  const { baseUrl, authorizeUrl, tokenUrl, userinfoUrl, issuer, jwksUrl } = settings
+  const usual = baseUrl === undefined ? provider.addresses : provider.under(baseUrl)
+  return {
+    authorize: authorizeUrl ?? usual.authorize,
+    token: tokenUrl ?? usual.token,
+    userinfo: userinfoUrl ?? usual.userinfo,
+    jwks: jwksUrl ?? usual.jwks,
+    issuer: issuer ?? usual.issuer,
+  }
+}
+
+/**
+ * A subject that is unique among all installations that the provider was ever configured for. After
+ * a move from gitlab.com to another GitLab, number 1 there must not be taken for number 1 here.
+ */
+export function subjectAt(provider: Provider, addresses: Addresses, subject: string): string {
+  const home = provider.home(addresses)
+  return home === provider.home(provider.addresses) ? subject : `${home}#${subject}`
+}
+
+/** Throws unless the URLs use https, or http on this machine, because secrets are sent to them. */
+export function checkTransport(addresses: Addresses): void {
+  const { authorize, token, userinfo, jwks } = addresses
+  for (const address of [authorize, token, userinfo, jwks]) {
+    if (address !== undefined && !isSafe(new URL(address))) {
+      failed(`${new URL(address).host} must be called by https; plain http is for this machine`)
+    }
+  }
+}
+
+const LOOPBACK = /^(?:127(?:\.\d{1,3}){3}|\[::1\]|localhost)$/
+
+const isSafe = ({ protocol, hostname }: URL): boolean =>
+  protocol === 'https:' || (protocol === 'http:' && LOOPBACK.test(hostname))

@@ -1,0 +1,73 @@
+import {
+  AuthorizationResponseError,
+  OperationProcessingError,
+  ResponseBodyError,
+  UnsupportedOperationError,
+  WWWAuthenticateChallengeError,
+} from 'oauth4webapi'
+import type { AnyProvider } from '../../../../config/index.ts'
+import { FetchFailure } from '../../../../platform/bounded-fetch.ts'
+
+/**
+ * The reason why a social sign-in failed. `denied`: the user or the provider refused. `failed`:
+ * everything else. `message` is for the log and contains no secret, code or token. There is no
+ * `cause`, because that of the library contains all three.
+ */
+export class SocialError extends Error {
+  constructor(
+    readonly reason: 'denied' | 'failed',
+    message: string,
+  ) {
+    super(message)
+    this.name = 'SocialError'
+  }
+}
+
+/** Throws a `SocialError` for an unusable response. */
+export function failed(message: string): never {
+  throw new SocialError('failed', message)
+}
+
+/** Error codes that mean that the user declined, or has to be asked first. */
+const REFUSALS = new Set([
+  'access_denied',
+  'account_selection_required',
+  'consent_required',
+  'interaction_required',
+  'login_required',
+  'user_cancelled_authorize',
+  'user_cancelled_login',
+])
+
+/** Converts any error of `provider` to a `SocialError` that names it. */
+export function asSocialError(provider: AnyProvider, error: unknown): SocialError {
+  const { reason, message } = judge(error)
+  return new SocialError(reason, `${provider}: ${message}`)
+}
+
+function judge(error: unknown): Pick<SocialError, 'reason' | 'message'> {
+  if (error instanceof SocialError) return error
+  if (error instanceof AuthorizationResponseError) {
+    const reason = REFUSALS.has(error.error) ? 'denied' : 'failed'
+    return { reason, message: `came back with ${shown(error.error)}` }
+  }
+  return { reason: 'failed', message: whatFailed(error) }
+}
+
+function whatFailed(error: unknown): string {
+  if (error instanceof FetchFailure) return error.message
+  if (error instanceof ResponseBodyError) return `refused the code with ${shown(error.error)}`
+  if (
+    error instanceof OperationProcessingError ||
+    error instanceof UnsupportedOperationError ||
+    error instanceof WWWAuthenticateChallengeError
+  ) {
+    // Messages of the library name fields, never their values.
+    return error.message
+  }
+  return `an answer that cannot be read (${error instanceof Error ? error.name : typeof error})`
+}
+
+/** An error code of the specifications; anything else may be hostile and is not shown. */
+const shown = (word: string): string =>
+  /^[a-z_]{1,60}$/.test(word) ? `the error ${word}` : 'an error that is not one word'

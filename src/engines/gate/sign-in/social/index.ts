@@ -1,0 +1,127 @@
+import type { AnyProvider, Config } from '../../../../config/index.ts'
+import { type BoundedFetch, createBoundedFetch } from '../../../../platform/bounded-fetch.ts'
+import { type Clock, systemClock } from '../../../../platform/clock.ts'
+import { addressesOf, checkTransport, type ProviderSettings, subjectAt } from './addresses.ts'
+import { authorizationUrl, type RoundTripSecrets } from './authorization-url.ts'
+import { checkedSubject } from './claims.ts'
+import { signedSecret } from './client-secret.ts'
+import type { Connection, Outcome, Return, Tokens } from './connection.ts'
+import { asSocialError, failed } from './errors.ts'
+import { createKeySets } from './key-sets.ts'
+import { oauthExchange } from './oauth-exchange.ts'
+import { openIdExchange } from './openid-exchange.ts'
+import type { Addresses, Person, Provider } from './provider.ts'
+import { providers } from './providers/index.ts'
+
+export type { RoundTripSecrets } from './authorization-url.ts'
+export { SocialError } from './errors.ts'
+
+/**
+ * A user at a provider. `subject` is stable and unique there, prefixed with the directory or
+ * installation if it is only unique within it; at most 255 characters. `email` is as the provider
+ * spells it. `isEmailVerified` is true only if the provider's claim can be trusted.
+ */
+export interface SocialProfile extends Person {
+  tokens: Tokens
+}
+
+/** Social login (OAuth 2, OpenID Connect) as a client. */
+export interface Social {
+  /** Whether a client is configured for the provider. */
+  isConfigured(provider: AnyProvider): boolean
+  /**
+   * The URL to send the browser to, and what to store until it returns. Of `upstream`, only
+   * login_hint, hd, prompt, auth_type and acr_values are passed on. Throws `SocialError`.
+   */
+  begin(
+    provider: AnyProvider,
+    of: { redirectUri: string; state: string; upstream?: Readonly<Record<string, string>> },
+  ): Promise<{ url: string; secrets: RoundTripSecrets }>
+  /**
+   * The user who returned. `params` is what the callback received, by GET or by POST;
+   * `redirectUri`, `state` and `secrets` are those of `begin`. Throws `SocialError`.
+   */
+  complete(
+    provider: AnyProvider,
+    of: { redirectUri: string; params: URLSearchParams; state: string; secrets: RoundTripSecrets },
+  ): Promise<SocialProfile>
+}
+
+/**
+ * Timeout for each of up to four successive calls, in milliseconds: the waiting browser is
+ * disconnected after 30 s.
+ */
+const CALL_MS = 6000
+
+export function createSocial(parts: {
+  providers: Config['gate']['providers']
+  clock: Clock
+  fetch?: BoundedFetch
+  /** Additional trusted root certificates, PEM. */
+  ca?: string | string[]
+}): Social {
+  const { clock, ca } = parts
+  const fetch = parts.fetch ?? createBoundedFetch({ clock, ca, timeoutMs: CALL_MS })
+  const keySets = createKeySets(clock, fetch)
+
+  function connect(name: AnyProvider): Connection {
+    const settings = parts.providers[name]
+    const provider = providers[name]
+    if (!hasClient(provider, settings)) failed('no client is configured')
+    const addresses = addressesOf(provider, settings)
+    checkTransport(addresses)
+    const nowMs = clock.now()
+    const clientId = settings.clientId ?? ''
+    const clientSecret = secretOf(provider, settings, addresses, nowMs)
+    const skewMs = nowMs - systemClock.now()
+    return { provider, addresses, clientId, clientSecret, nowMs, skewMs, fetch, keySets }
+  }
+
+  return {
+    isConfigured: (name) => hasClient(providers[name], parts.providers[name]),
+    begin: (name, { upstream = {}, ...of }) =>
+      named(name, async () => authorizationUrl({ ...connect(name), ...of, upstream })),
+    complete: (name, of) =>
+      named(name, async () => {
+        const connection = connect(name)
+        const { person, tokens } = await exchange(connection, of)
+        const { provider, addresses } = connection
+        const subject = checkedSubject(subjectAt(provider, addresses, person.subject))
+        // Some providers confirm the account rather than an address, so there may be no address.
+        const isEmailVerified = person.isEmailVerified && person.email !== undefined
+        return { ...person, subject, isEmailVerified, tokens }
+      }),
+  }
+}
+
+function exchange(connection: Connection, back: Return): Promise<Outcome> {
+  const { provider } = connection
+  return provider.kind === 'openid'
+    ? openIdExchange({ ...connection, provider }, back)
+    : oauthExchange({ ...connection, provider }, back)
+}
+
+async function named<T>(provider: AnyProvider, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    throw asSocialError(provider, error)
+  }
+}
+
+const hasClient = ({ clientAuth }: Provider, settings: ProviderSettings): boolean => {
+  const { clientId, clientSecret, teamId, keyId, privateKey } = settings
+  const secrets = clientAuth === 'signed' ? [teamId, keyId, privateKey] : [clientSecret]
+  return [clientId, ...secrets].every((each) => each !== undefined)
+}
+
+function secretOf(
+  provider: Provider,
+  settings: ProviderSettings,
+  { issuer }: Addresses,
+  nowMs: number,
+): string {
+  const { clientId = '', clientSecret = '', teamId = '', keyId = '', privateKey = '' } = settings
+  if (provider.clientAuth !== 'signed') return clientSecret
+  return signedSecret({ clientId, teamId, keyId, privateKey, audience: issuer, nowMs })
+}

@@ -1,0 +1,53 @@
+import { eq, sql } from 'drizzle-orm'
+import type { AnyProvider } from '../../../../config/index.ts'
+import type { Db } from '../../../../db/open.ts'
+import { gateRoundTrips as trips } from '../../schema.ts'
+
+export type OAuthStateRow = typeof trips.$inferSelect & { provider: AnyProvider }
+
+/** Round trips of browsers that are at a provider. */
+export function createOAuthStateStore({ orm }: Db) {
+  const $ = sql.placeholder
+  const insert = orm
+    .insert(trips)
+    .values({
+      stateHash: $('stateHash'),
+      tenantId: $('tenantId'),
+      flowId: $('flowId'),
+      provider: $('provider'),
+      secrets: $('secrets'),
+      browserHash: $('browserHash'),
+      issuedAt: $('issuedAt'),
+      expiresAt: $('expiresAt'),
+    })
+    .prepare()
+  const take = orm
+    .delete(trips)
+    .where(eq(trips.stateHash, $('stateHash')))
+    .returning()
+    .prepare()
+  const find = orm
+    .select()
+    .from(trips)
+    .where(eq(trips.stateHash, $('stateHash')))
+    .prepare()
+
+  const removeBeyond = orm
+    .delete(trips)
+    .where(
+      sql`state_hash in (select state_hash from gate_round_trips
+        where tenant_id = ${$('tenantId')} and flow_id = ${$('flowId')}
+        order by issued_at desc limit -1 offset ${$('kept')})`,
+    )
+    .prepare()
+
+  return {
+    insert: (row: OAuthStateRow) => void insert.run({ ...row }),
+    /** Deletes all round trips of a flow except for the newest. */
+    removeBeyond: (tenantId: string, flowId: string, kept: number) =>
+      void removeBeyond.run({ tenantId, flowId, kept }),
+    find: (stateHash: string) => find.get({ stateHash }) as OAuthStateRow | undefined,
+    /** Each works once: of two concurrent returns, only one succeeds. */
+    take: (stateHash: string) => take.get({ stateHash }) as OAuthStateRow | undefined,
+  }
+}

@@ -1,0 +1,28 @@
+import type { Db } from '../../../db/open.ts'
+import { createReadCache } from '../../../platform/read-cache.ts'
+import type { Store } from '../store.ts'
+
+const REMEMBERED_PEOPLE = 10_000
+
+export type TokenGenerations = ReturnType<typeof createTokenGenerations>
+
+/**
+ * Cached generations of identities, which introspection needs for each access token. Must be
+ * invalidated in the commit of every change and every deletion.
+ */
+export function createTokenGenerations({ db, store }: { db: Db; store: Store }) {
+  const known = createReadCache<number>(db, REMEMBERED_PEOPLE)
+
+  /** Undefined if there is no such identity. */
+  function of(tenantId: string, id: string): number | undefined {
+    const name = `${tenantId} ${id}`
+    return known.get(name) ?? lookUp(tenantId, id, name)
+  }
+
+  function lookUp(tenantId: string, id: string, name: string): number | undefined {
+    const person = store.identities.find(tenantId, id)
+    return person && known.set(name, person.tokenGeneration)
+  }
+
+  return { of, forget: known.forget }
+}

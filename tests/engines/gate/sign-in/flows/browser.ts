@@ -1,0 +1,132 @@
+import { expect } from 'bun:test'
+import type { Answer, TestApp } from '../../../../support/app.ts'
+import { pathOf } from './fixture.ts'
+
+/** A form as a page has it: what is hidden in it, what can be typed in, and its buttons. */
+interface Form {
+  action: string
+  hidden: Record<string, string>
+  /** Their names, with what stands in them. */
+  fields: Record<string, string>
+  buttons: [name: string, value: string][]
+}
+
+export type Page = Awaited<ReturnType<typeof pageOf>>
+export type Browser = ReturnType<typeof newBrowser>
+
+const PAGE_POLICY =
+  /^default-src 'none'; style-src 'self'; img-src 'self' data:; script-src 'none'; /
+const BARE_POLICY = "default-src 'none'; frame-ancestors 'none'"
+
+/**
+ * A browser as far as HTTP goes: it keeps cookies, and sends what the forms of a page hold. Of
+ * every answer it checks what holds for all: nothing is cached, no script can run, and no token of
+ * a session is in the page, in the place it leads to, or in a cookie.
+ */
+export function newBrowser(app: TestApp, own: Record<string, string> = {}) {
+  const cookies = new Map<string, string>()
+
+  async function ask(url: string, init: RequestInit = {}): Promise<Page> {
+    const cookie = [...cookies].map(([name, value]) => `${name}=${value}`).join('; ')
+    const headers = { accept: 'text/html', ...(cookie && { cookie }), ...own, ...init.headers }
+    const page = await pageOf(await app.raw(pathOf(url), { ...init, headers }))
+    expectSafe(page)
+    for (const set of page.headers.getSetCookie()) {
+      const [name = '', value = ''] = (set.split(';')[0] as string).split('=')
+      cookies.set(name, value)
+    }
+    return page
+  }
+
+  const visit = (url: string): Promise<Page> => ask(url)
+
+  /** Sends whatever fields, not as any page would. */
+  const post = (url: string, fields: Record<string, string>): Promise<Page> =>
+    ask(url, {
+      method: 'POST',
+      headers: { 'content-type': 'application/x-www-form-urlencoded' },
+      body: new URLSearchParams(fields).toString(),
+    })
+
+  /** Fills in the form that has the button, and presses that. */
+  function press(page: Page, [name, value]: [string, string], typed: Record<string, string> = {}) {
+    const form = page.forms.find((one) =>
+      one.buttons.some((button) => button[0] === name && button[1] === value),
+    )
+    expect(form, `a form with the button ${name}=${value}`).toBeDefined()
+    const { action, hidden, fields } = form as Form
+    expect(Object.keys(fields)).toEqual(expect.arrayContaining(Object.keys(typed)))
+    return post(action, { ...hidden, ...fields, ...typed, [name]: value })
+  }
+
+  /** Where the answer leads, which has to be a page of ours. */
+  const follow = ({ status, location }: Page): Promise<Page> => {
+    expect(status).toBe(303)
+    expect(new URL(location).pathname).toStartWith('/auth/self-service/')
+    return visit(location)
+  }
+
+  const signIn = async (url: string, identifier: string, password: string): Promise<Page> =>
+    press(await visit(url), ['method', 'password'], { identifier, password })
+
+  return { cookies, visit, post, press, follow, signIn }
+}
+
+/** An answer, taken apart the way a browser reads it. */
+export async function pageOf({ status, headers, body }: Answer) {
+  const html = typeof body === 'string' ? body : JSON.stringify(body)
+  const forms: Form[] = []
+  const links: string[] = []
+  const spoken: string[] = []
+  new HTMLRewriter()
+    .on('form', {
+      element(form) {
+        expect(form.getAttribute('method')).toBe('post')
+        const action = unescaped(form.getAttribute('action') ?? '')
+        forms.push({ action, hidden: {}, fields: {}, buttons: [] })
+      },
+    })
+    .on('form input', {
+      element(input) {
+        const name = input.getAttribute('name')
+        const form = forms.at(-1)
+        if (name === null || !form) return
+        const group = input.getAttribute('type') === 'hidden' ? form.hidden : form.fields
+        group[unescaped(name)] = unescaped(input.getAttribute('value') ?? '')
+      },
+    })
+    .on('form button', {
+      element(button) {
+        const [name, value] = [button.getAttribute('name'), button.getAttribute('value')]
+        forms.at(-1)?.buttons.push([unescaped(name ?? ''), unescaped(value ?? '')])
+      },
+    })
+    .on('a', { element: (link) => void links.push(unescaped(link.getAttribute('href') ?? '')) })
+    .on('body', { text: (chunk) => void spoken.push(chunk.text) })
+    .transform(html)
+  const location = headers.get('location') ?? ''
+  return { status, headers, html, forms, links, text: unescaped(spoken.join('')), location }
+}
+
+const ENTITIES: Record<string, string> = { amp: '&', lt: '<', gt: '>', quot: '"', '#39': "'" }
+const unescaped = (text: string) =>
+  text.replaceAll(/&(amp|lt|gt|quot|#39);/g, (whole, name) => ENTITIES[name] ?? whole)
+
+const isPage = ({ headers }: Pick<Page, 'headers'>): boolean =>
+  headers.get('content-type')?.startsWith('text/html') ?? false
+
+function expectSafe(page: Page) {
+  const { headers, html, location } = page
+  expect(headers.get('cache-control')).toBe('no-store')
+  expect(headers.get('referrer-policy')).toBe('no-referrer')
+  expect(headers.get('x-content-type-options')).toBe('nosniff')
+  expect(headers.get('x-frame-options')).toBe('DENY')
+  const policy = headers.get('content-security-policy') ?? ''
+  if (isPage(page)) {
+    expect(policy).toMatch(PAGE_POLICY)
+    expect(policy).toEndWith("; base-uri 'none'; frame-ancestors 'none'")
+    expect(html).not.toContain('<script')
+  } else expect(policy).toBe(BARE_POLICY)
+  for (const seen of [html, location, ...headers.getSetCookie()])
+    expect(seen).not.toContain('gat_st_')
+}

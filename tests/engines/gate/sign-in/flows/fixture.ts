@@ -1,0 +1,235 @@
+import { expect } from 'bun:test'
+import { Secret, TOTP } from 'otpauth'
+import type { Answer, TestApp, TestAppOptions } from '../../../../support/app.ts'
+import { bootGate, bootParty, type Gate, type Json } from '../../fixture.ts'
+
+export const AUTH = '/v1/gate/auth'
+export const SELF_SERVICE = '/auth/self-service'
+export const PASSWORD = 'correct horse battery'
+
+export type FlowWorld = Awaited<ReturnType<typeof bootFlows>>
+
+/** Cheap hashes, so that tests take no longer than they must; the work is the same otherwise. */
+const CHEAP = { 'gate-password-memory': '8MB', 'gate-password-iterations': '1' }
+
+/** An application with one tenant, and its flows. */
+export async function bootFlows(options: TestAppOptions = {}) {
+  const world = await bootGate({ ...options, flags: { ...CHEAP, ...options.flags } })
+  return {
+    ...world,
+    ...flowsOf(world.app, { ...world, tenantId: world.acme.id }),
+    [Symbol.asyncDispose]: () => world.app.stop(),
+  }
+}
+
+/** The flows of one more tenant. */
+export async function flowParty(app: TestApp, name = 'Other') {
+  const party = await bootParty(app, name)
+  return { ...party, ...flowsOf(app, { tenantId: party.id, ...party }) }
+}
+
+/** The path of an absolute address, with its query. */
+export const pathOf = (url: string): string => {
+  const { pathname, search } = new URL(url)
+  return pathname + search
+}
+
+/** The node of a flow that has this name, and this value if one is given. */
+export const node = ({ ui }: Json, name: string, value?: unknown): Json =>
+  ui.nodes.find(
+    ({ attributes }: Json) =>
+      (attributes.name === name || attributes.id === name) &&
+      (value === undefined || attributes.value === value),
+  )
+
+export const csrfOf = (flow: Json): string => node(flow, 'csrf_token').attributes.value
+
+/** `group:name` or `group:name=value` of each node, without the token. */
+export const nodeNames = ({ ui }: Json): string[] =>
+  ui.nodes
+    .filter(({ attributes }: Json) => attributes.name !== 'csrf_token')
+    .map(({ group, attributes: { name, id, type, value } }: Json) =>
+      type === 'submit' || type === 'hidden'
+        ? `${group}:${name}=${value}`
+        : `${group}:${name ?? id}`,
+    )
+
+/**
+ * Ids of all messages of a flow, those beside fields with their field. The flow has these above
+ * the form as well; here they are named once.
+ */
+export const messageIds = ({ ui }: Json): (number | string)[] => [
+  ...(ui.messages ?? [])
+    .filter(({ text }: Json) => !ui.nodes.some(({ messages }: Json) => hasText(messages, text)))
+    .map(({ id }: Json) => id),
+  ...ui.nodes.flatMap(({ attributes, messages }: Json) =>
+    messages.map(({ id }: Json) => `${attributes.name}:${id}`),
+  ),
+]
+
+const hasText = (messages: Json[], text: string): boolean =>
+  messages.some((message) => message.text === text)
+
+/** The code that an authenticator shows for a secret. */
+export const totpAt = (secret: string, now: number): string =>
+  new TOTP({ secret: Secret.fromBase32(secret) }).generate({ timestamp: now })
+
+/** Flows as a tenant's server and its people use them. */
+export function flowsOf(
+  app: TestApp,
+  { tenantId, key, api }: { tenantId: string; key: string; api: Gate['api'] },
+) {
+  const bearer = { authorization: `Bearer ${key}` }
+
+  const ask = (kind: string, headers: Record<string, string> = {}, query = ''): Promise<Answer> =>
+    app.raw(`${AUTH}/${kind}${query}`, { headers: { ...bearer, ...headers } })
+
+  /** Session tokens by the flow that they were shown for: a front end sends them along. */
+  const tokens = new Map<string, string>()
+
+  async function start(kind: string, headers: Record<string, string> = {}, query = '') {
+    const answer = await ask(kind, headers, query)
+    expect(answer).toMatchObject({ status: 200 })
+    if (headers['x-session-token']) tokens.set(answer.body.id, headers['x-session-token'])
+    return answer.body as Json
+  }
+
+  /** Of a sign-in that is halfway done, for the flow that asks for the rest. */
+  function remember({ body }: Answer) {
+    for (const { action, redirect_browser_to: url } of body.continue_with ?? [])
+      if (action === 'redirect_browser_to')
+        tokens.set(new URL(url).searchParams.get('flow') ?? '', body.session_token)
+  }
+
+  const tokenOf = (url: string): Record<string, string> => {
+    const token = tokens.get(new URL(url).searchParams.get('flow') ?? '')
+    return token === undefined ? {} : { 'x-session-token': token }
+  }
+
+  /** As a front end sends it: to the action of the flow, as JSON, with its token. */
+  async function send(
+    flow: Json,
+    fields: Json,
+    headers: Record<string, string> = {},
+  ): Promise<Answer> {
+    const answer = await app.raw(pathOf(flow.ui.action), {
+      method: 'POST',
+      headers: {
+        'content-type': 'application/json',
+        accept: 'application/json',
+        ...tokenOf(flow.ui.action),
+        ...headers,
+      },
+      body: JSON.stringify({ csrf_token: csrfOf(flow), ...fields }),
+    })
+    remember(answer)
+    return answer
+  }
+
+  /** As a front end reads it. */
+  const read = (url: string, headers: Record<string, string> = {}): Promise<Answer> =>
+    app.raw(pathOf(url), {
+      headers: { accept: 'application/json', ...tokenOf(url), ...headers },
+    })
+
+  /** By way of the tenant's server. */
+  const submit = (kind: string, fields: Json, headers: Record<string, string> = {}) =>
+    app.raw(`${AUTH}/${kind}/submit`, {
+      method: 'POST',
+      headers: { ...bearer, 'content-type': 'application/json', ...headers },
+      body: JSON.stringify(fields),
+    })
+
+  async function sendWell(flow: Json, fields: Json, headers: Record<string, string> = {}) {
+    const answer = await send(flow, fields, headers)
+    expect(answer).toMatchObject({ status: 200 })
+    return answer.body as Json
+  }
+
+  async function register(email: string, password = PASSWORD, traits: Json = {}): Promise<Json> {
+    const flow = await start('registration')
+    return sendWell(flow, { method: 'password', traits: { email, ...traits }, password })
+  }
+
+  const tryPassword = async (identifier: string, password = PASSWORD): Promise<Answer> =>
+    send(await start('login'), { method: 'password', identifier, password })
+
+  async function signIn(email: string, password = PASSWORD): Promise<Json> {
+    const answer = await tryPassword(email, password)
+    expect(answer).toMatchObject({ status: 200 })
+    return answer.body
+  }
+
+  const settings = (token: string) => start('settings', { 'x-session-token': token })
+
+  const change = async (token: string, fields: Json): Promise<Answer> =>
+    send(await settings(token), fields, { 'x-session-token': token })
+
+  const security = (switches: { passwordless_enabled?: boolean; mfa_enabled?: boolean }) =>
+    api.put('/v1/gate/settings/security', switches)
+
+  /** An authenticator for somebody: its secret. The session is one of both factors then. */
+  async function enrol(token: string): Promise<string> {
+    const flow = await settings(token)
+    const secret = node(flow, 'totp_secret_key').attributes.text.context.secret as string
+    const totp_code = totpAt(secret, app.clock.now())
+    const answer = await send(flow, { method: 'totp', totp_code }, { 'x-session-token': token })
+    expect(answer).toMatchObject({ status: 200, body: { state: 'success' } })
+    return secret
+  }
+
+  /** All that was posted to an address, newest first; those withheld as well. */
+  const mailsTo = (address: string) =>
+    app.mail.outbox
+      .list({ tenantId }, { limit: 1000 })
+      .filter(({ recipient }) => recipient === address)
+      .map(({ id }) => app.mail.outbox.read({ tenantId }, id))
+
+  const sentTo = (address: string) => mailsTo(address).filter((mail) => mail?.body)
+
+  /** The code of the newest mail to an address. */
+  function codeFor(address: string): string {
+    const code = /^ {4}(\d{6})$/m.exec(sentTo(address)[0]?.body?.text ?? '')?.[1]
+    expect(code).toBeString()
+    return code as string
+  }
+
+  /** The address of the button in the newest mail. */
+  const linkFor = (address: string): string =>
+    /https?:\/\/\S+/.exec(sentTo(address)[0]?.body?.text ?? '')?.[0] ?? ''
+
+  return {
+    tenantId,
+    ask,
+    start,
+    send,
+    read,
+    sendWell,
+    submit,
+    register,
+    tryPassword,
+    signIn,
+    settings,
+    change,
+    security,
+    enrol,
+    mailsTo,
+    sentTo,
+    codeFor,
+    linkFor,
+    /** As somebody's browser would open it. */
+    open: (url: string, headers: Record<string, string> = {}) =>
+      app.raw(pathOf(url), { headers: { accept: 'text/html', ...headers } }),
+    /** As a page of ours sends it. */
+    post: (url: string, fields: Record<string, string>, headers: Record<string, string> = {}) =>
+      app.raw(pathOf(url), {
+        method: 'POST',
+        headers: {
+          accept: 'text/html',
+          'content-type': 'application/x-www-form-urlencoded',
+          ...headers,
+        },
+        body: new URLSearchParams(fields).toString(),
+      }),
+  }
+}
