@@ -3,13 +3,13 @@ import type { Config, Origins } from './config/index.ts'
 import { challengeOn } from './console/challenge.ts'
 import { createErrorPages } from './console/error-pages.ts'
 import { createFlowPages } from './console/flow-pages.ts'
-import { createFrames } from './console/frame.ts'
 import { createConsole } from './console/index.ts'
+import { createLayout } from './console/layout.ts'
 import { createLive } from './console/live/index.ts'
 import { createOperators } from './console/operators/index.ts'
 import { consolePages } from './console/pages/index.ts'
 import { createSandboxPages } from './console/sandbox-pages.ts'
-import { createScopes } from './console/scope.ts'
+import { createScopeChecks } from './console/scope.ts'
 import { createSessionAccess } from './console/session-access.ts'
 import { SESSION_COOKIE } from './console/session-cookie.ts'
 import { createDelivery } from './delivery/index.ts'
@@ -23,7 +23,7 @@ import { createAccess, createKeyAccess } from './http/access.ts'
 import { createClientAddress } from './http/client-address.ts'
 import { createHealth } from './http/health.ts'
 import { createHttpMetrics } from './http/http-metrics.ts'
-import { createKit } from './http/kit.ts'
+import { createMiddleware } from './http/middleware.ts'
 import { createApiDocument } from './http/openapi.ts'
 import { createRequestContexts } from './http/request-context.ts'
 import { createTurns } from './http/turns.ts'
@@ -88,11 +88,11 @@ export function createApp(
   retention.add(operators.retention)
   const live = createLive(platform)
   storageWatch.onLoss(live.end)
-  const scopes = createScopes()
-  const frames = createFrames({ baseUrl, nearnessOf: metering.nearnessOf })
+  const scopeChecks = createScopeChecks()
+  const layout = createLayout({ baseUrl, nearnessOf: metering.nearnessOf })
   const sessionAccess = createSessionAccess({
     engine: 'clockwork',
-    visitors: operators.visitors,
+    currentOperator: operators.currentOperator,
     tenants,
     baseUrl,
     addressOf,
@@ -105,14 +105,14 @@ export function createApp(
     pages: createSandboxPages(),
   })
   const document = createApiDocument(() => app, baseUrl, { sessionCookie: SESSION_COOKIE })
-  const kit = createKit({
+  const middleware = createMiddleware({
     log,
     metrics: createHttpMetrics(metrics),
     clientAddress,
     contexts,
     routes: () => app,
     challengeOn,
-    errorPage: createErrorPages({ frames, scopes }),
+    errorPage: createErrorPages({ layout, scopeChecks }),
   })
 
   const app = new Elysia({
@@ -121,9 +121,9 @@ export function createApp(
     precompile,
     handler: { standardHostname: false },
   })
-    .use(kit)
+    .use(middleware)
     .use(health.routes)
-    .use(createConsole({ document, base: frames.base }))
+    .use(createConsole({ document, base: layout.base }))
     .use(
       consolePages({
         platform,
@@ -133,9 +133,9 @@ export function createApp(
         passepartout,
         relay,
         operators,
-        frames,
+        layout,
         live,
-        scopes,
+        scopeChecks,
         baseUrl,
         addressOf,
         turns,

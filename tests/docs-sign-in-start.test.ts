@@ -3,12 +3,12 @@ import { join } from 'node:path'
 import { until } from './support/binary.ts'
 import { createNames, readConsole } from './support/console.ts'
 import { temporaryFolder } from './support/folder.ts'
+import { type HttpBrowser, newHttpBrowser, type Seen } from './support/http-browser.ts'
 import { openPage, plain } from './support/page.ts'
 import { freePort } from './support/port.ts'
 import { openShell } from './support/shell.ts'
 import { collect, startShown } from './support/shown.ts'
 import { newAccount, startPlainProviders } from './support/social/index.ts'
-import { newVisitor, type Seen, type Visitor } from './support/visitor.ts'
 
 /** The quick start of docs/sign-in.md is typed as it stands there, in terminals of its own. */
 
@@ -100,7 +100,7 @@ async function openShop() {
 
 /** Signs Ada up on the hosted page, and stops where the browser goes back: its query. */
 async function signUp(hostedUrl: string): Promise<URLSearchParams> {
-  const ada = newVisitor({ stopsBefore: RETURN_TO })
+  const ada = newHttpBrowser({ stopsBefore: RETURN_TO })
   const form = await ada.visit(hostedUrl)
   const fields = { 'traits.email': 'ada@example.com', password: PASSWORD }
   const { url } = await ada.press(form, 'method=password', fields)
@@ -181,31 +181,31 @@ describe.skipIf(!CAN_TYPE)('with a provider switched on', () => {
       await using app = await startShown(page, { language: 'ts', words, env })
 
       /** By the button and by what GitHub asks; where that leads. */
-      async function come(visitor: Visitor): Promise<Seen> {
-        const form = await visitor.visit(app.url + signInAt)
-        const asked = await visitor.press(form, 'provider=github')
+      async function come(browser: HttpBrowser): Promise<Seen> {
+        const form = await browser.visit(app.url + signInAt)
+        const asked = await browser.press(form, 'provider=github')
         expect(asked.url).toStartWith(github.url)
-        return visitor.press(asked, 'decision=allow')
+        return browser.press(asked, 'decision=allow')
       }
 
       const account = newAccount()
       github.signInAs(account)
-      const home = await come(newVisitor())
+      const home = await come(newHttpBrowser())
       expect([home.url, home.status]).toEqual([`${app.url}/`, 200])
       expect(home.text).toContain(`Hello ${account.email}`)
       expect(home.text).not.toMatch(/verify your address/i)
 
-      const mallory = newVisitor({ stopsBefore: `${app.url}/back` })
+      const mallory = newHttpBrowser({ stopsBefore: `${app.url}/back` })
       github.signInAs(newAccount())
       const trap = await come(mallory)
       expect(trap.url).toContain('code=')
-      const ada = newVisitor()
+      const ada = newHttpBrowser()
       await ada.visit(app.url + signInAt)
       expect((await ada.visit(trap.url)).status).toBe(403)
       expect((await ada.visit(app.url)).text).not.toContain('Hello')
 
       github.signInAs(newAccount({ email: null }))
-      const linus = newVisitor()
+      const linus = newHttpBrowser()
       const form = await come(linus)
       expect(form.url).toStartWith(url)
       const email = `linus-of-${app.url.split(':').at(-1)}@example.com`
@@ -218,7 +218,7 @@ describe.skipIf(!CAN_TYPE)('with a provider switched on', () => {
     const env = { GATEHOUSE: shop.url, KEY: await shop.newKey('flows', 'sessions:write') }
     await using app = await startShown(page, { language: 'ts', words: 'Map.groupBy', env })
     shop.github.signInAs(newAccount())
-    const ada = newVisitor()
+    const ada = newHttpBrowser()
     const form = await ada.visit(`${app.url}/registration`)
     const fields = { 'traits.email': 'countess@example.com', password: PASSWORD }
     await ada.press(form, 'method=password', fields)

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'bun:test'
 import { HOUR, SECOND } from './engines/gate/fixture.ts'
 import { bootFlows, type FlowWorld, totpAt } from './engines/gate/sign-in/flows/fixture.ts'
+import { type HttpBrowser, newHttpBrowser, type Seen } from './support/http-browser.ts'
 import { openPage } from './support/page.ts'
 import { canRun, startShown } from './support/shown.ts'
-import { newVisitor, type Seen, type Visitor } from './support/visitor.ts'
 
 /** The apps of docs/sign-in.md are run as they stand there, against a server, by people. */
 
@@ -47,12 +47,12 @@ for (const language of ['ts', 'python']) {
   describe.skipIf(!canRun(language))(`the app with hosted pages, in ${language}`, () => {
     const open = () => openApp(language, 'hosted_url')
 
-    async function signUp(ada: Visitor, url: string, email = ADA): Promise<Seen> {
+    async function signUp(ada: HttpBrowser, url: string, email = ADA): Promise<Seen> {
       const form = await ada.follow(await ada.visit(url), '/sign-up')
       return ada.press(form, 'method=password', { 'traits.email': email, password: PASSWORD })
     }
 
-    async function signIn(ada: Visitor, url: string, password = PASSWORD): Promise<Seen> {
+    async function signIn(ada: HttpBrowser, url: string, password = PASSWORD): Promise<Seen> {
       const form = await ada.follow(await ada.visit(url), '/sign-in')
       return ada.press(form, 'method=password', { identifier: ADA, password })
     }
@@ -62,7 +62,7 @@ for (const language of ['ts', 'python']) {
       async () => {
         await using app = await open()
         const { world, url } = app
-        const ada = newVisitor()
+        const ada = newHttpBrowser()
 
         const home = await signUp(ada, url)
         expect([home.url, isSignedIn(home)]).toEqual([`${url}/`, true])
@@ -91,7 +91,7 @@ for (const language of ['ts', 'python']) {
         await using app = await open()
         const { world, url } = app
         await world.register(ADA, PASSWORD)
-        const ada = newVisitor()
+        const ada = newHttpBrowser()
 
         const again = await signIn(ada, url, NEW_PASSWORD)
         expect([again.status, again.url.startsWith(app.gatehouse)]).toEqual([422, true])
@@ -108,7 +108,7 @@ for (const language of ['ts', 'python']) {
         await using app = await open()
         const { world, url } = app
         await world.security({ mfa_enabled: true })
-        const ada = newVisitor()
+        const ada = newHttpBrowser()
 
         const signInPage = await ada.visit(`${url}/sign-in`)
         const signUpPage = await ada.follow(signInPage, '/registration?from=')
@@ -133,7 +133,7 @@ for (const language of ['ts', 'python']) {
       async () => {
         await using app = await open()
         const { url } = app
-        const ada = newVisitor()
+        const ada = newHttpBrowser()
         await signUp(ada, url)
 
         const settings = await ada.follow(await ada.visit(url), '/settings')
@@ -144,7 +144,7 @@ for (const language of ['ts', 'python']) {
         expect((await signIn(ada, url)).status).toBe(422)
         expect(isSignedIn(await signIn(ada, url, NEW_PASSWORD))).toBe(true)
 
-        const stranger = newVisitor()
+        const stranger = newHttpBrowser()
         await stranger.visit(`${url}/settings`)
         expect(stranger.steps.slice(0, 2)).toEqual([`${url}/settings`, `${url}/sign-in`])
       },
@@ -156,8 +156,8 @@ for (const language of ['ts', 'python']) {
       async () => {
         await using app = await open()
         const { url } = app
-        const ada = newVisitor()
-        const mallory = newVisitor({ stopsBefore: `${url}/back` })
+        const ada = newHttpBrowser()
+        const mallory = newHttpBrowser({ stopsBefore: `${url}/back` })
         const trap = await signUp(mallory, url, 'mallory@example.com')
         expect(trap.url).toContain('code=')
 
@@ -174,7 +174,7 @@ for (const language of ['ts', 'python']) {
       'writes addresses as text, whatever signs are in them',
       async () => {
         await using app = await open()
-        const home = await signUp(newVisitor(), app.url, "a&'b@example.com")
+        const home = await signUp(newHttpBrowser(), app.url, "a&'b@example.com")
         expect(isSignedIn(home, "a&'b@example.com")).toBe(true)
         expect(home.html).not.toContain("a&'b@")
       },
@@ -186,26 +186,27 @@ for (const language of ['ts', 'python']) {
 describe('the app with forms of its own', () => {
   const open = () => openApp('ts', 'Map.groupBy')
 
-  async function signUp(ada: Visitor, url: string): Promise<Seen> {
+  async function signUp(ada: HttpBrowser, url: string): Promise<Seen> {
     const form = await ada.visit(`${url}/registration`)
     return ada.press(form, 'method=password', { 'traits.email': ADA, password: PASSWORD })
   }
 
-  async function signIn(ada: Visitor, url: string, password = PASSWORD): Promise<Seen> {
+  async function signIn(ada: HttpBrowser, url: string, password = PASSWORD): Promise<Seen> {
     const form = await ada.visit(`${url}/login`)
     return ada.press(form, 'method=password', { identifier: ADA, password })
   }
 
-  const signOut = async (ada: Visitor, url: string) => ada.press(await ada.visit(url), 'Sign out')
+  const signOut = async (ada: HttpBrowser, url: string) =>
+    ada.press(await ada.visit(url), 'Sign out')
 
-  const settings = (ada: Visitor, url: string) => ada.visit(`${url}/settings`)
+  const settings = (ada: HttpBrowser, url: string) => ada.visit(`${url}/settings`)
 
   test(
     'says what is wrong with a sign-up, has the address proven, and signs out',
     async () => {
       await using app = await open()
       const { world, url } = app
-      const ada = newVisitor()
+      const ada = newHttpBrowser()
 
       const form = await ada.visit(`${url}/registration`)
       const wrong = await ada.press(form, 'method=password', {
@@ -237,7 +238,7 @@ describe('the app with forms of its own', () => {
       await using app = await open()
       const { world, url } = app
       await world.security({ passwordless_enabled: true })
-      const ada = newVisitor()
+      const ada = newHttpBrowser()
 
       const form = await ada.visit(`${url}/registration`)
       const sent = await ada.press(form, 'method=code', { 'traits.email': ADA })
@@ -262,7 +263,7 @@ describe('the app with forms of its own', () => {
       await using app = await open()
       const { world, url } = app
       await world.security({ mfa_enabled: true, passwordless_enabled: true })
-      const ada = newVisitor()
+      const ada = newHttpBrowser()
       await ada.press(await signUp(ada, url), 'method=code', { code: world.codeFor(ADA) })
 
       const form = await settings(ada, url)
@@ -306,7 +307,7 @@ describe('the app with forms of its own', () => {
       await using app = await open()
       const { world, url } = app
       const { session_token: before } = await world.register(ADA, PASSWORD)
-      const ada = newVisitor()
+      const ada = newHttpBrowser()
 
       world.clock.jump(NEXT_MAIL)
       const sent = await ada.press(await ada.visit(`${url}/recovery`), 'method=code', {
@@ -329,7 +330,7 @@ describe('the app with forms of its own', () => {
       await using app = await open()
       const { world, url } = app
       await world.register(ADA, PASSWORD)
-      const ada = newVisitor()
+      const ada = newHttpBrowser()
 
       const form = await ada.visit(`${url}/login`)
       const before = ada.cookie('login')
@@ -349,7 +350,7 @@ describe('the app with forms of its own', () => {
     async () => {
       await using app = await open()
       const { world, url } = app
-      const ada = newVisitor()
+      const ada = newHttpBrowser()
       await signUp(ada, url)
       world.clock.jump(HOUR + SECOND)
 
@@ -370,7 +371,7 @@ describe('the app with forms of its own', () => {
     async () => {
       await using app = await open()
       const { world, url } = app
-      const ada = newVisitor()
+      const ada = newHttpBrowser()
       await signUp(ada, url)
 
       const email = { 'traits.email': 'countess@example.com' }
@@ -391,7 +392,7 @@ describe('the app with forms of its own', () => {
       const { world, url } = app
       await world.register(ADA, PASSWORD)
       const grace = await world.register('grace@example.com', PASSWORD)
-      const mallory = newVisitor()
+      const mallory = newHttpBrowser()
 
       const tries = Array.from({ length: 11 })
       let last: Seen = await mallory.visit(`${url}/login`)
@@ -403,9 +404,9 @@ describe('the app with forms of its own', () => {
       expect(statuses).toEqual([...Array(10).fill(422), 429])
       expect(last.text).toContain('Too many attempts.')
       expect(Number(last.headers.get('retry-after'))).toBeGreaterThan(0)
-      const form = await newVisitor().visit(`${url}/login`)
+      const form = await newHttpBrowser().visit(`${url}/login`)
       expect(form.status).toBe(200)
-      const other = newVisitor()
+      const other = newHttpBrowser()
       const home = await other.press(await other.visit(`${url}/login`), 'method=password', {
         identifier: grace.identity.traits.email,
         password: PASSWORD,
@@ -421,7 +422,7 @@ describe('the app with forms of its own', () => {
       await using app = await open()
       const { world, url } = app
       await world.register('mallory@example.com', PASSWORD)
-      const mallory = newVisitor()
+      const mallory = newHttpBrowser()
       const trap = await mallory.visit(`${url}/login`)
       const [form] = trap.forms
       const body = () =>
@@ -432,7 +433,7 @@ describe('the app with forms of its own', () => {
           password: PASSWORD,
         })
 
-      const ada = newVisitor()
+      const ada = newHttpBrowser()
       await ada.visit(`${url}/login`, { method: 'POST', body: body() })
       expect(isSignedIn(await ada.visit(url), 'mallory@example.com')).toBe(false)
       await ada.visit(`${url}/login`)

@@ -1,7 +1,7 @@
 import type { Caller } from '../platform/caller.ts'
 import type { Engine, Environment } from '../platform/engines.ts'
 import type { Tenants } from '../platform/tenants.ts'
-import type { TenantVisit } from './kit.ts'
+import type { TenantContext } from './middleware.ts'
 import { may } from './operators/rights.ts'
 
 export type CallerOf = ReturnType<typeof createCallers>
@@ -12,7 +12,7 @@ export type CallerOf = ReturnType<typeof createCallers>
  */
 export const createCallers =
   ({ tenants }: { tenants: Tenants }) =>
-  ({ tenant, actor }: TenantVisit, engine: Engine, environment: Environment | null): Caller => {
+  ({ tenant, actor }: TenantContext, engine: Engine, environment: Environment | null): Caller => {
     const { status, plan, spend_cap_cents: spendCapCents } = tenants.find(tenant.tenantId)
     return {
       tenantId: tenant.tenantId,

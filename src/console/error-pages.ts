@@ -1,12 +1,12 @@
 import { ErrorPage } from '../../views/console/pages/error.tsx'
 import { type Failure, statusOf } from '../http/errors.ts'
-import { type Frames, themeOf } from './frame.ts'
+import { type Layout, themeOf } from './layout.ts'
 import { createOutdatedPages } from './outdated-page.ts'
-import type { Scopes } from './scope.ts'
+import type { ScopeChecks } from './scope.ts'
 
 /** Error pages for browsers, instead of JSON. */
-export function createErrorPages(parts: { frames: Frames; scopes: Scopes }) {
-  const { base, html } = parts.frames
+export function createErrorPages(parts: { layout: Layout; scopeChecks: ScopeChecks }) {
+  const { base, html } = parts.layout
   const outdatedPage = createOutdatedPages(parts)
 
   /** Undefined for requests that are not from a browser to a page of the console. */

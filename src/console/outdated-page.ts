@@ -2,28 +2,28 @@ import { type Opened, OutdatedPage, type ScopeName } from '../../views/console/p
 import { url } from '../../views/console/url.ts'
 import type { Fields } from '../http/body.ts'
 import { pairsIn } from './form.ts'
-import { type Frames, themeOf } from './frame.ts'
+import { type Layout, themeOf } from './layout.ts'
 import { outdatedNotice, outdatedStream } from './live/outdated.ts'
-import type { Visitor } from './operators/visitors.ts'
+import type { Operator } from './operators/current-operator.ts'
 import { RESUBMIT_PATH, THEN_FIELD } from './pages/resubmit.ts'
-import { environmentOf, type Scopes, scopeIn } from './scope.ts'
+import { environmentOf, pageScopeIn, type ScopeChecks } from './scope.ts'
 
-/** Response to a request that `scopes` rejected: a page, a notice within the open page, or the end of a stream. */
+/** Response to a request that `scopeChecks` rejected: a page, a notice within the open page, or the end of a stream. */
 export const createOutdatedPages =
-  ({ frames: { base, html }, scopes }: { frames: Frames; scopes: Scopes }) =>
+  ({ layout: { base, html }, scopeChecks }: { layout: Layout; scopeChecks: ScopeChecks }) =>
   (request: Request): Response | undefined => {
-    const refusal = scopes.refusalOf(request)
+    const refusal = scopeChecks.refusalOf(request)
     if (!refusal) return undefined
     if (request.headers.get('accept')?.includes('text/event-stream')) return outdatedStream()
     if (request.headers.has('hx-request'))
       return new Response(outdatedNotice(), { status: 409, headers: BESIDE_THE_PAGE })
-    const { visitor, named, fields } = refusal
-    const opened = openedIn(visitor, named)
+    const { operator, named, fields } = refusal
+    const opened = openedIn(operator, named)
     const page = OutdatedPage({
       base: base(),
       theme: themeOf(request),
       opened,
-      acting: actingOf(visitor, request),
+      acting: actingOf(operator, request),
       resubmission:
         request.method === 'POST' && typeof opened === 'object'
           ? { action: url(base(), RESUBMIT_PATH), fields: resubmitted(request, fields) }
@@ -40,17 +40,17 @@ const BESIDE_THE_PAGE = {
 }
 
 /** Shows names to members only, because the tenant ID is untrusted. */
-function openedIn({ memberships, isAdmin }: Visitor, named: string | undefined): Opened {
-  const scope = named === undefined ? undefined : scopeIn(named)
+function openedIn({ memberships, isAdmin }: Operator, named: string | undefined): Opened {
+  const scope = named === undefined ? undefined : pageScopeIn(named)
   if (!scope) return 'unknown'
   if (scope.tenantId === null) return isAdmin ? INSTALLATION : 'hidden'
   const membership = memberships.find(({ tenantId }) => tenantId === scope.tenantId)
   return membership ? { name: membership.tenantName, environment: scope.environment } : 'hidden'
 }
 
-function actingOf({ place }: Visitor, request: Request): ScopeName {
-  if (place?.kind === 'tenant') return { name: place.name, environment: environmentOf(request) }
-  return place ? INSTALLATION : { name: 'no tenant' }
+function actingOf({ scope }: Operator, request: Request): ScopeName {
+  if (scope?.kind === 'tenant') return { name: scope.name, environment: environmentOf(request) }
+  return scope ? INSTALLATION : { name: 'no tenant' }
 }
 
 const INSTALLATION: ScopeName = { name: 'the installation' }

@@ -32,7 +32,7 @@ export const consoleAdmins = sqliteTable('console_admins', {
 })
 
 /** Tenant that a session has selected, or the installation. */
-export const consolePlaces = sqliteTable(
+export const consoleScopes = sqliteTable(
   'console_places',
   {
     sessionId: text('session_id')

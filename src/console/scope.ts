@@ -3,7 +3,7 @@ import { preferenceIn } from '../http/cookies.ts'
 import { isSafe } from '../http/scoped.ts'
 import { ENVIRONMENTS, type Environment } from '../platform/engines.ts'
 import { conflict } from '../platform/errors.ts'
-import type { Visitor } from './operators/visitors.ts'
+import type { Operator } from './operators/current-operator.ts'
 
 export const ENVIRONMENT_COOKIE = 'gatehouse_environment'
 
@@ -13,34 +13,34 @@ export const SCOPE_FIELD = '_scope'
 export const SCOPE_HEADER = 'gatehouse-scope'
 
 /** A tenant and an environment, or the installation, which has no environments. */
-export type Scope =
+export type PageScope =
   | { tenantId: string; environment: Environment }
   | { tenantId: null; environment?: undefined }
 
 const INSTALLATION = 'installation'
 
-export type Scopes = ReturnType<typeof createScopes>
+export type ScopeChecks = ReturnType<typeof createScopeChecks>
 
 /** A rejected request, which names another scope than the session's current one, or none. */
 interface Refusal {
-  visitor: Visitor
-  /** Scope in the request. */
+  operator: Operator
+  /** PageScope in the request. */
   named: string | undefined
   /** Fields of the form. */
   fields: Fields
 }
 
 /**
- * Scope of a page as text. Another tab can switch the tenant or environment while a page stays open, so
+ * PageScope of a page as text. Another tab can switch the tenant or environment while a page stays open, so
  * each page includes the scope that it was rendered for, and its requests are checked against it.
  */
-export const scopeOf = ({ place }: Visitor, request: Request): string => {
-  if (place?.kind === 'tenant') return `${place.tenantId}.${environmentOf(request)}`
-  return place ? INSTALLATION : 'nowhere'
+export const pageScopeOf = ({ scope }: Operator, request: Request): string => {
+  if (scope?.kind === 'tenant') return `${scope.tenantId}.${environmentOf(request)}`
+  return scope ? INSTALLATION : 'nowhere'
 }
 
-/** Parses the result of `scopeOf`; undefined for a scope that no session can select. */
-export function scopeIn(scope: string): Scope | undefined {
+/** Parses the result of `pageScopeOf`; undefined for a scope that no session can select. */
+export function pageScopeIn(scope: string): PageScope | undefined {
   if (scope === INSTALLATION) return { tenantId: null }
   const [tenantId = '', named] = scope.split('.')
   const environment = ENVIRONMENTS.find((one) => one === named)
@@ -52,7 +52,7 @@ export const environmentOf = (request: Request): Environment =>
   preferenceIn(request, ENVIRONMENT_COOKIE) === 'test' ? 'test' : 'live'
 
 /** Rejects requests for another scope than the session's current one. */
-export function createScopes() {
+export function createScopeChecks() {
   const refusals = new WeakMap<Request, Refusal>()
 
   function refuse(request: Request, refusal: Refusal, message: string): never {
@@ -61,18 +61,18 @@ export function createScopes() {
   }
 
   /** Throws `conflict` for a request that names another scope, even in addition to the current one. */
-  function refuseOther(request: Request, visitor: Visitor, body: unknown) {
+  function refuseOther(request: Request, operator: Operator, body: unknown) {
     const fields = fieldsOf(body)
-    const current = scopeOf(visitor, request)
+    const current = pageScopeOf(operator, request)
     const named = namesIn(request, fields).find((name) => name !== current)
-    if (named !== undefined) refuse(request, { visitor, named, fields }, OTHER)
+    if (named !== undefined) refuse(request, { operator, named, fields }, OTHER)
   }
 
   /** Throws `conflict` for a form or htmx request without a scope. Links need none. */
-  function requireNamed(request: Request, visitor: Visitor, body: unknown) {
+  function requireNamed(request: Request, operator: Operator, body: unknown) {
     const fields = fieldsOf(body)
     if (mustName(request) && namesIn(request, fields).length === 0)
-      refuse(request, { visitor, named: undefined, fields }, UNNAMED)
+      refuse(request, { operator, named: undefined, fields }, UNNAMED)
   }
 
   return { refuseOther, requireNamed, refusalOf: (request: Request) => refusals.get(request) }

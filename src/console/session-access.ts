@@ -5,8 +5,8 @@ import type { Caller } from '../platform/caller.ts'
 import type { Engine } from '../platform/engines.ts'
 import { conflict, forbidden } from '../platform/errors.ts'
 import type { Tenants } from '../platform/tenants.ts'
+import { type CurrentOperator, tenantScopeOf } from './operators/current-operator.ts'
 import { may } from './operators/rights.ts'
-import { tenantPlaceOf, type Visitors } from './operators/visitors.ts'
 import { createSessionCookie } from './session-cookie.ts'
 
 /** Names the tenant that a program means: its session acts where its operator last switched to. */
@@ -31,7 +31,7 @@ const SWITCHED =
  */
 export function createSessionAccess(parts: {
   engine: Engine
-  visitors: Visitors
+  currentOperator: CurrentOperator
   tenants: Tenants
   baseUrl: () => string
   addressOf: (request: Request) => string | undefined
@@ -39,7 +39,7 @@ export function createSessionAccess(parts: {
   turns: Turns
   maxBody: number
 }) {
-  const { engine, visitors, tenants, baseUrl, addressOf, startAging, turns, maxBody } = parts
+  const { engine, currentOperator, tenants, baseUrl, addressOf, startAging, turns, maxBody } = parts
   const admitted = new WeakMap<Request, Admitted<Caller>>()
   const cookie = createSessionCookie(parts)
 
@@ -59,9 +59,9 @@ export function createSessionAccess(parts: {
   }
 
   function callerOf(request: Request, { effect }: Demand): Caller {
-    const visitor = visitors.of(request, cookie.dashboardTokenIn)
+    const operator = currentOperator.of(request, cookie.dashboardTokenIn)
     requireSameOrigin(request, baseUrl())
-    const { tenantId, role } = tenantPlaceOf(visitor)
+    const { tenantId, role } = tenantScopeOf(operator)
     requireMeant(request, tenantId)
     if (!may(role, effect)) throw forbidden(`a ${role} may not ${effect} anything here`)
     const { status, plan, spend_cap_cents: spendCapCents } = tenants.find(tenantId)
@@ -74,7 +74,7 @@ export function createSessionAccess(parts: {
       engine,
       environment: null,
       isReadOnly: !may(role, 'change'),
-      actor: { kind: 'operator', id: visitor.id, ...(source !== undefined && { source }) },
+      actor: { kind: 'operator', id: operator.id, ...(source !== undefined && { source }) },
     }
   }
 

@@ -73,8 +73,8 @@ export function createReplay(parts: {
 
   async function eachSlice(run: Run, take: (wanted: MessageAddress[]) => Promise<void>) {
     const { stream, request } = run
-    const upTo = store.messages.placeAt(request.until)
-    let after = store.messages.placeAt(request.since)
+    const upTo = store.messages.seqAt(request.until)
+    let after = store.messages.seqAt(request.since)
     if (store.messages.countBetween(stream, { after, upTo, limit: TOO_MANY }) === TOO_MANY)
       throw invalid(PARTS, { field: 'since', rule: 'too_many' })
     for (let seen = SLICE; seen === SLICE; ) {

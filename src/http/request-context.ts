@@ -40,14 +40,14 @@ export function createRequestContexts(parts: {
   function open(request: Request, holder: KeyHolder): RequestContext {
     const known = contexts.get(request)
     if (known) return known
-    const visit = { caller: callerOf(holder, metering.newCharge()), bodyText: '' }
-    contexts.set(request, visit)
+    const context = { caller: callerOf(holder, metering.newCharge()), bodyText: '' }
+    contexts.set(request, context)
     const waitMs = burst.take(holder.keyId)
     if (waitMs > 0)
       throw rateLimited(`more than ${perMinute} requests a minute with this key`, {
         retryAfterMs: waitMs,
       })
-    return visit
+    return context
   }
 
   /**
@@ -61,8 +61,8 @@ export function createRequestContexts(parts: {
 
   /** Updates the caller to the current state of its key; the request stays charged as before. */
   function renew(request: Request, holder: KeyHolder) {
-    const visit = contexts.get(request)
-    if (visit) visit.caller = callerOf(holder, visit.caller.charge)
+    const context = contexts.get(request)
+    if (context) context.caller = callerOf(holder, visit.caller.charge)
   }
 
   /** Counts the answered request and adds the rate limit headers. */

@@ -2,8 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { createStore } from '../../src/engines/gate/store.ts'
 import { SYSTEM_TENANT_ID } from '../../src/platform/system-tenant.ts'
 import { bootTestApp, type TestApp } from '../support/app.ts'
+import { newHttpBrowser } from '../support/http-browser.ts'
 import { type NewOperator, newOperator } from '../support/operator.ts'
-import { newVisitor } from '../support/visitor.ts'
 import { ACCOUNT, audited, servedApp } from './console-fixture.ts'
 
 const PASSWORD = 'correct horse battery'
@@ -90,12 +90,12 @@ describe('the account', () => {
       roles: { [acme.id]: 'owner', [other.id]: 'viewer' },
     })
     const { body } = await somebody.see()
-    expect(body).toContain(`<input type="hidden" name="place" value="${other.id}"/>`)
-    expect(body).toContain('<input type="hidden" name="place" value="installation"/>')
-    expect(body).not.toContain(`<input type="hidden" name="place" value="${acme.id}"/>`)
+    expect(body).toContain(`<input type="hidden" name="to" value="${other.id}"/>`)
+    expect(body).toContain('<input type="hidden" name="to" value="installation"/>')
+    expect(body).not.toContain(`<input type="hidden" name="to" value="${acme.id}"/>`)
     await somebody.actIn(null)
     const elsewhere = (await somebody.see()).body
-    expect(elsewhere).not.toContain('name="place" value="installation"/>')
+    expect(elsewhere).not.toContain('name="to" value="installation"/>')
   })
 
   test('of somebody who belongs nowhere says what to do', async () => {
@@ -258,29 +258,29 @@ test.each([
 
 test('the ways in are changed on the pages of gate, which lead back', async () => {
   await using served = await servedApp()
-  const visitor = newVisitor()
-  const form = await visitor.visit(await served.setUpUrl())
-  await visitor.press(form, 'Create account and tenant', { ...ACCOUNT, tenant: 'Acme' })
-  const account = await visitor.visit(`${served.url}/console/account`)
-  const settings = await visitor.press(account, 'Edit sign-in settings')
+  const operator = newHttpBrowser()
+  const form = await operator.visit(await served.setUpUrl())
+  await operator.press(form, 'Create account and tenant', { ...ACCOUNT, tenant: 'Acme' })
+  const account = await operator.visit(`${served.url}/console/account`)
+  const settings = await operator.press(account, 'Edit sign-in settings')
   expect(settings.status).toBe(200)
   expect(new URL(settings.url).pathname).toContain('settings')
   expect(settings.html).toContain(ACCOUNT.email)
-  const back = await visitor.follow(settings, '/console/account')
+  const back = await operator.follow(settings, '/console/account')
   expect([back.status, new URL(back.url).pathname]).toEqual([200, '/console/account'])
 })
 
 test('somebody signs out here, and acts elsewhere from here', async () => {
   await using served = await servedApp()
-  const visitor = newVisitor()
-  const form = await visitor.visit(await served.setUpUrl())
-  await visitor.press(form, 'Create account and tenant', { ...ACCOUNT, tenant: 'Acme' })
-  const account = await visitor.visit(`${served.url}/console/account`)
-  await visitor.press(account, 'Switch to Installation')
-  const there = await visitor.visit(`${served.url}/console/account`)
+  const operator = newHttpBrowser()
+  const form = await operator.visit(await served.setUpUrl())
+  await operator.press(form, 'Create account and tenant', { ...ACCOUNT, tenant: 'Acme' })
+  const account = await operator.visit(`${served.url}/console/account`)
+  await operator.press(account, 'Switch to Installation')
+  const there = await operator.visit(`${served.url}/console/account`)
   expect(there.text).toContain('Current')
-  await visitor.press(there, 'Sign out')
-  const after = await visitor.visit(`${served.url}/console/account`)
+  await operator.press(there, 'Sign out')
+  const after = await operator.visit(`${served.url}/console/account`)
   expect(new URL(after.url).pathname).not.toBe('/console/account')
   expect(after.text).not.toContain('Sessions')
 })

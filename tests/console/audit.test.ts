@@ -71,7 +71,7 @@ describe('who reads the log', () => {
   test('everybody in the tenant, nobody else', async () => {
     const person = async (role: 'member' | 'viewer') =>
       (await newOperator(app, { roles: { [acme.id]: role } })).signIn()
-    const visitors = {
+    const currentOperator = {
       owner,
       member: await person('member'),
       viewer: await person('viewer'),
@@ -81,7 +81,7 @@ describe('who reads the log', () => {
     }
     for (const path of ['/console/audit', '/console/audit/export?format=csv']) {
       const statuses: Record<string, number> = {}
-      for (const [name, by] of Object.entries(visitors))
+      for (const [name, by] of Object.entries(currentOperator))
         statuses[name] = (await page(path, by)).status
       expect(statuses).toEqual({
         owner: 200,

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { formBody } from '../support/form.ts'
+import { newHttpBrowser } from '../support/http-browser.ts'
 import { newOperator } from '../support/operator.ts'
-import { newVisitor } from '../support/visitor.ts'
 import { ACCOUNT, audited, type ServedApp, servedApp } from './console-fixture.ts'
 import { listen, streamIn } from './live-listener.ts'
 
@@ -9,13 +9,13 @@ const MINUTE = 60_000
 
 /** Somebody who has set the installation up, and is on the page for a first key. */
 async function setUp(app: ServedApp) {
-  const visitor = newVisitor()
-  const form = await visitor.visit(await app.setUpUrl())
-  const page = await visitor.press(form, 'Create account and tenant', {
+  const operator = newHttpBrowser()
+  const form = await operator.visit(await app.setUpUrl())
+  const page = await operator.press(form, 'Create account and tenant', {
     ...ACCOUNT,
     tenant: 'Acme',
   })
-  return { visitor, page }
+  return { operator, page }
 }
 
 /** What a command in a page sends, as a shell would read it. */
@@ -46,20 +46,20 @@ describe('set-up', () => {
 
   test('ends in a key that works', async () => {
     await using app = await servedApp()
-    const { visitor, page } = await setUp(app)
+    const { operator, page } = await setUp(app)
 
-    const issued = await visitor.press(page, 'Create API key')
+    const issued = await operator.press(page, 'Create API key')
     const [key = ''] = /svc_clockwork_\w{43}/.exec(issued.html) ?? []
     expect((await app.client(key).get('/v1/clockwork/jobs')).status).toBe(200)
-    const list = await visitor.visit(`${app.url}/console/keys`)
+    const list = await operator.visit(`${app.url}/console/keys`)
     expect(list.html).not.toContain(key)
     expect(list.text).toContain('1 active')
   })
 
   test('ends on a page whose command makes a job that arrives there', async () => {
     await using app = await servedApp()
-    const { visitor, page } = await setUp(app)
-    const issued = await visitor.press(page, 'Create API key')
+    const { operator, page } = await setUp(app)
+    const issued = await operator.press(page, 'Create API key')
     expect(issued.text).toContain('Waiting for the job')
     const command = requestIn(issued.text)
     const made = await fetch(command.url, command)
@@ -70,9 +70,9 @@ describe('set-up', () => {
 
     const again = `${app.url}/console/first-job`
     expect(issued.html).toContain('href="/console/first-job"')
-    expect((await visitor.visit(again)).text).toMatch(/Job Hello created *Next run in/)
+    expect((await operator.visit(again)).text).toMatch(/Job Hello created *Next run in/)
     await app.clock.advance(61_000)
-    const ran = await visitor.visit(again)
+    const ran = await operator.visit(again)
     expect(ran.text).toContain('Run succeeded: 200 in')
     expect(ran.html).toContain(`href="/console/jobs/${id}"`)
     expect(ran.html).not.toMatch(/svc_clockwork_\w{43}/)
@@ -81,9 +81,9 @@ describe('set-up', () => {
 
   test('shows the job as it arrives, and as it runs', async () => {
     await using app = await servedApp()
-    const { visitor, page } = await setUp(app)
-    const issued = await visitor.press(page, 'Create API key')
-    const cookie = `identity_session=${visitor.cookie('identity_session')}`
+    const { operator, page } = await setUp(app)
+    const issued = await operator.press(page, 'Create API key')
+    const cookie = `identity_session=${operator.cookie('identity_session')}`
     const listener = await listen(app.url + streamIn(issued.html), { cookie })
     const command = requestIn(issued.text)
     await fetch(command.url, command)
@@ -96,8 +96,8 @@ describe('set-up', () => {
 
   test('calls somewhere else where jobs may not call this installation, and says why one failed', async () => {
     await using app = await servedApp({ allow: [] })
-    const { visitor, page } = await setUp(app)
-    const issued = await visitor.press(page, 'Create API key')
+    const { operator, page } = await setUp(app)
+    const issued = await operator.press(page, 'Create API key')
     expect(requestIn(issued.text).body).toContain('"url":"https://example.com"')
     const [tenant] = app.platform.tenants.list()
     app.db.client
@@ -107,7 +107,7 @@ describe('set-up', () => {
       )
       .run(tenant?.id ?? '', '<script>alert(1)</script>', app.clock.now())
     await app.clock.advance(61_000)
-    const seen = await visitor.visit(`${app.url}/console/first-job`)
+    const seen = await operator.visit(`${app.url}/console/first-job`)
     expect(seen.text).toMatch(/Run failed: .*private/)
     expect(seen.html).not.toContain('<script>alert')
   })
@@ -134,11 +134,11 @@ describe('set-up', () => {
   test('is by a link that is good once, for half an hour, and only while nobody has done it', async () => {
     await using app = await servedApp()
     const [late, first, second] = [await app.setUpUrl(), await app.setUpUrl(), await app.setUpUrl()]
-    const stranger = newVisitor()
+    const stranger = newHttpBrowser()
     expect((await stranger.visit(`${app.url}/setup/unknown`)).status).toBe(404)
     const open = await stranger.visit(second)
-    const form = await newVisitor().visit(first)
-    await newVisitor().press(form, 'Create account and tenant', { ...ACCOUNT, tenant: 'Acme' })
+    const form = await newHttpBrowser().visit(first)
+    await newHttpBrowser().press(form, 'Create account and tenant', { ...ACCOUNT, tenant: 'Acme' })
 
     for (const url of [late, first, second]) expect((await stranger.visit(url)).status).toBe(404)
     const again = { ...ACCOUNT, email: 'eve@example.com', tenant: 'Evil' }
@@ -151,9 +151,9 @@ describe('set-up', () => {
     await using app = await servedApp()
     const url = await app.setUpUrl()
     app.clock.jump(30 * MINUTE - 1)
-    expect((await newVisitor().visit(url)).status).toBe(200)
+    expect((await newHttpBrowser().visit(url)).status).toBe(200)
     app.clock.jump(1)
-    expect((await newVisitor().visit(url)).text).toContain('has expired')
+    expect((await newHttpBrowser().visit(url)).text).toContain('has expired')
   })
 
   test.each([
@@ -164,11 +164,11 @@ describe('set-up', () => {
     ['name', { name: 'x'.repeat(10_000) }],
   ])('says beside %s what is wrong, keeps what was typed, and the link', async (name, wrong) => {
     await using app = await servedApp()
-    const visitor = newVisitor()
-    const form = await visitor.visit(await app.setUpUrl())
+    const operator = newHttpBrowser()
+    const form = await operator.visit(await app.setUpUrl())
 
     const typed = { ...ACCOUNT, tenant: 'Acme <script>', ...wrong }
-    const again = await visitor.press(form, 'Create account and tenant', typed)
+    const again = await operator.press(form, 'Create account and tenant', typed)
     expect(again.status).toBe(422)
     expect(again.html).toContain(`id="field-${name}-error"`)
     expect(again.forms[0]?.values).toMatchObject({ email: typed.email, password: '' })
@@ -176,7 +176,7 @@ describe('set-up', () => {
     expect(app.platform.tenants.list()).toEqual([])
 
     const right = { ...ACCOUNT, tenant: 'Acme' }
-    expect((await visitor.press(again, 'Create account and tenant', right)).status).toBe(200)
+    expect((await operator.press(again, 'Create account and tenant', right)).status).toBe(200)
   })
 })
 
@@ -184,14 +184,14 @@ describe('signing in', () => {
   test('goes by gate’s own pages, back to where somebody wanted to be', async () => {
     await using app = await servedApp()
     await setUp(app)
-    const visitor = newVisitor()
+    const operator = newHttpBrowser()
 
-    const login = await visitor.visit(`${app.url}/console/keys?engine=relay`)
+    const login = await operator.visit(`${app.url}/console/keys?engine=relay`)
     expect(new URL(login.url).pathname).toBe('/auth/self-service/login')
     const { email, password } = ACCOUNT
-    const keys = await visitor.press(login, 'method=password', { identifier: email, password })
+    const keys = await operator.press(login, 'method=password', { identifier: email, password })
     expect([keys.status, keys.url]).toEqual([200, `${app.url}/console/keys?engine=relay`])
-    expect(visitor.cookie('identity_session')).toStartWith('gat_st_')
+    expect(operator.cookie('identity_session')).toStartWith('gat_st_')
   })
 
   test('leads to no address but the console’s own', async () => {
@@ -199,10 +199,10 @@ describe('signing in', () => {
     await setUp(app)
     const outside = ['https://evil.example/', '//evil.example', '/console//evil', '/v1/gate']
     for (const to of [...outside, '/console/../v1/gate', '/console/%2e%2E/v1/gate']) {
-      const visitor = newVisitor()
-      const login = await visitor.visit(`${app.url}/console/login?${new URLSearchParams({ to })}`)
+      const operator = newHttpBrowser()
+      const login = await operator.visit(`${app.url}/console/login?${new URLSearchParams({ to })}`)
       const { email, password } = ACCOUNT
-      const page = await visitor.press(login, 'method=password', { identifier: email, password })
+      const page = await operator.press(login, 'method=password', { identifier: email, password })
       expect(new URL(page.url).origin).toBe(app.url)
       expect(new URL(page.url).pathname).toStartWith('/console')
     }
@@ -212,13 +212,13 @@ describe('signing in', () => {
     await using app = await servedApp()
     await setUp(app)
     const { email, password } = ACCOUNT
-    const eve = newVisitor({ stopsBefore: `${app.url}/console/enter` })
+    const eve = newHttpBrowser({ stopsBefore: `${app.url}/console/enter` })
     const login = await eve.visit(`${app.url}/console/login`)
     const left = await eve.press(login, 'method=password', { identifier: email, password })
     const link = left.headers.get('location') ?? ''
     expect(link).toContain('/console/enter?')
 
-    const victim = newVisitor()
+    const victim = newHttpBrowser()
     const page = await victim.visit(link)
     expect(new URL(page.url).pathname).toBe('/auth/self-service/login')
     expect(victim.cookie('identity_session')).toBeUndefined()
@@ -226,11 +226,11 @@ describe('signing in', () => {
 
   test('ends with signing out, also for whoever kept the cookie', async () => {
     await using app = await servedApp()
-    const { visitor } = await setUp(app)
-    const page = await visitor.visit(`${app.url}/console/account`)
-    const kept = visitor.cookie('identity_session')
+    const { operator } = await setUp(app)
+    const page = await operator.visit(`${app.url}/console/account`)
+    const kept = operator.cookie('identity_session')
 
-    const out = await visitor.press(page, 'Sign out')
+    const out = await operator.press(page, 'Sign out')
     expect(new URL(out.url).pathname).toBe('/auth/self-service/login')
     const cookie = { cookie: `identity_session=${kept}` }
     expect((await app.raw('/dashboard/clockwork/jobs', { headers: cookie })).status).toBe(401)
@@ -245,42 +245,42 @@ describe('signing in', () => {
     const link = async () =>
       `${app.url}/console/link/${await app.operators.links.issueSignIn({ kind: 'cli' }, id)}`
     const [url, late] = [await link(), await link()]
-    const visitor = newVisitor()
+    const operator = newHttpBrowser()
 
     // What merely opens links, such as a mail program, uses none up.
-    await newVisitor().visit(url)
-    const page = await visitor.press(await visitor.visit(url), 'Sign in')
+    await newHttpBrowser().visit(url)
+    const page = await operator.press(await operator.visit(url), 'Sign in')
     expect(new URL(page.url).pathname).toBe('/console/account')
-    expect((await newVisitor().visit(url)).status).toBe(404)
+    expect((await newHttpBrowser().visit(url)).status).toBe(404)
     app.clock.jump(10 * MINUTE)
-    expect((await newVisitor().visit(late)).status).toBe(404)
+    expect((await newHttpBrowser().visit(late)).status).toBe(404)
   })
 })
 
 test('where somebody acts is chosen for one session, among what is theirs', async () => {
   await using app = await servedApp()
-  const { visitor } = await setUp(app)
-  const page = await visitor.visit(`${app.url}/console/account`)
+  const { operator } = await setUp(app)
+  const page = await operator.visit(`${app.url}/console/account`)
   const other = await app.tenant('Other')
 
-  const installation = await visitor.press(page, 'place=installation')
+  const installation = await operator.press(page, 'to=installation')
   expect(installation.text).toContain('Current tenant: Installation')
-  const refused = await visitor.visit(`${app.url}/console/keys`)
+  const refused = await operator.visit(`${app.url}/console/keys`)
   expect([refused.status, refused.text]).toEqual([
     403,
     expect.stringContaining('Switch to a tenant first'),
   ])
-  const body = new URLSearchParams({ place: other.id })
-  expect((await visitor.visit(`${app.url}/console/place`, { method: 'POST', body })).status).toBe(
+  const body = new URLSearchParams({ to: other.id })
+  expect((await operator.visit(`${app.url}/console/switch`, { method: 'POST', body })).status).toBe(
     403,
   )
 })
 
 test('a form of another site is refused, whatever it sends', async () => {
   await using app = await servedApp()
-  const { visitor } = await setUp(app)
-  const cookie = `identity_session=${visitor.cookie('identity_session')}`
-  for (const path of ['/console/keys', '/console/place', '/console/theme', '/console/sign-out']) {
+  const { operator } = await setUp(app)
+  const cookie = `identity_session=${operator.cookie('identity_session')}`
+  for (const path of ['/console/keys', '/console/switch', '/console/theme', '/console/sign-out']) {
     const answer = await app.raw(path, {
       method: 'POST',
       headers: { cookie, origin: 'https://evil.example', accept: 'text/html' },
@@ -293,7 +293,7 @@ test('a form of another site is refused, whatever it sends', async () => {
 
 test('before anybody runs the installation, the console says how to begin', async () => {
   await using app = await servedApp()
-  const page = await newVisitor().visit(`${app.url}/`)
+  const page = await newHttpBrowser().visit(`${app.url}/`)
   expect([page.status, page.text]).toEqual([503, expect.stringContaining('set-up link')])
 })
 
@@ -305,10 +305,10 @@ test('an invitation proves no address, as whoever sent it has seen the link', as
     tenantId,
     { email: 'victim@example.com', role: 'viewer' },
   )
-  const visitor = newVisitor()
+  const operator = newHttpBrowser()
   const { name, password } = ACCOUNT
-  const form = await visitor.visit(url)
-  expect((await visitor.press(form, 'Create account and join', { name, password })).status).toBe(
+  const form = await operator.visit(url)
+  expect((await operator.press(form, 'Create account and join', { name, password })).status).toBe(
     200,
   )
 

@@ -57,7 +57,7 @@ beforeAll(async () => {
   routes = app.app.routes
     .filter(({ path }) => /^\/(console|setup)(\/|$)/.test(path))
     .map(({ method, path }) => `${method} ${path}`)
-    .filter((route) => !['POST /console/place', 'POST /console/resubmit'].includes(route))
+    .filter((route) => !['POST /console/switch', 'POST /console/resubmit'].includes(route))
 })
 
 afterAll(() => app[Symbol.asyncDispose]())

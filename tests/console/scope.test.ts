@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { SCOPE_FIELD, SCOPE_HEADER } from '../../src/console/scope.ts'
+import { newHttpBrowser } from '../support/http-browser.ts'
 import { newOperator } from '../support/operator.ts'
-import { newVisitor } from '../support/visitor.ts'
 import { servedApp } from './console-fixture.ts'
 import { type PlansWorld, plansWorld } from './plans-fixture.ts'
 
@@ -47,7 +47,7 @@ async function outdatedTab(from: Opened, to: Opened) {
   const idOf = (opened: Opened) =>
     opened === 'installation' ? null : tenants[opened.startsWith('acme') ? 'acme' : 'other'].id
   const environmentOf = (opened: Opened) => (opened.endsWith('test') ? 'test' : 'live')
-  const scopeOf = (opened: Opened) => {
+  const pageScopeOf = (opened: Opened) => {
     const id = idOf(opened)
     return id === null ? opened : `${id}.${environmentOf(opened)}`
   }
@@ -76,7 +76,7 @@ async function outdatedTab(from: Opened, to: Opened) {
     return { status, body: `${body}`, headers, wrote: written() - before }
   }
 
-  return { send, scope: scopeOf(from), now: scopeOf(to) }
+  return { send, scope: pageScopeOf(from), now: pageScopeOf(to) }
 }
 
 const written = () =>
@@ -209,7 +209,7 @@ describe('a form that was refused', () => {
     app.clock.jump(1)
     if (isInBoth) await operator.setRole(tenants.other.id, 'owner')
     const { token } = await operator.signIn()
-    const tab = newVisitor()
+    const tab = newHttpBrowser()
     tab.plant(app.url, `identity_session=${token}; Path=/`)
     const form = await tab.visit(`${app.url}/console/jobs/new`)
     const scope = form.forms.find(({ action }) => action.endsWith('/jobs'))?.values[SCOPE_FIELD]
@@ -221,7 +221,7 @@ describe('a form that was refused', () => {
     const jobsOf = async (name: keyof typeof tenants) =>
       (await tenants[name].api.get('/v1/clockwork/jobs')).body
     const switchTo = (place: string) =>
-      tab.visit(`${app.url}/console/place`, {
+      tab.visit(`${app.url}/console/switch`, {
         method: 'POST',
         body: new URLSearchParams({ place }),
       })
@@ -252,7 +252,7 @@ describe('a form that was refused', () => {
     const operator = await newOperator(app, { isAdmin: true, roles: { [acme.id]: 'owner' } })
     const session = await operator.signIn()
     await session.actIn(null)
-    const tab = newVisitor()
+    const tab = newHttpBrowser()
     tab.plant(app.url, `identity_session=${session.token}; Path=/`)
     const form = await tab.visit(`${app.url}/console/admin/tenants/new`)
     const { values } = form.forms.find(({ action }) => action.endsWith('/admin/tenants')) ?? {}
@@ -359,7 +359,7 @@ test('an invitation is accepted by the account that its page showed, and by no o
     id,
     { email: ada.email, role: 'owner' },
   )
-  const tab = newVisitor()
+  const tab = newHttpBrowser()
   const signIn = async (operator: typeof ada) =>
     tab.plant(app.url, `identity_session=${(await operator.signIn()).token}; Path=/`)
   const asNewcomer = await tab.visit(url)
@@ -390,7 +390,7 @@ test('who acts nowhere is in the tenant whose invitation they accept', async () 
     joined.id,
     { email: operator.email, role: 'viewer' },
   )
-  const tab = newVisitor()
+  const tab = newHttpBrowser()
   tab.plant(app.url, `identity_session=${token}; Path=/`)
   const page = await tab.press(await tab.visit(url), 'Accept invitation')
   expect([page.status, page.text]).toEqual([200, expect.stringContaining('Current tenant: Joined')])

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { createSessionCookie } from '../../src/console/session-cookie.ts'
 import { bootTestApp, type TestApp } from '../support/app.ts'
+import { newHttpBrowser } from '../support/http-browser.ts'
 import { newOperator } from '../support/operator.ts'
-import { newVisitor } from '../support/visitor.ts'
 import { ACCOUNT, servedApp } from './console-fixture.ts'
 
 const UNKNOWN = '01890000-0000-7000-8000-000000000000'
@@ -89,17 +89,17 @@ describe('the cookie of a session', () => {
       isVerified: true,
     })
     await newOperator(app, { isAdmin: true })
-    const visitor = newVisitor()
-    const login = await visitor.visit(`${app.url}/console/login`)
-    visitor.plant(app.url, `identity_session=${eve.token}; Path=/`)
-    await visitor.press(login, 'method=password', {
+    const operator = newHttpBrowser()
+    const login = await operator.visit(`${app.url}/console/login`)
+    operator.plant(app.url, `identity_session=${eve.token}; Path=/`)
+    await operator.press(login, 'method=password', {
       identifier: ACCOUNT.email,
       password: ACCOUNT.password,
     })
-    const token = visitor.cookie('identity_session')
+    const token = operator.cookie('identity_session')
     expect(token).toStartWith('gat_st_')
     expect(token).not.toBe(eve.token)
-    const account = await visitor.visit(`${app.url}/console/account`)
+    const account = await operator.visit(`${app.url}/console/account`)
     expect(account.text).toContain(ACCOUNT.email)
   })
 })
@@ -167,11 +167,11 @@ describe('a right that changes', () => {
     await using _ = app
     await somebody.leave(acme.id)
     expect([await status('/console/usage'), await status('/console/account')]).toEqual([403, 200])
-    const body = new URLSearchParams({ place: acme.id })
+    const body = new URLSearchParams({ to: acme.id })
     const choose = { method: 'POST', headers: session.headers, body }
-    expect((await app.raw('/console/place', choose)).status).toBe(403)
-    const elsewhere = { ...choose, body: new URLSearchParams({ place: other.id }) }
-    expect((await app.raw('/console/place', elsewhere)).status).toBe(303)
+    expect((await app.raw('/console/switch', choose)).status).toBe(403)
+    const elsewhere = { ...choose, body: new URLSearchParams({ to: other.id }) }
+    expect((await app.raw('/console/switch', elsewhere)).status).toBe(303)
     expect(await status('/console/usage')).toBe(200)
   })
 })

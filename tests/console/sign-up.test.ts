@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'bun:test'
 import { SYSTEM_TENANT_ID } from '../../src/platform/system-tenant.ts'
+import { type HttpBrowser, newHttpBrowser, type Seen } from '../support/http-browser.ts'
 import { newOperator } from '../support/operator.ts'
 import { freePort } from '../support/port.ts'
 import { newAccount, startOpenIdProvider, startPlainProviders } from '../support/social/index.ts'
-import { newVisitor, type Seen, type Visitor } from '../support/visitor.ts'
 import { ACCOUNT, audited, type ServedApp, servedApp } from './console-fixture.ts'
 import { mailTo, WITH_MAIL } from './unverified-fixture.ts'
 
@@ -18,9 +18,9 @@ async function openApp(flags: Record<string, string> = OPEN, env: Record<string,
 
 /** A stranger on the page that makes accounts, led there by the console's own door. */
 async function stranger(app: ServedApp, to = '/console') {
-  const visitor = newVisitor()
-  const login = await visitor.visit(`${app.url}${to}`)
-  return { visitor, form: await visitor.follow(login, '/registration?from=') }
+  const operator = newHttpBrowser()
+  const login = await operator.visit(`${app.url}${to}`)
+  return { operator, form: await operator.follow(login, '/registration?from=') }
 }
 
 const typedBy = (email: string, name?: string) => ({
@@ -30,8 +30,8 @@ const typedBy = (email: string, name?: string) => ({
 })
 
 async function signUp(app: ServedApp, email: string, name?: string) {
-  const { visitor, form } = await stranger(app)
-  return { visitor, page: await visitor.press(form, 'method=password', typedBy(email, name)) }
+  const { operator, form } = await stranger(app)
+  return { operator, page: await operator.press(form, 'method=password', typedBy(email, name)) }
 }
 
 const tenantsOf = (app: ServedApp) => app.platform.tenants.list()
@@ -40,7 +40,7 @@ const ownedBy = (app: ServedApp): string => tenantsOf(app)[0]?.id ?? ''
 describe('where sign-up is open', () => {
   test('a stranger gets an account and a tenant on the free plan, and is asked what it is called', async () => {
     await using app = await openApp()
-    const { visitor, page } = await signUp(app, 'ada@example.com', 'Ada Berg')
+    const { operator, page } = await signUp(app, 'ada@example.com', 'Ada Berg')
     expect([page.status, new URL(page.url).pathname]).toEqual([200, '/console/welcome'])
     expect(tenantsOf(app)).toMatchObject([{ name: 'Ada Berg’s team', plan: 'free' }])
     const [{ id: tenantId } = { id: '' }] = tenantsOf(app)
@@ -50,11 +50,11 @@ describe('where sign-up is open', () => {
       { actor_id: owner?.id, tenant_id: tenantId },
     ])
 
-    const next = await visitor.press(page, 'Continue', { tenant: 'Berg Analytics' })
+    const next = await operator.press(page, 'Continue', { tenant: 'Berg Analytics' })
     expect(new URL(next.url).pathname).toBe('/console/first-key')
     expect(tenantsOf(app)).toMatchObject([{ name: 'Berg Analytics' }])
     expect(audited(app, 'tenant.changed')).toMatchObject([{ actor_id: owner?.id }])
-    expect((await visitor.visit(`${app.url}/console/admin/tenants`)).status).toBe(403)
+    expect((await operator.visit(`${app.url}/console/admin/tenants`)).status).toBe(403)
   })
 
   test('the plan of a stranger’s tenant is a setting of its own, apart from what operators create', async () => {
@@ -69,13 +69,13 @@ describe('where sign-up is open', () => {
 
   test('the name may stay as it is, and is asked for once', async () => {
     await using app = await openApp()
-    const { visitor, page } = await signUp(app, 'ada@example.com', 'Ada')
-    const next = await visitor.press(page, 'Continue')
+    const { operator, page } = await signUp(app, 'ada@example.com', 'Ada')
+    const next = await operator.press(page, 'Continue')
     expect(new URL(next.url).pathname).toBe('/console/first-key')
     expect(audited(app, 'tenant.changed')).toEqual([])
 
     app.clock.jump(120_000)
-    const again = newVisitor()
+    const again = newHttpBrowser()
     const login = await again.visit(`${app.url}/console`)
     const { password } = ACCOUNT
     const inside = await again.press(login, 'method=password', {
@@ -87,9 +87,9 @@ describe('where sign-up is open', () => {
 
   test('a name that no tenant may have comes back beside its field', async () => {
     await using app = await openApp()
-    const { visitor, page } = await signUp(app, 'ada@example.com')
+    const { operator, page } = await signUp(app, 'ada@example.com')
     const wrong = 'x'.repeat(201)
-    const back = await visitor.press(page, 'Continue', { tenant: wrong })
+    const back = await operator.press(page, 'Continue', { tenant: wrong })
     expect([back.status, back.text]).toEqual([
       422,
       expect.stringContaining('Must have at most 200'),
@@ -118,19 +118,19 @@ describe('where sign-up is open', () => {
 
   test('who was on the way somewhere goes on there', async () => {
     await using app = await openApp()
-    const { visitor, form } = await stranger(app, '/console/usage')
-    const page = await visitor.press(form, 'method=password', typedBy('ada@example.com', 'Ada'))
+    const { operator, form } = await stranger(app, '/console/usage')
+    const page = await operator.press(form, 'method=password', typedBy('ada@example.com', 'Ada'))
     expect(new URL(page.url).pathname).toBe('/console/usage')
   })
 
   test('tenants of others stay out of sight', async () => {
     await using app = await openApp()
     const { id } = await app.tenant('Acme')
-    const { visitor } = await signUp(app, 'ada@example.com', 'Ada')
-    const body = new URLSearchParams({ place: id })
-    const answer = await visitor.visit(`${app.url}/console/place`, { method: 'POST', body })
+    const { operator } = await signUp(app, 'ada@example.com', 'Ada')
+    const body = new URLSearchParams({ to: id })
+    const answer = await operator.visit(`${app.url}/console/switch`, { method: 'POST', body })
     expect(answer.status).toBe(403)
-    expect((await visitor.visit(`${app.url}/console`)).text).not.toContain('Acme')
+    expect((await operator.visit(`${app.url}/console`)).text).not.toContain('Acme')
   })
 })
 
@@ -138,31 +138,31 @@ describe('where sign-up is open and mail goes out', () => {
   const VERA = 'vera@example.com'
 
   /** Types the code of the newest mail into the page that asks for one. */
-  async function proveBy(app: ServedApp, visitor: Visitor, asking: Seen) {
-    const sent = await visitor.press(asking, 'method=code', { email: VERA })
+  async function proveBy(app: ServedApp, operator: HttpBrowser, asking: Seen) {
+    const sent = await operator.press(asking, 'method=code', { email: VERA })
     const [, code = ''] = /^ {4}(\d{6})$/m.exec(mailTo({ app }, VERA)) ?? []
-    return visitor.press(sent, 'method=code', { code })
+    return operator.press(sent, 'method=code', { code })
   }
 
   test('a stranger gets the tenant once the address is verified, and is asked what it is called', async () => {
     await using app = await openApp(OPEN, WITH_MAIL)
-    const { visitor, page } = await signUp(app, VERA, 'Vera')
+    const { operator, page } = await signUp(app, VERA, 'Vera')
     expect([new URL(page.url).pathname, page.text]).toEqual([
       '/console',
       expect.stringContaining(`Your tenant is created once ${VERA} is verified.`),
     ])
-    expect([tenantsOf(app), (await visitor.visit(`${app.url}/console/keys`)).status]).toEqual([
+    expect([tenantsOf(app), (await operator.visit(`${app.url}/console/keys`)).status]).toEqual([
       [],
       403,
     ])
 
-    const asking = await visitor.press(page, 'Verify email')
-    const shown = await proveBy(app, visitor, asking)
-    const login = await visitor.press(shown, 'Sign in to verify')
+    const asking = await operator.press(page, 'Verify email')
+    const shown = await proveBy(app, operator, asking)
+    const login = await operator.press(shown, 'Sign in to verify')
     const { password } = ACCOUNT
-    const done = await visitor.press(login, 'method=password', { identifier: VERA, password })
+    const done = await operator.press(login, 'method=password', { identifier: VERA, password })
     expect(tenantsOf(app)).toMatchObject([{ name: 'Vera’s team', plan: 'free' }])
-    const named = await visitor.follow(done, '/console/enter')
+    const named = await operator.follow(done, '/console/enter')
     expect([new URL(named.url).pathname, app.operators.memberships.list(ownedBy(app))]).toEqual([
       '/console/welcome',
       [expect.objectContaining({ email: VERA, role: 'owner' })],
@@ -174,12 +174,12 @@ describe('where sign-up is open and mail goes out', () => {
     const mallory = await signUp(app, VERA)
     expect(tenantsOf(app)).toEqual([])
 
-    const vera = newVisitor()
+    const vera = newHttpBrowser()
     const login = await vera.visit(`${app.url}/console`)
     await proveBy(app, vera, await vera.follow(login, '/recovery?from='))
 
     expect(audited(app, 'tenant.created')).toHaveLength(1)
-    const late = await mallory.visitor.visit(`${app.url}/console`)
+    const late = await mallory.operator.visit(`${app.url}/console`)
     expect(new URL(late.url).pathname).toBe('/auth/self-service/login')
   })
 })
@@ -212,11 +212,11 @@ describe.each([
 
     /** By the button of the door to the provider, and back. */
     async function come() {
-      const visitor = newVisitor()
-      const door = await visitor.visit(`${app.url}/console`)
-      let page = await visitor.press(door, `provider=${provider}`)
-      while (!page.url.startsWith(app.url)) page = await visitor.press(page, 'decision=allow')
-      return { visitor, page, door }
+      const operator = newHttpBrowser()
+      const door = await operator.visit(`${app.url}/console`)
+      let page = await operator.press(door, `provider=${provider}`)
+      while (!page.url.startsWith(app.url)) page = await operator.press(page, 'decision=allow')
+      return { operator, page, door }
     }
 
     return {
@@ -235,18 +235,18 @@ describe.each([
     expect(door.text).toContain(label)
     expect([page.status, new URL(page.url).pathname]).toEqual([200, '/console/welcome'])
     expect(tenantsOf(world.app)).toMatchObject([{ name: `${world.account.name}’s team` }])
-    const { visitor, page: again } = await world.come()
+    const { operator, page: again } = await world.come()
     expect(again.status).toBe(200)
     expect(tenantsOf(world.app)).toHaveLength(1)
-    const account = await visitor.visit(`${world.app.url}/console/account`)
+    const account = await operator.visit(`${world.app.url}/console/account`)
     expect(account.text).toContain(`${label} Linked`)
   })
 
   test('a stranger is sent away where sign-up is closed', async () => {
     await using world = await bootBeside({})
-    const { visitor, page } = await world.come()
+    const { operator, page } = await world.come()
     expect(page.text).toContain('No account here matches your')
-    expect(visitor.cookie('identity_session')).toBeUndefined()
+    expect(operator.cookie('identity_session')).toBeUndefined()
     expect(tenantsOf(world.app)).toEqual([])
   })
 })
@@ -254,7 +254,7 @@ describe.each([
 describe('where sign-up is closed', () => {
   test('the door shows no way to it', async () => {
     await using app = await openApp({})
-    const login = await newVisitor().visit(`${app.url}/console`)
+    const login = await newHttpBrowser().visit(`${app.url}/console`)
     expect(login.links.some(({ url }) => url.includes('registration'))).toBe(false)
     expect(tenantsOf(app)).toEqual([])
     const people = app.db.client.query('SELECT 1 FROM gate_identities WHERE tenant_id = ?')

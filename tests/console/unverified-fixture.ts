@@ -4,8 +4,8 @@ import { SYSTEM_TENANT_ID } from '../../src/platform/system-tenant.ts'
 import type { TestApp, TestAppOptions } from '../support/app.ts'
 import { cli } from '../support/cli.ts'
 import { formBody } from '../support/form.ts'
+import { newHttpBrowser } from '../support/http-browser.ts'
 import { newOperator } from '../support/operator.ts'
-import { newVisitor } from '../support/visitor.ts'
 import { servedApp } from './console-fixture.ts'
 
 export const EMAIL = 'victim@example.com'
@@ -55,14 +55,15 @@ export async function bootUnverified(options: TestAppOptions = {}) {
 
   /** By the password, on gate's own pages. */
   async function signIn() {
-    const visitor = newVisitor()
-    const login = await visitor.visit(`${app.url}/console/account`)
-    const page = await visitor.press(login, 'method=password', TYPED)
-    return { ...visitor, page, isIn: () => isIn(visitor) }
+    const operator = newHttpBrowser()
+    const login = await operator.visit(`${app.url}/console/account`)
+    const page = await operator.press(login, 'method=password', TYPED)
+    return { ...operator, page, isIn: () => isIn(operator) }
   }
 
-  const isIn = async (visitor: ReturnType<typeof newVisitor>): Promise<boolean> =>
-    new URL((await visitor.visit(`${app.url}/console/account`)).url).pathname === '/console/account'
+  const isIn = async (operator: ReturnType<typeof newHttpBrowser>): Promise<boolean> =>
+    new URL((await operator.visit(`${app.url}/console/account`)).url).pathname ===
+    '/console/account'
 
   /** A form of the console, sent by an operator who acts there. */
   async function send(by: typeof admin, path: string, fields: Record<string, string> = {}) {

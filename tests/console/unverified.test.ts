@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { SYSTEM_TENANT_ID } from '../../src/platform/system-tenant.ts'
+import { newHttpBrowser } from '../support/http-browser.ts'
 import { newOperator } from '../support/operator.ts'
-import { newVisitor } from '../support/visitor.ts'
 import { audited } from './console-fixture.ts'
 import {
   bootUnverified,
@@ -135,7 +135,7 @@ describe('a login link', () => {
     await using world = await bootUnverified()
     const eve = await world.signIn()
     const printed = (await world.operator('login-link', '--json')).json().url
-    const victim = newVisitor()
+    const victim = newHttpBrowser()
     const page = await victim.press(await victim.visit(pathTo(world, printed)), 'Sign in')
     expect(page.text).toContain('Set a new password.')
     expect(await eve.isIn()).toBe(false)
@@ -148,7 +148,7 @@ describe('a login link', () => {
     const { send, admin, id } = world
     const eve = await world.signIn()
     await send(admin, `/console/admin/operators/${id}/login-link`)
-    const victim = newVisitor()
+    const victim = newHttpBrowser()
     await victim.press(await victim.visit(mailedLink(world, EMAIL)), 'Sign in')
     expect([await eve.isIn(), await world.isIn(victim)]).toEqual([false, true])
     expect([world.waysIn(), world.isVerified()]).toEqual([{ ...NO_WAYS, sessions: 1 }, true])
@@ -163,7 +163,7 @@ describe('a login link', () => {
       const eve = app.gate.people.existing(SYSTEM_TENANT_ID, id)
       app.gate.people.change(eve, { kind: 'system' }, { traits: { email: 'eve@example.com' } })
     })
-    const victim = newVisitor()
+    const victim = newHttpBrowser()
     const page = await victim.press(await victim.visit(pathTo(world, printed)), 'Sign in')
     expect([page.status, await world.isIn(victim)]).toEqual([409, false])
   })
@@ -243,10 +243,10 @@ describe('an invitation', () => {
     // No second mail goes out so soon, and no link is shown in its place.
     const again = await send()
     expect([again.status, again.body]).toEqual([422, expect.not.stringContaining('/invitation/')])
-    const visitor = newVisitor()
-    const form = await visitor.visit(mailedLink(world, email))
+    const operator = newHttpBrowser()
+    const form = await operator.visit(mailedLink(world, email))
     const typed = { name: 'New', password: 'correct horse battery' }
-    await visitor.press(form, 'Create account and join', typed)
+    await operator.press(form, 'Create account and join', typed)
     const { id = '' } = world.app.gate.gateOperators.find(email) ?? {}
     expect([world.isVerified(id), world.roleOf(id)]).toEqual([true, 'viewer'])
   })
@@ -256,12 +256,12 @@ describe('an invitation', () => {
     const { email: known } = await newOperator(world.app, { email: 'known@example.com' })
     const seenBy = async (email: string) => {
       const path = pathTo(world, (await world.invite(email)).url)
-      const visitor = newVisitor()
-      const form = await visitor.visit(path)
+      const operator = newHttpBrowser()
+      const form = await operator.visit(path)
       const pages = [form]
       const wrong: Record<string, string>[] = [{ password: 'short' }, { name: 'x'.repeat(300) }]
       for (const typed of wrong)
-        pages.push(await visitor.press(form, 'Create account and join', typed))
+        pages.push(await operator.press(form, 'Create account and join', typed))
       const token = path.split('/').at(-1) ?? ''
       return pages.map(({ status, html }) => [
         status,
@@ -274,10 +274,10 @@ describe('an invitation', () => {
   test('leads to the sign-in where its address has an account, and stays good', async () => {
     await using world = await bootUnverified()
     const { url } = await world.invite(EMAIL)
-    const visitor = newVisitor()
-    const form = await visitor.visit(pathTo(world, url))
+    const operator = newHttpBrowser()
+    const form = await operator.visit(pathTo(world, url))
     const typed = { name: 'New', password: 'another horse battery' }
-    const login = await visitor.press(form, 'Create account and join', typed)
+    const login = await operator.press(form, 'Create account and join', typed)
     expect(new URL(login.url).pathname).toBe('/auth/self-service/login')
     expect(login.text).not.toContain(EMAIL)
     expect([world.roleOf(), world.app.operators.invitations.list(world.tenantId)]).toMatchObject([
@@ -307,17 +307,17 @@ describe('an address that is not verified', () => {
 
   test('is verified from the account, by a code that goes there and a sign-in', async () => {
     await using world = await bootUnverified({ env: WITH_MAIL })
-    const visitor = await world.signIn()
-    expect(visitor.page.text).toContain('(not verified)')
-    const form = await visitor.press(visitor.page, 'Verify email')
-    const sent = await visitor.press(form, 'method=code', { email: EMAIL })
+    const operator = await world.signIn()
+    expect(operator.page.text).toContain('(not verified)')
+    const form = await operator.press(operator.page, 'Verify email')
+    const sent = await operator.press(form, 'method=code', { email: EMAIL })
     const [, code = ''] = /^ {4}(\d{6})$/m.exec(mailTo(world, EMAIL)) ?? []
-    const login = await visitor.press(
-      await visitor.press(sent, 'method=code', { code }),
+    const login = await operator.press(
+      await operator.press(sent, 'method=code', { code }),
       'Sign in to verify',
     )
-    await visitor.press(login, 'method=password', world.typed)
-    const account = await visitor.visit(`${world.app.url}/console/account`)
+    await operator.press(login, 'method=password', world.typed)
+    const account = await operator.visit(`${world.app.url}/console/account`)
     expect([account.text.includes('not verified'), world.isVerified()]).toEqual([false, true])
   })
 })

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
-import { navigationOf, PAGES, type PageKey } from '../../views/console/frame/navigation.ts'
+import { navigationOf, PAGES, type PageKey } from '../../views/console/layout/navigation.ts'
 import {
   LOOKS,
   type Look,
@@ -11,7 +11,7 @@ import {
 } from '../support/browser.ts'
 import { type Demo, startDemo } from '../support/demo/index.ts'
 
-/** Every page that the rail leads to, with data behind it, as its owner sees it. */
+/** Every page that the sidebar leads to, with data behind it, as its owner sees it. */
 
 const [WIDE, , , NARROW_DARK] = LOOKS
 

@@ -2,14 +2,14 @@ import { type AnyElysia, Elysia } from 'elysia'
 import { type Access, createAccess } from '../../src/http/access.ts'
 import { createClientAddress } from '../../src/http/client-address.ts'
 import { createHttpMetrics } from '../../src/http/http-metrics.ts'
-import { createKit } from '../../src/http/kit.ts'
+import { createMiddleware } from '../../src/http/middleware.ts'
 import { createRequestContexts } from '../../src/http/request-context.ts'
 import { createTurns } from '../../src/http/turns.ts'
 import type { Engine } from '../../src/platform/engines.ts'
 import { createMetrics } from '../../src/platform/metrics/index.ts'
 import { bootTestApp } from '../support/app.ts'
 
-/** The platform and the kit with routes of the test's own, and a new key for each call. */
+/** The platform and the middleware with routes of the test's own, and a new key for each call. */
 export async function bootRoutes(routesOf: (access: Access) => AnyElysia) {
   const { platform, clock, tenant, stop } = await bootTestApp()
   const { keys, metering } = platform
@@ -21,14 +21,14 @@ export async function bootRoutes(routesOf: (access: Access) => AnyElysia) {
     addressOf: () => undefined,
     maxBody: 1000,
   })
-  const kit = createKit({
+  const middleware = createMiddleware({
     log: platform.log,
     metrics: createHttpMetrics(createMetrics()),
     clientAddress: createClientAddress([]),
     contexts,
     routes: () => app,
   })
-  const app = new Elysia({ normalize: false }).use(kit).use(routesOf(access)) as AnyElysia
+  const app = new Elysia({ normalize: false }).use(middleware).use(routesOf(access)) as AnyElysia
   const { key } = await tenant()
 
   async function as(engine: Engine, scopes?: string[]) {

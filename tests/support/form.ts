@@ -1,4 +1,4 @@
-import { SCOPE_FIELD, scopeOf } from '../../src/console/scope.ts'
+import { pageScopeOf, SCOPE_FIELD } from '../../src/console/scope.ts'
 import type { TestApp } from './app.ts'
 
 /**
@@ -11,8 +11,8 @@ export function formBody(
   fields: ConstructorParameters<typeof URLSearchParams>[0] = {},
 ): URLSearchParams {
   const request = new Request('http://localhost/console', { headers })
-  const visitor = operators.visitors.ifAny(request)
+  const operator = operators.currentOperator.ifAny(request)
   const body = new URLSearchParams(fields)
-  if (visitor && !body.has(SCOPE_FIELD)) body.set(SCOPE_FIELD, scopeOf(visitor, request))
+  if (operator && !body.has(SCOPE_FIELD)) body.set(SCOPE_FIELD, pageScopeOf(operator, request))
   return body
 }

@@ -71,7 +71,7 @@ export async function newOperator(app: TestApp, options: NewOperator = {}) {
       api: sessionClient(app, cookie),
       /** What the switcher of tenants does; null for the installation. */
       actIn: (tenantId: string | null) =>
-        db.commit(() => store.putPlace({ sessionId: session.id, tenantId })),
+        db.commit(() => store.putScope({ sessionId: session.id, tenantId })),
       end: () => db.commit(() => people.sessions.revoke(SYSTEM_TENANT_ID, session.id, clock.now())),
     }
   }

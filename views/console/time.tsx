@@ -37,8 +37,8 @@ export function left(until: number, now: number): string {
   const at = UNITS.findIndex(([size]) => distance >= size)
   if (at === -1) return '0 s'
   return UNITS.slice(at, at + 2)
-    .map(([size, unit], place) => {
-      const larger = place === 0 ? Number.POSITIVE_INFINITY : (UNITS[at]?.[0] ?? size)
+    .map(([size, unit], index) => {
+      const larger = index === 0 ? Number.POSITIVE_INFINITY : (UNITS[at]?.[0] ?? size)
       return `${Math.floor((distance % larger) / size)} ${unit}`
     })
     .join(' ')

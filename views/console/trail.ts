@@ -1,7 +1,7 @@
 import type { Pages } from './pager.tsx'
 
 /** Position in a list, from the query string; empty on the first page. */
-export interface ListPlace {
+export interface ListPosition {
   cursor?: string | undefined
   /** Cursors of the pages in between, the latest last. */
   trail?: string | undefined
@@ -13,7 +13,7 @@ const MAX_STEPS = 20
 const FORGOTTEN = '*'
 
 /** Reads the position in a list from a query string. */
-export const placeIn = (search: URLSearchParams): ListPlace => ({
+export const positionIn = (search: URLSearchParams): ListPosition => ({
   cursor: search.get('cursor') || undefined,
   trail: search.get('trail') || undefined,
 })
@@ -24,9 +24,9 @@ export const placeIn = (search: URLSearchParams): ListPlace => ({
  * `next` is the cursor of the next page; `hrefOf` adds the active filters.
  */
 export function pagesAlong(
-  { cursor, trail = '' }: ListPlace,
+  { cursor, trail = '' }: ListPosition,
   next: string | null | undefined,
-  hrefOf: (place: ListPlace) => string,
+  hrefOf: (position: ListPosition) => string,
 ): Pages {
   const steps = trail.split('.').filter((step) => step !== '')
   return {
@@ -40,7 +40,7 @@ export function pagesAlong(
 function backAlong(
   cursor: string | undefined,
   steps: readonly string[],
-  hrefOf: (place: ListPlace) => string,
+  hrefOf: (position: ListPosition) => string,
 ): Pages {
   if (cursor === undefined) return {}
   const last = steps.at(-1)

@@ -2,8 +2,8 @@ import type { FlowPage } from '../../src/engines/gate/sign-in/flows/pages.ts'
 import type { Message } from '../../src/engines/gate/sign-in/model.ts'
 import { focusOf } from './focus.ts'
 import { formsOf } from './forms.ts'
-import { Frame } from './frame.tsx'
 import { webAddress } from './href.ts'
+import { Layout } from './layout.tsx'
 import { Banners, Introductions, leadsOn } from './messages.tsx'
 import { Methods } from './methods.tsx'
 import { hasError, type InputNode, isButton, isHidden, isLink, textIn } from './nodes.ts'
@@ -23,7 +23,7 @@ export const FlowDocument = ({ page }: { page: FlowPage }) => {
   const intros = messages.filter((message) => message.type === 'info' && !leadsOn(message))
   const parts = { forms, words, account, focused: focusOf(page, forms) }
   return (
-    <Frame language={language} title={titleOf(page)} isWide={kind === 'settings'}>
+    <Layout language={language} title={titleOf(page)} isWide={kind === 'settings'}>
       <main class="card">
         <header>
           <Emblem name={tenantName} />
@@ -45,7 +45,7 @@ export const FlowDocument = ({ page }: { page: FlowPage }) => {
         )}
       </main>
       <OtherPages page={page} words={words} />
-    </Frame>
+    </Layout>
   )
 }
 

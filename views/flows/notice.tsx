@@ -1,7 +1,7 @@
 import type { NoticePage } from '../../src/engines/gate/sign-in/flows/pages.ts'
-import { Frame } from './frame.tsx'
 import { webAddress } from './href.ts'
 import { CheckIcon, ClockIcon, InfoIcon, ProblemIcon } from './icons.tsx'
+import { Layout } from './layout.tsx'
 import { shownName } from './name.ts'
 import { WORDS } from './words.ts'
 
@@ -17,7 +17,7 @@ export const NoticeDocument = ({ page }: { page: NoticePage }) => {
   const { heading, text } = WORDS[language].notices[notice]
   const tenant = tenantName === null ? undefined : shownName(tenantName)
   return (
-    <Frame language={language} title={tenant ? `${heading} · ${tenant}` : heading}>
+    <Layout language={language} title={tenant ? `${heading} · ${tenant}` : heading}>
       <main class="card notice">
         <header>
           <Sign notice={notice} />
@@ -31,7 +31,7 @@ export const NoticeDocument = ({ page }: { page: NoticePage }) => {
         </header>
       </main>
       <Ways page={page} />
-    </Frame>
+    </Layout>
   )
 }
 

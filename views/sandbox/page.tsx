@@ -1,8 +1,8 @@
 import type { ComponentChildren } from 'preact'
 import type { SandboxPage } from '../../src/engines/passepartout/sandbox/pages.ts'
+import { Document } from '../document.tsx'
 import { CheckIcon, ClockIcon, InfoIcon, ProblemIcon } from '../flows/icons.tsx'
 import { Sentence, sentence } from '../flows/tenant.tsx'
-import { Frame } from '../frame.tsx'
 import { Chat } from './chat.tsx'
 import { choicesOf } from './choices.ts'
 import { People } from './people.tsx'
@@ -13,7 +13,7 @@ import { type Outcome, WORDS, type Words } from './words.ts'
 export const SandboxDocument = ({ page }: { page: SandboxPage }) => {
   const words = WORDS[page.language]
   return (
-    <Frame
+    <Document
       language={page.language}
       title={`${titleOf(page, words)} · ${words.sandbox}`}
       styles={{ sheet: 'sandbox.css', look: 'sandbox' }}
@@ -40,7 +40,7 @@ export const SandboxDocument = ({ page }: { page: SandboxPage }) => {
           <Terminal page={page} words={words} />
         </Stage>
       </main>
-    </Frame>
+    </Document>
   )
 }
 

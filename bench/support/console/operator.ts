@@ -20,7 +20,7 @@ export async function addOperator({ db, gate }: Engine, tenantIds: readonly stri
         gate.people.existing(SYSTEM_TENANT_ID, operator.id),
         SIGN_IN,
       )
-      store.putPlace({ sessionId: session.id, tenantId })
+      store.putScope({ sessionId: session.id, tenantId })
       return { sessionId: session.id, cookie: `${SESSION_COOKIE}=${token}` }
     })
   return {

@@ -1,6 +1,6 @@
 import { invalid } from '../../platform/errors.ts'
-import type { TenantVisit } from '../kit.ts'
-import type { Visitors } from '../operators/visitors.ts'
+import type { TenantContext } from '../middleware.ts'
+import type { CurrentOperator } from '../operators/current-operator.ts'
 import type { Live } from './index.ts'
 import type { Look } from './part.ts'
 
@@ -8,19 +8,19 @@ export type LiveAnswers = ReturnType<typeof createLiveAnswers>
 
 /** Opens live updates of a page, which end when the operator signs out, switches tenant or changes role. */
 export const createLiveAnswers =
-  ({ live, visitors }: { live: Live; visitors: Visitors }) =>
+  ({ live, currentOperator }: { live: Live; currentOperator: CurrentOperator }) =>
   (
-    { request, visitor, tenant }: TenantVisit & { request: Request },
+    { request, operator, tenant }: TenantContext & { request: Request },
     of: { name: string; look: Look },
   ): Response => {
     if (!request.headers.get('accept')?.includes('text/event-stream'))
       throw invalid('must be text/event-stream', { field: 'Accept', rule: 'format' })
-    const { sessionId, id: operatorId } = visitor
+    const { sessionId, id: operatorId } = operator
     const { tenantId, role } = tenant
 
     function mayLook(): boolean {
-      const place = visitors.ifAny(request)?.place
-      return place?.kind === 'tenant' && place.tenantId === tenantId && place.role === role
+      const scope = currentOperator.ifAny(request)?.scope
+      return scope?.kind === 'tenant' && scope.tenantId === tenantId && scope.role === role
     }
 
     // The last event ID is newer than the ID in the address, which is from when the page was opened.

@@ -1,4 +1,4 @@
-import { OUTDATED_SLOT, OutdatedNotice } from '../../../views/console/frame/outdated.tsx'
+import { OUTDATED_SLOT, OutdatedNotice } from '../../../views/console/layout/outdated.tsx'
 import { OVER } from '../../../views/console/pages/live-source.tsx'
 import { fragmentText } from '../../../views/html.ts'
 import { piece } from './changes.ts'

@@ -7,17 +7,17 @@ import type { RetentionRule } from '../../platform/retention.ts'
 import type { Tenants } from '../../platform/tenants.ts'
 import { createSessionCookie } from '../session-cookie.ts'
 import { createAdmins } from './admins.ts'
+import { createCurrentOperator } from './current-operator.ts'
 import { createEntry } from './entry.ts'
 import { createGrantees } from './grantees.ts'
 import { createInvitations } from './invitations.ts'
 import { createLinks } from './links.ts'
 import { createLoginLinks } from './login-links.ts'
 import { createMemberships } from './memberships.ts'
-import { createPlaces } from './places.ts'
+import { createOperatorScopes } from './scopes.ts'
 import { createSessionRate } from './session-rate.ts'
 import { createSignUp, type SignUpSettings } from './sign-up.ts'
 import { createOperatorStore, type OperatorStore } from './store/index.ts'
-import { createVisitors } from './visitors.ts'
 
 export type Operators = ReturnType<typeof createOperators>
 
@@ -57,8 +57,8 @@ export function createOperators(parts: {
     loginLinks: createLoginLinks({ ...parts, links, pageOf: pageOf('link') }),
     memberships,
     invitations,
-    places: createPlaces({ db, store }),
-    visitors: createVisitors({
+    scopes: createOperatorScopes({ db, store }),
+    currentOperator: createCurrentOperator({
       sessions,
       store,
       rate: createSessionRate(parts),

@@ -12,42 +12,42 @@ import { deviceOf } from '../../platform/device.ts'
 import type { Mail } from '../../platform/mail/index.ts'
 import { flashOf } from '../flash.ts'
 import { typed } from '../form.ts'
-import type { Frames } from '../frame.ts'
-import type { ConsoleKit, OperatorVisit } from '../kit.ts'
+import type { Layout } from '../layout.ts'
+import type { ConsoleMiddleware, OperatorContext } from '../middleware.ts'
 import type { Operators } from '../operators/index.ts'
 import { createSessionCookie } from '../session-cookie.ts'
 
 /** Account page after an unverified account was secured. */
 export const SECURED_PATH = '/console/account?done=secured'
 
-type Visit = OperatorVisit & { request: Request }
+type Context = OperatorContext & { request: Request }
 
 /** Account of the signed-in operator: profile, sign-in methods, sessions and tenants. */
 export function accountPages(parts: {
-  kit: ConsoleKit
-  frames: Frames
+  middleware: ConsoleMiddleware
+  layout: Layout
   gateOperators: GateOperators
   operators: Pick<Operators, 'signUp'>
   mail: Pick<Mail, 'hasServer'>
   clock: Clock
   baseUrl: () => string
 }) {
-  const { kit, frames, gateOperators, operators, mail, clock, baseUrl } = parts
+  const { middleware, layout, gateOperators, operators, mail, clock, baseUrl } = parts
   const cookie = createSessionCookie({ baseUrl })
 
-  function show({ request, visitor }: Visit, done = ''): Response {
+  function show({ request, operator }: Context, done = ''): Response {
     const children = AccountPage({
-      base: frames.base(),
-      visitor,
-      isVerified: gateOperators.operatorList.isVerified(visitor.id),
+      base: layout.base(),
+      operator,
+      isVerified: gateOperators.operatorList.isVerified(operator.id),
       hasMail: mail.hasServer,
-      ways: gateOperators.signInMethodsOf(visitor.id),
-      sessions: sessionsOf(visitor),
+      ways: gateOperators.signInMethodsOf(operator.id),
+      sessions: sessionsOf(operator),
       now: clock.now(),
     })
-    return frames.page({
+    return layout.page({
       request,
-      visitor,
+      operator,
       title: 'Account',
       flash: flashOf(FLASHES, done),
       children,
@@ -55,14 +55,14 @@ export function accountPages(parts: {
   }
 
   /** The current session first, then newest first. */
-  const sessionsOf = ({ id, sessionId }: Visit['visitor']): SessionLine[] =>
+  const sessionsOf = ({ id, sessionId }: Context['operator']): SessionLine[] =>
     gateOperators.sessions
       .list(id)
       .map((session) => lineOf(session, sessionId))
       .toSorted((a, b) => Number(b.isThis) - Number(a.isThis))
 
   /** Redirects to the hosted settings page, at the requested section. */
-  async function settings({ request }: Visit, fields: Fields): Promise<Response> {
+  async function settings({ request }: Context, fields: Fields): Promise<Response> {
     const section = ACCOUNT_SECTIONS.find((one) => one === typed(fields, 'section'))
     const page = await gateOperators.begin({
       kind: 'settings',
@@ -74,37 +74,37 @@ export function accountPages(parts: {
   }
 
   /** Redirects to the hosted verification page, which emails a code. */
-  async function verify({ visitor }: Visit): Promise<Response> {
-    const back = operators.signUp.isWaiting(visitor.id) ? '/console/enter' : '/console/account'
+  async function verify({ operator }: Context): Promise<Response> {
+    const back = operators.signUp.isWaiting(operator.id) ? '/console/enter' : '/console/account'
     const returnTo = `${baseUrl()}${back}`
     const location = await gateOperators.begin({ kind: 'verification', returnTo })
     return new Response(null, { status: 303, headers: { location } })
   }
 
-  async function end({ visitor, actor }: Visit, sessionId: string): Promise<Response> {
-    await gateOperators.sessions.end(actor, { operatorId: visitor.id, sessionId })
-    return sessionId === visitor.sessionId
-      ? frames.go('/console/login', cookie.taken())
-      : frames.go('/console/account?done=ended')
+  async function end({ operator, actor }: Context, sessionId: string): Promise<Response> {
+    await gateOperators.sessions.end(actor, { operatorId: operator.id, sessionId })
+    return sessionId === operator.sessionId
+      ? layout.go('/console/login', cookie.taken())
+      : layout.go('/console/account?done=ended')
   }
 
-  async function endOthers({ visitor, actor }: Visit): Promise<Response> {
-    const { id: operatorId, sessionId: keptSessionId } = visitor
+  async function endOthers({ operator, actor }: Context): Promise<Response> {
+    const { id: operatorId, sessionId: keptSessionId } = operator
     await gateOperators.sessions.endOthers(actor, { operatorId, keptSessionId })
-    return frames.go('/console/account?done=others')
+    return layout.go('/console/account?done=others')
   }
 
   return new Elysia({ name: 'account pages', prefix: '/console/account', detail: { hide: true } })
-    .use(kit)
-    .get('', ({ query, ...visit }) => show(visit, query.done), { operator: 'unscoped' })
-    .post('/settings', (visit) => settings(visit, (visit.body ?? {}) as Fields), {
+    .use(middleware)
+    .get('', ({ query, ...context }) => show(context, query.done), { operator: 'unscoped' })
+    .post('/settings', (context) => settings(context, (context.body ?? {}) as Fields), {
       operator: 'unscoped',
     })
-    .post('/end-others', (visit) => endOthers(visit), { operator: 'unscoped' })
-    .post('/sessions/:id/end', ({ params, ...visit }) => end(visit, params.id), {
+    .post('/end-others', (context) => endOthers(context), { operator: 'unscoped' })
+    .post('/sessions/:id/end', ({ params, ...context }) => end(context, params.id), {
       operator: 'unscoped',
     })
-    .post('/verify', (visit) => verify(visit), { operator: 'unscoped' })
+    .post('/verify', (context) => verify(context), { operator: 'unscoped' })
 }
 
 function lineOf(session: Session, ownId: string): SessionLine {

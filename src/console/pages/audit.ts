@@ -8,8 +8,8 @@ import { invalid } from '../../platform/errors.ts'
 import { parseTimestamp } from '../../platform/timestamp.ts'
 import type { CallerOf } from '../callers.ts'
 import { submitted } from '../form.ts'
-import type { Frames } from '../frame.ts'
-import type { ConsoleKit, TenantVisit } from '../kit.ts'
+import type { Layout } from '../layout.ts'
+import type { ConsoleMiddleware, TenantContext } from '../middleware.ts'
 import type { Operators } from '../operators/index.ts'
 import { may } from '../operators/rights.ts'
 
@@ -17,32 +17,32 @@ const ON_A_PAGE = 50
 
 /** Audit log of a tenant, in pages and as an export. */
 export function auditPages(parts: {
-  kit: ConsoleKit
-  frames: Frames
+  middleware: ConsoleMiddleware
+  layout: Layout
   audit: Audit
   operators: Operators
   gate: Pick<Gate, 'webhooks'>
   callerOf: CallerOf
   clock: Clock
 }) {
-  const { kit, frames, audit, operators, gate, callerOf, clock } = parts
+  const { middleware, layout, audit, operators, gate, callerOf, clock } = parts
 
-  async function list(visit: Visit): Promise<Response> {
-    const { request, visitor, tenant, query } = visit
+  async function list(context: Context): Promise<Response> {
+    const { request, operator, tenant, query } = context
     const { value: found, errors } = await submitted(
       async () => pageOf(filterIn(tenant.tenantId, query), query),
       { since: 'since', until: 'until' },
     )
-    const { webhooks } = gate.webhooks.list(callerOf(visit, 'gate', 'live'))
+    const { webhooks } = gate.webhooks.list(callerOf(context, 'gate', 'live'))
     const members = operators.memberships.list(tenant.tenantId)
-    return frames.page({
+    return layout.page({
       request,
-      visitor,
+      operator,
       title: 'Audit log',
       active: 'audit',
       status: errors ? 422 : 200,
       children: AuditPage({
-        base: frames.base(),
+        base: layout.base(),
         query,
         now: clock.now(),
         names: new Map(members.map(({ id, email }) => [id, email])),
@@ -55,7 +55,7 @@ export function auditPages(parts: {
 
   /** A page of entries with links in both directions. Going back past the first entry shows the first page. */
   function pageOf(filter: AuditFilter, query: AuditQuery) {
-    const [before, after] = [placeIn('before', query.before), placeIn('after', query.after)]
+    const [before, after] = [positionIn('before', query.before), positionIn('after', query.after)]
     if (after !== undefined) {
       const { entries, next } = audit.listAfter({ ...filter, after, limit: ON_A_PAGE })
       const last = entries.at(-1)?.seq ?? after + 1
@@ -67,7 +67,7 @@ export function auditPages(parts: {
   }
 
   /** Streams all matching entries, oldest first, as fast as the client reads. */
-  function download({ tenant, query }: Visit): Response {
+  function download({ tenant, query }: Context): Response {
     const format = FORMATS.find((one) => one === query.format)
     if (!format)
       throw invalid(`must be ${FORMATS.join(' or ')}`, { field: 'format', rule: 'choice' })
@@ -82,20 +82,20 @@ export function auditPages(parts: {
   }
 
   return new Elysia({ name: 'audit pages', prefix: '/console/audit', detail: { hide: true } })
-    .use(kit)
-    .get('', (visit) => list(asked(visit)), { right: 'read' })
-    .get('/export', (visit) => download(asked(visit)), { right: 'read' })
+    .use(middleware)
+    .get('', (context) => list(asked(context)), { right: 'read' })
+    .get('/export', (context) => download(asked(context)), { right: 'read' })
 }
 
-interface Visit extends TenantVisit {
+interface Context extends TenantContext {
   request: Request
   query: AuditQuery
 }
 
-const asked = (visit: TenantVisit & { request: Request; query: object }): Visit => ({
-  ...visit,
+const asked = (context: TenantContext & { request: Request; query: object }): Context => ({
+  ...context,
   query: Object.fromEntries(
-    Object.entries(visit.query).flatMap(([name, value]) => {
+    Object.entries(context.query).flatMap(([name, value]) => {
       const text = typeof value === 'string' ? value.trim() : ''
       return text === '' ? [] : [[name, text]]
     }),
@@ -126,7 +126,7 @@ function momentIn(name: string, text: string | undefined): number | undefined {
   return parseTimestamp(`${text}${rest}`, name)
 }
 
-function placeIn(name: string, text: string | undefined): number | undefined {
+function positionIn(name: string, text: string | undefined): number | undefined {
   if (text === undefined) return undefined
   if (!/^\d{1,15}$/.test(text))
     throw invalid('must be the number of an entry', { field: name, rule: 'format' })

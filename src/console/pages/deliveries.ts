@@ -4,13 +4,13 @@ import {
   DeliveriesPage,
   type DeliveryListing,
 } from '../../../views/console/pages/relay/deliveries.tsx'
-import { type ListPlace, pagesAlong } from '../../../views/console/trail.ts'
+import { type ListPosition, pagesAlong } from '../../../views/console/trail.ts'
 import { url } from '../../../views/console/url.ts'
 import { STATUSES, type Status } from '../../http/delivery-log/model.ts'
 import type { Caller } from '../../platform/caller.ts'
 import { type Part, stateIdOf } from '../live/part.ts'
+import type { RelayContext } from './relay/context.ts'
 import type { RelayParts } from './relay/parts.ts'
-import type { RelayVisit } from './relay/visit.ts'
 
 const PATH = '/console/deliveries'
 const LIVE = '/console/live/deliveries'
@@ -20,26 +20,26 @@ const ON_A_PAGE = 50
 interface Asked {
   status: Status | undefined
   endpointId: string | undefined
-  place: ListPlace
+  position: ListPosition
 }
 
 /** Deliveries of a tenant, with live updates. */
 export function deliveryPages(parts: RelayParts) {
-  const { kit, frames, clock, visited, delivery, liveAnswers } = parts
+  const { middleware, layout, clock, contextOf, delivery, liveAnswers } = parts
   const { deliveries } = parts.relay
 
-  function listing(caller: Caller, { status, endpointId, place }: Asked): DeliveryListing {
-    const base = frames.base()
-    const of = { status, endpoint_id: endpointId, cursor: place.cursor }
+  function listing(caller: Caller, { status, endpointId, position }: Asked): DeliveryListing {
+    const base = layout.base()
+    const of = { status, endpoint_id: endpointId, cursor: position.cursor }
     const page = deliveries.list(caller, { limit: ON_A_PAGE, ...of })
     const { tenantId, environment } = caller
     return {
       base,
       page,
-      pages: pagesAlong(place, page.next_cursor, (to) =>
+      pages: pagesAlong(position, page.next_cursor, (to) =>
         url(base, PATH, { status, endpoint: endpointId, ...to }),
       ),
-      isFirst: place.cursor === undefined,
+      isFirst: position.cursor === undefined,
       endpoints: delivery.readModel.addresses({ tenantId, name: `relay.${environment ?? 'live'}` }),
       status,
       endpointId,
@@ -61,13 +61,13 @@ export function deliveryPages(parts: RelayParts) {
     }))
   }
 
-  function list(visit: RelayVisit): Response {
-    const { request, visitor, caller } = visit
-    const asked = askedIn(visit)
+  function list(context: RelayContext): Response {
+    const { request, operator, caller } = context
+    const asked = askedIn(context)
     const shown = listing(caller, asked)
-    return frames.page({
+    return layout.page({
       request,
-      visitor,
+      operator,
       title: 'Deliveries',
       active: 'deliveries',
       hasEnvironments: true,
@@ -86,25 +86,25 @@ export function deliveryPages(parts: RelayParts) {
     }
   }
 
-  function live(visit: RelayVisit): Response {
-    const { caller } = visit
-    const asked = { ...askedIn(visit), status: undefined, place: {} }
+  function live(context: RelayContext): Response {
+    const { caller } = context
+    const asked = { ...askedIn(context), status: undefined, position: {} }
     const name = `deliveries ${caller.environment} ${asked.endpointId ?? ''}`
-    return liveAnswers(visit, { name, look: () => partsOf(listing(caller, asked)) })
+    return liveAnswers(context, { name, look: () => partsOf(listing(caller, asked)) })
   }
 
   return new Elysia({ name: 'delivery pages', detail: { hide: true } })
-    .use(kit)
-    .get(PATH, (visit) => list(visited(visit)), { right: 'read' })
-    .get(LIVE, (visit) => live(visited(visit)), { right: 'read' })
+    .use(middleware)
+    .get(PATH, (context) => list(contextOf(context)), { right: 'read' })
+    .get(LIVE, (context) => live(contextOf(context)), { right: 'read' })
 }
 
 /** Only the first page without a status filter updates live. */
-const isLive = ({ status, place }: Asked): boolean =>
-  status === undefined && place.cursor === undefined
+const isLive = ({ status, position }: Asked): boolean =>
+  status === undefined && position.cursor === undefined
 
-const askedIn = ({ query, place }: RelayVisit): Asked => ({
+const askedIn = ({ query, position }: RelayContext): Asked => ({
   status: STATUSES.find((one) => one === query.status),
   endpointId: query.endpoint || undefined,
-  place,
+  position,
 })

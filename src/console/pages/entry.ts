@@ -19,11 +19,11 @@ import { ENVIRONMENTS } from '../../platform/engines.ts'
 import { invalid } from '../../platform/errors.ts'
 import type { Tenants } from '../../platform/tenants.ts'
 import { asTyped, submitted, typed } from '../form.ts'
-import { type Frames, THEME_COOKIE } from '../frame.ts'
-import type { ConsoleKit } from '../kit.ts'
+import { type Layout, THEME_COOKIE } from '../layout.ts'
+import type { ConsoleMiddleware } from '../middleware.ts'
+import type { Operator } from '../operators/current-operator.ts'
 import type { Device, OpenedSession } from '../operators/entry.ts'
 import type { Operators } from '../operators/index.ts'
-import type { Visitor } from '../operators/visitors.ts'
 import { ownPath } from '../own-path.ts'
 import { ENVIRONMENT_COOKIE } from '../scope.ts'
 import { createSessionCookie } from '../session-cookie.ts'
@@ -43,8 +43,8 @@ const NAMES = {
 
 /** Set-up, sign-in, sign-out, sign-in links, invitations and switching of tenants. */
 export function entryPages(parts: {
-  kit: ConsoleKit
-  frames: Frames
+  middleware: ConsoleMiddleware
+  layout: Layout
   gateOperators: GateOperators
   operators: Operators
   tenants: Tenants
@@ -52,14 +52,14 @@ export function entryPages(parts: {
   baseUrl: () => string
   deviceOf: (request: Request) => Device
 }) {
-  const { kit, frames, gateOperators, operators, tenants, clock, baseUrl, deviceOf } = parts
-  const { entry, links, invitations, memberships, visitors, places } = operators
+  const { middleware, layout, gateOperators, operators, tenants, clock, baseUrl, deviceOf } = parts
+  const { entry, links, invitations, memberships, currentOperator, scopes } = operators
   const cookie = createSessionCookie({ baseUrl })
   const preference = (name: string, value: string) => createCookie({ name, baseUrl }).keep(value)
 
   /** Redirects to the hosted login page for operators, which returns to `/console/enter`. */
   async function login(to: string, request: Request): Promise<Response> {
-    if (!operators.isSetUp()) return frames.html(NotSetUpPage({ base: frames.base() }), 503)
+    if (!operators.isSetUp()) return layout.html(NotSetUpPage({ base: layout.base() }), 503)
     const state = mintSecret()
     const returnTo = `${baseUrl()}/console/enter?${new URLSearchParams({ to: ownPath(to), state })}`
     const { ipAddress } = deviceOf(request)
@@ -75,15 +75,15 @@ export function entryPages(parts: {
   ) {
     if (flow === undefined || code === undefined) return goOn(to, request)
     const begun = cookie.begunIn(request)
-    if (begun === undefined || !isSame(begun, state)) return frames.go('/console/login')
+    if (begun === undefined || !isSame(begun, state)) return layout.go('/console/login')
     const { token, session } = await gateOperators.exchange({ flow, code })
-    return frames.go(onwardFor(session.identity.id, to), cookie.given(token))
+    return layout.go(onwardFor(session.identity.id, to), cookie.given(token))
   }
 
   /** Continues after a page that creates no session, such as email verification. */
   function goOn(to: string, request: Request): Response {
-    const visitor = visitors.ifAny(request)
-    return frames.go(visitor ? onwardFor(visitor.id, to) : '/console/login')
+    const operator = currentOperator.ifAny(request)
+    return layout.go(operator ? onwardFor(operator.id, to) : '/console/login')
   }
 
   const onwardFor = (operatorId: string, to: string): string => {
@@ -100,8 +100,8 @@ export function entryPages(parts: {
 
   function setUpPage(token: string): Response {
     if (!links.isForSetUp(token)) return usedUp('set-up link', SET_UP_AGAIN)
-    return frames.html(
-      SetUpPage({ base: frames.base(), action: `${frames.base()}/setup/${token}` }),
+    return layout.html(
+      SetUpPage({ base: layout.base(), action: `${layout.base()}/setup/${token}` }),
     )
   }
 
@@ -113,23 +113,23 @@ export function entryPages(parts: {
       () => entry.setUp(token, { ...newcomer, tenantName }, deviceOf(request)),
       NAMES,
     )
-    if (value !== undefined) return frames.go('/console/first-key', cookie.given(value))
+    if (value !== undefined) return layout.go('/console/first-key', cookie.given(value))
     const shown = { name: newcomer.displayName, email: newcomer.email, tenant: tenantName }
-    const form = { base: frames.base(), action: `${frames.base()}/setup/${token}` }
-    return frames.html(SetUpPage({ ...form, typed: shown, errors }), 422)
+    const form = { base: layout.base(), action: `${layout.base()}/setup/${token}` }
+    return layout.html(SetUpPage({ ...form, typed: shown, errors }), 422)
   }
 
   const linkPage = (token: string): Response =>
     links.look(token)?.operatorId
-      ? frames.html(
-          LinkPage({ base: frames.base(), action: `${frames.base()}/console/link/${token}` }),
+      ? layout.html(
+          LinkPage({ base: layout.base(), action: `${layout.base()}/console/link/${token}` }),
         )
       : usedUp('link', LINK_AGAIN)
 
   async function signIn(token: string, request: Request): Promise<Response> {
     if (!links.look(token)?.operatorId) return usedUp('link', LINK_AGAIN)
     const { session, isSecured } = await entry.signIn(token, deviceOf(request))
-    return frames.go(isSecured ? SECURED_PATH : '/console/account', cookie.given(session))
+    return layout.go(isSecured ? SECURED_PATH : '/console/account', cookie.given(session))
   }
 
   function invitationPage(
@@ -143,34 +143,34 @@ export function entryPages(parts: {
     const invitation = invitations.look(token)
     if (!invitation) return usedUp('invitation', INVITE_AGAIN)
     const { email, role, tenantId } = invitation
-    const visitor = visitors.ifAny(request)
+    const operator = currentOperator.ifAny(request)
     const page = InvitationPage({
       ...of,
-      base: frames.base(),
-      action: `${frames.base()}${invitationPath(token)}`,
+      base: layout.base(),
+      action: `${layout.base()}${invitationPath(token)}`,
       tenantName: tenants.find(tenantId).name,
       role,
       email,
-      ...(visitor && {
-        visitor: {
-          id: visitor.id,
-          email: visitor.email,
-          lacking: entry.lackingFor(invitation, visitor.id),
+      ...(operator && {
+        operator: {
+          id: operator.id,
+          email: operator.email,
+          lacking: entry.lackingFor(invitation, operator.id),
         },
       }),
-      loginHref: `${frames.base()}${loginPath(token)}`,
+      loginHref: `${layout.base()}${loginPath(token)}`,
     })
-    return frames.html(page, of.errors ? 422 : 200)
+    return layout.html(page, of.errors ? 422 : 200)
   }
 
   async function accept(token: string, fields: Fields, request: Request): Promise<Response> {
     if (!invitations.look(token)) return usedUp('invitation', INVITE_AGAIN)
-    const visitor = visitors.ifAny(request)
-    if (typed(fields, ACCOUNT_FIELD) !== (visitor?.id ?? ''))
+    const operator = currentOperator.ifAny(request)
+    if (typed(fields, ACCOUNT_FIELD) !== (operator?.id ?? ''))
       return invitationPage(token, request, { errors: [OTHER_ACCOUNT] })
-    if (visitor) {
-      const { tenantId, renewed } = await entry.join(token, visitor.id, deviceOf(request))
-      return renewed ? renew(visitor, tenantId, renewed) : joined(visitor, tenantId)
+    if (operator) {
+      const { tenantId, renewed } = await entry.join(token, operator.id, deviceOf(request))
+      return renewed ? renew(operator, tenantId, renewed) : joined(operator, tenantId)
     }
     const { displayName, password } = newcomerIn(fields)
     const { value, errors } = await submitted(
@@ -179,46 +179,46 @@ export function entryPages(parts: {
     )
     if (errors) return invitationPage(token, request, { typed: { name: displayName }, errors })
     return value === undefined
-      ? frames.go(loginPath(token))
-      : frames.go('/console', cookie.given(value))
+      ? layout.go(loginPath(token))
+      : layout.go('/console', cookie.given(value))
   }
 
   /** Keeps the current tenant in the session that replaces all earlier ones. */
-  async function renew(visitor: Visitor, joinedId: string, { token, session }: OpenedSession) {
-    const { place } = visitor
-    const tenantId = place?.kind === 'instance' ? null : (place?.tenantId ?? joinedId)
-    await places.choose({ ...visitor, sessionId: session.id }, tenantId)
-    return frames.go(SECURED_PATH, cookie.given(token))
+  async function renew(operator: Operator, joinedId: string, { token, session }: OpenedSession) {
+    const { scope } = operator
+    const tenantId = scope?.kind === 'instance' ? null : (scope?.tenantId ?? joinedId)
+    await scopes.choose({ ...operator, sessionId: session.id }, tenantId)
+    return layout.go(SECURED_PATH, cookie.given(token))
   }
 
   /** Switches to the joined tenant if the operator has no current tenant; otherwise offers to switch. */
-  async function joined(visitor: Visitor, tenantId: string): Promise<Response> {
-    if (visitor.place) return frames.go(url('', JOINED_PATH, { tenant: tenantId }))
-    await places.choose(visitor, tenantId)
-    return frames.go('/console')
+  async function joined(operator: Operator, tenantId: string): Promise<Response> {
+    if (operator.scope) return layout.go(url('', JOINED_PATH, { tenant: tenantId }))
+    await scopes.choose(operator, tenantId)
+    return layout.go('/console')
   }
 
-  function joinedPage({ memberships, place }: Visitor, tenantId: string | undefined): Response {
+  function joinedPage({ memberships, scope }: Operator, tenantId: string | undefined): Response {
     const tenant = memberships.find((one) => one.tenantId === tenantId)
-    const isThere = place?.kind === 'tenant' && place.tenantId === tenantId
-    if (!tenant || isThere) return frames.go('/console')
-    return frames.html(
+    const isThere = scope?.kind === 'tenant' && scope.tenantId === tenantId
+    if (!tenant || isThere) return layout.go('/console')
+    return layout.html(
       JoinedPage({
-        base: frames.base(),
+        base: layout.base(),
         tenant: { id: tenant.tenantId, name: tenant.tenantName },
-        current: place?.kind === 'tenant' ? place.name : undefined,
+        current: scope?.kind === 'tenant' ? scope.name : undefined,
       }),
     )
   }
 
   const usedUp = (what: string, next: string): Response =>
-    frames.html(UsedUpPage({ base: frames.base(), what, next }), 404)
+    layout.html(UsedUpPage({ base: layout.base(), what, next }), 404)
 
   const remember = (name: string, value: string, back: string): Response =>
-    frames.go(ownPath(back), [preference(name, value)])
+    layout.go(ownPath(back), [preference(name, value)])
 
   return new Elysia({ name: 'entry pages', detail: { hide: true } })
-    .use(kit)
+    .use(middleware)
     .use(resubmitPages({ ...parts, preference }))
     .get('/setup/:token', ({ params }) => setUpPage(params.token), { stranger: true })
     .post(
@@ -246,22 +246,24 @@ export function entryPages(parts: {
       ({ params, body, request }) => accept(params.token, body as Fields, request),
       { stranger: true },
     )
-    .get(JOINED_PATH, ({ visitor, query }) => joinedPage(visitor, query.tenant), { operator: true })
+    .get(JOINED_PATH, ({ operator, query }) => joinedPage(operator, query.tenant), {
+      operator: true,
+    })
     .post(
       '/console/sign-out',
-      async ({ visitor, actor }) => {
-        const { id: operatorId, sessionId } = visitor
+      async ({ operator, actor }) => {
+        const { id: operatorId, sessionId } = operator
         await gateOperators.sessions.end(actor, { operatorId, sessionId })
-        return frames.go('/console/login', cookie.taken())
+        return layout.go('/console/login', cookie.taken())
       },
       { operator: 'unscoped' },
     )
     .post(
-      '/console/place',
-      async ({ visitor, body }) => {
-        const place = typed(body as Fields, 'place')
-        await places.choose(visitor, place === 'installation' ? null : place)
-        return frames.go('/console')
+      '/console/switch',
+      async ({ operator, body }) => {
+        const scope = typed(body as Fields, 'to')
+        await scopes.choose(operator, scope === 'installation' ? null : scope)
+        return layout.go('/console')
       },
       { operator: 'unscoped' },
     )

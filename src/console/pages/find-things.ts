@@ -1,4 +1,4 @@
-import type { Found } from '../../../views/console/frame/palette.tsx'
+import type { Found } from '../../../views/console/layout/palette.tsx'
 import { url } from '../../../views/console/url.ts'
 import type { Clockwork } from '../../engines/clockwork/index.ts'
 import type { Gate } from '../../engines/gate/index.ts'
@@ -8,7 +8,7 @@ import { ENVIRONMENTS, type Environment } from '../../platform/engines.ts'
 import { AppError, type ErrorKind } from '../../platform/errors.ts'
 import type { Keys } from '../../platform/keys.ts'
 import type { CallerOf } from '../callers.ts'
-import type { TenantVisit } from '../kit.ts'
+import type { TenantContext } from '../middleware.ts'
 import type { Operators } from '../operators/index.ts'
 import { may } from '../operators/rights.ts'
 import { environmentOf } from '../scope.ts'
@@ -30,7 +30,7 @@ export interface FindParts {
   callerOf: CallerOf
 }
 
-type Visit = TenantVisit & { request: Request }
+type Context = TenantContext & { request: Request }
 
 /** Finds objects of a tenant by full ID or by name. */
 export function createThings(parts: FindParts) {
@@ -54,12 +54,12 @@ export function createThings(parts: FindParts) {
       ...(environment && { environment }),
     })
 
-  const thingsCalled = (visit: Visit, query: string): Found[] =>
-    ID.test(query) ? withId(visit, query.toLowerCase()) : named(visit, query)
+  const thingsCalled = (context: Context, query: string): Found[] =>
+    ID.test(query) ? withId(context, query.toLowerCase()) : named(context, query)
 
   /** One look-up per kind of object. */
-  function withId(visit: Visit, id: string): Found[] {
-    const { tenantId, role } = visit.tenant
+  function withId(context: Context, id: string): Found[] {
+    const { tenantId, role } = context.tenant
     const { records } = passepartout
     const looks: [kind: string, path: string, nameOf: () => string | undefined][] = [
       ['API key', 'keys', () => (may(role, 'keys') ? keys.find(tenantId, id).hint : undefined)],
@@ -68,9 +68,9 @@ export function createThings(parts: FindParts) {
       [
         'User',
         'identities',
-        () => gate.identities.get(callerOf(visit, 'gate', 'live'), id).traits.email,
+        () => gate.identities.get(callerOf(context, 'gate', 'live'), id).traits.email,
       ],
-      ['User webhook', 'webhooks', () => webhooksOf(visit).find((one) => one.id === id)?.url],
+      ['User webhook', 'webhooks', () => webhooksOf(context).find((one) => one.id === id)?.url],
       ['Login', 'logins', () => records.get(tenantId, id).client_label ?? 'Login'],
       ['Messenger user', 'logins/users', () => records.person(tenantId, id).first_name],
       [
@@ -83,14 +83,14 @@ export function createThings(parts: FindParts) {
       const name = ifAny(nameOf)
       return name === undefined ? [] : [foundAs(kind, path)({ id, name })]
     })
-    return [...found, ...inEitherData(visit, id)]
+    return [...found, ...inEitherData(context, id)]
   }
 
   /** Objects of relay in both environments. Those of the other environment are marked. */
-  function inEitherData(visit: Visit, id: string): Found[] {
-    const shown = environmentOf(visit.request)
+  function inEitherData(context: Context, id: string): Found[] {
+    const shown = environmentOf(context.request)
     return ENVIRONMENTS.flatMap((environment) => {
-      const caller = callerOf(visit, 'relay', environment)
+      const caller = callerOf(context, 'relay', environment)
       const looks: [kind: string, path: string, nameOf: () => string][] = [
         ['Endpoint', 'endpoints', () => relay.endpoints.get(caller, id).url],
         ['Message', 'messages', () => relay.messages.get(caller, id).detail.event_type],
@@ -104,24 +104,24 @@ export function createThings(parts: FindParts) {
     })
   }
 
-  function named(visit: Visit, query: string): Found[] {
+  function named(context: Context, query: string): Found[] {
     if (query.length < MIN_NAME) return []
     const text = query.toLowerCase()
     const isCalled = (name: string) => name.toLowerCase().includes(text)
     return [
-      ...keysCalled(visit, query),
-      ...peopleAt(visit, query),
-      ...membersCalled(visit, isCalled),
-      ...jobsCalled(visit, query, isCalled),
-      ...webhooksOf(visit)
+      ...keysCalled(context, query),
+      ...peopleAt(context, query),
+      ...membersCalled(context, isCalled),
+      ...jobsCalled(context, query, isCalled),
+      ...webhooksOf(context)
         .filter((one) => isCalled(one.url))
         .slice(0, MAX_PER_KIND)
         .map(({ id, url: name }) => foundAs('User webhook', 'webhooks')({ id, name })),
-      ...relayCalled(visit, query, isCalled),
+      ...relayCalled(context, query, isCalled),
     ]
   }
 
-  function keysCalled({ tenant }: Visit, query: string): Found[] {
+  function keysCalled({ tenant }: Context, query: string): Found[] {
     if (!may(tenant.role, 'keys')) return []
     return keys
       .newest(tenant.tenantId, LOOKED_AT)
@@ -131,22 +131,26 @@ export function createThings(parts: FindParts) {
   }
 
   /** Users whose email address starts with the query. */
-  function peopleAt(visit: Visit, query: string): Found[] {
-    const caller = callerOf(visit, 'gate', 'live')
+  function peopleAt(context: Context, query: string): Found[] {
+    const caller = callerOf(context, 'gate', 'live')
     const asked = { search: query, limit: MAX_PER_KIND }
     return (ifAny(() => gate.identities.list(caller, asked))?.data ?? []).map(({ id, traits }) =>
       foundAs('User', 'identities')({ id, name: traits.email }),
     )
   }
 
-  const membersCalled = ({ tenant }: Visit, isCalled: (name: string) => boolean): Found[] =>
+  const membersCalled = ({ tenant }: Context, isCalled: (name: string) => boolean): Found[] =>
     operators.memberships
       .list(tenant.tenantId)
       .filter(({ email, traits }) => isCalled(email) || isCalled(displayNameIn(traits)))
       .slice(0, MAX_PER_KIND)
       .map(({ id, email }) => foundAs('Member', 'team')({ id, name: email }))
 
-  function jobsCalled({ tenant }: Visit, q: string, isCalled: (name: string) => boolean): Found[] {
+  function jobsCalled(
+    { tenant }: Context,
+    q: string,
+    isCalled: (name: string) => boolean,
+  ): Found[] {
     const jobs = clockwork.queries
       .jobs(tenant.tenantId, { limit: LOOKED_AT })
       .filter(({ name }) => isCalled(name))
@@ -158,8 +162,12 @@ export function createThings(parts: FindParts) {
     ]
   }
 
-  function relayCalled(visit: Visit, query: string, isCalled: (name: string) => boolean): Found[] {
-    const caller = callerOf(visit, 'relay', environmentOf(visit.request))
+  function relayCalled(
+    context: Context,
+    query: string,
+    isCalled: (name: string) => boolean,
+  ): Found[] {
+    const caller = callerOf(context, 'relay', environmentOf(context.request))
     const type = ifAny(() => relay.eventTypes.get(caller, query))
     return [
       ...relay.endpointSummaries
@@ -171,7 +179,8 @@ export function createThings(parts: FindParts) {
     ]
   }
 
-  const webhooksOf = (visit: Visit) => gate.webhooks.list(callerOf(visit, 'gate', 'live')).webhooks
+  const webhooksOf = (context: Context) =>
+    gate.webhooks.list(callerOf(context, 'gate', 'live')).webhooks
 
   return { thingsCalled }
 }

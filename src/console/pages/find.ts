@@ -1,12 +1,12 @@
 import { Elysia } from 'elysia'
-import { navigationOf, PAGES } from '../../../views/console/frame/navigation.ts'
-import { FindPage, type Found } from '../../../views/console/frame/palette.tsx'
+import { navigationOf, PAGES } from '../../../views/console/layout/navigation.ts'
+import { FindPage, type Found } from '../../../views/console/layout/palette.tsx'
 import { PageHead } from '../../../views/console/page-head.tsx'
 import { url } from '../../../views/console/url.ts'
 import type { GateOperators } from '../../engines/gate/operators/index.ts'
 import type { Tenants } from '../../platform/tenants.ts'
-import type { Frames } from '../frame.ts'
-import type { ConsoleKit, OperatorVisit } from '../kit.ts'
+import type { Layout } from '../layout.ts'
+import type { ConsoleMiddleware, OperatorContext } from '../middleware.ts'
 import { createThings, type FindParts, ID } from './find-things.ts'
 
 /** Longest name that exists: an email address. */
@@ -19,19 +19,19 @@ const MAX_PER_KIND = 5
  */
 export function findPages(
   parts: Omit<FindParts, 'base'> & {
-    kit: ConsoleKit
-    frames: Frames
+    middleware: ConsoleMiddleware
+    layout: Layout
     tenants: Pick<Tenants, 'page'>
     gateOperators: Pick<GateOperators, 'operatorList'>
   },
 ) {
-  const { kit, frames, tenants, gateOperators } = parts
-  const { thingsCalled } = createThings({ ...parts, base: frames.base })
+  const { middleware, layout, tenants, gateOperators } = parts
+  const { thingsCalled } = createThings({ ...parts, base: layout.base })
 
-  const href = (path: string, query?: Record<string, string>) => url(frames.base(), path, query)
+  const href = (path: string, query?: Record<string, string>) => url(layout.base(), path, query)
 
-  function find(visit: Visit): Response {
-    const { request, visitor } = visit
+  function find(context: Context): Response {
+    const { request, operator } = context
     const query = new URL(request.url).searchParams.get('q')?.trim() ?? ''
     const title = 'Search'
     const head = PageHead({
@@ -42,22 +42,22 @@ export function findPages(
     })
     const children = [
       head,
-      FindPage({ base: frames.base(), query, found: query === '' ? [] : foundBy(visit, query) }),
+      FindPage({ base: layout.base(), query, found: query === '' ? [] : foundBy(context, query) }),
     ]
-    return frames.page({ request, visitor, title, children })
+    return layout.page({ request, operator, title, children })
   }
 
-  function foundBy(visit: Visit, query: string): Found[] {
-    const { place } = visit.visitor
-    if (!place || query.length > MAX_QUERY_LENGTH) return []
-    if (place.kind === 'instance') return [...pagesCalled('installation', query), ...runBy(query)]
-    const things = thingsCalled({ ...visit, tenant: place }, query)
+  function foundBy(context: Context, query: string): Found[] {
+    const { scope } = context.operator
+    if (!scope || query.length > MAX_QUERY_LENGTH) return []
+    if (scope.kind === 'instance') return [...pagesCalled('installation', query), ...runBy(query)]
+    const things = thingsCalled({ ...context, tenant: scope }, query)
     return [...pagesCalled('tenant', query), ...things, ...searchesFor(query, things)]
   }
 
-  function pagesCalled(place: 'tenant' | 'installation', query: string): Found[] {
+  function pagesCalled(scope: 'tenant' | 'installation', query: string): Found[] {
     const name = query.toLowerCase()
-    return navigationOf(place)
+    return navigationOf(scope)
       .flatMap(({ pages }) => pages)
       .map((key) => PAGES[key])
       .filter(({ label }) => label.toLowerCase().includes(name))
@@ -102,8 +102,8 @@ export function findPages(
   }
 
   return new Elysia({ name: 'find pages', detail: { hide: true } })
-    .use(kit)
-    .get('/console/find', (visit) => find(visit), { operator: true })
+    .use(middleware)
+    .get('/console/find', (context) => find(context), { operator: true })
 }
 
-type Visit = OperatorVisit & { request: Request }
+type Context = OperatorContext & { request: Request }

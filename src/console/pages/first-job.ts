@@ -10,24 +10,24 @@ import type { Clockwork } from '../../engines/clockwork/index.ts'
 import type { Clock } from '../../platform/clock.ts'
 import type { Keys } from '../../platform/keys.ts'
 import type { Outbound } from '../../platform/outbound/index.ts'
-import type { Frames } from '../frame.ts'
-import { themeOf } from '../frame.ts'
-import type { ConsoleKit, TenantVisit } from '../kit.ts'
+import type { Layout } from '../layout.ts'
+import { themeOf } from '../layout.ts'
 import type { LiveAnswers } from '../live/answers.ts'
 import { type Part, stateIdOf } from '../live/part.ts'
+import type { ConsoleMiddleware, TenantContext } from '../middleware.ts'
 import { may } from '../operators/rights.ts'
-import { scopeOf } from '../scope.ts'
+import { pageScopeOf } from '../scope.ts'
 
 const KEY_PATH = '/console/first-key'
 const JOB_PATH = '/console/first-job'
 const LIVE = '/console/live/first-job'
 
-type Visit = TenantVisit & { request: Request }
+type Context = TenantContext & { request: Request }
 
 /** Last steps of the set-up: an API key, and a command whose job appears on the page. */
 export function firstJobPages(parts: {
-  kit: ConsoleKit
-  frames: Frames
+  middleware: ConsoleMiddleware
+  layout: Layout
   clock: Clock
   keys: Keys
   outbound: Pick<Outbound, 'checkUrl'>
@@ -35,32 +35,32 @@ export function firstJobPages(parts: {
   liveAnswers: LiveAnswers
   baseUrl: () => string
 }) {
-  const { kit, frames, clock, keys, outbound, clockwork, liveAnswers, baseUrl } = parts
+  const { middleware, layout, clock, keys, outbound, clockwork, liveAnswers, baseUrl } = parts
 
-  const keyPage = ({ request, visitor }: Visit): Response =>
-    frames.html(
+  const keyPage = ({ request, operator }: Context): Response =>
+    layout.html(
       FirstKeyPage({
-        base: frames.base(),
+        base: layout.base(),
         theme: themeOf(request),
-        action: url(frames.base(), KEY_PATH),
-        laterHref: url(frames.base(), '/console'),
+        action: url(layout.base(), KEY_PATH),
+        laterHref: url(layout.base(), '/console'),
       }),
       200,
-      scopeOf(visitor, request),
+      pageScopeOf(operator, request),
     )
 
   /** Shows the key in the response to the form, because it is not stored. */
-  async function makeKey(visit: Visit): Promise<Response> {
-    const { tenantId } = visit.tenant
-    const { key } = await keys.issue(visit.actor, { tenantId, engine: 'clockwork' })
-    return jobPage(visit, key)
+  async function makeKey(context: Context): Promise<Response> {
+    const { tenantId } = context.tenant
+    const { key } = await keys.issue(context.actor, { tenantId, engine: 'clockwork' })
+    return jobPage(context, key)
   }
 
-  function jobPage({ request, visitor, tenant }: Visit, key?: string): Response {
-    const base = frames.base()
+  function jobPage({ request, operator, tenant }: Context, key?: string): Response {
+    const base = layout.base()
     const shown = arrivalIn(tenant.tenantId)
     const shownId = stateIdOf(partsOf(shown))
-    return frames.html(
+    return layout.html(
       FirstJobPage({
         base,
         theme: themeOf(request),
@@ -73,7 +73,7 @@ export function firstJobPages(parts: {
         keyHref: may(tenant.role, 'keys') ? url(base, KEY_PATH) : undefined,
       }),
       200,
-      scopeOf(visitor, request),
+      pageScopeOf(operator, request),
     )
   }
 
@@ -93,7 +93,7 @@ export function firstJobPages(parts: {
     const [job] = clockwork.queries.jobs(tenantId, { limit: 1 })
     const [attempt] = job ? clockwork.queries.attempts(tenantId, job.id, 1) : []
     const run = job && attempt && clockwork.queries.attempt(tenantId, job.id, attempt.id)
-    return { base: frames.base(), job, run, now }
+    return { base: layout.base(), job, run, now }
   }
 
   function partsOf(shown: FirstJob): Part[] {
@@ -105,16 +105,16 @@ export function firstJobPages(parts: {
     }))
   }
 
-  const live = (visit: Visit): Response =>
-    liveAnswers(visit, {
+  const live = (context: Context): Response =>
+    liveAnswers(context, {
       name: 'first job',
-      look: () => partsOf(arrivalIn(visit.tenant.tenantId)),
+      look: () => partsOf(arrivalIn(context.tenant.tenantId)),
     })
 
   return new Elysia({ name: 'first job pages', detail: { hide: true } })
-    .use(kit)
+    .use(middleware)
     .get(KEY_PATH, keyPage, { right: 'keys' })
     .post(KEY_PATH, makeKey, { right: 'keys' })
-    .get(JOB_PATH, (visit) => jobPage(visit), { right: 'read' })
+    .get(JOB_PATH, (context) => jobPage(context), { right: 'read' })
     .get(LIVE, live, { right: 'read' })
 }

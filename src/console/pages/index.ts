@@ -10,13 +10,13 @@ import type { Backups } from '../../platform/backup/index.ts'
 import type { Mail } from '../../platform/mail/index.ts'
 import type { Platform } from '../../platform/platform.ts'
 import { createCallers } from '../callers.ts'
-import type { Frames } from '../frame.ts'
-import { createConsoleKit } from '../kit.ts'
+import type { Layout } from '../layout.ts'
 import { createLiveAnswers } from '../live/answers.ts'
 import type { Live } from '../live/index.ts'
+import { createConsoleMiddleware } from '../middleware.ts'
 import type { Device } from '../operators/entry.ts'
 import type { Operators } from '../operators/index.ts'
-import type { Scopes } from '../scope.ts'
+import type { ScopeChecks } from '../scope.ts'
 import { accountPages } from './account.ts'
 import { configurationPage } from './admin/configuration.ts'
 import { healthPage } from './admin/health.ts'
@@ -52,9 +52,9 @@ export function consolePages(parts: {
   passepartout: Passepartout
   relay: Relay
   operators: Operators
-  frames: Frames
+  layout: Layout
   live: Live
-  scopes: Scopes
+  scopeChecks: ScopeChecks
   baseUrl: () => string
   addressOf: (request: Request) => string | undefined
   turns: Turns
@@ -69,14 +69,17 @@ export function consolePages(parts: {
   mail: Mail
 }): AnyElysia {
   const { platform, gate, operators, addressOf } = parts
-  const kit = createConsoleKit({ ...parts, visitors: operators.visitors })
+  const middleware = createConsoleMiddleware({
+    ...parts,
+    currentOperator: operators.currentOperator,
+  })
   const common = {
     ...platform,
     ...parts,
-    kit,
+    middleware,
     gateOperators: gate.gateOperators,
     callerOf: createCallers(platform),
-    liveAnswers: createLiveAnswers({ ...parts, visitors: operators.visitors }),
+    liveAnswers: createLiveAnswers({ ...parts, currentOperator: operators.currentOperator }),
   }
 
   const deviceOf = (request: Request): Device => ({

@@ -4,7 +4,7 @@ import { IssuedKeyPage } from '../../../views/console/pages/issued-key.tsx'
 import { KeyPage } from '../../../views/console/pages/key.tsx'
 import { KeysPage } from '../../../views/console/pages/keys.tsx'
 import { NewKeyPage, scopesField } from '../../../views/console/pages/new-key.tsx'
-import { type ListPlace, pagesAlong, placeIn } from '../../../views/console/trail.ts'
+import { type ListPosition, pagesAlong, positionIn } from '../../../views/console/trail.ts'
 import { url } from '../../../views/console/url.ts'
 import type { Fields } from '../../http/body.ts'
 import type { Clock } from '../../platform/clock.ts'
@@ -15,8 +15,8 @@ import { invalid } from '../../platform/errors.ts'
 import type { ApiKey, FoundKey, IssuedKey, Keys, NewKey } from '../../platform/keys.ts'
 import { flashOf } from '../flash.ts'
 import { submitted, ticked, typed } from '../form.ts'
-import { crumbTo, type Frames } from '../frame.ts'
-import type { ConsoleKit, TenantVisit } from '../kit.ts'
+import { crumbTo, type Layout } from '../layout.ts'
+import type { ConsoleMiddleware, TenantContext } from '../middleware.ts'
 
 /** How long an old key works after a rotation. */
 export const GRACES = { none: 0, hour: HOUR_MS, day: DAY_MS, week: WEEK_MS } as const
@@ -28,21 +28,21 @@ const LOOKED_AT = 500
 
 /** API keys of a tenant: creation, rotation with a grace period, revocation. */
 export function keyPages(parts: {
-  kit: ConsoleKit
-  frames: Frames
+  middleware: ConsoleMiddleware
+  layout: Layout
   keys: Keys
   clock: Clock
   baseUrl: () => string
 }) {
-  const { kit, frames, keys, clock, baseUrl } = parts
+  const { middleware, layout, keys, clock, baseUrl } = parts
   const cursor = createCursor('console keys', ['number', 'string'])
   const cursorOf = ({ created_at: at, id }: ApiKey) => cursor.encode([Date.parse(at), id])
 
-  function list({ request, visitor, tenant: { tenantId } }: Visit): Response {
+  function list({ request, operator, tenant: { tenantId } }: Context): Response {
     const asked = new URL(request.url).searchParams
-    const place = placeIn(asked)
+    const position = positionIn(asked)
     const engine = engineIn(asked)
-    const before = cursor.positionOf(place.cursor)
+    const before = cursor.positionOf(position.cursor)
     const newest = keys.newest(tenantId, LOOKED_AT)
     const looked = before
       ? keys.newest(tenantId, LOOKED_AT, { createdAt: before[0], id: before[1] })
@@ -50,39 +50,39 @@ export function keyPages(parts: {
     const shown = engine ? looked.filter((key) => key.engine === engine) : looked
     const rows = shown.slice(0, ROWS)
     const last = shown.length > ROWS ? rows.at(-1) : looked[LOOKED_AT - 1]
-    const hrefOf = (at: ListPlace) => url(frames.base(), PATH, { engine, ...at })
+    const hrefOf = (at: ListPosition) => url(layout.base(), PATH, { engine, ...at })
     const children = KeysPage({
-      base: frames.base(),
+      base: layout.base(),
       rows,
       newest,
       hasMore: newest.length === LOOKED_AT,
       engine,
       changedId: asked.get('changed') ?? undefined,
-      pages: pagesAlong(place, last && cursorOf(last), hrefOf),
+      pages: pagesAlong(position, last && cursorOf(last), hrefOf),
       now: clock.now(),
     })
     const flash = flashOf(FLASHES, asked.get('done'))
-    return frames.page({ request, visitor, title: 'API keys', active: 'keys', flash, children })
+    return layout.page({ request, operator, title: 'API keys', active: 'keys', flash, children })
   }
 
   function form(
-    { request, visitor }: Visit,
+    { request, operator }: Context,
     of: { typed?: Fields; errors?: readonly FormError[] } = {},
   ): Response {
     const engine = engineIn(new URL(request.url).searchParams) ?? 'clockwork'
-    return frames.page({
+    return layout.page({
       request,
-      visitor,
+      operator,
       title: 'New API key',
       active: 'keys',
-      above: [crumbTo(frames.base(), 'keys')],
+      above: [crumbTo(layout.base(), 'keys')],
       status: of.errors ? 422 : 200,
-      children: NewKeyPage({ base: frames.base(), engine, ...of }),
+      children: NewKeyPage({ base: layout.base(), engine, ...of }),
     })
   }
 
-  async function create(visit: Visit, body: Fields): Promise<Response> {
-    const { actor, tenant } = visit
+  async function create(context: Context, body: Fields): Promise<Response> {
+    const { actor, tenant } = context
     const { value, errors } = await submitted(
       async () => keys.issue(actor, { tenantId: tenant.tenantId, ...wantedIn(body) }),
       {
@@ -91,23 +91,23 @@ export function keyPages(parts: {
         scopes: ownScopesIn(body).length > 0 ? 'own_scopes' : `${typed(body, 'engine')}_scopes`,
       },
     )
-    return value ? issued(visit, value) : form(visit, { typed: body, errors })
+    return value ? issued(context, value) : form(context, { typed: body, errors })
   }
 
   /** Shows the key in the response to the form, because it is not stored. */
   const issued = (
-    { request, visitor }: Visit,
+    { request, operator }: Context,
     key: IssuedKey,
     replaced?: { hint: string; endsAt: number },
   ): Response =>
-    frames.page({
+    layout.page({
       request,
-      visitor,
+      operator,
       title: 'New API key',
       active: 'keys',
-      above: [crumbTo(frames.base(), 'keys')],
+      above: [crumbTo(layout.base(), 'keys')],
       children: IssuedKeyPage({
-        base: frames.base(),
+        base: layout.base(),
         apiUrl: baseUrl(),
         key,
         replaced,
@@ -115,16 +115,16 @@ export function keyPages(parts: {
       }),
     })
 
-  function show({ request, visitor, tenant: { tenantId } }: Visit, id: string): Response {
+  function show({ request, operator, tenant: { tenantId } }: Context, id: string): Response {
     const key = keys.find(tenantId, id)
-    return frames.page({
+    return layout.page({
       request,
-      visitor,
+      operator,
       title: key.hint,
       active: 'keys',
-      above: [crumbTo(frames.base(), 'keys')],
+      above: [crumbTo(layout.base(), 'keys')],
       children: KeyPage({
-        base: frames.base(),
+        base: layout.base(),
         key,
         replacement: replacementOf(tenantId, key),
         now: clock.now(),
@@ -135,34 +135,38 @@ export function keyPages(parts: {
   const replacementOf = (tenantId: string, { replaced_by: id }: FoundKey): FoundKey | undefined =>
     id === null ? undefined : keys.find(tenantId, id)
 
-  async function rotate(visit: Visit, id: string, body: Fields): Promise<Response> {
-    const { hint } = keys.find(visit.tenant.tenantId, id)
+  async function rotate(context: Context, id: string, body: Fields): Promise<Response> {
+    const { hint } = keys.find(context.tenant.tenantId, id)
     const grace = typed(body, 'grace')
     if (!Object.hasOwn(GRACES, grace))
       throw invalid('must be none, hour, day or week', { field: 'grace', rule: 'choice' })
     const graceMs = GRACES[grace as keyof typeof GRACES]
-    const key = await keys.rotate(visit.actor, id, graceMs)
-    return issued(visit, key, { hint, endsAt: clock.now() + graceMs })
+    const key = await keys.rotate(context.actor, id, graceMs)
+    return issued(context, key, { hint, endsAt: clock.now() + graceMs })
   }
 
-  async function revoke({ actor, tenant }: Visit, id: string): Promise<Response> {
+  async function revoke({ actor, tenant }: Context, id: string): Promise<Response> {
     await keys.revoke(actor, keys.find(tenant.tenantId, id).id)
-    return frames.go(url('', PATH, { done: 'revoked', changed: id }))
+    return layout.go(url('', PATH, { done: 'revoked', changed: id }))
   }
 
   return new Elysia({ name: 'key pages', prefix: PATH, detail: { hide: true } })
-    .use(kit)
-    .get('', (visit) => list(visit), { right: 'keys' })
-    .get('/new', (visit) => form(visit), { right: 'keys' })
-    .post('', ({ body, ...visit }) => create(visit, body as Fields), { right: 'keys' })
-    .get('/:id', ({ params, ...visit }) => show(visit, params.id), { right: 'keys' })
-    .post('/:id/rotate', ({ params, body, ...visit }) => rotate(visit, params.id, body as Fields), {
-      right: 'keys',
-    })
-    .post('/:id/revoke', ({ params, ...visit }) => revoke(visit, params.id), { right: 'keys' })
+    .use(middleware)
+    .get('', (context) => list(context), { right: 'keys' })
+    .get('/new', (context) => form(context), { right: 'keys' })
+    .post('', ({ body, ...context }) => create(context, body as Fields), { right: 'keys' })
+    .get('/:id', ({ params, ...context }) => show(context, params.id), { right: 'keys' })
+    .post(
+      '/:id/rotate',
+      ({ params, body, ...context }) => rotate(context, params.id, body as Fields),
+      {
+        right: 'keys',
+      },
+    )
+    .post('/:id/revoke', ({ params, ...context }) => revoke(context, params.id), { right: 'keys' })
 }
 
-type Visit = TenantVisit & { request: Request }
+type Context = TenantContext & { request: Request }
 
 const FLASHES: Readonly<Record<string, { tone: 'good'; text: string }>> = {
   revoked: { tone: 'good', text: 'API key revoked.' },

@@ -1,6 +1,7 @@
 import { Elysia } from 'elysia'
 import type { CallerOf } from '../callers.ts'
 import { deliveryPages } from './deliveries.ts'
+import { createRelayContexts } from './relay/context.ts'
 import { deliveryPage } from './relay/delivery.ts'
 import { endpointPage } from './relay/endpoint.ts'
 import { endpointForms } from './relay/endpoint-forms.ts'
@@ -9,11 +10,10 @@ import { eventTypePages } from './relay/event-types.ts'
 import { messagePages } from './relay/messages.ts'
 import type { RelayParts } from './relay/parts.ts'
 import { replayPages } from './relay/replay.ts'
-import { createRelayVisits } from './relay/visit.ts'
 
 /** The pages of the event relay. */
-export function relayPages(parts: Omit<RelayParts, 'visited'> & { callerOf: CallerOf }) {
-  const common = { ...parts, visited: createRelayVisits(parts.callerOf) }
+export function relayPages(parts: Omit<RelayParts, 'contextOf'> & { callerOf: CallerOf }) {
+  const common = { ...parts, contextOf: createRelayContexts(parts.callerOf) }
   return new Elysia({ name: 'relay pages' })
     .use(endpointListPage(common))
     .use(endpointForms(common))

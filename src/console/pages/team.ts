@@ -10,60 +10,60 @@ import type { Clock } from '../../platform/clock.ts'
 import { fail, invalid, notFound } from '../../platform/errors.ts'
 import { flashOf } from '../flash.ts'
 import { submitted, typed } from '../form.ts'
-import { crumbTo, type Frames } from '../frame.ts'
-import type { ConsoleKit, TenantVisit } from '../kit.ts'
+import { crumbTo, type Layout } from '../layout.ts'
+import type { ConsoleMiddleware, TenantContext } from '../middleware.ts'
 import type { Operators } from '../operators/index.ts'
 import { may, ROLES, type Role } from '../operators/rights.ts'
 import type { MemberRow } from '../operators/store/memberships.ts'
 
-type Visit = TenantVisit & { request: Request }
+type Context = TenantContext & { request: Request }
 
 /** Team of a tenant: visible to all members, managed by owners. */
 export function teamPages(parts: {
-  kit: ConsoleKit
-  frames: Frames
+  middleware: ConsoleMiddleware
+  layout: Layout
   operators: Operators
   clock: Clock
 }) {
-  const { kit, frames, clock } = parts
+  const { middleware, layout, clock } = parts
   const { memberships, invitations } = parts.operators
 
   function list(
-    { request, visitor, tenant }: Visit,
+    { request, operator, tenant }: Context,
     { role, done }: Record<string, string | undefined>,
   ): Response {
     const children = TeamPage({
-      base: frames.base(),
+      base: layout.base(),
       tenantName: tenant.name,
       members: memberships.list(tenant.tenantId),
       invitations: invitations.list(tenant.tenantId),
       role: ROLES.find((one) => one === role),
-      visitorId: visitor.id,
+      operatorId: operator.id,
       mayDecide: may(tenant.role, 'team'),
       now: clock.now(),
     })
     const flash = flashOf(FLASHES, done)
-    return frames.page({ request, visitor, title: 'Team', active: 'team', flash, children })
+    return layout.page({ request, operator, title: 'Team', active: 'team', flash, children })
   }
 
   function form(
-    { request, visitor }: Visit,
+    { request, operator }: Context,
     of: { typed?: Fields; errors?: readonly FormError[] } = {},
   ): Response {
-    return frames.page({
+    return layout.page({
       request,
-      visitor,
+      operator,
       title: 'Invite a member',
       active: 'team',
-      above: [crumbTo(frames.base(), 'team')],
+      above: [crumbTo(layout.base(), 'team')],
       status: of.errors ? 422 : 200,
-      children: InvitePage({ base: frames.base(), ...of }),
+      children: InvitePage({ base: layout.base(), ...of }),
     })
   }
 
-  async function invite(visit: Visit, body: Fields): Promise<Response> {
-    const { request, visitor, tenant, actor } = visit
-    const inviter = { actor, id: visitor.id, name: visitor.displayName || visitor.email }
+  async function invite(context: Context, body: Fields): Promise<Response> {
+    const { request, operator, tenant, actor } = context
+    const inviter = { actor, id: operator.id, name: operator.displayName || operator.email }
     const { value, errors } = await submitted(
       async () => {
         const wanted = { email: typed(body, 'email'), role: roleIn(body) }
@@ -71,95 +71,99 @@ export function teamPages(parts: {
       },
       { email: 'email', role: 'role' },
     )
-    if (!value) return form(visit, { typed: body, errors })
+    if (!value) return form(context, { typed: body, errors })
     // Shown in the response to the form, because the link is not stored.
-    return frames.page({
+    return layout.page({
       request,
-      visitor,
+      operator,
       title: 'Invitation',
       active: 'team',
-      above: [crumbTo(frames.base(), 'team')],
-      children: InvitedPage({ base: frames.base(), invitation: value, now: clock.now() }),
+      above: [crumbTo(layout.base(), 'team')],
+      children: InvitedPage({ base: layout.base(), invitation: value, now: clock.now() }),
     })
   }
 
-  async function revoke({ actor, tenant }: Visit, id: string): Promise<Response> {
+  async function revoke({ actor, tenant }: Context, id: string): Promise<Response> {
     await invitations.revoke(actor, tenant.tenantId, id)
-    return frames.go('/console/team?done=revoked')
+    return layout.go('/console/team?done=revoked')
   }
 
-  const existing = ({ tenant }: Visit, id: string): MemberRow =>
+  const existing = ({ tenant }: Context, id: string): MemberRow =>
     memberships.list(tenant.tenantId).find((member) => member.id === id) ??
     fail(notFound('member not found'))
 
   function show(
-    visit: Visit,
+    context: Context,
     id: string,
     of: { done?: string | undefined; typed?: Fields; errors?: readonly FormError[] } = {},
   ): Response {
-    const { request, visitor, tenant } = visit
-    const member = existing(visit, id)
+    const { request, operator, tenant } = context
+    const member = existing(context, id)
     const owners = memberships.list(tenant.tenantId).filter(({ role }) => role === 'owner')
     const children = MemberPage({
-      base: frames.base(),
+      base: layout.base(),
       tenantName: tenant.name,
       member,
-      isVisitor: visitor.id === id,
+      isYou: operator.id === id,
       isLastOwner: member.role === 'owner' && owners.length === 1,
       mayDecide: may(tenant.role, 'team'),
       now: clock.now(),
       typed: of.typed,
       errors: of.errors,
     })
-    return frames.page({
+    return layout.page({
       request,
-      visitor,
+      operator,
       title: shorten(nameOf(member), 60),
       active: 'team',
-      above: [crumbTo(frames.base(), 'team')],
+      above: [crumbTo(layout.base(), 'team')],
       flash: flashOf(FLASHES, of.done),
       status: of.errors ? 422 : 200,
       children,
     })
   }
 
-  async function change(visit: Visit, id: string, body: Fields): Promise<Response> {
-    const { actor, tenant } = visit
-    const email = typed(body, 'email') || existing(visit, id).email
+  async function change(context: Context, id: string, body: Fields): Promise<Response> {
+    const { actor, tenant } = context
+    const email = typed(body, 'email') || existing(context, id).email
     const { errors } = await submitted(
       async () => memberships.change(actor, tenant.tenantId, { id, email }, roleIn(body)),
       { role: 'role' },
     )
-    if (!errors) return frames.go(`/console/team/${id}?done=changed`)
+    if (!errors) return layout.go(`/console/team/${id}?done=changed`)
     const ofField = errors.map(({ message }) => ({ name: 'role', message }))
-    return show(visit, id, { typed: body, errors: ofField })
+    return show(context, id, { typed: body, errors: ofField })
   }
 
-  async function remove(visit: Visit, id: string): Promise<Response> {
-    const { actor, visitor, tenant } = visit
+  async function remove(context: Context, id: string): Promise<Response> {
+    const { actor, operator, tenant } = context
     await memberships.remove(actor, tenant.tenantId, id)
     // Operators who left can't open the team page any more.
-    return frames.go(
-      id === visitor.id ? '/console/account?done=left' : '/console/team?done=removed',
+    return layout.go(
+      id === operator.id ? '/console/account?done=left' : '/console/team?done=removed',
     )
   }
 
   return new Elysia({ name: 'team pages', prefix: '/console/team', detail: { hide: true } })
-    .use(kit)
-    .get('', ({ query, ...visit }) => list(visit, query), { right: 'read' })
-    .get('/invite', (visit) => form(visit), { right: 'team' })
-    .post('/invite', ({ body, ...visit }) => invite(visit, body as Fields), { right: 'team' })
-    .post('/invitations/:id/revoke', ({ params, ...visit }) => revoke(visit, params.id), {
+    .use(middleware)
+    .get('', ({ query, ...context }) => list(context, query), { right: 'read' })
+    .get('/invite', (context) => form(context), { right: 'team' })
+    .post('/invite', ({ body, ...context }) => invite(context, body as Fields), { right: 'team' })
+    .post('/invitations/:id/revoke', ({ params, ...context }) => revoke(context, params.id), {
       right: 'team',
     })
-    .post('/leave', (visit) => remove(visit, visit.visitor.id), { right: 'read' })
-    .get('/:id', ({ params, query, ...visit }) => show(visit, params.id, { done: query.done }), {
-      right: 'read',
-    })
-    .post('/:id', ({ params, body, ...visit }) => change(visit, params.id, body as Fields), {
+    .post('/leave', (context) => remove(context, context.operator.id), { right: 'read' })
+    .get(
+      '/:id',
+      ({ params, query, ...context }) => show(context, params.id, { done: query.done }),
+      {
+        right: 'read',
+      },
+    )
+    .post('/:id', ({ params, body, ...context }) => change(context, params.id, body as Fields), {
       right: 'team',
     })
-    .post('/:id/remove', ({ params, ...visit }) => remove(visit, params.id), { right: 'team' })
+    .post('/:id/remove', ({ params, ...context }) => remove(context, params.id), { right: 'team' })
 }
 
 const roleIn = (body: Fields): Role =>

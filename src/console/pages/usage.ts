@@ -10,36 +10,36 @@ import type { Tenants } from '../../platform/tenants.ts'
 import { centsIn } from '../amount.ts'
 import { flashOf } from '../flash.ts'
 import { submitted, typed } from '../form.ts'
-import type { Frames } from '../frame.ts'
-import type { ConsoleKit, TenantVisit } from '../kit.ts'
+import type { Layout } from '../layout.ts'
+import type { ConsoleMiddleware, TenantContext } from '../middleware.ts'
 import { may } from '../operators/rights.ts'
 
 /** Usage and cost of a tenant, and its spend cap. */
 export function usagePages(parts: {
-  kit: ConsoleKit
-  frames: Frames
+  middleware: ConsoleMiddleware
+  layout: Layout
   metering: Metering
   tenants: Tenants
   clock: Clock
 }) {
-  const { kit, frames, metering, tenants, clock } = parts
+  const { middleware, layout, metering, tenants, clock } = parts
 
   async function show(
-    { request, visitor, tenant, query }: Visit,
+    { request, operator, tenant, query }: Context,
     of: { typed?: string; errors?: readonly FormError[] } = {},
   ): Promise<Response> {
     const { tenantId, role } = tenant
     const usage = await metering.usageOf(tenantId, query.month || undefined)
-    return frames.page({
+    return layout.page({
       request,
-      visitor,
+      operator,
       title: 'Usage',
       active: 'usage',
       flash: flashOf(FLASHES, query.done),
       status: of.errors ? 422 : 200,
       children: UsagePage({
         ...of,
-        base: frames.base(),
+        base: layout.base(),
         usage,
         months: metering.months(tenantId).toReversed(),
         tariff: metering.tariff,
@@ -51,44 +51,49 @@ export function usagePages(parts: {
     })
   }
 
-  async function setCap(visit: Visit): Promise<Response> {
-    const amount = typed(visit.body, 'spend_cap')
-    requireMetered(visit)
+  async function setCap(context: Context): Promise<Response> {
+    const amount = typed(context.body, 'spend_cap')
+    requireMetered(context)
     const { errors } = await submitted(
-      () => tenants.change(visit.actor, visit.tenant.tenantId, { spendCapCents: centsIn(amount) }),
+      () =>
+        tenants.change(context.actor, context.tenant.tenantId, { spendCapCents: centsIn(amount) }),
       { spend_cap_cents: 'spend_cap' },
     )
-    return errors ? show(visit, { typed: amount, errors }) : frames.go('/console/usage?done=capped')
+    return errors
+      ? show(context, { typed: amount, errors })
+      : layout.go('/console/usage?done=capped')
   }
 
-  async function removeCap(visit: Visit): Promise<Response> {
-    requireMetered(visit)
-    await tenants.change(visit.actor, visit.tenant.tenantId, { spendCapCents: null })
-    return frames.go('/console/usage?done=uncapped')
+  async function removeCap(context: Context): Promise<Response> {
+    requireMetered(context)
+    await tenants.change(context.actor, context.tenant.tenantId, { spendCapCents: null })
+    return layout.go('/console/usage?done=uncapped')
   }
 
-  function requireMetered({ tenant }: TenantVisit) {
+  function requireMetered({ tenant }: TenantContext) {
     if (tenants.find(tenant.tenantId).plan !== 'metered')
       throw conflict('only tenants on the metered plan have a spend cap')
   }
 
   return new Elysia({ name: 'usage pages', prefix: '/console/usage', detail: { hide: true } })
-    .use(kit)
-    .get('', (visit) => show(asked(visit)), { right: 'read' })
-    .post('/cap', (visit) => setCap(asked(visit)), { right: 'billing' })
-    .post('/cap/remove', (visit) => removeCap(asked(visit)), { right: 'billing' })
+    .use(middleware)
+    .get('', (context) => show(asked(context)), { right: 'read' })
+    .post('/cap', (context) => setCap(asked(context)), { right: 'billing' })
+    .post('/cap/remove', (context) => removeCap(asked(context)), { right: 'billing' })
 }
 
-interface Visit extends TenantVisit {
+interface Context extends TenantContext {
   request: Request
   query: Record<string, string | undefined>
   body: Fields
 }
 
-const asked = (visit: TenantVisit & { request: Request; query: object; body: unknown }): Visit => ({
-  ...visit,
-  query: { ...visit.query },
-  body: (visit.body ?? {}) as Fields,
+const asked = (
+  context: TenantContext & { request: Request; query: object; body: unknown },
+): Context => ({
+  ...context,
+  query: { ...context.query },
+  body: (context.body ?? {}) as Fields,
 })
 
 const FLASHES: Readonly<Record<string, { tone: 'good'; text: string }>> = {

@@ -5,49 +5,53 @@ import { url } from '../../../views/console/url.ts'
 import type { Fields } from '../../http/body.ts'
 import type { Tenants } from '../../platform/tenants.ts'
 import { submitted, typed } from '../form.ts'
-import { type Frames, themeOf } from '../frame.ts'
-import type { ConsoleKit, TenantVisit } from '../kit.ts'
-import { scopeOf } from '../scope.ts'
+import { type Layout, themeOf } from '../layout.ts'
+import type { ConsoleMiddleware, TenantContext } from '../middleware.ts'
+import { pageScopeOf } from '../scope.ts'
 
 export const WELCOME_PATH = '/console/welcome'
 const NEXT_PATH = '/console/first-key'
 
 /** First page after sign-up, where an operator names the new tenant. */
-export function welcomePages(parts: { kit: ConsoleKit; frames: Frames; tenants: Tenants }) {
-  const { kit, frames, tenants } = parts
+export function welcomePages(parts: {
+  middleware: ConsoleMiddleware
+  layout: Layout
+  tenants: Tenants
+}) {
+  const { middleware, layout, tenants } = parts
 
   const show = (
-    { request, visitor, tenant }: TenantVisit & { request: Request },
+    { request, operator, tenant }: TenantContext & { request: Request },
     of: { typedName?: string; errors?: readonly FormError[] } = {},
   ): Response =>
-    frames.html(
+    layout.html(
       WelcomePage({
-        base: frames.base(),
+        base: layout.base(),
         theme: themeOf(request),
-        action: url(frames.base(), WELCOME_PATH),
+        action: url(layout.base(), WELCOME_PATH),
         name: of.typedName ?? tenants.find(tenant.tenantId).name,
         errors: of.errors,
-        laterHref: url(frames.base(), '/console'),
+        laterHref: url(layout.base(), '/console'),
       }),
       of.errors ? 422 : 200,
-      scopeOf(visitor, request),
+      pageScopeOf(operator, request),
     )
 
   async function rename(
-    visit: TenantVisit & { request: Request },
+    context: TenantContext & { request: Request },
     fields: Fields,
   ): Promise<Response> {
-    const { tenantId } = visit.tenant
+    const { tenantId } = context.tenant
     const name = typed(fields, 'tenant')
-    if (name === tenants.find(tenantId).name) return frames.go(NEXT_PATH)
-    const { errors } = await submitted(() => tenants.change(visit.actor, tenantId, { name }), {
+    if (name === tenants.find(tenantId).name) return layout.go(NEXT_PATH)
+    const { errors } = await submitted(() => tenants.change(context.actor, tenantId, { name }), {
       name: 'tenant',
     })
-    return errors ? show(visit, { typedName: name, errors }) : frames.go(NEXT_PATH)
+    return errors ? show(context, { typedName: name, errors }) : layout.go(NEXT_PATH)
   }
 
   return new Elysia({ name: 'welcome page', prefix: WELCOME_PATH, detail: { hide: true } })
-    .use(kit)
-    .get('', (visit) => show(visit), { right: 'team' })
-    .post('', (visit) => rename(visit, (visit.body ?? {}) as Fields), { right: 'team' })
+    .use(middleware)
+    .get('', (context) => show(context), { right: 'team' })
+    .post('', (context) => rename(context, (context.body ?? {}) as Fields), { right: 'team' })
 }

@@ -92,7 +92,7 @@ export function createMessageStore({ orm, client }: Db) {
         .as('some'),
     )
     .prepare()
-  const placeAt = orm
+  const seqAt = orm
     .select({ seq: messages.seq })
     .from(messages)
     .where(sql`${messages.acceptedAt} < ${$('at')}`)
@@ -158,7 +158,7 @@ export function createMessageStore({ orm, client }: Db) {
       places: { after: number; upTo: number; limit: number },
     ): number => countBetween.get({ tenantId, stream: name, ...places })?.count ?? 0,
     /** The position of the last message of any tenant that was accepted before `at`. */
-    placeAt: (at: number): number => placeAt.get({ at })?.seq ?? 0,
+    seqAt: (at: number): number => seqAt.get({ at })?.seq ?? 0,
     /** The position of the latest message ever, even if it is deleted. */
     lastSeq: (): number => lastSeq.get()?.seq ?? 0,
     /** Expired messages of all tenants, oldest first. */

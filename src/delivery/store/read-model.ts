@@ -113,7 +113,7 @@ export function createReadModel({ client, orm }: Db) {
     /**
      * The position of a message in the order of all deliveries, which follows that of the messages.
      */
-    deliveryPlaceAt: (messageSeq: number): number => lastDelivery.get({ messageSeq })?.seq ?? 0,
+    deliverySeqAt: (messageSeq: number): number => lastDelivery.get({ messageSeq })?.seq ?? 0,
     /** The number of events of a type, counted up to `limit`. */
     countOfType: (
       stream: Stream,

@@ -10,14 +10,14 @@ import type {
   CronJobSummary,
   DelayedFilter,
   DelayedJobSummary,
-  DelayedPlace,
+  DelayedPosition,
 } from './store/job-summaries.ts'
 
 export type {
   CronJobSummary as CronJobLook,
   DelayedFilter,
   DelayedJobSummary as DelayedJobLook,
-  DelayedPlace,
+  DelayedPosition,
   ExecutionSummary as ExecutionLook,
   HourOutcomes,
   OpenRun,
@@ -25,7 +25,7 @@ export type {
 
 export type Queries = ReturnType<typeof createQueries>
 
-const LATEST: DelayedPlace = { runAt: END, seq: END }
+const LATEST: DelayedPosition = { runAt: END, seq: END }
 
 /** What pages show of jobs. Each query is bounded, however much is stored. */
 export const createQueries = (store: Store) => {
@@ -51,12 +51,14 @@ export const createQueries = (store: Store) => {
     /** Latest first, searched among the 10,000 jobs after a position. */
     delayed: (
       tenantId: string,
-      of: DelayedFilter & { limit: number; before?: DelayedPlace | undefined },
+      of: DelayedFilter & { limit: number; before?: DelayedPosition | undefined },
     ) => jobSummaries.delayed(tenantId, of.before ?? LATEST, of, of.limit),
 
     /** Where a search without further results continues; undefined if it has reached the end. */
-    lastSearched: (tenantId: string, before: DelayedPlace = LATEST): DelayedPlace | undefined =>
-      jobSummaries.lastSearched(tenantId, before),
+    lastSearched: (
+      tenantId: string,
+      before: DelayedPosition = LATEST,
+    ): DelayedPosition | undefined => jobSummaries.lastSearched(tenantId, before),
 
     /** Delayed jobs in a time range, earliest run first. */
     delayedBetween: (tenantId: string, of: { from: number; to?: number; limit: number }) =>

@@ -1,7 +1,7 @@
 import type { AnyElysia } from 'elysia'
-import { createFrames, type Frames } from '../../../src/console/frame.ts'
-import { type ConsoleKit, createConsoleKit } from '../../../src/console/kit.ts'
-import { createScopes } from '../../../src/console/scope.ts'
+import { createLayout, type Layout } from '../../../src/console/layout.ts'
+import { type ConsoleMiddleware, createConsoleMiddleware } from '../../../src/console/middleware.ts'
+import { createScopeChecks } from '../../../src/console/scope.ts'
 import { createTurns } from '../../../src/http/turns.ts'
 import { type Answer, bootTestApp, type TestApp, type TestAppOptions } from '../../support/app.ts'
 import { formBody } from '../../support/form.ts'
@@ -37,14 +37,19 @@ export function browserOf(
 /** Pages of the world with other parts than its own, such as another configuration. */
 export function alone(
   { app, session }: Pick<AdminWorld, 'app' | 'session'>,
-  pagesOf: (common: { kit: ConsoleKit; frames: Frames }) => AnyElysia,
+  pagesOf: (common: { middleware: ConsoleMiddleware; layout: Layout }) => AnyElysia,
 ) {
   const baseUrl = () => 'http://localhost'
-  const { visitors } = app.operators
-  const of = { visitors, scopes: createScopes(), baseUrl, addressOf: () => undefined }
-  const kit = createConsoleKit({ ...of, turns: createTurns(), maxBody: 1000 })
-  const frames = createFrames({ baseUrl, nearnessOf: app.platform.metering.nearnessOf })
-  const pages = pagesOf({ kit, frames })
+  const { currentOperator } = app.operators
+  const of = {
+    currentOperator,
+    scopeChecks: createScopeChecks(),
+    baseUrl,
+    addressOf: () => undefined,
+  }
+  const middleware = createConsoleMiddleware({ ...of, turns: createTurns(), maxBody: 1000 })
+  const layout = createLayout({ baseUrl, nearnessOf: app.platform.metering.nearnessOf })
+  const pages = pagesOf({ middleware, layout })
   return async (path: string, { method = 'GET' } = {}): Promise<Answer> => {
     const { headers } = session
     const body = method === 'POST' ? formBody(app, headers) : undefined

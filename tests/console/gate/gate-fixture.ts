@@ -14,7 +14,7 @@ export async function gateWorld(options: TestAppOptions = {}) {
   const api = async ({ key }: Pick<typeof acme, 'key'>) => app.client((await key('gate')).key)
 
   /** Whoever has this role in the first tenant, with a browser. */
-  async function visitor(role: Role) {
+  async function operator(role: Role) {
     const operator = await newOperator(app, { roles: { [acme.id]: role } })
     const { cookie } = await operator.signIn()
     return { id: operator.id, cookie, ...browser(cookie) }
@@ -39,9 +39,9 @@ export async function gateWorld(options: TestAppOptions = {}) {
   /** What everybody who may come by gets of a page. */
   async function statuses(path: string) {
     const all = {
-      owner: await visitor('owner'),
-      member: await visitor('member'),
-      viewer: await visitor('viewer'),
+      owner: await operator('owner'),
+      member: await operator('member'),
+      viewer: await operator('viewer'),
       instance: await admin(),
       stranger: browser(undefined),
     }
@@ -58,7 +58,7 @@ export async function gateWorld(options: TestAppOptions = {}) {
     other,
     apiOfAcme: await api(acme),
     apiOfOther: await api(other),
-    visitor,
+    operator,
     statuses,
   }
 }

@@ -45,7 +45,7 @@ describe('the list of identities', () => {
 
   test('says what to do while nobody is there', async () => {
     await using world = await gateWorld()
-    const [owner, viewer] = [await world.visitor('owner'), await world.visitor('viewer')]
+    const [owner, viewer] = [await world.operator('owner'), await world.operator('viewer')]
     expect((await owner.open(PATH)).body).toContain('Create user')
     const { body } = await viewer.open(PATH)
     expect(body).toContain('No users yet')
@@ -57,7 +57,7 @@ describe('the list of identities', () => {
     const ada = await person(world.apiOfAcme, 'ada@example.com')
     await person(world.apiOfAcme, 'bob@example.com', { state: 'inactive' })
     await person(world.apiOfOther, 'ada@other.example')
-    const { open } = await world.visitor('viewer')
+    const { open } = await world.operator('viewer')
     const found = async (query: string) =>
       (await open(`${PATH}${query}`)).body.match(/(ada|bob|zoe)@\w+\.\w+(?=<\/bdi>)/g) ?? []
 
@@ -74,7 +74,7 @@ describe('the list of identities', () => {
     await using world = await gateWorld()
     for (let number = 10; number < 61; number++)
       await person(world.apiOfAcme, `p${number}@example.com`)
-    const { open } = await world.visitor('viewer')
+    const { open } = await world.operator('viewer')
     const first = (await open(`${PATH}?state=active`)).body as string
     const [, next = ''] = /rel="next" href="([^"]+)"/.exec(first) ?? []
     const second = (await open(next.replaceAll('&amp;', '&'))).body as string
@@ -87,7 +87,7 @@ describe('the list of identities', () => {
 
   test('says that a cursor is none, and draws all the same', async () => {
     await using world = await gateWorld()
-    const { open } = await world.visitor('viewer')
+    const { open } = await world.operator('viewer')
     const { status, body } = await open(`${PATH}?cursor=nonsense`)
     expect([status, body]).toEqual([422, expect.stringContaining('ust be a cursor from this list')])
   })
@@ -96,7 +96,7 @@ describe('the list of identities', () => {
 describe('a new identity', () => {
   test('is made with password, proven address and metadata, by the operator', async () => {
     await using world = await gateWorld()
-    const member = await world.visitor('member')
+    const member = await world.operator('member')
     const answer = await member.send(PATH, {
       email: 'ada@example.com',
       password: 'correct horse battery',
@@ -134,7 +134,7 @@ describe('a new identity', () => {
   ])('says beside %s what is wrong, and keeps what was typed', async (name, fields) => {
     await using world = await gateWorld()
     await person(world.apiOfAcme, 'taken@example.com')
-    const { send } = await world.visitor('member')
+    const { send } = await world.operator('member')
     const { status, body } = await send(PATH, fields)
     expect([status, body]).toEqual([422, expect.stringContaining(`id="field-${name}-error"`)])
     expect(body).not.toContain('<script>')
@@ -144,7 +144,7 @@ describe('a new identity', () => {
 
   test('is refused to viewers', async () => {
     await using world = await gateWorld()
-    const { send } = await world.visitor('viewer')
+    const { send } = await world.operator('viewer')
     expect((await send(PATH, { email: 'ada@example.com' })).status).toBe(403)
   })
 })
@@ -156,7 +156,7 @@ describe('the page of an identity', () => {
     const eve = await person(world.apiOfOther)
     const operator = await newOperator(world, { roles: { [world.acme.id]: 'viewer' } })
     expect(await world.statuses(`${PATH}/${ada.id}`)).toEqual(READERS)
-    const owner = await world.visitor('owner')
+    const owner = await world.operator('owner')
     for (const id of [eve.id, operator.id, 'nonsense']) {
       expect((await owner.open(`${PATH}/${id}`)).status).toBe(404)
       for (const verb of [
@@ -181,7 +181,7 @@ describe('the page of an identity', () => {
     await using world = await gateWorld()
     const ada = await person(world.apiOfAcme, 'ada@example.com', { credentials: PASSWORD })
     await signIn(world, ada.id)
-    const { open } = await world.visitor('viewer')
+    const { open } = await world.operator('viewer')
     const { body } = await open(`${PATH}/${ada.id}`)
     for (const words of [
       'Active, 1 session, last on Firefox on Linux',
@@ -200,7 +200,7 @@ describe('the page of an identity', () => {
     const ada = await person(world.apiOfAcme, "o'neil&co@example.com", {
       metadata_public: { note: HOSTILE },
     })
-    const { open } = await world.visitor('member')
+    const { open } = await world.operator('member')
     const { body } = await open(`${PATH}/${ada.id}`)
     expect(body).not.toContain('<script>alert')
     expect(body).toContain('x'.repeat(10_000))
@@ -212,7 +212,7 @@ describe('the page of an identity', () => {
     const bob = await person(world.apiOfAcme, 'bob@example.com')
     const sessions = [await signIn(world, ada.id), await signIn(world, ada.id)]
     const foreign = await signIn(world, bob.id)
-    const member = await world.visitor('member')
+    const member = await world.operator('member')
     const [first = ''] = sessions
 
     const answer = await member.send(`${PATH}/${ada.id}/sessions/${first}/revoke`)
@@ -231,7 +231,7 @@ describe('the page of an identity', () => {
   test('takes a way to sign in away', async () => {
     await using world = await gateWorld()
     const ada = await person(world.apiOfAcme, 'ada@example.com', { credentials: PASSWORD })
-    const member = await world.visitor('member')
+    const member = await world.operator('member')
     await member.send(`${PATH}/${ada.id}/credentials/password/remove`)
     const { body } = await world.apiOfAcme.get(`/v1/gate/identities/${ada.id}`)
     expect(body.credentials).toEqual({})
@@ -246,7 +246,7 @@ describe('the page of an identity', () => {
     await using world = await gateWorld()
     const ada = await person(world.apiOfAcme)
     const session = await signIn(world, ada.id)
-    const member = await world.visitor('member')
+    const member = await world.operator('member')
     await member.send(`${PATH}/${ada.id}/deactivate`)
     expect(isSignedIn(world, session)).toBe(false)
     expect((await member.open(`${PATH}/${ada.id}`)).body).toContain('Inactive. This user can')
@@ -260,7 +260,7 @@ describe('the page of an identity', () => {
   test('deletes, for owners alone', async () => {
     await using world = await gateWorld()
     const ada = await person(world.apiOfAcme)
-    const [owner, member] = [await world.visitor('owner'), await world.visitor('member')]
+    const [owner, member] = [await world.operator('owner'), await world.operator('member')]
     expect((await member.open(`${PATH}/${ada.id}`)).body).not.toContain('Delete user')
     expect((await member.send(`${PATH}/${ada.id}/delete`)).status).toBe(403)
     const answer = await owner.send(`${PATH}/${ada.id}/delete`)
@@ -275,7 +275,7 @@ describe('the page of an identity', () => {
   test('is looked at, not changed, by viewers', async () => {
     await using world = await gateWorld()
     const ada = await person(world.apiOfAcme)
-    const { send } = await world.visitor('viewer')
+    const { send } = await world.operator('viewer')
     for (const verb of [
       'metadata',
       'deactivate',
@@ -293,7 +293,7 @@ describe('the metadata of an identity', () => {
   test('is put in the place of what was there', async () => {
     await using world = await gateWorld()
     const ada = await person(world.apiOfAcme, 'ada@example.com', { metadata_public: { old: 1 } })
-    const member = await world.visitor('member')
+    const member = await world.operator('member')
     const answer = await member.send(`${PATH}/${ada.id}/metadata`, {
       metadata: '{"plan": "pro"}',
       seen: ada.updated_at,
@@ -309,7 +309,7 @@ describe('the metadata of an identity', () => {
   test('comes back with what is wrong, or when somebody else was faster', async () => {
     await using world = await gateWorld()
     const ada = await person(world.apiOfAcme, 'ada@example.com', { metadata_public: { old: 1 } })
-    const { send } = await world.visitor('member')
+    const { send } = await world.operator('member')
     const path = `${PATH}/${ada.id}/metadata`
     const wrong = await send(path, { metadata: '{"plan": pro}', seen: ada.updated_at })
     expect([wrong.status, wrong.body]).toEqual([422, expect.stringContaining('Must be JSON')])
@@ -334,7 +334,7 @@ describe('accounts elsewhere', () => {
       world.db.client
         .query('INSERT INTO gate_social_links VALUES (?, ?, ?, ?, NULL, 1, 1)')
         .run(world.acme.id, provider ?? '', subject ?? '', ada.id)
-    const member = await world.visitor('member')
+    const member = await world.operator('member')
     const { body } = await member.open(`${PATH}/${ada.id}`)
     expect(body).toContain('GitHub')
     expect(body).toContain('583231')
@@ -360,7 +360,7 @@ describe('mails to somebody', () => {
     await using world = await gateWorld()
     const ada = await person(world.apiOfAcme, 'ada@example.com', { credentials: PASSWORD })
     const session = await signIn(world, ada.id)
-    const member = await world.visitor('member')
+    const member = await world.operator('member')
     const answer = await member.send(`${PATH}/${ada.id}/recover`)
     expect(wayOn(answer)).toEqual([303, `${PATH}/${ada.id}?done=kept`])
     expect(objects(world, 'identity.recovery_sent')).toEqual([
@@ -383,7 +383,7 @@ describe('mails to somebody', () => {
   test('ask for proof of an address, until it is proven', async () => {
     await using world = await gateWorld()
     const ada = await person(world.apiOfAcme)
-    const member = await world.visitor('member')
+    const member = await world.operator('member')
     expect((await member.open(`${PATH}/${ada.id}`)).body).toContain('Send verification email')
     const answer = await member.send(`${PATH}/${ada.id}/verify`)
     expect(wayOn(answer)).toEqual([303, `${PATH}/${ada.id}?done=kept`])
@@ -400,7 +400,7 @@ describe('mails to somebody', () => {
   test('stop where an address has had enough', async () => {
     await using world = await gateWorld()
     const ada = await person(world.apiOfAcme)
-    const { send, open } = await world.visitor('member')
+    const { send, open } = await world.operator('member')
     const places: (string | null)[] = []
     for (let time = 0; time < 12; time++)
       places.push((await send(`${PATH}/${ada.id}/recover`)).headers.get('location'))
@@ -413,7 +413,7 @@ describe('mails to somebody', () => {
 
   test('are a hundred an hour of all operators of a tenant', async () => {
     await using world = await gateWorld()
-    const [member, owner] = [await world.visitor('member'), await world.visitor('owner')]
+    const [member, owner] = [await world.operator('member'), await world.operator('owner')]
     const mailed = async ({ send }: typeof member, name: string) => {
       const { id } = await person(world.apiOfAcme, `${name}@example.com`)
       return wayOn(await send(`${PATH}/${id}/recover`))[1]
@@ -423,8 +423,8 @@ describe('mails to somebody', () => {
     }
     const before = mailCount(world)
     for (let n = 0; n < 100; n++) expect(await mailed(member, `person-${n}`)).toBe('kept')
-    for (const visitor of [member, owner])
-      expect(await mailed(visitor, `more-${visitor.id}`)).toBe('enough')
+    for (const operator of [member, owner])
+      expect(await mailed(operator, `more-${operator.id}`)).toBe('enough')
     expect(mailCount(world) - before).toBe(100)
 
     // What a program orders is counted by its key.
@@ -438,7 +438,7 @@ describe('mails to somebody', () => {
   test('are none to somebody who is inactive', async () => {
     await using world = await gateWorld()
     const ada = await person(world.apiOfAcme, 'ada@example.com', { state: 'inactive' })
-    const { send, open } = await world.visitor('member')
+    const { send, open } = await world.operator('member')
     expect((await send(`${PATH}/${ada.id}/recover`)).status).toBe(400)
     expect((await open(`${PATH}/${ada.id}`)).body).not.toContain('Send recovery email')
     expect(mailsTo(world)).toEqual([])
@@ -452,7 +452,7 @@ describe('what happened to somebody', () => {
     world.clock.jump(1000)
     await signIn(world, ada.id)
     world.clock.jump(1000)
-    const member = await world.visitor('member')
+    const member = await world.operator('member')
     await member.send(`${PATH}/${ada.id}/deactivate`)
     const { body } = await member.open(`${PATH}/${ada.id}`)
     const history = body.slice(body.indexOf('id="history"'))
@@ -470,7 +470,7 @@ describe('what happened to somebody', () => {
     const ada = await person(world.apiOfAcme)
     const bob = await person(world.apiOfAcme, 'bob@example.com')
     await signIn(world, bob.id)
-    const { open } = await world.visitor('viewer')
+    const { open } = await world.operator('viewer')
     expect((await open(`${PATH}/${ada.id}`)).body).not.toContain('Signed in with')
   })
 })
@@ -479,7 +479,7 @@ test('sign-ins and newcomers of a day are counted, by the hour', async () => {
   await using world = await gateWorld()
   for (const name of ['ada', 'bob']) await person(world.apiOfAcme, `${name}@example.com`)
   await person(world.apiOfOther, 'eve@example.com')
-  const { open } = await world.visitor('viewer')
+  const { open } = await world.operator('viewer')
   const label = 'New users, 24 h, by hour'
   expect((await open(PATH)).body).toContain(`${label}: 2 in total`)
   world.clock.jump(25 * 3_600_000)

@@ -9,7 +9,7 @@ describe('the page on policies', () => {
   test('is for all who belong to the tenant', async () => {
     await using world = await gateWorld()
     expect(await world.statuses(PATH)).toEqual(READERS)
-    const { body } = await (await world.visitor('viewer')).open(PATH)
+    const { body } = await (await world.operator('viewer')).open(PATH)
     expect(body).toContain('The starter set is active')
     expect(body).toContain('own-tenant-reads')
     expect(body).not.toContain('name="policies"')
@@ -17,7 +17,7 @@ describe('the page on policies', () => {
 
   test('puts policies in force, and goes back to the starter set', async () => {
     await using world = await gateWorld()
-    const member = await world.visitor('member')
+    const member = await world.operator('member')
     const read = async () => (await world.apiOfAcme.get('/v1/gate/settings/policies')).body
     const answer = await member.send(PATH, {
       policies: POLICY.replaceAll('\n', '\r\n'),
@@ -36,7 +36,7 @@ describe('the page on policies', () => {
 
   test('shows each mistake with its line, and keeps what was typed', async () => {
     await using world = await gateWorld()
-    const { send } = await world.visitor('member')
+    const { send } = await world.operator('member')
     const policies = `${POLICY}\npermit (principal, action, resourc);\n// <script>alert(1)</script>`
     const { status, body } = await send(PATH, { policies, version: '0' })
     expect([status, body]).toEqual([422, expect.stringContaining('Line 4, column ')])
@@ -49,7 +49,7 @@ describe('the page on policies', () => {
 
   test('takes whatever comes for text', async () => {
     await using world = await gateWorld()
-    const { send } = await world.visitor('member')
+    const { send } = await world.operator('member')
     for (const policies of [HOSTILE, 'x'.repeat(40_000)]) {
       const { status, body } = await send(PATH, { policies, version: '0' })
       expect(status).toBe(422)
@@ -60,7 +60,7 @@ describe('the page on policies', () => {
 
   test('asks before it takes the place of what somebody else has written', async () => {
     await using world = await gateWorld()
-    const { send } = await world.visitor('member')
+    const { send } = await world.operator('member')
     await world.apiOfAcme.put('/v1/gate/settings/policies', { policies: POLICY })
     const late = await send(PATH, { policies: '', version: '0' })
     expect([late.status, late.body]).toEqual([
@@ -72,14 +72,14 @@ describe('the page on policies', () => {
 
   test('is looked at, not changed, by viewers', async () => {
     await using world = await gateWorld()
-    const { send } = await world.visitor('viewer')
+    const { send } = await world.operator('viewer')
     expect((await send(PATH, { policies: POLICY, version: '0' })).status).toBe(403)
     expect((await send(`${PATH}/starter`)).status).toBe(403)
   })
 
   test('answers a question that is tried, and keeps nothing of it', async () => {
     await using world = await gateWorld()
-    const { open } = await world.visitor('viewer')
+    const { open } = await world.operator('viewer')
     const ask = (subject: string, action: string, resource: string) =>
       open(`${PATH}?${new URLSearchParams({ subject, action, resource })}`)
     expect((await ask('billing', 'tenant.read', `tenant:${world.acme.id}`)).body).toContain(
@@ -105,7 +105,7 @@ describe('a question that is tried', () => {
       traits: { email: 'ada@example.com' },
       metadata_public: { roles: ['admin', '<script>'] },
     })
-    const { open } = await world.visitor('viewer')
+    const { open } = await world.operator('viewer')
     const ask = (fields: Record<string, string>) =>
       open(`${PATH}?${new URLSearchParams({ subject: ada.id, ...fields })}`)
     const tenant = `tenant:${world.acme.id}`
@@ -139,7 +139,7 @@ describe('a question that is tried', () => {
     'says beside the context %p what is wrong, and keeps it',
     async (context) => {
       await using world = await gateWorld()
-      const { open } = await world.visitor('viewer')
+      const { open } = await world.operator('viewer')
       const fields = { subject: 'a', action: 'b', resource: 'c:d', context }
       const { status, body } = await open(`${PATH}?${new URLSearchParams(fields)}`)
       expect([status, body]).toEqual([422, expect.stringContaining('field-context-error')])
@@ -155,7 +155,7 @@ describe('decisions', () => {
     const asked = { subject: 'billing', action: 'invoices.read', resource: 'document:42' }
     const { body: own } = await world.apiOfAcme.post('/v1/gate/authorize', asked)
     const { body: foreign } = await world.apiOfOther.post('/v1/gate/authorize', asked)
-    const { open } = await world.visitor('viewer')
+    const { open } = await world.operator('viewer')
     const { body } = await open(`${PATH}/decisions`)
     expect(body).toContain(own.decision_id)
     expect(body).not.toContain(foreign.decision_id)
@@ -171,7 +171,7 @@ describe('decisions', () => {
         resource: 'document:42',
         context: { note: '<script>alert(1)</script>' },
       })
-    const { open } = await world.visitor('viewer')
+    const { open } = await world.operator('viewer')
     const { body } = await open(`${PATH}/decisions?subject=billing`)
     expect([body.includes('>billing<'), body.includes('>reports<')]).toEqual([true, false])
     expect((await open(`${PATH}/decisions?subject=nobody`)).body).toContain('No matching decisions')

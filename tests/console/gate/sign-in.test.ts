@@ -15,12 +15,12 @@ describe('the page on signing in', () => {
   test('is for all who belong to the tenant', async () => {
     await using world = await gateWorld()
     expect(await world.statuses(PATH)).toEqual(READERS)
-    expect((await (await world.visitor('viewer')).open(PATH)).body).not.toContain('Enable<')
+    expect((await (await world.operator('viewer')).open(PATH)).body).not.toContain('Enable<')
   })
 
   test('names all providers, and what the configuration lacks for each', async () => {
     await using world = await gateWorld()
-    const { body } = await (await world.visitor('viewer')).open(PATH)
+    const { body } = await (await world.operator('viewer')).open(PATH)
     expect(body.match(/Missing client_id, client_secret</g)).toHaveLength(10)
     expect(body.match(/Missing client_id, team_id, key_id, private_key</g)).toHaveLength(1)
     expect(body).not.toContain('github-tenant')
@@ -28,7 +28,7 @@ describe('the page on signing in', () => {
 
   test('switches a provider on and off, and tells when it is not configured', async () => {
     await using world = await gateWorld()
-    const member = await world.visitor('member')
+    const member = await world.operator('member')
     const answer = await member.send(`${PATH}/providers/github/on`, { back: 'list' })
     expect(wayOn(answer)).toEqual([303, `${PATH}?done=on`])
     const enabled = async () => {
@@ -52,7 +52,7 @@ describe('the page on signing in', () => {
 
   test('switches codes by mail and the second factor', async () => {
     await using world = await gateWorld()
-    const member = await world.visitor('member')
+    const member = await world.operator('member')
     await member.send(`${PATH}/methods/code/on`)
     await member.send(`${PATH}/methods/second-factor/on`)
     const security = () => world.apiOfAcme.get('/v1/gate/settings/security')
@@ -67,7 +67,7 @@ describe('the page on signing in', () => {
 
   test('keeps return URLs, one a line', async () => {
     await using world = await gateWorld()
-    const member = await world.visitor('member')
+    const member = await world.operator('member')
     const urls = 'https://a.example/in\r\n\r\n  https://b.example \r\n'
     const answer = await member.send(`${PATH}/return-urls`, { urls })
     expect(wayOn(answer)).toEqual([303, `${PATH}?done=urls`])
@@ -75,7 +75,7 @@ describe('the page on signing in', () => {
       return_urls: ['https://a.example/in', 'https://b.example'],
     })
     expect(auditedBy(world, 'return_urls.changed')).toEqual([['operator', member.id]])
-    expect((await (await world.visitor('viewer')).open(PATH)).body).toContain('https://b.example')
+    expect((await (await world.operator('viewer')).open(PATH)).body).toContain('https://b.example')
   })
 
   test.each([
@@ -84,7 +84,7 @@ describe('the page on signing in', () => {
     [Array(101).fill('https://a.example').join('\n'), 'Must have at most 100 URLs.'],
   ])('says which line is none, and keeps what was typed', async (urls, message) => {
     await using world = await gateWorld()
-    const { send } = await world.visitor('member')
+    const { send } = await world.operator('member')
     const { status, body } = await send(`${PATH}/return-urls`, { urls })
     expect([status, body]).toEqual([422, expect.stringContaining(message)])
     expect(body).toContain('id="field-urls-error"')
@@ -94,7 +94,7 @@ describe('the page on signing in', () => {
 
   test('is looked at, not changed, by viewers', async () => {
     await using world = await gateWorld()
-    const { send } = await world.visitor('viewer')
+    const { send } = await world.operator('viewer')
     for (const action of ['providers/github/on', 'methods/code/off', 'return-urls', 'try'])
       expect((await send(`${PATH}/${action}`)).status).toBe(403)
   })
@@ -103,7 +103,7 @@ describe('the page on signing in', () => {
 describe('the page of a provider', () => {
   test.each(PROVIDERS)('of %s says what it takes, and where people come back to', async (id) => {
     await using world = await gateWorld()
-    const { open } = await world.visitor('viewer')
+    const { open } = await world.operator('viewer')
     const { status, body } = await open(`${PATH}/providers/${id}`)
     expect(status).toBe(200)
     expect(body).toContain(`/auth/self-service/methods/oidc/callback/${id}<`)
@@ -116,7 +116,7 @@ describe('the page of a provider', () => {
   test('is for all who belong to the tenant, and of providers there are', async () => {
     await using world = await gateWorld()
     expect(await world.statuses(`${PATH}/providers/gitlab`)).toEqual(READERS)
-    const { open } = await world.visitor('owner')
+    const { open } = await world.operator('owner')
     for (const id of ['github-tenant', 'toString', '%3Cscript%3E'])
       expect((await open(`${PATH}/providers/${id}`)).status).toBe(404)
   })
@@ -141,7 +141,7 @@ function missing(path: string): never {
 describe('a trial', () => {
   test('leads to the page that the people of the tenant see', async () => {
     await using world = await gateWorld()
-    const { send } = await world.visitor('member')
+    const { send } = await world.operator('member')
     const answer = await send(`${PATH}/try`)
     const place = new URL(answer.headers.get('location') ?? '')
     expect([answer.status, place.pathname]).toEqual([303, '/auth/self-service/login'])

@@ -29,7 +29,7 @@ describe('the list of webhooks', () => {
     await using world = await gateWorld()
     expect(await world.statuses(PATH)).toEqual(READERS)
     expect(await world.statuses(`${PATH}/new`)).toEqual(CHANGERS)
-    expect((await (await world.visitor('owner')).open(PATH)).body).toContain('No webhooks yet')
+    expect((await (await world.operator('owner')).open(PATH)).body).toContain('No webhooks yet')
   })
 
   test('shows the tenant’s own, and what became of the last delivery', async () => {
@@ -39,7 +39,7 @@ describe('the list of webhooks', () => {
     await webhook(world.apiOfOther, 'https://other.example/hook')
     await signUp(world.apiOfAcme)
     await world.clock.settled()
-    const { body } = await (await world.visitor('viewer')).open(PATH)
+    const { body } = await (await world.operator('viewer')).open(PATH)
     expect(body).toContain(target.url.replace('http://', ''))
     expect(body).toContain('1 active, no failures')
     expect(body).toContain('Delivered')
@@ -53,7 +53,7 @@ describe('a long list of webhooks', () => {
     await using world = await gateWorld()
     for (let number = 10; number < 37; number++)
       await webhook(world.apiOfAcme, `https://h${number}.example/hook`)
-    const { open, send } = await world.visitor('member')
+    const { open, send } = await world.operator('member')
     const linkIn = (body: string, rel: string) =>
       (new RegExp(`rel="${rel}" href="([^"]+)"`).exec(body)?.[1] ?? '').replaceAll('&amp;', '&')
     const first = (await open(PATH)).body as string
@@ -73,7 +73,7 @@ describe('a long list of webhooks', () => {
 describe('a new webhook', () => {
   test('shows its secret once', async () => {
     await using world = await gateWorld()
-    const member = await world.visitor('member')
+    const member = await world.operator('member')
     const { status, body } = await member.send(PATH, form('https://a.example/hook', ...BOTH))
     const [secret = ''] = /whsec_[\w+/]+=*/.exec(body) ?? []
     expect([status, secret.length > 20]).toEqual([200, true])
@@ -95,7 +95,7 @@ describe('a new webhook', () => {
     ['events', 'https://a.example/hook', ['<script>alert(1)</script>']],
   ])('says beside %s what is wrong, and keeps what was typed', async (name, url, events) => {
     await using world = await gateWorld()
-    const { send } = await world.visitor('member')
+    const { send } = await world.operator('member')
     const { status, body } = await send(PATH, form(url, ...events))
     expect([status, body]).toEqual([422, expect.stringContaining(`id="field-${name}-error"`)])
     expect(body).toContain(url.slice(-100))
@@ -112,12 +112,12 @@ describe('the page of a webhook', () => {
     const { id } = await webhook(world.apiOfAcme)
     const foreign = await webhook(world.apiOfOther)
     expect(await world.statuses(`${PATH}/${id}`)).toEqual(READERS)
-    const { open, send } = await world.visitor('owner')
+    const { open, send } = await world.operator('owner')
     expect((await open(`${PATH}/${foreign.id}`)).status).toBe(404)
     expect((await open(`${PATH}/${foreign.id}/deliveries/any`)).status).toBe(404)
     for (const verb of ['', '/pause', '/resume', '/test', '/rotate', '/delete'])
       expect((await send(`${PATH}/${foreign.id}${verb}`)).status).toBe(404)
-    const viewer = await world.visitor('viewer')
+    const viewer = await world.operator('viewer')
     for (const verb of ['', '/pause', '/resume', '/test', '/rotate', '/delete'])
       expect((await viewer.send(`${PATH}/${id}${verb}`)).status).toBe(403)
     expect((await viewer.open(`${PATH}/${id}`)).body).not.toContain('Danger zone')
@@ -126,7 +126,7 @@ describe('the page of a webhook', () => {
   test('changes where it is and what it is told', async () => {
     await using world = await gateWorld()
     const { id } = await webhook(world.apiOfAcme)
-    const member = await world.visitor('member')
+    const member = await world.operator('member')
     const url = 'https://b.example/hook'
     const answer = await member.send(`${PATH}/${id}`, form(url, 'identity.login'))
     expect(wayOn(answer)).toEqual([303, `${PATH}/${id}?done=changed`])
@@ -140,7 +140,7 @@ describe('the page of a webhook', () => {
   test('pauses, resumes, and deletes for owners alone', async () => {
     await using world = await gateWorld()
     const { id } = await webhook(world.apiOfAcme)
-    const [owner, member] = [await world.visitor('owner'), await world.visitor('member')]
+    const [owner, member] = [await world.operator('owner'), await world.operator('member')]
     await member.send(`${PATH}/${id}/pause`)
     expect((await member.open(`${PATH}/${id}`)).body).toContain(
       'Paused. Events are held until you resume it.',
@@ -157,7 +157,7 @@ describe('the page of a webhook', () => {
   test('replaces the secret, and shows the new one once', async () => {
     await using world = await gateWorld()
     const { id } = await webhook(world.apiOfAcme)
-    const member = await world.visitor('member')
+    const member = await world.operator('member')
     const { status, body } = await member.send(`${PATH}/${id}/rotate`, { grace: 'day' })
     expect([status, body]).toEqual([200, expect.stringContaining('whsec_')])
     expect((await member.open(`${PATH}/${id}`)).body).not.toContain('whsec_')
@@ -171,7 +171,7 @@ describe('the page of a webhook', () => {
     await using world = await gateWorld()
     await using target = startTarget()
     const { id } = await webhook(world.apiOfAcme, target.url)
-    const { send } = await world.visitor('member')
+    const { send } = await world.operator('member')
     const { status, body } = await send(`${PATH}/${id}/test`)
     expect([status, body]).toEqual([200, expect.stringContaining('Delivered in')])
     expect(target.requests[0]?.body).toContain('identity.created')
@@ -186,7 +186,7 @@ test('what a receiver answers is text, whatever it is', async () => {
   await using world = await gateWorld()
   await using target = startTarget(() => new Response(HOSTILE, { headers: { 'x-a': '<script>' } }))
   const { id } = await webhook(world.apiOfAcme, target.url)
-  const { send } = await world.visitor('member')
+  const { send } = await world.operator('member')
   const { body } = await send(`${PATH}/${id}/test`)
   expect(body).not.toContain('<script>alert')
   expect(body).not.toContain('"<script>"')
@@ -201,7 +201,7 @@ describe('the log of a webhook', () => {
     const silent = await webhook(world.apiOfAcme)
     await signUp(world.apiOfAcme)
     await world.clock.settled()
-    const member = await world.visitor('member')
+    const member = await world.operator('member')
     const { body } = await member.open(`${PATH}/${id}`)
     const [, delivery = ''] = new RegExp(`${PATH}/${id}/deliveries/([\\w-]+)`).exec(body) ?? []
     const path = `${PATH}/${id}/deliveries/${delivery}`
@@ -217,7 +217,7 @@ describe('the log of a webhook', () => {
     const astray = `${PATH}/${silent.id}/deliveries/${delivery}`
     expect((await member.open(astray)).status).toBe(404)
     expect((await member.send(`${astray}/resend`)).status).toBe(404)
-    const viewer = await world.visitor('viewer')
+    const viewer = await world.operator('viewer')
     expect((await viewer.open(path)).body).not.toContain('Retry')
     expect((await viewer.send(`${path}/resend`)).status).toBe(403)
   })
@@ -228,7 +228,7 @@ describe('the log of a webhook', () => {
     const { id } = await webhook(world.apiOfAcme, `${target.url}?of=[1-3]`)
     await signUp(world.apiOfAcme)
     await world.clock.settled()
-    const [member, viewer] = [await world.visitor('member'), await world.visitor('viewer')]
+    const [member, viewer] = [await world.operator('member'), await world.operator('viewer')]
     const { body } = await viewer.open(`${PATH}/${id}`)
     const [path = ''] = new RegExp(`${PATH}/${id}/deliveries/[\\w-]+`).exec(body) ?? []
     const command = (await member.open(path)).body
@@ -243,7 +243,7 @@ describe('the log of a webhook', () => {
     const { id } = await webhook(world.apiOfAcme)
     await signUp(world.apiOfAcme)
     await world.clock.settled()
-    const { open } = await world.visitor('viewer')
+    const { open } = await world.operator('viewer')
     expect((await open(`${PATH}/${id}`)).body).toContain('failed, retrying')
     expect((await open(`${PATH}/${id}?status=failed`)).body).toContain('No failed deliveries')
     expect((await open(PATH)).body).toContain('last delivery of 1 failed')

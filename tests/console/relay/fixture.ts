@@ -112,12 +112,12 @@ export const wordsOf = (html: string): string =>
 export const linkIn = (html: string, rel: string): string =>
   new RegExp(`rel="${rel}" href="([^"]+)"`).exec(html)?.[1]?.replaceAll('&amp;', '&') ?? ''
 
-/** The statuses that each kind of visitor gets. */
-export async function statusesOf(ask: (who: Visitor) => Promise<{ status: number }>) {
+/** The statuses that each kind of operator gets. */
+export async function statusesOf(ask: (who: Operator) => Promise<{ status: number }>) {
   const found: number[] = []
   for (const who of VISITORS) found.push((await ask(who)).status)
   return found
 }
 
 export const VISITORS = ['owner', 'member', 'viewer', 'neighbour', 'instance'] as const
-type Visitor = (typeof VISITORS)[number]
+type Operator = (typeof VISITORS)[number]

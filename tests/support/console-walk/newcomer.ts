@@ -73,22 +73,22 @@ export async function newNewcomer({ look = LOOKS[0], pace = createPace() }: Pers
     const follows = (link: string | RegExp, within: Locator | Page = page) =>
       clicks(within.getByRole('link', { name: link, exact: true }))
 
-    const rail = page.getByRole('navigation', { name: 'Console' })
+    const sidebar = page.getByRole('navigation', { name: 'Console' })
     const menu = page.getByRole('button', { name: 'Menu', exact: true })
 
-    /** By the rail, which is there on every page, on small screens behind a button. */
+    /** By the sidebar, which is there on every page, on small screens behind a button. */
     async function goesTo(entry: string) {
       if (await menu.isVisible()) await clicks(menu)
-      await clicks(rail.getByRole('link', { name: entry, exact: true }))
-      // Behind its button the rail is there, and has no role.
+      await clicks(sidebar.getByRole('link', { name: entry, exact: true }))
+      // Behind its button the sidebar is there, and has no role.
       const current = page.locator('nav a[aria-current=page]').filter({ hasText: entry })
       await current.waitFor({ state: 'attached' })
       await page.waitForLoadState()
       pace.reads((await main.allInnerTexts()).join('\n'))
     }
 
-    /** What the rail leads to, as it is called there. */
-    const entries = () => rail.getByRole('link').allInnerTexts()
+    /** What the sidebar leads to, as it is called there. */
+    const entries = () => sidebar.getByRole('link').allInnerTexts()
 
     /** Into the fields of these labels, which may say that they are optional. */
     async function types(values: Record<string, string>) {

@@ -138,8 +138,8 @@ describe('without scripts', () => {
     await page.click('.switcher > summary')
     await page.click('.switcher button:has-text("Fjord Bikes")')
     expect(gallery.posted.at(-1)).toMatchObject({
-      path: '/console/place',
-      fields: { place: expect.stringMatching(/^[0-9a-f-]{36}$/) },
+      path: '/console/switch',
+      fields: { position: expect.stringMatching(/^[0-9a-f-]{36}$/) },
     })
     await page.click('.switcher > summary')
     await page.click('.environment button:has-text("Test")')
@@ -154,13 +154,13 @@ describe('without scripts', () => {
     })
   })
 
-  test('the search is a page, and the rail opens on a narrow screen', async () => {
+  test('the search is a page, and the sidebar opens on a narrow screen', async () => {
     const { page } = await open('endpoints', narrowLight, still)
 
-    expect(await page.isVisible('#rail')).toBe(false)
+    expect(await page.isVisible('#sidebar')).toBe(false)
     await page.click('.menubutton')
-    expect(await page.isVisible('#rail')).toBe(true)
-    await screenshot(page, 'console-rail-narrow')
+    expect(await page.isVisible('#sidebar')).toBe(true)
+    await screenshot(page, 'console-sidebar-narrow')
     await page.keyboard.press('Escape')
     await page.click('.search')
     expect(page.url()).toEndWith('/console/find')

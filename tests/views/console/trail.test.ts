@@ -1,17 +1,17 @@
 import { describe, expect, test } from 'bun:test'
-import { type ListPlace, pagesAlong, placeIn } from '../../../views/console/trail.ts'
+import { type ListPosition, pagesAlong, positionIn } from '../../../views/console/trail.ts'
 import { url } from '../../../views/console/url.ts'
 
 /** A list of numbered pages, of which each cursor is the number of its page. */
 const LAST = 40
 
-const hrefOf = (place: ListPlace) => url('', '/list', { state: 'failing', ...place })
+const hrefOf = (position: ListPosition) => url('', '/list', { state: 'failing', ...position })
 const search = (href: string) => new URL(href, 'http://localhost').searchParams
 
 function pagesAt(href: string) {
-  const place = placeIn(search(href))
-  const at = Number(place.cursor ?? 0)
-  return { at, ...pagesAlong(place, at < LAST ? `${at + 1}` : null, hrefOf) }
+  const position = positionIn(search(href))
+  const at = Number(position.cursor ?? 0)
+  return { at, ...pagesAlong(position, at < LAST ? `${at + 1}` : null, hrefOf) }
 }
 
 /** What follows `link` so many times. */

@@ -100,7 +100,7 @@ export const Bars = (chart: {
   )
 }
 
-interface Place {
+interface Position {
   x?: string
   y?: number
   width: string
@@ -109,10 +109,10 @@ interface Place {
 }
 
 /** A rectangle in the color and pattern of a series. */
-const Swatch = ({ series, ...place }: Place & { series: number }) => (
+const Swatch = ({ series, ...position }: Position & { series: number }) => (
   <>
-    <rect class={`series s-${series + 1}`} {...place} />
-    {series % 2 === 1 && <rect fill={`url(#${patternOf(series)})`} {...place} />}
+    <rect class={`series s-${series + 1}`} {...position} />
+    {series % 2 === 1 && <rect fill={`url(#${patternOf(series)})`} {...position} />}
   </>
 )
 

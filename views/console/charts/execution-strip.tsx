@@ -16,7 +16,7 @@ export interface StripRun {
 const HEIGHT = 56
 const MIN_LENGTH = 6
 /** Least number of slots, so that a few runs are not drawn too wide. */
-const LEAST_PLACES = 40
+const MIN_POSITIONS = 40
 
 /**
  * The last runs, the newest on the right: height is the duration, color the outcome. Only the selected
@@ -24,9 +24,9 @@ const LEAST_PLACES = 40
  */
 export const ExecutionStrip = ({ runs, label }: { runs: readonly StripRun[]; label: string }) => {
   const longest = Math.max(1, ...runs.map(({ took = 0 }) => took))
-  const places = Math.max(LEAST_PLACES, runs.length)
-  const width = 100 / places
-  const placeOf = (index: number) => (places - runs.length + index) * width
+  const positions = Math.max(MIN_POSITIONS, runs.length)
+  const width = 100 / positions
+  const positionOf = (index: number) => (positions - runs.length + index) * width
   return (
     <figure class="strip">
       <svg height={HEIGHT}>
@@ -46,7 +46,7 @@ export const ExecutionStrip = ({ runs, label }: { runs: readonly StripRun[]; lab
               <title>{name}</title>
               <rect
                 class="hit"
-                x={`${placeOf(index)}%`}
+                x={`${positionOf(index)}%`}
                 width={`${width}%`}
                 height={HEIGHT}
                 rx="2"
@@ -54,7 +54,7 @@ export const ExecutionStrip = ({ runs, label }: { runs: readonly StripRun[]; lab
               {run.outcome !== 'skipped' && (
                 <rect
                   class={run.outcome}
-                  x={`${placeOf(index) + width * 0.15}%`}
+                  x={`${positionOf(index) + width * 0.15}%`}
                   width={`${width * 0.7}%`}
                   y={HEIGHT - 1 - height}
                   height={height}
@@ -66,7 +66,7 @@ export const ExecutionStrip = ({ runs, label }: { runs: readonly StripRun[]; lab
         })}
       </svg>
       <figcaption aria-hidden="true">
-        <span>{runs.length === places && runs[0]?.when}</span>
+        <span>{runs.length === positions && runs[0]?.when}</span>
         <span>Longest: {duration(longest)}</span>
         <span>{runs.at(-1)?.when}</span>
       </figcaption>

@@ -14,17 +14,18 @@ export const Pulse = ({ beats, label }: { beats: readonly Beat[]; label: string 
       {beats.map(({ good, bad }, index) => {
         const goodHeight = heightOf(good, top)
         const badHeight = heightOf(bad, top)
-        const place = { x: `${index * width + width * 0.14}%`, width: `${width * 0.72}%` }
-        if (good + bad === 0) return <rect class="none" {...place} y={HEIGHT - 1.5} height={1.5} />
+        const position = { x: `${index * width + width * 0.14}%`, width: `${width * 0.72}%` }
+        if (good + bad === 0)
+          return <rect class="none" {...position} y={HEIGHT - 1.5} height={1.5} />
         return (
           <>
             {good > 0 && (
-              <rect class="good" {...place} y={HEIGHT - goodHeight} height={goodHeight} rx="1" />
+              <rect class="good" {...position} y={HEIGHT - goodHeight} height={goodHeight} rx="1" />
             )}
             {bad > 0 && (
               <rect
                 class="bad"
-                {...place}
+                {...position}
                 y={HEIGHT - goodHeight - badHeight - (good > 0 ? 1 : 0)}
                 height={badHeight}
                 rx="1"

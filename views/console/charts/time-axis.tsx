@@ -33,7 +33,7 @@ export const TimeAxis = (axis: {
   listed?: number
 }) => {
   const { now, until, coming } = axis
-  const placeOf = (at: number) => Math.round(((at - now) / (until - now)) * 9_800 + 100) / 100
+  const positionOf = (at: number) => Math.round(((at - now) / (until - now)) * 9_800 + 100) / 100
   const isInSight = (at: number) => at >= now && at <= until
   const inSight = coming.filter(({ at }) => isInSight(at))
   return (
@@ -45,11 +45,17 @@ export const TimeAxis = (axis: {
       >
         <line class="rule" x1="0" x2="100%" y1={LINE} y2={LINE} />
         {ticksOf(until - now).map((tick) => {
-          const place = placeOf(now + tick)
+          const position = positionOf(now + tick)
           return (
             <g>
-              <line class="tickmark" x1={`${place}%`} x2={`${place}%`} y1={LINE} y2={LINE + 6} />
-              <text class={`ticklabel ${sideOf(place)}`} x={`${place}%`} y={HEIGHT - 4}>
+              <line
+                class="tickmark"
+                x1={`${position}%`}
+                x2={`${position}%`}
+                y1={LINE}
+                y2={LINE + 6}
+              />
+              <text class={`ticklabel ${sideOf(position)}`} x={`${position}%`} y={HEIGHT - 4}>
                 {tick === 0 ? 'now' : spanOf(tick)}
               </text>
             </g>
@@ -61,14 +67,14 @@ export const TimeAxis = (axis: {
             {isEndless && (
               <line
                 class="endless"
-                x1={`${placeOf(at)}%`}
-                x2={`${placeOf(until)}%`}
+                x1={`${positionOf(at)}%`}
+                x2={`${positionOf(until)}%`}
                 y1={LINE - 3}
                 y2={LINE - 3}
               />
             )}
             {[at, ...again.filter(isInSight)].map((time) => (
-              <rect class="span" x={`${placeOf(time)}%`} y="8" width="3" height="20" rx="1.5" />
+              <rect class="span" x={`${positionOf(time)}%`} y="8" width="3" height="20" rx="1.5" />
             ))}
           </g>
         ))}
@@ -93,7 +99,7 @@ function ticksOf(span: number): number[] {
 }
 
 /** Aligns the first and last label within the chart. */
-const sideOf = (place: number): string => (place < 6 ? 'first' : place > 94 ? 'last' : '')
+const sideOf = (position: number): string => (position < 6 ? 'first' : position > 94 ? 'last' : '')
 
 /** A span in one unit. */
 function spanOf(span: number): string {

@@ -1,5 +1,5 @@
+import type { Operator } from '../../../src/console/operators/current-operator.ts'
 import type { MembershipRow } from '../../../src/console/operators/store/memberships.ts'
-import type { Visitor } from '../../../src/console/operators/visitors.ts'
 import type { OperatorSignInMethods } from '../../../src/engines/gate/operators/sign-in-methods.ts'
 import { Address } from '../address.tsx'
 import { Confirm } from '../confirm.tsx'
@@ -7,8 +7,8 @@ import { type Column, DataTable } from '../data-table.tsx'
 import { EmptyState } from '../empty-state.tsx'
 import { Facts } from '../facts.tsx'
 import { ActionButton } from '../form/button.tsx'
-import { FRAME_PATHS } from '../frame/navigation.ts'
 import { Id } from '../id.tsx'
+import { LAYOUT_PATHS } from '../layout/navigation.ts'
 import { PageHead } from '../page-head.tsx'
 import { Section } from '../section.tsx'
 import { StatusMark } from '../status-mark.tsx'
@@ -39,7 +39,7 @@ export interface SessionLine {
 /** The operator's profile, sign-in methods, sessions and tenants. */
 export const AccountPage = (page: {
   base: string
-  visitor: Visitor
+  operator: Operator
   /** Whether the operator's email address is verified. */
   isVerified: boolean
   /** Whether Gatehouse can send email. */
@@ -48,8 +48,8 @@ export const AccountPage = (page: {
   sessions: readonly SessionLine[]
   now: number
 }) => {
-  const { base, visitor, sessions, now } = page
-  const { displayName, email, isAdmin, memberships, place } = visitor
+  const { base, operator, sessions, now } = page
+  const { displayName, email, isAdmin, memberships, scope } = operator
   const others = sessions.filter(({ isThis }) => !isThis).length
   return (
     <>
@@ -63,7 +63,7 @@ export const AccountPage = (page: {
             </>
           ),
         }}
-        aside={<ActionButton action={url(base, FRAME_PATHS.signOut)}>Sign out</ActionButton>}
+        aside={<ActionButton action={url(base, LAYOUT_PATHS.signOut)}>Sign out</ActionButton>}
         action={
           <ActionButton weight="primary" action={url(base, '/console/account/settings')}>
             Edit sign-in settings
@@ -80,7 +80,7 @@ export const AccountPage = (page: {
           facts={[
             ['Name', displayName === '' ? 'Not set' : <Text text={displayName} limit={80} />],
             ['Email', <Address email={email} isVerified={page.isVerified} limit={80} />],
-            ['ID', <Id id={visitor.id} what="operator ID" />],
+            ['ID', <Id id={operator.id} what="operator ID" />],
             ...(isAdmin ? [['Installation', 'Admin'] as const] : []),
           ]}
         />
@@ -128,8 +128,8 @@ export const AccountPage = (page: {
       <Section id="memberships" title="Tenants">
         <DataTable
           caption="Tenants that you have access to"
-          columns={placeColumns(base, place?.kind === 'tenant' ? place.tenantId : place?.kind)}
-          rows={placesOf(memberships, isAdmin)}
+          columns={scopeColumns(base, scope?.kind === 'tenant' ? scope.tenantId : scope?.kind)}
+          rows={scopesOf(memberships, isAdmin)}
           idOf={({ id }) => id}
           empty={
             <EmptyState
@@ -271,19 +271,19 @@ const sessionColumns = (base: string, now: number): Column<SessionLine>[] => [
   },
 ]
 
-interface PlaceLine {
+interface ScopeRow {
   /** ID for the tenant switcher. */
   id: string
   name: string
   role: string
 }
 
-const placesOf = (memberships: readonly MembershipRow[], isAdmin: boolean): PlaceLine[] => [
+const scopesOf = (memberships: readonly MembershipRow[], isAdmin: boolean): ScopeRow[] => [
   ...memberships.map(({ tenantId: id, tenantName: name, role }) => ({ id, name, role })),
   ...(isAdmin ? [{ id: 'installation', name: 'Installation', role: 'admin' }] : []),
 ]
 
-const placeColumns = (base: string, current: string | undefined): Column<PlaceLine>[] => [
+const scopeColumns = (base: string, current: string | undefined): Column<ScopeRow>[] => [
   { label: 'Tenant', isWide: true, cell: ({ name }) => <Text text={name} limit={64} /> },
   { label: 'Role', cell: ({ role }) => capitalized(role) },
   {
@@ -294,7 +294,7 @@ const placeColumns = (base: string, current: string | undefined): Column<PlaceLi
       id === (current === 'instance' ? 'installation' : current) ? (
         <StatusMark tone="good" word="current" />
       ) : (
-        <ActionButton isSmall action={url(base, FRAME_PATHS.place)} fields={{ place: id }}>
+        <ActionButton isSmall action={url(base, LAYOUT_PATHS.switchScope)} fields={{ to: id }}>
           Switch
           <span class="unseen">
             {' '}

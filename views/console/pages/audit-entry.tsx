@@ -112,7 +112,7 @@ const Linked = ({ href, children }: { href: string | undefined; children: VNode 
   href === undefined ? children : <a href={href}>{children}</a>
 
 /** Page of an object, by kind. */
-const PLACES: Readonly<Record<string, string>> = {
+const PATHS: Readonly<Record<string, string>> = {
   identity: '/console/identities/',
   job: '/console/jobs/',
   delayed_job: '/console/delayed/',
@@ -139,8 +139,8 @@ function pageOf({ base, maySeeKeys, webhooks }: EntryContext, kind: string, id: 
   if (kind === 'key') return maySeeKeys ? url(base, `/console/keys/${id}`) : undefined
   if (kind === 'endpoint' && webhooks.has(id)) return url(base, `/console/webhooks/${id}`)
   if (Object.hasOwn(SHARED, kind)) return url(base, SHARED[kind] ?? '')
-  const place = Object.hasOwn(PLACES, kind) ? PLACES[kind] : undefined
-  return place && url(base, place + encodeURIComponent(id))
+  const path = Object.hasOwn(PATHS, kind) ? PATHS[kind] : undefined
+  return path && url(base, path + encodeURIComponent(id))
 }
 
 /** The whole entry as JSON, and links to related entries. */

@@ -4,8 +4,8 @@ import { ActionButton, Button, LinkButton } from '../form/button.tsx'
 import type { FormError } from '../form/error-summary.tsx'
 import { Field } from '../form/field.tsx'
 import { Form } from '../form/form.tsx'
-import { FRAME_PATHS } from '../frame/navigation.ts'
-import { PlainFrame } from '../frame/plain-frame.tsx'
+import { LAYOUT_PATHS } from '../layout/navigation.ts'
+import { PlainLayout } from '../layout/plain-layout.tsx'
 import { Text } from '../text.tsx'
 import { url } from '../url.ts'
 import { SET_UP_STEPS } from './first-job.tsx'
@@ -22,7 +22,7 @@ const messageAt = ({ errors }: EntryForm, name: string) =>
 
 /** First step of the set-up: the admin account and the first tenant. */
 export const SetUpPage = (form: EntryForm) => (
-  <PlainFrame
+  <PlainLayout
     base={form.base}
     windowTitle="Set up"
     title="Set up Gatehouse"
@@ -45,7 +45,7 @@ export const SetUpPage = (form: EntryForm) => (
         isRequired
       />
     </Form>
-  </PlainFrame>
+  </PlainLayout>
 )
 
 const AccountFields = (form: EntryForm & { email?: string }) => (
@@ -88,7 +88,7 @@ const AccountFields = (form: EntryForm & { email?: string }) => (
 
 /** Signs in with a button, because mail scanners that open links would otherwise use them up. */
 export const LinkPage = ({ base, action }: { base: string; action: string }) => (
-  <PlainFrame
+  <PlainLayout
     base={base}
     windowTitle="Sign in"
     title="Sign in with a link"
@@ -97,7 +97,7 @@ export const LinkPage = ({ base, action }: { base: string; action: string }) => 
     <Form action={action} buttons={<Button weight="primary">Sign in</Button>}>
       {null}
     </Form>
-  </PlainFrame>
+  </PlainLayout>
 )
 
 interface InvitedOperator {
@@ -117,11 +117,11 @@ export const InvitationPage = (
     role: string
     email: string
     /** The signed-in operator. */
-    visitor?: InvitedOperator
+    operator?: InvitedOperator
     loginHref: string
   },
 ) => (
-  <PlainFrame
+  <PlainLayout
     base={page.base}
     windowTitle="Invitation"
     title={
@@ -131,8 +131,8 @@ export const InvitationPage = (
     }
     intro={ROLES[page.role]}
   >
-    {page.visitor ? (
-      <AcceptForm {...page} {...page.visitor} />
+    {page.operator ? (
+      <AcceptForm {...page} {...page.operator} />
     ) : (
       <>
         <Form
@@ -147,7 +147,7 @@ export const InvitationPage = (
         </p>
       </>
     )}
-  </PlainFrame>
+  </PlainLayout>
 )
 
 /** Accepts an invitation as the signed-in operator. */
@@ -191,7 +191,7 @@ export const JoinedPage = (page: {
   /** Name of the current tenant; undefined for the installation. */
   current: string | undefined
 }) => (
-  <PlainFrame
+  <PlainLayout
     base={page.base}
     windowTitle="Joined"
     title={
@@ -210,19 +210,19 @@ export const JoinedPage = (page: {
     <div class="actions">
       <ActionButton
         weight="primary"
-        action={url(page.base, FRAME_PATHS.place)}
-        fields={{ place: page.tenant.id }}
+        action={url(page.base, LAYOUT_PATHS.switchScope)}
+        fields={{ to: page.tenant.id }}
       >
         Switch to <Text text={page.tenant.name} limit={32} />
       </ActionButton>
       <LinkButton href={url(page.base, '/console')}>Not now</LinkButton>
     </div>
-  </PlainFrame>
+  </PlainLayout>
 )
 
 /** A link that was used or has expired, and what to do next. */
 export const UsedUpPage = (page: { base: string; what: string; next: ComponentChildren }) => (
-  <PlainFrame
+  <PlainLayout
     base={page.base}
     windowTitle="Link expired"
     title={`This ${page.what} has expired`}
@@ -232,12 +232,12 @@ export const UsedUpPage = (page: { base: string; what: string; next: ComponentCh
     <div class="actions">
       <LinkButton href={url(page.base, '/console')}>Go to the console</LinkButton>
     </div>
-  </PlainFrame>
+  </PlainLayout>
 )
 
 /** Shown until the installation has an admin. */
 export const NotSetUpPage = ({ base }: { base: string }) => (
-  <PlainFrame
+  <PlainLayout
     base={base}
     windowTitle="Not set up"
     title="Not set up yet"
@@ -252,5 +252,5 @@ export const NotSetUpPage = ({ base }: { base: string }) => (
       Or create an operator on the command line:{' '}
       <code>gatehouse operator create --email … --admin</code>
     </p>
-  </PlainFrame>
+  </PlainLayout>
 )

@@ -1,8 +1,8 @@
 import type { Failure } from '../../../src/http/errors.ts'
 import { LinkButton } from '../form/button.tsx'
-import type { Theme } from '../frame/model.ts'
-import { PlainFrame } from '../frame/plain-frame.tsx'
 import { Id } from '../id.tsx'
+import type { Theme } from '../layout/model.ts'
+import { PlainLayout } from '../layout/plain-layout.tsx'
 import { url } from '../url.ts'
 
 /** Error page: title, reason and request ID. */
@@ -14,7 +14,7 @@ export const ErrorPage = (page: {
   sentence: string
   requestId: string
 }) => (
-  <PlainFrame
+  <PlainLayout
     base={page.base}
     theme={page.theme}
     windowTitle={TITLES[page.kind] ?? 'Request failed'}
@@ -33,7 +33,7 @@ export const ErrorPage = (page: {
     <p class="hint">
       Status {page.status}, request <Id id={page.requestId} what="request ID" />
     </p>
-  </PlainFrame>
+  </PlainLayout>
 )
 
 const TITLES: Partial<Record<Failure['kind'], string>> = {

@@ -4,8 +4,8 @@ import type { CronJobLook } from '../../../src/engines/clockwork/queries.ts'
 import { CurlBlock, type CurlRequest } from '../curl-block.tsx'
 import { Button, LinkButton } from '../form/button.tsx'
 import { Form } from '../form/form.tsx'
-import type { Theme } from '../frame/model.ts'
-import { PlainFrame } from '../frame/plain-frame.tsx'
+import type { Theme } from '../layout/model.ts'
+import { PlainLayout } from '../layout/plain-layout.tsx'
 import { SecretPanel } from '../secret-panel.tsx'
 import { StatusShape } from '../status-mark.tsx'
 import { Text } from '../text.tsx'
@@ -35,7 +35,7 @@ export const FirstKeyPage = (page: {
   action: string
   laterHref: string
 }) => (
-  <PlainFrame
+  <PlainLayout
     base={page.base}
     theme={page.theme}
     windowTitle="Create an API key"
@@ -56,7 +56,7 @@ export const FirstKeyPage = (page: {
         The next page shows the key once, with a command that you can run right away.
       </p>
     </Form>
-  </PlainFrame>
+  </PlainLayout>
 )
 
 /** Set-up step with a command that creates a job, and its live status. `key` is shown only once. */
@@ -79,7 +79,7 @@ export const FirstJobPage = (page: {
     <CurlBlock title="Run this in a terminal" {...firstJobRequest(page, key ?? '$CLOCKWORK_KEY')} />
   )
   return (
-    <PlainFrame
+    <PlainLayout
       base={base}
       theme={page.theme}
       windowTitle="Your first job"
@@ -120,7 +120,7 @@ export const FirstJobPage = (page: {
           {keyHref && <LinkButton href={keyHref}>Create another key</LinkButton>}
         </div>
       )}
-    </PlainFrame>
+    </PlainLayout>
   )
 }
 

@@ -1,7 +1,7 @@
 import type { Environment } from '../../../src/platform/engines.ts'
 import { Button, LinkButton } from '../form/button.tsx'
-import type { Theme } from '../frame/model.ts'
-import { PlainFrame } from '../frame/plain-frame.tsx'
+import type { Theme } from '../layout/model.ts'
+import { PlainLayout } from '../layout/plain-layout.tsx'
 import { ScopedForm } from '../scope.tsx'
 import { Text } from '../text.tsx'
 import { url } from '../url.ts'
@@ -24,7 +24,7 @@ export const OutdatedPage = (page: {
   /** Switches back and submits the same fields again; undefined if that is not possible. */
   resubmission: { action: string; fields: readonly (readonly [string, string])[] } | undefined
 }) => (
-  <PlainFrame
+  <PlainLayout
     base={page.base}
     theme={page.theme}
     windowTitle={TITLE}
@@ -57,7 +57,7 @@ export const OutdatedPage = (page: {
         </div>
       </>
     )}
-  </PlainFrame>
+  </PlainLayout>
 )
 
 const TITLE = 'Nothing was changed'

@@ -20,14 +20,14 @@ export const MemberPage = (page: {
   base: string
   tenantName: string
   member: MemberRow
-  isVisitor: boolean
+  isYou: boolean
   isLastOwner: boolean
   mayDecide: boolean
   now: number
   typed: Fields | undefined
   errors: readonly FormError[] | undefined
 }) => {
-  const { base, member, isVisitor, isLastOwner, mayDecide, now } = page
+  const { base, member, isYou, isLastOwner, mayDecide, now } = page
   const name = <Text text={nameOf(member)} limit={64} />
   const href = url(base, `/console/team/${member.id}`)
   return (
@@ -35,7 +35,7 @@ export const MemberPage = (page: {
       <PageHead
         title={name}
         state={{
-          sentence: `${ROLE_WORDS[member.role].label}${isVisitor ? ' (you)' : ''}. ${ROLE_WORDS[member.role].text}.`,
+          sentence: `${ROLE_WORDS[member.role].label}${isYou ? ' (you)' : ''}. ${ROLE_WORDS[member.role].text}.`,
         }}
       />
       <Section id="about" title="About" isCard>
@@ -74,16 +74,16 @@ export const MemberPage = (page: {
         <DangerZone
           items={[
             {
-              title: isVisitor ? 'Leave the team' : 'Remove from the team',
-              text: isVisitor
+              title: isYou ? 'Leave the team' : 'Remove from the team',
+              text: isYou
                 ? 'You lose access to this tenant. Your account is kept.'
                 : 'They lose access to this tenant. Their account is kept.',
               control: (
                 <Confirm
                   id="remove"
-                  verb={isVisitor ? 'Leave team' : 'Remove member'}
+                  verb={isYou ? 'Leave team' : 'Remove member'}
                   question={
-                    isVisitor ? (
+                    isYou ? (
                       <>
                         Leave <Text text={page.tenantName} limit={48} />?
                       </>
@@ -91,7 +91,7 @@ export const MemberPage = (page: {
                       <>Remove {name}?</>
                     )
                   }
-                  consequence={isVisitor ? LEAVING : REMOVING}
+                  consequence={isYou ? LEAVING : REMOVING}
                   action={`${href}/remove`}
                 />
               ),

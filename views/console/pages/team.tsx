@@ -22,14 +22,14 @@ export const TeamPage = (page: {
   members: readonly MemberRow[]
   invitations: readonly Invitation[]
   role: Role | undefined
-  visitorId: string
+  operatorId: string
   mayDecide: boolean
   now: number
 }) => {
-  const { base, members, invitations, role, visitorId, mayDecide, now } = page
+  const { base, members, invitations, role, operatorId, mayDecide, now } = page
   const shown = role ? members.filter((member) => member.role === role) : members
   const owners = members.filter((member) => member.role === 'owner')
-  const isLastOwner = owners.length === 1 && owners[0]?.id === visitorId
+  const isLastOwner = owners.length === 1 && owners[0]?.id === operatorId
   return (
     <>
       <PageHead
@@ -72,7 +72,7 @@ export const TeamPage = (page: {
         )}
         <DataTable
           caption="Members"
-          columns={memberColumns({ visitorId, owners: owners.length, now })}
+          columns={memberColumns({ operatorId, owners: owners.length, now })}
           rows={shown}
           hrefOf={({ id }) => url(base, `/console/team/${id}`)}
           idOf={({ id }) => id}
@@ -140,7 +140,7 @@ const waiting = (count: number): string => {
 }
 
 const memberColumns = (of: {
-  visitorId: string
+  operatorId: string
   owners: number
   now: number
 }): Column<MemberRow>[] => [
@@ -150,7 +150,7 @@ const memberColumns = (of: {
     cell: (member) => (
       <>
         <Text text={nameOf(member)} limit={48} />
-        {member.id === of.visitorId && <span class="hint"> (you)</span>}
+        {member.id === of.operatorId && <span class="hint"> (you)</span>}
       </>
     ),
   },

@@ -2,8 +2,8 @@ import { Button, LinkButton } from '../form/button.tsx'
 import type { FormError } from '../form/error-summary.tsx'
 import { Field } from '../form/field.tsx'
 import { Form } from '../form/form.tsx'
-import type { Theme } from '../frame/model.ts'
-import { PlainFrame } from '../frame/plain-frame.tsx'
+import type { Theme } from '../layout/model.ts'
+import { PlainLayout } from '../layout/plain-layout.tsx'
 import { SET_UP_STEPS } from './first-job.tsx'
 
 /** First page after sign-up: names the new tenant. */
@@ -15,7 +15,7 @@ export const WelcomePage = (page: {
   errors: readonly FormError[] | undefined
   laterHref: string
 }) => (
-  <PlainFrame
+  <PlainLayout
     base={page.base}
     theme={page.theme}
     windowTitle="Welcome"
@@ -45,5 +45,5 @@ export const WelcomePage = (page: {
         isFocused
       />
     </Form>
-  </PlainFrame>
+  </PlainLayout>
 )

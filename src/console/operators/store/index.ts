@@ -1,12 +1,12 @@
 import type { Db } from '../../../db/open.ts'
-import { defaultPlaceOf } from '../default-place.ts'
+import { defaultScopeOf } from '../default-scope.ts'
 import type { Grantee } from '../grantee.ts'
 import type { Role } from '../rights.ts'
 import { createAdminStore } from './admins.ts'
 import { createInvitationStore } from './invitations.ts'
 import { createLinkStore } from './links.ts'
 import { createMembershipStore } from './memberships.ts'
-import { createPlaceStore } from './places.ts'
+import { createScopeStore } from './scopes.ts'
 
 export type OperatorStore = ReturnType<typeof createOperatorStore>
 
@@ -14,21 +14,21 @@ export type OperatorStore = ReturnType<typeof createOperatorStore>
 export function createOperatorStore(db: Db) {
   const memberships = createMembershipStore(db)
   const admins = createAdminStore(db)
-  const places = createPlaceStore(db)
+  const scopes = createScopeStore(db)
 
   /**
-   * Sessions without a chosen place act in the default one, which depends on the memberships: before
+   * Sessions without a chosen scope act in the default one, which depends on the memberships: before
    * these change, the sessions are fixed where they are, so that no tab moves to another tenant.
    */
   function settle(operatorId: string) {
-    const place = defaultPlaceOf(memberships.membershipsOf(operatorId), admins.isAdmin(operatorId))
-    if (place !== undefined) places.settlePlaces(operatorId, place)
+    const scope = defaultScopeOf(memberships.membershipsOf(operatorId), admins.isAdmin(operatorId))
+    if (scope !== undefined) scopes.settleScopes(operatorId, scope)
   }
 
   return {
     ...memberships,
     ...admins,
-    ...places,
+    ...scopes,
     ...createInvitationStore(db),
     ...createLinkStore(db),
     put(tenantId: string, operatorId: Grantee, role: Role, now: number) {

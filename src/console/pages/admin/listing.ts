@@ -1,8 +1,8 @@
 import type { Pages } from '../../../../views/console/pager.tsx'
-import { pagesAlong, placeIn } from '../../../../views/console/trail.ts'
+import { pagesAlong, positionIn } from '../../../../views/console/trail.ts'
 import { url } from '../../../../views/console/url.ts'
 import { page } from '../../../platform/cursor.ts'
-import type { Frames } from '../../frame.ts'
+import type { Layout } from '../../layout.ts'
 
 const ROWS = 50
 /** Longer queries can't match. */
@@ -16,16 +16,16 @@ interface Cursor<Position> {
 
 /** Reads search, filter and position of an admin list from the query string. */
 export function createListing<Position>(parts: {
-  frames: Pick<Frames, 'base'>
+  layout: Pick<Layout, 'base'>
   path: string
   cursor: Cursor<Position>
 }) {
-  const { frames, path, cursor } = parts
+  const { layout, path, cursor } = parts
 
   return (request: Request) => {
     const asked = new URL(request.url).searchParams
     const q = asked.get('q')?.trim().slice(0, MAX_SEARCH_LENGTH) ?? ''
-    const place = placeIn(asked)
+    const position = positionIn(asked)
 
     /** Cuts rows to one page, given one row more than a page holds. */
     function cut<Row>(
@@ -40,14 +40,14 @@ export function createListing<Position>(parts: {
     }
 
     const along = (next: string | null | undefined, filter: Record<string, string | undefined>) =>
-      pagesAlong(place, next, (to) => url(frames.base(), path, { q, ...filter, ...to }))
+      pagesAlong(position, next, (to) => url(layout.base(), path, { q, ...filter, ...to }))
 
     return {
       asked,
       q,
       /** Undefined without a search. */
       search: q === '' ? undefined : q,
-      after: cursor.positionOf(place.cursor),
+      after: cursor.positionOf(position.cursor),
       rows: ROWS,
       /** One more than a page, which tells whether there is a next page. */
       limit: ROWS + 1,

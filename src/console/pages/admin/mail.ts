@@ -11,8 +11,8 @@ import type { Mail, MailSummary, Whose } from '../../../platform/mail/index.ts'
 import { SYSTEM_TENANT_ID } from '../../../platform/system-tenant.ts'
 import type { Tenants } from '../../../platform/tenants.ts'
 import { flashOf } from '../../flash.ts'
-import { crumbTo, type Frames } from '../../frame.ts'
-import type { ConsoleKit, OperatorVisit } from '../../kit.ts'
+import { crumbTo, type Layout } from '../../layout.ts'
+import type { ConsoleMiddleware, OperatorContext } from '../../middleware.ts'
 import { createListing } from './listing.ts'
 
 const PATH = '/console/admin/mail'
@@ -21,20 +21,20 @@ const INSTALLATION = 'installation'
 
 /** Email outbox of all tenants and of the installation. */
 export function mailPages(parts: {
-  kit: ConsoleKit
-  frames: Frames
+  middleware: ConsoleMiddleware
+  layout: Layout
   mail: Pick<Mail, 'outbox' | 'hasServer'>
   tenants: Tenants
   db: Db
   audit: Audit
   clock: Clock
 }) {
-  const { kit, frames, mail, tenants, db, audit, clock } = parts
+  const { middleware, layout, mail, tenants, db, audit, clock } = parts
   const { outbox, hasServer } = mail
   const cursor = createCursor('console mails')
-  const listing = createListing({ frames, path: PATH, cursor })
+  const listing = createListing({ layout, path: PATH, cursor })
 
-  function list({ request, visitor }: Visit): Response {
+  function list({ request, operator }: Context): Response {
     const { asked, q, search, after: before, rows, pagesTo } = listing(request)
     const state = MAIL_STATES.find(({ name }) => name === asked.get('state'))
     const tenant = asked.get('tenant') ?? ''
@@ -42,7 +42,7 @@ export function mailPages(parts: {
     const sought = { states: state?.states, recipient }
     const found = outbox.page(whoseOf(tenant), sought, { before, limit: rows })
     const children = MailsPage({
-      base: frames.base(),
+      base: layout.base(),
       lines: found.mails.map((one) => ({ ...one, owner: ownerOf(one) })),
       tenant: tenant === '' ? undefined : { id: tenant, name: nameOf(tenant) },
       state: state?.name,
@@ -53,7 +53,14 @@ export function mailPages(parts: {
       now: clock.now(),
     })
     const flash = flashOf(FLASHES, asked.get('done'))
-    return frames.page({ request, visitor, title: 'Email outbox', active: 'mail', flash, children })
+    return layout.page({
+      request,
+      operator,
+      title: 'Email outbox',
+      active: 'mail',
+      flash,
+      children,
+    })
   }
 
   const whoseOf = (tenant: string): Whose => {
@@ -71,17 +78,17 @@ export function mailPages(parts: {
       : { id: tenantId, name: tenants.nameOf(tenantId) }
 
   /** Emails can contain sign-in codes, so their text is shown only if no mail server is configured. */
-  function show({ request, visitor }: Visit, id: string): Response {
+  function show({ request, operator }: Context, id: string): Response {
     const { body, ...found } = outbox.read('all', id) ?? fail(notFound('mail not found'))
-    return frames.page({
+    return layout.page({
       request,
-      visitor,
+      operator,
       title: found.subject ?? 'Email',
       active: 'mail',
-      above: [crumbTo(frames.base(), 'mail')],
+      above: [crumbTo(layout.base(), 'mail')],
       flash: flashOf(FLASHES, new URL(request.url).searchParams.get('done')),
       children: MailPage({
-        base: frames.base(),
+        base: layout.base(),
         mail: { ...found, owner: ownerOf(found) },
         text: hasServer ? null : (body?.text ?? null),
         hasServer,
@@ -90,14 +97,14 @@ export function mailPages(parts: {
     })
   }
 
-  async function send({ actor }: Visit, id: string): Promise<Response> {
+  async function send({ actor }: Context, id: string): Promise<Response> {
     await db.commit(() => record(actor, 'mail.hastened', outbox.hasten(id)))
-    return frames.go(`${PATH}/${id}?done=hastened`)
+    return layout.go(`${PATH}/${id}?done=hastened`)
   }
 
-  async function remove({ actor }: Visit, id: string): Promise<Response> {
+  async function remove({ actor }: Context, id: string): Promise<Response> {
     await db.commit(() => record(actor, 'mail.deleted', outbox.remove(id)))
-    return frames.go(`${PATH}?done=deleted`)
+    return layout.go(`${PATH}?done=deleted`)
   }
 
   /** Logged under the system tenant, without the recipient. */
@@ -111,14 +118,14 @@ export function mailPages(parts: {
     })
 
   return new Elysia({ name: 'mail pages', prefix: PATH, detail: { hide: true } })
-    .use(kit)
-    .get('', (visit) => list(visit), { instance: true })
-    .get('/:id', (visit) => show(visit, visit.params.id), { instance: true })
-    .post('/:id/send', (visit) => send(visit, visit.params.id), { instance: true })
-    .post('/:id/delete', (visit) => remove(visit, visit.params.id), { instance: true })
+    .use(middleware)
+    .get('', (context) => list(context), { instance: true })
+    .get('/:id', (context) => show(context, context.params.id), { instance: true })
+    .post('/:id/send', (context) => send(context, context.params.id), { instance: true })
+    .post('/:id/delete', (context) => remove(context, context.params.id), { instance: true })
 }
 
-type Visit = OperatorVisit & { request: Request }
+type Context = OperatorContext & { request: Request }
 
 const FLASHES: Readonly<Record<string, { tone: 'good'; text: string }>> = {
   hastened: { tone: 'good', text: 'Email queued to be sent now.' },

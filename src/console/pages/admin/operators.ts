@@ -14,8 +14,8 @@ import type { Clock } from '../../../platform/clock.ts'
 import { createCursor } from '../../../platform/cursor.ts'
 import { flashOf } from '../../flash.ts'
 import { typed } from '../../form.ts'
-import { crumbTo, type Frames } from '../../frame.ts'
-import type { ConsoleKit, OperatorVisit } from '../../kit.ts'
+import { crumbTo, type Layout } from '../../layout.ts'
+import type { ConsoleMiddleware, OperatorContext } from '../../middleware.ts'
 import type { Operators } from '../../operators/index.ts'
 import { createOperatorStore } from '../../operators/store/index.ts'
 import { createListing } from './listing.ts'
@@ -29,26 +29,26 @@ type Position = readonly [seq: number, email: string, id: string]
 
 /** Operators of the console: admin role, account state and sign-in links. */
 export function operatorPages(parts: {
-  kit: ConsoleKit
-  frames: Frames
+  middleware: ConsoleMiddleware
+  layout: Layout
   db: Db
   clock: Clock
   gateOperators: GateOperators
   operators: Pick<Operators, 'admins' | 'loginLinks'>
 }) {
-  const { kit, frames, db, clock, gateOperators } = parts
+  const { middleware, layout, db, clock, gateOperators } = parts
   const { admins, loginLinks } = parts.operators
   const store = createOperatorStore(db)
   const cursor = createCursor('console operators', ['number', 'string', 'string'])
-  const listing = createListing<Position>({ frames, path: PATH, cursor })
+  const listing = createListing<Position>({ layout, path: PATH, cursor })
 
-  function list({ request, visitor }: Visit): Response {
+  function list({ request, operator }: Context): Response {
     const { asked, q, search, after, limit, cut } = listing(request)
     const show = OPERATOR_FILTERS.find((one) => one === asked.get('show'))
     const found = rowsOf({ show, search, after, limit })
     const { lines, pages } = cut(found, ({ seq, email, id }) => [seq, email, id], { show })
     const children = OperatorsPage({
-      base: frames.base(),
+      base: layout.base(),
       lines: lines.map((one) => ({
         ...one,
         isAdmin: store.isAdmin(one.id),
@@ -65,7 +65,7 @@ export function operatorPages(parts: {
       pages,
       now: clock.now(),
     })
-    return frames.page({ request, visitor, title: 'Operators', active: 'operators', children })
+    return layout.page({ request, operator, title: 'Operators', active: 'operators', children })
   }
 
   /** Operators by exact ID or by email prefix. */
@@ -96,17 +96,18 @@ export function operatorPages(parts: {
     return show === undefined || state === 'inactive'
   }
 
-  function show({ request, visitor }: Visit, id: string): Response {
+  function show(context: Context, id: string): Response {
+    const { request } = context
     const operator = admins.existing(id)
-    return frames.page({
-      ...framedBy({ request, visitor }, operator),
+    return layout.page({
+      ...headOf(context, operator),
       flash: flashOf(FLASHES, new URL(request.url).searchParams.get('done')),
       children: OperatorPage({
-        base: frames.base(),
+        base: layout.base(),
         operator: { ...operator, isAdmin: store.isAdmin(id) },
         runs: store.membershipsOf(id),
         sessions: gateOperators.sessions.list(id).length,
-        isSelf: visitor.id === id,
+        isSelf: context.operator.id === id,
         isLastAdmin: admins.isLast(id),
         isMailed: loginLinks.isMailed,
         now: clock.now(),
@@ -114,40 +115,40 @@ export function operatorPages(parts: {
     })
   }
 
-  const framedBy = ({ request, visitor }: Pick<Visit, 'request' | 'visitor'>, of: Operator) => ({
+  const headOf = ({ request, operator }: Pick<Context, 'request' | 'operator'>, of: Operator) => ({
     request,
-    visitor,
+    operator,
     title: of.email,
     active: 'operators' as const,
-    above: [crumbTo(frames.base(), 'operators')],
+    above: [crumbTo(layout.base(), 'operators')],
   })
 
   /** Shows the link in the response to the form, because it is not stored. */
-  async function makeLink({ request, visitor, actor }: Visit, id: string): Promise<Response> {
+  async function makeLink(context: Context, id: string): Promise<Response> {
     const operator = admins.existing(id)
-    const link = await loginLinks.make(actor, operator)
-    if (link === undefined) return frames.go(`${PATH}/${id}?done=sent`)
-    const children = LoginLinkPage({ base: frames.base(), operator, link })
-    return frames.page({ ...framedBy({ request, visitor }, operator), children })
+    const link = await loginLinks.make(context.actor, operator)
+    if (link === undefined) return layout.go(`${PATH}/${id}?done=sent`)
+    const children = LoginLinkPage({ base: layout.base(), operator, link })
+    return layout.page({ ...headOf(context, operator), children })
   }
 
   /** Operators who remove their own admin role lose access to this page. */
-  async function take({ actor, visitor }: Visit, id: string): Promise<Response> {
+  async function take({ actor, operator }: Context, id: string): Promise<Response> {
     await admins.take(actor, id)
-    return frames.go(visitor.id === id ? '/console' : `${PATH}/${id}?done=taken`)
+    return layout.go(operator.id === id ? '/console' : `${PATH}/${id}?done=taken`)
   }
 
   const act =
     (work: (actor: Actor, id: string) => Promise<void>, done: keyof typeof FLASHES) =>
-    async ({ actor }: Visit, id: string): Promise<Response> => {
+    async ({ actor }: Context, id: string): Promise<Response> => {
       await work(actor, id)
-      return frames.go(`${PATH}/${id}?done=${done}`)
+      return layout.go(`${PATH}/${id}?done=${done}`)
     }
 
-  async function give({ actor, body }: Visit & { body: unknown }, id: string): Promise<Response> {
+  async function give({ actor, body }: Context & { body: unknown }, id: string): Promise<Response> {
     const email = typed((body ?? {}) as Fields, 'email') || admins.existing(id).email
     await admins.give(actor, { id, email })
-    return frames.go(`${PATH}/${id}?done=given`)
+    return layout.go(`${PATH}/${id}?done=given`)
   }
 
   const deactivate = act(admins.deactivate, 'deactivated')
@@ -155,18 +156,22 @@ export function operatorPages(parts: {
   const signOut = act(admins.signOut, 'signed-out')
 
   return new Elysia({ name: 'operator pages', prefix: PATH, detail: { hide: true } })
-    .use(kit)
-    .get('', (visit) => list(visit), { instance: true })
-    .get('/:id', (visit) => show(visit, visit.params.id), { instance: true })
-    .post('/:id/give-admin', (visit) => give(visit, visit.params.id), { instance: true })
-    .post('/:id/take-admin', (visit) => take(visit, visit.params.id), { instance: true })
-    .post('/:id/deactivate', (visit) => deactivate(visit, visit.params.id), { instance: true })
-    .post('/:id/reactivate', (visit) => reactivate(visit, visit.params.id), { instance: true })
-    .post('/:id/sign-out', (visit) => signOut(visit, visit.params.id), { instance: true })
-    .post('/:id/login-link', (visit) => makeLink(visit, visit.params.id), { instance: true })
+    .use(middleware)
+    .get('', (context) => list(context), { instance: true })
+    .get('/:id', (context) => show(context, context.params.id), { instance: true })
+    .post('/:id/give-admin', (context) => give(context, context.params.id), { instance: true })
+    .post('/:id/take-admin', (context) => take(context, context.params.id), { instance: true })
+    .post('/:id/deactivate', (context) => deactivate(context, context.params.id), {
+      instance: true,
+    })
+    .post('/:id/reactivate', (context) => reactivate(context, context.params.id), {
+      instance: true,
+    })
+    .post('/:id/sign-out', (context) => signOut(context, context.params.id), { instance: true })
+    .post('/:id/login-link', (context) => makeLink(context, context.params.id), { instance: true })
 }
 
-type Visit = OperatorVisit & { request: Request }
+type Context = OperatorContext & { request: Request }
 
 const FLASHES: Readonly<Record<string, { tone: 'good'; text: string }>> = {
   given: { tone: 'good', text: 'Admin role granted.' },

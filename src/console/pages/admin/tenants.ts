@@ -24,8 +24,8 @@ import {
 import { centsIn } from '../../amount.ts'
 import { flashOf } from '../../flash.ts'
 import { submitted, typed } from '../../form.ts'
-import { crumbTo, type Frames } from '../../frame.ts'
-import type { ConsoleKit, OperatorVisit } from '../../kit.ts'
+import { crumbTo, type Layout } from '../../layout.ts'
+import type { ConsoleMiddleware, OperatorContext } from '../../middleware.ts'
 import type { Operators } from '../../operators/index.ts'
 import { createListing } from './listing.ts'
 
@@ -33,8 +33,8 @@ const PATH = '/console/admin/tenants'
 
 /** Tenants of the installation: list, creation, plan, suspension. */
 export function tenantPages(parts: {
-  kit: ConsoleKit
-  frames: Frames
+  middleware: ConsoleMiddleware
+  layout: Layout
   tenants: Tenants
   metering: Metering
   operators: Pick<Operators, 'memberships'>
@@ -42,17 +42,17 @@ export function tenantPages(parts: {
   /** Preselected plan of new tenants. */
   defaultPlan: Plan
 }) {
-  const { kit, frames, tenants, metering, operators, clock, defaultPlan } = parts
-  const listing = createListing({ frames, path: PATH, cursor: createCursor('tenants', 'string') })
+  const { middleware, layout, tenants, metering, operators, clock, defaultPlan } = parts
+  const listing = createListing({ layout, path: PATH, cursor: createCursor('tenants', 'string') })
 
-  async function list({ request, visitor }: Visit): Promise<Response> {
+  async function list({ request, operator }: Context): Promise<Response> {
     const { asked, q, search, after, limit, cut } = listing(request)
     const status = STATUSES.find((one) => one === asked.get('status'))
     const found = tenants.page({ status, search, after, limit })
     const { lines, pages } = cut(found, ({ id }) => id, { status })
     await metering.flush()
     const children = TenantsPage({
-      base: frames.base(),
+      base: layout.base(),
       lines: lines.map((tenant) => ({ ...tenant, ...usedBy(tenant) })),
       counts: tenants.counts(),
       mostCounted: MAX_TENANTS_COUNTED,
@@ -61,7 +61,7 @@ export function tenantPages(parts: {
       pages,
       now: clock.now(),
     })
-    return frames.page({ request, visitor, title: 'Tenants', active: 'tenants', children })
+    return layout.page({ request, operator, title: 'Tenants', active: 'tenants', children })
   }
 
   /** Usage of this month, from the database. */
@@ -71,67 +71,67 @@ export function tenantPages(parts: {
     return { requests: used?.requests ?? 0, costCents: used?.cost_cents ?? 0 }
   }
 
-  function form({ request, visitor }: Visit, of: Returned = {}): Response {
-    return frames.page({
+  function form({ request, operator }: Context, of: Returned = {}): Response {
+    return layout.page({
       request,
-      visitor,
+      operator,
       title: 'New tenant',
       active: 'tenants',
-      above: [crumbTo(frames.base(), 'tenants')],
+      above: [crumbTo(layout.base(), 'tenants')],
       status: of.errors ? 422 : 200,
-      children: NewTenantPage({ base: frames.base(), defaultPlan, ...of }),
+      children: NewTenantPage({ base: layout.base(), defaultPlan, ...of }),
     })
   }
 
-  async function create(visit: Visit, body: Fields): Promise<Response> {
+  async function create(context: Context, body: Fields): Promise<Response> {
     const { value, errors } = await submitted(
       async () =>
-        tenants.create(visit.actor, { name: typed(body, 'name'), plan: planIn(body, 'plan') }),
+        tenants.create(context.actor, { name: typed(body, 'name'), plan: planIn(body, 'plan') }),
       FIELDS,
     )
     return value
-      ? frames.go(`${PATH}/${value.id}?done=created`)
-      : form(visit, { typed: body, errors })
+      ? layout.go(`${PATH}/${value.id}?done=created`)
+      : form(context, { typed: body, errors })
   }
 
-  async function show({ request, visitor }: Visit, id: string): Promise<Response> {
+  async function show({ request, operator }: Context, id: string): Promise<Response> {
     const tenant = tenants.find(id)
     const flash = flashOf(FLASHES, new URL(request.url).searchParams.get('done'))
     const children = TenantPage({
-      base: frames.base(),
+      base: layout.base(),
       tenant,
       usage: await metering.usageOf(id),
       members: operators.memberships.list(id),
-      isMember: visitor.memberships.some(({ tenantId }) => tenantId === id),
+      isMember: operator.memberships.some(({ tenantId }) => tenantId === id),
       now: clock.now(),
     })
-    const above = [crumbTo(frames.base(), 'tenants')]
+    const above = [crumbTo(layout.base(), 'tenants')]
     const { name: title } = tenant
-    return frames.page({ request, visitor, title, active: 'tenants', above, flash, children })
+    return layout.page({ request, operator, title, active: 'tenants', above, flash, children })
   }
 
-  async function change(visit: Visit, id: string, body: Fields): Promise<Response> {
+  async function change(context: Context, id: string, body: Fields): Promise<Response> {
     const before = tenants.find(id)
     const { value, errors } = await submitted(async () => {
       const change = changeIn(body, before)
       if (Object.keys(change).length === 0) return 'unchanged'
-      await tenants.change(visit.actor, id, change)
+      await tenants.change(context.actor, id, change)
       return 'changed'
     }, FIELDS)
-    if (value) return frames.go(`${PATH}/${id}?done=${value}`)
-    const { request, visitor } = visit
-    return frames.page({
+    if (value) return layout.go(`${PATH}/${id}?done=${value}`)
+    const { request, operator } = context
+    return layout.page({
       request,
-      visitor,
+      operator,
       title: 'Edit tenant',
       active: 'tenants',
-      above: [crumbTo(frames.base(), 'tenants')],
+      above: [crumbTo(layout.base(), 'tenants')],
       status: 422,
-      children: ChangeTenantPage({ base: frames.base(), tenant: before, typed: body, errors }),
+      children: ChangeTenantPage({ base: layout.base(), tenant: before, typed: body, errors }),
     })
   }
 
-  async function suspend({ actor }: Visit, id: string, body: Fields): Promise<Response> {
+  async function suspend({ actor }: Context, id: string, body: Fields): Promise<Response> {
     const reason =
       SUSPEND_REASONS.find((one) => one === typed(body, 'reason')) ??
       fail(
@@ -141,30 +141,34 @@ export function tenantPages(parts: {
         }),
       )
     await tenants.suspend(actor, tenants.find(id).id, reason)
-    return frames.go(`${PATH}/${id}?done=suspended`)
+    return layout.go(`${PATH}/${id}?done=suspended`)
   }
 
-  async function resume({ actor }: Visit, id: string): Promise<Response> {
+  async function resume({ actor }: Context, id: string): Promise<Response> {
     if (tenants.find(id).status !== 'active') await tenants.resume(actor, id)
-    return frames.go(`${PATH}/${id}?done=resumed`)
+    return layout.go(`${PATH}/${id}?done=resumed`)
   }
 
   return new Elysia({ name: 'tenant pages', prefix: PATH, detail: { hide: true } })
-    .use(kit)
-    .get('', (visit) => list(visit), { instance: true })
-    .get('/new', (visit) => form(visit), { instance: true })
-    .post('', (visit) => create(visit, fieldsIn(visit.body)), { instance: true })
-    .get('/:id', (visit) => show(visit, visit.params.id), { instance: true })
-    .post('/:id/change', (visit) => change(visit, visit.params.id, fieldsIn(visit.body)), {
+    .use(middleware)
+    .get('', (context) => list(context), { instance: true })
+    .get('/new', (context) => form(context), { instance: true })
+    .post('', (context) => create(context, fieldsIn(context.body)), { instance: true })
+    .get('/:id', (context) => show(context, context.params.id), { instance: true })
+    .post('/:id/change', (context) => change(context, context.params.id, fieldsIn(context.body)), {
       instance: true,
     })
-    .post('/:id/suspend', (visit) => suspend(visit, visit.params.id, fieldsIn(visit.body)), {
-      instance: true,
-    })
-    .post('/:id/resume', (visit) => resume(visit, visit.params.id), { instance: true })
+    .post(
+      '/:id/suspend',
+      (context) => suspend(context, context.params.id, fieldsIn(context.body)),
+      {
+        instance: true,
+      },
+    )
+    .post('/:id/resume', (context) => resume(context, context.params.id), { instance: true })
 }
 
-type Visit = OperatorVisit & { request: Request }
+type Context = OperatorContext & { request: Request }
 
 /** A rejected form. */
 interface Returned {

@@ -4,12 +4,12 @@ import {
   type DelayedCounts,
   type DelayedStatus,
 } from '../../../../views/console/pages/clockwork/delayed-words.ts'
-import { type ListPlace, pagesAlong, placeIn } from '../../../../views/console/trail.ts'
-import type { DelayedJobLook, DelayedPlace } from '../../../engines/clockwork/queries.ts'
+import { type ListPosition, pagesAlong, positionIn } from '../../../../views/console/trail.ts'
+import type { DelayedJobLook, DelayedPosition } from '../../../engines/clockwork/queries.ts'
 import { createCursor } from '../../../platform/cursor.ts'
 import { DAY_MS, HOUR_MS } from '../../../platform/durations.ts'
 import { may } from '../../operators/rights.ts'
-import type { ClockworkPageParts, JobVisits, Visit } from './visit.ts'
+import type { ClockworkPageParts, Context, JobContexts } from './context.ts'
 
 const ROWS = 50
 /** Pending and ended jobs are counted up to this number. */
@@ -21,8 +21,8 @@ const COMING = 40
 
 /** Delayed jobs of a tenant, latest first, with search and filters from the query string. */
 export function createDelayedList(
-  { frames, clockwork: { queries }, clock, baseUrl }: ClockworkPageParts,
-  { searchOf, href, listPage }: JobVisits,
+  { layout, clockwork: { queries }, clock, baseUrl }: ClockworkPageParts,
+  { searchOf, href, listPage }: JobContexts,
 ) {
   const cursor = createCursor('console delayed jobs', ['number', 'number'])
 
@@ -62,19 +62,19 @@ export function createDelayedList(
     }
   }
 
-  return (visit: Visit): Response => {
-    const { tenantId, role } = visit.tenant
-    const asked = searchOf(visit)
+  return (context: Context): Response => {
+    const { tenantId, role } = context.tenant
+    const asked = searchOf(context)
     const q = asked.get('q')?.trim() ?? ''
     const status = DELAYED_STATUSES.find((one) => one === asked.get('status'))
-    const place = placeIn(asked)
-    const at = cursor.positionOf(place.cursor)
+    const position = positionIn(asked)
+    const at = cursor.positionOf(position.cursor)
     const before = at && { runAt: at[0], seq: at[1] }
     const now = clock.now()
     const { rows, next, counts } = pageOf(tenantId, { q, status, before })
-    const hrefOf = (to: ListPlace) => href('', { q, status, ...to })
+    const hrefOf = (to: ListPosition) => href('', { q, status, ...to })
     const children = DelayedPage({
-      base: frames.base(),
+      base: layout.base(),
       apiUrl: baseUrl(),
       rows,
       isNone: rows.length === 0 && queries.delayed(tenantId, { limit: 1 }).length === 0,
@@ -82,18 +82,18 @@ export function createDelayedList(
       counts,
       q,
       status,
-      pages: pagesAlong(place, next && cursor.encode([next.runAt, next.seq]), hrefOf),
+      pages: pagesAlong(position, next && cursor.encode([next.runAt, next.seq]), hrefOf),
       mayChange: may(role, 'change'),
       now,
     })
-    return listPage(visit, 'Delayed jobs', children)
+    return listPage(context, 'Delayed jobs', children)
   }
 }
 
 interface Asked {
   q: string
   status: DelayedStatus | undefined
-  before: DelayedPlace | undefined
+  before: DelayedPosition | undefined
 }
 
 function countsOf(jobs: readonly DelayedJobLook[]): DelayedCounts {

@@ -7,51 +7,51 @@ import { shownTo } from '../../../engines/clockwork/shown-job.ts'
 import type { Fields } from '../../../http/body.ts'
 import { submitted, typed } from '../../form.ts'
 import { may } from '../../operators/rights.ts'
-import { createDelayedList } from './delayed-list.ts'
-import { callIn, sent } from './fields.ts'
 import {
   type ClockworkPageParts,
-  createJobVisits,
+  type Context,
+  createJobContexts,
   fieldsIn,
   type Returned,
-  type Visit,
-} from './visit.ts'
+} from './context.ts'
+import { createDelayedList } from './delayed-list.ts'
+import { callIn, sent } from './fields.ts'
 
 /** Delayed jobs: list, creation, details, cancellation. */
 export function delayedPages(parts: ClockworkPageParts) {
-  const { kit, frames, audit, clock, baseUrl } = parts
+  const { middleware, layout, audit, clock, baseUrl } = parts
   const { delayed, checkCall } = parts.clockwork
-  const visits = createJobVisits(parts, { page: 'delayed', flashes: FLASHES })
-  const { caller, go, formPage, jobPage, attemptsOf } = visits
-  const list = createDelayedList(parts, visits)
+  const contexts = createJobContexts(parts, { page: 'delayed', flashes: FLASHES })
+  const { caller, go, formPage, jobPage, attemptsOf } = contexts
+  const list = createDelayedList(parts, contexts)
 
-  const form = (visit: Visit, of: Returned = {}): Response =>
-    formPage(visit, {
+  const form = (context: Context, of: Returned = {}): Response =>
+    formPage(context, {
       title: 'New delayed job',
       isWrong: of.errors !== undefined,
       children: DelayedFormPage({
-        base: frames.base(),
+        base: layout.base(),
         typed: of.typed ?? {},
         errors: of.errors,
         now: clock.now(),
       }),
     })
 
-  async function create(visit: Visit, body: Fields): Promise<Response> {
+  async function create(context: Context, body: Fields): Promise<Response> {
     const runAt = momentOf(typed(body, 'run_at'))
     const { value, errors } = await sent(body, {
       checkCall,
       checks: [() => parseRunAt(runAt, clock.now())],
       work: () =>
-        delayed.create(caller(visit), { ...callIn(body), run_at: runAt }, (id) =>
-          recordCreation(visit, id),
+        delayed.create(caller(context), { ...callIn(body), run_at: runAt }, (id) =>
+          recordCreation(context, id),
         ),
     })
-    return value ? go(`/${value.id}`, 'created') : form(visit, { typed: body, errors })
+    return value ? go(`/${value.id}`, 'created') : form(context, { typed: body, errors })
   }
 
   /** Creates a delayed job. The audit log records jobs created in the console, but not those of the API. */
-  const recordCreation = ({ tenant: { tenantId }, actor }: Visit, id: string) =>
+  const recordCreation = ({ tenant: { tenantId }, actor }: Context, id: string) =>
     audit.record({
       tenantId,
       actor,
@@ -59,23 +59,23 @@ export function delayedPages(parts: ClockworkPageParts) {
       object: `delayed_job:${id}`,
     })
 
-  function show(visit: Visit, id: string, refusal?: string): Response {
-    const { tenantId, role } = visit.tenant
+  function show(context: Context, id: string, refusal?: string): Response {
+    const { tenantId, role } = context.tenant
     const job = delayed.get(tenantId, id)
     const children = DelayedJobPage({
-      base: frames.base(),
+      base: layout.base(),
       apiUrl: baseUrl(),
-      job: shownTo(caller(visit), job),
-      ...attemptsOf(visit, job),
+      job: shownTo(caller(context), job),
+      ...attemptsOf(context, job),
       mayDelete: may(role, 'delete'),
       now: clock.now(),
     })
-    return jobPage(visit, job.name, refusal, children)
+    return jobPage(context, job.name, refusal, children)
   }
 
-  async function cancel(visit: Visit, id: string): Promise<Response> {
-    const { errors } = await submitted(async () => delayed.cancel(caller(visit), id))
-    return errors ? show(visit, id, errors[0]?.message) : go(`/${id}`, 'cancelled')
+  async function cancel(context: Context, id: string): Promise<Response> {
+    const { errors } = await submitted(async () => delayed.cancel(caller(context), id))
+    return errors ? show(context, id, errors[0]?.message) : go(`/${id}`, 'cancelled')
   }
 
   return new Elysia({
@@ -83,12 +83,12 @@ export function delayedPages(parts: ClockworkPageParts) {
     prefix: '/console/delayed',
     detail: { hide: true },
   })
-    .use(kit)
-    .get('', (visit) => list(visit), { right: 'read' })
-    .get('/new', (visit) => form(visit), { right: 'change' })
-    .post('', (visit) => create(visit, fieldsIn(visit.body)), { right: 'change' })
-    .get('/:id', (visit) => show(visit, visit.params.id), { right: 'read' })
-    .post('/:id/cancel', (visit) => cancel(visit, visit.params.id), { right: 'delete' })
+    .use(middleware)
+    .get('', (context) => list(context), { right: 'read' })
+    .get('/new', (context) => form(context), { right: 'change' })
+    .post('', (context) => create(context, fieldsIn(context.body)), { right: 'change' })
+    .get('/:id', (context) => show(context, context.params.id), { right: 'read' })
+    .post('/:id/cancel', (context) => cancel(context, context.params.id), { right: 'delete' })
 }
 
 /** Adds UTC to a time from a form, which has no zone. */

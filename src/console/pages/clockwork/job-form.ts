@@ -3,26 +3,26 @@ import type { CronJob, CronJobChange, Preview } from '../../../engines/clockwork
 import { scheduleOf } from '../../../engines/clockwork/schedule/index.ts'
 import type { Fields } from '../../../http/body.ts'
 import { typed } from '../../form.ts'
+import type { ClockworkPageParts, Context, JobContexts, Returned } from './context.ts'
 import { asUnix, bodyTextIn, callIn, headerLines, problems, sent } from './fields.ts'
-import type { ClockworkPageParts, JobVisits, Returned, Visit } from './visit.ts'
 
 /** Forms to create and edit jobs. */
 export function createJobForms(
-  { frames, clockwork: { jobs, preview, checkCall }, clock }: ClockworkPageParts,
-  { caller, searchOf, formPage, go }: JobVisits,
+  { layout, clockwork: { jobs, preview, checkCall }, clock }: ClockworkPageParts,
+  { caller, searchOf, formPage, go }: JobContexts,
 ) {
-  const existing = ({ tenant }: Visit, id: string): CronJob => jobs.get(tenant.tenantId, id)
+  const existing = ({ tenant }: Context, id: string): CronJob => jobs.get(tenant.tenantId, id)
 
   const form = (
-    visit: Visit,
+    context: Context,
     of: Returned & { job?: CronJob | undefined; preview?: Preview | 'none' },
   ): Response =>
-    formPage(visit, {
+    formPage(context, {
       title: of.job ? 'Edit job' : 'New job',
       of: of.job,
       isWrong: of.errors !== undefined,
       children: JobFormPage({
-        base: frames.base(),
+        base: layout.base(),
         job: of.job,
         typed: of.typed ?? (of.job ? fieldsOf(of.job) : {}),
         errors: of.errors,
@@ -33,24 +33,25 @@ export function createJobForms(
     })
 
   /** Empty form, or a copy of the job in the query string. */
-  function begin(visit: Visit): Response {
-    const from = searchOf(visit).get('from')
-    if (from === null) return form(visit, {})
-    const job = existing(visit, from)
+  function begin(context: Context): Response {
+    const from = searchOf(context).get('from')
+    if (from === null) return form(context, {})
+    const job = existing(context, from)
     const typed = { ...fieldsOf(job), name: `${job.name} (copy)`, is_active: 'true' }
-    return form(visit, { typed })
+    return form(context, { typed })
   }
 
-  const edit = (visit: Visit, id: string): Response => form(visit, { job: existing(visit, id) })
+  const edit = (context: Context, id: string): Response =>
+    form(context, { job: existing(context, id) })
 
   /** Shows the form with a preview of the schedule, without saving. */
-  async function previewed(visit: Visit, body: Fields, job?: CronJob): Promise<Response> {
+  async function previewed(context: Context, body: Fields, job?: CronJob): Promise<Response> {
     const target = typed(body, 'url')
     const schedule = typed(body, 'schedule')
     const errors = await problems([() => scheduleOf(schedule)])
     return errors.length > 0
-      ? form(visit, { job, typed: body, errors, preview: 'none' })
-      : form(visit, {
+      ? form(context, { job, typed: body, errors, preview: 'none' })
+      : form(context, {
           job,
           typed: body,
           preview: preview({ schedule, ...(target !== '' && { url: target }) }),
@@ -61,28 +62,28 @@ export function createJobForms(
   const sentBy = <T>(body: Fields, work: () => Promise<T>) =>
     sent(body, { checkCall, checks: [() => scheduleOf(typed(body, 'schedule'))], work })
 
-  async function create(visit: Visit, body: Fields): Promise<Response> {
-    if (isPreview(body)) return previewed(visit, body)
+  async function create(context: Context, body: Fields): Promise<Response> {
+    if (isPreview(body)) return previewed(context, body)
     const { value, errors } = await sentBy(body, () =>
-      jobs.create(caller(visit), {
+      jobs.create(caller(context), {
         ...callIn(body),
         schedule: typed(body, 'schedule'),
         is_active: typed(body, 'is_active') === 'true',
       }),
     )
-    return value ? go(`/${value.id}`, 'created') : form(visit, { typed: body, errors })
+    return value ? go(`/${value.id}`, 'created') : form(context, { typed: body, errors })
   }
 
-  async function change(visit: Visit, id: string, body: Fields): Promise<Response> {
-    const job = existing(visit, id)
-    if (isPreview(body)) return previewed(visit, body, job)
+  async function change(context: Context, id: string, body: Fields): Promise<Response> {
+    const job = existing(context, id)
+    if (isPreview(body)) return previewed(context, body, job)
     const { value, errors } = await sentBy(body, async () => {
       const wanted = changeIn(body, job)
       if (Object.keys(wanted).length === 0) return 'unchanged'
-      await jobs.update(caller(visit), id, wanted)
+      await jobs.update(caller(context), id, wanted)
       return 'changed'
     })
-    return value ? go(`/${id}`, value) : form(visit, { job, typed: body, errors })
+    return value ? go(`/${id}`, value) : form(context, { job, typed: body, errors })
   }
 
   return { begin, edit, create, change }

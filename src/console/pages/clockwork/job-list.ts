@@ -3,11 +3,11 @@ import {
   type JobState,
   JobsPage,
 } from '../../../../views/console/pages/clockwork/jobs.tsx'
-import { type ListPlace, pagesAlong, placeIn } from '../../../../views/console/trail.ts'
+import { type ListPosition, pagesAlong, positionIn } from '../../../../views/console/trail.ts'
 import type { CronJobLook } from '../../../engines/clockwork/queries.ts'
 import { createCursor } from '../../../platform/cursor.ts'
 import { may } from '../../operators/rights.ts'
-import type { ClockworkPageParts, JobVisits, Visit } from './visit.ts'
+import type { ClockworkPageParts, Context, JobContexts } from './context.ts'
 
 const ROWS = 50
 /** Most jobs that one page counts and searches. */
@@ -19,8 +19,8 @@ const RECENT = 20
 
 /** Jobs of a tenant, with search and filters from the query string. */
 export function createJobList(
-  { frames, clockwork: { queries }, clock, baseUrl }: ClockworkPageParts,
-  { searchOf, href, listPage }: JobVisits,
+  { layout, clockwork: { queries }, clock, baseUrl }: ClockworkPageParts,
+  { searchOf, href, listPage }: JobContexts,
 ) {
   const cursor = createCursor('console jobs')
 
@@ -33,22 +33,22 @@ export function createJobList(
       : queries.jobs(tenantId, { before, limit: LOOKED_AT })
   }
 
-  return (visit: Visit): Response => {
-    const { tenantId, role } = visit.tenant
-    const asked = searchOf(visit)
+  return (context: Context): Response => {
+    const { tenantId, role } = context.tenant
+    const asked = searchOf(context)
     const q = asked.get('q')?.trim() ?? ''
     const state = JOB_STATES.find((one) => one === asked.get('state'))
-    const place = placeIn(asked)
-    const before = cursor.positionOf(place.cursor)
+    const position = positionIn(asked)
+    const before = cursor.positionOf(position.cursor)
     const now = clock.now()
     const newest = queries.jobs(tenantId, { limit: LOOKED_AT })
     const looked = lookedAt(tenantId, newest, before)
     const shown = looked.filter((job) => isAbout(job, q) && isIn(job, state))
     const rows = shown.slice(0, ROWS)
     const last = shown.length > ROWS ? rows.at(-1) : looked[LOOKED_AT - 1]
-    const hrefOf = (to: ListPlace) => href('', { q, state, ...to })
+    const hrefOf = (to: ListPosition) => href('', { q, state, ...to })
     const children = JobsPage({
-      base: frames.base(),
+      base: layout.base(),
       apiUrl: baseUrl(),
       rows: rows.map((job) => ({ ...job, recent: queries.attempts(tenantId, job.id, RECENT) })),
       newest,
@@ -57,11 +57,11 @@ export function createJobList(
       hasMore: newest.length === LOOKED_AT,
       q,
       state,
-      pages: pagesAlong(place, last && cursor.encode(last.seq), hrefOf),
+      pages: pagesAlong(position, last && cursor.encode(last.seq), hrefOf),
       mayChange: may(role, 'change'),
       now,
     })
-    return listPage(visit, 'Jobs', children)
+    return listPage(context, 'Jobs', children)
   }
 }
 

@@ -1,11 +1,11 @@
 import type { Fields } from '../../../http/body.ts'
 import type { Caller } from '../../../platform/caller.ts'
 import type { CallerOf } from '../../callers.ts'
-import type { TenantVisit } from '../../kit.ts'
+import type { TenantContext } from '../../middleware.ts'
 import { may } from '../../operators/rights.ts'
 
 /** Request to a gate page: operator, caller and parameters. */
-export interface Visit extends TenantVisit {
+export interface Context extends TenantContext {
   request: Request
   /** ID of the object, and of the part to change. */
   params: { id: string; part: string }
@@ -16,12 +16,12 @@ export interface Visit extends TenantVisit {
   mayDelete: boolean
 }
 
-type Routed = TenantVisit & { request: Request; params: object; query: object; body: unknown }
+type Routed = TenantContext & { request: Request; params: object; query: object; body: unknown }
 
 /** Fills in empty parameters, body and query for routes without them. */
-export const visitsOf =
+export const contextsOf =
   (callerOf: CallerOf) =>
-  (routed: Routed): Visit => ({
+  (routed: Routed): Context => ({
     ...routed,
     params: { id: '', part: '', ...routed.params },
     query: Object.fromEntries(

@@ -3,14 +3,14 @@ import type { Gate } from '../../../engines/gate/index.ts'
 import type { Audit } from '../../../platform/audit/index.ts'
 import type { Clock } from '../../../platform/clock.ts'
 import type { CallerOf } from '../../callers.ts'
-import type { Frames } from '../../frame.ts'
-import type { ConsoleKit } from '../../kit.ts'
+import type { Layout } from '../../layout.ts'
+import type { ConsoleMiddleware } from '../../middleware.ts'
 import type { Operators } from '../../operators/index.ts'
 
 /** Dependencies of the gate pages. */
 export interface GateParts {
-  kit: ConsoleKit
-  frames: Frames
+  middleware: ConsoleMiddleware
+  layout: Layout
   gate: Gate
   clock: Clock
   callerOf: CallerOf

@@ -51,10 +51,10 @@ export function createDayCounts(parts: {
     return counted
   }
 
-  const messageAt = (at: number) => once(`message ${at}`, at, () => delivery.messages.placeAt(at))
+  const messageAt = (at: number) => once(`message ${at}`, at, () => delivery.messages.seqAt(at))
   const deliveryAt = (at: number) =>
-    once(`delivery ${at}`, at, () => delivery.readModel.deliveryPlaceAt(messageAt(at)))
-  const loginAt = (at: number) => once(`login ${at}`, at, () => passepartout.readModel.placeAt(at))
+    once(`delivery ${at}`, at, () => delivery.readModel.deliverySeqAt(messageAt(at)))
+  const loginAt = (at: number) => once(`login ${at}`, at, () => passepartout.readModel.seqAt(at))
 
   function of(tenantId: string, environment: Environment) {
     const gate = { tenantId, name: 'gate.live' } as const

@@ -10,11 +10,11 @@ import { url } from '../../../../views/console/url.ts'
 import type { Clock } from '../../../platform/clock.ts'
 import type { Tenants } from '../../../platform/tenants.ts'
 import type { CallerOf } from '../../callers.ts'
-import type { Frames } from '../../frame.ts'
 import { createInstanceHealth } from '../../instance-health.ts'
-import type { ConsoleKit, OperatorVisit, TenantVisit } from '../../kit.ts'
+import type { Layout } from '../../layout.ts'
 import type { LiveAnswers } from '../../live/answers.ts'
 import { stateIdOf } from '../../live/part.ts'
+import type { ConsoleMiddleware, OperatorContext, TenantContext } from '../../middleware.ts'
 import type { Operators } from '../../operators/index.ts'
 import { environmentOf } from '../../scope.ts'
 import { createOverview, type Seen } from './overview.ts'
@@ -24,8 +24,8 @@ const LIVE = '/console/live/overview'
 /** Overview of the current tenant or of the installation. */
 export function homePage(
   parts: {
-    kit: ConsoleKit
-    frames: Frames
+    middleware: ConsoleMiddleware
+    layout: Layout
     callerOf: CallerOf
     clock: Clock
     tenants: Tenants
@@ -35,33 +35,33 @@ export function homePage(
   } & Parameters<typeof createOverview>[0] &
     Parameters<typeof createInstanceHealth>[0],
 ) {
-  const { kit, frames, callerOf, clock, tenants, operators, liveAnswers, name } = parts
+  const { middleware, layout, callerOf, clock, tenants, operators, liveAnswers, name } = parts
   const overview = createOverview(parts)
   const health = createInstanceHealth(parts)
 
-  function home(visit: OperatorVisit & { request: Request }): Response {
-    const { visitor, request } = visit
-    const { place, memberships } = visitor
-    const base = frames.base()
-    const common = { request, visitor, title: 'Overview', active: 'overview' as const }
-    if (place?.kind === 'tenant') return ofTenant({ ...visit, tenant: place })
-    const children = place
+  function home(context: OperatorContext & { request: Request }): Response {
+    const { operator, request } = context
+    const { scope, memberships } = operator
+    const base = layout.base()
+    const common = { request, operator, title: 'Overview', active: 'overview' as const }
+    if (scope?.kind === 'tenant') return ofTenant({ ...context, tenant: scope })
+    const children = scope
       ? InstallationPage({ base, name, health: health.look(), tenants: tenants.counts() })
-      : operators.signUp.isWaiting(visitor.id)
-        ? UnverifiedPage({ base, email: visitor.email })
+      : operators.signUp.isWaiting(operator.id)
+        ? UnverifiedPage({ base, email: operator.email })
         : NowherePage({ base, hasOthers: memberships.length > 0 })
-    return frames.page({ ...common, children })
+    return layout.page({ ...common, children })
   }
 
-  function ofTenant(visit: TenantVisit & { request: Request }): Response {
-    const { visitor, request } = visit
-    const base = frames.base()
-    const glance = overview.glance(seenBy(visit))
+  function ofTenant(context: TenantContext & { request: Request }): Response {
+    const { operator, request } = context
+    const base = layout.base()
+    const glance = overview.glance(seenBy(context))
     const shownId = stateIdOf(overview.partsOf(glance))
-    const troubles = visitor.isAdmin ? health.look().troubles : []
-    return frames.page({
+    const troubles = operator.isAdmin ? health.look().troubles : []
+    return layout.page({
       request,
-      visitor,
+      operator,
       title: 'Overview',
       active: 'overview',
       hasEnvironments: true,
@@ -73,20 +73,20 @@ export function homePage(
     })
   }
 
-  const seenBy = (visit: TenantVisit & { request: Request }): Seen => ({
-    caller: callerOf(visit, 'relay', environmentOf(visit.request)),
-    place: visit.tenant,
+  const seenBy = (context: TenantContext & { request: Request }): Seen => ({
+    caller: callerOf(context, 'relay', environmentOf(context.request)),
+    scope: context.tenant,
   })
 
-  function live(visit: TenantVisit & { request: Request }): Response {
-    const seen = seenBy(visit)
+  function live(context: TenantContext & { request: Request }): Response {
+    const seen = seenBy(context)
     const { environment } = seen.caller
-    const name = `overview ${environment} ${visit.tenant.role}`
-    return liveAnswers(visit, { name, look: overview.look(seen) })
+    const name = `overview ${environment} ${context.tenant.role}`
+    return liveAnswers(context, { name, look: overview.look(seen) })
   }
 
   return new Elysia({ name: 'home page', detail: { hide: true } })
-    .use(kit)
+    .use(middleware)
     .get('/console', home, { operator: true })
     .get(LIVE, live, { right: 'read' })
 }

@@ -7,10 +7,10 @@ import type { Caller } from '../../../platform/caller.ts'
 import type { Clock } from '../../../platform/clock.ts'
 import type { Keys } from '../../../platform/keys.ts'
 import type { Metering } from '../../../platform/metering/index.ts'
-import type { Frames } from '../../frame.ts'
+import type { Layout } from '../../layout.ts'
 import type { Part } from '../../live/part.ts'
+import type { tenantScopeOf } from '../../operators/current-operator.ts'
 import { may } from '../../operators/rights.ts'
-import type { tenantPlaceOf } from '../../operators/visitors.ts'
 import { createAlerts } from './alerts.ts'
 import { comingRuns } from './coming.ts'
 import { createDayCounts } from './day-counts.ts'
@@ -22,14 +22,14 @@ const SLOW_MS = 5000
 /** Tenant and environment of the page. */
 export interface Seen {
   caller: Caller
-  place: ReturnType<typeof tenantPlaceOf>
+  scope: ReturnType<typeof tenantScopeOf>
 }
 
 export type Overview = ReturnType<typeof createOverview>
 
 /** Content of a tenant's overview, initially and as live updates. */
 export function createOverview(parts: {
-  frames: Frames
+  layout: Layout
   clock: Clock
   keys: Keys
   metering: Metering
@@ -39,12 +39,12 @@ export function createOverview(parts: {
   relay: Relay
   baseUrl: () => string
 }) {
-  const { frames, clock, keys, delivery, clockwork, baseUrl } = parts
+  const { layout, clock, keys, delivery, clockwork, baseUrl } = parts
   const counts = createDayCounts(parts)
   const attention = createAlerts(parts)
   const feed = createFeed(parts)
 
-  function slow({ caller, place: { tenantId } }: Seen) {
+  function slow({ caller, scope: { tenantId } }: Seen) {
     const environment = caller.environment ?? 'live'
     const troubles = attention.of(tenantId, environment)
     return {
@@ -58,18 +58,18 @@ export function createOverview(parts: {
   }
 
   function glance(seen: Seen, known = slow(seen)): Glance {
-    const { caller, place } = seen
+    const { caller, scope } = seen
     const { troubles, day, jobs, hasKey, hasEndpoint } = known
     const now = clock.now()
-    const coming = comingRuns(clockwork, place.tenantId, now)
+    const coming = comingRuns(clockwork, scope.tenantId, now)
     const happenings = feed.of(caller)
     return {
-      base: frames.base(),
+      base: layout.base(),
       apiUrl: baseUrl(),
-      tenantName: place.name,
+      tenantName: scope.name,
       hasKey,
-      mayMakeKeys: may(place.role, 'keys'),
-      mayChange: may(place.role, 'change'),
+      mayMakeKeys: may(scope.role, 'keys'),
+      mayChange: may(scope.role, 'change'),
       isFresh:
         happenings.length === 0 &&
         coming.length === 0 &&

@@ -12,8 +12,8 @@ import { ENVIRONMENTS, type Environment } from '../../../platform/engines.ts'
 import { fail, invalid, notFound } from '../../../platform/errors.ts'
 import type { CallerOf } from '../../callers.ts'
 import { submitted, typed } from '../../form.ts'
-import { crumbTo, type Frames } from '../../frame.ts'
-import type { ConsoleKit, TenantVisit } from '../../kit.ts'
+import { crumbTo, type Layout } from '../../layout.ts'
+import type { ConsoleMiddleware, TenantContext } from '../../middleware.ts'
 import { may } from '../../operators/rights.ts'
 
 /** Names of fields, shared by the service and the forms. */
@@ -21,59 +21,59 @@ const NAMES = { token: 'token', match: 'match', transport: 'transport' }
 
 /** The two bots of a tenant: set-up, test, enabling and removal. Tokens are write-only. */
 export function botPages(parts: {
-  kit: ConsoleKit
-  frames: Frames
+  middleware: ConsoleMiddleware
+  layout: Layout
   passepartout: Pick<Passepartout, 'bots' | 'logins' | 'records'>
   clock: Clock
   callerOf: CallerOf
 }) {
-  const { kit, frames, clock, callerOf } = parts
+  const { middleware, layout, clock, callerOf } = parts
   const { bots, logins, records } = parts.passepartout
 
-  const botOf = ({ tenant }: TenantVisit, environment: Environment): Bot | undefined =>
+  const botOf = ({ tenant }: TenantContext, environment: Environment): Bot | undefined =>
     bots.list(tenant.tenantId).find((bot) => bot.environment === environment)
 
-  const hasUser = ({ tenant: { tenantId } }: TenantVisit, environment: Environment) =>
+  const hasUser = ({ tenant: { tenantId } }: TenantContext, environment: Environment) =>
     records.list({ tenantId, environment }, { state: 'approved', limit: 1 }).data.length > 0
 
-  const rightsOf = ({ tenant }: TenantVisit) => ({
+  const rightsOf = ({ tenant }: TenantContext) => ({
     mayChange: may(tenant.role, 'change'),
     mayRemove: may(tenant.role, 'delete'),
   })
 
-  function list(visit: TenantVisit & Asked): Response {
-    const { request, visitor } = visit
-    return frames.page({
+  function list(context: TenantContext & Asked): Response {
+    const { request, operator } = context
+    return layout.page({
       request,
-      visitor,
+      operator,
       title: 'Bots',
       active: 'bots',
-      flash: flashOf(visit),
+      flash: flashOf(context),
       children: BotsPage({
-        base: frames.base(),
-        bots: { live: botOf(visit, 'live'), test: botOf(visit, 'test') },
-        rights: rightsOf(visit),
+        base: layout.base(),
+        bots: { live: botOf(context, 'live'), test: botOf(context, 'test') },
+        rights: rightsOf(context),
       }),
     })
   }
 
-  function show(visit: TenantVisit & Asked, trial?: BotTrial): Response {
-    const { request, visitor } = visit
-    const environment = environmentIn(visit)
-    return frames.page({
+  function show(context: TenantContext & Asked, trial?: BotTrial): Response {
+    const { request, operator } = context
+    const environment = environmentIn(context)
+    return layout.page({
       request,
-      visitor,
+      operator,
       title: BOT_TITLES[environment],
       active: 'bots',
-      above: [crumbTo(frames.base(), 'bots')],
-      flash: flashOf(visit),
+      above: [crumbTo(layout.base(), 'bots')],
+      flash: flashOf(context),
       status: trial ? 422 : 200,
       children: BotPage({
-        base: frames.base(),
+        base: layout.base(),
         environment,
-        bot: botOf(visit, environment),
-        rights: rightsOf(visit),
-        hasUser: hasUser(visit, environment),
+        bot: botOf(context, environment),
+        rights: rightsOf(context),
+        hasUser: hasUser(context, environment),
         now: clock.now(),
         ...(trial && { trial }),
       }),
@@ -82,75 +82,75 @@ export function botPages(parts: {
 
   /** Submits a form, then shows the bot with the result, or the form with its errors. */
   async function act(
-    visit: TenantVisit & Asked,
+    context: TenantContext & Asked,
     form: BotTrial['form'],
     work: (owner: { tenantId: string; environment: Environment }) => Promise<string>,
   ): Promise<Response> {
-    const environment = environmentIn(visit)
-    const owner = { tenantId: visit.tenant.tenantId, environment }
+    const environment = environmentIn(context)
+    const owner = { tenantId: context.tenant.tenantId, environment }
     const { value, errors } = await submitted(() => work(owner), NAMES)
-    return errors ? show(visit, { form, typed: visit.body, errors }) : frames.go(value)
+    return errors ? show(context, { form, typed: context.body, errors }) : layout.go(value)
   }
 
-  const setToken = (visit: TenantVisit & Asked): Promise<Response> =>
-    act(visit, 'token', async (owner) => {
+  const setToken = (context: TenantContext & Asked): Promise<Response> =>
+    act(context, 'token', async (owner) => {
       if (owner.environment === 'test') throw notFound('the test bot has no token')
-      const token = typed(visit.body, 'token')
-      const { warnings } = await bots.set(visit.actor, owner, { token })
+      const token = typed(context.body, 'token')
+      const { warnings } = await bots.set(context.actor, owner, { token })
       return done(owner.environment, warnings.length > 0 ? 'elsewhere' : 'checked')
     })
 
-  const setSettings = (visit: TenantVisit & Asked): Promise<Response> =>
-    act(visit, 'settings', async (owner) => {
+  const setSettings = (context: TenantContext & Asked): Promise<Response> =>
+    act(context, 'settings', async (owner) => {
       const transport =
         owner.environment === 'live'
-          ? { transport: oneOf(visit.body, 'transport', ['polling', 'webhook']) }
+          ? { transport: oneOf(context.body, 'transport', ['polling', 'webhook']) }
           : {}
-      const match = oneOf(visit.body, 'match', ['optional', 'required'])
-      await bots.set(visit.actor, owner, { match, ...transport })
+      const match = oneOf(context.body, 'match', ['optional', 'required'])
+      await bots.set(context.actor, owner, { match, ...transport })
       return done(owner.environment, 'saved')
     })
 
-  const enable = (visit: TenantVisit & Asked): Promise<Response> =>
-    act(visit, 'enable', async (owner) => {
-      const takeOver = typed(visit.body, 'take_over') === 'true'
-      const { warnings } = await bots.enable(visit.actor, owner, { takeOver })
+  const enable = (context: TenantContext & Asked): Promise<Response> =>
+    act(context, 'enable', async (owner) => {
+      const takeOver = typed(context.body, 'take_over') === 'true'
+      const { warnings } = await bots.enable(context.actor, owner, { takeOver })
       return done(owner.environment, warnings.length > 0 ? 'taken-over' : 'enabled')
     })
 
-  async function disable({ actor, tenant, ...visit }: TenantVisit & Asked): Promise<Response> {
-    const environment = environmentIn(visit)
+  async function disable({ actor, tenant, ...context }: TenantContext & Asked): Promise<Response> {
+    const environment = environmentIn(context)
     await bots.disable(actor, { tenantId: tenant.tenantId, environment })
-    return frames.go(done(environment, 'disabled'))
+    return layout.go(done(environment, 'disabled'))
   }
 
   /** Removes the live bot; the test bot is built in. */
-  async function remove({ actor, tenant, ...visit }: TenantVisit & Asked): Promise<Response> {
-    if (environmentIn(visit) === 'test') throw notFound('the test bot is built in')
+  async function remove({ actor, tenant, ...context }: TenantContext & Asked): Promise<Response> {
+    if (environmentIn(context) === 'test') throw notFound('the test bot is built in')
     await bots.remove(actor, { tenantId: tenant.tenantId, environment: 'live' })
-    return frames.go('/console/bots?done=removed')
+    return layout.go('/console/bots?done=removed')
   }
 
   /** Starts a test login, whose link is only in the address of its page. */
-  const tryOut = (visit: TenantVisit & Asked): Promise<Response> =>
-    act(visit, 'try', async ({ environment }) => {
-      const userAgent = visit.request.headers.get('user-agent')?.slice(0, MAX_USER_AGENT_LENGTH)
-      const { id, payload } = await logins.begin(callerOf(visit, 'passepartout', environment), {
+  const tryOut = (context: TenantContext & Asked): Promise<Response> =>
+    act(context, 'try', async ({ environment }) => {
+      const userAgent = context.request.headers.get('user-agent')?.slice(0, MAX_USER_AGENT_LENGTH)
+      const { id, payload } = await logins.begin(callerOf(context, 'passepartout', environment), {
         client: { label: 'Test login', ...(userAgent && { user_agent: userAgent }) },
       })
       return `/console/logins/${id}?${new URLSearchParams({ link: payload })}`
     })
 
   return new Elysia({ name: 'bot pages', prefix: '/console/bots', detail: { hide: true } })
-    .use(kit)
-    .get('', (visit) => list(asked(visit)), { right: 'read' })
-    .get('/:environment', (visit) => show(asked(visit)), { right: 'read' })
-    .post('/:environment/token', (visit) => setToken(asked(visit)), { right: 'change' })
-    .post('/:environment/settings', (visit) => setSettings(asked(visit)), { right: 'change' })
-    .post('/:environment/enable', (visit) => enable(asked(visit)), { right: 'change' })
-    .post('/:environment/disable', (visit) => disable(asked(visit)), { right: 'change' })
-    .post('/:environment/remove', (visit) => remove(asked(visit)), { right: 'delete' })
-    .post('/:environment/try', (visit) => tryOut(asked(visit)), { right: 'change' })
+    .use(middleware)
+    .get('', (context) => list(asked(context)), { right: 'read' })
+    .get('/:environment', (context) => show(asked(context)), { right: 'read' })
+    .post('/:environment/token', (context) => setToken(asked(context)), { right: 'change' })
+    .post('/:environment/settings', (context) => setSettings(asked(context)), { right: 'change' })
+    .post('/:environment/enable', (context) => enable(asked(context)), { right: 'change' })
+    .post('/:environment/disable', (context) => disable(asked(context)), { right: 'change' })
+    .post('/:environment/remove', (context) => remove(asked(context)), { right: 'delete' })
+    .post('/:environment/try', (context) => tryOut(asked(context)), { right: 'change' })
 }
 
 const MAX_USER_AGENT_LENGTH = 512
@@ -165,12 +165,12 @@ interface Asked {
 
 /** Fills in empty parameters and body for routes without them. */
 const asked = (
-  visit: TenantVisit & { request: Request; params: object; body: unknown },
-): TenantVisit & Asked => ({
-  ...visit,
-  params: { environment: '', ...visit.params },
-  query: Object.fromEntries(new URL(visit.request.url).searchParams),
-  body: (visit.body ?? {}) as Fields,
+  context: TenantContext & { request: Request; params: object; body: unknown },
+): TenantContext & Asked => ({
+  ...context,
+  params: { environment: '', ...context.params },
+  query: Object.fromEntries(new URL(context.request.url).searchParams),
+  body: (context.body ?? {}) as Fields,
 })
 
 const environmentIn = ({ params }: Pick<Asked, 'params'>): Environment =>

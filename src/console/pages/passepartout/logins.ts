@@ -16,8 +16,8 @@ import type { Clock } from '../../../platform/clock.ts'
 import type { Page } from '../../../platform/cursor.ts'
 import { AppError } from '../../../platform/errors.ts'
 import type { CallerOf } from '../../callers.ts'
-import { crumbTo, type Frames } from '../../frame.ts'
-import type { ConsoleKit, TenantVisit } from '../../kit.ts'
+import { crumbTo, type Layout } from '../../layout.ts'
+import type { ConsoleMiddleware, TenantContext } from '../../middleware.ts'
 import { may } from '../../operators/rights.ts'
 import { environmentOf } from '../../scope.ts'
 
@@ -25,33 +25,33 @@ const ON_A_PAGE = 50
 
 /** Sign-ins by messenger and their users. */
 export function loginPages(parts: {
-  kit: ConsoleKit
-  frames: Frames
+  middleware: ConsoleMiddleware
+  layout: Layout
   passepartout: Pick<Passepartout, 'records' | 'people'>
   clock: Clock
   callerOf: CallerOf
 }) {
-  const { kit, frames, clock, callerOf } = parts
+  const { middleware, layout, clock, callerOf } = parts
   const { records, people } = parts.passepartout
 
-  const ownerOf = ({ tenant, request }: Visit) => ({
+  const ownerOf = ({ tenant, request }: Context) => ({
     tenantId: tenant.tenantId,
     environment: environmentOf(request),
   })
 
-  function list(visit: Visit): Response {
-    const { request, visitor, query } = visit
-    const owner = ownerOf(visit)
+  function list(context: Context): Response {
+    const { request, operator, query } = context
+    const owner = ownerOf(context)
     const state = LOGIN_STATES.find((one) => one === query.state)
     const listed = records.list(owner, { state, cursor: query.cursor, limit: ON_A_PAGE })
-    return frames.page({
+    return layout.page({
       request,
-      visitor,
+      operator,
       title: 'Logins',
       active: 'logins',
       hasEnvironments: true,
       children: LoginsPage({
-        base: frames.base(),
+        base: layout.base(),
         environment: owner.environment,
         logins: listed.data,
         hours: records.lastDay(owner),
@@ -66,27 +66,27 @@ export function loginPages(parts: {
     path: string,
     filter: Record<string, string | undefined>,
     { next_cursor: next }: Page<unknown>,
-    { cursor, trail }: Visit['query'],
+    { cursor, trail }: Context['query'],
   ) =>
-    pagesAlong({ cursor: cursor || undefined, trail }, next, (place) =>
-      url(frames.base(), path, { ...filter, ...place }),
+    pagesAlong({ cursor: cursor || undefined, trail }, next, (position) =>
+      url(layout.base(), path, { ...filter, ...position }),
     )
 
-  function show({ request, visitor, tenant, params, query }: Visit): Response {
+  function show({ request, operator, tenant, params, query }: Context): Response {
     const login = records.get(tenant.tenantId, params.id)
     const link = query.link && records.linkOf(tenant.tenantId, login.id, query.link)
-    return frames.page({
+    return layout.page({
       request,
-      visitor,
+      operator,
       title: 'Sign-in',
       active: 'logins',
-      above: [crumbTo(frames.base(), 'logins')],
+      above: [crumbTo(layout.base(), 'logins')],
       children: LoginPage({
-        base: frames.base(),
+        base: layout.base(),
         login,
         user: userOf(tenant.tenantId, login),
         invitation: link ? { link, qrCode: qrCode(link) } : undefined,
-        here: url(frames.base(), `/console/logins/${login.id}`, { link: query.link }),
+        here: url(layout.base(), `/console/logins/${login.id}`, { link: query.link }),
         now: clock.now(),
       }),
     })
@@ -103,25 +103,25 @@ export function loginPages(parts: {
     }
   }
 
-  function listUsers(visit: Visit): Response {
-    const { request, visitor, query } = visit
-    const owner = ownerOf(visit)
+  function listUsers(context: Context): Response {
+    const { request, operator, query } = context
+    const owner = ownerOf(context)
     const search = query.q?.trim() ?? ''
     const listed = records.people(owner, {
       ...(search !== '' && { search }),
       cursor: query.cursor,
       limit: ON_A_PAGE,
     })
-    return frames.page({
+    return layout.page({
       request,
-      visitor,
+      operator,
       title: 'Users',
       active: 'logins',
       hasEnvironments: true,
       flash: query.done === 'deleted' ? DELETED : undefined,
-      above: [crumbTo(frames.base(), 'logins')],
+      above: [crumbTo(layout.base(), 'logins')],
       children: LoginUsersPage({
-        base: frames.base(),
+        base: layout.base(),
         environment: owner.environment,
         users: listed.data,
         search,
@@ -132,18 +132,18 @@ export function loginPages(parts: {
     })
   }
 
-  const crumbToUsers = () => ({ label: 'Users', href: url(frames.base(), '/console/logins/users') })
+  const crumbToUsers = () => ({ label: 'Users', href: url(layout.base(), '/console/logins/users') })
 
-  function showUser({ request, visitor, tenant, params }: Visit): Response {
+  function showUser({ request, operator, tenant, params }: Context): Response {
     const user = records.person(tenant.tenantId, params.id)
-    return frames.page({
+    return layout.page({
       request,
-      visitor,
+      operator,
       title: user.first_name,
       active: 'logins',
-      above: [crumbTo(frames.base(), 'logins'), crumbToUsers()],
+      above: [crumbTo(layout.base(), 'logins'), crumbToUsers()],
       children: LoginUserPage({
-        base: frames.base(),
+        base: layout.base(),
         user,
         logins: records.ofPerson(tenant.tenantId, user.id),
         mayDelete: may(tenant.role, 'delete'),
@@ -152,32 +152,32 @@ export function loginPages(parts: {
     })
   }
 
-  async function removeUser(visit: Visit): Promise<Response> {
-    const { id, environment } = records.person(visit.tenant.tenantId, visit.params.id)
-    await people.remove(callerOf(visit, 'passepartout', environment), id)
-    return frames.go('/console/logins/users?done=deleted')
+  async function removeUser(context: Context): Promise<Response> {
+    const { id, environment } = records.person(context.tenant.tenantId, context.params.id)
+    await people.remove(callerOf(context, 'passepartout', environment), id)
+    return layout.go('/console/logins/users?done=deleted')
   }
 
   return new Elysia({ name: 'login pages', prefix: '/console/logins', detail: { hide: true } })
-    .use(kit)
-    .get('', (visit) => list(asked(visit)), { right: 'read' })
-    .get('/users', (visit) => listUsers(asked(visit)), { right: 'read' })
-    .get('/users/:id', (visit) => showUser(asked(visit)), { right: 'read' })
-    .post('/users/:id/delete', (visit) => removeUser(asked(visit)), { right: 'delete' })
-    .get('/:id', (visit) => show(asked(visit)), { right: 'read' })
+    .use(middleware)
+    .get('', (context) => list(asked(context)), { right: 'read' })
+    .get('/users', (context) => listUsers(asked(context)), { right: 'read' })
+    .get('/users/:id', (context) => showUser(asked(context)), { right: 'read' })
+    .post('/users/:id/delete', (context) => removeUser(asked(context)), { right: 'delete' })
+    .get('/:id', (context) => show(asked(context)), { right: 'read' })
 }
 
-type Visit = TenantVisit & {
+type Context = TenantContext & {
   request: Request
   params: { id: string }
   query: Record<string, string | undefined>
 }
 
 /** Fills in empty parameters for routes without them. */
-const asked = (visit: TenantVisit & { request: Request; params: object }): Visit => ({
-  ...visit,
-  params: { id: '', ...visit.params },
-  query: Object.fromEntries(new URL(visit.request.url).searchParams),
+const asked = (context: TenantContext & { request: Request; params: object }): Context => ({
+  ...context,
+  params: { id: '', ...context.params },
+  query: Object.fromEntries(new URL(context.request.url).searchParams),
 })
 
 const DELETED = { tone: 'good', text: 'User deleted and tokens revoked.' } as const

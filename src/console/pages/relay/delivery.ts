@@ -2,30 +2,30 @@ import { Elysia } from 'elysia'
 import { DeliveryPage } from '../../../../views/console/pages/relay/delivery.tsx'
 import type { Flash } from '../../../../views/console/toast.tsx'
 import { flashOf } from '../../flash.ts'
-import { crumbTo } from '../../frame.ts'
+import { crumbTo } from '../../layout.ts'
 import { withoutSignatures } from '../without-signatures.ts'
+import type { RelayContext } from './context.ts'
 import type { RelayParts } from './parts.ts'
-import type { RelayVisit } from './visit.ts'
 
 /** One delivery with its attempts. */
 export function deliveryPage(parts: RelayParts) {
-  const { kit, frames, clock, visited } = parts
+  const { middleware, layout, clock, contextOf } = parts
   const { deliveries, endpoints, signedRequestOf } = parts.relay
 
-  function show({ request, visitor, caller, id, query, mayChange }: RelayVisit): Response {
+  function show({ request, operator, caller, id, query, mayChange }: RelayContext): Response {
     const found = deliveries.get(caller, id)
     const delivery = mayChange ? found : withoutSignatures(found)
     const log = delivery.attempt_log
-    return frames.page({
+    return layout.page({
       request,
-      visitor,
+      operator,
       title: delivery.event_type,
       active: 'deliveries',
-      above: [crumbTo(frames.base(), 'deliveries')],
+      above: [crumbTo(layout.base(), 'deliveries')],
       flash: flashOf(FLASHES, query.done),
       hasEnvironments: true,
       children: DeliveryPage({
-        base: frames.base(),
+        base: layout.base(),
         delivery,
         endpoint: endpoints.ifAny(caller, delivery.endpoint_id),
         selected: log.find((attempt) => attempt.id === query.attempt) ?? log.at(-1),
@@ -36,21 +36,21 @@ export function deliveryPage(parts: RelayParts) {
     })
   }
 
-  async function resend({ caller, id }: RelayVisit): Promise<Response> {
+  async function resend({ caller, id }: RelayContext): Promise<Response> {
     await deliveries.resend(caller, id)
-    return frames.go(`/console/deliveries/${id}?done=resent`)
+    return layout.go(`/console/deliveries/${id}?done=resent`)
   }
 
-  async function cancel({ caller, id }: RelayVisit): Promise<Response> {
+  async function cancel({ caller, id }: RelayContext): Promise<Response> {
     await deliveries.cancel(caller, id)
-    return frames.go(`/console/deliveries/${id}?done=cancelled`)
+    return layout.go(`/console/deliveries/${id}?done=cancelled`)
   }
 
   return new Elysia({ prefix: '/console/deliveries', detail: { hide: true } })
-    .use(kit)
-    .get('/:id', (visit) => show(visited(visit)), { right: 'read' })
-    .post('/:id/resend', (visit) => resend(visited(visit)), { right: 'change' })
-    .post('/:id/cancel', (visit) => cancel(visited(visit)), { right: 'change' })
+    .use(middleware)
+    .get('/:id', (context) => show(contextOf(context)), { right: 'read' })
+    .post('/:id/resend', (context) => resend(contextOf(context)), { right: 'change' })
+    .post('/:id/cancel', (context) => cancel(contextOf(context)), { right: 'change' })
 }
 
 const FLASHES: Readonly<Record<string, Flash>> = {

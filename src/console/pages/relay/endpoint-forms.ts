@@ -7,11 +7,11 @@ import {
 import type { Endpoint } from '../../../engines/relay/model/endpoints.ts'
 import type { Fields } from '../../../http/body.ts'
 import { errorAt, submitted } from '../../form.ts'
-import { crumbTo } from '../../frame.ts'
+import { crumbTo } from '../../layout.ts'
+import type { RelayContext } from './context.ts'
 import { endpointCrumb } from './endpoint-crumb.ts'
 import { changeIn, fieldsOf, newEndpointIn } from './fields.ts'
 import type { RelayParts } from './parts.ts'
-import type { RelayVisit } from './visit.ts'
 
 const FIELDS = {
   url: 'url',
@@ -25,18 +25,18 @@ const FIELDS = {
 
 /** Forms to create and edit endpoints. */
 export function endpointForms(parts: RelayParts) {
-  const { kit, frames, visited } = parts
+  const { middleware, layout, contextOf } = parts
   const { endpoints } = parts.relay
 
   function form(
-    { request, visitor }: RelayVisit,
+    { request, operator }: RelayContext,
     of: { endpoint?: Endpoint; typed?: Fields; errors?: readonly FormError[] } = {},
   ): Response {
     const { endpoint } = of
-    const base = frames.base()
-    return frames.page({
+    const base = layout.base()
+    return layout.page({
       request,
-      visitor,
+      operator,
       title: endpoint ? 'Edit endpoint' : 'New endpoint',
       active: 'endpoints',
       above: [crumbTo(base, 'endpoints'), ...(endpoint ? [endpointCrumb(base, endpoint)] : [])],
@@ -53,45 +53,45 @@ export function endpointForms(parts: RelayParts) {
   }
 
   /** Links can preselect the event types. */
-  const blank = (visit: RelayVisit): Response =>
-    form(visit, { typed: { event_types: visit.query.event_types ?? '' } })
+  const blank = (context: RelayContext): Response =>
+    form(context, { typed: { event_types: context.query.event_types ?? '' } })
 
-  async function create(visit: RelayVisit): Promise<Response> {
-    const { request, visitor, caller, body } = visit
+  async function create(context: RelayContext): Promise<Response> {
+    const { request, operator, caller, body } = context
     const { value, errors } = await submitted(
       async () => endpoints.create(caller, newEndpointIn(body)),
       FIELDS,
     )
-    if (!value) return form(visit, { typed: body, errors })
-    return frames.page({
+    if (!value) return form(context, { typed: body, errors })
+    return layout.page({
       request,
-      visitor,
+      operator,
       title: 'New endpoint',
       active: 'endpoints',
-      above: [crumbTo(frames.base(), 'endpoints')],
+      above: [crumbTo(layout.base(), 'endpoints')],
       hasEnvironments: true,
-      children: CreatedEndpointPage({ base: frames.base(), endpoint: value }),
+      children: CreatedEndpointPage({ base: layout.base(), endpoint: value }),
     })
   }
 
-  const edit = (visit: RelayVisit): Response =>
-    form(visit, { endpoint: endpoints.get(visit.caller, visit.id) })
+  const edit = (context: RelayContext): Response =>
+    form(context, { endpoint: endpoints.get(context.caller, context.id) })
 
-  async function save(visit: RelayVisit): Promise<Response> {
-    const { caller, id, body } = visit
+  async function save(context: RelayContext): Promise<Response> {
+    const { caller, id, body } = context
     const endpoint = endpoints.get(caller, id)
     const { value, errors } = await submitted(
       async () => endpoints.update(caller, id, changeIn(body)),
       FIELDS,
     )
-    if (!value) return form(visit, { endpoint, typed: body, errors })
-    return frames.go(`/console/endpoints/${id}?done=saved`)
+    if (!value) return form(context, { endpoint, typed: body, errors })
+    return layout.go(`/console/endpoints/${id}?done=saved`)
   }
 
   return new Elysia({ prefix: '/console/endpoints', detail: { hide: true } })
-    .use(kit)
-    .get('/new', (visit) => blank(visited(visit)), { right: 'change' })
-    .post('', (visit) => create(visited(visit)), { right: 'change' })
-    .get('/:id/edit', (visit) => edit(visited(visit)), { right: 'change' })
-    .post('/:id', (visit) => save(visited(visit)), { right: 'change' })
+    .use(middleware)
+    .get('/new', (context) => blank(contextOf(context)), { right: 'change' })
+    .post('', (context) => create(contextOf(context)), { right: 'change' })
+    .get('/:id/edit', (context) => edit(contextOf(context)), { right: 'change' })
+    .post('/:id', (context) => save(contextOf(context)), { right: 'change' })
 }

@@ -8,13 +8,13 @@ import type { DeliveryDetail, TestResult } from '../../../http/delivery-log/mode
 import type { Caller } from '../../../platform/caller.ts'
 import { invalid } from '../../../platform/errors.ts'
 import { submitted, typed } from '../../form.ts'
-import { crumbTo } from '../../frame.ts'
+import { crumbTo } from '../../layout.ts'
 import { withoutSignatures } from '../without-signatures.ts'
+import type { RelayContext } from './context.ts'
 import { endpointCrumb } from './endpoint-crumb.ts'
 import { endpointFlash } from './endpoint-news.ts'
 import { replayedIn } from './fields.ts'
 import type { RelayParts } from './parts.ts'
-import type { RelayVisit } from './visit.ts'
 
 const RECENT = 10
 
@@ -28,28 +28,28 @@ const GRACES = new Map([
 
 /** One endpoint: state, test, rotation, pause, resume and deletion. */
 export function endpointPage(parts: RelayParts) {
-  const { kit, frames, db, audit, clock, visited } = parts
+  const { middleware, layout, db, audit, clock, contextOf } = parts
   const { endpoints, endpointSummaries, deliveries } = parts.relay
 
   /** `test` is the result of a test event, which is not stored. */
   function show(
-    visit: RelayVisit,
+    context: RelayContext,
     of: { test?: TestResult; typed?: Fields; errors?: readonly FormError[] } = {},
   ): Response {
-    const { request, visitor, caller, id, query, mayChange, mayDelete } = visit
+    const { request, operator, caller, id, query, mayChange, mayDelete } = context
     const endpoint = endpoints.get(caller, id)
     const replayed = replayedIn(query)
-    return frames.page({
+    return layout.page({
       request,
-      visitor,
+      operator,
       title: endpoint.url,
       active: 'endpoints',
-      above: [crumbTo(frames.base(), 'endpoints')],
+      above: [crumbTo(layout.base(), 'endpoints')],
       flash: endpointFlash(query),
       status: of.errors ? 422 : 200,
       hasEnvironments: true,
       children: EndpointPage({
-        base: frames.base(),
+        base: layout.base(),
         endpoint,
         hours: endpointSummaries.dayOf(endpoint),
         waiting: endpointSummaries.waitingFor(endpoint),
@@ -78,10 +78,10 @@ export function endpointPage(parts: RelayParts) {
     return caller.isReadOnly ? withoutSignatures(found) : found
   }
 
-  const gone = (id: string, done: string) => frames.go(`/console/endpoints/${id}?done=${done}`)
+  const gone = (id: string, done: string) => layout.go(`/console/endpoints/${id}?done=${done}`)
 
-  async function test(visit: RelayVisit): Promise<Response> {
-    const { caller, actor, tenant, id, body } = visit
+  async function test(context: RelayContext): Promise<Response> {
+    const { caller, actor, tenant, id, body } = context
     endpoints.get(caller, id)
     const { value, errors } = await submitted(
       async () => {
@@ -97,10 +97,12 @@ export function endpointPage(parts: RelayParts) {
       },
       { event_type: 'event_type' },
     )
-    return value ? show(visit, { test: value, typed: body }) : show(visit, { typed: body, errors })
+    return value
+      ? show(context, { test: value, typed: body })
+      : show(context, { typed: body, errors })
   }
 
-  async function rotate({ request, visitor, caller, id, body }: RelayVisit): Promise<Response> {
+  async function rotate({ request, operator, caller, id, body }: RelayContext): Promise<Response> {
     const endpoint = endpoints.get(caller, id)
     const grace = GRACES.get(typed(body, 'grace'))
     if (grace === undefined)
@@ -108,10 +110,10 @@ export function endpointPage(parts: RelayParts) {
     const { secret, previous_expires_at: until } = await endpoints.rotate(caller, id, {
       grace_seconds: grace,
     })
-    const base = frames.base()
-    return frames.page({
+    const base = layout.base()
+    return layout.page({
       request,
-      visitor,
+      operator,
       title: 'Secret rotated',
       active: 'endpoints',
       above: [crumbTo(base, 'endpoints'), endpointCrumb(base, endpoint)],
@@ -120,12 +122,12 @@ export function endpointPage(parts: RelayParts) {
     })
   }
 
-  async function pause({ caller, id }: RelayVisit): Promise<Response> {
+  async function pause({ caller, id }: RelayContext): Promise<Response> {
     await endpoints.update(caller, id, { active: false })
     return gone(id, 'paused')
   }
 
-  async function resume({ caller, id, body }: RelayVisit): Promise<Response> {
+  async function resume({ caller, id, body }: RelayContext): Promise<Response> {
     const held = typed(body, 'held')
     if (held !== 'drain' && held !== 'discard')
       throw invalid('must be drain or discard', { field: 'held', rule: 'choice' })
@@ -133,17 +135,17 @@ export function endpointPage(parts: RelayParts) {
     return gone(id, held === 'drain' ? 'resumed' : 'discarded')
   }
 
-  async function remove({ caller, id }: RelayVisit): Promise<Response> {
+  async function remove({ caller, id }: RelayContext): Promise<Response> {
     await endpoints.remove(caller, id)
-    return frames.go('/console/endpoints?done=deleted')
+    return layout.go('/console/endpoints?done=deleted')
   }
 
   return new Elysia({ prefix: '/console/endpoints', detail: { hide: true } })
-    .use(kit)
-    .get('/:id', (visit) => show(visited(visit)), { right: 'read' })
-    .post('/:id/test', (visit) => test(visited(visit)), { right: 'change' })
-    .post('/:id/rotate', (visit) => rotate(visited(visit)), { right: 'change' })
-    .post('/:id/pause', (visit) => pause(visited(visit)), { right: 'change' })
-    .post('/:id/resume', (visit) => resume(visited(visit)), { right: 'change' })
-    .post('/:id/delete', (visit) => remove(visited(visit)), { right: 'delete' })
+    .use(middleware)
+    .get('/:id', (context) => show(contextOf(context)), { right: 'read' })
+    .post('/:id/test', (context) => test(contextOf(context)), { right: 'change' })
+    .post('/:id/rotate', (context) => rotate(contextOf(context)), { right: 'change' })
+    .post('/:id/pause', (context) => pause(contextOf(context)), { right: 'change' })
+    .post('/:id/resume', (context) => resume(contextOf(context)), { right: 'change' })
+    .post('/:id/delete', (context) => remove(contextOf(context)), { right: 'delete' })
 }

@@ -6,9 +6,9 @@ import {
   stateOf,
 } from '../../../../views/console/pages/relay/state.tsx'
 import { type EndpointStats, hears } from '../../../engines/relay/endpoint-summaries.ts'
+import type { RelayContext } from './context.ts'
 import { endpointFlash } from './endpoint-news.ts'
 import type { RelayParts } from './parts.ts'
-import type { RelayVisit } from './visit.ts'
 
 const ON_A_PAGE = 25
 /** Most event types in the filter. */
@@ -16,11 +16,11 @@ const MAX_CHOICES = 200
 
 /** List of endpoints with their state. */
 export function endpointListPage(parts: RelayParts) {
-  const { kit, frames, clock, baseUrl, visited } = parts
+  const { middleware, layout, clock, baseUrl, contextOf } = parts
   const { endpointSummaries, eventTypes } = parts.relay
 
   /** Filters all endpoints of the tenant, whose number is limited, and shows one page. */
-  function list({ request, visitor, caller, query, place, mayChange }: RelayVisit): Response {
+  function list({ request, operator, caller, query, position, mayChange }: RelayContext): Response {
     const all = endpointSummaries.all(caller)
     const state = ENDPOINT_STATES.find((one) => one === query.state)
     const filters = {
@@ -30,17 +30,17 @@ export function endpointListPage(parts: RelayParts) {
     }
     const meant = all.filter((look) => hears(look, filters) && isMeant(look, filters.search))
     const found = state ? meant.filter((look) => stateOf(look) === state) : troubleFirst(meant)
-    const from = found.findIndex(({ id }) => id === place.cursor) + 1
+    const from = found.findIndex(({ id }) => id === position.cursor) + 1
     const rows = found.slice(from, from + ON_A_PAGE)
-    return frames.page({
+    return layout.page({
       request,
-      visitor,
+      operator,
       title: 'Endpoints',
       active: 'endpoints',
       flash: endpointFlash(query),
       hasEnvironments: true,
       children: EndpointsPage({
-        base: frames.base(),
+        base: layout.base(),
         apiUrl: baseUrl(),
         all,
         day: endpointSummaries.dayOfAll(caller, all.length),
@@ -51,7 +51,7 @@ export function endpointListPage(parts: RelayParts) {
           hours: endpointSummaries.dayOf(endpoint),
           waiting: isAtEase(endpoint) ? undefined : endpointSummaries.waitingFor(endpoint),
         })),
-        place,
+        position,
         next: from + rows.length < found.length ? rows.at(-1)?.id : undefined,
         state,
         ...filters,
@@ -64,8 +64,8 @@ export function endpointListPage(parts: RelayParts) {
   }
 
   return new Elysia({ prefix: '/console/endpoints', detail: { hide: true } })
-    .use(kit)
-    .get('', (visit) => list(visited(visit)), { right: 'read' })
+    .use(middleware)
+    .get('', (context) => list(contextOf(context)), { right: 'read' })
 }
 
 const isMeant = ({ id, url, description }: EndpointStats, search: string): boolean => {

@@ -8,10 +8,10 @@ import type { NewMessage } from '../../../engines/relay/model/messages.ts'
 import { type Fields, parseJson } from '../../../http/body.ts'
 import { invalid } from '../../../platform/errors.ts'
 import { submitted, typed } from '../../form.ts'
-import { crumbTo } from '../../frame.ts'
+import { crumbTo } from '../../layout.ts'
+import type { RelayContext } from './context.ts'
 import { channelsIn } from './fields.ts'
 import type { RelayParts } from './parts.ts'
-import type { RelayVisit } from './visit.ts'
 
 const ON_A_PAGE = 50
 /** Deliveries of a message per page. */
@@ -25,23 +25,23 @@ const FIELDS = {
 
 /** Messages with their deliveries, and a form to send one. */
 export function messagePages(parts: RelayParts) {
-  const { kit, frames, db, audit, clock, baseUrl, visited } = parts
+  const { middleware, layout, db, audit, clock, baseUrl, contextOf } = parts
   const { messages, fanOutOf } = parts.relay
 
-  function list({ request, visitor, caller, query, place, mayChange }: RelayVisit): Response {
-    const { cursor } = place
+  function list({ request, operator, caller, query, position, mayChange }: RelayContext): Response {
+    const { cursor } = position
     const eventType = query.event_type || undefined
-    return frames.page({
+    return layout.page({
       request,
-      visitor,
+      operator,
       title: 'Messages',
       active: 'messages',
       hasEnvironments: true,
       children: MessagesPage({
-        base: frames.base(),
+        base: layout.base(),
         apiUrl: baseUrl(),
         page: messages.list(caller, { limit: ON_A_PAGE, cursor, event_type: eventType }),
-        place,
+        position,
         eventType,
         mayChange,
         now: clock.now(),
@@ -50,19 +50,19 @@ export function messagePages(parts: RelayParts) {
   }
 
   function form(
-    { request, visitor, query, caller }: RelayVisit,
+    { request, operator, query, caller }: RelayContext,
     of: { typed?: Fields; errors?: readonly FormError[] } = {},
   ): Response {
-    return frames.page({
+    return layout.page({
       request,
-      visitor,
+      operator,
       title: 'New message',
       active: 'messages',
-      above: [crumbTo(frames.base(), 'messages')],
+      above: [crumbTo(layout.base(), 'messages')],
       status: of.errors ? 422 : 200,
       hasEnvironments: true,
       children: NewMessagePage({
-        base: frames.base(),
+        base: layout.base(),
         isTest: caller.environment === 'test',
         typed: { event_type: query.event_type, ...of.typed },
         errors: of.errors,
@@ -70,8 +70,8 @@ export function messagePages(parts: RelayParts) {
     })
   }
 
-  async function send(visit: RelayVisit): Promise<Response> {
-    const { caller, actor, tenant, body } = visit
+  async function send(context: RelayContext): Promise<Response> {
+    const { caller, actor, tenant, body } = context
     const { value, errors } = await submitted(async () => {
       const { input, payloadText } = messageIn(body)
       const { message } = await messages.send(caller, input, payloadText)
@@ -83,31 +83,31 @@ export function messagePages(parts: RelayParts) {
       return message
     }, FIELDS)
     return value
-      ? frames.go(`/console/messages/${value.id}?done=sent`)
-      : form(visit, { typed: body, errors })
+      ? layout.go(`/console/messages/${value.id}?done=sent`)
+      : form(context, { typed: body, errors })
   }
 
-  function show({ request, visitor, caller, id, query, place }: RelayVisit): Response {
+  function show({ request, operator, caller, id, query, position }: RelayContext): Response {
     const stage = STAGES.find((one) => one === query.stage)
     const fanOut = fanOutOf(caller, id, {
       limit: ENDPOINTS_SHOWN,
       stage,
-      cursor: place.cursor,
+      cursor: position.cursor,
       otherCursor: query.others || undefined,
     })
-    return frames.page({
+    return layout.page({
       request,
-      visitor,
+      operator,
       title: fanOut.message.event_type,
       active: 'messages',
-      above: [crumbTo(frames.base(), 'messages')],
+      above: [crumbTo(layout.base(), 'messages')],
       flash: query.done === 'sent' ? { tone: 'good', text: 'Message sent.' } : undefined,
       hasEnvironments: true,
       children: MessagePage({
-        base: frames.base(),
+        base: layout.base(),
         fanOut,
         stage,
-        place,
+        position,
         isAmongOthers: query.others !== undefined,
         now: clock.now(),
       }),
@@ -115,11 +115,11 @@ export function messagePages(parts: RelayParts) {
   }
 
   return new Elysia({ prefix: '/console/messages', detail: { hide: true } })
-    .use(kit)
-    .get('', (visit) => list(visited(visit)), { right: 'read' })
-    .get('/new', (visit) => form(visited(visit)), { right: 'change' })
-    .post('', (visit) => send(visited(visit)), { right: 'change' })
-    .get('/:id', (visit) => show(visited(visit)), { right: 'read' })
+    .use(middleware)
+    .get('', (context) => list(contextOf(context)), { right: 'read' })
+    .get('/new', (context) => form(contextOf(context)), { right: 'change' })
+    .post('', (context) => send(contextOf(context)), { right: 'change' })
+    .get('/:id', (context) => show(contextOf(context)), { right: 'read' })
 }
 
 /** Checks a payload without reformatting it, which could change its numbers. */

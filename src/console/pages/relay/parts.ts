@@ -3,15 +3,15 @@ import type { Delivery } from '../../../delivery/index.ts'
 import type { Relay } from '../../../engines/relay/index.ts'
 import type { Audit } from '../../../platform/audit/index.ts'
 import type { Clock } from '../../../platform/clock.ts'
-import type { Frames } from '../../frame.ts'
-import type { ConsoleKit } from '../../kit.ts'
+import type { Layout } from '../../layout.ts'
 import type { LiveAnswers } from '../../live/answers.ts'
-import type { RelayVisits } from './visit.ts'
+import type { ConsoleMiddleware } from '../../middleware.ts'
+import type { RelayContexts } from './context.ts'
 
 /** What the pages of the event relay are made with. */
 export interface RelayParts {
-  kit: ConsoleKit
-  frames: Frames
+  middleware: ConsoleMiddleware
+  layout: Layout
   db: Db
   audit: Audit
   clock: Clock
@@ -19,5 +19,5 @@ export interface RelayParts {
   relay: Relay
   delivery: Delivery
   liveAnswers: LiveAnswers
-  visited: RelayVisits
+  contextOf: RelayContexts
 }

@@ -6,11 +6,11 @@ import type { Caller } from '../../../platform/caller.ts'
 import { isoTime } from '../../../platform/clock.ts'
 import { DAY_MS } from '../../../platform/durations.ts'
 import { errorAt, submitted } from '../../form.ts'
-import { crumbTo } from '../../frame.ts'
+import { crumbTo } from '../../layout.ts'
+import type { RelayContext } from './context.ts'
 import { endpointCrumb } from './endpoint-crumb.ts'
 import { replayIn } from './fields.ts'
 import type { RelayParts } from './parts.ts'
-import type { RelayVisit } from './visit.ts'
 
 const FIELDS = {
   since: 'since',
@@ -21,28 +21,28 @@ const FIELDS = {
 
 /** Replays past messages to an endpoint, whose page shows the progress. */
 export function replayPages(parts: RelayParts) {
-  const { kit, frames, clock, visited } = parts
+  const { middleware, layout, clock, contextOf } = parts
   const { endpoints } = parts.relay
 
   /** Counts the messages before asking for confirmation. */
-  async function count(visit: RelayVisit): Promise<Response> {
-    const { caller, id, query } = visit
-    if (query.since === undefined) return form(visit, { typed: usual(caller, id) })
+  async function count(context: RelayContext): Promise<Response> {
+    const { caller, id, query } = context
+    if (query.since === undefined) return form(context, { typed: usual(caller, id) })
     const { value, errors } = await submitted(
       async () => endpoints.replay(caller, id, { ...replayIn(query), dry_run: true }),
       FIELDS,
     )
-    return form(visit, { typed: query, ...(errors ? { errors } : { count: value.count }) })
+    return form(context, { typed: query, ...(errors ? { errors } : { count: value.count }) })
   }
 
-  async function send(visit: RelayVisit): Promise<Response> {
-    const { caller, id, body } = visit
+  async function send(context: RelayContext): Promise<Response> {
+    const { caller, id, body } = context
     const { value, errors } = await submitted(
       async () => endpoints.replay(caller, id, replayIn(body)),
       FIELDS,
     )
-    if (errors) return form(visit, { typed: body, errors })
-    return frames.go(`/console/endpoints/${id}?replayed=${value.count}`)
+    if (errors) return form(context, { typed: body, errors })
+    return layout.go(`/console/endpoints/${id}?replayed=${value.count}`)
   }
 
   /** Default period: since the endpoint started to fail, or the last day. */
@@ -52,14 +52,14 @@ export function replayPages(parts: RelayParts) {
   }
 
   function form(
-    { request, visitor, caller, id }: RelayVisit,
+    { request, operator, caller, id }: RelayContext,
     of: { typed: Fields; errors?: readonly FormError[]; count?: number },
   ): Response {
     const endpoint = endpoints.get(caller, id)
-    const base = frames.base()
-    return frames.page({
+    const base = layout.base()
+    return layout.page({
       request,
-      visitor,
+      operator,
       title: 'Replay messages',
       active: 'endpoints',
       above: [crumbTo(base, 'endpoints'), endpointCrumb(base, endpoint)],
@@ -75,7 +75,7 @@ export function replayPages(parts: RelayParts) {
   }
 
   return new Elysia({ prefix: '/console/endpoints', detail: { hide: true } })
-    .use(kit)
-    .get('/:id/replay', (visit) => count(visited(visit)), { right: 'change' })
-    .post('/:id/replay', (visit) => send(visited(visit)), { right: 'change' })
+    .use(middleware)
+    .get('/:id/replay', (context) => count(contextOf(context)), { right: 'change' })
+    .post('/:id/replay', (context) => send(contextOf(context)), { right: 'change' })
 }

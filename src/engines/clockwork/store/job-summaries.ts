@@ -16,7 +16,7 @@ export type DelayedJobSummary = Pick<
 >
 
 /** A position in the list of delayed jobs, which is ordered by time. */
-export interface DelayedPlace {
+export interface DelayedPosition {
   runAt: number
   seq: number
 }
@@ -120,7 +120,7 @@ export function createJobSummaries({ orm, client }: Db) {
     /** Latest first, searched among the 10,000 jobs after a position. */
     delayed(
       tenantId: string,
-      { runAt, seq }: DelayedPlace,
+      { runAt, seq }: DelayedPosition,
       { status, q = '' }: DelayedFilter,
       limit: number,
     ): DelayedJobSummary[] {
@@ -137,8 +137,10 @@ export function createJobSummaries({ orm, client }: Db) {
       })
     },
     /** The last of the 10,000 jobs after a position; undefined if there are fewer. */
-    lastSearched: (tenantId: string, { runAt, seq }: DelayedPlace): DelayedPlace | undefined =>
-      lastSearched.get({ tenantId, runAt, seq }),
+    lastSearched: (
+      tenantId: string,
+      { runAt, seq }: DelayedPosition,
+    ): DelayedPosition | undefined => lastSearched.get({ tenantId, runAt, seq }),
     /** Ordered by run time, earliest first. */
     delayedBetween: (of: { tenantId: string; from: number; to: number; limit: number }) =>
       between.all(of),

@@ -79,7 +79,7 @@ export function createHistory(parts: {
     const now = clock.now()
     const first = now - (now % HOUR_MS) - (HOURS - 1) * HOUR_MS
     const places = Array.from({ length: HOURS }, (_, index) =>
-      delivery.messages.placeAt(first + index * HOUR_MS),
+      delivery.messages.seqAt(first + index * HOUR_MS),
     )
     const hours = places.map((after, index) => {
       const upTo = places[index + 1] ?? END

@@ -11,7 +11,7 @@ import type { NoticePage, Pages } from './flows/pages.ts'
 import type { FlowRow } from './flows/store.ts'
 import type { Flow, FlowKind, Language } from './model.ts'
 
-interface Visitor {
+interface Operator {
   client: Client
   /** The Set-Cookie header for a browser without our cookie. */
   cookie: string | undefined
@@ -34,7 +34,7 @@ export function createFlowPages(parts: {
   async function show(
     kind: FlowKind,
     id: string,
-    { client, cookie, code }: Visitor & { code?: string | undefined },
+    { client, cookie, code }: Operator & { code?: string | undefined },
   ): Promise<Response> {
     const answered = await unlessRefused(
       async () => {
@@ -59,7 +59,7 @@ export function createFlowPages(parts: {
     kind: FlowKind,
     id: string,
     body: Fields,
-    { client, cookie }: Visitor,
+    { client, cookie }: Operator,
   ): Promise<Response> {
     const answered = await unlessRefused(
       async () =>
@@ -78,9 +78,9 @@ export function createFlowPages(parts: {
   async function arrive(
     provider: AnyProvider,
     params: URLSearchParams,
-    { client: visitor, cookie }: Visitor,
+    { client: operator, cookie }: Operator,
   ): Promise<Response> {
-    const client = { ...visitor, wants: 'page' as const }
+    const client = { ...operator, wants: 'page' as const }
     const answered = await unlessRefused(
       async () => {
         const answer = await flows.arrive(provider, params, client)

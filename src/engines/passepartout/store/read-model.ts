@@ -30,7 +30,7 @@ export function createReadModel({ client }: Db) {
    * The sequence number at a point in time, found by binary search, because the sequence follows
    * time.
    */
-  function placeAt(at: number): number {
+  function seqAt(at: number): number {
     const [lowest, highest] = [first.get()?.seq, last.get()?.seq]
     if (lowest == null || highest == null) return 0
     let [low, high] = [lowest - 1, highest]
@@ -44,7 +44,7 @@ export function createReadModel({ client }: Db) {
   }
 
   return {
-    placeAt,
+    seqAt,
     /** Approved sign-ins. */
     countOfApproved: ({ tenantId, environment }: Owner, stretch: TimeRange): number =>
       approved.values({ tenantId, environment, ...stretch }).length,

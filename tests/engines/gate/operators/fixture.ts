@@ -6,7 +6,7 @@ import type { IdentityRow } from '../../../../src/engines/gate/identities/store.
 import { createGate } from '../../../../src/engines/gate/index.ts'
 import { createAccess } from '../../../../src/http/access.ts'
 import { createHttpMetrics } from '../../../../src/http/http-metrics.ts'
-import { createKit } from '../../../../src/http/kit.ts'
+import { createMiddleware } from '../../../../src/http/middleware.ts'
 import { createRequestContexts } from '../../../../src/http/request-context.ts'
 import { createTurns } from '../../../../src/http/turns.ts'
 import { openSystemTenant, SYSTEM_TENANT_ID } from '../../../../src/platform/system-tenant.ts'
@@ -164,7 +164,7 @@ function gateOn(
   const clientAddress = () => undefined
   const parts = { log, metrics: createHttpMetrics(metrics), clientAddress, contexts }
   const app = new Elysia({ normalize: false })
-  app.use(createKit({ ...parts, routes: () => app })).use(gate.routes)
+  app.use(createMiddleware({ ...parts, routes: () => app })).use(gate.routes)
   return { ...gate, handle: (request: Request) => app.handle(request) }
 }
 

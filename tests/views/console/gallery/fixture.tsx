@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact'
-import { ConsoleFrame } from '../../../../views/console/frame/console-frame.tsx'
-import type { FrameProps } from '../../../../views/console/frame/model.ts'
+import { ConsoleLayout } from '../../../../views/console/layout/console-layout.tsx'
+import type { LayoutProps } from '../../../../views/console/layout/model.ts'
 
 export const NOW = Date.UTC(2026, 10, 22, 9, 26, 30)
 export const SECOND = 1000
@@ -32,8 +32,8 @@ const acme = {
 
 const FRAME = {
   base: '',
-  place: acme,
-  places: [
+  scope: acme,
+  scopes: [
     acme,
     { id: '0192f0a4-9f00-7000-8000-00000000c0de', name: 'Fjord Bikes', kind: 'tenant' as const },
     { id: 'installation', name: 'Installation', kind: 'installation' as const },
@@ -44,12 +44,12 @@ const FRAME = {
   alerts: { endpoints: 1, jobs: 2 },
 }
 
-/** A page of the gallery in the frame of the console. */
+/** A page of the gallery in the layout of the console. */
 export const framed = (
-  page: Partial<FrameProps> & { title: string; crumbs: FrameProps['crumbs']; here: string },
+  page: Partial<LayoutProps> & { title: string; crumbs: LayoutProps['crumbs']; here: string },
   children: ComponentChildren,
 ) => (
-  <ConsoleFrame {...FRAME} {...page}>
+  <ConsoleLayout {...FRAME} {...page}>
     {children}
-  </ConsoleFrame>
+  </ConsoleLayout>
 )

@@ -13,9 +13,9 @@ import { Field } from '../../../../views/console/form/field.tsx'
 import { FieldRow, Form } from '../../../../views/console/form/form.tsx'
 import { Select } from '../../../../views/console/form/select.tsx'
 import { Textarea } from '../../../../views/console/form/textarea.tsx'
-import { FindPage } from '../../../../views/console/frame/palette.tsx'
-import { PlainFrame } from '../../../../views/console/frame/plain-frame.tsx'
 import { BodyView, JsonView } from '../../../../views/console/json-view.tsx'
+import { FindPage } from '../../../../views/console/layout/palette.tsx'
+import { PlainLayout } from '../../../../views/console/layout/plain-layout.tsx'
 import { PageHead } from '../../../../views/console/page-head.tsx'
 import { SecretPanel } from '../../../../views/console/secret-panel.tsx'
 import { Section } from '../../../../views/console/section.tsx'
@@ -43,7 +43,7 @@ const RUNS: StripRun[] = Array.from({ length: 100 }, (_, index) => {
   }
 })
 
-/** A detail page with every part that the three whole pages have no place for. */
+/** A detail page with every part that the three whole pages have no room for. */
 export const detail = () =>
   framed(
     {
@@ -56,7 +56,7 @@ export const detail = () =>
       ],
       here: '/console/jobs/3',
       operator: { name: HOSTILE.long, email: HOSTILE.turned },
-      place: { id: 'x', name: HOSTILE.script, kind: 'tenant' },
+      scope: { id: 'x', name: HOSTILE.script, kind: 'tenant' },
     },
     <>
       <PageHead
@@ -330,7 +330,7 @@ export const secret = () =>
 
 /** The first page of the setup. */
 export const setup = () => (
-  <PlainFrame
+  <PlainLayout
     base=""
     windowTitle="Set up"
     title="Name your tenant"
@@ -347,5 +347,5 @@ export const setup = () => (
         isFocused
       />
     </Form>
-  </PlainFrame>
+  </PlainLayout>
 )

@@ -14,11 +14,11 @@ export const Lateness = ({ attempts }: { attempts: readonly ExecutionLook[] }) =
   const at = (share: number) => sorted[Math.floor((sorted.length - 1) * share)] ?? 0
   const worst = at(1)
   const words = `Median ${duration(at(0.5))}, 95% within ${duration(at(0.95))}, maximum ${duration(worst)}.`
-  const places = Math.max(MAX, late.length)
+  const positions = Math.max(MAX, late.length)
   const pathOf = (isLate: boolean) =>
     late
       .map((ms, index) =>
-        ms > LATE_MS === isLate ? barAt(places - late.length + index, heightOf(ms, worst)) : '',
+        ms > LATE_MS === isLate ? barAt(positions - late.length + index, heightOf(ms, worst)) : '',
       )
       .join('')
   return (
@@ -27,7 +27,7 @@ export const Lateness = ({ attempts }: { attempts: readonly ExecutionLook[] }) =
       <svg
         class="lateness"
         height={HEIGHT}
-        viewBox={`0 0 ${places} ${HEIGHT}`}
+        viewBox={`0 0 ${positions} ${HEIGHT}`}
         preserveAspectRatio="none"
         role="img"
         aria-label={`Start delay of the last ${late.length} attempts. ${words}`}

@@ -54,13 +54,13 @@ const Bar = (bar: { hour: HourOutcomes; top: number; x: number; width: number })
     number === 0 ? 0 : Math.max(2, Math.round((number / top) * (HEIGHT - 4)))
   const good = heightOf(hour.succeeded)
   const bad = heightOf(hour.failed)
-  const place = { x: `${bar.x + bar.width * 0.14}%`, width: `${bar.width * 0.72}%`, rx: 1.5 }
+  const position = { x: `${bar.x + bar.width * 0.14}%`, width: `${bar.width * 0.72}%`, rx: 1.5 }
   return (
     <g>
       <title>{`${clockOf(hour.hour)} to ${clockOf(hour.hour + HOUR_MS)} UTC: ${amount(hour.succeeded)} succeeded, ${amount(hour.failed)} failed`}</title>
       <rect class="hit" x={`${bar.x}%`} width={`${bar.width}%`} height={HEIGHT} />
-      <rect class="good" {...place} y={HEIGHT - good} height={good} />
-      <rect class="bad" {...place} y={HEIGHT - good - bad} height={bad} />
+      <rect class="good" {...position} y={HEIGHT - good} height={good} />
+      <rect class="bad" {...position} y={HEIGHT - good - bad} height={bad} />
     </g>
   )
 }

@@ -5,7 +5,7 @@ import type { FailingJob } from '../../../../src/engines/clockwork/store/read-mo
 import type { Bot } from '../../../../src/engines/passepartout/index.ts'
 import { AllQuiet, type Event, Events } from '../../events.tsx'
 import { LinkButton } from '../../form/button.tsx'
-import { PAGES } from '../../frame/navigation.ts'
+import { PAGES } from '../../layout/navigation.ts'
 import { Text } from '../../text.tsx'
 import { Time } from '../../time.tsx'
 import { url } from '../../url.ts'

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import { CurlBlock } from '../../curl-block.tsx'
 import { LinkButton } from '../../form/button.tsx'
-import { PAGES, type PageKey } from '../../frame/navigation.ts'
+import { PAGES, type PageKey } from '../../layout/navigation.ts'
 import { Section } from '../../section.tsx'
 import { url } from '../../url.ts'
 import { firstMessage } from '../relay/first-message.ts'

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import type { Happening } from '../../../../src/console/pages/home/feed.ts'
-import { PAGES } from '../../frame/navigation.ts'
+import { PAGES } from '../../layout/navigation.ts'
 import { StatusShape } from '../../status-mark.tsx'
 import { Text } from '../../text.tsx'
 import { duration, Time } from '../../time.tsx'

@@ -2,7 +2,7 @@ import type { Health, Trouble } from '../../../../src/console/instance-health.ts
 import type { TenantStatus } from '../../../../src/platform/tenants.ts'
 import { AllQuiet, Events } from '../../events.tsx'
 import { ActionButton, Button, LinkButton } from '../../form/button.tsx'
-import { FRAME_PATHS, PAGES } from '../../frame/navigation.ts'
+import { LAYOUT_PATHS, PAGES } from '../../layout/navigation.ts'
 import { PageHead } from '../../page-head.tsx'
 import { ScopedForm } from '../../scope.tsx'
 import { Section } from '../../section.tsx'
@@ -103,8 +103,8 @@ export const InstallationTroubles = (page: {
       note="Visible to admins only."
       isCard
       aside={
-        <ScopedForm action={url(page.base, FRAME_PATHS.place)}>
-          <Button name="place" value="installation" isSmall>
+        <ScopedForm action={url(page.base, LAYOUT_PATHS.switchScope)}>
+          <Button name="to" value="installation" isSmall>
             Switch to installation
           </Button>
         </ScopedForm>

@@ -1,7 +1,7 @@
 import type { DayCount } from '../../../../src/console/pages/home/day-counts.ts'
 import type { JobTally } from '../../../../src/engines/clockwork/store/read-model.ts'
 import { Sparkline } from '../../charts/sparkline.tsx'
-import { PAGES } from '../../frame/navigation.ts'
+import { PAGES } from '../../layout/navigation.ts'
 import { type Tile, Tiles } from '../../tiles.tsx'
 import { url } from '../../url.ts'
 import { numeral } from '../../words.ts'

@@ -44,9 +44,9 @@ const EventTypes = ({ base, types }: { base: string; types: readonly string[] | 
     <>All event types</>
   ) : (
     <>
-      {types.slice(0, MAX_TYPES).map((type, place) => (
+      {types.slice(0, MAX_TYPES).map((type, index) => (
         <>
-          {place > 0 && ', '}
+          {index > 0 && ', '}
           {type.includes('*') ? (
             <Text text={type} />
           ) : (

@@ -2,7 +2,7 @@ import type { EndpointStats } from '../../../../src/engines/relay/endpoint-summa
 import { FilterBar } from '../../filter-bar.tsx'
 import { FilterChips } from '../../tabs.tsx'
 import { shorten } from '../../text.tsx'
-import type { ListPlace } from '../../trail.ts'
+import type { ListPosition } from '../../trail.ts'
 import { url } from '../../url.ts'
 import { capitalized } from '../../words.ts'
 import {
@@ -35,8 +35,8 @@ export interface EndpointFilterProps extends Filters {
 /** Address of the list with its filters, at a position. */
 export const endpointsHref = (
   { base, state, search, type, channel }: Filters,
-  place: ListPlace = {},
-): string => url(base, '/console/endpoints', { state, q: search, type, channel, ...place })
+  position: ListPosition = {},
+): string => url(base, '/console/endpoints', { state, q: search, type, channel, ...position })
 
 /** Filters of the list: status, search, event type and channel. */
 export const EndpointFilters = (page: EndpointFilterProps) => {

@@ -11,7 +11,7 @@ import { LinkButton } from '../../form/button.tsx'
 import { attemptsOf, beatsOf, shareOf } from '../../hours.ts'
 import { PageHead } from '../../page-head.tsx'
 import { Text } from '../../text.tsx'
-import { type ListPlace, pagesAlong } from '../../trail.ts'
+import { type ListPosition, pagesAlong } from '../../trail.ts'
 import { url } from '../../url.ts'
 import { counted, withoutScheme } from '../../words.ts'
 import { DayPulse } from './day-pulse.tsx'
@@ -36,7 +36,7 @@ interface EndpointList extends EndpointFilterProps {
   /** Number of endpoints that match all filters. */
   found: number
   rows: readonly Row[]
-  place: ListPlace
+  position: ListPosition
   /** Cursor of the next page. */
   next: string | undefined
   mayChange: boolean
@@ -91,7 +91,7 @@ export const EndpointsPage = (page: EndpointList) => {
         }
         pages={{
           extent: `${page.rows.length} of ${page.found.toLocaleString('en')}`,
-          ...pagesAlong(page.place, page.next, (place) => endpointsHref(page, place)),
+          ...pagesAlong(page.position, page.next, (position) => endpointsHref(page, position)),
         }}
       />
     </>

@@ -7,7 +7,7 @@ import { LinkButton } from '../../form/button.tsx'
 import { PageHead } from '../../page-head.tsx'
 import { StatusMark } from '../../status-mark.tsx'
 import { shorten, Text } from '../../text.tsx'
-import { type ListPlace, pagesAlong } from '../../trail.ts'
+import { type ListPosition, pagesAlong } from '../../trail.ts'
 import { url } from '../../url.ts'
 import { counted } from '../../words.ts'
 import { firstMessage } from './first-message.ts'
@@ -20,7 +20,7 @@ export const EventTypesPage = (page: {
   page: Page<EventTypeSeen>
   /** Prefix to filter by. */
   prefix: string
-  place: ListPlace
+  position: ListPosition
   now: number
 }) => {
   const { base, prefix, now } = page
@@ -101,8 +101,8 @@ export const EventTypesPage = (page: {
             />
           )
         }
-        pages={pagesAlong(page.place, cursor, (place) =>
-          url(base, '/console/event-types', { q: prefix, ...place }),
+        pages={pagesAlong(page.position, cursor, (position) =>
+          url(base, '/console/event-types', { q: prefix, ...position }),
         )}
       />
     </>

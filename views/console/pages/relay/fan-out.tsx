@@ -3,7 +3,7 @@ import type { FanOut, SentLook } from '../../../../src/engines/relay/fan-out.ts'
 import { type Column, DataTable } from '../../data-table.tsx'
 import { FilterChips } from '../../tabs.tsx'
 import { LongText, Text } from '../../text.tsx'
-import { type ListPlace, pagesAlong } from '../../trail.ts'
+import { type ListPosition, pagesAlong } from '../../trail.ts'
 import { url } from '../../url.ts'
 import { capitalized, counted, withoutScheme } from '../../words.ts'
 import { DeliveryMark, Moment } from './state.tsx'
@@ -12,7 +12,7 @@ interface Look {
   base: string
   fanOut: FanOut
   stage: Stage | undefined
-  place: ListPlace
+  position: ListPosition
   now: number
 }
 
@@ -21,10 +21,10 @@ const FEW = 10
 
 /** Deliveries of a message, problems first. */
 export const SentList = (list: Look) => {
-  const { base, fanOut, stage, place, now } = list
+  const { base, fanOut, stage, position, now } = list
   const { counts, sent } = fanOut
   const all = STAGES.reduce((sum, one) => sum + counts[one], 0)
-  const href = ({ stage, cursor, trail }: { stage?: Stage | undefined } & ListPlace) =>
+  const href = ({ stage, cursor, trail }: { stage?: Stage | undefined } & ListPosition) =>
     url(base, `/console/messages/${fanOut.message.id}`, { stage, cursor, trail })
   return (
     <>
@@ -50,7 +50,7 @@ export const SentList = (list: Look) => {
         hrefOf={({ id }) => url(base, `/console/deliveries/${id}`)}
         columns={sentColumns(base, now)}
         empty={<p class="quietline">{all === 0 ? 'No deliveries' : 'No matching deliveries'}</p>}
-        pages={pagesAlong(place, sent.next_cursor, (at) => href({ stage, ...at }))}
+        pages={pagesAlong(position, sent.next_cursor, (at) => href({ stage, ...at }))}
       />
     </>
   )

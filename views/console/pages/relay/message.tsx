@@ -8,7 +8,7 @@ import { PageHead } from '../../page-head.tsx'
 import { Section } from '../../section.tsx'
 import { Text } from '../../text.tsx'
 import type { Tone } from '../../tone.ts'
-import type { ListPlace } from '../../trail.ts'
+import type { ListPosition } from '../../trail.ts'
 import { url } from '../../url.ts'
 import { counted } from '../../words.ts'
 import { SentList, stageWord, UnreachedList } from './fan-out.tsx'
@@ -20,7 +20,7 @@ export const MessagePage = (page: {
   fanOut: FanOut
   /** Filter of the deliveries. */
   stage: Stage | undefined
-  place: ListPlace
+  position: ListPosition
   /** The list of other endpoints is on a later page. */
   isAmongOthers: boolean
   now: number

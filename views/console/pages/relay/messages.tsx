@@ -7,7 +7,7 @@ import { LinkButton } from '../../form/button.tsx'
 import { Id } from '../../id.tsx'
 import { PageHead } from '../../page-head.tsx'
 import { Text } from '../../text.tsx'
-import { type ListPlace, pagesAlong } from '../../trail.ts'
+import { type ListPosition, pagesAlong } from '../../trail.ts'
 import { url } from '../../url.ts'
 import { firstMessage } from './first-message.ts'
 import { Moment } from './state.tsx'
@@ -17,7 +17,7 @@ export const MessagesPage = (page: {
   base: string
   apiUrl: string
   page: Page<Message>
-  place: ListPlace
+  position: ListPosition
   eventType: string | undefined
   mayChange: boolean
   now: number
@@ -82,19 +82,19 @@ export const MessagesPage = (page: {
             />
           )
         }
-        pages={pagesAlong(page.place, cursor, (place) =>
-          url(base, '/console/messages', { event_type: eventType, ...place }),
+        pages={pagesAlong(page.position, cursor, (position) =>
+          url(base, '/console/messages', { event_type: eventType, ...position }),
         )}
       />
     </>
   )
 }
 
-function sentenceOn({ page, place, eventType, now }: Parameters<typeof MessagesPage>[0]) {
+function sentenceOn({ page, position, eventType, now }: Parameters<typeof MessagesPage>[0]) {
   const [latest] = page.data
   const of = eventType === undefined ? '' : ' of this type'
   if (!latest) return `No messages${of === '' ? ' yet' : of}`
-  if (place.cursor !== undefined) return `Older messages${of}`
+  if (position.cursor !== undefined) return `Older messages${of}`
   return (
     <>
       Last message{of} received <Moment at={latest.timestamp} now={now} />

@@ -1,5 +1,5 @@
 import { Elysia } from 'elysia'
-import { visitsOf } from '../asked.ts'
+import { contextsOf } from '../asked.ts'
 import type { GateParts } from '../parts.ts'
 import { identityActs } from './acts.ts'
 import { identityList } from './list.ts'
@@ -8,7 +8,7 @@ import { identityPage } from './page.ts'
 
 /** Users of a tenant: list, creation, details and actions. */
 export function identityPages(parts: GateParts) {
-  const asked = visitsOf(parts.callerOf)
+  const asked = contextsOf(parts.callerOf)
   const list = identityList(parts)
   const { form, create } = newIdentity(parts)
   const { show, saveMetadata } = identityPage(parts)
@@ -20,19 +20,23 @@ export function identityPages(parts: GateParts) {
     prefix: '/console/identities',
     detail: { hide: true },
   })
-    .use(parts.kit)
-    .get('', (visit) => list(asked(visit)), { right: 'read' })
-    .get('/new', (visit) => form(asked(visit)), change)
-    .post('', (visit) => create(asked(visit)), change)
-    .get('/:id', (visit) => show(asked(visit)), { right: 'read' })
-    .post('/:id/metadata', (visit) => saveMetadata(asked(visit)), change)
-    .post('/:id/deactivate', (visit) => acts.setState(asked(visit), 'inactive'), change)
-    .post('/:id/activate', (visit) => acts.setState(asked(visit), 'active'), change)
-    .post('/:id/verify', (visit) => acts.mailVerification(asked(visit)), change)
-    .post('/:id/recover', (visit) => acts.mailRecovery(asked(visit)), change)
-    .post('/:id/credentials/:part/remove', (visit) => acts.removeCredential(asked(visit)), change)
-    .post('/:id/accounts/:part/remove', (visit) => acts.removeAccount(asked(visit)), change)
-    .post('/:id/sessions/revoke', (visit) => acts.revokeSessions(asked(visit)), change)
-    .post('/:id/sessions/:part/revoke', (visit) => acts.revokeSession(asked(visit)), change)
-    .post('/:id/delete', (visit) => acts.remove(asked(visit)), { right: 'delete' })
+    .use(parts.middleware)
+    .get('', (context) => list(asked(context)), { right: 'read' })
+    .get('/new', (context) => form(asked(context)), change)
+    .post('', (context) => create(asked(context)), change)
+    .get('/:id', (context) => show(asked(context)), { right: 'read' })
+    .post('/:id/metadata', (context) => saveMetadata(asked(context)), change)
+    .post('/:id/deactivate', (context) => acts.setState(asked(context), 'inactive'), change)
+    .post('/:id/activate', (context) => acts.setState(asked(context), 'active'), change)
+    .post('/:id/verify', (context) => acts.mailVerification(asked(context)), change)
+    .post('/:id/recover', (context) => acts.mailRecovery(asked(context)), change)
+    .post(
+      '/:id/credentials/:part/remove',
+      (context) => acts.removeCredential(asked(context)),
+      change,
+    )
+    .post('/:id/accounts/:part/remove', (context) => acts.removeAccount(asked(context)), change)
+    .post('/:id/sessions/revoke', (context) => acts.revokeSessions(asked(context)), change)
+    .post('/:id/sessions/:part/revoke', (context) => acts.revokeSession(asked(context)), change)
+    .post('/:id/delete', (context) => acts.remove(asked(context)), { right: 'delete' })
 }

@@ -2,7 +2,7 @@ import { IdentitiesPage } from '../../../../../views/console/pages/gate/identiti
 import type { IdentityDetail } from '../../../../engines/gate/identities/model.ts'
 import { type Page, page } from '../../../../platform/cursor.ts'
 import { submitted } from '../../../form.ts'
-import type { Visit } from '../asked.ts'
+import type { Context } from '../asked.ts'
 import { flash, type GateParts } from '../parts.ts'
 
 const ON_A_PAGE = 50
@@ -13,11 +13,11 @@ const STATES = ['active', 'inactive'] as const
 type State = (typeof STATES)[number]
 
 /** List of users with search and filters. */
-export function identityList({ frames, gate, clock, baseUrl }: GateParts) {
+export function identityList({ layout, gate, clock, baseUrl }: GateParts) {
   const { identities, history } = gate
 
   /** Searches by full ID or by the start of an email address. */
-  function foundBy({ caller, query }: Visit, state: State | undefined) {
+  function foundBy({ caller, query }: Context, state: State | undefined) {
     const text = query.q?.trim() ?? ''
     if (UUID.test(text)) {
       const found = identities.find(caller, text.toLowerCase())
@@ -32,26 +32,26 @@ export function identityList({ frames, gate, clock, baseUrl }: GateParts) {
     })
   }
 
-  return async (visit: Visit): Promise<Response> => {
-    const { request, visitor, caller, query, mayChange } = visit
+  return async (context: Context): Promise<Response> => {
+    const { request, operator, caller, query, mayChange } = context
     const state = STATES.find((one) => one === query.state)
-    const { value: found, errors } = await submitted(async () => foundBy(visit, state))
+    const { value: found, errors } = await submitted(async () => foundBy(context, state))
     const [active, inactive] = STATES.map((one) => identities.count(caller, one, MAX_COUNTED))
-    return frames.page({
+    return layout.page({
       request,
-      visitor,
+      operator,
       title: 'Users',
       active: 'identities',
       flash: query.done === 'deleted' ? DELETED : undefined,
       status: errors ? 422 : 200,
       children: IdentitiesPage({
-        base: frames.base(),
+        base: layout.base(),
         apiUrl: baseUrl(),
         now: clock.now(),
         found: found ?? NOBODY,
         errors,
         asked: { q: query.q ?? '', state },
-        place: { cursor: query.cursor || undefined, trail: query.trail },
+        position: { cursor: query.cursor || undefined, trail: query.trail },
         counts: { active: active ?? 0, inactive: inactive ?? 0, most: MAX_COUNTED },
         signIns: history.frequency(caller, 'identity.login'),
         signUps: history.frequency(caller, 'identity.created'),

@@ -3,36 +3,36 @@ import { NewIdentityPage } from '../../../../../views/console/pages/gate/identit
 import type { NewIdentity } from '../../../../engines/gate/identities/model.ts'
 import type { Fields } from '../../../../http/body.ts'
 import { asTyped, submitted, typed } from '../../../form.ts'
-import { crumbTo } from '../../../frame.ts'
-import type { Visit } from '../asked.ts'
+import { crumbTo } from '../../../layout.ts'
+import type { Context } from '../asked.ts'
 import type { GateParts } from '../parts.ts'
 import { metadataIn } from './metadata.ts'
 
 /** Creates a user. */
-export function newIdentity({ frames, gate }: GateParts) {
+export function newIdentity({ layout, gate }: GateParts) {
   const form = (
-    { request, visitor }: Visit,
+    { request, operator }: Context,
     of: { typed?: Fields; errors?: readonly FormError[] } = {},
   ): Response =>
-    frames.page({
+    layout.page({
       request,
-      visitor,
+      operator,
       title: 'New user',
       active: 'identities',
-      above: [crumbTo(frames.base(), 'identities')],
+      above: [crumbTo(layout.base(), 'identities')],
       status: of.errors ? 422 : 200,
-      children: NewIdentityPage({ base: frames.base(), ...of }),
+      children: NewIdentityPage({ base: layout.base(), ...of }),
     })
 
-  async function create(visit: Visit): Promise<Response> {
-    const { caller, body } = visit
+  async function create(context: Context): Promise<Response> {
+    const { caller, body } = context
     const { value, errors } = await submitted(
       async () => gate.identities.create(caller, wantedIn(body)),
       FIELDS,
     )
     return value
-      ? frames.go(`/console/identities/${value.id}?done=created`)
-      : form(visit, { typed: body, errors })
+      ? layout.go(`/console/identities/${value.id}?done=created`)
+      : form(context, { typed: body, errors })
   }
 
   return { form, create }

@@ -3,32 +3,32 @@ import { IdentityPage } from '../../../../../views/console/pages/gate/identities
 import { deviceOf } from '../../../../platform/device.ts'
 import { conflict, fail, notFound } from '../../../../platform/errors.ts'
 import { asTyped, submitted, typed } from '../../../form.ts'
-import { crumbTo } from '../../../frame.ts'
-import type { Visit } from '../asked.ts'
+import { crumbTo } from '../../../layout.ts'
+import type { Context } from '../asked.ts'
 import type { GateParts } from '../parts.ts'
 import { FLASHES } from './flashes.ts'
 import { metadataIn } from './metadata.ts'
 
 /** One user, with a form for the metadata. */
-export function identityPage({ frames, gate, clock, operators }: GateParts) {
+export function identityPage({ layout, gate, clock, operators }: GateParts) {
   const { identities, editing, sessions, history, signInMethods } = gate
 
   function show(
-    visit: Visit,
+    context: Context,
     of: { typed?: string; errors?: readonly FormError[] } = {},
   ): Response {
-    const { request, visitor, tenant, caller, mayChange, mayDelete, query, params } = visit
+    const { request, operator, tenant, caller, mayChange, mayDelete, query, params } = context
     const identity = identities.find(caller, params.id) ?? fail(notFound('identity not found'))
-    return frames.page({
+    return layout.page({
       request,
-      visitor,
+      operator,
       title: identity.traits.email,
       active: 'identities',
-      above: [crumbTo(frames.base(), 'identities')],
+      above: [crumbTo(layout.base(), 'identities')],
       flash: FLASHES.get(query.done ?? ''),
       status: of.errors ? 422 : 200,
       children: IdentityPage({
-        base: frames.base(),
+        base: layout.base(),
         now: clock.now(),
         identity,
         sessions: sessions.list(caller, identity.id).map((session) => ({
@@ -48,8 +48,8 @@ export function identityPage({ frames, gate, clock, operators }: GateParts) {
   }
 
   /** Replaces the metadata, unless it was changed after the form was opened. */
-  async function saveMetadata(visit: Visit): Promise<Response> {
-    const { caller, body, params } = visit
+  async function saveMetadata(context: Context): Promise<Response> {
+    const { caller, body, params } = context
     const before = identities.find(caller, params.id) ?? fail(notFound('identity not found'))
     const path = '/metadata_public'
     const { errors } = await submitted(
@@ -66,8 +66,8 @@ export function identityPage({ frames, gate, clock, operators }: GateParts) {
       { metadata: 'metadata' },
     )
     return errors
-      ? show(visit, { typed: asTyped(body, 'metadata'), errors })
-      : frames.go(`/console/identities/${before.id}?done=metadata`)
+      ? show(context, { typed: asTyped(body, 'metadata'), errors })
+      : layout.go(`/console/identities/${before.id}?done=metadata`)
   }
 
   return { show, saveMetadata }

@@ -3,47 +3,47 @@ import { DecisionsPage } from '../../../../../views/console/pages/gate/policies/
 import type { Decision } from '../../../../engines/gate/authorization/model.ts'
 import type { Page } from '../../../../platform/cursor.ts'
 import { submitted } from '../../../form.ts'
-import { crumbTo } from '../../../frame.ts'
-import type { Visit } from '../asked.ts'
+import { crumbTo } from '../../../layout.ts'
+import type { Context } from '../asked.ts'
 import type { GateParts } from '../parts.ts'
 
 const ON_A_PAGE = 50
 
 /** Authorization decisions. */
-export function decisionPages({ frames, gate, clock, baseUrl }: GateParts) {
+export function decisionPages({ layout, gate, clock, baseUrl }: GateParts) {
   const { decisions, identities, policies } = gate
 
-  async function list({ request, visitor, caller, query }: Visit): Promise<Response> {
+  async function list({ request, operator, caller, query }: Context): Promise<Response> {
     const subject = query.subject?.trim() ?? ''
     const cursor = query.cursor || undefined
     const of = { limit: ON_A_PAGE, cursor, ...(subject !== '' && { subject }) }
     const { value: found, errors } = await submitted(async () => decisions.list(caller, of))
-    return frames.page({
+    return layout.page({
       request,
-      visitor,
+      operator,
       title: 'Decisions',
       active: 'policies',
-      above: [crumbTo(frames.base(), 'policies')],
+      above: [crumbTo(layout.base(), 'policies')],
       status: errors ? 422 : 200,
       children: DecisionsPage({
-        base: frames.base(),
+        base: layout.base(),
         apiUrl: baseUrl(),
         now: clock.now(),
         found: found ?? NOTHING,
         subject,
-        place: { cursor, trail: query.trail },
+        position: { cursor, trail: query.trail },
         ...(errors && { errors }),
       }),
     })
   }
 
-  function show({ request, visitor, caller, params }: Visit): Response {
+  function show({ request, operator, caller, params }: Context): Response {
     const decision = decisions.get(caller, params.id)
     const { is_starter_set: isStarterSet, version } = policies.get(caller)
-    const base = frames.base()
-    return frames.page({
+    const base = layout.base()
+    return layout.page({
       request,
-      visitor,
+      operator,
       title: decision.action,
       active: 'policies',
       above: [

@@ -3,7 +3,7 @@ import { PoliciesPage } from '../../../../../views/console/pages/gate/policies/p
 import { STARTER_SET } from '../../../../engines/gate/authorization/policy/starter.ts'
 import { AppError } from '../../../../platform/errors.ts'
 import { asTyped, typed } from '../../../form.ts'
-import type { Visit } from '../asked.ts'
+import type { Context } from '../asked.ts'
 import { flash, type GateParts } from '../parts.ts'
 import { OVERTAKEN, problemsIn } from './problems.ts'
 import { createTrials } from './trial.ts'
@@ -13,32 +13,32 @@ const SAVED = 5
 
 /** Editor and trial of the current policies. */
 export function policyPage(parts: GateParts) {
-  const { frames, gate, clock, audit, operators } = parts
+  const { layout, gate, clock, audit, operators } = parts
   const { policies } = gate
   const trialOf = createTrials(parts)
 
   async function show(
-    visit: Visit,
+    context: Context,
     of: { typed?: string; problems?: readonly Problem[] } = {},
   ): Promise<Response> {
-    const { request, visitor, tenant, caller, mayChange, query } = visit
+    const { request, operator, tenant, caller, mayChange, query } = context
     const { tenantId } = tenant
-    const trial = await trialOf(visit)
-    return frames.page({
+    const trial = await trialOf(context)
+    return layout.page({
       request,
-      visitor,
+      operator,
       title: 'Policies',
       active: 'policies',
       flash: FLASHES.get(query.done ?? ''),
       status: of.problems || trial.errors ? 422 : 200,
       children: PoliciesPage({
-        base: frames.base(),
+        base: layout.base(),
         now: clock.now(),
         policies: policies.get(caller),
         starterSet: STARTER_SET,
         mayChange,
         trial,
-        saved: hasBeenSaved(visit)
+        saved: hasBeenSaved(context)
           ? audit.list({ tenantId, action: 'policies.changed', limit: SAVED }).entries
           : [],
         names: new Map(operators.memberships.list(tenantId).map(({ id, email }) => [id, email])),
@@ -48,25 +48,25 @@ export function policyPage(parts: GateParts) {
   }
 
   /** Latest changes; skipped for tenants that never changed the policies, because the log is long. */
-  const hasBeenSaved = ({ caller }: Visit): boolean => policies.get(caller).version > 0
+  const hasBeenSaved = ({ caller }: Context): boolean => policies.get(caller).version > 0
 
-  async function save(visit: Visit): Promise<Response> {
-    const { caller, body } = visit
+  async function save(context: Context): Promise<Response> {
+    const { caller, body } = context
     const text = asTyped(body, 'policies').replaceAll('\r\n', '\n')
     if (typed(body, 'version') !== String(policies.get(caller).version))
-      return show(visit, { typed: text, problems: [OVERTAKEN] })
+      return show(context, { typed: text, problems: [OVERTAKEN] })
     try {
       await policies.put(caller, text)
     } catch (error) {
       if (!(error instanceof AppError && error.kind === 'invalid')) throw error
-      return show(visit, { typed: text, problems: problemsIn(error, text) })
+      return show(context, { typed: text, problems: problemsIn(error, text) })
     }
-    return frames.go('/console/policies?done=saved')
+    return layout.go('/console/policies?done=saved')
   }
 
-  async function takeStarterSet({ caller }: Visit): Promise<Response> {
+  async function takeStarterSet({ caller }: Context): Promise<Response> {
     await policies.put(caller, null)
-    return frames.go('/console/policies?done=starter')
+    return layout.go('/console/policies?done=starter')
   }
 
   return { show, save, takeStarterSet }

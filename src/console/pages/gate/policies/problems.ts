@@ -10,8 +10,8 @@ export const OVERTAKEN: Problem = {
 /** Everything that is wrong with the text, each with the line that it is in. */
 export const problemsIn = ({ fieldErrors }: AppError, text: string): Problem[] => {
   const lines = text.split('\n')
-  return fieldErrors.map(({ problem, at: place }) => {
+  return fieldErrors.map(({ problem, at: position }) => {
     const message = asSentence(problem)
-    return place ? { place, message, source: lines[place.line - 1] ?? '' } : { message }
+    return position ? { position, message, source: lines[position.line - 1] ?? '' } : { message }
   })
 }

@@ -6,7 +6,7 @@ import {
 import { parseJson } from '../../../../http/body.ts'
 import { AppError, invalid, renamed } from '../../../../platform/errors.ts'
 import { submitted } from '../../../form.ts'
-import type { Visit } from '../asked.ts'
+import type { Context } from '../asked.ts'
 import type { GateParts } from '../parts.ts'
 
 const FIELDS = { subject: 'subject', action: 'action', resource: 'resource', context: 'context' }
@@ -15,7 +15,7 @@ const FIELDS = { subject: 'subject', action: 'action', resource: 'resource', con
 export const createTrials = ({ gate }: GateParts) => {
   const { authorization, identities, policies } = gate
 
-  function verdictOn({ caller }: Visit, { context, ...words }: Trial['typed']): Verdict {
+  function verdictOn({ caller }: Context, { context, ...words }: Trial['typed']): Verdict {
     const question = { ...words, context: contextIn(context) }
     const decided = authorization.preview(caller, question)
     return {
@@ -26,8 +26,8 @@ export const createTrials = ({ gate }: GateParts) => {
     }
   }
 
-  return async (visit: Visit): Promise<Trial> => {
-    const { subject, action = '', resource = '', context = '' } = visit.query
+  return async (page: Context): Promise<Trial> => {
+    const { subject, action = '', resource = '', context = '' } = page.query
     const typed = {
       subject: subject?.trim() ?? '',
       action: action.trim(),
@@ -35,7 +35,7 @@ export const createTrials = ({ gate }: GateParts) => {
       context,
     }
     if (subject === undefined) return { typed }
-    const { value: verdict, errors } = await submitted(async () => verdictOn(visit, typed), FIELDS)
+    const { value: verdict, errors } = await submitted(async () => verdictOn(page, typed), FIELDS)
     return { typed, ...(errors ? { errors } : { verdict }) }
   }
 }

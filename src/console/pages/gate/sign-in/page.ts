@@ -4,7 +4,7 @@ import { MAX_RETURN_URLS } from '../../../../engines/gate/limits.ts'
 import { providerName } from '../../../../engines/gate/sign-in/flows/ui/providers.ts'
 import { AppError, fail, invalid, notFound } from '../../../../platform/errors.ts'
 import { asTyped, submitted } from '../../../form.ts'
-import type { Visit } from '../asked.ts'
+import type { Context } from '../asked.ts'
 import type { GateParts } from '../parts.ts'
 import { FLASHES } from './flashes.ts'
 import { missingOf } from './needed.ts'
@@ -16,23 +16,23 @@ const SWITCHES: ReadonlyMap<string, 'passwordless_enabled' | 'mfa_enabled'> = ne
 ] as const)
 
 /** Page of the sign-in methods and return URLs. */
-export function methodsPage({ frames, gate, config }: GateParts) {
+export function methodsPage({ layout, gate, config }: GateParts) {
   const { signInMethods } = gate
 
   function show(
-    { request, visitor, caller, mayChange, query }: Visit,
+    { request, operator, caller, mayChange, query }: Context,
     of: { typed?: string; errors?: readonly FormError[] } = {},
   ): Response {
     const { passwordless_enabled, mfa_enabled } = signInMethods.security(caller)
-    return frames.page({
+    return layout.page({
       request,
-      visitor,
+      operator,
       title: 'Sign-in methods',
       active: 'signIn',
       flash: FLASHES.get(query.done ?? ''),
       status: of.errors ? 422 : 200,
       children: SignInPage({
-        base: frames.base(),
+        base: layout.base(),
         providers: signInMethods.providers(caller).providers.map(({ provider, enabled }) => ({
           id: provider,
           name: providerName(provider),
@@ -49,19 +49,19 @@ export function methodsPage({ frames, gate, config }: GateParts) {
     })
   }
 
-  async function turn(visit: Visit, enabled: boolean): Promise<Response> {
-    const name = SWITCHES.get(visit.params.id) ?? fail(notFound('sign-in method not found'))
-    await signInMethods.setSecurity(visit.caller, { [name]: enabled })
+  async function turn(context: Context, enabled: boolean): Promise<Response> {
+    const name = SWITCHES.get(context.params.id) ?? fail(notFound('sign-in method not found'))
+    await signInMethods.setSecurity(context.caller, { [name]: enabled })
     return done(enabled ? 'on' : 'off')
   }
 
-  async function saveReturnUrls(visit: Visit): Promise<Response> {
-    const text = asTyped(visit.body, 'urls')
-    const { errors } = await submitted(() => saved(visit, text), { urls: 'urls' })
-    return errors ? show(visit, { typed: text, errors }) : done('urls')
+  async function saveReturnUrls(context: Context): Promise<Response> {
+    const text = asTyped(context.body, 'urls')
+    const { errors } = await submitted(() => saved(context, text), { urls: 'urls' })
+    return errors ? show(context, { typed: text, errors }) : done('urls')
   }
 
-  async function saved({ caller }: Visit, text: string) {
+  async function saved({ caller }: Context, text: string) {
     const lines = text.split('\n').map((line) => line.trim())
     const urls = lines.filter((line) => line !== '')
     if (urls.length > MAX_RETURN_URLS)
@@ -76,7 +76,7 @@ export function methodsPage({ frames, gate, config }: GateParts) {
     }
   }
 
-  const done = (what: string): Response => frames.go(`/console/sign-in?done=${what}`)
+  const done = (what: string): Response => layout.go(`/console/sign-in?done=${what}`)
 
   return { show, turn, saveReturnUrls }
 }

@@ -4,8 +4,8 @@ import { providerName } from '../../../../engines/gate/sign-in/flows/ui/provider
 import { providers } from '../../../../engines/gate/sign-in/social/providers/index.ts'
 import { fail, notFound } from '../../../../platform/errors.ts'
 import { typed } from '../../../form.ts'
-import { crumbTo } from '../../../frame.ts'
-import type { Visit } from '../asked.ts'
+import { crumbTo } from '../../../layout.ts'
+import type { Context } from '../asked.ts'
 import type { GateParts } from '../parts.ts'
 import { FLASHES } from './flashes.ts'
 import { neededBy } from './needed.ts'
@@ -26,25 +26,25 @@ const REGISTRATIONS: Record<ProviderName, string> = {
 }
 
 /** One social login provider. */
-export function providerPage({ frames, gate, config }: GateParts) {
+export function providerPage({ layout, gate, config }: GateParts) {
   const { signInMethods, callbackUrl } = gate
 
-  const existing = ({ params }: Visit): ProviderName =>
+  const existing = ({ params }: Context): ProviderName =>
     PROVIDERS.find((one) => one === params.id) ?? fail(notFound('provider not found'))
 
-  function show(visit: Visit): Response {
-    const { request, visitor, caller, mayChange, query } = visit
-    const id = existing(visit)
+  function show(context: Context): Response {
+    const { request, operator, caller, mayChange, query } = context
+    const id = existing(context)
     const name = providerName(id)
-    return frames.page({
+    return layout.page({
       request,
-      visitor,
+      operator,
       title: name,
       active: 'signIn',
-      above: [crumbTo(frames.base(), 'signIn')],
+      above: [crumbTo(layout.base(), 'signIn')],
       flash: FLASHES.get(query.done ?? ''),
       children: ProviderPage({
-        base: frames.base(),
+        base: layout.base(),
         id,
         name,
         isOn: signInMethods
@@ -59,11 +59,11 @@ export function providerPage({ frames, gate, config }: GateParts) {
     })
   }
 
-  async function turn(visit: Visit, enabled: boolean): Promise<Response> {
-    const provider = existing(visit)
-    await signInMethods.setProviders(visit.caller, { providers: [{ provider, enabled }] })
-    const place = typed(visit.body, 'back') === 'list' ? '' : `/providers/${provider}`
-    return frames.go(`/console/sign-in${place}?done=${enabled ? 'on' : 'off'}`)
+  async function turn(context: Context, enabled: boolean): Promise<Response> {
+    const provider = existing(context)
+    await signInMethods.setProviders(context.caller, { providers: [{ provider, enabled }] })
+    const place = typed(context.body, 'back') === 'list' ? '' : `/providers/${provider}`
+    return layout.go(`/console/sign-in${place}?done=${enabled ? 'on' : 'off'}`)
   }
 
   return { show, turn }

@@ -1,10 +1,10 @@
-import type { Visit } from '../asked.ts'
+import type { Context } from '../asked.ts'
 import type { GateParts } from '../parts.ts'
 
 /** Opens the sign-in page that the tenant's users see. */
 export const signInTrial =
   ({ gate }: GateParts) =>
-  async ({ caller }: Visit): Promise<Response> => {
+  async ({ caller }: Context): Promise<Response> => {
     const flow = await gate.flows.start(caller, 'login', { language: undefined })
     return new Response(null, { status: 303, headers: { location: flow.hosted_url } })
   }

@@ -2,11 +2,11 @@ import { shorten } from '../../../../../views/console/text.tsx'
 import type { Gate } from '../../../../engines/gate/index.ts'
 import type { Webhook } from '../../../../engines/gate/webhooks/model.ts'
 import { fail, notFound } from '../../../../platform/errors.ts'
-import type { Visit } from '../asked.ts'
+import type { Context } from '../asked.ts'
 import { flash } from '../parts.ts'
 
 /** The webhook in the path, of the operator's tenant. */
-export const existing = ({ webhooks }: Gate, { caller, params }: Visit): Webhook =>
+export const existing = ({ webhooks }: Gate, { caller, params }: Context): Webhook =>
   webhooks.list(caller).webhooks.find(({ id }) => id === params.id) ??
   fail(notFound('webhook not found'))
 

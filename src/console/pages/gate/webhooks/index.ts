@@ -1,5 +1,5 @@
 import { Elysia } from 'elysia'
-import { visitsOf } from '../asked.ts'
+import { contextsOf } from '../asked.ts'
 import type { GateParts } from '../parts.ts'
 import { webhookDelivery } from './delivery.ts'
 import { webhookList } from './list.ts'
@@ -8,7 +8,7 @@ import { webhookPage } from './page.ts'
 
 /** Webhooks for events about users. */
 export function webhookPages(parts: GateParts) {
-  const asked = visitsOf(parts.callerOf)
+  const asked = contextsOf(parts.callerOf)
   const list = webhookList(parts)
   const { form, create } = newWebhook(parts)
   const page = webhookPage(parts)
@@ -16,17 +16,17 @@ export function webhookPages(parts: GateParts) {
   const change = { right: 'change' } as const
 
   return new Elysia({ name: 'webhook pages', prefix: '/console/webhooks', detail: { hide: true } })
-    .use(parts.kit)
-    .get('', (visit) => list(asked(visit)), { right: 'read' })
-    .get('/new', (visit) => form(asked(visit)), change)
-    .post('', (visit) => create(asked(visit)), change)
-    .get('/:id', (visit) => page.show(asked(visit)), { right: 'read' })
-    .post('/:id', (visit) => page.change(asked(visit)), change)
-    .post('/:id/pause', (visit) => page.setActive(asked(visit), false), change)
-    .post('/:id/resume', (visit) => page.setActive(asked(visit), true), change)
-    .post('/:id/test', (visit) => page.test(asked(visit)), change)
-    .post('/:id/rotate', (visit) => page.rotate(asked(visit)), change)
-    .post('/:id/delete', (visit) => page.remove(asked(visit)), { right: 'delete' })
-    .get('/:id/deliveries/:part', (visit) => delivery.show(asked(visit)), { right: 'read' })
-    .post('/:id/deliveries/:part/resend', (visit) => delivery.resend(asked(visit)), change)
+    .use(parts.middleware)
+    .get('', (context) => list(asked(context)), { right: 'read' })
+    .get('/new', (context) => form(asked(context)), change)
+    .post('', (context) => create(asked(context)), change)
+    .get('/:id', (context) => page.show(asked(context)), { right: 'read' })
+    .post('/:id', (context) => page.change(asked(context)), change)
+    .post('/:id/pause', (context) => page.setActive(asked(context), false), change)
+    .post('/:id/resume', (context) => page.setActive(asked(context), true), change)
+    .post('/:id/test', (context) => page.test(asked(context)), change)
+    .post('/:id/rotate', (context) => page.rotate(asked(context)), change)
+    .post('/:id/delete', (context) => page.remove(asked(context)), { right: 'delete' })
+    .get('/:id/deliveries/:part', (context) => delivery.show(asked(context)), { right: 'read' })
+    .post('/:id/deliveries/:part/resend', (context) => delivery.resend(asked(context)), change)
 }

@@ -1,18 +1,18 @@
 import { IssuedSecretPage } from '../../../../../views/console/pages/gate/webhooks/form.tsx'
-import { crumbTo, type Frames } from '../../../frame.ts'
-import type { Visit } from '../asked.ts'
+import { crumbTo, type Layout } from '../../../layout.ts'
+import type { Context } from '../asked.ts'
 
 /** Shows the secret in the response to the form, because no other page can. */
 export const issuedSecret = (
-  frames: Frames,
-  { request, visitor }: Visit,
+  layout: Layout,
+  { request, operator }: Context,
   of: { id: string; secret: string; title: string; intro: string },
 ): Response =>
-  frames.page({
+  layout.page({
     request,
-    visitor,
+    operator,
     title: of.title,
     active: 'webhooks',
-    above: [crumbTo(frames.base(), 'webhooks')],
-    children: IssuedSecretPage({ base: frames.base(), ...of }),
+    above: [crumbTo(layout.base(), 'webhooks')],
+    children: IssuedSecretPage({ base: layout.base(), ...of }),
   })

@@ -1,14 +1,14 @@
 import { FILTERS, WebhooksPage } from '../../../../../views/console/pages/gate/webhooks/list.tsx'
 import type { Webhook } from '../../../../engines/gate/webhooks/model.ts'
 import type { Caller } from '../../../../platform/caller.ts'
-import type { Visit } from '../asked.ts'
+import type { Context } from '../asked.ts'
 import type { GateParts } from '../parts.ts'
 import { FLASHES } from './existing.ts'
 
 const ON_A_PAGE = 25
 
 /** List of webhooks with their state. */
-export function webhookList({ frames, gate, clock, baseUrl }: GateParts) {
+export function webhookList({ layout, gate, clock, baseUrl }: GateParts) {
   const { webhooks } = gate
 
   const lately = (caller: Caller, webhook: Webhook) => ({
@@ -17,27 +17,27 @@ export function webhookList({ frames, gate, clock, baseUrl }: GateParts) {
     latest: webhooks.log.list(caller, { limit: 1, endpoint_id: webhook.id }).data[0],
   })
 
-  return ({ request, visitor, caller, mayChange, query }: Visit): Response => {
+  return ({ request, operator, caller, mayChange, query }: Context): Response => {
     const all = webhooks.list(caller).webhooks.toReversed()
     const state = FILTERS.find((one) => one === query.state)
     const found = state ? all.filter(({ active }) => active === (state === 'active')) : all
     // The number of webhooks is limited, so the last ID of a page serves as cursor.
     const from = found.findIndex(({ id }) => id === query.cursor) + 1
     const shown = found.slice(from, from + ON_A_PAGE)
-    return frames.page({
+    return layout.page({
       request,
-      visitor,
+      operator,
       title: 'User webhooks',
       active: 'webhooks',
       flash: FLASHES.get(query.done ?? ''),
       children: WebhooksPage({
-        base: frames.base(),
+        base: layout.base(),
         apiUrl: baseUrl(),
         now: clock.now(),
         all,
         rows: shown.map((webhook) => lately(caller, webhook)),
         state,
-        place: { cursor: query.cursor || undefined, trail: query.trail },
+        position: { cursor: query.cursor || undefined, trail: query.trail },
         next: from + shown.length < found.length ? shown.at(-1)?.id : undefined,
         mayChange,
       }),

@@ -2,37 +2,37 @@ import type { FormError } from '../../../../../views/console/form/error-summary.
 import { NewWebhookPage } from '../../../../../views/console/pages/gate/webhooks/form.tsx'
 import type { Fields } from '../../../../http/body.ts'
 import { submitted } from '../../../form.ts'
-import { crumbTo } from '../../../frame.ts'
-import type { Visit } from '../asked.ts'
+import { crumbTo } from '../../../layout.ts'
+import type { Context } from '../asked.ts'
 import type { GateParts } from '../parts.ts'
 import { FIELDS, wantedIn } from './fields.ts'
 import { issuedSecret } from './issued.ts'
 
 /** Creates a webhook. */
-export function newWebhook({ frames, gate }: GateParts) {
+export function newWebhook({ layout, gate }: GateParts) {
   const form = (
-    { request, visitor }: Visit,
+    { request, operator }: Context,
     of: { typed?: Fields; errors?: readonly FormError[] } = {},
   ): Response =>
-    frames.page({
+    layout.page({
       request,
-      visitor,
+      operator,
       title: 'New webhook',
       active: 'webhooks',
-      above: [crumbTo(frames.base(), 'webhooks')],
+      above: [crumbTo(layout.base(), 'webhooks')],
       status: of.errors ? 422 : 200,
-      children: NewWebhookPage({ base: frames.base(), ...of }),
+      children: NewWebhookPage({ base: layout.base(), ...of }),
     })
 
-  async function create(visit: Visit): Promise<Response> {
-    const { caller, body } = visit
+  async function create(context: Context): Promise<Response> {
+    const { caller, body } = context
     const { value, errors } = await submitted(
       async () => gate.webhooks.create(caller, wantedIn(body)),
       FIELDS,
     )
-    if (!value) return form(visit, { typed: body, errors })
+    if (!value) return form(context, { typed: body, errors })
     const intro = 'The webhook receives new events from now on.'
-    return issuedSecret(frames, visit, { ...value, intro, title: 'Webhook created' })
+    return issuedSecret(layout, context, { ...value, intro, title: 'Webhook created' })
   }
 
   return { form, create }

@@ -5,8 +5,8 @@ import type { Fields } from '../../../../http/body.ts'
 import type { TestResult } from '../../../../http/delivery-log/model.ts'
 import { invalid } from '../../../../platform/errors.ts'
 import { submitted, typed } from '../../../form.ts'
-import { crumbTo } from '../../../frame.ts'
-import type { Visit } from '../asked.ts'
+import { crumbTo } from '../../../layout.ts'
+import type { Context } from '../asked.ts'
 import type { GateParts } from '../parts.ts'
 import { crumbOf, existing, FLASHES } from './existing.ts'
 import { FIELDS, wantedIn } from './fields.ts'
@@ -23,12 +23,12 @@ const GRACES = new Map([
 ])
 
 /** One webhook: state, deliveries and actions. */
-export function webhookPage({ frames, gate, clock }: GateParts) {
+export function webhookPage({ layout, gate, clock }: GateParts) {
   const { webhooks } = gate
   const { log } = webhooks
 
   function show(
-    visit: Visit,
+    context: Context,
     of: {
       typed?: Fields
       errors?: readonly FormError[]
@@ -36,20 +36,20 @@ export function webhookPage({ frames, gate, clock }: GateParts) {
       tested?: EventType
     } = {},
   ): Response {
-    const { request, visitor, caller, mayChange, mayDelete, query } = visit
-    const webhook = existing(gate, visit)
+    const { request, operator, caller, mayChange, mayDelete, query } = context
+    const webhook = existing(gate, context)
     const status = query.status === 'failed' ? 'failed' : undefined
     const cursor = query.cursor || undefined
-    return frames.page({
+    return layout.page({
       request,
-      visitor,
-      title: crumbOf(frames.base(), webhook).label,
+      operator,
+      title: crumbOf(layout.base(), webhook).label,
       active: 'webhooks',
-      above: [crumbTo(frames.base(), 'webhooks')],
+      above: [crumbTo(layout.base(), 'webhooks')],
       flash: FLASHES.get(query.done ?? ''),
       status: of.errors ? 422 : 200,
       children: WebhookPage({
-        base: frames.base(),
+        base: layout.base(),
         now: clock.now(),
         webhook,
         hours: webhooks.hours(caller, webhook.id),
@@ -61,7 +61,7 @@ export function webhookPage({ frames, gate, clock }: GateParts) {
           cursor,
         }),
         asked: { status },
-        place: { cursor, trail: query.trail },
+        position: { cursor, trail: query.trail },
         mayChange,
         mayDelete,
         ...of,
@@ -69,46 +69,46 @@ export function webhookPage({ frames, gate, clock }: GateParts) {
     })
   }
 
-  async function change(visit: Visit): Promise<Response> {
-    const { caller, body } = visit
-    const { id } = existing(gate, visit)
+  async function change(context: Context): Promise<Response> {
+    const { caller, body } = context
+    const { id } = existing(gate, context)
     const { errors } = await submitted(
       async () => webhooks.update(caller, id, wantedIn(body)),
       FIELDS,
     )
-    return errors ? show(visit, { typed: body, errors }) : done(visit, 'changed')
+    return errors ? show(context, { typed: body, errors }) : done(context, 'changed')
   }
 
-  async function setActive(visit: Visit, active: boolean): Promise<Response> {
-    await webhooks.update(visit.caller, existing(gate, visit).id, { active })
-    return done(visit, active ? 'resumed' : 'paused')
+  async function setActive(context: Context, active: boolean): Promise<Response> {
+    await webhooks.update(context.caller, existing(gate, context).id, { active })
+    return done(context, active ? 'resumed' : 'paused')
   }
 
-  async function test(visit: Visit): Promise<Response> {
-    const { id, events } = existing(gate, visit)
-    const asked = EVENT_TYPES.find((one) => one === typed(visit.body, 'event_type'))
+  async function test(context: Context): Promise<Response> {
+    const { id, events } = existing(gate, context)
+    const asked = EVENT_TYPES.find((one) => one === typed(context.body, 'event_type'))
     const tested = asked ?? events[0] ?? EVENT_TYPES[0]
-    const result = await webhooks.test(visit.caller, id, { event_type: tested })
-    return show(visit, { test: result, tested })
+    const result = await webhooks.test(context.caller, id, { event_type: tested })
+    return show(context, { test: result, tested })
   }
 
-  async function rotate(visit: Visit): Promise<Response> {
-    const { id } = existing(gate, visit)
-    const grace = GRACES.get(typed(visit.body, 'grace'))
+  async function rotate(context: Context): Promise<Response> {
+    const { id } = existing(gate, context)
+    const grace = GRACES.get(typed(context.body, 'grace'))
     if (grace === undefined)
       throw invalid('must be none, day or week', { field: 'grace', rule: 'choice' })
-    const { secret } = await webhooks.rotate(visit.caller, id, { grace_seconds: grace })
+    const { secret } = await webhooks.rotate(context.caller, id, { grace_seconds: grace })
     const intro = 'The new secret signs from now on.'
-    return issuedSecret(frames, visit, { id, secret, intro, title: 'Secret rotated' })
+    return issuedSecret(layout, context, { id, secret, intro, title: 'Secret rotated' })
   }
 
-  async function remove(visit: Visit): Promise<Response> {
-    await webhooks.remove(visit.caller, existing(gate, visit).id)
-    return frames.go('/console/webhooks?done=deleted')
+  async function remove(context: Context): Promise<Response> {
+    await webhooks.remove(context.caller, existing(gate, context).id)
+    return layout.go('/console/webhooks?done=deleted')
   }
 
-  const done = ({ params }: Visit, what: string): Response =>
-    frames.go(`/console/webhooks/${params.id}?done=${what}`)
+  const done = ({ params }: Context, what: string): Response =>
+    layout.go(`/console/webhooks/${params.id}?done=${what}`)
 
   return { show, change, setActive, test, rotate, remove }
 }

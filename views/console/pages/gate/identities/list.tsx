@@ -13,7 +13,7 @@ import { FilterChips } from '../../../tabs.tsx'
 import { Text } from '../../../text.tsx'
 import { Tiles } from '../../../tiles.tsx'
 import { Time } from '../../../time.tsx'
-import { type ListPlace, pagesAlong } from '../../../trail.ts'
+import { type ListPosition, pagesAlong } from '../../../trail.ts'
 import { url } from '../../../url.ts'
 import { nameOfCredential } from './credentials.tsx'
 import { IDENTITIES, StateMark, VerifiedMark } from './marks.tsx'
@@ -39,7 +39,7 @@ interface IdentitiesView {
   found: Page<IdentityDetail>
   errors?: readonly FormError[]
   asked: Asked
-  place: ListPlace
+  position: ListPosition
   counts: Counts
   signIns: Frequency
   signUps: Frequency
@@ -48,11 +48,12 @@ interface IdentitiesView {
 
 /** The users of a tenant. */
 export const IdentitiesPage = (page: IdentitiesView) => {
-  const { base, now, found, asked, place, counts, mayChange } = page
+  const { base, now, found, asked, position, counts, mayChange } = page
   const { q, state } = asked
-  const href = (of: Partial<Asked> & ListPlace = {}) => url(base, IDENTITIES, { q, state, ...of })
+  const href = (of: Partial<Asked> & ListPosition = {}) =>
+    url(base, IDENTITIES, { q, state, ...of })
   const isFiltered = q !== '' || state !== undefined
-  const isEmpty = found.data.length === 0 && !isFiltered && !place.cursor
+  const isEmpty = found.data.length === 0 && !isFiltered && !position.cursor
   const create = mayChange && (
     <LinkButton weight="primary" href={url(base, `${IDENTITIES}/new`)}>
       Create user
@@ -87,7 +88,7 @@ export const IdentitiesPage = (page: IdentitiesView) => {
         rows={found.data}
         hrefOf={({ id }) => url(base, `${IDENTITIES}/${id}`)}
         idOf={({ id }) => id}
-        pages={pagesAlong(place, found.next_cursor, href)}
+        pages={pagesAlong(position, found.next_cursor, href)}
         empty={
           !isEmpty ? (
             <EmptyState

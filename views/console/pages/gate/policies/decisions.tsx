@@ -9,7 +9,7 @@ import { PageHead } from '../../../page-head.tsx'
 import { StatusMark } from '../../../status-mark.tsx'
 import { shorten, shortenMiddle, Text } from '../../../text.tsx'
 import { Time } from '../../../time.tsx'
-import { type ListPlace, pagesAlong } from '../../../trail.ts'
+import { type ListPosition, pagesAlong } from '../../../trail.ts'
 import { url } from '../../../url.ts'
 import { DECISIONS } from './state.ts'
 import { Views } from './views.tsx'
@@ -21,11 +21,11 @@ export const DecisionsPage = (page: {
   now: number
   found: Page<Decision>
   subject: string
-  place: ListPlace
+  position: ListPosition
   errors?: readonly FormError[]
 }) => {
-  const { base, now, found, subject, place } = page
-  const href = (of: ListPlace) => url(base, DECISIONS, { subject, ...of })
+  const { base, now, found, subject, position } = page
+  const href = (of: ListPosition) => url(base, DECISIONS, { subject, ...of })
   return (
     <>
       <PageHead title="Policies" state={{ sentence: sentenceOn(found.data, subject) }} />
@@ -42,9 +42,9 @@ export const DecisionsPage = (page: {
         rows={found.data}
         hrefOf={({ decision_id: id }) => url(base, `${DECISIONS}/${id}`)}
         idOf={({ decision_id: id }) => id}
-        pages={pagesAlong(place, found.next_cursor, href)}
+        pages={pagesAlong(position, found.next_cursor, href)}
         empty={
-          subject || place.cursor ? (
+          subject || position.cursor ? (
             <EmptyState
               icon="search"
               sentence="No matching decisions"

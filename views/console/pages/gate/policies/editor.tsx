@@ -10,7 +10,7 @@ import { POLICIES } from './state.ts'
 /** An error in the policies, with its position. */
 export interface Problem {
   message: string
-  place?: { line: number; column: number }
+  position?: { line: number; column: number }
   /** Text of the line. */
   source?: string
 }
@@ -47,23 +47,25 @@ export const Editor = ({ base, policies, typed, problems = [] }: EditorProps) =>
   )
 }
 
-const summaryOf = ({ message, place }: Problem) => ({
+const summaryOf = ({ message, position }: Problem) => ({
   name: 'policies',
-  message: place === undefined ? message : `${placed(place)}: ${message}`,
+  message: position === undefined ? message : `${positioned(position)}: ${message}`,
 })
 
-const placed = ({ line, column }: NonNullable<Problem['place']>): string =>
+const positioned = ({ line, column }: NonNullable<Problem['position']>): string =>
   `Line ${line}, column ${column}`
 
 /** Lines with errors, because text fields show no line numbers. */
 const Sources = ({ problems }: { problems: readonly Problem[] }) => {
-  const placedOnes = problems.flatMap(({ place, source }) => (place ? [{ place, source }] : []))
-  return placedOnes.length === 0 ? null : (
+  const positionedOnes = problems.flatMap(({ position, source }) =>
+    position ? [{ position, source }] : [],
+  )
+  return positionedOnes.length === 0 ? null : (
     <Events
       label="Lines with errors"
-      events={placedOnes.map(({ place, source = '' }) => ({
+      events={positionedOnes.map(({ position, source = '' }) => ({
         tone: 'bad',
-        title: placed(place),
+        title: positioned(position),
         text: <code>{shorten(source)}</code>,
       }))}
     />

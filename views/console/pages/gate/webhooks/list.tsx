@@ -9,7 +9,7 @@ import { beatsOf, type HourTally, shareOf } from '../../../hours.ts'
 import { PageHead } from '../../../page-head.tsx'
 import { FilterChips } from '../../../tabs.tsx'
 import { Text } from '../../../text.tsx'
-import { type ListPlace, pagesAlong } from '../../../trail.ts'
+import { type ListPosition, pagesAlong } from '../../../trail.ts'
 import { url } from '../../../url.ts'
 import { withoutScheme } from '../../../words.ts'
 import { DeliveryMark, inWords, isTrouble, StateMark, time, WEBHOOKS } from './state.tsx'
@@ -30,7 +30,7 @@ interface WebhooksView {
   all: readonly Webhook[]
   rows: readonly WebhookRow[]
   state: Filter | undefined
-  place: ListPlace
+  position: ListPosition
   /** Cursor of the next page. */
   next: string | undefined
   mayChange: boolean
@@ -40,7 +40,7 @@ interface WebhooksView {
 export const WebhooksPage = (page: WebhooksView) => {
   const { base, now, all, rows, state, mayChange } = page
   const troubled = rows.filter(({ webhook, latest }) => webhook.active && isTrouble(latest))
-  const href = (of: { state?: Filter | undefined } & ListPlace) => url(base, WEBHOOKS, { ...of })
+  const href = (of: { state?: Filter | undefined } & ListPosition) => url(base, WEBHOOKS, { ...of })
   const create = mayChange && (
     <LinkButton weight="primary" href={url(base, `${WEBHOOKS}/new`)}>
       Create webhook
@@ -76,7 +76,7 @@ export const WebhooksPage = (page: WebhooksView) => {
         rows={rows}
         hrefOf={({ webhook }) => url(base, `${WEBHOOKS}/${webhook.id}`)}
         idOf={({ webhook }) => webhook.id}
-        pages={pagesAlong(page.place, page.next, (place) => href({ state, ...place }))}
+        pages={pagesAlong(page.position, page.next, (position) => href({ state, ...position }))}
         empty={
           all.length > 0 ? (
             <EmptyState

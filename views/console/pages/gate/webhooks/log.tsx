@@ -1,16 +1,16 @@
 import { DataTable } from '../../../data-table.tsx'
 import { Section } from '../../../section.tsx'
 import { FilterChips } from '../../../tabs.tsx'
-import { type ListPlace, pagesAlong } from '../../../trail.ts'
+import { type ListPosition, pagesAlong } from '../../../trail.ts'
 import { url } from '../../../url.ts'
 import { DeliveryMark, time, WEBHOOKS } from './state.tsx'
 import type { WebhookView } from './webhook-view.ts'
 
 /** Deliveries of a webhook. */
-export const Log = ({ base, now, webhook, deliveries, asked, place }: WebhookView) => {
+export const Log = ({ base, now, webhook, deliveries, asked, position }: WebhookView) => {
   const path = `${WEBHOOKS}/${webhook.id}`
   const { status } = asked
-  const hrefOf = (of: ListPlace) => url(base, path, { status, ...of })
+  const hrefOf = (of: ListPosition) => url(base, path, { status, ...of })
   return (
     <Section id="log" title="Deliveries" note="Newest first.">
       <FilterChips
@@ -36,7 +36,7 @@ export const Log = ({ base, now, webhook, deliveries, asked, place }: WebhookVie
           },
           { label: 'Time', align: 'right', cell: ({ created_at: at }) => time(at, now) },
         ]}
-        pages={pagesAlong(place, deliveries.next_cursor, hrefOf)}
+        pages={pagesAlong(position, deliveries.next_cursor, hrefOf)}
         empty={
           deliveries.next_cursor === null ? (
             <p class="hint">

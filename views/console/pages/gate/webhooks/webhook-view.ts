@@ -5,7 +5,7 @@ import type { Delivery, TestResult } from '../../../../../src/http/delivery-log/
 import type { Page } from '../../../../../src/platform/cursor.ts'
 import type { FormError } from '../../../form/error-summary.tsx'
 import type { HourTally } from '../../../hours.ts'
-import type { ListPlace } from '../../../trail.ts'
+import type { ListPosition } from '../../../trail.ts'
 
 export interface WebhookView {
   base: string
@@ -15,7 +15,7 @@ export interface WebhookView {
   deliveries: Page<Delivery>
   hours: readonly HourTally[]
   asked: { status: 'failed' | undefined }
-  place: ListPlace
+  position: ListPosition
   mayChange: boolean
   mayDelete: boolean
   /** Result of a test event, and its type. */

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact'
 
 /** A page outside the console, in the user's language and hidden from search engines. */
-export const Frame = (page: {
+export const Document = (page: {
   language: string
   title: string
   /** The page's style sheet, in addition to the common one, and the class of its body. */

@@ -9,7 +9,7 @@ interface Form {
 }
 
 export type Seen = Awaited<ReturnType<typeof seen>>
-export type Visitor = ReturnType<typeof newVisitor>
+export type HttpBrowser = ReturnType<typeof newHttpBrowser>
 
 /** Longer ways than this go in circles. */
 const MAX_STEPS = 10
@@ -18,7 +18,7 @@ const MAX_STEPS = 10
  * Somebody with a browser, as far as HTTP goes and across servers: cookies are kept by host and
  * path, whatever the port, and redirects followed, but for those to where `stopsBefore` says.
  */
-export function newVisitor({ stopsBefore = 'nowhere' }: { stopsBefore?: string } = {}) {
+export function newHttpBrowser({ stopsBefore = 'nowhere' }: { stopsBefore?: string } = {}) {
   const jar: { host: string; path: string; name: string; value: string }[] = []
   const steps: string[] = []
 

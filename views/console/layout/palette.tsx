@@ -4,8 +4,8 @@ import { ShortId } from '../id.tsx'
 import { ScopedForm } from '../scope.tsx'
 import { Text } from '../text.tsx'
 import { url } from '../url.ts'
-import type { FrameProps } from './model.ts'
-import { FRAME_PATHS, navigationOf, PAGES } from './navigation.ts'
+import type { LayoutProps } from './model.ts'
+import { LAYOUT_PATHS, navigationOf, PAGES } from './navigation.ts'
 
 export interface Found {
   /** Kind of object, such as user, job or endpoint. */
@@ -20,11 +20,11 @@ export interface Found {
 /** Command palette: opens any page and finds any ID. A dialog, shown by a script. */
 export const Palette = ({
   base,
-  place,
+  scope,
   without,
-}: Pick<FrameProps, 'base' | 'place' | 'without'>) => (
+}: Pick<LayoutProps, 'base' | 'scope' | 'without'>) => (
   <dialog class="palette" id="palette" aria-label="Search">
-    <form method="get" action={url(base, FRAME_PATHS.find)}>
+    <form method="get" action={url(base, LAYOUT_PATHS.find)}>
       <Icon name="search" />
       <label class="unseen" for="palette-query">
         Search pages, names and IDs
@@ -37,7 +37,7 @@ export const Palette = ({
         placeholder="Search pages, names and IDs"
         autocomplete="off"
         spellcheck={false}
-        hx-get={url(base, FRAME_PATHS.find)}
+        hx-get={url(base, LAYOUT_PATHS.find)}
         hx-trigger="input changed delay:150ms"
         hx-target="#palette-found"
         hx-select="#found"
@@ -49,7 +49,7 @@ export const Palette = ({
     <div class="palettelist">
       <div id="palette-found" aria-live="polite" />
       <ul data-palette-pages aria-label="Pages">
-        {navigationOf(place.kind, without).flatMap(({ title, pages }) =>
+        {navigationOf(scope.kind, without).flatMap(({ title, pages }) =>
           pages.map((key) => (
             <li>
               <a class="item" href={url(base, PAGES[key].path)}>
@@ -68,7 +68,7 @@ export const Palette = ({
 /** Search page, which also provides the results of the palette. */
 export const FindPage = (find: { base: string; query: string; found: readonly Found[] }) => (
   <search class="find">
-    <form class="filterbar" method="get" action={url(find.base, FRAME_PATHS.find)}>
+    <form class="filterbar" method="get" action={url(find.base, LAYOUT_PATHS.find)}>
       <label class="searchfield">
         <span class="unseen">Search by name or ID</span>
         <Icon name="search" />
@@ -112,7 +112,7 @@ const Way = ({ base, to }: { base: string; to: Found }) =>
       <Words {...to} />
     </a>
   ) : (
-    <ScopedForm action={url(base, FRAME_PATHS.environment)}>
+    <ScopedForm action={url(base, LAYOUT_PATHS.environment)}>
       <input type="hidden" name="return_to" value={to.href.slice(base.length)} />
       <button type="submit" class="item" name="environment" value={to.environment}>
         <Words {...to} />

@@ -1,17 +1,17 @@
 import type { ComponentChildren, VNode } from 'preact'
 import type { BannerProps } from '../../views/console/banner.tsx'
-import { ConsoleFrame } from '../../views/console/frame/console-frame.tsx'
-import type { Crumb, FrameProps, Place, Theme } from '../../views/console/frame/model.ts'
-import { PAGES, type PageKey } from '../../views/console/frame/navigation.ts'
+import { ConsoleLayout } from '../../views/console/layout/console-layout.tsx'
+import type { Crumb, LayoutProps, ScopeChoice, Theme } from '../../views/console/layout/model.ts'
+import { PAGES, type PageKey } from '../../views/console/layout/navigation.ts'
 import { inScope } from '../../views/console/scope.tsx'
 import type { Flash } from '../../views/console/toast.tsx'
 import { htmlPage } from '../../views/html.ts'
 import { preferenceIn } from '../http/cookies.ts'
 import { PAGE_CONTENT_POLICY } from '../http/security-headers.ts'
 import type { Nearness } from '../platform/metering/index.ts'
+import type { Operator } from './operators/current-operator.ts'
 import { may } from './operators/rights.ts'
-import type { Visitor } from './operators/visitors.ts'
-import { environmentOf, scopeOf } from './scope.ts'
+import { environmentOf, pageScopeOf } from './scope.ts'
 import { usageBanner } from './usage-banner.ts'
 
 export const THEME_COOKIE = 'gatehouse_theme'
@@ -19,7 +19,7 @@ export const THEME_COOKIE = 'gatehouse_theme'
 /** Content of one page. */
 interface PageContent {
   request: Request
-  visitor: Visitor
+  operator: Operator
   title: string
   active?: PageKey
   /** Breadcrumbs above this page. */
@@ -31,10 +31,10 @@ interface PageContent {
   children: ComponentChildren
 }
 
-export type Frames = ReturnType<typeof createFrames>
+export type Layout = ReturnType<typeof createLayout>
 
 /** Renders pages of the console with their layout. */
-export function createFrames(parts: {
+export function createLayout(parts: {
   baseUrl: () => string
   /** Usage of a tenant relative to its limits, for every page. */
   nearnessOf: (tenantId: string) => Nearness
@@ -44,28 +44,28 @@ export function createFrames(parts: {
   /** Prefix of every path: empty, or such as `/gatehouse`. */
   const base = (): string => new URL(baseUrl()).pathname.replace(/\/$/, '')
 
-  function page({ request, visitor, title, above = [], status = 200, ...of }: PageContent) {
+  function page({ request, operator, title, above = [], status = 200, ...of }: PageContent) {
     const { hasEnvironments = false, ...content } = of
     const { pathname, search } = new URL(request.url)
-    const frame: FrameProps = {
+    const layout: LayoutProps = {
       ...content,
       base: base(),
       title,
       crumbs: [...above, { label: title }],
-      place: placeOf(visitor),
-      places: placesOf(visitor),
-      operator: { name: visitor.displayName || visitor.email, email: visitor.email },
+      scope: scopeOf(operator),
+      scopes: scopesOf(operator),
+      operator: { name: operator.displayName || operator.email, email: operator.email },
       theme: themeOf(request),
-      without: withoutFor(visitor),
+      without: withoutFor(operator),
       ...(hasEnvironments && { environment: environmentOf(request) }),
       here: pathname + search,
-      banners: bannersOf(visitor),
+      banners: bannersOf(operator),
     }
-    return html(ConsoleFrame(frame), status, scopeOf(visitor, request))
+    return html(ConsoleLayout(layout), status, pageScopeOf(operator, request))
   }
 
-  function bannersOf({ place }: Visitor): BannerProps[] {
-    const banner = place?.kind === 'tenant' && usageBanner(base(), nearnessOf(place.tenantId))
+  function bannersOf({ scope }: Operator): BannerProps[] {
+    const banner = scope?.kind === 'tenant' && usageBanner(base(), nearnessOf(scope.tenantId))
     return banner ? [banner] : []
   }
 
@@ -92,23 +92,25 @@ export const themeOf = (request: Request): Theme => {
   return theme === 'light' || theme === 'dark' ? theme : 'system'
 }
 
-export const INSTALLATION: Place = {
+export const INSTALLATION: ScopeChoice = {
   id: 'installation',
   name: 'Installation',
   kind: 'installation',
 }
 
-function placeOf({ place }: Visitor): Place {
-  if (place?.kind === 'tenant') return { id: place.tenantId, name: place.name, kind: 'tenant' }
-  return place ? INSTALLATION : { id: '', name: 'No tenant', kind: 'tenant' }
+function scopeOf({ scope }: Operator): ScopeChoice {
+  if (scope?.kind === 'tenant') return { id: scope.tenantId, name: scope.name, kind: 'tenant' }
+  return scope ? INSTALLATION : { id: '', name: 'No tenant', kind: 'tenant' }
 }
 
 /** Hides API keys from operators who are not owners. */
-const withoutFor = ({ place }: Visitor): readonly PageKey[] =>
-  place?.kind === 'tenant' && !may(place.role, 'keys') ? ['keys'] : []
+const withoutFor = ({ scope }: Operator): readonly PageKey[] =>
+  scope?.kind === 'tenant' && !may(scope.role, 'keys') ? ['keys'] : []
 
-const placesOf = ({ memberships, isAdmin }: Visitor): Place[] => [
-  ...memberships.map(({ tenantId: id, tenantName: name }): Place => ({ id, name, kind: 'tenant' })),
+const scopesOf = ({ memberships, isAdmin }: Operator): ScopeChoice[] => [
+  ...memberships.map(
+    ({ tenantId: id, tenantName: name }): ScopeChoice => ({ id, name, kind: 'tenant' }),
+  ),
   ...(isAdmin ? [INSTALLATION] : []),
 ]
 

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import type { FormError } from '../../../../views/console/form/error-summary.tsx'
-import type { Crumb } from '../../../../views/console/frame/model.ts'
-import { PAGES } from '../../../../views/console/frame/navigation.ts'
+import type { Crumb } from '../../../../views/console/layout/model.ts'
+import { PAGES } from '../../../../views/console/layout/navigation.ts'
 import { shorten } from '../../../../views/console/text.tsx'
 import type { Flash } from '../../../../views/console/toast.tsx'
 import { url } from '../../../../views/console/url.ts'
@@ -14,14 +14,14 @@ import type { Clock } from '../../../platform/clock.ts'
 import { fail, notFound } from '../../../platform/errors.ts'
 import type { CallerOf } from '../../callers.ts'
 import { flashOf } from '../../flash.ts'
-import { crumbTo, type Frames } from '../../frame.ts'
-import type { ConsoleKit, TenantVisit } from '../../kit.ts'
+import { crumbTo, type Layout } from '../../layout.ts'
+import type { ConsoleMiddleware, TenantContext } from '../../middleware.ts'
 
-export type Visit = TenantVisit & { request: Request }
+export type Context = TenantContext & { request: Request }
 
 export interface ClockworkPageParts {
-  kit: ConsoleKit
-  frames: Frames
+  middleware: ConsoleMiddleware
+  layout: Layout
   clockwork: Clockwork
   callerOf: CallerOf
   audit: Audit
@@ -29,7 +29,7 @@ export interface ClockworkPageParts {
   baseUrl: () => string
 }
 
-export type JobVisits = ReturnType<typeof createJobVisits>
+export type JobContexts = ReturnType<typeof createJobContexts>
 
 /** A rejected form: fields and errors. */
 export interface Returned {
@@ -38,36 +38,36 @@ export interface Returned {
 }
 
 /** Shared by the pages of jobs and of delayed jobs. */
-export function createJobVisits(
-  { frames, clockwork: { queries }, callerOf }: ClockworkPageParts,
+export function createJobContexts(
+  { layout, clockwork: { queries }, callerOf }: ClockworkPageParts,
   kind: { page: 'jobs' | 'delayed'; flashes: Readonly<Record<string, Flash>> },
 ) {
   const { page: active, flashes } = kind
   const { path } = PAGES[active]
 
-  const caller = (visit: Visit): Caller => callerOf(visit, 'clockwork', null)
-  const searchOf = ({ request }: Visit) => new URL(request.url).searchParams
-  const href = (place = '', query = {}) => url(frames.base(), `${path}${place}`, query)
+  const caller = (context: Context): Caller => callerOf(context, 'clockwork', null)
+  const searchOf = ({ request }: Context) => new URL(request.url).searchParams
+  const href = (position = '', query = {}) => url(layout.base(), `${path}${position}`, query)
   const crumbToJob = (job: { id: string; name: string }): Crumb => ({
     label: shorten(job.name, MAX_TITLE_LENGTH),
     href: href(`/${job.id}`),
   })
 
-  const go = (place: string, done: string) => frames.go(`${path}${place}?done=${done}`)
+  const go = (position: string, done: string) => layout.go(`${path}${position}?done=${done}`)
 
-  const listPage = (visit: Visit, title: string, children: ComponentChildren) =>
-    frames.page({
-      request: visit.request,
-      visitor: visit.visitor,
+  const listPage = (context: Context, title: string, children: ComponentChildren) =>
+    layout.page({
+      request: context.request,
+      operator: context.operator,
       title,
       active,
-      flash: flashOf(flashes, searchOf(visit).get('done')),
+      flash: flashOf(flashes, searchOf(context).get('done')),
       children,
     })
 
   /** `of` is the edited job; undefined for a new one. */
   const formPage = (
-    { request, visitor }: Visit,
+    { request, operator }: Context,
     {
       title,
       of,
@@ -80,46 +80,46 @@ export function createJobVisits(
       children: ComponentChildren
     },
   ) =>
-    frames.page({
+    layout.page({
       request,
-      visitor,
+      operator,
       title,
       active,
-      above: [crumbTo(frames.base(), active), ...(of ? [crumbToJob(of)] : [])],
+      above: [crumbTo(layout.base(), active), ...(of ? [crumbToJob(of)] : [])],
       status: isWrong ? 422 : 200,
       children,
     })
 
   /** Page of one job, with the error of the last action, if any. */
   const jobPage = (
-    visit: Visit,
+    context: Context,
     name: string,
     refusal: string | undefined,
     children: ComponentChildren,
   ) =>
-    frames.page({
-      request: visit.request,
-      visitor: visit.visitor,
+    layout.page({
+      request: context.request,
+      operator: context.operator,
       title: shorten(name, MAX_TITLE_LENGTH),
       active,
-      above: [crumbTo(frames.base(), active)],
+      above: [crumbTo(layout.base(), active)],
       flash:
         refusal === undefined
-          ? flashOf(flashes, searchOf(visit).get('done'))
+          ? flashOf(flashes, searchOf(context).get('done'))
           : { tone: 'bad', text: refusal },
       status: refusal === undefined ? 200 : 409,
       children,
     })
 
   /** Attempts of a job, and the selected execution: from the query string, or the newest. */
-  function attemptsOf(visit: Visit, job: { id: string; headers: Record<string, string> }) {
-    const { tenantId } = visit.tenant
+  function attemptsOf(context: Context, job: { id: string; headers: Record<string, string> }) {
+    const { tenantId } = context.tenant
     const attempts = queries.attempts(tenantId, job.id)
-    const asked = searchOf(visit).get('execution')
+    const asked = searchOf(context).get('execution')
     const chosen = asked ?? attempts[0]?.id
     const found = chosen === undefined ? undefined : queries.attempt(tenantId, job.id, chosen)
     if (chosen !== undefined && !found) fail(notFound('execution not found'))
-    const selected = found && executionShownTo(caller(visit), job, found)
+    const selected = found && executionShownTo(caller(context), job, found)
     return { attempts, selected, here: href(`/${job.id}`, { execution: asked }) }
   }
 

@@ -3,7 +3,7 @@
  * installation for admins (null), otherwise none (undefined). Names don't matter, so renaming or joining
  * another tenant never changes it.
  */
-export function defaultPlaceOf(
+export function defaultScopeOf(
   memberships: readonly { tenantId: string; createdAt: number }[],
   isAdmin: boolean,
 ): string | null | undefined {

@@ -1,20 +1,20 @@
 import type { ComponentChildren } from 'preact'
 import type { Language } from '../../src/engines/gate/sign-in/model.ts'
-import { Frame as PageFrame } from '../frame.tsx'
+import { Document } from '../document.tsx'
 
 /** A page for users of a tenant, with a single card. */
-export const Frame = (page: {
+export const Layout = (page: {
   language: Language
   title: string
   /** For pages with several forms. */
   isWide?: boolean
   children: ComponentChildren
 }) => (
-  <PageFrame
+  <Document
     language={page.language}
     title={page.title}
     styles={{ sheet: 'flows.css', look: page.isWide ? 'flow wide' : 'flow' }}
   >
     {page.children}
-  </PageFrame>
+  </Document>
 )

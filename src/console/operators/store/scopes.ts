@@ -1,28 +1,28 @@
 import { and, eq, isNull, sql } from 'drizzle-orm'
 import type { Db } from '../../../db/open.ts'
 import { gateSessions } from '../../../engines/gate/schema.ts'
-import { consolePlaces } from '../../schema.ts'
+import { consoleScopes } from '../../schema.ts'
 
-type PlaceRow = typeof consolePlaces.$inferSelect
+type ScopeRow = typeof consoleScopes.$inferSelect
 
 /** Selected tenants of sessions. */
-export function createPlaceStore({ orm }: Db) {
+export function createScopeStore({ orm }: Db) {
   const $ = sql.placeholder
-  const place = orm
+  const scope = orm
     .select()
-    .from(consolePlaces)
-    .where(eq(consolePlaces.sessionId, $('sessionId')))
+    .from(consoleScopes)
+    .where(eq(consoleScopes.sessionId, $('sessionId')))
     .prepare()
-  const putPlace = orm
-    .insert(consolePlaces)
+  const putScope = orm
+    .insert(consoleScopes)
     .values({ sessionId: $('sessionId'), tenantId: $('tenantId') })
     .onConflictDoUpdate({
-      target: consolePlaces.sessionId,
+      target: consoleScopes.sessionId,
       set: { tenantId: sql`excluded.tenant_id` },
     })
     .prepare()
   const settle = orm
-    .insert(consolePlaces)
+    .insert(consoleScopes)
     .select(
       orm
         .select({ sessionId: gateSessions.id, tenantId: sql`${$('tenantId')}`.as('tenant_id') })
@@ -33,10 +33,10 @@ export function createPlaceStore({ orm }: Db) {
     .prepare()
 
   return {
-    place: (sessionId: string): PlaceRow | undefined => place.get({ sessionId }),
-    putPlace: (row: PlaceRow) => void putPlace.run(row),
+    scope: (sessionId: string): ScopeRow | undefined => scope.get({ sessionId }),
+    putScope: (row: ScopeRow) => void putScope.run(row),
     /** Stores a selection for all sessions of an operator that have none. */
-    settlePlaces: (operatorId: string, tenantId: string | null) =>
+    settleScopes: (operatorId: string, tenantId: string | null) =>
       void settle.run({ operatorId, tenantId }),
   }
 }

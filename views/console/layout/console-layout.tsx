@@ -2,36 +2,36 @@ import { Banner } from '../banner.tsx'
 import { shorten } from '../text.tsx'
 import { Toasts } from '../toast.tsx'
 import { ConsoleDocument } from './document.tsx'
-import type { FrameProps } from './model.ts'
+import type { LayoutProps } from './model.ts'
 import { OutdatedSlot } from './outdated.tsx'
 import { Palette } from './palette.tsx'
-import { Rail } from './sidebar.tsx'
+import { Sidebar } from './sidebar.tsx'
 import { Topbar } from './topbar.tsx'
 
 /** Page layout of the console: sidebar, top bar, banners, content and toasts. */
-export const ConsoleFrame = (frame: FrameProps) => (
+export const ConsoleLayout = (layout: LayoutProps) => (
   <ConsoleDocument
-    base={frame.base}
-    title={`${shorten(frame.title)} · ${shorten(frame.place.name, 48)}`}
-    theme={frame.theme}
-    look={frame.environment === 'test' ? 'console testdata' : 'console'}
+    base={layout.base}
+    title={`${shorten(layout.title)} · ${shorten(layout.scope.name, 48)}`}
+    theme={layout.theme}
+    look={layout.environment === 'test' ? 'console testdata' : 'console'}
   >
     <a class="skip" href="#content">
       Skip to content
     </a>
     <div id="progress" class="progress" aria-hidden="true" />
-    <Rail {...frame} />
+    <Sidebar {...layout} />
     <div class="stage">
-      <Topbar {...frame} />
+      <Topbar {...layout} />
       <OutdatedSlot />
-      {frame.banners?.map((banner) => (
+      {layout.banners?.map((banner) => (
         <Banner {...banner} />
       ))}
       <main id="content" tabindex={-1}>
-        {frame.children}
+        {layout.children}
       </main>
     </div>
-    <Toasts flash={frame.flash} />
-    <Palette {...frame} />
+    <Toasts flash={layout.flash} />
+    <Palette {...layout} />
   </ConsoleDocument>
 )

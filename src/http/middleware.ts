@@ -44,7 +44,7 @@ interface Routes extends QueryRoutes {
  * Adds what every response has: a request id, security headers, an error body in the format of its
  * engine, a log entry and metrics. `routes` is the finished app.
  */
-export function createKit(parts: {
+export function createMiddleware(parts: {
   log: Log
   metrics: HttpMetrics
   clientAddress: ClientAddress

@@ -2,28 +2,28 @@ import { Icon } from '../icons.tsx'
 import { ScopedForm } from '../scope.tsx'
 import { Text } from '../text.tsx'
 import { url } from '../url.ts'
-import type { Crumb, FrameProps, Theme } from './model.ts'
-import { FRAME_PATHS } from './navigation.ts'
+import type { Crumb, LayoutProps, Theme } from './model.ts'
+import { LAYOUT_PATHS } from './navigation.ts'
 
 /** Top bar: breadcrumb, search, theme and account menu. */
-export const Topbar = (frame: FrameProps) => (
+export const Topbar = (layout: LayoutProps) => (
   <header class="topbar">
-    <button type="button" class="iconbutton menubutton" popovertarget="rail" aria-label="Menu">
+    <button type="button" class="iconbutton menubutton" popovertarget="sidebar" aria-label="Menu">
       <Icon name="menu" />
     </button>
-    <Breadcrumb crumbs={frame.crumbs} />
-    {frame.environment === 'test' && (
+    <Breadcrumb crumbs={layout.crumbs} />
+    {layout.environment === 'test' && (
       <span class="testbadge">
         Test<span> data</span>
       </span>
     )}
-    <a class="search" href={url(frame.base, FRAME_PATHS.find)} data-palette>
+    <a class="search" href={url(layout.base, LAYOUT_PATHS.find)} data-palette>
       <Icon name="search" />
       <span>Search</span>
       <kbd class="scripted">⌘K</kbd>
     </a>
-    <ThemeSwitch {...frame} />
-    <AccountMenu {...frame} />
+    <ThemeSwitch {...layout} />
+    <AccountMenu {...layout} />
   </header>
 )
 
@@ -54,8 +54,8 @@ const THEMES: readonly { theme: Theme; icon: 'system' | 'sun' | 'moon' }[] = [
 ]
 
 /** Switches to the next theme. All three buttons are rendered; the style sheet shows one of them. */
-const ThemeSwitch = ({ base, here }: Pick<FrameProps, 'base' | 'here'>) => (
-  <ScopedForm class="theme" action={url(base, FRAME_PATHS.theme)}>
+const ThemeSwitch = ({ base, here }: Pick<LayoutProps, 'base' | 'here'>) => (
+  <ScopedForm class="theme" action={url(base, LAYOUT_PATHS.theme)}>
     <input type="hidden" name="return_to" value={here} />
     {THEMES.map(({ theme, icon }) => (
       <button
@@ -72,7 +72,7 @@ const ThemeSwitch = ({ base, here }: Pick<FrameProps, 'base' | 'here'>) => (
   </ScopedForm>
 )
 
-const AccountMenu = ({ base, operator }: Pick<FrameProps, 'base' | 'operator'>) => (
+const AccountMenu = ({ base, operator }: Pick<LayoutProps, 'base' | 'operator'>) => (
   <details class="menu account">
     <summary>
       <span class="unseen">Account menu of </span>
@@ -90,7 +90,7 @@ const AccountMenu = ({ base, operator }: Pick<FrameProps, 'base' | 'operator'>) 
         </strong>
         <Text text={operator.email} limit={64} />
       </p>
-      <a class="item" href={url(base, FRAME_PATHS.account)}>
+      <a class="item" href={url(base, LAYOUT_PATHS.account)}>
         <Icon name="account" />
         Account
       </a>
@@ -98,7 +98,7 @@ const AccountMenu = ({ base, operator }: Pick<FrameProps, 'base' | 'operator'>) 
         <Icon name="configuration" />
         API reference
       </a>
-      <ScopedForm action={url(base, FRAME_PATHS.signOut)}>
+      <ScopedForm action={url(base, LAYOUT_PATHS.signOut)}>
         <button type="submit" class="item">
           <Icon name="signOut" />
           Sign out

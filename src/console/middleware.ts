@@ -4,19 +4,19 @@ import { requireSameOrigin } from '../http/same-origin.ts'
 import { operatorLane, type Turns } from '../http/turns.ts'
 import type { Actor } from '../platform/audit/index.ts'
 import { forbidden } from '../platform/errors.ts'
+import { type CurrentOperator, type Operator, tenantScopeOf } from './operators/current-operator.ts'
 import { may, type Right } from './operators/rights.ts'
-import { tenantPlaceOf, type Visitor, type Visitors } from './operators/visitors.ts'
-import type { Scopes } from './scope.ts'
+import type { ScopeChecks } from './scope.ts'
 
 /** An authorized request to a page of a tenant. */
-export type TenantVisit = {
-  visitor: Visitor
-  tenant: ReturnType<typeof tenantPlaceOf>
+export type TenantContext = {
+  operator: Operator
+  tenant: ReturnType<typeof tenantScopeOf>
   actor: Actor
 }
-export type OperatorVisit = { visitor: Visitor; actor: Actor }
+export type OperatorContext = { operator: Operator; actor: Actor }
 
-export type ConsoleKit = ReturnType<typeof createConsoleKit>
+export type ConsoleMiddleware = ReturnType<typeof createConsoleMiddleware>
 
 /**
  * Builds the console's routes, which check access to a page and its forms. `right` opens a page to
@@ -29,31 +29,31 @@ export type ConsoleKit = ReturnType<typeof createConsoleKit>
  * one are refused before any handler runs. Routes without a scope skip this check: `stranger`, and
  * those declared `operator: 'unscoped'`.
  */
-export function createConsoleKit(parts: {
-  visitors: Visitors
-  scopes: Scopes
+export function createConsoleMiddleware(parts: {
+  currentOperator: CurrentOperator
+  scopeChecks: ScopeChecks
   baseUrl: () => string
   addressOf: (request: Request) => string | undefined
   turns: Turns
   maxBody: number
 }) {
-  const { visitors, scopes, baseUrl, addressOf, turns, maxBody } = parts
+  const { currentOperator, scopeChecks, baseUrl, addressOf, turns, maxBody } = parts
 
-  function operatorOf(request: Request): OperatorVisit {
-    const visitor = visitors.of(request)
+  function operatorOf(request: Request): OperatorContext {
+    const operator = currentOperator.of(request)
     requireSameOrigin(request, baseUrl())
     const source = addressOf(request)
     return {
-      visitor,
-      actor: { kind: 'operator', id: visitor.id, ...(source !== undefined && { source }) },
+      operator,
+      actor: { kind: 'operator', id: operator.id, ...(source !== undefined && { source }) },
     }
   }
 
   /** Who acts, once it is their turn: neither tenants nor other operators keep each other waiting. */
-  async function inTurn(request: Request): Promise<OperatorVisit> {
-    const visit = operatorOf(request)
-    const turn = turns.take(operatorLane(visit.visitor.id))
-    if (!turn) return visit
+  async function inTurn(request: Request): Promise<OperatorContext> {
+    const context = operatorOf(request)
+    const turn = turns.take(operatorLane(context.operator.id))
+    if (!turn) return context
     await turn
     return operatorOf(request)
   }
@@ -61,32 +61,32 @@ export function createConsoleKit(parts: {
   /** What `admit` makes of an operator who asks for a page, or sends a form, that is not outdated. */
   function scoped<V>(
     { request, body }: { request: Request; body: unknown },
-    visit: OperatorVisit,
-    admit: (visit: OperatorVisit) => V,
+    context: OperatorContext,
+    admit: (context: OperatorContext) => V,
   ): V {
     // Before their rights, which they may lack only where they are now.
-    scopes.refuseOther(request, visit.visitor, body)
-    const admitted = admit(visit)
-    scopes.requireNamed(request, visit.visitor, body)
+    scopeChecks.refuseOther(request, context.operator, body)
+    const admitted = admit(context)
+    scopeChecks.requireNamed(request, context.operator, body)
     return admitted
   }
 
-  function tenantVisitOf(visit: OperatorVisit, right: Right): TenantVisit {
-    const tenant = tenantPlaceOf(visit.visitor)
+  function tenantContextOf(context: OperatorContext, right: Right): TenantContext {
+    const tenant = tenantScopeOf(context.operator)
     if (!may(tenant.role, right)) throw forbidden(NEEDS[right])
-    return { ...visit, tenant }
+    return { ...context, tenant }
   }
 
   /** Throws `forbidden` for all others, whatever they send and wherever they act. */
-  function requireAdmin(visit: OperatorVisit): OperatorVisit {
-    if (!visit.visitor.isAdmin) throw forbidden('this is for admins of the installation')
-    return visit
+  function requireAdmin(context: OperatorContext): OperatorContext {
+    if (!context.operator.isAdmin) throw forbidden('this is for admins of the installation')
+    return context
   }
 
-  function instanceVisitOf(visit: OperatorVisit): OperatorVisit {
-    if (visit.visitor.place?.kind !== 'instance')
+  function instanceContextOf(context: OperatorContext): OperatorContext {
+    if (context.operator.scope?.kind !== 'instance')
       throw forbidden('switch to the installation to open its pages')
-    return visit
+    return context
   }
 
   const fields = (request: Request, check: () => unknown): Promise<Fields> | undefined => {
@@ -98,18 +98,20 @@ export function createConsoleKit(parts: {
     .macro('right', (right: Right) => ({
       parse: ({ request }) => fields(request, () => operatorOf(request)),
       resolve: async ({ request, body }) =>
-        scoped({ request, body }, await inTurn(request), (visit) => tenantVisitOf(visit, right)),
+        scoped({ request, body }, await inTurn(request), (context) =>
+          tenantContextOf(context, right),
+        ),
     }))
     .macro('instance', (_: true) => ({
       parse: ({ request }) => fields(request, () => requireAdmin(operatorOf(request))),
       resolve: async ({ request, body }) =>
-        scoped({ request, body }, requireAdmin(await inTurn(request)), instanceVisitOf),
+        scoped({ request, body }, requireAdmin(await inTurn(request)), instanceContextOf),
     }))
     .macro('operator', (scope: true | 'unscoped') => ({
       parse: ({ request }) => fields(request, () => operatorOf(request)),
       resolve: async ({ request, body }) => {
-        const visit = await inTurn(request)
-        return scope === 'unscoped' ? visit : scoped({ request, body }, visit, (same) => same)
+        const context = await inTurn(request)
+        return scope === 'unscoped' ? context : scoped({ request, body }, context, (same) => same)
       },
     }))
     .macro('stranger', (_: true) => ({

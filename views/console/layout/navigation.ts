@@ -59,20 +59,20 @@ const OF_INSTALLATION: readonly NavigationGroup[] = [
 
 /** Pages of a tenant or of the installation, except those that the operator can't open. */
 export const navigationOf = (
-  place: 'tenant' | 'installation',
+  scope: 'tenant' | 'installation',
   without: readonly PageKey[] = [],
 ): readonly NavigationGroup[] =>
-  (place === 'tenant' ? OF_TENANT : OF_INSTALLATION).map(({ pages, ...group }) => ({
+  (scope === 'tenant' ? OF_TENANT : OF_INSTALLATION).map(({ pages, ...group }) => ({
     ...group,
     pages: pages.filter((page) => !without.includes(page)),
   }))
 
 /** Paths that the layout links or posts to. */
-export const FRAME_PATHS = {
+export const LAYOUT_PATHS = {
   home: '/console',
   find: '/console/find',
   account: '/console/account',
-  place: '/console/place',
+  switchScope: '/console/switch',
   environment: '/console/environment',
   theme: '/console/theme',
   signOut: '/console/sign-out',

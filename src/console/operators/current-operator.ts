@@ -2,19 +2,19 @@ import type { Sessions } from '../../engines/gate/sessions/index.ts'
 import { AppError, forbidden, unauthenticated } from '../../platform/errors.ts'
 import { SYSTEM_TENANT_ID } from '../../platform/system-tenant.ts'
 import { SESSION_COOKIE, type SessionCookie } from '../session-cookie.ts'
-import { defaultPlaceOf } from './default-place.ts'
+import { defaultScopeOf } from './default-scope.ts'
 import type { Role } from './rights.ts'
 import type { SessionRate } from './session-rate.ts'
 import type { OperatorStore } from './store/index.ts'
 import type { MembershipRow } from './store/memberships.ts'
 
 /** Current tenant of an operator, or the installation. */
-export type Place =
+export type Scope =
   | { kind: 'tenant'; tenantId: string; name: string; role: Role }
   | { kind: 'instance' }
 
 /** An operator at the console. */
-export interface Visitor {
+export interface Operator {
   id: string
   email: string
   displayName: string
@@ -22,13 +22,13 @@ export interface Visitor {
   isAdmin: boolean
   memberships: MembershipRow[]
   /** Undefined without access to any tenant. */
-  place: Place | undefined
+  scope: Scope | undefined
 }
 
-export type Visitors = ReturnType<typeof createVisitors>
+export type CurrentOperator = ReturnType<typeof createCurrentOperator>
 
 /** Resolves the operator of a request from its session cookie. */
-export function createVisitors(parts: {
+export function createCurrentOperator(parts: {
   sessions: Sessions
   store: OperatorStore
   rate: SessionRate
@@ -40,7 +40,7 @@ export function createVisitors(parts: {
    * Throws `unauthenticated` without a session, or with one that owes a second factor, and
    * `rate_limited` for one that goes too fast. `tokenIn` finds the session's token.
    */
-  function of(request: Request, tokenIn = cookie.tokenIn): Visitor {
+  function of(request: Request, tokenIn = cookie.tokenIn): Operator {
     const token = tokenIn(request)
     if (token === undefined)
       throw unauthenticated(`missing session: sign in to the console, which sets ${SESSION_COOKIE}`)
@@ -57,12 +57,12 @@ export function createVisitors(parts: {
       sessionId: row.id,
       isAdmin,
       memberships,
-      place: placeOf(row.id, isAdmin, memberships),
+      scope: scopeOf(row.id, isAdmin, memberships),
     }
   }
 
   /** The operator of a request, or undefined; for pages that need no session. */
-  function ifAny(request: Request): Visitor | undefined {
+  function ifAny(request: Request): Operator | undefined {
     try {
       return of(request)
     } catch (error) {
@@ -75,13 +75,13 @@ export function createVisitors(parts: {
    * The selected tenant, or undefined once the operator has lost access to it: requests of open pages must
    * not change another tenant.
    */
-  function placeOf(
+  function scopeOf(
     sessionId: string,
     isAdmin: boolean,
     memberships: MembershipRow[],
-  ): Place | undefined {
-    const chosen = store.place(sessionId)
-    const tenantId = chosen ? chosen.tenantId : defaultPlaceOf(memberships, isAdmin)
+  ): Scope | undefined {
+    const chosen = store.scope(sessionId)
+    const tenantId = chosen ? chosen.tenantId : defaultScopeOf(memberships, isAdmin)
     if (tenantId === undefined) return undefined
     if (tenantId === null) return isAdmin ? { kind: 'instance' } : undefined
     const membership = memberships.find((one) => one.tenantId === tenantId)
@@ -93,10 +93,10 @@ export function createVisitors(parts: {
 }
 
 /** Current tenant of an operator. Throws `forbidden` for the installation and without a tenant. */
-export function tenantPlaceOf({ place }: Visitor): Extract<Place, { kind: 'tenant' }> {
-  if (place?.kind === 'tenant') return place
+export function tenantScopeOf({ scope }: Operator): Extract<Scope, { kind: 'tenant' }> {
+  if (scope?.kind === 'tenant') return scope
   throw forbidden(
-    place
+    scope
       ? 'switch to a tenant first; this session acts for the installation'
       : "you don't have access to the selected tenant; select another one",
   )

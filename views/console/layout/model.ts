@@ -11,7 +11,7 @@ export interface Crumb {
   href?: string
 }
 
-export interface Place {
+export interface ScopeChoice {
   /** `installation`, or the id of a tenant. */
   id: string
   name: string
@@ -19,7 +19,7 @@ export interface Place {
 }
 
 /** Everything that the layout shows around a page. */
-export interface FrameProps {
+export interface LayoutProps {
   /** Prefix of every path: empty, or such as `/gatehouse`. */
   base: string
   title: string
@@ -27,9 +27,9 @@ export interface FrameProps {
   /** Pages that this operator can't open. */
   without?: readonly PageKey[]
   crumbs: readonly Crumb[]
-  place: Place
+  scope: ScopeChoice
   /** Every tenant that the operator has access to, and the installation for admins. */
-  places: readonly Place[]
+  scopes: readonly ScopeChoice[]
   /** Undefined on pages that have no environment. */
   environment?: 'live' | 'test'
   operator: { name: string; email: string }

@@ -5,7 +5,7 @@ import type { Theme } from './model.ts'
 import { OutdatedSlot } from './outdated.tsx'
 
 /** Layout of pages outside the console: one centered card, for set-up, links and invitations. */
-export const PlainFrame = (frame: {
+export const PlainLayout = (layout: {
   base: string
   title: ComponentChildren
   /** Title of the window, as plain text. */
@@ -20,21 +20,21 @@ export const PlainFrame = (frame: {
   children: ComponentChildren
 }) => (
   <ConsoleDocument
-    base={frame.base}
-    title={`${frame.windowTitle} · Gatehouse`}
-    theme={frame.theme ?? 'system'}
+    base={layout.base}
+    title={`${layout.windowTitle} · Gatehouse`}
+    theme={layout.theme ?? 'system'}
     look="plain"
-    isPlain={!frame.isLive}
+    isPlain={!layout.isLive}
   >
-    <main class={frame.isWide ? 'card wide' : 'card'}>
+    <main class={layout.isWide ? 'card wide' : 'card'}>
       <header>
-        <img src={url(frame.base, '/assets/icon.svg')} alt="Gatehouse" width="32" height="32" />
-        {frame.steps && <Steps {...frame.steps} />}
-        <h1>{frame.title}</h1>
-        {frame.intro && <p class="intro">{frame.intro}</p>}
+        <img src={url(layout.base, '/assets/icon.svg')} alt="Gatehouse" width="32" height="32" />
+        {layout.steps && <Steps {...layout.steps} />}
+        <h1>{layout.title}</h1>
+        {layout.intro && <p class="intro">{layout.intro}</p>}
       </header>
-      {frame.isLive && <OutdatedSlot />}
-      {frame.children}
+      {layout.isLive && <OutdatedSlot />}
+      {layout.children}
     </main>
   </ConsoleDocument>
 )

@@ -1,26 +1,26 @@
 import { Icon } from '../icons.tsx'
 import { url } from '../url.ts'
-import type { FrameProps } from './model.ts'
+import type { LayoutProps } from './model.ts'
 import { navigationOf, PAGES, type PageKey } from './navigation.ts'
 import { EnvironmentSwitch, Switcher } from './switcher.tsx'
 
 /** Sidebar navigation. Under 900 px it is a popover, which needs no script. */
-export const Rail = (frame: FrameProps) => (
-  <div class="rail" id="rail" popover="auto">
-    <div class="railbody">
-      <Switcher {...frame} />
-      <EnvironmentSwitch {...frame} />
+export const Sidebar = (layout: LayoutProps) => (
+  <div class="sidebar" id="sidebar" popover="auto">
+    <div class="sidebar-body">
+      <Switcher {...layout} />
+      <EnvironmentSwitch {...layout} />
       <nav aria-label="Console">
-        {navigationOf(frame.place.kind, frame.without).map(({ title, pages }) => (
+        {navigationOf(layout.scope.kind, layout.without).map(({ title, pages }) => (
           <div class="navgroup">
             {title && <h2>{title}</h2>}
             <ul>
               {pages.map((key) => (
                 <Entry
                   page={key}
-                  base={frame.base}
-                  isActive={key === frame.active}
-                  alerts={frame.alerts?.[key]}
+                  base={layout.base}
+                  isActive={key === layout.active}
+                  alerts={layout.alerts?.[key]}
                 />
               ))}
             </ul>

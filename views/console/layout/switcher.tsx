@@ -2,43 +2,43 @@ import { Icon } from '../icons.tsx'
 import { ScopedForm } from '../scope.tsx'
 import { Text } from '../text.tsx'
 import { url } from '../url.ts'
-import { PlaceEmblem } from './emblem.tsx'
-import type { FrameProps, Place } from './model.ts'
-import { FRAME_PATHS } from './navigation.ts'
+import { ScopeEmblem } from './emblem.tsx'
+import type { LayoutProps, ScopeChoice } from './model.ts'
+import { LAYOUT_PATHS } from './navigation.ts'
 
-type Parts = Pick<FrameProps, 'base' | 'place' | 'places' | 'here'>
+type Parts = Pick<LayoutProps, 'base' | 'scope' | 'scopes' | 'here'>
 
 /** Tenant switcher. Posts a form, because switching changes the session. */
-export const Switcher = ({ base, place, places }: Parts) => (
+export const Switcher = ({ base, scope, scopes }: Parts) => (
   <details class="menu switcher">
     <summary>
-      <PlaceEmblem place={place} />
+      <ScopeEmblem scope={scope} />
       <span class="unseen">Current tenant: </span>
       <span class="placename">
-        <Text text={place.name} limit={48} />
+        <Text text={scope.name} limit={48} />
       </span>
       <Icon name="updown" />
     </summary>
     <div class="popup">
-      <ScopedForm action={url(base, FRAME_PATHS.place)}>
-        {places.map((other) => (
-          <Choice place={other} isCurrent={other.id === place.id} />
+      <ScopedForm action={url(base, LAYOUT_PATHS.switchScope)}>
+        {scopes.map((other) => (
+          <Choice scope={other} isCurrent={other.id === scope.id} />
         ))}
       </ScopedForm>
     </div>
   </details>
 )
 
-const Choice = ({ place, isCurrent }: { place: Place; isCurrent: boolean }) => (
+const Choice = ({ scope, isCurrent }: { scope: ScopeChoice; isCurrent: boolean }) => (
   <button
     type="submit"
-    name="place"
-    value={place.id}
+    name="to"
+    value={scope.id}
     class="item"
     aria-current={isCurrent ? 'true' : undefined}
   >
-    <PlaceEmblem place={place} />
-    <Text text={place.name} limit={48} />
+    <ScopeEmblem scope={scope} />
+    <Text text={scope.name} limit={48} />
     {isCurrent && <Icon name="check" />}
   </button>
 )
@@ -48,9 +48,9 @@ export const EnvironmentSwitch = ({
   base,
   environment,
   here,
-}: Pick<FrameProps, 'base' | 'environment' | 'here'>) =>
+}: Pick<LayoutProps, 'base' | 'environment' | 'here'>) =>
   environment === undefined ? null : (
-    <ScopedForm class="environment" action={url(base, FRAME_PATHS.environment)}>
+    <ScopedForm class="environment" action={url(base, LAYOUT_PATHS.environment)}>
       <input type="hidden" name="return_to" value={here} />
       <fieldset>
         <legend class="unseen">Environment</legend>

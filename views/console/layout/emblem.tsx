@@ -1,0 +1,10 @@
+import { initialOf } from '../../flows/name.ts'
+import { Icon } from '../icons.tsx'
+import type { ScopeChoice } from './model.ts'
+
+/** First letter of a tenant's name, or the icon of the installation. */
+export const ScopeEmblem = ({ scope }: { scope: ScopeChoice }) => (
+  <span class={`emblem ${scope.kind}`} aria-hidden="true">
+    {scope.kind === 'tenant' ? (initialOf(scope.name) ?? '·') : <Icon name="tenants" />}
+  </span>
+)
