@@ -33,10 +33,10 @@ export const poll: Bench = async ({ stack, rounds, ms, stored, note }) => {
     few: open.fast.subject,
     floor: many.fast.floor,
   })
-  const steady = `${told(POLLS_PER_SECOND)}/s`
+  const steady = `${counted(POLLS_PER_SECOND)}/s`
   const pacedOnes = [
     ...pacedFigures(steady, paced),
-    ...pacedFigures(`${steady}, ${told(OPEN)} held : none held`, held),
+    ...pacedFigures(`${steady}, ${counted(OPEN)} held : none held`, held),
   ]
   for (const figure of pacedOnes)
     if (figure.unit === SLOWEST) note(`poll, ${figure.name}: ${inWords(figure)}`)
@@ -65,7 +65,7 @@ async function besideHeld(
 }
 
 const SLOWEST = 'ms p99'
-const told = (count: number) => count.toLocaleString('en')
+const counted = (count: number) => count.toLocaleString('en')
 
 const inWords = ({ subject: { median, low, high } }: Figure) =>
   `p99 ${median.toFixed(2)} ms (${low.toFixed(2)} to ${high.toFixed(2)}), the goal is less than 5`
@@ -88,9 +88,9 @@ const fastFigures = (name: string, samples: Pair, target?: string) => [
 
 function amongMany(samples: Record<'many' | 'few' | 'floor', Sample[]>, stored: number) {
   const { many: subject, few, floor } = samples
-  const name = `${CLIENTS} clients, ${told(stored)}`
+  const name = `${CLIENTS} clients, ${counted(stored)}`
   return [
-    ...fastFigures(`${name} : ${told(OPEN)} stored`, { subject, floor: few }, '1'),
+    ...fastFigures(`${name} : ${counted(OPEN)} stored`, { subject, floor: few }, '1'),
     ...fastFigures(`${name} stored, both`, { subject, floor }, TARGET),
   ]
 }

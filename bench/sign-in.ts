@@ -69,7 +69,7 @@ async function withHashes({ stack, rounds, note }: Parameters<Bench>[0]): Promis
     steadily: () => signAllIn(STEADY),
     alone: hashAlone,
   })
-  for (const crowd of crowds.slice(-2)) note(told(crowd))
+  for (const crowd of crowds.slice(-2)) note(described(crowd))
   const { idle, atOnce, steadily, alone } = samples
   return [
     ...besideHashes(`${PEOPLE} at once`, atOnce, alone),
@@ -82,7 +82,7 @@ async function withHashes({ stack, rounds, note }: Parameters<Bench>[0]): Promis
 
 type Crowd = Awaited<ReturnType<typeof passThrough>> & { inFlight: number }
 
-const told = ({ inFlight, refusals, mostRefusals, clientShare }: Crowd) =>
+const described = ({ inFlight, refusals, mostRefusals, clientShare }: Crowd) =>
   `sign-in, ${inFlight} in flight: ${PEOPLE} signed in after ${refusals} answers of 503, nobody after ` +
   `more than ${mostRefusals}; the clients took ${(clientShare * 100).toFixed(1)} % of a core`
 

@@ -44,13 +44,13 @@ export const starvation: Bench = async ({ stack, rounds, ms }) => {
   const turnMs = TURN_SHARE * ms
   const timeoutMs = Math.max(Math.round(turnMs * TIMEOUT_SHARE), MIN_TIMEOUT_MS)
   const subscribers = await startFloor(stack, 'subscribers')
-  const places = await ask<Places>(subscribers, '/places')
-  const open = () => openRelay(stack, places, timeoutMs)
+  const directories = await ask<Places>(subscribers, '/places')
+  const open = () => openRelay(stack, directories, timeoutMs)
   const [beside, alone] = [await open(), await open()]
 
   const samples = await alternate(Math.ceil(rounds * ROUNDS_SHARE), {
     subject: async () => {
-      const toSilent = feedSilent(beside, places, turnMs)
+      const toSilent = feedSilent(beside, directories, turnMs)
       const sample = await feedHealthy(beside, subscribers, turnMs)
       await toSilent
       return sample

@@ -4,7 +4,7 @@ import { existsSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { bodyOf, FORMATS } from '../src/delivery/formats.ts'
 import { matchOf } from '../src/delivery/matching.ts'
-import { Verdict } from '../src/engines/relay/model/messages.ts'
+import { EndpointOutcome } from '../src/engines/relay/model/messages.ts'
 import { STATUSES } from '../src/http/delivery-log/model.ts'
 import { bootTestApp } from './support/app.ts'
 import { until } from './support/binary.ts'
@@ -310,9 +310,9 @@ describe('the tables of docs/relay.md', () => {
   })
 
   test('have every reason why a message did not reach an endpoint', () => {
-    const { enum: verdicts } = Verdict.properties.verdict as unknown as { enum: string[] }
+    const { enum: verdicts } = EndpointOutcome.properties.verdict as unknown as { enum: string[] }
     const whyNot = verdicts.filter((verdict) => !STATUSES.some((status) => status === verdict))
-    expect(table('| Verdict').map(([verdict]) => plain(verdict))).toEqual(whyNot)
+    expect(table('| EndpointOutcome').map(([verdict]) => plain(verdict))).toEqual(whyNot)
   })
 
   test('have the bodies of the three formats', () => {

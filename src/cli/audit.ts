@@ -16,7 +16,7 @@ import {
   UsageError,
 } from './command.ts'
 import { openSink, type Sink } from './export-sink.ts'
-import { withOffices, withReadableOffices } from './open.ts'
+import { withReadableOffices, withServices } from './open.ts'
 import { targetOf } from './target.ts'
 
 type Options = Invocation['options']
@@ -55,7 +55,7 @@ export const auditList: Command = {
   run: ({ config, options }) => {
     const filter = filterIn(options)
     const limit = limitIn(options.limit)
-    return withOffices(config, ({ audit }) => {
+    return withServices(config, ({ audit }) => {
       const entries: LoggedEntry[] = []
       let before: number | undefined
       do {

@@ -10,7 +10,7 @@ import {
   table,
   UsageError,
 } from './command.ts'
-import { withOffices } from './open.ts'
+import { withServices } from './open.ts'
 
 const WHOSE: Record<string, Option> = {
   tenant: {
@@ -56,9 +56,9 @@ export const botSet: Command = {
     }
     if (Object.values(change).every((value) => value === undefined))
       throw new UsageError('bot set: nothing to set. Use --token-stdin, --match or --transport')
-    return withOffices(config, async ({ bots, actor }) => {
+    return withServices(config, async ({ bots, actor }) => {
       const outcome = await (await bots()).set(actor, owner, change)
-      return told(outcome, `Set ${nameOf(outcome.bot)}.`)
+      return answerOf(outcome, `Set ${nameOf(outcome.bot)}.`)
     })
   },
 }
@@ -76,9 +76,9 @@ export const botEnable: Command = {
   run: ({ config, options }) => {
     const owner = ownerIn(options)
     const takeOver = options['take-over'] === true
-    return withOffices(config, async ({ bots, actor }) => {
+    return withServices(config, async ({ bots, actor }) => {
       const outcome = await (await bots()).enable(actor, owner, { takeOver })
-      return told(outcome, `Enabled ${nameOf(outcome.bot)}.`)
+      return answerOf(outcome, `Enabled ${nameOf(outcome.bot)}.`)
     })
   },
 }
@@ -102,7 +102,7 @@ export const botList: Command = {
   summary: 'List bots and their problems.',
   options: { tenant: { type: 'string', value: 'ID', help: 'Only bots of this tenant.' } },
   run: ({ config, options }) =>
-    withOffices(config, async ({ bots }) => {
+    withServices(config, async ({ bots }) => {
       const list = (await bots()).list(options.tenant as string | undefined)
       const head = ['TENANT', 'ENV', 'BOT', 'STATUS', 'MATCH', 'TRANSPORT', 'TROUBLE']
       const text = list.length === 0 ? 'No bots yet.' : table([head, ...list.map(row)])
@@ -116,7 +116,7 @@ const changed = (
   done: string,
 ): Promise<Answer> => {
   const owner = ownerIn(options)
-  return withOffices(config, async ({ bots, actor }) => {
+  return withServices(config, async ({ bots, actor }) => {
     const bot = await (await bots())[verb](actor, owner)
     return { json: bot, text: `${done} the ${bot.environment} bot.` }
   })
@@ -133,7 +133,7 @@ const wordIn = <const T extends string>(
   words: readonly T[],
 ): T | undefined => (options[name] === undefined ? undefined : oneOf(words, name, options[name]))
 
-function told({ bot, warnings }: BotOutcome, done: string): Answer {
+function answerOf({ bot, warnings }: BotOutcome, done: string): Answer {
   const hint = bot.enabled
     ? []
     : [`Enable it with: bot enable --tenant ${bot.tenant_id} --env ${bot.environment}`]
@@ -151,5 +151,5 @@ const row = (bot: Bot): string[] => [
   bot.status,
   bot.match,
   bot.transport ?? '-',
-  bot.trouble ?? '-',
+  bot.issue ?? '-',
 ]

@@ -8,7 +8,7 @@ import { findUnreachable, isForeign, type Unreachable } from './doctor/directori
 import { space, writing } from './doctor/disk.ts'
 import { fileSystem } from './doctor/file-system.ts'
 import { adviceOn, examined, type Finding, type Group, problem, warning } from './doctor/finding.ts'
-import { type Inside, lookInside, withoutDatabase } from './doctor/inside.ts'
+import { checkDatabase, type Inside, withoutDatabase } from './doctor/inside.ts'
 import { mailServer } from './doctor/mail-server.ts'
 import { ownership, permissions } from './doctor/permissions.ts'
 import { readiness } from './doctor/readiness.ts'
@@ -95,7 +95,7 @@ async function dataDirectory(
 
 async function databaseIn(config: Configured['config'], unreachable: Unreachable): Promise<Inside> {
   try {
-    if (databaseExists(config.dataDir)) return await lookInside(config, unreachable)
+    if (databaseExists(config.dataDir)) return await checkDatabase(config, unreachable)
     return { database: await withoutDatabase(config) }
   } catch (error) {
     return { database: [problem('database', adviceOn(error))] }

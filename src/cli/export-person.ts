@@ -9,20 +9,20 @@ import { VERSION } from '../platform/version.ts'
 import type { Answer, Configured, ExitCode } from './command.ts'
 import { note, reported, type Warner } from './export-report.ts'
 import { openSink } from './export-sink.ts'
-import type { Offices } from './open.ts'
+import type { OfflineServices } from './open.ts'
 import { targetOf } from './target.ts'
 
 /** Exports everything stored about one user as one JSON object. */
 export async function exportPerson(
   invocation: Configured,
-  offices: Offices,
+  services: OfflineServices,
   { warn, warnings }: Warner,
 ): Promise<Answer | ExitCode> {
   const { io, options } = invocation
-  const { clock, tenants } = offices
+  const { clock, tenants } = services
   const { id: tenantId } = tenants.find(`${options.tenant}`)
   const begunAt = clock.monotonic()
-  using snapshot = offices.snapshot()
+  using snapshot = services.snapshot()
   const now = clock.now()
   const { object, data } =
     options.identity !== undefined
@@ -30,7 +30,7 @@ export async function exportPerson(
       : aboutMessengerPerson(snapshot, tenantId, `${options.person}`)
   const id = object.slice(object.lastIndexOf(':') + 1)
   using sink = openSink(io, targetOf(invocation, `gatehouse-${id}-${stampOf(now)}.json`))
-  await note(offices, warn, { tenantId, action: 'person.exported', object })
+  await note(services, warn, { tenantId, action: 'person.exported', object })
   const head = { kind: 'gatehouse.person', version: VERSION, exported_at: isoTime(now) }
   await sink.write(`${JSON.stringify({ ...head, tenant: tenantId, ...data }, null, 2)}\n`)
   await sink.end()

@@ -1,11 +1,11 @@
 import { StorageError } from '../db/errors.ts'
 import { type Answer, type Configured, EXIT, type ExitCode } from './command.ts'
 import type { Sink } from './export-sink.ts'
-import type { Offices } from './open.ts'
+import type { OfflineServices } from './open.ts'
 
 /** Records an export before it starts. On a disk that takes no writes, it only warns. */
 export async function note(
-  { db, audit, actor }: Offices,
+  { db, audit, actor }: OfflineServices,
   warn: (text: string) => void,
   entry: { tenantId: string; action: string; object: string },
 ) {

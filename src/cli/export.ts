@@ -8,7 +8,7 @@ import { countLines } from './counts.ts'
 import { exportPerson } from './export-person.ts'
 import { createWarner, note, reported, type Warner } from './export-report.ts'
 import { openSink, type Sink } from './export-sink.ts'
-import { type Offices, withReadableOffices } from './open.ts'
+import { type OfflineServices, withReadableOffices } from './open.ts'
 import { PORTABLE_TABLES, SCHEMAS } from './portable.ts'
 import { createProgress } from './progress.ts'
 import { targetOf } from './target.ts'
@@ -42,8 +42,8 @@ export const exportCommand: Command = {
     const warner = createWarner(invocation)
     const write = isOfPerson ? exportPerson : exportTenant
     try {
-      return await withReadableOffices(config, warner.warn, (offices) =>
-        write(invocation, offices, warner),
+      return await withReadableOffices(config, warner.warn, (services) =>
+        write(invocation, services, warner),
       )
     } catch (error) {
       throw asStorageError(error)
@@ -53,11 +53,11 @@ export const exportCommand: Command = {
 
 async function exportTenant(
   invocation: Configured,
-  offices: Offices,
+  services: OfflineServices,
   { warn, warnings }: Warner,
 ): Promise<Answer | ExitCode> {
   const { io, options } = invocation
-  const { db, clock, tenants } = offices
+  const { db, clock, tenants } = services
   const { id, name } = tenants.find(`${options.tenant}`)
   createImportStore(db).refuseUnfinished(id)
   const begunAt = clock.monotonic()
@@ -67,13 +67,13 @@ async function exportTenant(
       'export: the output has secrets and is not shown on a terminal. Use --to FILE',
     )
   using sink = openSink(io, file)
-  await note(offices, warn, {
+  await note(services, warn, {
     tenantId: id,
     action: 'tenant.exported',
     object: `tenant:${id}`,
   })
   warn('The export contains unencrypted secrets: protect it like passwords, and delete it soon.')
-  const { counts, leftOut } = await writeTenant(invocation, offices, { id, sink })
+  const { counts, leftOut } = await writeTenant(invocation, services, { id, sink })
   await sink.end()
   const running = leftOut.running_delayed_jobs ?? 0
   return reported(invocation, sink, {
@@ -95,7 +95,7 @@ async function exportTenant(
 
 async function writeTenant(
   { config, io }: Configured,
-  { snapshot: open, clock, sealing }: Offices,
+  { snapshot: open, clock, sealing }: OfflineServices,
   { id, sink }: { id: string; sink: Sink },
 ): Promise<Exported> {
   const opened = await sealing()

@@ -6,7 +6,7 @@ import { type Imported, importTenant } from '../platform/portable/import.ts'
 import { openScratch } from '../platform/portable/scratch.ts'
 import { type Answer, type Command, type Configured, type Io, UsageError } from './command.ts'
 import { countLines } from './counts.ts'
-import { withNewOffices, withOffices } from './open.ts'
+import { withNewOffices, withServices } from './open.ts'
 import { PORTABLE, PORTABLE_TABLES, SCHEMAS } from './portable.ts'
 import { createProgress } from './progress.ts'
 
@@ -48,11 +48,11 @@ const bring = ({ config, io, args }: Configured): Promise<Answer> =>
         ...watch,
       }),
     )
-    return told(imported, config, Math.round(clock.monotonic() - begunAt))
+    return reported(imported, config, Math.round(clock.monotonic() - begunAt))
   })
 
 const takeBack = ({ config, options }: Configured): Promise<Answer> =>
-  withOffices(config, async ({ db, clock, audit, actor }) => {
+  withServices(config, async ({ db, clock, audit, actor }) => {
     const begunAt = clock.monotonic()
     const tenantId = `${options.abandon}`
     const counts = await abandonImport({ db, audit, actor, portable: PORTABLE, tenantId })
@@ -80,8 +80,8 @@ async function watched<T>(io: Io, work: (watch: Watch) => Promise<T>): Promise<T
   }
 }
 
-function told(
-  { header, counts, alreadyThere, leftOut, told }: Imported,
+function reported(
+  { header, counts, alreadyThere, leftOut, notes }: Imported,
   { brand }: Config,
   durationMs: number,
 ): Answer {
@@ -94,7 +94,7 @@ function told(
       left_out: leftOut,
       already_there: alreadyThere,
       overdue_delayed_jobs: 0,
-      ...told,
+      ...notes,
       ...(hasOtherPrefix && { key_prefix: prefix }),
       duration_ms: durationMs,
     },
@@ -103,7 +103,7 @@ function told(
       ...countLines(counts),
       ...sentence(alreadyThere, 'lines had already been imported before an interruption.'),
       ...sentence(leftOut.recovery_codes, 'users need new recovery codes.'),
-      ...sentence(told.overdue_delayed_jobs, 'delayed jobs are overdue and run immediately.'),
+      ...sentence(notes.overdue_delayed_jobs, 'delayed jobs are overdue and run immediately.'),
       ...(hasOtherPrefix
         ? [`Its API keys start with ${prefix}. They work once you set [brand] prefix to that.`]
         : []),

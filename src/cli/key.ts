@@ -2,7 +2,7 @@ import { parseDuration } from '../config/durations.ts'
 import { ENGINES, ENVIRONMENTS } from '../platform/engines.ts'
 import type { ApiKey, IssuedKey } from '../platform/keys.ts'
 import { type Answer, type Command, oneOf, table, UsageError } from './command.ts'
-import { withOffices } from './open.ts'
+import { withServices } from './open.ts'
 
 export const keyCreate: Command = {
   name: 'key create',
@@ -39,7 +39,7 @@ export const keyCreate: Command = {
       environment: options.env === undefined ? undefined : oneOf(ENVIRONMENTS, 'env', options.env),
       scopes: options.scope as string[] | undefined,
     }
-    return withOffices(config, async ({ keys, actor }) => issued(await keys.issue(actor, key)))
+    return withServices(config, async ({ keys, actor }) => issued(await keys.issue(actor, key)))
   },
 }
 
@@ -48,7 +48,7 @@ export const keyList: Command = {
   summary: 'List API keys, without their secrets.',
   options: { tenant: { type: 'string', value: 'ID', help: 'Only keys of this tenant.' } },
   run: ({ config, options }) =>
-    withOffices(config, ({ keys }) => {
+    withServices(config, ({ keys }) => {
       const list = keys.list(options.tenant as string | undefined)
       const head = ['ID', 'TENANT', 'ENGINE', 'ENV', 'SECRET', 'STATE', 'LAST USED']
       const text = list.length === 0 ? 'No keys yet.' : table([head, ...list.map(row)])
@@ -69,7 +69,7 @@ export const keyRotate: Command = {
   },
   run: ({ config, options, args }) => {
     const graceMs = grace(`${options.grace ?? '24h'}`)
-    return withOffices(config, async ({ keys, actor }) =>
+    return withServices(config, async ({ keys, actor }) =>
       issued(await keys.rotate(actor, args[0] ?? '', graceMs)),
     )
   },
@@ -80,7 +80,7 @@ export const keyRevoke: Command = {
   summary: 'Revoke a key immediately.',
   positionals: ['ID'],
   run: ({ config, args }) =>
-    withOffices(config, async ({ keys, actor }) => {
+    withServices(config, async ({ keys, actor }) => {
       const key = await keys.revoke(actor, args[0] ?? '')
       return { json: key, text: `Revoked ${key.id}.` }
     }),

@@ -12,21 +12,21 @@ import { isSystemError, StorageError } from '../db/errors.ts'
 import { migrate, migrationStatus, SchemaError } from '../db/migrate.ts'
 import { type Db, databaseExists, databaseFile, openDatabase } from '../db/open.ts'
 import { createOfflineOperators } from '../engines/gate/operators/offline.ts'
-import { type Bots, createBotOffice } from '../engines/passepartout/index.ts'
+import { type Bots, createOfflineBots } from '../engines/passepartout/index.ts'
 import { baseUrlOf } from '../http/urls.ts'
 import { type Actor, type Audit, createAudit } from '../platform/audit/index.ts'
 import { ownDirectory } from '../platform/backup/index.ts'
 import { type Clock, systemClock } from '../platform/clock.ts'
 import { notFound } from '../platform/errors.ts'
 import { createKeys } from '../platform/keys.ts'
-import { createUsageOffice } from '../platform/metering/index.ts'
+import { createOfflineUsage } from '../platform/metering/index.ts'
 import { openSnapshot, type Snapshot } from '../platform/portable/snapshot.ts'
 import { thisProcess } from '../platform/process.ts'
 import { createSealing, type Sealing } from '../platform/sealing/index.ts'
 import { openKeyRing } from '../platform/sealing/open-key-ring.ts'
 import { createTenants } from '../platform/tenants.ts'
 import { VERSION } from '../platform/version.ts'
-import { lookAtDatabase } from './doctor/read-database.ts'
+import { readOnlyDatabase } from './doctor/read-database.ts'
 import { sentenceOf } from './sentences.ts'
 import { refuseBesideServer } from './servers.ts'
 
@@ -63,13 +63,13 @@ export function migrateConfigured({ dataDir }: Config, db: Db): string[] {
   return migrate(db.client, { migrations, backupDir, appVersion: VERSION, now })
 }
 
-export interface Offices {
+export interface OfflineServices {
   db: Db
   clock: Clock
   audit: Audit
   tenants: ReturnType<typeof createTenants>
   keys: ReturnType<typeof createKeys>
-  usage: ReturnType<typeof createUsageOffice>
+  usage: ReturnType<typeof createOfflineUsage>
   /** Opened on demand: it needs the master key. */
   sealing: () => Promise<Sealing>
   /** Opened on demand: it needs the master key. */
@@ -77,14 +77,14 @@ export interface Offices {
   /** A consistent view of the database as it is now. */
   snapshot: () => Snapshot
   /** Opened on demand: it prepares statements that other commands don't need. */
-  operators: () => OperatorOffice
+  operators: () => OperatorServices
   actor: Actor
 }
 
-type OperatorOffice = ReturnType<typeof createOperatorOffice>
+type OperatorServices = ReturnType<typeof createOperatorServices>
 
 /** Operators of the console: their accounts, roles and sign-in links. */
-function createOperatorOffice(
+function createOperatorServices(
   parts: Parameters<typeof createOfflineOperators>[0],
   config: Parameters<typeof createOfflineOperators>[1],
 ) {
@@ -105,7 +105,7 @@ function createOperatorOffice(
  * Runs `work` on an existing data directory, with or without a running server. Throws `not_found` where
  * there is no data, so that a read never creates any.
  */
-export async function withOffices<T>(config: Config, work: Work<T>): Promise<T> {
+export async function withServices<T>(config: Config, work: Work<T>): Promise<T> {
   refuseNoData(config)
   return withNewOffices(config, work)
 }
@@ -116,7 +116,7 @@ function refuseNoData({ dataDir }: Config) {
 }
 
 /**
- * Like `withOffices`, but also works on a read-only disk, such as one that has failed. There, every
+ * Like `withServices`, but also works on a read-only disk, such as one that has failed. There, every
  * commit fails.
  */
 export async function withReadableOffices<T>(
@@ -126,7 +126,7 @@ export async function withReadableOffices<T>(
 ): Promise<T> {
   refuseNoData(config)
   if (!isReadOnly(config.dataDir)) return withNewOffices(config, work)
-  const { db, isWithoutLog } = lookAtDatabase(config.dataDir)
+  const { db, isWithoutLog } = readOnlyDatabase(config.dataDir)
   try {
     refuseUnmigrated(db)
     if (isWithoutLog) warn('The write-ahead log cannot be opened: the last writes are missing.')
@@ -139,10 +139,10 @@ export async function withReadableOffices<T>(
   }
 }
 
-type Work<T> = (offices: Offices) => T | Promise<T>
+type Work<T> = (services: OfflineServices) => T | Promise<T>
 
 /**
- * Like `withOffices`, but creates a new data directory if there is none. Existing data is not migrated
+ * Like `withServices`, but creates a new data directory if there is none. Existing data is not migrated
  * here: a server of an older version may be running on it.
  */
 export async function withNewOffices<T>(config: Config, work: Work<T>): Promise<T> {
@@ -163,7 +163,7 @@ function refuseUnmigrated({ client }: Db) {
     throw new SchemaError('the database needs a migration first: start `serve` once')
 }
 
-function officesOn(config: Config, db: Db): Offices {
+function officesOn(config: Config, db: Db): OfflineServices {
   const clock = systemClock
   const audit = createAudit({ db, clock })
   const keys = createKeys({ db, clock, audit, prefix: config.brand.prefix })
@@ -176,14 +176,14 @@ function officesOn(config: Config, db: Db): Offices {
     audit,
     tenants,
     keys,
-    usage: createUsageOffice({ db, clock, config: config.metering }),
+    usage: createOfflineUsage({ db, clock, config: config.metering }),
     sealing,
     bots: async () =>
-      createBotOffice({ db, clock, audit, sealing: await sealing(), tenants }, config, () =>
+      createOfflineBots({ db, clock, audit, sealing: await sealing(), tenants }, config, () =>
         baseUrlOf(config.server),
       ),
     snapshot: () => openSnapshot(db),
-    operators: () => createOperatorOffice({ db, clock, audit }, config),
+    operators: () => createOperatorServices({ db, clock, audit }, config),
     actor: cliActor(),
   }
 }
@@ -208,12 +208,12 @@ export async function noteIfPossible(config: Config, { isThere = () => false, wr
       db.close()
     }
   } catch (error) {
-    if (!isTroubleBelow(error)) throw error
+    if (!isDirectoryFault(error)) throw error
   }
 }
 
 /** Whether an error comes from the disk or the database rather than from a bug. */
-const isTroubleBelow = (error: unknown): boolean =>
+const isDirectoryFault = (error: unknown): boolean =>
   error instanceof StorageError || error instanceof SQLiteError || isSystemError(error)
 
 /** The account by its number, because its name depends on the environment, which is easily changed. */

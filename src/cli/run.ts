@@ -25,8 +25,8 @@ export async function run(argv: readonly string[], io: Io): Promise<ExitCode> {
     return await dispatch(argv, io)
   } catch (error) {
     if (error instanceof UsageError)
-      return complain(io, json, EXIT.usage, `${error.message}\nTry ${io.program} --help.`)
-    if (isExpected(error)) return complain(io, json, EXIT.failure, sentenceOf(error))
+      return fail(io, json, EXIT.usage, `${error.message}\nTry ${io.program} --help.`)
+    if (isExpected(error)) return fail(io, json, EXIT.failure, sentenceOf(error))
     throw error
   }
 }
@@ -175,7 +175,7 @@ async function configured(
   const loaded = loadChecked({ flags: flagsAmong(options), env: io.env, cwd: io.cwd })
   const json = options.json === true
   if ('runBare' in command) return print(io, json, await command.runBare({ ...given, loaded }))
-  if (!loaded.ok) return complain(io, json, EXIT.config, formatErrors(loaded.errors).trimEnd())
+  if (!loaded.ok) return fail(io, json, EXIT.config, formatErrors(loaded.errors).trimEnd())
   if (loaded.warnings.length > 0) io.err(formatErrors(loaded.warnings))
   return print(io, json, await command.run({ ...given, loaded, config: loaded.config }))
 }
@@ -195,7 +195,7 @@ function flagsAmong(options: Invocation['options']): Record<string, string> {
 }
 
 /** Prints an error on standard error, with `--json` as an object. */
-function complain(io: Io, json: boolean, code: ExitCode, message: string): ExitCode {
+function fail(io: Io, json: boolean, code: ExitCode, message: string): ExitCode {
   io.err(json ? `${JSON.stringify({ error: message })}\n` : `${message}\n`)
   return code
 }

@@ -8,7 +8,7 @@ import { readMasterKey } from '../platform/sealing/key-file.ts'
 import { type ClosedRow, createResealing } from '../platform/sealing/resealing.ts'
 import { createRotation, type RotationOutcome } from '../platform/sealing/rotation.ts'
 import { type Answer, type Command, EXIT, type Io, table } from './command.ts'
-import { type Offices, withOffices } from './open.ts'
+import { type OfflineServices, withServices } from './open.ts'
 import { createProgress } from './progress.ts'
 
 /** Every column with sealed values. One that is not listed can't be opened after a rotation. */
@@ -24,13 +24,13 @@ export const secretsRotate: Command = {
   name: 'secrets rotate',
   summary: 'Replace the master key and re-encrypt all secrets, with or without running servers.',
   run: ({ config, io }) =>
-    withOffices(config, async (offices) => {
-      const { db, clock, audit, actor } = offices
+    withServices(config, async (services) => {
+      const { db, clock, audit, actor } = services
       const { dataDir } = config
       const { rotate } = createRotation({ db, clock, audit, dataDir, columns: sealedColumns })
       const begunAt = clock.monotonic()
       const outcome = await watched(io, (watch) => rotate(actor, watch))
-      return told(outcome, closedRows(offices, dataDir), Math.round(clock.monotonic() - begunAt))
+      return told(outcome, closedRows(services, dataDir), Math.round(clock.monotonic() - begunAt))
     }),
 }
 
@@ -38,7 +38,7 @@ export const secretsRotate: Command = {
 const MAX_NAMED = 20
 
 /** Rows that could not be opened, by table; empty after a finished rotation. */
-function closedRows({ db }: Offices, dataDir: string): Map<string, ClosedRow[]> {
+function closedRows({ db }: OfflineServices, dataDir: string): Map<string, ClosedRow[]> {
   const to = readMasterKey(dataDir)
   if (!to || to.previous.length === 0) return new Map()
   const { previous } = to

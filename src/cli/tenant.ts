@@ -2,7 +2,7 @@ import type { Usage, UsageOfMonth } from '../platform/metering/index.ts'
 import { isMonth } from '../platform/metering/months.ts'
 import { PLANS, SUSPEND_REASONS, type Tenant, type TenantChange } from '../platform/tenants.ts'
 import { type Answer, type Command, oneOf, table, UsageError } from './command.ts'
-import { withNewOffices, withOffices } from './open.ts'
+import { withNewOffices, withServices } from './open.ts'
 
 const plan = `one of ${PLANS.join(', ')}`
 
@@ -30,7 +30,7 @@ export const tenantList: Command = {
   name: 'tenant list',
   summary: 'List tenants.',
   run: ({ config }) =>
-    withOffices(config, ({ tenants }) => {
+    withServices(config, ({ tenants }) => {
       const list = tenants.list()
       const rows = list.map(({ id, name, plan, status }) => [id, name, plan, status])
       const text =
@@ -44,7 +44,7 @@ export const tenantShow: Command = {
   summary: 'Show a tenant.',
   positionals: ['ID'],
   run: ({ config, args }) =>
-    withOffices(config, ({ tenants }) => shown(tenants.find(args[0] ?? ''))),
+    withServices(config, ({ tenants }) => shown(tenants.find(args[0] ?? ''))),
 }
 
 export const tenantUsage: Command = {
@@ -59,12 +59,12 @@ export const tenantUsage: Command = {
     },
   },
   run: ({ config, options, args }) =>
-    withOffices(config, async ({ usage }) => {
+    withServices(config, async ({ usage }) => {
       const [id = ''] = args
       const month = options.month === undefined ? undefined : `${options.month}`
       if (month !== undefined && !isMonth(month))
         throw new UsageError('--month: must be a month like 2026-01')
-      const { told: _, days, ...totals } = await usage.usageOf(id, month)
+      const { notified: _, days, ...totals } = await usage.usageOf(id, month)
       const months = usage.months(id)
       return {
         json: { ...totals, days, months },
@@ -116,7 +116,7 @@ export const tenantSet: Command = {
     const change = changeOf(options)
     if (Object.keys(change).length === 0)
       throw new UsageError('tenant set: nothing to change. Use --name, --plan or --spend-cap-cents')
-    return withOffices(config, async ({ tenants, actor }) =>
+    return withServices(config, async ({ tenants, actor }) =>
       shown(await tenants.change(actor, args[0] ?? '', change)),
     )
   },
@@ -136,7 +136,7 @@ export const tenantSuspend: Command = {
   },
   run: ({ config, options, args }) => {
     const reason = oneOf(SUSPEND_REASONS, 'reason', options.reason)
-    return withOffices(config, async ({ tenants, actor }) =>
+    return withServices(config, async ({ tenants, actor }) =>
       shown(await tenants.suspend(actor, args[0] ?? '', reason)),
     )
   },
@@ -147,7 +147,7 @@ export const tenantResume: Command = {
   summary: 'Resume a suspended tenant.',
   positionals: ['ID'],
   run: ({ config, args }) =>
-    withOffices(config, async ({ tenants, actor }) =>
+    withServices(config, async ({ tenants, actor }) =>
       shown(await tenants.resume(actor, args[0] ?? '')),
     ),
 }

@@ -13,7 +13,7 @@ const SPAN = /^(?:(\d+)d)?(?:(\d+)h)?(?:(\d+)m)?(?:(\d+)s)?(?:(\d+)ms)?$/
 export function parseDuration(text: string): number | undefined {
   const amounts = SPAN.exec(text)?.slice(1)
   if (!amounts || text === '') return undefined
-  const ms = UNITS.reduce((sum, [, length], place) => sum + Number(amounts[place] ?? 0) * length, 0)
+  const ms = UNITS.reduce((sum, [, length], index) => sum + Number(amounts[index] ?? 0) * length, 0)
   return Number.isSafeInteger(ms) ? ms : undefined
 }
 

@@ -31,14 +31,14 @@ export interface QueueHealth {
 }
 
 /** A problem of the installation. */
-export type Trouble =
+export type Issue =
   | { what: 'room'; freeBytes: number }
   | { what: 'queue'; name: QueueHealth['name']; lagMs: number }
   | { what: 'backup failed'; row: BackupRow }
   | { what: 'no backup'; lastAt: number | undefined }
   | { what: 'backups off' }
 
-export type Health = ReturnType<ReturnType<typeof createInstanceHealth>['look']>
+export type Health = ReturnType<ReturnType<typeof createInstanceHealth>['read']>
 
 /** Health of the installation for the console, from the same data as /metrics, which can be disabled. */
 export function createInstanceHealth(parts: {
@@ -55,7 +55,7 @@ export function createInstanceHealth(parts: {
   const startedAt = clock.now()
   const { smtpUrl } = config.mail
 
-  function look() {
+  function read() {
     const now = clock.now()
     const dataDir = dirname(db.file)
     const made = backups.list(BACKUPS_SHOWN)
@@ -74,7 +74,7 @@ export function createInstanceHealth(parts: {
       backups: { ...config.backup, last: backups.latest(), made },
       now,
     }
-    return { ...state, troubles: troublesIn(state) }
+    return { ...state, issues: issuesIn(state) }
   }
 
   const queues = (now: number): QueueHealth[] => [
@@ -93,32 +93,32 @@ export function createInstanceHealth(parts: {
     ),
   ]
 
-  return { look }
+  return { read }
 }
 
-function troublesIn(state: {
+function issuesIn(state: {
   now: number
   startedAt: number
   freeBytes: number
   queues: readonly QueueHealth[]
   backups: Config['backup'] & { last: BackupRow | undefined; made: readonly BackupRow[] }
-}): Trouble[] {
+}): Issue[] {
   const { freeBytes, queues } = state
   return [
     ...(freeBytes < LITTLE_ROOM ? [{ what: 'room' as const, freeBytes }] : []),
     ...queues
       .filter(({ lagMs }) => lagMs >= LATE_MS)
       .map(({ name, lagMs }) => ({ what: 'queue' as const, name, lagMs })),
-    ...backupTroubles(state),
+    ...backupIssues(state),
   ]
 }
 
 /** Problems of backups. Expects one per day, or as often as configured, plus an hour to create it. */
-function backupTroubles(state: {
+function backupIssues(state: {
   now: number
   startedAt: number
   backups: Config['backup'] & { last: BackupRow | undefined; made: readonly BackupRow[] }
-}): Trouble[] {
+}): Issue[] {
   const { now, startedAt, backups } = state
   const { enabled, everyMs, last, made } = backups
   const longest = enabled ? Math.max(DAY_MS, everyMs) + HOUR_MS : DAY_MS

@@ -18,8 +18,8 @@ export function createSessionCookie({ baseUrl }: { baseUrl: () => string }) {
   function withDashboard(own: string, value: string, attributes = ''): string[] {
     const { base, isSecure } = cookieBaseOf(baseUrl())
     if (!isSecure) return [own]
-    const place = { path: `${base}${DASHBOARD}`, isSecure }
-    return [own, `${setCookie(SESSION_COOKIE, value, place)}${attributes}`]
+    const options = { path: `${base}${DASHBOARD}`, isSecure }
+    return [own, `${setCookie(SESSION_COOKIE, value, options)}${attributes}`]
   }
 
   return {

@@ -4,13 +4,13 @@ import { pathToFileURL } from 'node:url'
 import { BUSY_TIMEOUT_MS } from './commit.ts'
 
 /** A database opened for reading only. */
-export interface Look {
+export interface ReadOnlyDatabase {
   client: Database
   /** True if a log exists but was not read, so its data is missing. */
   isWithoutLog: boolean
 }
 
-interface LookOptions {
+interface ReadOnlyOptions {
   /** How long a read waits for a lock, in milliseconds. */
   waitMs?: number
   /**
@@ -27,8 +27,8 @@ interface LookOptions {
  */
 export function openForReading(
   file: string,
-  { waitMs = BUSY_TIMEOUT_MS, doesFileAlone = () => false }: LookOptions = {},
-): Look {
+  { waitMs = BUSY_TIMEOUT_MS, doesFileAlone = () => false }: ReadOnlyOptions = {},
+): ReadOnlyDatabase {
   try {
     const client = new Database(file, { readonly: true, strict: true })
     return { client: opened(client, waitMs), isWithoutLog: false }

@@ -78,11 +78,11 @@ export function createEndpointCache(parts: { db: Db; store: Store; sealing: Seal
     secrets: seal(endpointSecrets, endpoint, endpoint.secrets),
   })
 
-  const opened = ({ purpose, place }: SealedPart, { id }: { id: string }, text: string) =>
-    sealing.open(purpose, place({ id }), text)
+  const opened = ({ purpose, boundTo }: SealedPart, { id }: { id: string }, text: string) =>
+    sealing.open(purpose, boundTo({ id }), text)
 
-  const seal = ({ purpose, place }: SealedPart, { id }: { id: string }, value: unknown) =>
-    sealing.seal(purpose, place({ id }), JSON.stringify(value))
+  const seal = ({ purpose, boundTo }: SealedPart, { id }: { id: string }, value: unknown) =>
+    sealing.seal(purpose, boundTo({ id }), JSON.stringify(value))
 
   /** Clears the cache. Called after every change of an endpoint. */
   function forget() {

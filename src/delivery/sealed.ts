@@ -8,14 +8,14 @@ export const endpointHeaders = sealedColumn({
   column: endpoints.headers,
   purpose: PURPOSE,
   named,
-  place: ({ id }) => `endpoints/${id}/headers`,
+  boundTo: ({ id }) => `endpoints/${id}/headers`,
 })
 
 export const endpointSecrets = sealedColumn({
   column: endpoints.secrets,
   purpose: PURPOSE,
   named,
-  place: ({ id }) => `endpoints/${id}/secrets`,
+  boundTo: ({ id }) => `endpoints/${id}/secrets`,
 })
 
 /** The sealed columns of the delivery layer. */

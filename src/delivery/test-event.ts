@@ -18,17 +18,17 @@ const MAX_WAIT_MS = 20_000
  */
 export function createTestEvent(parts: { clock: Clock; send: Send; policyOf: PolicyOf }) {
   const { clock, send, policyOf } = parts
-  const underWay = new Map<string, number>()
+  const inProgress = new Map<string, number>()
 
   return async (
     endpoint: Endpoint,
     event: Pick<Event, 'id' | 'type' | 'payload'>,
   ): Promise<{ sent: Sent; message: Message }> => {
     const { tenantId, stream, format } = endpoint
-    const others = underWay.get(tenantId) ?? 0
+    const others = inProgress.get(tenantId) ?? 0
     if (others >= TESTS_AT_ONCE)
       throw rateLimited(`${TESTS_AT_ONCE} tests are running; wait for a response`)
-    underWay.set(tenantId, others + 1)
+    inProgress.set(tenantId, others + 1)
     const { id = newId(), type, payload } = event
     const message = { id, tenantId, type, payload, acceptedAt: clock.now() }
     try {
@@ -42,8 +42,8 @@ export function createTestEvent(parts: { clock: Clock; send: Send; policyOf: Pol
   }
 
   function leave(tenantId: string) {
-    const left = (underWay.get(tenantId) ?? 1) - 1
-    if (left === 0) underWay.delete(tenantId)
-    else underWay.set(tenantId, left)
+    const left = (inProgress.get(tenantId) ?? 1) - 1
+    if (left === 0) inProgress.delete(tenantId)
+    else inProgress.set(tenantId, left)
   }
 }

@@ -35,8 +35,8 @@ export function createCookie(parts: { name: string; path?: string; baseUrl: () =
   }
 
   function set(value: string): string {
-    const { name: full, ...place } = attributes()
-    return setCookie(full, value, place)
+    const { name: full, ...options } = attributes()
+    return setCookie(full, value, options)
   }
 
   return {

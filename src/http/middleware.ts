@@ -65,9 +65,9 @@ export function createMiddleware(parts: {
     if (error instanceof ParseError) return explain(error.cause, method, path)
     if (error instanceof NotFoundError) return noSuchRoute(method, path)
     if (error instanceof WriteRefused) return HEAD_REFUSED
-    const trouble = asStorageError(error)
-    if (trouble instanceof StorageError)
-      return failureOf(unavailable(trouble.message, { within: 'storage' }))
+    const issue = asStorageError(error)
+    if (issue instanceof StorageError)
+      return failureOf(unavailable(issue.message, { within: 'storage' }))
     if (error instanceof ValidationError && error.type !== 'response')
       return failureOf(asInvalid(error))
     return INTERNAL

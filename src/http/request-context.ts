@@ -62,7 +62,7 @@ export function createRequestContexts(parts: {
   /** Updates the caller to the current state of its key; the request stays charged as before. */
   function renew(request: Request, holder: KeyHolder) {
     const context = contexts.get(request)
-    if (context) context.caller = callerOf(holder, visit.caller.charge)
+    if (context) context.caller = callerOf(holder, context.caller.charge)
   }
 
   /** Counts the answered request and adds the rate limit headers. */

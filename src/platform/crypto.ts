@@ -32,7 +32,7 @@ export const randomDigits = (length: number): string =>
 export function checkDigits(text: string): string {
   let rest = Bun.hash.crc32(text)
   let digits = ''
-  for (let place = 0; place < 6; place++) {
+  for (let index = 0; index < 6; index++) {
     digits = BASE62[rest % 62] + digits
     rest = Math.floor(rest / 62)
   }

@@ -5,7 +5,7 @@ type Part = 'number' | 'string'
 type ValueOf<P> = P extends 'number' ? number : string
 type PositionOf<Shape> = Shape extends Part
   ? ValueOf<Shape>
-  : { [Place in keyof Shape]: ValueOf<Shape[Place]> }
+  : { [Index in keyof Shape]: ValueOf<Shape[Index]> }
 
 const DIGITS = 6
 
@@ -69,7 +69,7 @@ function fits(value: unknown, shape: Part | readonly Part[]): boolean {
   return (
     Array.isArray(value) &&
     value.length === shape.length &&
-    shape.every((part, place) => fits(value[place], part as Part))
+    shape.every((part, index) => fits(value[index], part as Part))
   )
 }
 

@@ -140,8 +140,8 @@ export class AppError extends Error {
 
 /** The message of a problem, such as `url: must be an http or https URL`. */
 function sentence({ field, at, problem }: FieldError, within: string | undefined): string {
-  const place = at && `line ${at.line}, column ${at.column}`
-  return [within, field, place, problem].filter(Boolean).join(': ')
+  const position = at && `line ${at.line}, column ${at.column}`
+  return [within, field, position, problem].filter(Boolean).join(': ')
 }
 
 /** An invalid input, always with the broken rule. */

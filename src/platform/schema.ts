@@ -179,9 +179,9 @@ export const usageMonths = sqliteTable(
     costRest: integer('cost_rest').notNull().default(0),
     costPer: integer('cost_per').notNull().default(1),
     /** The highest share of the allowance for which a notice was sent, in percent; 0 for none. */
-    allowanceTold: integer('allowance_told').notNull(),
+    allowanceNotified: integer('allowance_told').notNull(),
     /** The highest share of the spend cap for which a notice was sent, in percent; 0 for none. */
-    spendCapTold: integer('spend_cap_told').notNull(),
+    spendCapNotified: integer('spend_cap_told').notNull(),
   },
   (t) => [
     primaryKey({ columns: [t.tenantId, t.month] }),

@@ -22,7 +22,7 @@ export function createStorageWatch({ db, clock, log }: { db: Db; clock: Clock; l
   let isLost = false
   let cancel = () => {}
 
-  function look() {
+  function check() {
     const loss = db.files.loss()
     if (loss && !isLost) report(loss)
     if (!loss && isLost) log.info('the database is back: requests are served again')
@@ -36,7 +36,7 @@ export function createStorageWatch({ db, clock, log }: { db: Db; clock: Clock; l
   }
 
   function start() {
-    look()
+    check()
     cancel = clock.after(LOOK_MS, start)
   }
 

@@ -88,7 +88,7 @@ describe('the way of a bot', () => {
       match: 'optional',
       transport: 'polling',
       status: 'disabled',
-      trouble: null,
+      issue: null,
       created_at: expect.any(String),
       updated_at: expect.any(String),
       warnings: [],

@@ -142,7 +142,7 @@ test('each start makes another link, and the one before stays good, until there 
     const db = openDatabase({ dataDir, synchronous: 'normal' })
     const parts = { db, clock: systemClock, store: createOperatorStore(db) }
     const links = createLinks({ ...parts, audit: createAudit(parts) })
-    const found = tokens.map((token) => links.look(token) !== undefined)
+    const found = tokens.map((token) => links.peek(token) !== undefined)
     db.close()
     return found
   }

@@ -400,10 +400,10 @@ describe('operator login-link', () => {
     const [first, second] = [await token(), await token()]
 
     expect((await db.commit(() => links.useSignIn(first))).operatorId).toBe(id)
-    expect(links.look(first)).toBeUndefined()
-    expect(links.look(second)?.operatorId).toBe(id)
+    expect(links.peek(first)).toBeUndefined()
+    expect(links.peek(second)?.operatorId).toBe(id)
     await clock.advance(11 * 60_000)
-    expect(links.look(second)).toBeUndefined()
+    expect(links.peek(second)).toBeUndefined()
   })
 
   test('is made for operators who may come in alone', async () => {

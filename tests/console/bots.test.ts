@@ -174,13 +174,13 @@ describe('a live bot', () => {
 
   test('tells why it does not work', async () => {
     const { tenantId, owner } = await tenantWithBots()
-    const trouble = '<script>alert(1)</script>\u202eeurt'
+    const issue = '<script>alert(1)</script>\u202eeurt'
     world.app.db.client
       .query(
-        `UPDATE passepartout_bots SET health = 'conflict', trouble = ?, name = ?
+        `UPDATE passepartout_bots SET health = 'conflict', issue = ?, name = ?
          WHERE tenant_id = ? AND environment = 'live'`,
       )
-      .run(trouble, `<script>${'x'.repeat(10_000)}`, tenantId)
+      .run(issue, `<script>${'x'.repeat(10_000)}`, tenantId)
 
     for (const path of ['', '/live']) {
       const { body } = await owner.see(path)

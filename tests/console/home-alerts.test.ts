@@ -51,13 +51,13 @@ describe('what needs attention', () => {
   test.each([
     [
       'that is not enabled',
-      { is_enabled: 0, health: 'ok', trouble: null },
+      { is_enabled: 0, health: 'ok', issue: null },
       'is not enabled',
       'Enable',
     ],
     [
       'that hears nobody',
-      { is_enabled: 1, health: 'unreachable', trouble: 'Telegram does not answer' },
+      { is_enabled: 1, health: 'unreachable', issue: 'Telegram does not answer' },
       'Telegram does not answer.',
       'Fix',
     ],
@@ -67,10 +67,10 @@ describe('what needs attention', () => {
     here.app.db.client
       .query(
         `insert into passepartout_bots (id, tenant_id, environment, platform, platform_bot_id, username,
-         token, is_enabled, match, transport, revision, health, trouble, created_at, updated_at)
+         token, is_enabled, match, transport, revision, health, issue, created_at, updated_at)
          values ('bot', ?, 'live', 'telegram', '7', 'acme_bot', 'sealed', ?, 'optional', 'polling', 0, ?, ?, ?, ?)`,
       )
-      .run(here.acme.id, state.is_enabled, state.health, state.trouble, now, now)
+      .run(here.acme.id, state.is_enabled, state.health, state.issue, now, now)
     await job(here)
     const said = await here.words()
     expect(said).toContain('@acme_bot')

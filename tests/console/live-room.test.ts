@@ -20,8 +20,8 @@ function room() {
       tenantId,
       sessionId: `session ${session}`,
       operatorId: `operator ${Math.floor(session / 4)}`,
-      look: () => [],
-      mayLook: () => true,
+      render: () => [],
+      mayRead: () => true,
       shownId: '',
     })
     opened++

@@ -12,15 +12,15 @@ function watched() {
   const clock = createTestClock('2026-03-01T12:00:00.000Z')
   const live = createLive({ clock, log })
   let looks = 0
-  const open = (mayLook = () => true) =>
+  const open = (mayRead = () => true) =>
     live.open({
       name: 'all',
       sessionId: 'session',
       operatorId: 'operator',
       tenantId: 'tenant',
-      mayLook,
+      mayRead,
       shownId: '',
-      look: () => {
+      render: () => {
         looks++
         const text = `${looks} ${'x'.repeat(100_000)}`
         return [{ target: 'part', facts: text, draw: () => h('p', null, text) }]
@@ -76,9 +76,9 @@ test('what cannot be read now does not end a stream', async () => {
       sessionId: 'session',
       operatorId: 'operator',
       tenantId: 'tenant',
-      mayLook: () => true,
+      mayRead: () => true,
       shownId: '',
-      look: () => {
+      render: () => {
         if (isBroken) throw new Error('the disk is gone')
         return []
       },

@@ -22,7 +22,7 @@ beforeAll(async () => {
 }, 60_000)
 afterAll(() => world[Symbol.asyncDispose]())
 
-/** As the app itself lists them, so that a new one is looked at without being named here. */
+/** As the app itself lists them, so that a new one is scanned at without being named here. */
 const routesOf = (method: string) =>
   world.app.app.routes
     .filter((route) => route.method === method && /^\/(console|setup)(\/|$)/.test(route.path))

@@ -82,7 +82,7 @@ describe('a right that is given to an address that is not verified', () => {
 
     await operator('create', '--admin')
 
-    expect(app.operators.links.look(link)).toBeUndefined()
+    expect(app.operators.links.peek(link)).toBeUndefined()
     expect(app.operators.invitations.list(own)).toEqual([])
   })
 
@@ -199,7 +199,7 @@ describe('an invitation', () => {
     expect(page.text).toContain('Current tenant: Acme')
     expect([await other.isIn(), await eve.isIn(), world.roleOf()]).toEqual([true, false, 'owner'])
     expect(world.waysIn()).toEqual({ ...NO_WAYS, sessions: 1 })
-    expect(world.app.operators.links.look(link)).toBeUndefined()
+    expect(world.app.operators.links.peek(link)).toBeUndefined()
   })
 
   test('is accepted with no account that is not verified, where mail can verify it', async () => {

@@ -27,7 +27,7 @@ interface Question {
  */
 export const Confirm = (confirm: Question) => (
   <details class="confirm">
-    <summary class={looksOf(confirm)}>
+    <summary class={classesOf(confirm)}>
       {confirm.verb}
       {confirm.of !== undefined && <span class="unseen"> {confirm.of}</span>}
     </summary>
@@ -52,7 +52,7 @@ export const Confirm = (confirm: Question) => (
 
 const isMild = ({ isHarmless, isPrimary }: Question) => isHarmless || isPrimary
 
-const looksOf = ({ isPrimary, isHarmless, isSmall }: Question): string =>
+const classesOf = ({ isPrimary, isHarmless, isSmall }: Question): string =>
   ['button', isPrimary ? 'primary' : !isHarmless && 'danger', isSmall && 'small']
     .filter(Boolean)
     .join(' ')

@@ -37,7 +37,7 @@ export const DataTable = <Row,>(table: {
           <thead>
             <tr>
               {table.columns.map((column) => (
-                <th scope="col" class={looksOf(column)}>
+                <th scope="col" class={classesOf(column)}>
                   {column.label}
                 </th>
               ))}
@@ -76,7 +76,9 @@ const Cell = <Row,>(cell: {
   href?: string
   children: ComponentChildren
 }) => (
-  <td class={[looksOf(cell.column), cell.isTitle && 'name'].filter(Boolean).join(' ') || undefined}>
+  <td
+    class={[classesOf(cell.column), cell.isTitle && 'name'].filter(Boolean).join(' ') || undefined}
+  >
     {!cell.isTitle && !UNLABELLED.has(cell.column.narrow) && (
       <span class="celllabel" aria-hidden="true">
         {cell.column.label}
@@ -94,7 +96,7 @@ const Cell = <Row,>(cell: {
   </td>
 )
 
-function looksOf<Row>({ align, isMono, isWide, narrow }: Column<Row>): string | undefined {
+function classesOf<Row>({ align, isMono, isWide, narrow }: Column<Row>): string | undefined {
   const looks = [
     align === 'right' && 'right',
     isMono && 'mono',

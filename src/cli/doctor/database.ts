@@ -4,7 +4,7 @@ import { migrationStatus } from '../../db/migrate.ts'
 import type { Db } from '../../db/open.ts'
 import { logOf } from '../../db/read-only.ts'
 import { adviceOn, type Finding, ok, problem, RESTORE, warning } from './finding.ts'
-import type { Looked } from './read-database.ts'
+import type { OpenedDatabase } from './read-database.ts'
 import { MB, megabytes } from './words.ts'
 
 /** The largest file that is checked: seconds of reading on a slow disk. */
@@ -13,7 +13,7 @@ const MAX_LOG_BYTES = 256 * MB
 const MUCH_ROOM_BYTES = 256 * MB
 
 /** A problem with the schema; undefined if it is up to date, so that tables can be read. */
-export function schemaTrouble({ client }: Db): Finding | undefined {
+export function schemaIssue({ client }: Db): Finding | undefined {
   try {
     const { pending } = migrationStatus(client, migrations)
     return pending.length === 0
@@ -25,7 +25,7 @@ export function schemaTrouble({ client }: Db): Finding | undefined {
 }
 
 /** Whether the database file is intact and readable. */
-export function integrity({ db, isWithoutLog }: Looked): Finding[] {
+export function integrity({ db, isWithoutLog }: OpenedDatabase): Finding[] {
   const log = isWithoutLog
     ? [
         warning(
@@ -72,7 +72,7 @@ function references({ client }: Db): Finding[] {
 }
 
 /** Sizes of the log, which stays large only while a reader never ends, and of unused space. */
-export function sizes({ db }: Looked, externalCheckpoint: boolean): Finding[] {
+export function sizes({ db }: OpenedDatabase, externalCheckpoint: boolean): Finding[] {
   const log = statSync(logOf(db.file), { throwIfNoEntry: false })?.size ?? 0
   return [judgeLog(log, externalCheckpoint), ...roomWithin(db)]
 }

@@ -39,41 +39,41 @@ export interface Unreachable {
  */
 export async function findUnreachable(
   config: Dirs,
-  { look = statfs, longestMs = MAX_CHECK_MS }: LookOptions = {},
+  { read = statfs, longestMs = MAX_CHECK_MS }: CheckOptions = {},
 ): Promise<Unreachable> {
-  const troublesAt = async (places: Place[]): Promise<Trouble[]> => {
+  const issuesAt = async (directories: Directory[]): Promise<Issue[]> => {
     const found = await Promise.all(
-      places.map(async ({ check, path }) => {
-        const reason = await within(longestMs, reasonAgainst(path, look), SILENT)
+      directories.map(async ({ check, path }) => {
+        const reason = await within(longestMs, reasonAgainst(path, read), SILENT)
         return reason === undefined ? [] : [{ path, finding: problem(check, `${path} ${reason}`) }]
       }),
     )
     return found.flat()
   }
   const data = { check: 'data directory', path: config.dataDir }
-  const first = await troublesAt([data, { check: 'disk of tmp', path: tmpdir() }])
+  const first = await issuesAt([data, { check: 'disk of tmp', path: tmpdir() }])
   const isThere = first.every(({ path }) => path !== data.path) && !isForeign(config.dataDir)
   const backups = isThere ? backupDirectories(config) : []
-  const then = await troublesAt(backups.map((path) => ({ check: 'disk of backups', path })))
-  const troubles = [...first, ...then]
+  const then = await issuesAt(backups.map((path) => ({ check: 'disk of backups', path })))
+  const issues = [...first, ...then]
   return {
-    paths: new Set(troubles.map(({ path }) => path)),
-    findings: troubles.map(({ finding }) => finding),
+    paths: new Set(issues.map(({ path }) => path)),
+    findings: issues.map(({ finding }) => finding),
   }
 }
 
-interface Place {
+interface Directory {
   check: string
   path: string
 }
 
-interface Trouble {
+interface Issue {
   path: string
   finding: Finding
 }
 
-interface LookOptions {
-  look?: (path: string) => Promise<unknown>
+interface CheckOptions {
+  read?: (path: string) => Promise<unknown>
   longestMs?: number
 }
 
@@ -81,10 +81,10 @@ const SILENT = 'does not answer: check its mount'
 
 async function reasonAgainst(
   path: string,
-  look: (path: string) => Promise<unknown>,
+  read: (path: string) => Promise<unknown>,
 ): Promise<string | undefined> {
   try {
-    await look(path)
+    await read(path)
     return undefined
   } catch (error) {
     return codeOf(error) === 'ENOENT' ? undefined : `cannot be read: ${adviceOn(error)}`

@@ -28,18 +28,18 @@ const atMostWarned = (finding: Finding): Finding =>
 export function space(config: Config, unreachable: ReadonlySet<string>): Finding[] {
   const { dataDir, backup } = config
   const copy = 2 * sizeOf(databaseFile(dataDir))
-  const places = [
+  const directories = [
     { check: 'disk', path: dataDir, needed: copy },
     { check: 'disk of backups', path: backup.directory ?? dataDir, needed: copy },
     { check: TMP, path: tmpdir(), needed: copy },
   ]
-  return firstOfEachDisk(places.filter(({ path }) => !unreachable.has(path)))
+  return firstOfEachDisk(directories.filter(({ path }) => !unreachable.has(path)))
     .flatMap(({ check, path, needed }) => judgeRoom(check, path, roomIn(path), needed))
     .map((finding) => (finding.check === TMP ? atMostWarned(finding) : finding))
 }
 
-function firstOfEachDisk<T extends { path: string }>(places: T[]): T[] {
-  const there = places.filter(({ path }) => existsSync(path))
+function firstOfEachDisk<T extends { path: string }>(directories: T[]): T[] {
+  const there = directories.filter(({ path }) => existsSync(path))
   const disks = there.map(({ path }) => statSync(path).dev)
   return there.filter((_, index) => disks.indexOf(disks[index] ?? -1) === index)
 }

@@ -1,6 +1,6 @@
 import type { Config } from '../../config/index.ts'
 import type { Db } from '../../db/open.ts'
-import { botsInTrouble } from '../../engines/passepartout/index.ts'
+import { botsWithIssues } from '../../engines/passepartout/index.ts'
 import { createBackupStore } from '../../platform/backup/index.ts'
 import { systemClock } from '../../platform/clock.ts'
 import { installationOf, markOf } from '../../platform/installation.ts'
@@ -8,13 +8,13 @@ import { thisProcess } from '../../platform/process.ts'
 import { VERSION } from '../../platform/version.ts'
 import { backupFindings } from './backups.ts'
 import { judgeClock } from './clock.ts'
-import { integrity, schemaTrouble, sizes } from './database.ts'
+import { integrity, schemaIssue, sizes } from './database.ts'
 import type { Unreachable } from './directories.ts'
 import { adviceOn, examined, type Finding, ok, problem, warning } from './finding.ts'
 import { masterKey } from './master-key.ts'
 import { outbox } from './outbox.ts'
 import { judgeLeases, judgeProcesses, overdueWork, processesIn } from './processes.ts'
-import { type Looked, readDatabase } from './read-database.ts'
+import { type OpenedDatabase, readDatabase } from './read-database.ts'
 import { sealedSecrets } from './sealed.ts'
 import { createStore } from './store.ts'
 
@@ -31,18 +31,18 @@ export interface Inside {
 }
 
 /** Checks the database, opened for reading only. */
-export const lookInside = (config: Config, { paths }: Unreachable): Promise<Inside> =>
-  readDatabase(config.dataDir, async (looked) => {
-    const trouble = schemaTrouble(looked.db)
-    const { lastWriteAt, ...tables } = trouble ? {} : await whatWorks(looked.db, config, paths)
+export const checkDatabase = (config: Config, { paths }: Unreachable): Promise<Inside> =>
+  readDatabase(config.dataDir, async (opened) => {
+    const issue = schemaIssue(opened.db)
+    const { lastWriteAt, ...tables } = issue ? {} : await whatWorks(opened.db, config, paths)
     const database = [
-      trouble ?? ok('schema', 'up to date'),
-      ...(await examined('integrity', () => integrity(looked))),
-      ...(await examined('log', () => sizes(looked, config.database.externalCheckpoint))),
-      ...(await examined('master key', () => masterKey(config, looked.db))),
-      ...(trouble ? [] : await examined('sealed secrets', () => sealedSecrets(config, looked.db))),
+      issue ?? ok('schema', 'up to date'),
+      ...(await examined('integrity', () => integrity(opened))),
+      ...(await examined('log', () => sizes(opened, config.database.externalCheckpoint))),
+      ...(await examined('master key', () => masterKey(config, opened.db))),
+      ...(issue ? [] : await examined('sealed secrets', () => sealedSecrets(config, opened.db))),
     ]
-    return { ...tables, database, clock: await clockOf(looked, lastWriteAt) }
+    return { ...tables, database, clock: await clockOf(opened, lastWriteAt) }
   })
 
 /** Checks the master key where there is no database yet. */
@@ -86,7 +86,7 @@ async function tablesOf(
   }
 }
 
-const clockOf = ({ db }: Looked, lastWriteAt = 0): Promise<Finding[]> =>
+const clockOf = ({ db }: OpenedDatabase, lastWriteAt = 0): Promise<Finding[]> =>
   examined('clock', () => [
     judgeClock(systemClock.now(), Math.max(lastWriteAt, lastMigrationAt(db))),
   ])
@@ -101,6 +101,6 @@ function lastMigrationAt({ client }: Db): number {
 
 /** A warning for each enabled bot that receives nothing. */
 const bots = (db: Db): Finding[] =>
-  botsInTrouble(db).map(({ tenant_id, username, trouble }) =>
-    warning('bots', `@${username} of tenant ${tenant_id}: ${trouble}`),
+  botsWithIssues(db).map(({ tenant_id, username, issue }) =>
+    warning('bots', `@${username} of tenant ${tenant_id}: ${issue}`),
   )

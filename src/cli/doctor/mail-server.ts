@@ -28,12 +28,12 @@ export async function mailServer(
     return [ok(check, 'not set up; mails are kept. Set [mail] smtp_url and from')]
   if (mail.from === undefined) return [problem(check, 'set [mail] from, the sender of all mails')]
   const server = mailServerOf(mail.smtpUrl)
-  const place = `${server.host}:${server.port}`
-  const trouble = await troubleWith(server, { ca, timeoutMs })
-  return [trouble ? problem(check, `${place} ${trouble}`) : ok(check, `${place} accepts mail`)]
+  const address = `${server.host}:${server.port}`
+  const issue = await issueWith(server, { ca, timeoutMs })
+  return [issue ? problem(check, `${address} ${issue}`) : ok(check, `${address} accepts mail`)]
 }
 
-async function troubleWith(
+async function issueWith(
   server: MailServer,
   { ca, timeoutMs }: { ca: string[] | undefined; timeoutMs: number },
 ): Promise<string | undefined> {

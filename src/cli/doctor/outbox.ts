@@ -7,9 +7,8 @@ const MANY = 10
 
 /** Mails that can't be sent, and why. */
 export function outbox(store: Store, hasServer: boolean, now: number): Finding[] {
-  const trouble = store.mailTrouble()
-  if (trouble !== null)
-    return [warning(check, `some are waiting for a retry. Last error: ${trouble}`)]
+  const issue = store.mailIssue()
+  if (issue !== null) return [warning(check, `some are waiting for a retry. Last error: ${issue}`)]
   const kept = store.keptMails(now)
   if (kept === 0) return []
   const message = `${counted(kept, 'mail')} kept and not sent`

@@ -11,7 +11,7 @@ import { logOf, openForReading, openUnchanging } from '../../db/read-only.ts'
 const BUSY_MS = 2000
 
 /** A database opened for reading, and whether its log could not be read. */
-export interface Looked {
+export interface OpenedDatabase {
   db: Db
   isWithoutLog: boolean
 }
@@ -22,7 +22,7 @@ export interface Looked {
  */
 export async function readDatabase<T>(
   dataDir: string,
-  read: (looked: Looked) => Promise<T>,
+  read: (opened: OpenedDatabase) => Promise<T>,
 ): Promise<T> {
   const file = databaseFile(dataDir)
   const before = stillness(file)
@@ -32,12 +32,15 @@ export async function readDatabase<T>(
   return first.value
 }
 
-async function readOnce<T>(dataDir: string, read: (looked: Looked) => Promise<T>): Promise<T> {
-  const looked = lookAtDatabase(dataDir)
+async function readOnce<T>(
+  dataDir: string,
+  read: (opened: OpenedDatabase) => Promise<T>,
+): Promise<T> {
+  const opened = readOnlyDatabase(dataDir)
   try {
-    return await read(looked)
+    return await read(opened)
   } finally {
-    looked.db.close()
+    opened.db.close()
   }
 }
 
@@ -54,7 +57,7 @@ const stillness = (file: string): number | undefined =>
  * would create a log. The same if the log can't be opened, as on a full or read-only disk; writes that
  * are only in the log are then missing.
  */
-export function lookAtDatabase(dataDir: string): Looked {
+export function readOnlyDatabase(dataDir: string): OpenedDatabase {
   const file = databaseFile(dataDir)
   try {
     const { client, isWithoutLog } = existsSync(logOf(file))

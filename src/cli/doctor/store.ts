@@ -54,7 +54,7 @@ export function createStore({ orm }: Pick<Db, 'orm'>) {
     .from(mails)
     .where(and(eq(mails.state, sql`'kept'`), gt(mails.expiresAt, sql.placeholder('now'))))
     .prepare()
-  const lastTrouble = orm
+  const lastIssue = orm
     .select({ error: mails.lastError, tries: mails.tries })
     .from(mails)
     .where(and(eq(mails.state, sql`'waiting'`), gt(mails.tries, 0)))
@@ -132,7 +132,7 @@ export function createStore({ orm }: Pick<Db, 'orm'>) {
     madeAt: (): number | null => made.get()?.at ?? null,
     keptMails: (now: number): number => kept.get({ now })?.count ?? 0,
     /** The last error of the mail whose next retry is furthest away; null if none waits. */
-    mailTrouble: (): string | null => lastTrouble.get()?.error ?? null,
+    mailIssue: (): string | null => lastIssue.get()?.error ?? null,
     leases: (): Leases[] =>
       leased.flatMap(({ of, query }) => query.all().map((row) => ({ of, ...row }))),
     overdue: (since: number): Overdue[] =>

@@ -5,7 +5,7 @@ import { MINUTE_MS } from '../../platform/durations.ts'
 import { AppError, conflict, fail, notFound, renamed } from '../../platform/errors.ts'
 import type { Command, Invocation } from '../command.ts'
 import { addressNote } from '../first-steps.ts'
-import { type Offices, withOffices } from '../open.ts'
+import { type OfflineServices, withServices } from '../open.ts'
 import { EMAIL, named, present, securedNote } from './present.ts'
 
 export const operatorLoginLink: Command = {
@@ -13,14 +13,14 @@ export const operatorLoginLink: Command = {
   summary: 'Create a link that signs an operator in, without a password or email.',
   options: { email: EMAIL },
   run: ({ config, io, options }) =>
-    withOffices(config, async (offices) => {
-      const { links, operator } = deskOf(offices, options)
+    withServices(config, async (services) => {
+      const { links, operator } = accessOf(services, options)
       if (operator.state === 'inactive')
         throw conflict('this account is deactivated. Run operator reactivate first', {
           field: '--email',
           rule: 'not_allowed',
         })
-      const token = await links.issueSignIn(offices.actor, operator.id)
+      const token = await links.issueSignIn(services.actor, operator.id)
       const url = `${baseUrlOf(config.server)}/console/link/${token}`
       const note = addressNote(config.server)
       if (note) io.err(`${note}\n`)
@@ -65,13 +65,13 @@ export const operatorTakeAdmin = verb({
   done: (operator) => `${named(operator)} is not an admin.`,
 })
 
-type Desk = ReturnType<typeof deskOf>
+type OperatorAccess = ReturnType<typeof accessOf>
 
 /** A command on one operator; it also succeeds if there is nothing to change. */
 function verb(of: {
   name: string
   summary: string
-  act: (desk: Desk, id: string) => Promise<void>
+  act: (access: OperatorAccess, id: string) => Promise<void>
   /** The printed sentence, given the operator before the change. */
   done: (operator: Operator) => string
 }): Command {
@@ -81,22 +81,22 @@ function verb(of: {
     summary,
     options: { email: EMAIL },
     run: ({ config, options }) =>
-      withOffices(config, async (offices) => {
-        const desk = deskOf(offices, options)
-        const { id } = desk.operator
-        await aboutEmail(() => act(desk, id))
-        const json = present(desk.store, desk.admins.existing(id))
-        return { json, text: done(desk.operator) }
+      withServices(config, async (services) => {
+        const access = accessOf(services, options)
+        const { id } = access.operator
+        await aboutEmail(() => act(access, id))
+        const json = present(access.store, access.admins.existing(id))
+        return { json, text: done(access.operator) }
       }),
   }
 }
 
 /** The operator services, and the operator with the address. Throws `not_found` without one. */
-function deskOf({ operators, actor }: Offices, { email }: Invocation['options']) {
-  const office = operators()
-  const row = office.accounts.find(`${email}`)
-  const operator: Operator = row ? office.accounts.operatorList.of(row) : fail(UNKNOWN)
-  return { ...office, actor, operator }
+function accessOf({ operators, actor }: OfflineServices, { email }: Invocation['options']) {
+  const operatorServices = operators()
+  const row = operatorServices.accounts.find(`${email}`)
+  const operator: Operator = row ? operatorServices.accounts.operatorList.of(row) : fail(UNKNOWN)
+  return { ...operatorServices, actor, operator }
 }
 
 const UNKNOWN = notFound('no operator has this address. See operator list', {

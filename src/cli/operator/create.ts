@@ -5,8 +5,8 @@ import { AppError, conflict, invalid, notFound, renamed } from '../../platform/e
 import { openSystemTenant } from '../../platform/system-tenant.ts'
 import type { Tenant } from '../../platform/tenants.ts'
 import { type Answer, type Command, type Invocation, oneOf, UsageError } from '../command.ts'
-import { type Offices, withNewOffices, withOffices } from '../open.ts'
-import { EMAIL, present, runsOf, securedNote, wayIn } from './present.ts'
+import { type OfflineServices, withNewOffices, withServices } from '../open.ts'
+import { EMAIL, present, runsOf, securedNote, signInHint } from './present.ts'
 
 export const operatorCreate: Command = {
   name: 'operator create',
@@ -29,13 +29,13 @@ export const operatorCreate: Command = {
     const wanted = wantedIn(options)
     const password = options['password-stdin'] ? passwordIn(await io.in()) : undefined
     // A new data directory has no tenants, so with --tenant it is the wrong one.
-    const open = wanted.part ? withOffices : withNewOffices
-    return open(config, async (offices) => {
-      const { db, clock } = offices
+    const open = wanted.part ? withServices : withNewOffices
+    return open(config, async (services) => {
+      const { db, clock } = services
       await openSystemTenant({ db, clock })
-      const desk = deskOf(offices, wanted)
-      const known = desk.accounts.find(wanted.email)
-      return known ? giveMore(desk, known, wanted) : create(desk, { ...wanted, password })
+      const access = accessOf(services, wanted)
+      const known = access.accounts.find(wanted.email)
+      return known ? giveMore(access, known, wanted) : create(access, { ...wanted, password })
     })
   },
 }
@@ -78,56 +78,56 @@ function passwordIn(typed: string): string {
   return password
 }
 
-type Desk = ReturnType<typeof deskOf>
-type KnownOperator = NonNullable<ReturnType<Desk['accounts']['find']>>
+type OperatorAccess = ReturnType<typeof accessOf>
+type KnownOperator = NonNullable<ReturnType<OperatorAccess['accounts']['find']>>
 
 /** The services that create operators. Throws `not_found` for an unknown tenant. */
-function deskOf({ db, actor, tenants, operators }: Offices, { part }: Wanted) {
-  const office = operators()
-  const place = part && { role: part.role, tenant: tenantOf(part.tenantId) }
+function accessOf({ db, actor, tenants, operators }: OfflineServices, { part }: Wanted) {
+  const operatorServices = operators()
+  const membership = part && { role: part.role, tenant: tenantOf(part.tenantId) }
 
   function tenantOf(id: string): Tenant {
     if (tenants.exists(id)) return tenants.find(id)
     throw notFound('tenant not found. See tenant list', { field: '--tenant', rule: 'unknown' })
   }
 
-  return { ...office, db, actor, place }
+  return { ...operatorServices, db, actor, membership }
 }
 
 /** Creates an operator with an unverified address. */
 async function create(
-  { accounts, store, memberships, admins, actor, place }: Desk,
+  { accounts, store, memberships, admins, actor, membership }: OperatorAccess,
   { email, name, password, isAdmin }: Wanted & { password: string | undefined },
 ): Promise<Answer> {
   const account = { email, displayName: name, password, isVerified: false }
   const made = await reworded(byOption, () =>
     accounts.create(actor, account, (operator) => {
       const grantee = newcomer(operator)
-      if (place) memberships.give(actor, place.tenant.id, grantee, place.role)
+      if (membership) memberships.give(actor, membership.tenant.id, grantee, membership.role)
       if (isAdmin) admins.add(actor, grantee)
     }),
   )
   const operator = present(store, accounts.operatorList.of(made))
   const text =
     `Created operator ${made.email} (not verified). Access: ${runsOf(operator) || 'none yet'}.\n${made.id}\n` +
-    wayIn(made.email)
+    signInHint(made.email)
   return { json: { ...operator, created: true }, text }
 }
 
 /** Gives an existing operator more rights. Throws `conflict` if there is nothing to give. */
 async function giveMore(
-  { store, accounts, memberships, admins, grantees, db, actor, place }: Desk,
+  { store, accounts, memberships, admins, grantees, db, actor, membership }: OperatorAccess,
   known: KnownOperator,
   { isAdmin, ofNewcomers }: Wanted,
 ): Promise<Answer> {
   const { id, email } = known
-  const before = place && store.roleIn(place.tenant.id, id)
-  const isOtherRole = place !== undefined && before !== place.role
-  const isMore = place !== undefined && outranks(place.role, before)
+  const before = membership && store.roleIn(membership.tenant.id, id)
+  const isOtherRole = membership !== undefined && before !== membership.role
+  const isMore = membership !== undefined && outranks(membership.role, before)
   const isNewAdmin = isAdmin && !store.isAdmin(id)
   if (!isOtherRole && !isNewAdmin)
     throw conflict(
-      place || isAdmin
+      membership || isAdmin
         ? 'this operator already has that access'
         : 'an operator already has this address. To give them more access, use --admin, or --tenant with --role',
       { field: '--email', rule: 'taken' },
@@ -135,13 +135,13 @@ async function giveMore(
   if (isOtherRole && !isMore)
     await reworded(
       () => '--role',
-      () => memberships.change(actor, place.tenant.id, known, place.role),
+      () => memberships.change(actor, membership.tenant.id, known, membership.role),
     )
   const isGrant = isMore || isNewAdmin
   if (isGrant)
     await db.commit(() => {
       const grantee = grantees.secured(actor, known)
-      if (isMore) memberships.give(actor, place.tenant.id, grantee, place.role)
+      if (isMore) memberships.give(actor, membership.tenant.id, grantee, membership.role)
       if (isNewAdmin) admins.add(actor, grantee)
     })
   const operator = present(store, accounts.operatorList.of(known))

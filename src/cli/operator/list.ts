@@ -1,6 +1,6 @@
 import type { Operator, OperatorList } from '../../engines/gate/operators/list.ts'
 import { type Command, table } from '../command.ts'
-import { withOffices } from '../open.ts'
+import { withServices } from '../open.ts'
 import { present, runsOf, type Shown } from './present.ts'
 
 /** Operators per read. */
@@ -10,7 +10,7 @@ export const operatorList: Command = {
   name: 'operator list',
   summary: 'List the operators of the console and their access.',
   run: ({ config }) =>
-    withOffices(config, ({ operators }) => {
+    withServices(config, ({ operators }) => {
       const { store, accounts } = operators()
       const list = everybody(accounts.operatorList).map((person) => present(store, person))
       const head = ['ID', 'EMAIL', 'EMAIL STATUS', 'NAME', 'STATE', 'ACCESS']

@@ -19,9 +19,9 @@ export const named = ({ email, isVerified }: Operator): string =>
 /** Says what a grant removed from an unverified account, and how its owner signs in. */
 export const securedNote = (email: string): string =>
   `${email} is not verified: any password, two-factor authentication, social login, session and invitation of ` +
-  `the account was removed.\n${wayIn(email)}`
+  `the account was removed.\n${signInHint(email)}`
 
-export const wayIn = (email: string): string =>
+export const signInHint = (email: string): string =>
   `To sign them in: operator login-link --email ${email}`
 
 /** An operator with their access. */

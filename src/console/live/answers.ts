@@ -2,7 +2,7 @@ import { invalid } from '../../platform/errors.ts'
 import type { TenantContext } from '../middleware.ts'
 import type { CurrentOperator } from '../operators/current-operator.ts'
 import type { Live } from './index.ts'
-import type { Look } from './part.ts'
+import type { Render } from './part.ts'
 
 export type LiveAnswers = ReturnType<typeof createLiveAnswers>
 
@@ -11,14 +11,14 @@ export const createLiveAnswers =
   ({ live, currentOperator }: { live: Live; currentOperator: CurrentOperator }) =>
   (
     { request, operator, tenant }: TenantContext & { request: Request },
-    of: { name: string; look: Look },
+    of: { name: string; render: Render },
   ): Response => {
     if (!request.headers.get('accept')?.includes('text/event-stream'))
       throw invalid('must be text/event-stream', { field: 'Accept', rule: 'format' })
     const { sessionId, id: operatorId } = operator
     const { tenantId, role } = tenant
 
-    function mayLook(): boolean {
+    function mayRead(): boolean {
       const scope = currentOperator.ifAny(request)?.scope
       return scope?.kind === 'tenant' && scope.tenantId === tenantId && scope.role === role
     }
@@ -27,5 +27,5 @@ export const createLiveAnswers =
     const shownId =
       request.headers.get('last-event-id') ?? new URL(request.url).searchParams.get('shown') ?? ''
     const name = `${tenantId} ${of.name}`
-    return live.open({ ...of, name, sessionId, operatorId, tenantId, mayLook, shownId })
+    return live.open({ ...of, name, sessionId, operatorId, tenantId, mayRead, shownId })
   }

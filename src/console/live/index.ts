@@ -4,7 +4,7 @@ import { unavailable } from '../../platform/errors.ts'
 import type { Log } from '../../platform/log.ts'
 import { changesTo } from './changes.ts'
 import { tellOutdated } from './outdated.ts'
-import { type Look, type State, stateOf } from './part.ts'
+import { type Render, type State, stateOf } from './part.ts'
 import { displacedBy, type Holder } from './room.ts'
 import { createStream, STREAM_HEADERS, type Stream } from './stream.ts'
 
@@ -19,7 +19,7 @@ const STATES_KEPT = 20
 
 /** Content of a page, read once for all its viewers. */
 interface Topic {
-  look: Look
+  render: Render
   states: State[]
   viewers: Set<Viewer>
 }
@@ -29,7 +29,7 @@ interface Viewer extends Holder {
   name: string
   stream: Stream
   /** Whether the viewer still has access; checked at every poll. */
-  mayLook: () => boolean
+  mayRead: () => boolean
   /** ID of the state that the page shows. */
   shownId: string
   /** When the client last accepted data. */
@@ -39,8 +39,8 @@ interface Viewer extends Holder {
 export interface Wanted extends Holder {
   /** Viewers with the same name share what is read. */
   name: string
-  look: Look
-  mayLook: () => boolean
+  render: Render
+  mayRead: () => boolean
   /** ID of the state that the page shows, from the page or from its last event. */
   shownId: string
 }
@@ -60,12 +60,12 @@ export function createLive({ clock, log }: { clock: Clock; log: Log }) {
   const viewers = (): Viewer[] => [...topics.values()].flatMap((topic) => [...topic.viewers])
 
   /** Throws where there are too many already. May end a stream of a tenant that has more of them. */
-  function open({ look, ...of }: Wanted): Response {
+  function open({ render, ...of }: Wanted): Response {
     if (isStopped) throw unavailable('the server is shutting down')
     const { name } = of
     const displaced = displacedBy(of, viewers())
-    const topic = topics.get(name) ?? { look, states: [], viewers: new Set() }
-    topic.look = look
+    const topic = topics.get(name) ?? { render, states: [], viewers: new Set() }
+    topic.render = render
     refresh(topic)
     // Its page connects again, and at longer and longer intervals while it is refused.
     if (displaced) close(displaced)
@@ -99,7 +99,7 @@ export function createLive({ clock, log }: { clock: Clock; log: Log }) {
   function sendAway(topic: Topic) {
     for (const viewer of topic.viewers) {
       const isBehind = clock.monotonic() - viewer.lastAt > MAX_LAG_MS
-      if (!isBehind && viewer.mayLook()) continue
+      if (!isBehind && viewer.mayRead()) continue
       // One that is behind may come again.
       if (!isBehind) tellOutdated(viewer.stream)
       close(viewer)
@@ -108,7 +108,7 @@ export function createLive({ clock, log }: { clock: Clock; log: Log }) {
 
   function refresh(topic: Topic) {
     const before = topic.states.at(-1)
-    const state = stateOf(topic.look(), before)
+    const state = stateOf(topic.render(), before)
     if (state.id === before?.id) return
     topic.states = [...topic.states.slice(1 - STATES_KEPT), state]
   }

@@ -11,7 +11,7 @@ export interface Part {
 }
 
 /** Reads the parts of a page from the database, including changes of other processes. */
-export type Look = () => readonly Part[]
+export type Render = () => readonly Part[]
 
 /** A rendered part and the data that it was rendered from. */
 interface Drawn {

@@ -150,7 +150,7 @@ export function createEntry(parts: {
     device: Device,
   ): Promise<string | undefined> {
     const { email, isMailed: isVerified } =
-      invitations.look(token) ?? fail(notFound('the invitation was used or has expired'))
+      invitations.peek(token) ?? fail(notFound('the invitation was used or has expired'))
     gateOperators.admit(device.ipAddress)
     let session: string | undefined
     try {

@@ -156,7 +156,7 @@ export function createInvitations(parts: {
     })
 
   /** The invitation, if it is valid. Reading it does not use it up. */
-  function look(token: string): InvitationRow | undefined {
+  function peek(token: string): InvitationRow | undefined {
     const row = isMinted(token) ? store.invitation(sha256(token)) : undefined
     return row && clock.now() < row.expiresAt ? row : undefined
   }
@@ -170,7 +170,7 @@ export function createInvitations(parts: {
     operatorId: string,
     granteeOf: (invitation: InvitationRow) => Grantee,
   ): InvitationRow {
-    const row = look(token) ?? fail(usedUp())
+    const row = peek(token) ?? fail(usedUp())
     store.removeInvitation(row.tenantId, row.id)
     // An existing member keeps their role.
     if (store.roleIn(row.tenantId, operatorId) === undefined)
@@ -185,7 +185,7 @@ export function createInvitations(parts: {
     detail: Record<string, unknown> = {},
   ) => audit.record({ tenantId, actor, action, object: `invitation:${id}`, detail })
 
-  return { invite, list, revoke, look, accept }
+  return { invite, list, revoke, peek, accept }
 }
 
 const pairOf = (tenantId: string, email: string): string => JSON.stringify([tenantId, email])

@@ -61,7 +61,7 @@ export function createLinks(parts: { db: Db; clock: Clock; audit: Audit; store: 
   }
 
   /** A valid link, without using it up. */
-  function look(token: string): LinkRow | undefined {
+  function peek(token: string): LinkRow | undefined {
     const row = isMinted(token) ? store.link(sha256(token)) : undefined
     if (!row || clock.now() >= row.expiresAt) return undefined
     return row.operatorId === null && store.hasAdmin() ? undefined : row
@@ -69,7 +69,7 @@ export function createLinks(parts: { db: Db; clock: Clock; audit: Audit; store: 
 
   /** Uses up a sign-in link, within a commit. Throws `not_found` for an invalid one. */
   function useSignIn(token: string): LinkRow & { operatorId: string } {
-    const { tokenHash, operatorId, ...row } = look(token) ?? fail(usedUp())
+    const { tokenHash, operatorId, ...row } = peek(token) ?? fail(usedUp())
     if (operatorId === null) throw usedUp()
     store.removeLink(tokenHash)
     return { ...row, tokenHash, operatorId }
@@ -81,9 +81,9 @@ export function createLinks(parts: { db: Db; clock: Clock; audit: Audit; store: 
     store.removeSetUpLinks()
   }
 
-  const isForSetUp = (token: string): boolean => look(token)?.operatorId === null
+  const isForSetUp = (token: string): boolean => peek(token)?.operatorId === null
 
-  return { issueSetUp, issueSignIn, addSignIn, look, isForSetUp, useSetUp, useSignIn }
+  return { issueSetUp, issueSignIn, addSignIn, peek, isForSetUp, useSetUp, useSignIn }
 }
 
 const usedUp = () =>

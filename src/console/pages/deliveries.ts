@@ -90,7 +90,7 @@ export function deliveryPages(parts: RelayParts) {
     const { caller } = context
     const asked = { ...askedIn(context), status: undefined, position: {} }
     const name = `deliveries ${caller.environment} ${asked.endpointId ?? ''}`
-    return liveAnswers(context, { name, look: () => partsOf(listing(caller, asked)) })
+    return liveAnswers(context, { name, render: () => partsOf(listing(caller, asked)) })
   }
 
   return new Elysia({ name: 'delivery pages', detail: { hide: true } })

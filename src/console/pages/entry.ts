@@ -120,14 +120,14 @@ export function entryPages(parts: {
   }
 
   const linkPage = (token: string): Response =>
-    links.look(token)?.operatorId
+    links.peek(token)?.operatorId
       ? layout.html(
           LinkPage({ base: layout.base(), action: `${layout.base()}/console/link/${token}` }),
         )
       : usedUp('link', LINK_AGAIN)
 
   async function signIn(token: string, request: Request): Promise<Response> {
-    if (!links.look(token)?.operatorId) return usedUp('link', LINK_AGAIN)
+    if (!links.peek(token)?.operatorId) return usedUp('link', LINK_AGAIN)
     const { session, isSecured } = await entry.signIn(token, deviceOf(request))
     return layout.go(isSecured ? SECURED_PATH : '/console/account', cookie.given(session))
   }
@@ -140,7 +140,7 @@ export function entryPages(parts: {
       errors?: Parameters<typeof InvitationPage>[0]['errors']
     } = {},
   ): Response {
-    const invitation = invitations.look(token)
+    const invitation = invitations.peek(token)
     if (!invitation) return usedUp('invitation', INVITE_AGAIN)
     const { email, role, tenantId } = invitation
     const operator = currentOperator.ifAny(request)
@@ -164,7 +164,7 @@ export function entryPages(parts: {
   }
 
   async function accept(token: string, fields: Fields, request: Request): Promise<Response> {
-    if (!invitations.look(token)) return usedUp('invitation', INVITE_AGAIN)
+    if (!invitations.peek(token)) return usedUp('invitation', INVITE_AGAIN)
     const operator = currentOperator.ifAny(request)
     if (typed(fields, ACCOUNT_FIELD) !== (operator?.id ?? ''))
       return invitationPage(token, request, { errors: [OTHER_ACCOUNT] })

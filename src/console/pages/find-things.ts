@@ -17,7 +17,7 @@ import { environmentOf } from '../scope.ts'
 const MIN_NAME = 3
 const MAX_PER_KIND = 5
 /** Most rows that are searched in lists without an index by name. */
-const LOOKED_AT = 200
+const MAX_SCANNED = 200
 
 export interface FindParts {
   base: () => string
@@ -61,7 +61,7 @@ export function createThings(parts: FindParts) {
   function withId(context: Context, id: string): Found[] {
     const { tenantId, role } = context.tenant
     const { records } = passepartout
-    const looks: [kind: string, path: string, nameOf: () => string | undefined][] = [
+    const candidates: [kind: string, path: string, nameOf: () => string | undefined][] = [
       ['API key', 'keys', () => (may(role, 'keys') ? keys.find(tenantId, id).hint : undefined)],
       ['Job', 'jobs', () => clockwork.jobs.get(tenantId, id).name],
       ['Delayed job', 'delayed', () => clockwork.delayed.get(tenantId, id).name],
@@ -79,7 +79,7 @@ export function createThings(parts: FindParts) {
         () => operators.memberships.list(tenantId).find((one) => one.id === id)?.email,
       ],
     ]
-    const found = looks.flatMap(([kind, path, nameOf]) => {
+    const found = candidates.flatMap(([kind, path, nameOf]) => {
       const name = ifAny(nameOf)
       return name === undefined ? [] : [foundAs(kind, path)({ id, name })]
     })
@@ -91,12 +91,12 @@ export function createThings(parts: FindParts) {
     const shown = environmentOf(context.request)
     return ENVIRONMENTS.flatMap((environment) => {
       const caller = callerOf(context, 'relay', environment)
-      const looks: [kind: string, path: string, nameOf: () => string][] = [
+      const candidates: [kind: string, path: string, nameOf: () => string][] = [
         ['Endpoint', 'endpoints', () => relay.endpoints.get(caller, id).url],
         ['Message', 'messages', () => relay.messages.get(caller, id).detail.event_type],
         ['Delivery', 'deliveries', () => relay.deliveries.get(caller, id).event_type],
       ]
-      return looks.flatMap(([kind, path, nameOf]) => {
+      return candidates.flatMap(([kind, path, nameOf]) => {
         const name = ifAny(nameOf)
         const elsewhere = environment === shown ? {} : { environment }
         return name === undefined ? [] : [foundAs(kind, path)({ id, name, ...elsewhere })]
@@ -124,7 +124,7 @@ export function createThings(parts: FindParts) {
   function keysCalled({ tenant }: Context, query: string): Found[] {
     if (!may(tenant.role, 'keys')) return []
     return keys
-      .newest(tenant.tenantId, LOOKED_AT)
+      .newest(tenant.tenantId, MAX_SCANNED)
       .filter(({ hint }) => hint.includes(query))
       .slice(0, MAX_PER_KIND)
       .map(({ id, hint }) => foundAs('API key', 'keys')({ id, name: hint }))
@@ -152,7 +152,7 @@ export function createThings(parts: FindParts) {
     isCalled: (name: string) => boolean,
   ): Found[] {
     const jobs = clockwork.queries
-      .jobs(tenant.tenantId, { limit: LOOKED_AT })
+      .jobs(tenant.tenantId, { limit: MAX_SCANNED })
       .filter(({ name }) => isCalled(name))
       .slice(0, MAX_PER_KIND)
     const delayed = clockwork.queries.delayed(tenant.tenantId, { q, limit: MAX_PER_KIND })

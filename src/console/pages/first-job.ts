@@ -108,7 +108,7 @@ export function firstJobPages(parts: {
   const live = (context: Context): Response =>
     liveAnswers(context, {
       name: 'first job',
-      look: () => partsOf(arrivalIn(context.tenant.tenantId)),
+      render: () => partsOf(arrivalIn(context.tenant.tenantId)),
     })
 
   return new Elysia({ name: 'first job pages', detail: { hide: true } })

@@ -24,7 +24,7 @@ export const GRACES = { none: 0, hour: HOUR_MS, day: DAY_MS, week: WEEK_MS } as 
 const PATH = '/console/keys'
 const ROWS = 50
 /** Most keys that one page counts and filters. */
-const LOOKED_AT = 500
+const MAX_SCANNED = 500
 
 /** API keys of a tenant: creation, rotation with a grace period, revocation. */
 export function keyPages(parts: {
@@ -43,19 +43,19 @@ export function keyPages(parts: {
     const position = positionIn(asked)
     const engine = engineIn(asked)
     const before = cursor.positionOf(position.cursor)
-    const newest = keys.newest(tenantId, LOOKED_AT)
-    const looked = before
-      ? keys.newest(tenantId, LOOKED_AT, { createdAt: before[0], id: before[1] })
+    const newest = keys.newest(tenantId, MAX_SCANNED)
+    const scanned = before
+      ? keys.newest(tenantId, MAX_SCANNED, { createdAt: before[0], id: before[1] })
       : newest
-    const shown = engine ? looked.filter((key) => key.engine === engine) : looked
+    const shown = engine ? scanned.filter((key) => key.engine === engine) : scanned
     const rows = shown.slice(0, ROWS)
-    const last = shown.length > ROWS ? rows.at(-1) : looked[LOOKED_AT - 1]
+    const last = shown.length > ROWS ? rows.at(-1) : scanned[MAX_SCANNED - 1]
     const hrefOf = (at: ListPosition) => url(layout.base(), PATH, { engine, ...at })
     const children = KeysPage({
       base: layout.base(),
       rows,
       newest,
-      hasMore: newest.length === LOOKED_AT,
+      hasMore: newest.length === MAX_SCANNED,
       engine,
       changedId: asked.get('changed') ?? undefined,
       pages: pagesAlong(position, last && cursorOf(last), hrefOf),

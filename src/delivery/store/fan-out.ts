@@ -68,7 +68,7 @@ export function createFanOutStore({ client }: Db) {
       const found = new Map(
         counts.all(messageSeq, tenantId).map(({ stage, count }) => [stage, count]),
       )
-      const entries = STAGES.map((stage, place) => [stage, found.get(place) ?? 0] as const)
+      const entries = STAGES.map((stage, index) => [stage, found.get(index) ?? 0] as const)
       return Object.fromEntries(entries) as Record<Stage, number>
     },
     /** By stage, then oldest first, starting after `after`; optionally of one stage only. */

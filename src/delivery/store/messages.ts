@@ -150,13 +150,13 @@ export function createMessageStore({ orm, client }: Db) {
     /** Messages between two positions in the order of all messages, oldest first. */
     between: (
       { tenantId, name }: Stream,
-      places: { after: number; upTo: number; limit: number },
-    ): MessageAddress[] => between.all({ tenantId, stream: name, ...places }),
+      range: { after: number; upTo: number; limit: number },
+    ): MessageAddress[] => between.all({ tenantId, stream: name, ...range }),
     /** The number of messages between two positions, counted up to `limit`. */
     countBetween: (
       { tenantId, name }: Stream,
-      places: { after: number; upTo: number; limit: number },
-    ): number => countBetween.get({ tenantId, stream: name, ...places })?.count ?? 0,
+      range: { after: number; upTo: number; limit: number },
+    ): number => countBetween.get({ tenantId, stream: name, ...range })?.count ?? 0,
     /** The position of the last message of any tenant that was accepted before `at`. */
     seqAt: (at: number): number => seqAt.get({ at })?.seq ?? 0,
     /** The position of the latest message ever, even if it is deleted. */

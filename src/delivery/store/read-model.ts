@@ -118,10 +118,10 @@ export function createReadModel({ client, orm }: Db) {
     countOfType: (
       stream: Stream,
       type: string,
-      { limit = MAX_COUNTED, ...stretch }: TimeRange & { limit?: number },
-    ): number => countOfType.get({ ...of(stream), type, ...stretch, limit })?.count ?? 0,
-    countOfDeliveries: (stream: Stream, stretch: TimeRange): number =>
-      countOfDeliveries.get({ ...of(stream), ...stretch, limit: MAX_COUNTED })?.count ?? 0,
+      { limit = MAX_COUNTED, ...range }: TimeRange & { limit?: number },
+    ): number => countOfType.get({ ...of(stream), type, ...range, limit })?.count ?? 0,
+    countOfDeliveries: (stream: Stream, range: TimeRange): number =>
+      countOfDeliveries.get({ ...of(stream), ...range, limit: MAX_COUNTED })?.count ?? 0,
     /** The endpoint with the most recent problem first. */
     troubled: (stream: Stream): TroubledEndpoint[] =>
       troubled.all(of(stream)).toSorted((one, other) => other.since - one.since),

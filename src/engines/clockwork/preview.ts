@@ -14,10 +14,10 @@ export const createPreview =
     description: describeSchedule(schedule),
     next_runs: scheduleOf(schedule).nextMany(clock.now(), PREVIEWED_RUNS).map(isoTime),
     warnings: scheduleWarnings(schedule),
-    url: url === undefined ? null : verdict(outbound, url),
+    url: url === undefined ? null : checkUrl(outbound, url),
   })
 
-function verdict(outbound: Outbound, url: string): NonNullable<Preview['url']> {
+function checkUrl(outbound: Outbound, url: string): NonNullable<Preview['url']> {
   try {
     outbound.checkUrl(url)
     return { url, allowed: true, reason: null }

@@ -14,11 +14,11 @@ import type {
 } from './store/job-summaries.ts'
 
 export type {
-  CronJobSummary as CronJobLook,
+  CronJobSummary,
   DelayedFilter,
-  DelayedJobSummary as DelayedJobLook,
+  DelayedJobSummary,
   DelayedPosition,
-  ExecutionSummary as ExecutionLook,
+  ExecutionSummary,
   HourOutcomes,
   OpenRun,
 }

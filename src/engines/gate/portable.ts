@@ -188,15 +188,15 @@ const config: Field<CredentialRow> = {
   write(value, { identityId, type }, sealing) {
     const kept = JSON.parse(`${value}`)
     if (type !== 'totp') return kept
-    const { purpose, place } = totpSecret
-    return { ...kept, secret: sealing.open(purpose, place({ id: identityId }), kept.secret) }
+    const { purpose, boundTo } = totpSecret
+    return { ...kept, secret: sealing.open(purpose, boundTo({ id: identityId }), kept.secret) }
   },
   read(value, { identityId, type }, sealing) {
     requireShape(CONFIGS[type], value)
     if ('hashed_password' in value) parseHash(value.hashed_password)
     if (!('secret' in value)) return JSON.stringify(value)
-    const { purpose, place } = totpSecret
-    const secret = sealing.seal(purpose, place({ id: identityId }), value.secret)
+    const { purpose, boundTo } = totpSecret
+    const secret = sealing.seal(purpose, boundTo({ id: identityId }), value.secret)
     return JSON.stringify({ ...value, secret })
   },
 }

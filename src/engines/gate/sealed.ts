@@ -7,21 +7,21 @@ export const totpSecret = sealedColumn({
   property: 'secret',
   purpose: 'gate totp secrets',
   named: { id: gateCredentials.identityId },
-  place: ({ id }) => `gate_credentials/${id}/totp`,
+  boundTo: ({ id }) => `gate_credentials/${id}/totp`,
 })
 
 export const flowInternal = sealedColumn({
   column: gateFlows.internal,
   purpose: 'gate flows',
   named: { id: gateFlows.id },
-  place: ({ id }) => `gate_flows/${id}/internal`,
+  boundTo: ({ id }) => `gate_flows/${id}/internal`,
 })
 
 export const roundTripSecrets = sealedColumn({
   column: gateRoundTrips.secrets,
   purpose: 'gate round trips',
   named: { stateHash: gateRoundTrips.stateHash },
-  place: ({ stateHash }) => `gate_round_trips/${stateHash}/secrets`,
+  boundTo: ({ stateHash }) => `gate_round_trips/${stateHash}/secrets`,
 })
 
 export const providerTokens = sealedColumn({
@@ -32,7 +32,7 @@ export const providerTokens = sealedColumn({
     provider: gateSocialLinks.provider,
     subject: gateSocialLinks.subject,
   },
-  place: ({ tenantId, provider, subject }) =>
+  boundTo: ({ tenantId, provider, subject }) =>
     `gate_social_links/${tenantId}/${provider}/${subject}/tokens`,
 })
 

@@ -16,7 +16,7 @@ import type { BotApi } from './telegram/client.ts'
 import type { BotIdentity, Ownership } from './telegram/ownership.ts'
 
 const REMEMBERED_BOTS = 1000
-const { purpose: PURPOSE, place: placeOf } = botToken
+const { purpose: PURPOSE, boundTo } = botToken
 
 interface BotChange {
   /** The bot token as issued by BotFather; only for the live environment. */
@@ -101,7 +101,7 @@ export function createBots(parts: {
     return {
       ...identity,
       id,
-      token: sealing.seal(PURPOSE, placeOf({ id }), token),
+      token: sealing.seal(PURPOSE, boundTo({ id }), token),
       ...(isOther && { updateOffset: null, leaseOwner: null }),
     }
   }
@@ -128,7 +128,9 @@ export function createBots(parts: {
     const found = store.bots.find(tenantId, environment)
     if (environment === 'live' && !found?.token)
       throw notConfigured('there is no live bot yet. Set its token first')
-    const warnings = found?.token ? await ownership.clearWay(found, apiOf(found), { takeOver }) : []
+    const warnings = found?.token
+      ? await ownership.takeOverWebhook(found, apiOf(found), { takeOver })
+      : []
     const bot = await db.commitFor(tenantId, () => {
       const before = store.bots.find(tenantId, environment) ?? fresh(tenantId, environment)
       if (!isSetUp(before)) throw notConfigured('the live bot was deleted. Set its token first')
@@ -183,7 +185,7 @@ export function createBots(parts: {
 
   /** The Bot API client of a bot. Throws if the bot has no token. */
   const apiOf = ({ id, token }: BotRow): BotApi =>
-    connect(sealing.open(PURPOSE, placeOf({ id }), token ?? fail(notFound('the bot has no token'))))
+    connect(sealing.open(PURPOSE, boundTo({ id }), token ?? fail(notFound('the bot has no token'))))
 
   const existing = ({ tenantId, environment }: Owner): BotRow =>
     store.bots.find(tenantId, environment) ?? fail(notFound(`there is no ${environment} bot`))

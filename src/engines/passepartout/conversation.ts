@@ -9,17 +9,17 @@ import type { ChatUpdate, Person } from './messenger.ts'
 import type { LoginEvent } from './metrics.ts'
 import type { People } from './people.ts'
 import { sealToken } from './sealed-token.ts'
-import type { AttemptEnding, AttemptRow } from './store/attempts.ts'
+import type { AttemptOutcome, AttemptRow } from './store/attempts.ts'
 import type { BotRow } from './store/bots.ts'
 import type { Store } from './store/index.ts'
-import type { ReplyKind, TapResult } from './texts/wording.ts'
+import type { CallbackResult, ReplyKind } from './texts/wording.ts'
 import type { Throttle } from './throttle.ts'
 import type { Tokens } from './tokens.ts'
 
 /** The bot's reply to an update, apart from the prompt, which is sent separately. */
 export interface Reaction {
   reply?: { kind: ReplyKind; until?: number }
-  notice?: TapResult
+  notice?: CallbackResult
   /** The attempt that changed. */
   attemptId?: string
   /** The ended attempt whose message still shows the question. */
@@ -92,19 +92,19 @@ export function createConversation(parts: {
   }
 
   function tapped(bot: BotRow, person: Person, data: string): Reaction {
-    const tap = readCallbackData(data)
-    const attempt = tap && store.attempts.find(bot.tenantId, tap.attemptId)
+    const callback = readCallbackData(data)
+    const attempt = callback && store.attempts.find(bot.tenantId, callback.attemptId)
     if (!attempt || attempt.botId !== bot.id || attempt.state === 'pending')
       return { notice: 'over' }
     if (attempt.openerId !== person.id) return { notice: 'not_yours' }
     if (attempt.state !== 'opened') return { notice: 'over', late: attempt }
     if (isExpired(attempt)) return { notice: 'expired', late: attempt }
-    const state = outcomeOf(attempt, tap.choice)
+    const state = outcomeOf(attempt, callback.choice)
     end(bot, person, attempt, state)
     return { notice: state, attemptId: attempt.id, happened: state }
   }
 
-  function end(bot: BotRow, person: Person, attempt: AttemptRow, state: AttemptEnding['state']) {
+  function end(bot: BotRow, person: Person, attempt: AttemptRow, state: AttemptOutcome['state']) {
     const now = clock.now()
     const isApproved = state === 'approved'
     const proof = isApproved ? proofFor(bot, person, attempt) : NO_PROOF
@@ -142,7 +142,7 @@ const reply = (kind: ReplyKind): Reaction => ({ reply: { kind } })
 const NO_PROOF = { personId: null, accessToken: null }
 
 /** If a number is required, only the correct number approves. */
-function outcomeOf({ matchCode }: AttemptRow, choice: string): AttemptEnding['state'] {
+function outcomeOf({ matchCode }: AttemptRow, choice: string): AttemptOutcome['state'] {
   if (choice === 'deny') return 'denied'
   return isSame(choice, matchCode ?? 'approve') ? 'approved' : 'mismatched'
 }

@@ -34,7 +34,7 @@ type BotParts = Pick<Platform, 'db' | 'clock' | 'audit' | 'sealing'> & {
 }
 
 /** The bots alone, for commands that configure them beside a running server. */
-export function createBotOffice(
+export function createOfflineBots(
   parts: BotParts,
   { passepartout: { telegramApiRoot: apiRoot } }: Pick<Config, 'passepartout'>,
   baseUrl: () => string,
@@ -47,11 +47,11 @@ export function createBotOffice(
 }
 
 /** Enabled bots whose messages are not received. */
-export const botsInTrouble = (db: Db): Bot[] =>
+export const botsWithIssues = (db: Db): Bot[] =>
   createBotStore(db)
     .all()
     .map(presentBot)
-    .filter(({ enabled, trouble }) => enabled && trouble !== null)
+    .filter(({ enabled, issue }) => enabled && issue !== null)
 
 export type { BotOutcome, Bots } from './bots.ts'
 export {
@@ -75,9 +75,9 @@ export function createPassepartout(
   const { nonceLifetimeMs, tokenLifetimeMs } = config.passepartout
   const store = createStore(db)
   const waiting = createWaiting({ db, clock })
-  const bots = createBotOffice(platform, config, baseUrl, {
+  const bots = createOfflineBots(platform, config, baseUrl, {
     store,
-    onChange: () => telegram.receivers.look(),
+    onChange: () => telegram.receivers.check(),
   })
   const events = createLoginMetrics(metrics, {
     receiving: () => telegram.receivers.count(),

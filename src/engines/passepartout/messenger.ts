@@ -32,10 +32,10 @@ export type ChatUpdate =
   /** Sent any other message. */
   | { kind: 'spoke'; person: Person }
   /**
-   * Tapped a button; `messageId` is null if the message is too old. `tapId` is needed for the
+   * Tapped a button; `messageId` is null if the message is too old. `callbackId` is needed for the
    * answer.
    */
-  | { kind: 'tapped'; person: Person; messageId: string | null; tapId: string; data: string }
+  | { kind: 'tapped'; person: Person; messageId: string | null; callbackId: string; data: string }
 
 /**
  * A messenger client that sends messages as a bot. Each call rejects with `MessengerError`, also
@@ -45,8 +45,8 @@ export interface MessengerClient {
   /** Resolves with the id of the message within the chat. */
   say(chatId: string, message: Message, signal?: AbortSignal): Promise<string>
   edit(chatId: string, messageId: string, message: Message, signal?: AbortSignal): Promise<void>
-  /** Completes a tap; `notice` is shown to the user for a moment. */
-  answerTap(tapId: string, notice: string): Promise<void>
+  /** Completes a callback; `notice` is shown to the user for a moment. */
+  answerCallback(callbackId: string, notice: string): Promise<void>
 }
 
 /** The reason why a messenger call failed. `message` contains no secret. */

@@ -47,7 +47,7 @@ const bot: PortableTable<BotRow> = {
     transport: asItIs,
     revision: asNew(0),
     health: asNew('ok'),
-    trouble: asNew(null),
+    issue: asNew(null),
     updateOffset: asNew(null),
     offsetAt: asNew(null),
     leaseOwner: asNew(null),

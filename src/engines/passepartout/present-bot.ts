@@ -20,7 +20,7 @@ export interface Bot {
   transport: BotRow['transport'] | null
   status: 'not_configured' | 'disabled' | BotRow['health']
   /** A description of the current problem. */
-  trouble: string | null
+  issue: string | null
   created_at: string
   updated_at: string
 }
@@ -35,7 +35,7 @@ export const presentBot = (bot: BotRow): Bot => ({
   match: bot.match,
   transport: bot.platform === 'telegram' ? bot.transport : null,
   status: statusOf(bot),
-  trouble: bot.trouble,
+  issue: bot.issue,
   created_at: isoTime(bot.createdAt),
   updated_at: isoTime(bot.updatedAt),
 })

@@ -7,10 +7,10 @@ import type { Throttle } from './throttle.ts'
 export const passepartoutRetention = (
   { attempts, tokens, updates }: Store,
   kept: { loginsMs: number; expiredMs: number },
-  { lookBackMs }: Pick<Throttle, 'lookBackMs'>,
+  { windowMs }: Pick<Throttle, 'windowMs'>,
 ): RetentionRule[] => {
   // Attempts are kept at least as long as the cool-down needs them.
-  const loginsMs = Math.max(kept.loginsMs, lookBackMs)
+  const loginsMs = Math.max(kept.loginsMs, windowMs)
   return [
     { name: 'copies of login tokens', deleteSlice: attempts.forgetTokens },
     {

@@ -29,7 +29,7 @@ export const passepartoutBots = sqliteTable(
     revision: integer('revision').notNull(),
     health: text('health', { enum: ['ok', 'invalid_token', 'conflict', 'unreachable'] }).notNull(),
     /** Description of the current problem; null if there is none. */
-    trouble: text('trouble'),
+    issue: text('trouble'),
     /** The offset of the next update, and when it was stored. */
     updateOffset: integer('update_offset'),
     offsetAt: integer('offset_at'),

@@ -5,14 +5,14 @@ export const botToken = sealedColumn({
   column: passepartoutBots.token,
   purpose: 'bot tokens',
   named: { id: passepartoutBots.id },
-  place: ({ id }) => `passepartout_bots/${id}/token`,
+  boundTo: ({ id }) => `passepartout_bots/${id}/token`,
 })
 
 export const loginToken = sealedColumn({
   column: passepartoutAttempts.accessToken,
   purpose: 'login tokens',
   named: { id: passepartoutAttempts.id },
-  place: ({ id }) => `passepartout_attempts/${id}/access_token`,
+  boundTo: ({ id }) => `passepartout_attempts/${id}/access_token`,
 })
 
 /** The sealed columns of passepartout. */

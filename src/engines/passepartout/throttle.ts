@@ -28,11 +28,11 @@ export function createThrottle(parts: {
   lifetimeMs: number
 }) {
   const { clock, store, lifetimeMs } = parts
-  const lookBackMs = Math.max(COOL_DOWN_MS + lifetimeMs, UNAPPROVED_WINDOW_MS)
+  const windowMs = Math.max(COOL_DOWN_MS + lifetimeMs, UNAPPROVED_WINDOW_MS)
 
   function refusalOf(botId: string, personId: string): Refusal | undefined {
     const now = clock.now()
-    const recent = store.attempts.recent(botId, personId, now - lookBackMs, MAX_RECENT)
+    const recent = store.attempts.recent(botId, personId, now - windowMs, MAX_RECENT)
     const until = Math.max(...recent.map(restUntil))
     if (until > now) return { kind: 'cooling_down', until }
     const room = recent.flatMap(roomAgainAt).filter((at) => at > now)
@@ -40,7 +40,7 @@ export function createThrottle(parts: {
     return next === undefined ? undefined : { kind: 'too_many', until: next }
   }
 
-  return { refusalOf, lookBackMs }
+  return { refusalOf, windowMs }
 }
 
 /** The end of the cool-down after a denial or a wrong number. */

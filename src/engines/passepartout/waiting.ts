@@ -2,7 +2,7 @@ import type { Db } from '../../db/open.ts'
 import type { Clock } from '../../platform/clock.ts'
 
 /** Maximum delay until changes by other processes are noticed, in milliseconds. */
-const LOOK_MS = 500
+const CHECK_INTERVAL_MS = 500
 /** Wakes requests in batches, because waking thousands at once would block others. */
 const SLICE = 100
 /**
@@ -26,7 +26,7 @@ export function createWaiting({ db, clock }: { db: Db; clock: Clock }) {
   let count = 0
   let isClosed = false
   let version = db.version()
-  let isLooking = false
+  let isChecking = false
 
   function hasRoom(tenantId: string): boolean {
     const own = ofTenant.get(tenantId) ?? 0
@@ -49,7 +49,7 @@ export function createWaiting({ db, clock }: { db: Db; clock: Clock }) {
       signal.addEventListener('abort', end)
       remember(attemptId, end)
       tally(tenantId, 1)
-      if (!isLooking) lookLater()
+      if (!isChecking) checkLater()
     })
   }
 
@@ -81,15 +81,15 @@ export function createWaiting({ db, clock }: { db: Db; clock: Clock }) {
   }
 
   /** Checks for commits of other processes; own commits do not change the data version. */
-  function lookLater() {
-    isLooking = true
-    clock.after(LOOK_MS, () => {
-      isLooking = false
+  function checkLater() {
+    isChecking = true
+    clock.after(CHECK_INTERVAL_MS, () => {
+      isChecking = false
       if (count === 0) return
       const current = db.version()
       if (current !== version) tellAll([...waiting.keys()])
       version = current
-      lookLater()
+      checkLater()
     })
   }
 

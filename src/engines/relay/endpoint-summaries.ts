@@ -38,7 +38,7 @@ export const MAX_COUNTED = 1000
 export const REPLAY_COUNTED = 5000
 
 /** The most deliveries searched for one with an attempt. */
-const TRIED_LOOKED_THROUGH = 100
+const MAX_TRIED_SCANNED = 100
 
 /** With more endpoints than this, the hourly sums cost too much to compute for every page. */
 const ENDPOINTS_SUMMED = 200
@@ -55,7 +55,7 @@ export function createEndpointStats(parts: { delivery: Delivery; clock: Clock })
 
   /** Newest first. Their number is bounded by the limit per stream. */
   const all = (caller: Caller): EndpointStats[] =>
-    delivery.endpointSummaries.all(streamOf(caller)).map(presentLook)
+    delivery.endpointSummaries.all(streamOf(caller)).map(presentSummary)
 
   /** The last day of one of the caller's endpoints, by hour. */
   const dayOf = ({ id }: Pick<Endpoint, 'id'>): Stats['data'] =>
@@ -93,7 +93,7 @@ export function createEndpointStats(parts: { delivery: Delivery; clock: Clock })
    * a short search finds none.
    */
   const lastTriedAt = ({ id }: Pick<Endpoint, 'id'>): string | undefined =>
-    delivery.endpointSummaries.lastTried(id, TRIED_LOOKED_THROUGH)
+    delivery.endpointSummaries.lastTried(id, MAX_TRIED_SCANNED)
 
   /** What a replay to one of the caller's endpoints has yet to send, as far as it is counted. */
   const replayRest = (caller: Caller, id: string): ReplayRest =>
@@ -115,7 +115,7 @@ export function hears(
   )
 }
 
-function presentLook(row: EndpointSummaryRow): EndpointStats {
+function presentSummary(row: EndpointSummaryRow): EndpointStats {
   const { eventTypes, channels } = filterOf(row)
   const isActive = row.isActive === 1
   const health =

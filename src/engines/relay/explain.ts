@@ -4,16 +4,16 @@ import type { MessageRow } from '../../delivery/store/messages.ts'
 import type { DeliveryView } from '../../delivery/store/rows.ts'
 import { statusOf } from '../../http/delivery-log/present.ts'
 import { isoTime } from '../../platform/clock.ts'
-import type { MessageDetail, Verdict } from './model/messages.ts'
+import type { EndpointOutcome, MessageDetail } from './model/messages.ts'
 import { presentMessage } from './present.ts'
 
 /** A message without its payload, with its outcome at each endpoint and the reason in words. */
 export const presentMessageDetail = (
   row: MessageRow,
-  fates: MessageOutcome[],
+  outcomes: MessageOutcome[],
 ): Omit<MessageDetail, 'payload'> => ({
   ...presentMessageHead(row),
-  endpoints: fates.map((fate) => explain(fate, row.type, channelsOf(row))),
+  endpoints: outcomes.map((outcome) => explain(outcome, row.type, channelsOf(row))),
 })
 
 /** A message without its payload and outcomes. */
@@ -29,15 +29,24 @@ export const presentMessageHead = (
 export const channelsOf = ({ channels }: Pick<MessageRow, 'channels'>): string[] =>
   channels === null ? [] : JSON.parse(channels)
 
-export function explain(fate: MessageOutcome, type: string, channels: string[]): Verdict {
-  const { endpointId, endpoint, delivery } = fate
+export function explain(
+  outcome: MessageOutcome,
+  type: string,
+  channels: string[],
+): EndpointOutcome {
+  const { endpointId, endpoint, delivery } = outcome
   const where = { endpoint_id: endpointId, url: endpoint?.url ?? null }
   if (delivery) {
     const verdict = statusOf(delivery)
     const reason = afterArrival(delivery, progress(delivery, endpoint))
     return { ...where, delivery_id: delivery.id, verdict, reason }
   }
-  return { ...where, delivery_id: null, verdict: fate.whyNot, reason: whyNot(fate, type, channels) }
+  return {
+    ...where,
+    delivery_id: null,
+    verdict: outcome.whyNot,
+    reason: whyNot(outcome, type, channels),
+  }
 }
 
 /** The reason in words for a delivery that has succeeded before and was sent again since. */
@@ -71,12 +80,12 @@ function progress(delivery: DeliveryView, endpoint: EndpointSummary | null): str
 }
 
 function whyNot(
-  fate: Extract<MessageOutcome, { delivery: null }>,
+  outcome: Extract<MessageOutcome, { delivery: null }>,
   type: string,
   channels: string[],
 ): string {
-  const replay = fate.matchesNow ? '; a replay can send it' : ''
-  return reasonOf(fate, type, channels) + replay
+  const replay = outcome.matchesNow ? '; a replay can send it' : ''
+  return reasonOf(outcome, type, channels) + replay
 }
 
 function reasonOf(

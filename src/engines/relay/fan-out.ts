@@ -7,11 +7,11 @@ import { isoOrNull, isoTime } from '../../platform/clock.ts'
 import { createCursor, type Page, page } from '../../platform/cursor.ts'
 import { fail, notFound } from '../../platform/errors.ts'
 import { channelsOf, explain, presentMessageHead } from './explain.ts'
-import type { MessageDetail, Verdict } from './model/messages.ts'
+import type { EndpointOutcome, MessageDetail } from './model/messages.ts'
 import { environmentOf, ownList, streamOf } from './stream.ts'
 
 /** One delivery of a message with the URL of its endpoint. */
-export interface SentLook {
+export interface SentSummary {
   id: string
   endpoint_id: string
   /** Null if the endpoint is deleted. */
@@ -30,10 +30,10 @@ export interface FanOut {
   payload: string
   /** The number of deliveries in each stage. */
   counts: Record<Stage, number>
-  sent: Page<SentLook>
+  sent: Page<SentSummary>
   /** The number of endpoints without a delivery of the message. */
   unreachedCount: number
-  unreached: Page<Verdict>
+  unreached: Page<EndpointOutcome>
 }
 
 interface Asked {
@@ -61,10 +61,10 @@ export function createFanOuts({ delivery }: { delivery: Delivery }) {
   return (caller: Caller, id: string, { limit, stage, cursor, otherCursor }: Asked): FanOut => {
     const stream = streamOf(caller)
     const row = delivery.messages.find(stream, id) ?? fail(notFound('message not found'))
-    const places = sentCursors(caller, id)
+    const cursors = sentCursors(caller, id)
     const others = otherCursors(caller, id)
     const sent = delivery.fanOut.sent(caller.tenantId, row.seq, {
-      after: places.positionOf(cursor) ?? FROM_THE_FIRST,
+      after: cursors.positionOf(cursor) ?? FROM_THE_FIRST,
       stage,
       limit: limit + 1,
     })
@@ -72,7 +72,7 @@ export function createFanOuts({ delivery }: { delivery: Delivery }) {
       after: others.positionOf(otherCursor) ?? 0,
       limit: limit + 1,
     })
-    const sentPage = page(sent, limit, (last) => places.encode([last.stage, last.seq]))
+    const sentPage = page(sent, limit, (last) => cursors.encode([last.stage, last.seq]))
     const otherPage = page(unreached, limit, ({ seq }) => others.encode(seq))
     const isSandbox = environmentOf(caller) === 'test'
     const why = (endpoint: (typeof unreached)[number]) =>
@@ -88,7 +88,7 @@ export function createFanOuts({ delivery }: { delivery: Delivery }) {
   }
 }
 
-const presentSent = (row: SentRow): SentLook => ({
+const presentSent = (row: SentRow): SentSummary => ({
   id: row.id,
   endpoint_id: row.endpointId,
   url: row.url,

@@ -144,8 +144,8 @@ export function createMessages(parts: {
   function get(caller: Caller, id: string) {
     const stream = streamOf(caller)
     const row = delivery.messages.find(stream, id) ?? fail(notFound('message not found'))
-    const fates = delivery.verdicts(stream, row, environmentOf(caller) === 'test')
-    return { detail: presentMessageDetail(row, fates), payload: row.payload }
+    const outcomes = delivery.verdicts(stream, row, environmentOf(caller) === 'test')
+    return { detail: presentMessageDetail(row, outcomes), payload: row.payload }
   }
 
   return { send, announce, list, get }

@@ -32,13 +32,13 @@ export const createSignedRequests =
     const now = clock.now()
     if (liveSecrets(endpoint.secrets, now).length === 0) return undefined
     const { format } = row
-    const parcel = {
+    const input = {
       endpoint,
       message,
       format,
       attempt: row.attempts + 1,
       trigger: 'resend',
     } as const
-    const { body, headersWith } = composeRequest(parcel, brandName, now)
+    const { body, headersWith } = composeRequest(input, brandName, now)
     return { url: endpoint.url, headers: headersWith(maskHeaders(endpoint.headers)), body }
   }

@@ -9,7 +9,7 @@ import type { Delivery, DeliveryDetail, Status } from './model.ts'
 import { presentDelivery, presentDeliveryDetail, statusOf } from './present.ts'
 
 /** Rows that one page of a filtered list searches. A page may be short, but never slow. */
-const LOOKED_THROUGH = 1000
+const MAX_SCANNED = 1000
 
 export type DeliveryLog = ReturnType<typeof createDeliveryLog>
 
@@ -43,7 +43,7 @@ export function createDeliveryLog(parts: {
     const { limit, cursor, status } = query
     const before = cursorsOf(caller).positionOf(cursor)
     if (status === undefined) return shown(caller, rowsOf(caller, query, before, limit + 1), limit)
-    const most = isIndexed(query) ? limit + 1 : LOOKED_THROUGH
+    const most = isIndexed(query) ? limit + 1 : MAX_SCANNED
     const seen = rowsOf(caller, query, before, most)
     const found = seen.filter((row) => statusOf(row) === status)
     if (found.length > limit || seen.length < most) return shown(caller, found, limit)

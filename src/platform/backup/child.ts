@@ -24,7 +24,7 @@ const NICENESS = 10
 const LAST_WORDS_MS = 1000
 
 const Answer = Type.Object({ bytes: Type.Integer() })
-const Complaint = Type.Object({ error: Type.String() })
+const ChildError = Type.Object({ error: Type.String() })
 
 /**
  * Makes the archive in a child process, because copying a large database takes minutes in one call,
@@ -32,8 +32,8 @@ const Complaint = Type.Object({ error: Type.String() })
  * no configuration file, which may have changed since the server started.
  */
 export const archiveInChild: MakeArchive = async (dataDir, file, signal) => {
-  const place = ['--config', '/dev/null', '--data-dir', dataDir]
-  const child = Bun.spawn([...program.command, 'backup', ...place, '--to', file, '--json'], {
+  const target = ['--config', '/dev/null', '--data-dir', dataDir]
+  const child = Bun.spawn([...program.command, 'backup', ...target, '--to', file, '--json'], {
     cwd: program.cwd,
     env: {},
     stdin: 'ignore',
@@ -52,10 +52,10 @@ export const archiveInChild: MakeArchive = async (dataDir, file, signal) => {
   signal.removeEventListener('abort', cut)
   const answer = parse(out)
   if (code === 0 && Value.Check(Answer, answer)) return answer
-  const complaint = parse(err)
+  const failure = parse(err)
   throw new Error(
-    Value.Check(Complaint, complaint)
-      ? complaint.error
+    Value.Check(ChildError, failure)
+      ? failure.error
       : `the process that made it ended with ${child.signalCode ?? code}`,
   )
 }

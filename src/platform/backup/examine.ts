@@ -20,7 +20,7 @@ export function examine(
   manifest: Manifest,
   migrations: readonly Migration[],
 ): string[] {
-  const known = look(join(folder, ENTRIES.database), (client) => {
+  const known = withDatabase(join(folder, ENTRIES.database), (client) => {
     const { pending } = migrationStatus(client, migrations)
     refuseActors(client)
     refuseOtherShape(
@@ -41,7 +41,7 @@ export function examine(
  * Reads an unpacked file with errors that name the archive, because the folder no longer exists
  * when the error is shown.
  */
-function look<T>(file: string, work: (client: Database) => T): T {
+function withDatabase<T>(file: string, work: (client: Database) => T): T {
   try {
     return reading(file, work)
   } catch (error) {

@@ -56,7 +56,7 @@ export function mark(parts: { dataDir: string; staged: string; process: Process;
 } {
   const { dataDir, staged, process, now } = parts
   const found = readMarker(dataDir)
-  if (found) refuseWhileUnderWay(dataDir, found, process, now)
+  if (found) refuseWhileInProgress(dataDir, found, process, now)
   const marker: Marker = {
     previous: found?.previous ?? freeName(dataDir, beforeRestore(now)),
     files: found?.files ?? DATA_FILES.filter((name) => existsSync(join(dataDir, name))),
@@ -69,13 +69,13 @@ export function mark(parts: { dataDir: string; staged: string; process: Process;
   return { marker, isNew: !found }
 }
 
-/** Removes the marker, once all files are in place or if nothing has been moved. */
+/** Removes the marker, once all files are in target or if nothing has been moved. */
 export function unmark(dataDir: string) {
   rmSync(restoreMarker(dataDir))
   sync(dataDir)
 }
 
-function refuseWhileUnderWay(dataDir: string, { by }: Marker, process: Process, now: number) {
+function refuseWhileInProgress(dataDir: string, { by }: Marker, process: Process, now: number) {
   const isOver = by.host === process.host && (by.pid === process.pid || !process.isRunning(by.pid))
   if (isOver || !isFresh(by.at, now)) return
   const host = by.host.split(' ')[0]

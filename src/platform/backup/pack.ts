@@ -45,10 +45,10 @@ async function add(
     archive.entry(header, content.text)
     return
   }
-  const place = archive.entry({ ...header, size: content.bytes })
+  const entry = archive.entry({ ...header, size: content.bytes })
   await pipeline(
     createReadStream(content.file, { highWaterMark: 256 * 1024 }),
     createMeter(onBytes).stream,
-    place,
+    entry,
   )
 }

@@ -63,13 +63,13 @@ export async function restoreArchive(
 ): Promise<Restored> {
   const { open, dataDir, migrations, clock, process, onProgress, onInterrupt } = request
   refuseWhileInUse(dataDir, process, clock.now())
-  const place = openPlace(dataDir)
+  const target = openPlace(dataDir)
   const work = openWorkFolder({
     parent: dataDir,
     process,
     now: clock.now(),
     onInterrupt,
-    onRemoved: place.removeIfEmpty,
+    onRemoved: target.removeIfEmpty,
   })
   try {
     const staged = work.path

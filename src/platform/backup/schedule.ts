@@ -62,7 +62,7 @@ export function createBackups(parts: {
     () => [{ value: Math.floor((store.latest(clock.now())?.endedAt ?? 0) / 1000) }],
   )
   let running = false
-  let looking: Promise<void> | undefined
+  let checking: Promise<void> | undefined
   const abort = new AbortController()
   let cancelTimer = () => {}
 
@@ -73,16 +73,16 @@ export function createBackups(parts: {
   function start() {
     if (!enabled) return
     running = true
-    instances.onDeath(look)
-    look()
+    instances.onDeath(check)
+    check()
   }
 
-  function look() {
-    if (!running || looking) return
+  function check() {
+    if (!running || checking) return
     cancelTimer()
-    looking = makeDue().finally(() => {
-      looking = undefined
-      if (running) cancelTimer = clock.after(sleepMs(), look)
+    checking = makeDue().finally(() => {
+      checking = undefined
+      if (running) cancelTimer = clock.after(sleepMs(), check)
     })
   }
 
@@ -113,7 +113,7 @@ export function createBackups(parts: {
 
   function isNothingToDo(): boolean {
     const open = store.open()
-    return open.length === 0 ? dueAt() > clock.now() : open.some(isUnderWay)
+    return open.length === 0 ? dueAt() > clock.now() : open.some(isInProgress)
   }
 
   /**
@@ -121,15 +121,15 @@ export function createBackups(parts: {
    * `also` runs in the commit that records it. Throws `conflict` while another one is being made.
    */
   async function makeNow(also: (file: string) => void = () => {}): Promise<void> {
-    if (looking) throw beingMade()
+    if (checking) throw beingMade()
     cancelTimer()
     const begun = begin(also)
-    looking = begun
+    checking = begun
       .then(make)
       .catch((error) => log.error('backup could not be made', { error: messageOf(error) }))
       .finally(() => {
-        looking = undefined
-        if (running) cancelTimer = clock.after(sleepMs(), look)
+        checking = undefined
+        if (running) cancelTimer = clock.after(sleepMs(), check)
       })
     await begun
   }
@@ -147,7 +147,7 @@ export function createBackups(parts: {
    * Whether another process is making the backup. An open record of this process could not be
    * closed, for example because the disk was full.
    */
-  const isUnderWay = ({ owner }: BackupRow): boolean =>
+  const isInProgress = ({ owner }: BackupRow): boolean =>
     owner !== null && owner !== instances.self && instances.alive().includes(owner)
 
   /**
@@ -169,7 +169,7 @@ export function createBackups(parts: {
    */
   function claim(sizes: Map<string, number | null>, isAsked = false): BackupRow | undefined {
     const open = store.open()
-    if (open.some((row) => isUnderWay(row) || !sizes.has(row.id))) return
+    if (open.some((row) => isInProgress(row) || !sizes.has(row.id))) return
     for (const { id } of open) closeAbandoned(id, sizes.get(id) ?? null)
     if (!isAsked && dueAt() > clock.now()) return
     const row = newRow()
@@ -241,7 +241,7 @@ export function createBackups(parts: {
     cancelTimer()
     if (graceMs === 0) abort.abort()
     const cancelCut = clock.after(graceMs, () => abort.abort())
-    await looking
+    await checking
     cancelCut()
   }
 
@@ -249,7 +249,7 @@ export function createBackups(parts: {
     start,
     stop,
     /** Resolves when no backup is being made. */
-    idle: async () => void (await looking),
+    idle: async () => void (await checking),
     makeNow,
     latest: () => store.latest(clock.now()),
     list: (limit: number) => store.list(clock.now(), limit),

@@ -45,21 +45,21 @@ export function createDueLoop<Item extends Lane, Outcome>(parts: {
   let running = false
   let turning = false
   let turnAgain = false
-  let lookForLost = false
+  let findLost = false
   let storageFails = false
-  let inTrouble = false
+  let failing = false
   let wakeAt = 0
   let cancelTimer = () => {}
 
   function start() {
     running = true
-    instances.onDeath(lookAround)
-    lookAround()
+    instances.onDeath(wakeUp)
+    wakeUp()
   }
 
   /** Checks for due work, and for leases of processes that have died. */
-  function lookAround() {
-    lookForLost = true
+  function wakeUp() {
+    findLost = true
     nudge()
   }
 
@@ -98,7 +98,7 @@ export function createDueLoop<Item extends Lane, Outcome>(parts: {
     if (!running) return []
     const claimed: Item[] = []
     try {
-      if (lookForLost) await reclaimLost()
+      if (findLost) await reclaimLost()
       if (!hasWork()) return []
       await db.commit(() => promoteAndClaim(claimed))
       recovered()
@@ -121,8 +121,8 @@ export function createDueLoop<Item extends Lane, Outcome>(parts: {
   }
 
   async function reclaimLost() {
-    lookForLost = queue.hasLost(holders())
-    if (!lookForLost) return
+    findLost = queue.hasLost(holders())
+    if (!findLost) return
     await db.commit(() => queue.reclaim(holders()))
     turnAgain = true
   }
@@ -221,14 +221,14 @@ export function createDueLoop<Item extends Lane, Outcome>(parts: {
   /** Delays the next try and logs the error once, because the log may be on the same disk. */
   function troubled(what: string, error: unknown) {
     storageFails = true
-    if (inTrouble || error instanceof DatabaseLostError) return
-    inTrouble = true
+    if (failing || error instanceof DatabaseLostError) return
+    failing = true
     log.error(`due loop could not ${what}`, { queue: queue.name, error: String(error) })
   }
 
   function recovered() {
-    if (!inTrouble) return
-    inTrouble = false
+    if (!failing) return
+    failing = false
     log.info('due loop works again', { queue: queue.name })
   }
 
@@ -237,7 +237,7 @@ export function createDueLoop<Item extends Lane, Outcome>(parts: {
     const ms = storageFails ? STORAGE_RETRY_MS : Math.min(msUntilDueOrRetry(), MAX_SLEEP_MS)
     wakeAt = clock.now() + ms
     cancelTimer()
-    cancelTimer = clock.after(Math.max(ms, 0), lookAround)
+    cancelTimer = clock.after(Math.max(ms, 0), wakeUp)
   }
 
   /**

@@ -14,13 +14,13 @@ export function createBodies(sealing: Sealing) {
   const seal = (id: string, { text, html }: Body): string =>
     sealing.seal(
       mailBody.purpose,
-      mailBody.place({ id }),
+      mailBody.boundTo({ id }),
       JSON.stringify({ text: text.toWellFormed(), html: html.toWellFormed() }),
     )
 
   /** Decrypts a body. Throws `SealError` if it was sealed with another master key, or modified. */
   const open = (id: string, sealed: string): Body =>
-    JSON.parse(sealing.open(mailBody.purpose, mailBody.place({ id }), sealed))
+    JSON.parse(sealing.open(mailBody.purpose, mailBody.boundTo({ id }), sealed))
 
   return { seal, open }
 }

@@ -6,5 +6,5 @@ export const mailBody = sealedColumn({
   column: mails.body,
   purpose: 'mails',
   named: { id: mails.id },
-  place: ({ id }) => `mails/${id}/body`,
+  boundTo: ({ id }) => `mails/${id}/body`,
 })

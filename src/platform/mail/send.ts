@@ -94,5 +94,5 @@ function spellingsOf(address: string): string[] {
   const [, name = '', domain = ''] = /^(.+)@(.+)$/s.exec(address) ?? []
   if (domain === '') return [address]
   const domains = [domain, domainToASCII(domain), domainToUnicode(domain)]
-  return [name, `"${name}"`].flatMap((local) => domains.map((place) => `${local}@${place}`))
+  return [name, `"${name}"`].flatMap((local) => domains.map((domain) => `${local}@${domain}`))
 }

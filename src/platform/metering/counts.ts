@@ -3,7 +3,7 @@ import type { Terms } from './allowance.ts'
 import { monthOf } from './months.ts'
 
 /** The keys by which requests are counted: tenant, day, engine and environment. */
-export interface Place {
+export interface CountKey {
   tenantId: string
   day: string
   engine: Engine
@@ -11,9 +11,9 @@ export interface Place {
 }
 
 /** A number of requests that were made under the same terms. */
-export type Count = Place & { terms: Terms; requests: number }
+export type Count = CountKey & { terms: Terms; requests: number }
 
-interface Standing {
+interface AccountStatus {
   /** Requests counted by this process and not yet in the database. */
   unflushed: number
   /** Requests in progress for which quota is reserved. */
@@ -27,12 +27,12 @@ export type Counts = ReturnType<typeof createCounts>
  * keys.
  */
 export function createCounts() {
-  const standings = new Map<string, Standing>()
+  const standings = new Map<string, AccountStatus>()
   const pending = new Map<string, Count>()
 
   const nameOf = (tenantId: string, day: string) => `${tenantId} ${monthOf(day)}`
 
-  function change(tenantId: string, day: string, what: keyof Standing, by: number) {
+  function change(tenantId: string, day: string, what: keyof AccountStatus, by: number) {
     const name = nameOf(tenantId, day)
     const standing = standings.get(name) ?? { unflushed: 0, reserved: 0 }
     standing[what] += by

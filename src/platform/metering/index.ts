@@ -14,7 +14,7 @@ import { type Counted, createAllowance, NOTHING, type Terms } from './allowance.
 import { type Count, createCounts } from './counts.ts'
 import { createLedger, type Notice } from './ledger.ts'
 import { dayOf, endOfMonth, monthOf } from './months.ts'
-import { requireGoodStanding, usedUp } from './refusals.ts'
+import { requireGoodAccount, usedUp } from './refusals.ts'
 import { createStore } from './store.ts'
 import { createUsage } from './usage.ts'
 
@@ -73,7 +73,7 @@ export function createMetering(parts: {
   const byEngine = new Map(ENGINES.map((engine) => [engine, requests.with({ engine })]))
   let cancelFlush: (() => void) | undefined
   let flushing = Promise.resolve()
-  let isInTrouble = false
+  let isFailing = false
 
   const newCharge = (): Charge => ({ day: dayOf(clock.now()), state: 'open', isScarce: false })
 
@@ -84,7 +84,7 @@ export function createMetering(parts: {
    */
   function reserve(caller: Caller) {
     const { tenantId, charge } = caller
-    requireGoodStanding(caller.tenantStatus)
+    requireGoodAccount(caller.tenantStatus)
     if (!charge) return void requireRoom(tenantId, caller, dayOf(clock.now()))
     if (charge.state !== 'open') return
     // Reading a long body can take until the next month.
@@ -102,7 +102,7 @@ export function createMetering(parts: {
    */
   function admit(tenantId: string) {
     const terms = store.terms(tenantId) ?? fail(notFound('tenant not found'))
-    requireGoodStanding(terms.status)
+    requireGoodAccount(terms.status)
     requireRoom(tenantId, terms, dayOf(clock.now()))
   }
 
@@ -140,8 +140,8 @@ export function createMetering(parts: {
     charge.state = isNew ? 'counted' : 'uncounted'
     if (isNew === (state === 'counted')) return
     const terms = { plan: caller.plan, spendCapCents: caller.spendCapCents }
-    const place = { tenantId, day, engine, environment: environment ?? 'live' }
-    counts.add({ ...place, terms, requests: isNew ? 1 : -1 })
+    const membership = { tenantId, day, engine, environment: environment ?? 'live' }
+    counts.add({ ...membership, terms, requests: isNew ? 1 : -1 })
     if (isNew) byEngine.get(engine)?.add()
     if (charge.isScarce) void flush()
     else flushLater()
@@ -189,7 +189,7 @@ export function createMetering(parts: {
         for (const { tenantId, month, ...counted } of months)
           recorded.set(`${tenantId} ${month}`, counted)
       })
-      isInTrouble = false
+      isFailing = false
       return true
     } catch (error) {
       recorded.forget()
@@ -197,8 +197,8 @@ export function createMetering(parts: {
       // These counts are stored and would be counted twice if the database comes back.
       if (!(isLost && error.isStored)) counts.putBack(batch, isWritten)
       if (isLost) return false
-      if (!isInTrouble) log.error('usage could not be stored', { error: String(error) })
-      isInTrouble = true
+      if (!isFailing) log.error('usage could not be stored', { error: String(error) })
+      isFailing = true
       return false
     }
   }
@@ -255,7 +255,7 @@ export function createMetering(parts: {
  * Usage for commands that run beside a server; the server can be half a second ahead of the
  * database.
  */
-export function createUsageOffice(parts: { db: Db; clock: Clock; config: Config['metering'] }) {
+export function createOfflineUsage(parts: { db: Db; clock: Clock; config: Config['metering'] }) {
   const { db, clock, config } = parts
   const allowance = createAllowance(config)
   return createUsage({ store: createStore(db), clock, allowance, config, flush: async () => {} })

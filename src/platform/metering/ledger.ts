@@ -5,7 +5,7 @@ import { type Allowance, type Counted, NOTHING, type Terms } from './allowance.t
 import type { Count } from './counts.ts'
 import { monthOf } from './months.ts'
 import type { MonthRow, Store } from './store.ts'
-import { type Crossing, crossings, reached, type Told } from './thresholds.ts'
+import { type Crossing, crossings, type NotifiedShares, reached } from './thresholds.ts'
 
 interface Month {
   tenantId: string
@@ -51,9 +51,9 @@ export function createLedger(parts: {
       (sum, { requests, terms }) => allowance.after(sum, requests, terms),
       before,
     )
-    const told = tellOf(whose, counted, terms, toldOf(before))
-    const [allowanceTold, spendCapTold] = [told.allowance, told.spend_cap]
-    store.saveMonth({ ...before, ...counted, allowanceTold, spendCapTold })
+    const notified = tellOf(whose, counted, terms, notifiedOf(before))
+    const [allowanceNotified, spendCapNotified] = [notified.allowance, notified.spend_cap]
+    store.saveMonth({ ...before, ...counted, allowanceNotified, spendCapNotified })
     return { ...whose, ...counted }
   }
 
@@ -62,12 +62,12 @@ export function createLedger(parts: {
    * After a limit was raised, lower shares are sent again when they are reached again; notices that
    * failed are sent next time.
    */
-  function tellOf(whose: Month, counted: Counted, terms: Terms, told: Told) {
+  function tellOf(whose: Month, counted: Counted, terms: Terms, notified: NotifiedShares) {
     const limits = allowance.limitsOf(terms, counted)
-    const now = reached(counted, limits, told)
-    for (const crossing of crossings(counted, limits, told))
-      if (!isTold({ ...crossing, ...whose, costCents: counted.costCents }))
-        now[crossing.measure] = told[crossing.measure]
+    const now = reached(counted, limits, notified)
+    for (const crossing of crossings(counted, limits, notified))
+      if (!isPublished({ ...crossing, ...whose, costCents: counted.costCents }))
+        now[crossing.measure] = notified[crossing.measure]
     return now
   }
 
@@ -75,7 +75,7 @@ export function createLedger(parts: {
    * Sends a notice in a savepoint; false if that failed, because a failed notice must not prevent
    * counting.
    */
-  function isTold(notice: Notice): boolean {
+  function isPublished(notice: Notice): boolean {
     try {
       inSavepoint(() => tell(notice))
       return true
@@ -103,9 +103,9 @@ export function createLedger(parts: {
   return { write, onNotice: (listener: (notice: Notice) => void) => void listeners.push(listener) }
 }
 
-const BLANK = { ...NOTHING, allowanceTold: 0, spendCapTold: 0 }
+const BLANK = { ...NOTHING, allowanceNotified: 0, spendCapNotified: 0 }
 
-const toldOf = ({ allowanceTold, spendCapTold }: MonthRow): Told => ({
-  allowance: allowanceTold as Told['allowance'],
-  spend_cap: spendCapTold as Told['spend_cap'],
+const notifiedOf = ({ allowanceNotified, spendCapNotified }: MonthRow): NotifiedShares => ({
+  allowance: allowanceNotified as NotifiedShares['allowance'],
+  spend_cap: spendCapNotified as NotifiedShares['spend_cap'],
 })

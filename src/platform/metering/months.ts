@@ -21,7 +21,7 @@ let knownStart = Number.NaN
 let knownEnd = Number.NaN
 
 /** Caches the bounds of a month, because every request asks for the same one. */
-function look(month: string) {
+function parse(month: string) {
   if (month === knownMonth) return
   const [year = 0, number = 0] = month.split('-').map(Number)
   knownMonth = month
@@ -31,12 +31,12 @@ function look(month: string) {
 
 /** The start of the next month, in milliseconds since the epoch. */
 export const endOfMonth = (month: string): number => {
-  look(month)
+  parse(month)
   return knownEnd
 }
 
 export const startOfMonth = (month: string): number => {
-  look(month)
+  parse(month)
   return knownStart
 }
 

@@ -46,8 +46,8 @@ export function createStore({ orm }: Db) {
       costCents: sql.placeholder('costCents'),
       costRest: sql.placeholder('costRest'),
       costPer: sql.placeholder('costPer'),
-      allowanceTold: sql.placeholder('allowanceTold'),
-      spendCapTold: sql.placeholder('spendCapTold'),
+      allowanceNotified: sql.placeholder('allowanceTold'),
+      spendCapNotified: sql.placeholder('spendCapTold'),
     })
     .onConflictDoUpdate({
       target: [usageMonths.tenantId, usageMonths.month],
@@ -57,8 +57,8 @@ export function createStore({ orm }: Db) {
         costCents: sql`excluded.cost_cents`,
         costRest: sql`excluded.cost_rest`,
         costPer: sql`excluded.cost_per`,
-        allowanceTold: sql`excluded.allowance_told`,
-        spendCapTold: sql`excluded.spend_cap_told`,
+        allowanceNotified: sql`excluded.allowance_told`,
+        spendCapNotified: sql`excluded.spend_cap_told`,
       },
     })
     .prepare()

@@ -9,7 +9,7 @@ const SHARES = [100, 80, 50] as const
 export type Share = (typeof SHARES)[number]
 
 /** The highest share of each measure for which a notice was sent in a month; 0 for none. */
-export type Told = Record<Measure, Share | 0>
+export type NotifiedShares = Record<Measure, Share | 0>
 
 export interface Crossing {
   measure: Measure
@@ -23,9 +23,13 @@ export interface Crossing {
  * The highest share that a month has reached, per measure. A measure without a limit on the current
  * plan keeps the share of its last notice.
  */
-export const reached = ({ requests, billed }: Counted, limits: Limits, told: Told): Told => ({
-  allowance: shareOf(requests, limits.included) ?? told.allowance,
-  spend_cap: shareOf(billed, limits.payable) ?? told.spend_cap,
+export const reached = (
+  { requests, billed }: Counted,
+  limits: Limits,
+  notified: NotifiedShares,
+): NotifiedShares => ({
+  allowance: shareOf(requests, limits.included) ?? notified.allowance,
+  spend_cap: shareOf(billed, limits.payable) ?? notified.spend_cap,
 })
 
 /**
@@ -38,13 +42,13 @@ function shareOf(used: number, limit: number): Share | 0 | undefined {
 }
 
 /** The notices to send; if several shares were passed, only the highest. */
-export function crossings(counted: Counted, limits: Limits, told: Told): Crossing[] {
-  const now = reached(counted, limits, told)
+export function crossings(counted: Counted, limits: Limits, notified: NotifiedShares): Crossing[] {
+  const now = reached(counted, limits, notified)
   const usedOf = { allowance: counted.requests, spend_cap: counted.billed }
   const limitOf = { allowance: limits.included, spend_cap: limits.payable }
   return MEASURES.flatMap((measure) => {
     const percent = now[measure]
-    if (percent === 0 || percent <= told[measure]) return []
+    if (percent === 0 || percent <= notified[measure]) return []
     return [{ measure, percent, used: usedOf[measure], limit: limitOf[measure] }]
   })
 }

@@ -5,7 +5,7 @@ import type { Plan } from '../tenants.ts'
 import { type Allowance, NOTHING } from './allowance.ts'
 import { dayOf, endOfMonth, isMonth, monthOf } from './months.ts'
 import type { DayRow, Store } from './store.ts'
-import { reached, type Told } from './thresholds.ts'
+import { type NotifiedShares, reached } from './thresholds.ts'
 
 /**
  * A tenant's usage in a month, in the form that the command line and the console show. Money is in
@@ -27,7 +27,7 @@ export interface Usage {
    * The highest share for which a notice was sent, in percent, of the allowance and of the spend
    * cap.
    */
-  told: { allowance: number; spend_cap: number }
+  notified: { allowance: number; spend_cap: number }
   resets_at: string
   days: Pick<DayRow, 'day' | 'engine' | 'environment' | 'requests'>[]
 }
@@ -38,7 +38,7 @@ export type UsageOfMonth = Pick<Usage, 'month' | 'requests' | 'billed_requests' 
 /** The shares of the limits that a tenant has reached this month. */
 export interface Nearness {
   plan: Plan
-  reached: Told
+  reached: NotifiedShares
   /** The number of further requests that can create something; null if there is no limit. */
   left_requests: number | null
   resets_at: string
@@ -82,7 +82,7 @@ export function createUsage(parts: {
       cost_cents: counted.costCents,
       spend_cap_cents: limits.spendCapCents,
       left_requests: finite(allowance.left(counted, terms)),
-      told: { allowance: row?.allowanceTold ?? 0, spend_cap: row?.spendCapTold ?? 0 },
+      notified: { allowance: row?.allowanceNotified ?? 0, spend_cap: row?.spendCapNotified ?? 0 },
       resets_at: isoTime(endOfMonth(month)),
       days: store.days(tenantId, `${month}-01`, `${month}-31`).map(presentDay),
     }
@@ -108,7 +108,7 @@ export function createUsage(parts: {
     const counted = store.month(tenantId, month) ?? NOTHING
     return {
       plan: terms.plan,
-      reached: reached(counted, allowance.limitsOf(terms, counted), NOTHING_TOLD),
+      reached: reached(counted, allowance.limitsOf(terms, counted), NOTHING_NOTIFIED),
       left_requests: finite(allowance.left(counted, terms)),
       resets_at: isoTime(endOfMonth(month)),
     }
@@ -124,7 +124,7 @@ export function createUsage(parts: {
   return { usageOf, months, nearnessOf, tariff }
 }
 
-const NOTHING_TOLD: Told = { allowance: 0, spend_cap: 0 }
+const NOTHING_NOTIFIED: NotifiedShares = { allowance: 0, spend_cap: 0 }
 
 const finite = (count: number): number | null => (Number.isFinite(count) ? count : null)
 

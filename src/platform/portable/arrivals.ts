@@ -22,7 +22,7 @@ export function createArrivals(db: Db, portable: PortableTable) {
     .returning({ owner })
     .prepare()
   const others = uniquesOf(portable).map((unique) => createHolder(db, portable, unique))
-  const arrive = portable.arriving?.(db)
+  const incoming = portable.arriving?.(db)
 
   /**
    * Inserts a row; false if exactly this row already exists. Throws `conflict` if a different row
@@ -33,15 +33,15 @@ export function createArrivals(db: Db, portable: PortableTable) {
       requireSame(row)
       return false
     }
-    arrive?.requireRoom?.(row)
-    arrive?.add?.(row, now, tell)
+    incoming?.requireRoom?.(row)
+    incoming?.add?.(row, now, tell)
     return true
   }
 
   /** Throws `conflict` if a row can't be added. */
   function requireRoom(row: Row) {
     requireSame(row)
-    arrive?.requireRoom?.(row)
+    incoming?.requireRoom?.(row)
   }
 
   function inserted(row: Row): boolean {

@@ -24,11 +24,11 @@ export interface Arrival {
 
 export interface Contents {
   header: Header
-  rows: Generator<Arrival, Ending>
+  rows: Generator<Arrival, Trailer>
 }
 
 /** Information that is known at the end of the file. */
-export interface Ending {
+export interface Trailer {
   /** SHA-256 (hexadecimal) of the whole file. */
   fileHash: string
   lines: number
@@ -79,7 +79,7 @@ export function readContents(parts: {
     return header
   }
 
-  function* rows(): Generator<Arrival, Ending> {
+  function* rows(): Generator<Arrival, Trailer> {
     for (;;) {
       const next = lines.next()
       if (next.done)
@@ -135,7 +135,7 @@ export function readContents(parts: {
     return table
   }
 
-  function ended({ number, line, hashBefore, hash }: ReadLine): Ending {
+  function ended({ number, line, hashBefore, hash }: ReadLine): Trailer {
     const { lines: count, sha256 } = readFooter(line)
     if (count !== number - 1 || sha256 !== hashBefore())
       throw invalid('the file has changed since the export: lines were lost or edited', {

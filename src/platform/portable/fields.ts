@@ -110,23 +110,23 @@ export const json = <R = Row>(shape: TSchema, check?: (value: unknown) => void):
 
 interface Sealed<R> {
   purpose: string
-  place: (row: R) => string
+  boundTo: (row: R) => string
 }
 
 /** A column with sealed text, which is decrypted in the file and sealed again by the import. */
-export const sealedText = <R = Row>({ purpose, place }: Sealed<R>): Field<R> => ({
-  write: (value, row, sealing) => sealing.open(purpose, place(row), `${value}`),
-  read: (value, row, sealing) => sealing.seal(purpose, place(row), readText(value)),
+export const sealedText = <R = Row>({ purpose, boundTo }: Sealed<R>): Field<R> => ({
+  write: (value, row, sealing) => sealing.open(purpose, boundTo(row), `${value}`),
+  read: (value, row, sealing) => sealing.seal(purpose, boundTo(row), readText(value)),
 })
 
 /** A column with sealed JSON, which is plain JSON in the file. */
 export const sealedJson = <R = Row>(
-  { purpose, place }: Sealed<R>,
+  { purpose, boundTo }: Sealed<R>,
   shape: TSchema,
   check?: (value: unknown) => void,
 ): Field<R> => ({
-  write: (value, row, sealing) => JSON.parse(sealing.open(purpose, place(row), `${value}`)),
-  read: (value, row, sealing) => sealing.seal(purpose, place(row), jsonText(shape, value, check)),
+  write: (value, row, sealing) => JSON.parse(sealing.open(purpose, boundTo(row), `${value}`)),
+  read: (value, row, sealing) => sealing.seal(purpose, boundTo(row), jsonText(shape, value, check)),
 })
 
 function jsonText(shape: TSchema, value: unknown, check?: (value: unknown) => void): string {

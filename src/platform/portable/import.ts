@@ -7,7 +7,7 @@ import { SLICE } from '../retention.ts'
 import type { Sealing } from '../sealing/index.ts'
 import type { TenantStatus } from '../tenants.ts'
 import { createArrivals } from './arrivals.ts'
-import { type Arrival, type Ending, readContents } from './contents.ts'
+import { type Arrival, readContents, type Trailer } from './contents.ts'
 import type { Header } from './format.ts'
 import { createImportStore, GIVEN_UP } from './imports-store.ts'
 import { atLine, openLines } from './lines.ts'
@@ -44,14 +44,14 @@ export interface Imported {
   /** The number of rows left out because they can't work in this installation, by name. */
   leftOut: Record<string, number>
   /** Additional counts of new rows by the engines, by name. */
-  told: Record<string, number>
+  notes: Record<string, number>
 }
 
 /** The status of a tenant during its import, which blocks new work. */
 const ON_ITS_WAY: TenantStatus = 'suspended'
 
 /** The result of checking a file. */
-interface Checked extends Ending {
+interface Checked extends Trailer {
   /** SHA-256 of the file up to the end of each slice, hexadecimal. */
   hashes: string[]
 }
@@ -102,12 +102,12 @@ export async function importTenant(parts: ImportParts): Promise<Imported> {
     const { header, rows } = contents()
     const { tenant } = header
     const counts = Object.fromEntries(tables.map(({ kind }) => [kind, 0]))
-    const told: Record<string, number> = {}
+    const notes: Record<string, number> = {}
     let status = ON_ITS_WAY
     let alreadyThere = 0
 
     function tell(name: string) {
-      told[name] = (told[name] ?? 0) + 1
+      notes[name] = (notes[name] ?? 0) + 1
     }
 
     function add({ number, table, row }: Arrival) {
@@ -149,7 +149,7 @@ export async function importTenant(parts: ImportParts): Promise<Imported> {
         detail,
       })
     })
-    return { header, counts, alreadyThere, leftOut, told }
+    return { header, counts, alreadyThere, leftOut, notes }
   }
 
   try {
@@ -168,9 +168,9 @@ const takenBack = (tenantId: string) => conflict(`the import of tenant ${tenantI
  * of the file up to each slice.
  */
 async function inSlices(
-  rows: Generator<Arrival, Ending>,
+  rows: Generator<Arrival, Trailer>,
   take: (slice: Arrival[], hash: string) => Promise<void>,
-): Promise<Ending> {
+): Promise<Trailer> {
   let slice: Arrival[] = []
   for (;;) {
     const next = rows.next()

@@ -41,8 +41,8 @@ const usageMonth: PortableTable<typeof usageMonths.$inferSelect> = {
     costCents: asItIs,
     costRest: asItIs,
     costPer: asItIs,
-    allowanceTold: asItIs,
-    spendCapTold: asItIs,
+    allowanceNotified: asItIs,
+    spendCapNotified: asItIs,
   },
   order: ['month'],
   check({ month, costRest, costPer }) {

@@ -2,7 +2,7 @@ import type { Db } from '../../db/open.ts'
 import type { Clock } from '../clock.ts'
 import { invalid } from '../errors.ts'
 import { createArrivals } from './arrivals.ts'
-import type { Arrival, Ending } from './contents.ts'
+import type { Arrival, Trailer } from './contents.ts'
 import { atLine } from './lines.ts'
 import type { PortableTable } from './table.ts'
 
@@ -21,9 +21,9 @@ interface Parts {
  */
 export async function tryOut(
   { openScratch, tables, clock }: Parts,
-  rows: Generator<Arrival, Ending>,
+  rows: Generator<Arrival, Trailer>,
   seen: (arrival: Arrival) => void,
-): Promise<Ending> {
+): Promise<Trailer> {
   const scratch = openScratch()
   try {
     scratch.client.run('BEGIN')

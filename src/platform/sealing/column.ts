@@ -2,7 +2,7 @@ import type { SQLiteColumn } from 'drizzle-orm/sqlite-core'
 
 /**
  * A column with sealed texts, which are sealed again when the master key is rotated. `purpose` and
- * `place` are those used to seal and open them.
+ * `boundTo` are those used to seal and open them.
  */
 export interface SealedColumn<Name extends string = string> {
   readonly column: SQLiteColumn
@@ -12,10 +12,10 @@ export interface SealedColumn<Name extends string = string> {
    */
   readonly property?: string
   readonly purpose: string
-  /** The columns from which `place` is made, by the names that `place` uses. */
+  /** The columns from which `boundTo` is made, by the names that `boundTo` uses. */
   readonly named: Readonly<Record<Name, SQLiteColumn>>
-  place(row: Readonly<Record<Name, string>>): string
+  boundTo(row: Readonly<Record<Name, string>>): string
 }
 
-/** Checks at compile time that the names match those that `place` uses. */
+/** Checks at compile time that the names match those that `boundTo` uses. */
 export const sealedColumn = <const Name extends string>(column: SealedColumn<Name>) => column

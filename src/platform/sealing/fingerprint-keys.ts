@@ -5,5 +5,5 @@ export const fingerprintKey = sealedColumn({
   column: fingerprintKeys.key,
   purpose: 'fingerprint keys',
   named: { purpose: fingerprintKeys.purpose },
-  place: ({ purpose }) => `fingerprint_keys/${purpose}/key`,
+  boundTo: ({ purpose }) => `fingerprint_keys/${purpose}/key`,
 })

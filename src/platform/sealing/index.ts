@@ -12,7 +12,7 @@ import type { FingerprintPurpose } from './fingerprint-purposes.ts'
 import type { MasterKey } from './key-file.ts'
 import type { KeyRing } from './key-ring.ts'
 
-/** A secret can't be sealed or opened. The message names place and reason, never the secret. */
+/** A secret can't be sealed or opened. The message names boundTo and reason, never the secret. */
 export class SealError extends Error {
   override name = 'SealError'
 }
@@ -30,7 +30,7 @@ const SEALED = /^s1\.([0-9a-f]{12})\.([\w-]+)$/
 
 /**
  * Encrypts secrets that have to be read back, such as webhook signing secrets, with AES-256-GCM and
- * a different key for each purpose. A sealed text can be opened only at its place, which names
+ * a different key for each purpose. A sealed text can be opened only at its boundTo, which names
  * table, row and column: an attacker who can write to the database can't move the secret of another
  * tenant into their own row.
  */
@@ -45,35 +45,37 @@ export function createSealing(ring: KeyRing) {
     return key
   }
 
-  /** Encrypts a text with a random nonce, so that equal secrets don't look alike. */
-  function seal(purpose: string, place: string, text: string): string {
+  /** Encrypts a text with a random nonce, so that equal secrets don't readKeys alike. */
+  function seal(purpose: string, boundTo: string, text: string): string {
     if (!text.isWellFormed())
-      throw new SealError(`what is to be sealed for ${place} is not Unicode`)
+      throw new SealError(`what is to be sealed for ${boundTo} is not Unicode`)
     const master = ring.primary()
     const nonce = randomBytes(NONCE_BYTES)
     const cipher = createCipheriv(CIPHER, keyFor(master, purpose), nonce, OPTIONS)
-    cipher.setAAD(context(master, purpose, place))
+    cipher.setAAD(context(master, purpose, boundTo))
     const parts = [nonce, cipher.update(text, 'utf8'), cipher.final(), cipher.getAuthTag()]
     return `${sealedBy(master.id)}${Buffer.concat(parts).toString('base64url')}`
   }
 
-  function open(purpose: string, place: string, sealed: string): string {
-    const { keyId, bytes } = parse(sealed, place)
+  function open(purpose: string, boundTo: string, sealed: string): string {
+    const { keyId, bytes } = parse(sealed, boundTo)
     const master = ring.find(keyId)
     if (!master)
       throw new SealError(
-        `${place} was sealed with master key ${keyId} and the one in use is ${ring.primary().id}: ` +
+        `${boundTo} was sealed with master key ${keyId} and the one in use is ${ring.primary().id}: ` +
           'put back the master.key it was sealed with',
       )
     const [nonce, ciphertext, tag] = split(bytes)
     const decipher = createDecipheriv(CIPHER, keyFor(master, purpose), nonce, OPTIONS)
-    decipher.setAAD(context(master, purpose, place))
+    decipher.setAAD(context(master, purpose, boundTo))
     decipher.setAuthTag(tag)
     const text = decipher.update(ciphertext)
     try {
       return Buffer.concat([text, decipher.final()]).toString('utf8')
     } catch {
-      throw new SealError(`${place} holds what was sealed for another place, or was changed since`)
+      throw new SealError(
+        `${boundTo} holds what was sealed for another boundTo, or was changed since`,
+      )
     }
   }
 
@@ -102,7 +104,7 @@ export function createSealing(ring: KeyRing) {
     const kept = ring.fingerprintKey(purpose)
     return kept === undefined
       ? deriveFingerprintKey(master, purpose)
-      : Buffer.from(open(keptKey.purpose, keptKey.place({ purpose }), kept), 'base64url')
+      : Buffer.from(open(keptKey.purpose, keptKey.boundTo({ purpose }), kept), 'base64url')
   }
 
   return { seal, open, fingerprint }
@@ -118,8 +120,8 @@ export const deriveFingerprintKey = (master: MasterKey, purpose: FingerprintPurp
 const derive = ({ secret }: MasterKey, purpose: string): Buffer =>
   Buffer.from(hkdfSync('sha256', secret, '', encode('gatehouse', VERSION, purpose), 32))
 
-const context = ({ id }: MasterKey, purpose: string, place: string) =>
-  encode(VERSION, id, purpose, place)
+const context = ({ id }: MasterKey, purpose: string, boundTo: string) =>
+  encode(VERSION, id, purpose, boundTo)
 
 /** Encodes the parts as JSON, so that they can't run into each other. */
 const encode = (...parts: string[]): Buffer => Buffer.from(JSON.stringify(parts))
@@ -128,11 +130,11 @@ const encode = (...parts: string[]): Buffer => Buffer.from(JSON.stringify(parts)
  * Parses a sealed text. The base64 decoder ignores invalid characters, so only the exact form that
  * `seal` writes is accepted.
  */
-function parse(sealed: string, place: string): { keyId: string; bytes: Buffer } {
+function parse(sealed: string, boundTo: string): { keyId: string; bytes: Buffer } {
   const [, keyId = '', body = ''] = SEALED.exec(sealed) ?? []
   const bytes = Buffer.from(body, 'base64url')
   if (bytes.length < NONCE_BYTES + TAG_BYTES || bytes.toString('base64url') !== body)
-    throw new SealError(`${place} does not hold a sealed text`)
+    throw new SealError(`${boundTo} does not hold a sealed text`)
   return { keyId, bytes }
 }
 

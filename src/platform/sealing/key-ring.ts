@@ -40,21 +40,21 @@ export interface KeysInUse {
 export function createKeyRing(parts: {
   db: Db
   knownIds: () => string[]
-  look: () => KeysInUse
+  readKeys: () => KeysInUse
   fingerprintKey: KeyRing['fingerprintKey']
 }): KeyRing {
-  const { db, knownIds, look, fingerprintKey } = parts
+  const { db, knownIds, readKeys, fingerprintKey } = parts
   const keys = new Map<string, MasterKey>()
-  const looked = createReadCache<MasterKey>(db, 1)
+  const cached = createReadCache<MasterKey>(db, 1)
   let latest = learn()
 
   function learn(): KeysInUse {
-    const found = look()
+    const found = readKeys()
     for (const key of found.held) keys.set(key.id, key)
     return found
   }
 
-  const primary = (): MasterKey => looked.get('primary') ?? looked.set('primary', current())
+  const primary = (): MasterKey => cached.get('primary') ?? cached.set('primary', current())
 
   const current = (): MasterKey =>
     primaryOf(isSame(latest.known, knownIds()) ? latest : learnAgain())

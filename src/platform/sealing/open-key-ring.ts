@@ -43,7 +43,7 @@ export async function openKeyRing(parts: {
   return createKeyRing({
     db,
     knownIds: store.ids,
-    look: () => keysInUse(db, dataDir),
+    readKeys: () => keysInUse(db, dataDir),
     fingerprintKey: store.fingerprintKey,
   })
 }
@@ -57,13 +57,13 @@ const isOpenedBy = (file: KeyFile, sealed: string | undefined): boolean =>
 
 /** Throws `MasterKeyError` if the file lacks a key that the database needs. */
 export function requireFit(db: Db, dataDir: string) {
-  const { key, known } = lookTogether(db, dataDir)
+  const { key, known } = readTogether(db, dataDir)
   const objection = misfit({ dataDir, key, known })
   if (objection) throw new MasterKeyError(objection)
 }
 
 function keysInUse(db: Db, dataDir: string): KeysInUse {
-  const { key, known } = lookTogether(db, dataDir)
+  const { key, known } = readTogether(db, dataDir)
   return { held: key ? [key, ...key.previous] : [], known }
 }
 
@@ -72,7 +72,7 @@ function keysInUse(db: Db, dataDir: string): KeysInUse {
  * one leaves the table first: if the table is the same before and after, the file read in between
  * has all its keys.
  */
-function lookTogether(db: Db, dataDir: string) {
+function readTogether(db: Db, dataDir: string) {
   for (;;) {
     const known = knownMasterKeys(db)
     const key = readMasterKey(dataDir)

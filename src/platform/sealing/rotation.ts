@@ -93,8 +93,12 @@ export function createRotation(parts: {
     }
 
     let found = await counted()
-    for (let look = 1; isEmpty(found.unopenable) && (look === 1 || !found.isClean); look++) {
-      if (look > MAX_POLLS) throw new MasterKeyError(NEVER_CLEAN)
+    for (
+      let readKeys = 1;
+      isEmpty(found.unopenable) && (readKeys === 1 || !found.isClean);
+      readKeys++
+    ) {
+      if (readKeys > MAX_POLLS) throw new MasterKeyError(NEVER_CLEAN)
       await wait(NOTICE_MS)
       found = await counted()
     }
@@ -133,8 +137,8 @@ export function createRotation(parts: {
     for (const purpose of FINGERPRINT_PURPOSES) {
       if (store.fingerprintKey(purpose) !== undefined) continue
       const key = deriveFingerprintKey(inUse, purpose).toString('base64url')
-      const place = fingerprintKey.place({ purpose })
-      store.addFingerprintKey(purpose, seal(fingerprintKey.purpose, place, key))
+      const boundTo = fingerprintKey.boundTo({ purpose })
+      store.addFingerprintKey(purpose, seal(fingerprintKey.purpose, boundTo, key))
     }
   }
 

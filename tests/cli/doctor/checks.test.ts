@@ -194,7 +194,7 @@ describe('a place that does not answer', () => {
     using folder = temporaryFolder()
     const config = installed(folder.path)
     const { paths } = await findUnreachable(config, {
-      look: (path) => (path === tmpdir() ? Promise.resolve() : new Promise(() => {})),
+      read: (path) => (path === tmpdir() ? Promise.resolve() : new Promise(() => {})),
       longestMs: 50,
     })
     expect([...paths]).toEqual([config.dataDir])
@@ -206,7 +206,7 @@ describe('a place that does not answer', () => {
     const look = async (path: string) => {
       if (path === config.backup.directory) throw Object.assign(new Error('no'), { code: 'ESTALE' })
     }
-    const { paths, findings } = await findUnreachable(config, { look })
+    const { paths, findings } = await findUnreachable(config, { read: look })
     expect([...paths]).toEqual([config.backup.directory ?? ''])
     expect(findings).toMatchObject([{ message: expect.stringContaining('cannot be read: no') }])
   })

@@ -15,7 +15,11 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import type { Finding } from '../../../src/cli/doctor/finding.ts'
-import { type Looked, lookAtDatabase, readDatabase } from '../../../src/cli/doctor/read-database.ts'
+import {
+  type OpenedDatabase,
+  readDatabase,
+  readOnlyDatabase,
+} from '../../../src/cli/doctor/read-database.ts'
 import { doctor } from '../../../src/cli/doctor.ts'
 import { databaseFile, openDatabase, restoreMarker } from '../../../src/db/open.ts'
 import { newId } from '../../../src/platform/ids.ts'
@@ -145,7 +149,7 @@ describe('a look', () => {
     using world = await startWorld()
     withoutLog(world)
     const expectRefusal = async () => {
-      const { db, isWithoutLog } = lookAtDatabase(world.dataDir)
+      const { db, isWithoutLog } = readOnlyDatabase(world.dataDir)
       const erase = () => void db.client.run('DELETE FROM tenants')
       expect(isWithoutLog).toBe(false)
       expect(erase).toThrow('readonly')
@@ -189,7 +193,7 @@ describe('a look', () => {
   })
 
   describe('at a database that nobody has open', () => {
-    const count = async ({ db }: Looked) =>
+    const count = async ({ db }: OpenedDatabase) =>
       db.client.query("SELECT count(*) AS n FROM sqlite_schema WHERE name = 'late'").get()
 
     test('is taken once', async () => {

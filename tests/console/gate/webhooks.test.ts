@@ -233,9 +233,9 @@ describe('the log of a webhook', () => {
     const [path = ''] = new RegExp(`${PATH}/${id}/deliveries/[\\w-]+`).exec(body) ?? []
     const command = (await member.open(path)).body
     expect(command).toMatch(/curl -g [\s\S]+-signature: v1,/)
-    const looked = (await viewer.open(path)).body
-    expect(looked).toContain('-signature: ********')
-    for (const signed of ['v1,', 'v1=', 'curl ']) expect(looked).not.toContain(signed)
+    const scanned = (await viewer.open(path)).body
+    expect(scanned).toContain('-signature: ********')
+    for (const signed of ['v1,', 'v1=', 'curl ']) expect(scanned).not.toContain(signed)
   })
 
   test('says what is next where a delivery failed', async () => {

@@ -3,7 +3,7 @@ import { dirname } from 'node:path'
 import { asc, eq } from 'drizzle-orm'
 import { openDatabase } from '../../../src/db/open.ts'
 import { createBots } from '../../../src/engines/passepartout/bots.ts'
-import { createBotOffice } from '../../../src/engines/passepartout/index.ts'
+import { createOfflineBots } from '../../../src/engines/passepartout/index.ts'
 import type { BotRow } from '../../../src/engines/passepartout/store/bots.ts'
 import { createStore } from '../../../src/engines/passepartout/store/index.ts'
 import { createTelegram } from '../../../src/engines/passepartout/telegram/client.ts'
@@ -173,7 +173,7 @@ describe('a token', () => {
     await until(async () => (await acme.live.post(START)).status === 409)
     expect((await acme.live.post(START)).body.error).toMatchObject({ code: 'bot_not_configured' })
     expect(world.app.passepartout.bots.list(acme.id)).toMatchObject([
-      { environment: 'live', status: 'invalid_token', trouble: expect.any(String) },
+      { environment: 'live', status: 'invalid_token', issue: expect.any(String) },
       { environment: 'test', status: 'ok' },
     ])
 
@@ -516,7 +516,7 @@ describe('a running application', () => {
     const config = testConfig({ 'passepartout-telegram-api-root': world.botApi.url })
     const parts = { db, clock, audit, sealing, tenants }
     return {
-      bots: createBotOffice(parts, config, () => 'http://127.0.0.1:8080'),
+      bots: createOfflineBots(parts, config, () => 'http://127.0.0.1:8080'),
       [Symbol.dispose]: () => db.close(),
     }
   }

@@ -49,7 +49,7 @@ async function withTenant(world: World) {
     const login = await signIn(world, acme, ada)
     expect((await login.status()).body.status).toBe('completed')
     await until(() => bot()?.status === 'ok')
-    expect(bot()?.trouble).toBeNull()
+    expect(bot()?.issue).toBeNull()
   }
 
   return {
@@ -72,7 +72,7 @@ async function withTenant(world: World) {
 test('a bot that works is ok', async () => {
   await using here = await boot()
 
-  expect(here.bot()).toMatchObject({ status: 'ok', trouble: null, enabled: true })
+  expect(here.bot()).toMatchObject({ status: 'ok', issue: null, enabled: true })
   await here.expectToWork()
 })
 
@@ -85,7 +85,7 @@ describe('a bot whose token Telegram no longer accepts', () => {
     await becomes('invalid_token')
     expect(bot()).toMatchObject({
       status: 'invalid_token',
-      trouble: 'Telegram no longer accepts the token',
+      issue: 'Telegram no longer accepts the token',
       enabled: true,
     })
     const refused = await acme.live.post(START)
@@ -172,7 +172,7 @@ describe('a bot whose messages somebody else receives', () => {
     await waits(4400)
     expect(bot()).toMatchObject({
       status: 'conflict',
-      trouble: expect.stringContaining('other getUpdates'),
+      issue: expect.stringContaining('other getUpdates'),
     })
     expect(polls().length).toBeLessThan(8)
     fault.end()
@@ -217,7 +217,7 @@ describe('a bot whose messages somebody else receives', () => {
 
     acme.bot.ownedByWebhook('https://elsewhere.example/hook')
     await becomes('conflict')
-    expect(bot()?.trouble).toContain('webhook')
+    expect(bot()?.issue).toContain('webhook')
     expect(botApi.callsOf('deleteWebhook')).toEqual([])
     expect(acme.bot.webhook?.url).toBe('https://elsewhere.example/hook')
     // They let go of it.
@@ -274,8 +274,8 @@ describe('a bot that cannot be reached', () => {
     expect(bot()?.status).toBe('ok')
     await becomes('unreachable')
     expect(wrong.hits()).toBeGreaterThanOrEqual(3)
-    expect(bot()?.trouble).toStartWith('getUpdates: ')
-    expect(bot()?.trouble).not.toContain(acme.bot.token.split(':')[1])
+    expect(bot()?.issue).toStartWith('getUpdates: ')
+    expect(bot()?.issue).not.toContain(acme.bot.token.split(':')[1])
     expect((await acme.live.post(START)).status).toBe(200)
     wrong.end()
     await expectToWork()
@@ -291,8 +291,8 @@ describe('a bot that cannot be reached', () => {
 
     await botApi[Symbol.asyncDispose]()
     await becomes('unreachable')
-    expect(bot()?.trouble).toMatch(/^getUpdates: 127\.0\.0\.1:\d+ cannot be reached/)
-    expect(bot()?.trouble).not.toContain(acme.bot.token.split(':')[1])
+    expect(bot()?.issue).toMatch(/^getUpdates: 127\.0\.0\.1:\d+ cannot be reached/)
+    expect(bot()?.issue).not.toContain(acme.bot.token.split(':')[1])
     expect(world.app.log.join('\n')).not.toContain(acme.bot.token.split(':')[1])
   })
 
@@ -305,7 +305,7 @@ describe('a bot that cannot be reached', () => {
     const second = fail({ status: 409 })
     first.end()
     await becomes('conflict')
-    expect(bot()?.trouble).toContain('Conflict')
+    expect(bot()?.issue).toContain('Conflict')
     second.end()
     await expectToWork()
   })
@@ -317,7 +317,7 @@ describe('a bot that cannot be reached', () => {
     const fault = fail({ status: 502 })
     await becomes('unreachable')
     await bots.set(actor, owner, { match: 'required' })
-    expect(bot()).toMatchObject({ status: 'ok', trouble: null })
+    expect(bot()).toMatchObject({ status: 'ok', issue: null })
     await becomes('unreachable')
     await bots.set(actor, owner, { match: 'optional' })
     fault.end()
@@ -434,7 +434,7 @@ test('a bot that Telegram cannot call is told of within a minute, and of why', a
   await until(async () => (await (await fetch(info)).text()).includes('last_error_message'))
   await here.becomes('unreachable')
 
-  expect(bot()?.trouble).toContain('cannot call here')
+  expect(bot()?.issue).toContain('cannot call here')
   expect(world.app.clock.now() - since).toBeLessThanOrEqual(MINUTE)
 })
 

@@ -43,7 +43,7 @@ describe('a tenant is told', () => {
       { ...event, percent: 80, used_requests: 8, ...resets },
       { ...event, percent: 100, used_requests: 10, ...resets },
     ])
-    expect((await world.usage()).told).toEqual({ allowance: 100, spend_cap: 0 })
+    expect((await world.usage()).notified).toEqual({ allowance: 100, spend_cap: 0 })
   })
 
   test('of the highest share alone where several are passed at once', async () => {
@@ -94,7 +94,7 @@ describe('a tenant is told', () => {
     await read(world, 1)
 
     expect(audited(world)).toMatchObject([{ measure: 'allowance', percent: 100 }])
-    expect((await world.usage()).told.allowance).toBe(100)
+    expect((await world.usage()).notified.allowance).toBe(100)
   })
 
   test('of nothing on an unlimited plan, nor of an allowance of nothing', async () => {

@@ -21,16 +21,16 @@ type Held = Pick<TestApp, 'db' | 'clock'>
 function sealedIn({ db: { client } }: Pick<TestApp, 'db'>): Record<string, number> {
   const found: Record<string, number> = {}
   const columns = client
-    .query<{ place: string; name: string; column: string }, []>(
-      `SELECT t.name || '.' || c.name AS place, t.name, c.name AS "column"
+    .query<{ boundTo: string; name: string; column: string }, []>(
+      `SELECT t.name || '.' || c.name AS boundTo, t.name, c.name AS "column"
         FROM sqlite_schema t JOIN pragma_table_info(t.name) c
         WHERE t.type = 'table' AND c.type IN ('TEXT', 'BLOB')`,
     )
     .all()
-  for (const { place, name, column } of columns) {
+  for (const { boundTo, name, column } of columns) {
     const texts = client.query<{ text: string }, []>(`SELECT "${column}" AS text FROM "${name}"`)
     const count = texts.all().filter(({ text }) => SEALED.test(`${text}`)).length
-    if (count > 0) found[place] = count
+    if (count > 0) found[boundTo] = count
   }
   return found
 }
@@ -39,8 +39,8 @@ const SEALED = /s1\.[0-9a-f]{12}\.[\w-]{38}/
 
 const byTable = (counts: Record<string, number>): Record<string, number> => {
   const tables: Record<string, number> = {}
-  for (const [place, count] of Object.entries(counts)) {
-    const [table = ''] = place.split('.')
+  for (const [boundTo, count] of Object.entries(counts)) {
+    const [table = ''] = boundTo.split('.')
     tables[table] = (tables[table] ?? 0) + count
   }
   return tables

@@ -348,7 +348,7 @@ describe('a running server', () => {
     const sealed = createSealing(ringOf(added)).seal('p', 'place', 'secret')
     const { sealing } = house.post
     expect(() => sealing.open('p', 'place', sealed)).toThrow(
-      `place was sealed with master key ${added.id}`,
+      `boundTo was sealed with master key ${added.id}`,
     )
 
     replaceKeyFile(house.dataDir, [masterKeyFrom(house.dataDir), added])
@@ -358,11 +358,11 @@ describe('a running server', () => {
 
   test('opens what it had read before the old key was gone', async () => {
     using house = await createHouse(1)
-    const place = ['mails', 'mails/m0/body', house.post.sealed('m0')] as const
+    const boundTo = ['mails', 'mails/m0/body', house.post.sealed('m0')] as const
 
     await house.rotate()
 
-    expect(house.post.sealing.open(...place)).toContain('text 0')
+    expect(house.post.sealing.open(...boundTo)).toContain('text 0')
   })
 
   test('that cannot read the new key seals nothing once its own is gone: it would be lost', async () => {

@@ -80,8 +80,8 @@ describe('opening is refused', () => {
   test('at another place, which is named', () => {
     const sealed = seal(PURPOSE, PLACE, SECRET)
 
-    for (const place of ['endpoints/ep_2/secrets', 'endpoints/ep_1/secret', '', `${PLACE}/`])
-      expect(refusal(() => open(PURPOSE, place, sealed))).toStartWith(`${place} holds what`)
+    for (const boundTo of ['endpoints/ep_2/secrets', 'endpoints/ep_1/secret', '', `${PLACE}/`])
+      expect(refusal(() => open(PURPOSE, boundTo, sealed))).toStartWith(`${boundTo} holds what`)
   })
 
   test('for another purpose', () => {
@@ -94,13 +94,13 @@ describe('opening is refused', () => {
   test('where purpose and place only look the same when put together', () => {
     const sealed = seal('a', 'b/c', SECRET)
 
-    for (const [purpose, place] of [
+    for (const [purpose, boundTo] of [
       ['a/b', 'c'],
       ['ab', '/c'],
       ['a","b', 'c'],
       ['a\\', 'b/c'],
     ] as const)
-      refusal(() => open(purpose, place, sealed))
+      refusal(() => open(purpose, boundTo, sealed))
   })
 
   test('with another master key, and both are named', () => {

@@ -147,9 +147,9 @@ export async function newNewcomer({ look = LOOKS[0], pace = createPace() }: Pers
 
     /** Follows a link that opens beside the page. */
     async function opensBeside(link: string) {
-      const opened = context.waitForEvent('page')
+      const looked = context.waitForEvent('page')
       await follows(link)
-      return at(await opened)
+      return at(await looked)
     }
 
     /** Keeps a picture of the page, on which nothing sticks out. */

@@ -51,7 +51,7 @@ export async function addBotSignIns(of: {
         name: 'Harbour Books',
         token: app.platform.sealing.seal(
           botToken.purpose,
-          botToken.place({ id: botId }),
+          botToken.boundTo({ id: botId }),
           '7204419000:demo',
         ),
         isEnabled: true,

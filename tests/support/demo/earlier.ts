@@ -45,8 +45,8 @@ export function addEarlierUsage(of: {
       requests,
       billed: 0,
       costCents: 0,
-      allowanceTold: 0,
-      spendCapTold: 0,
+      allowanceNotified: 0,
+      spendCapNotified: 0,
     })
     .onConflictDoUpdate({ target: [usageMonths.tenantId, usageMonths.month], set: { requests } })
     .run()

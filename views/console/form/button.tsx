@@ -3,18 +3,18 @@ import { ScopedForm, useScopedHref } from '../scope.tsx'
 
 type Weight = 'primary' | 'plain' | 'danger' | 'destroy' | 'bare'
 
-interface Looks {
+interface ButtonStyle {
   weight?: Weight
   isSmall?: boolean
   children: ComponentChildren
 }
 
-const looksOf = ({ weight = 'plain', isSmall }: Looks): string =>
+const classesOf = ({ weight = 'plain', isSmall }: ButtonStyle): string =>
   ['button', weight !== 'plain' && weight, isSmall && 'small'].filter(Boolean).join(' ')
 
 /** A button, labeled with a verb. */
 export const Button = (
-  button: Looks & {
+  button: ButtonStyle & {
     type?: 'submit' | 'button'
     name?: string
     value?: string
@@ -31,7 +31,7 @@ export const Button = (
 ) => (
   <button
     type={button.type ?? 'submit'}
-    class={`${looksOf(button)}${button.isScripted ? ' scripted' : ''}`}
+    class={`${classesOf(button)}${button.isScripted ? ' scripted' : ''}`}
     name={button.name}
     value={button.value}
     formaction={button.action}
@@ -44,8 +44,8 @@ export const Button = (
 )
 
 /** A link that looks like a button. */
-export const LinkButton = (link: Looks & { href: string }) => (
-  <a class={looksOf(link)} href={link.href}>
+export const LinkButton = (link: ButtonStyle & { href: string }) => (
+  <a class={classesOf(link)} href={link.href}>
     {link.children}
   </a>
 )
@@ -61,7 +61,7 @@ export const DownloadButton = ({
 
 /** A form of one button, such as "Run now" in a row. */
 export const ActionButton = (
-  button: Looks & {
+  button: ButtonStyle & {
     action: string
     fields?: Record<string, string>
     /** Object of the verb, for screen readers. */

@@ -1,6 +1,6 @@
 import type { ComponentChildren, VNode } from 'preact'
 import type { Execution } from '../../../src/engines/clockwork/model.ts'
-import type { CronJobLook } from '../../../src/engines/clockwork/queries.ts'
+import type { CronJobSummary } from '../../../src/engines/clockwork/queries.ts'
 import { CurlBlock, type CurlRequest } from '../curl-block.tsx'
 import { Button, LinkButton } from '../form/button.tsx'
 import { Form } from '../form/form.tsx'
@@ -23,7 +23,7 @@ const MAX_REASON_LENGTH = 160
 /** The newest job of a tenant, and its newest attempt. */
 export interface FirstJob {
   base: string
-  job: CronJobLook | undefined
+  job: CronJobSummary | undefined
   run: Execution | undefined
   now: number
 }
@@ -155,7 +155,7 @@ const Arrival = ({ base, job, run, now }: FirstJob) => {
   )
 }
 
-const Coming = ({ job, now }: { job: CronJobLook; now: number }) =>
+const Coming = ({ job, now }: { job: CronJobSummary; now: number }) =>
   job.isActive ? (
     <Step tone="busy">
       Next run <Time at={job.nextRunAt} now={now} />

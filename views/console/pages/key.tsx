@@ -37,7 +37,7 @@ export const KeyPage = (page: Page) => {
           </LinkButton>
         }
       />
-      {life === 'ending' && <Ending {...page} />}
+      {life === 'ending' && <ExpiryNotice {...page} />}
       <About {...page} />
       {life !== 'ended' && (
         <DangerZone
@@ -95,7 +95,7 @@ const lastUse = ({ key }: Page): string =>
     : `Last used ${utcMinute(Date.parse(key.last_used_at))}.`
 
 /** Progress of a rotation: how long both keys work, and whether the new one is in use. */
-const Ending = ({ base, key, replacement, now }: Page) => {
+const ExpiryNotice = ({ base, key, replacement, now }: Page) => {
   const endsAt = Date.parse(key.expires_at ?? '')
   const begunAt = Date.parse(replacement?.created_at ?? key.created_at)
   return (

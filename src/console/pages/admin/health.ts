@@ -35,7 +35,7 @@ export function healthPage(
     .get(
       '',
       ({ request, operator, query }) => {
-        const children = HealthPage({ base: layout.base(), health: health.look() })
+        const children = HealthPage({ base: layout.base(), health: health.read() })
         const flash = query.done === 'begun' ? BEGUN : undefined
         return layout.page({
           request,

@@ -5,7 +5,7 @@ import {
   type DelayedStatus,
 } from '../../../../views/console/pages/clockwork/delayed-words.ts'
 import { type ListPosition, pagesAlong, positionIn } from '../../../../views/console/trail.ts'
-import type { DelayedJobLook, DelayedPosition } from '../../../engines/clockwork/queries.ts'
+import type { DelayedJobSummary, DelayedPosition } from '../../../engines/clockwork/queries.ts'
 import { createCursor } from '../../../platform/cursor.ts'
 import { DAY_MS, HOUR_MS } from '../../../platform/durations.ts'
 import { may } from '../../operators/rights.ts'
@@ -96,7 +96,7 @@ interface Asked {
   before: DelayedPosition | undefined
 }
 
-function countsOf(jobs: readonly DelayedJobLook[]): DelayedCounts {
+function countsOf(jobs: readonly DelayedJobSummary[]): DelayedCounts {
   const countOf = (of: DelayedStatus) => jobs.filter(({ status }) => status === of).length
   const byStatus = DELAYED_STATUSES.map((status) => [status, countOf(status)] as const)
   return { all: jobs.length, byStatus: new Map(byStatus) }

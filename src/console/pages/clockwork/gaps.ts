@@ -1,12 +1,12 @@
 import type { CronJob } from '../../../engines/clockwork/model.ts'
-import type { ExecutionLook } from '../../../engines/clockwork/queries.ts'
+import type { ExecutionSummary } from '../../../engines/clockwork/queries.ts'
 import { countOccurrences, scheduleOf } from '../../../engines/clockwork/schedule/index.ts'
 
 /** Skipped slots are counted up to this number. */
 const MAX_SKIPPED = 100
 
 /** Number of skipped slots before each run. Unknown before the last edit, when the schedule may have differed. */
-export function gapsIn(job: CronJob, attempts: readonly ExecutionLook[]): Map<number, number> {
+export function gapsIn(job: CronJob, attempts: readonly ExecutionSummary[]): Map<number, number> {
   const schedule = scheduleOf(job.schedule)
   const since = Date.parse(job.updated_at)
   const ran = attempts.flatMap(({ trigger, slotAt }) =>

@@ -4,14 +4,14 @@ import {
   JobsPage,
 } from '../../../../views/console/pages/clockwork/jobs.tsx'
 import { type ListPosition, pagesAlong, positionIn } from '../../../../views/console/trail.ts'
-import type { CronJobLook } from '../../../engines/clockwork/queries.ts'
+import type { CronJobSummary } from '../../../engines/clockwork/queries.ts'
 import { createCursor } from '../../../platform/cursor.ts'
 import { may } from '../../operators/rights.ts'
 import type { ClockworkPageParts, Context, JobContexts } from './context.ts'
 
 const ROWS = 50
 /** Most jobs that one page counts and searches. */
-const LOOKED_AT = 1000
+const MAX_SCANNED = 1000
 /** Hours of the chart above the list. */
 const HOURS = 24
 /** Attempts in the chart of a row. */
@@ -25,12 +25,12 @@ export function createJobList(
   const cursor = createCursor('console jobs')
 
   /** Jobs after a position, as many as one page searches. */
-  function lookedAt(tenantId: string, newest: CronJobLook[], before: number | undefined) {
+  function scannedJobs(tenantId: string, newest: CronJobSummary[], before: number | undefined) {
     if (before === undefined) return newest
-    const isWhole = newest.length < LOOKED_AT
+    const isWhole = newest.length < MAX_SCANNED
     return isWhole
       ? newest.filter(({ seq }) => seq < before)
-      : queries.jobs(tenantId, { before, limit: LOOKED_AT })
+      : queries.jobs(tenantId, { before, limit: MAX_SCANNED })
   }
 
   return (context: Context): Response => {
@@ -41,11 +41,11 @@ export function createJobList(
     const position = positionIn(asked)
     const before = cursor.positionOf(position.cursor)
     const now = clock.now()
-    const newest = queries.jobs(tenantId, { limit: LOOKED_AT })
-    const looked = lookedAt(tenantId, newest, before)
-    const shown = looked.filter((job) => isAbout(job, q) && isIn(job, state))
+    const newest = queries.jobs(tenantId, { limit: MAX_SCANNED })
+    const scanned = scannedJobs(tenantId, newest, before)
+    const shown = scanned.filter((job) => isAbout(job, q) && isIn(job, state))
     const rows = shown.slice(0, ROWS)
-    const last = shown.length > ROWS ? rows.at(-1) : looked[LOOKED_AT - 1]
+    const last = shown.length > ROWS ? rows.at(-1) : scanned[MAX_SCANNED - 1]
     const hrefOf = (to: ListPosition) => href('', { q, state, ...to })
     const children = JobsPage({
       base: layout.base(),
@@ -54,7 +54,7 @@ export function createJobList(
       newest,
       hours: queries.hours(tenantId, { upTo: now, count: HOURS }),
       found: newest.filter((job) => isAbout(job, q)),
-      hasMore: newest.length === LOOKED_AT,
+      hasMore: newest.length === MAX_SCANNED,
       q,
       state,
       pages: pagesAlong(position, last && cursor.encode(last.seq), hrefOf),
@@ -65,8 +65,8 @@ export function createJobList(
   }
 }
 
-const isAbout = ({ id, name, url }: CronJobLook, q: string): boolean =>
+const isAbout = ({ id, name, url }: CronJobSummary, q: string): boolean =>
   id === q || [name, url].some((text) => text.toLowerCase().includes(q.toLowerCase()))
 
-const isIn = (job: CronJobLook, state: JobState | undefined): boolean =>
+const isIn = (job: CronJobSummary, state: JobState | undefined): boolean =>
   state === undefined || (state === 'paused' ? !job.isActive : job.lastStatus === 'failed')

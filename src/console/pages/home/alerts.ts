@@ -7,7 +7,7 @@ import type { Environment } from '../../../platform/engines.ts'
 import type { Metering, Nearness } from '../../../platform/metering/index.ts'
 
 /** Problems of a tenant, by kind. */
-export interface Troubles {
+export interface Issues {
   endpoints: TroubledEndpoint[]
   webhooks: TroubledEndpoint[]
   jobs: FailingJob[]
@@ -26,7 +26,7 @@ export function createAlerts(parts: {
 }) {
   const { delivery, clockwork, passepartout, metering } = parts
 
-  function of(tenantId: string, environment: Environment): Troubles {
+  function of(tenantId: string, environment: Environment): Issues {
     const nearness = metering.nearnessOf(tenantId)
     return {
       endpoints: delivery.readModel.troubled({ tenantId, name: `relay.${environment}` }),
@@ -41,12 +41,12 @@ export function createAlerts(parts: {
 }
 
 /** Bots without a token were never set up, or were removed on purpose. */
-const isTroubled = ({ status, trouble, token }: Bot): boolean =>
-  status === 'disabled' ? token !== null : status !== 'not_configured' && trouble !== null
+const isTroubled = ({ status, issue, token }: Bot): boolean =>
+  status === 'disabled' ? token !== null : status !== 'not_configured' && issue !== null
 
 const isNearItsEnd = ({ plan, reached, left_requests: left }: Nearness): boolean =>
   plan !== 'unlimited' && (left === 0 || Math.max(reached.allowance, reached.spend_cap) >= 80)
 
 /** Number of failing endpoints, webhooks and jobs. */
-export const failingIn = ({ endpoints, webhooks, jobs }: Troubles): number =>
+export const failingIn = ({ endpoints, webhooks, jobs }: Issues): number =>
   endpoints.length + webhooks.length + jobs.length

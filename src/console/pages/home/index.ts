@@ -1,7 +1,7 @@
 import { Elysia } from 'elysia'
 import {
+  InstallationIssues,
   InstallationPage,
-  InstallationTroubles,
   NowherePage,
   UnverifiedPage,
 } from '../../../../views/console/pages/overview/installation.tsx'
@@ -46,7 +46,7 @@ export function homePage(
     const common = { request, operator, title: 'Overview', active: 'overview' as const }
     if (scope?.kind === 'tenant') return ofTenant({ ...context, tenant: scope })
     const children = scope
-      ? InstallationPage({ base, name, health: health.look(), tenants: tenants.counts() })
+      ? InstallationPage({ base, name, health: health.read(), tenants: tenants.counts() })
       : operators.signUp.isWaiting(operator.id)
         ? UnverifiedPage({ base, email: operator.email })
         : NowherePage({ base, hasOthers: memberships.length > 0 })
@@ -56,9 +56,9 @@ export function homePage(
   function ofTenant(context: TenantContext & { request: Request }): Response {
     const { operator, request } = context
     const base = layout.base()
-    const glance = overview.glance(seenBy(context))
-    const shownId = stateIdOf(overview.partsOf(glance))
-    const troubles = operator.isAdmin ? health.look().troubles : []
+    const props = overview.propsOf(seenBy(context))
+    const shownId = stateIdOf(overview.partsOf(props))
+    const issues = operator.isAdmin ? health.read().issues : []
     return layout.page({
       request,
       operator,
@@ -66,9 +66,9 @@ export function homePage(
       active: 'overview',
       hasEnvironments: true,
       children: OverviewPage({
-        glance,
+        overview: props,
         live: { href: url(base, LIVE, { shown: shownId }), shownId },
-        installation: InstallationTroubles({ base, troubles, now: clock.now() }),
+        installation: InstallationIssues({ base, issues, now: clock.now() }),
       }),
     })
   }
@@ -82,7 +82,7 @@ export function homePage(
     const seen = seenBy(context)
     const { environment } = seen.caller
     const name = `overview ${environment} ${context.tenant.role}`
-    return liveAnswers(context, { name, look: overview.look(seen) })
+    return liveAnswers(context, { name, render: overview.render(seen) })
   }
 
   return new Elysia({ name: 'home page', detail: { hide: true } })

@@ -1,4 +1,7 @@
-import { GLANCE_PARTS, type Glance } from '../../../../views/console/pages/overview/page.tsx'
+import {
+  OVERVIEW_PARTS,
+  type OverviewProps,
+} from '../../../../views/console/pages/overview/page.tsx'
 import type { Delivery } from '../../../delivery/index.ts'
 import type { Clockwork } from '../../../engines/clockwork/index.ts'
 import type { Passepartout } from '../../../engines/passepartout/index.ts'
@@ -41,14 +44,14 @@ export function createOverview(parts: {
 }) {
   const { layout, clock, keys, delivery, clockwork, baseUrl } = parts
   const counts = createDayCounts(parts)
-  const attention = createAlerts(parts)
+  const alerts = createAlerts(parts)
   const feed = createFeed(parts)
 
   function slow({ caller, scope: { tenantId } }: Seen) {
     const environment = caller.environment ?? 'live'
-    const troubles = attention.of(tenantId, environment)
+    const issues = alerts.of(tenantId, environment)
     return {
-      troubles,
+      issues,
       day: counts.of(tenantId, environment),
       jobs: clockwork.readModel.tally(tenantId),
       hasKey: keys.hasLive(tenantId),
@@ -57,9 +60,9 @@ export function createOverview(parts: {
     }
   }
 
-  function glance(seen: Seen, known = slow(seen)): Glance {
+  function propsOf(seen: Seen, known = slow(seen)): OverviewProps {
     const { caller, scope } = seen
-    const { troubles, day, jobs, hasKey, hasEndpoint } = known
+    const { issues, day, jobs, hasKey, hasEndpoint } = known
     const now = clock.now()
     const coming = comingRuns(clockwork, scope.tenantId, now)
     const happenings = feed.of(caller)
@@ -76,7 +79,7 @@ export function createOverview(parts: {
         jobs.active + jobs.paused === 0 &&
         !hasEndpoint,
       today: { ...day, jobs },
-      troubles,
+      issues,
       coming,
       happenings,
       now,
@@ -84,23 +87,23 @@ export function createOverview(parts: {
   }
 
   /** Live parts of the page, with the data that each depends on. */
-  function partsOf(shown: Glance): Part[] {
+  function partsOf(shown: OverviewProps): Part[] {
     const { base: _, apiUrl: __, now: ___, coming, happenings, ...top } = shown
     const facts = {
       'overview-head': top,
       'overview-top': top,
       'overview-next': coming,
       'overview-feed': happenings,
-    } satisfies Record<keyof typeof GLANCE_PARTS, unknown>
-    return Object.entries(GLANCE_PARTS).map(([target, draw]) => ({
+    } satisfies Record<keyof typeof OVERVIEW_PARTS, unknown>
+    return Object.entries(OVERVIEW_PARTS).map(([target, draw]) => ({
       target,
-      facts: facts[target as keyof typeof GLANCE_PARTS],
+      facts: facts[target as keyof typeof OVERVIEW_PARTS],
       draw: () => draw(shown),
     }))
   }
 
   /** Polled for live updates. */
-  function look(seen: Seen): () => Part[] {
+  function render(seen: Seen): () => Part[] {
     let known = slow(seen)
     let knownAt = clock.monotonic()
     return () => {
@@ -108,9 +111,9 @@ export function createOverview(parts: {
         known = slow(seen)
         knownAt = clock.monotonic()
       }
-      return partsOf(glance(seen, known))
+      return partsOf(propsOf(seen, known))
     }
   }
 
-  return { glance, partsOf, look }
+  return { propsOf, partsOf, render }
 }

@@ -28,8 +28,12 @@ export function endpointListPage(parts: RelayParts) {
       type: query.type || undefined,
       channel: query.channel || undefined,
     }
-    const meant = all.filter((look) => hears(look, filters) && isMeant(look, filters.search))
-    const found = state ? meant.filter((look) => stateOf(look) === state) : troubleFirst(meant)
+    const meant = all.filter(
+      (endpoint) => hears(endpoint, filters) && isMeant(endpoint, filters.search),
+    )
+    const found = state
+      ? meant.filter((endpoint) => stateOf(endpoint) === state)
+      : issuesFirst(meant)
     const from = found.findIndex(({ id }) => id === position.cursor) + 1
     const rows = found.slice(from, from + ON_A_PAGE)
     return layout.page({
@@ -74,9 +78,9 @@ const isMeant = ({ id, url, description }: EndpointStats, search: string): boole
 }
 
 /** Endpoints with problems come first. */
-const troubleFirst = (looks: readonly EndpointStats[]): EndpointStats[] => {
-  const isTrouble = (look: EndpointStats) => ENDPOINT_TONES[stateOf(look)] === 'bad'
-  return [...looks.filter(isTrouble), ...looks.filter((look) => !isTrouble(look))]
+const issuesFirst = (endpoints: readonly EndpointStats[]): EndpointStats[] => {
+  const hasIssue = (endpoint: EndpointStats) => ENDPOINT_TONES[stateOf(endpoint)] === 'bad'
+  return [...endpoints.filter(hasIssue), ...endpoints.filter((endpoint) => !hasIssue(endpoint))]
 }
 
 /** Active endpoints without problems have no retries or held deliveries. */

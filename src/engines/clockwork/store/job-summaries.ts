@@ -27,7 +27,7 @@ export interface DelayedFilter {
   q?: string
 }
 
-type Place = [tenantId: string, before: number, limit: number]
+type PageParameters = [tenantId: string, before: number, limit: number]
 
 /**
  * The most jobs that a filter searches in one page, equal to the jobs a tenant may have. The next
@@ -43,7 +43,10 @@ export function createJobSummaries({ orm, client }: Db) {
   const $ = sql.placeholder
 
   // Without Drizzle's mapping, because a page counts a thousand of them.
-  const jobs = client.prepare<Omit<CronJobSummary, 'isActive'> & { isActive: number }, Place>(`
+  const jobs = client.prepare<
+    Omit<CronJobSummary, 'isActive'> & { isActive: number },
+    PageParameters
+  >(`
     select seq, id, name, schedule, url, is_active as isActive, next_run_at as nextRunAt,
       last_run_at as lastRunAt, (
         select status from executions
@@ -51,7 +54,7 @@ export function createJobSummaries({ orm, client }: Db) {
         order by seq desc limit 1) as lastStatus
     from cron_jobs where tenant_id = ? and seq < ? order by seq desc limit ?`)
 
-  const delayedLook = {
+  const delayedSummary = {
     seq: delayedJobs.seq,
     id: delayedJobs.id,
     name: delayedJobs.name,
@@ -61,7 +64,7 @@ export function createJobSummaries({ orm, client }: Db) {
     status: delayedJobs.status,
   }
   const searched = orm
-    .select(delayedLook)
+    .select(delayedSummary)
     .from(delayedJobs)
     .where(
       and(

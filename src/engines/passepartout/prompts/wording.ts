@@ -4,7 +4,7 @@ import { callbackData } from '../callback-data.ts'
 import type { Message } from '../messenger.ts'
 import type { AttemptRow } from '../store/attempts.ts'
 import { createTexts } from '../texts/index.ts'
-import type { Ending } from '../texts/wording.ts'
+import type { LoginOutcome } from '../texts/wording.ts'
 
 export type PromptWording = ReturnType<typeof createPromptWording>
 
@@ -25,10 +25,10 @@ export function createPromptWording({ tenants }: { tenants: Pick<Tenants, 'find'
     return { text, buttons: buttonsFor(attempt) }
   }
 
-  function outcome(attempt: AttemptRow, ending: Ending): Message {
+  function outcome(attempt: AttemptRow, outcome: LoginOutcome): Message {
     const at = attempt.endedAt ?? attempt.expiresAt
     return {
-      text: createTexts(attempt.language).outcome(ending, { app: appOf(attempt), at }),
+      text: createTexts(attempt.language).outcome(outcome, { app: appOf(attempt), at }),
       buttons: [],
     }
   }

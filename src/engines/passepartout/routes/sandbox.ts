@@ -15,7 +15,7 @@ export const sandboxRoutes = (parts: { sandbox: Sandbox; pages: Pages; access: A
   return new Elysia({ prefix: '/sandbox/passepartout', detail: { hide: true } })
     .use(access)
     .get('/:payload', ({ params, request }) =>
-      pages.sandbox(sandbox.look(params.payload, languageFor(request))),
+      pages.sandbox(sandbox.show(params.payload, languageFor(request))),
     )
     .post(
       '/:payload',

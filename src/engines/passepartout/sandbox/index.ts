@@ -40,7 +40,7 @@ export function createSandbox(parts: {
   const { db, clock, store, tenants, conversation, wording, events, onMove } = parts
 
   /** The current state of the chat. */
-  function look(payload: string, language: Language): SandboxPage {
+  function show(payload: string, language: Language): SandboxPage {
     const found = behind(payload)
     return found ? chatAbout(found, language) : nowhere(language)
   }
@@ -81,8 +81,8 @@ export function createSandbox(parts: {
     const isOpen = attempt.state === 'opened' && attempt.openerId === person.id
     const started = isOpen ? {} : conversation.hear(bot, { kind: 'started', person, payload })
     if (started.reply || choice === START) return [started]
-    const tap = { messageId: null, tapId: '', data: callbackData(choice, attempt.id) }
-    return [started, conversation.hear(bot, { kind: 'tapped', person, ...tap })]
+    const callback = { messageId: null, callbackId: '', data: callbackData(choice, attempt.id) }
+    return [started, conversation.hear(bot, { kind: 'tapped', person, ...callback })]
   }
 
   /** Undefined if the link is unknown, or its bot is not enabled. */
@@ -118,7 +118,7 @@ export function createSandbox(parts: {
     }
   }
 
-  return { look, answer }
+  return { show, answer }
 }
 
 interface Found {

@@ -35,8 +35,8 @@ export interface AskedAttempt {
   person_id: string | null
 }
 
-/** How a tap ends an attempt. */
-export interface AttemptEnding {
+/** How a callback ends an attempt. */
+export interface AttemptOutcome {
   state: 'approved' | 'denied' | 'mismatched'
   endedAt: number
   personId: string | null
@@ -225,8 +225,8 @@ export function createAttemptStore({ orm, client }: Db) {
     /** False if it has already ended. */
     end: (
       { tenantId, id, openerId }: Pick<AttemptRow, 'tenantId' | 'id' | 'openerId'>,
-      ending: AttemptEnding,
-    ): boolean => end.get({ tenantId, id, openerId, ...ending }) !== undefined,
+      outcome: AttemptOutcome,
+    ): boolean => end.get({ tenantId, id, openerId, ...outcome }) !== undefined,
     /** Recent attempts of one user with one bot. */
     recent: (botId: string, openerId: string, since: number, limit: number): RecentAttempt[] =>
       recent.all({ botId, openerId, since, limit }),

@@ -40,7 +40,7 @@ export function createBotStore({ orm }: Db) {
       transport: sql`${$('transport')}`,
       revision: sql`${$('revision')}`,
       health: 'ok',
-      trouble: null,
+      issue: null,
       updateOffset: sql`${$('updateOffset')}`,
       leaseOwner: sql`${$('leaseOwner')}`,
       updatedAt: sql`${$('updatedAt')}`,
@@ -108,7 +108,7 @@ export function createBotStore({ orm }: Db) {
     .prepare()
   const setHealth = orm
     .update(bots)
-    .set({ health: sql`${$('health')}`, trouble: sql`${$('trouble')}` })
+    .set({ health: sql`${$('health')}`, issue: sql`${$('issue')}` })
     .where(and(byId, eq(bots.revision, $('revision'))))
     .prepare()
 
@@ -146,7 +146,7 @@ export function createBotStore({ orm }: Db) {
     setHealth: (
       bot: Pick<BotRow, 'id' | 'revision'>,
       health: BotRow['health'],
-      trouble: string | null,
-    ) => void setHealth.run({ id: bot.id, revision: bot.revision, health, trouble }),
+      issue: string | null,
+    ) => void setHealth.run({ id: bot.id, revision: bot.revision, health, issue }),
   }
 }

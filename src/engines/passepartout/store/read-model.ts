@@ -46,7 +46,7 @@ export function createReadModel({ client }: Db) {
   return {
     seqAt,
     /** Approved sign-ins. */
-    countOfApproved: ({ tenantId, environment }: Owner, stretch: TimeRange): number =>
-      approved.values({ tenantId, environment, ...stretch }).length,
+    countOfApproved: ({ tenantId, environment }: Owner, range: TimeRange): number =>
+      approved.values({ tenantId, environment, ...range }).length,
   }
 }

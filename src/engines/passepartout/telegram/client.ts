@@ -144,9 +144,9 @@ export const createTelegram =
         )
       },
 
-      async answerTap(tapId, notice) {
+      async answerCallback(callbackId, notice) {
         await call('answerCallbackQuery', {
-          callback_query_id: tapId,
+          callback_query_id: callbackId,
           text: cut(notice, MAX_NOTICE_LENGTH),
         }).catch(unlessRefusedAs(/query is too old|query id is invalid/i))
       },

@@ -8,10 +8,10 @@ import type { Store } from '../store/index.ts'
 export type Health = ReturnType<typeof createHealth>
 
 /**
- * Failures before a bot counts as unhealthy: a takeover from a stopped process looks like a
+ * Failures before a bot counts as unhealthy: a takeover from a stopped process checks like a
  * conflict, and short interruptions do not matter.
  */
-const TOLD_AFTER = 3
+const REPORTED_AFTER = 3
 
 /** The health of a bot as shown to its owner, stored when it changes. */
 export function createHealth(parts: {
@@ -23,7 +23,7 @@ export function createHealth(parts: {
   onChange: () => void
 }) {
   const { bot, db, log, store, events, onChange } = parts
-  let known: Pick<BotRow, 'health' | 'trouble'> = bot
+  let known: Pick<BotRow, 'health' | 'issue'> = bot
 
   const well = () => {
     if (known.health !== 'ok') void tell('ok', null)
@@ -35,7 +35,7 @@ export function createHealth(parts: {
     events.callFailed(reason)
     if (reason === 'unauthorized')
       return (await tell('invalid_token', 'Telegram no longer accepts the token')) ? 'end' : 'go on'
-    if (failures >= TOLD_AFTER)
+    if (failures >= REPORTED_AFTER)
       await tell(reason === 'conflict' ? 'conflict' : 'unreachable', wordsOf(error))
     return 'go on'
   }
@@ -48,19 +48,19 @@ export function createHealth(parts: {
     error instanceof MessengerError && error.reason === 'conflict'
 
   /** Stores the state; returns whether that succeeded. */
-  async function tell(health: BotRow['health'], trouble: string | null): Promise<boolean> {
-    if (health === known.health && trouble === known.trouble) return true
+  async function tell(health: BotRow['health'], issue: string | null): Promise<boolean> {
+    if (health === known.health && issue === known.issue) return true
     try {
-      await db.commitFor(bot.tenantId, () => store.bots.setHealth(bot, health, trouble))
+      await db.commitFor(bot.tenantId, () => store.bots.setHealth(bot, health, issue))
     } catch {
       // The storage error is reported elsewhere; the next round tries again.
       return false
     }
     const isNews = health !== known.health
-    known = { health, trouble }
+    known = { health, issue }
     onChange()
     if (!isNews) return true
-    const fields = { botId: bot.id, tenantId: bot.tenantId, trouble }
+    const fields = { botId: bot.id, tenantId: bot.tenantId, issue }
     if (health === 'ok') log.info('bot works again', fields)
     else log.warn('bot does not work', { ...fields, health })
     return true

@@ -3,7 +3,7 @@ import { HEAPS, UNSAFE_IN_NAME } from '../../../platform/unsafe-characters.ts'
 /** Maximum length of a name in code points; Telegram's own limit. */
 const MAX_LENGTH = 64
 /** In UTF-16 units; longer input is cut before it is processed. */
-const WORTH_LOOKING_AT = 1024
+const MAX_NAME_INPUT = 1024
 
 const MAX_TAG_LENGTH = 35
 
@@ -45,7 +45,7 @@ export const languageCodeOf = (value: unknown): string | null =>
 function tidied(value: unknown): string {
   if (typeof value !== 'string') return ''
   const line = value
-    .slice(0, WORTH_LOOKING_AT)
+    .slice(0, MAX_NAME_INPUT)
     .replaceAll(UNSAFE_IN_NAME, ' ')
     .replaceAll(HEAPS, '$1')
     .replaceAll(REPEATED_JOINERS, '$1')

@@ -52,7 +52,7 @@ export function createOwnership(parts: {
   /**
    * Makes sure that the bot's messages are delivered here. Resolves with what was removed for that.
    */
-  async function clearWay(
+  async function takeOverWebhook(
     bot: BotRow,
     api: BotApi,
     { takeOver }: { takeOver: boolean },
@@ -69,7 +69,7 @@ export function createOwnership(parts: {
     return [`the webhook at ${hostOf(url)} was removed`]
   }
 
-  return { identify, isOurs, requireReachable, clearWay }
+  return { identify, isOurs, requireReachable, takeOverWebhook }
 }
 
 const SHAPE = 'what BotFather gave, such as 123456789:AAHdqTcvCH1vGWJxfSeofSAs0K5PALDsaw'

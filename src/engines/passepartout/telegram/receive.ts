@@ -16,7 +16,7 @@ import type { Store } from '../store/index.ts'
 import { createTexts } from '../texts/index.ts'
 import type { Update } from './updates.ts'
 
-type Tap = Extract<ChatUpdate, { kind: 'tapped' }>
+type Callback = Extract<ChatUpdate, { kind: 'tapped' }>
 type Reply = NonNullable<Reaction['reply']>
 
 export type Receive = ReturnType<typeof createReceive>
@@ -43,7 +43,7 @@ export function createReceive(parts: {
     parts
   const ofChat = createBuckets({ clock, perMinute: REPLIES_PER_CHAT })
   const ofBot = createBuckets({ clock, perMinute: REPLIES_PER_BOT })
-  const underWay = new Map<string, number>()
+  const inProgress = new Map<string, number>()
   let total = 0
 
   /**
@@ -79,9 +79,9 @@ export function createReceive(parts: {
 
   function count({ id }: BotRow, n: number) {
     total += n
-    const now = (underWay.get(id) ?? 0) + n
-    if (now === 0) underWay.delete(id)
-    else underWay.set(id, now)
+    const now = (inProgress.get(id) ?? 0) + n
+    if (now === 0) inProgress.delete(id)
+    else inProgress.set(id, now)
   }
 
   /**
@@ -102,7 +102,7 @@ export function createReceive(parts: {
    * One bot takes at most half of the remaining capacity, in case its messenger does not respond.
    */
   function hasRoom({ id }: BotRow): boolean {
-    const own = underWay.get(id) ?? 0
+    const own = inProgress.get(id) ?? 0
     return own < Math.min(ANSWERS_PER_BOT, (MAX_ANSWERS - (total - own)) / 2)
   }
 
@@ -112,24 +112,27 @@ export function createReceive(parts: {
   async function answer(bot: BotRow, update: ChatUpdate, reaction: Reaction) {
     const messenger = messengerOf(bot)
     if (!messenger) return
-    if (update.kind === 'tapped') await answerTap(messenger, update, reaction)
+    if (update.kind === 'tapped') await answerCallback(messenger, update, reaction)
     else if (reaction.reply) await reply(messenger, bot, update, reaction.reply)
   }
 
   /**
-   * Updates the message of a tap here if its id was never stored because the sending process
+   * Updates the message of a callback here if its id was never stored because the sending process
    * stopped.
    */
-  async function answerTap(
+  async function answerCallback(
     messenger: MessengerClient,
-    tap: Tap,
+    callback: Callback,
     { notice = 'over', late }: Reaction,
   ) {
-    const { person, messageId, tapId } = tap
+    const { person, messageId, callbackId } = callback
     const shown = late && wantedOf(late, clock.now())
     if (messageId !== null && late && shown && shown !== 'question')
       await messenger.edit(person.id, messageId, wording.outcome(late, shown)).catch(() => {})
-    await messenger.answerTap(tapId, createTexts(languageOf(person.languageCode)).notice(notice))
+    await messenger.answerCallback(
+      callbackId,
+      createTexts(languageOf(person.languageCode)).notice(notice),
+    )
   }
 
   async function reply(

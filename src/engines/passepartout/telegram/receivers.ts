@@ -7,7 +7,7 @@ import type { Store } from '../store/index.ts'
 import type { Receiver } from './receiver.ts'
 
 /** Maximum delay until changes by other processes are noticed, in milliseconds. */
-const LOOK_MS = 1000
+const CHECK_INTERVAL_MS = 1000
 
 interface Running {
   revision: number
@@ -31,37 +31,37 @@ export function createReceivers(parts: {
   let version = ''
   let isStopped = false
   let isBusy = false
-  let lookAgain = false
-  let inTrouble = false
+  let checkAgain = false
+  let failing = false
   let cancel = () => {}
 
   function start() {
-    instances.onDeath(look)
-    look()
-    lookLater()
+    instances.onDeath(check)
+    check()
+    checkLater()
   }
 
-  function lookLater() {
-    cancel = clock.after(LOOK_MS, () => {
-      if (db.version() !== version) look()
-      lookLater()
+  function checkLater() {
+    cancel = clock.after(CHECK_INTERVAL_MS, () => {
+      if (db.version() !== version) check()
+      checkLater()
     })
   }
 
   /** Starts missing receivers and stops unneeded ones. */
-  function look() {
-    lookAgain = true
-    if (!isBusy) void keepLooking()
+  function check() {
+    checkAgain = true
+    if (!isBusy) void keepChecking()
   }
 
-  async function keepLooking() {
+  async function keepChecking() {
     isBusy = true
-    while (lookAgain && !isStopped) {
-      lookAgain = false
+    while (checkAgain && !isStopped) {
+      checkAgain = false
       try {
         version = db.version()
         await fit(store.bots.receiving())
-        inTrouble = false
+        failing = false
       } catch (error) {
         troubled(error)
       }
@@ -72,8 +72,8 @@ export function createReceivers(parts: {
   /** Retried on the next check, and logged once, because the log may be on the same disk. */
   function troubled(error: unknown) {
     version = ''
-    if (!inTrouble) log.error('bot supervision failed', { error: String(error) })
-    inTrouble = true
+    if (!failing) log.error('bot supervision failed', { error: String(error) })
+    failing = true
   }
 
   async function fit(wanted: BotRow[]) {
@@ -115,5 +115,5 @@ export function createReceivers(parts: {
 
   const count = () => [...running.values()].filter(({ receiver }) => !receiver.isOver()).length
 
-  return { start, look, stop, count }
+  return { start, check, stop, count }
 }

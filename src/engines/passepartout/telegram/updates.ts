@@ -11,7 +11,7 @@ export interface Update {
 /** A payload that Telegram could have taken from a link. */
 const START = /^\/start(?:@\w{1,64})? ([A-Za-z0-9_-]{1,64})$/
 
-const MAX_TAP_ID_LENGTH = 128
+const MAX_CALLBACK_ID_LENGTH = 128
 const MAX_DATA_BYTES = 64
 
 /**
@@ -21,7 +21,7 @@ const MAX_DATA_BYTES = 64
 export function readUpdate(raw: unknown): Update | undefined {
   const { update_id: id, message, callback_query: query } = fieldsOf(raw)
   if (typeof id !== 'number' || !Number.isSafeInteger(id)) return undefined
-  return { id, update: message === undefined ? tapIn(query) : wordsIn(message) }
+  return { id, update: message === undefined ? callbackIn(query) : wordsIn(message) }
 }
 
 function wordsIn(message: unknown): ChatUpdate | undefined {
@@ -33,21 +33,21 @@ function wordsIn(message: unknown): ChatUpdate | undefined {
 }
 
 /** For old messages, Telegram reports only the chat. */
-function tapIn(query: unknown): ChatUpdate | undefined {
-  const { id: tapId, from, message, data } = fieldsOf(query)
+function callbackIn(query: unknown): ChatUpdate | undefined {
+  const { id: callbackId, from, message, data } = fieldsOf(query)
   const { chat, message_id } = fieldsOf(message)
   const person = personAlone(from, chat)
-  if (!person || !isTapId(tapId) || !isData(data)) return undefined
-  return { kind: 'tapped', person, messageId: idOf(message_id) ?? null, tapId, data }
+  if (!person || !isCallbackId(callbackId) || !isData(data)) return undefined
+  return { kind: 'tapped', person, messageId: idOf(message_id) ?? null, callbackId, data }
 }
 
-const isTapId = (value: unknown): value is string =>
-  typeof value === 'string' && value !== '' && value.length <= MAX_TAP_ID_LENGTH
+const isCallbackId = (value: unknown): value is string =>
+  typeof value === 'string' && value !== '' && value.length <= MAX_CALLBACK_ID_LENGTH
 
 const isData = (value: unknown): value is string =>
   typeof value === 'string' && Buffer.byteLength(value) <= MAX_DATA_BYTES
 
-/** A human user alone with the bot. In a group, others could read and tap. */
+/** A human user alone with the bot. In a group, others could read and callback. */
 function personAlone(from: unknown, chat: unknown): Person | undefined {
   const user = fieldsOf(from)
   const { id: chatId, type } = fieldsOf(chat)

@@ -21,9 +21,9 @@ import { isOurWebhook, webhookUrl } from './webhook-url.ts'
  * Interval between two checks of the webhook. The first checks come sooner, because a user may be
  * waiting.
  */
-const LOOK_MS = 10 * MINUTE_MS
-const FIRST_LOOK_MS = 30_000
-const FIRST_LOOKS = 10
+const CHECK_INTERVAL_MS = 10 * MINUTE_MS
+const FIRST_CHECK_INTERVAL_MS = 30_000
+const FIRST_CHECKS = 10
 
 /**
  * The secret that Telegram sends with each update. It is derived from the bot's revision, so
@@ -46,7 +46,7 @@ export function createWebhookKeeper(parts: {
 }): Receiver {
   const { bot, api, clock, random, sealing, health, introduction, baseUrl } = parts
   let isSet = false
-  let looks = 0
+  let checks = 0
   let failures = 0
 
   async function round(signal: AbortSignal): Promise<number | 'end'> {
@@ -55,7 +55,7 @@ export function createWebhookKeeper(parts: {
       await ensure(signal)
       failures = 0
       health.well()
-      return ++looks > FIRST_LOOKS ? LOOK_MS : FIRST_LOOK_MS
+      return ++checks > FIRST_CHECKS ? CHECK_INTERVAL_MS : FIRST_CHECK_INTERVAL_MS
     } catch (error) {
       failures += 1
       if (signal.aborted || (await health.ill(error, failures)) === 'end') return 'end'

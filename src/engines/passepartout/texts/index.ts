@@ -4,7 +4,7 @@ import type { Language } from '../language.ts'
 import { english } from './english.ts'
 import { german } from './german.ts'
 import { shownStart, shownTime } from './times.ts'
-import type { Ending, ReplyKind, TapResult, Wording } from './wording.ts'
+import type { CallbackResult, LoginOutcome, ReplyKind, Wording } from './wording.ts'
 
 /** What a prompt shows about a sign-in. All of it but `app` and `askedAt` comes from the client and may be forged. */
 export interface Asking {
@@ -67,13 +67,13 @@ export function createTexts(language: Language) {
         .join('\n\n'),
 
     /** Replaces a prompt once the sign-in has ended. */
-    outcome: (ending: Ending, { app, at }: { app: string; at: number }): string =>
-      wording.outcomes[ending]({ app: shownApp(app), time: shownTime(at) }),
+    outcome: (outcome: LoginOutcome, { app, at }: { app: string; at: number }): string =>
+      wording.outcomes[outcome]({ app: shownApp(app), time: shownTime(at) }),
 
     /** Shown for a moment after a button was tapped. */
-    notice: (result: TapResult): string => wording.notices[result],
+    notice: (result: CallbackResult): string => wording.notices[result],
 
-    /** Answers a message that is not a tap. `until`: when the next sign-in is possible, if it has to wait. */
+    /** Answers a message that is not a callback. `until`: when the next sign-in is possible, if it has to wait. */
     reply: (kind: ReplyKind, { app, until }: { app: string; until?: number }): string =>
       wording.replies[kind]({
         app: shownApp(app),

@@ -1,8 +1,8 @@
 /** How a prompted sign-in ended. */
-export type Ending = 'approved' | 'denied' | 'mismatched' | 'expired'
+export type LoginOutcome = 'approved' | 'denied' | 'mismatched' | 'expired'
 
-/** The result of a tapped button: how the sign-in ended, or why the tap had no effect. */
-export type TapResult = Ending | 'over' | 'not_yours'
+/** The result of a tapped button: how the sign-in ended, or why the callback had no effect. */
+export type CallbackResult = LoginOutcome | 'over' | 'not_yours'
 
 /** Replies to messages that do not lead to a prompt. */
 export type ReplyKind =
@@ -20,7 +20,7 @@ export type ReplyKind =
  * The warning contains no name at all, so that no tenant can alter its meaning.
  */
 export interface Wording {
-  /** Both labels have about the same length and weight, so that neither looks like the default. */
+  /** Both labels have about the same length and weight, so that neither checks like the default. */
   approve: string
   deny: string
   question(app: string): string
@@ -33,8 +33,8 @@ export interface Wording {
   tapNumber: string
   /** Instruction above the Approve and Deny buttons. */
   tapButton: string
-  outcomes: Record<Ending, (about: { app: string; time: string }) => string>
-  notices: Record<TapResult, string>
+  outcomes: Record<LoginOutcome, (about: { app: string; time: string }) => string>
+  notices: Record<CallbackResult, string>
   /** `start` is when the next sign-in is possible, null if unknown. */
   replies: Record<ReplyKind, (about: { app: string; start: string | null }) => string>
 }

@@ -26,7 +26,7 @@ export const Message = t.Object({
 export type Message = typeof Message.static
 
 /** The outcome of a message at one endpoint, with the reason in words. */
-export const Verdict = t.Object({
+export const EndpointOutcome = t.Object({
   endpoint_id: t.String(),
   url: t.Nullable(t.String({ description: 'Null if the endpoint is deleted.' })),
   delivery_id: t.Nullable(t.String()),
@@ -41,13 +41,13 @@ export const Verdict = t.Object({
   ] as const),
   reason: t.String(),
 })
-export type Verdict = typeof Verdict.static
+export type EndpointOutcome = typeof EndpointOutcome.static
 
 export const MessageDetail = t.Object({
   ...Message.properties,
   payload: AnyObject,
   channels: t.Array(t.String()),
   idempotency_key: t.Nullable(t.String()),
-  endpoints: t.Array(Verdict),
+  endpoints: t.Array(EndpointOutcome),
 })
 export type MessageDetail = typeof MessageDetail.static

@@ -10,7 +10,7 @@ export const MAX_KEY_LENGTH = 200
 export const MAX_DEPTH = 12
 
 /** Places in one shape. */
-export const MAX_PLACES = 1000
+export const MAX_NODES = 1000
 
 /** The size of one shape as JSON text in UTF-8. */
 export const MAX_BYTES = 64 * 1024
@@ -25,7 +25,7 @@ export function keepBounds(draft: Draft) {
   if (levels !== undefined) cut(draft, levels)
 }
 
-/** Discards everything known about the contents of objects and arrays at this place. */
+/** Discards everything known about the contents of objects and arrays at this node. */
 export function close(draft: Draft) {
   draft.open = true
   draft.size = undefined
@@ -40,31 +40,31 @@ export function close(draft: Draft) {
  * oversized shape need not be walked to its end.
  */
 function levelsKept(root: Draft): number | undefined {
-  let places = 0
+  let nodes = 0
   let bytes = 0
   let level = [root]
   for (let depth = 0; level.length > 0; depth++) {
     const below: Draft[] = []
     let keys = 0
-    places += level.length
+    nodes += level.length
     for (const draft of level) {
       bytes += ownBytes(draft)
-      if (places + below.length <= MAX_PLACES) keys += listPlaces(draft, below)
+      if (nodes + below.length <= MAX_NODES) keys += listNodes(draft, below)
     }
-    if (places > MAX_PLACES || bytes > MAX_BYTES) return Math.max(1, depth)
+    if (nodes > MAX_NODES || bytes > MAX_BYTES) return Math.max(1, depth)
     bytes += keys
     level = below
   }
   return undefined
 }
 
-/** Adds the direct children of a place and returns the bytes of their keys. */
-function listPlaces(draft: Draft, places: Draft[]): number {
+/** Adds the direct children of a node and returns the bytes of their keys. */
+function listNodes(draft: Draft, nodes: Draft[]): number {
   let bytes = 0
-  if (draft.items !== undefined) places.push(draft.items)
-  if (draft.values !== undefined) places.push(draft.values)
+  if (draft.items !== undefined) nodes.push(draft.items)
+  if (draft.values !== undefined) nodes.push(draft.values)
   for (const key in draft.properties) {
-    places.push(draft.properties[key] as Draft)
+    nodes.push(draft.properties[key] as Draft)
     bytes += keyBytes(key)
   }
   return bytes
@@ -79,7 +79,7 @@ function cut(draft: Draft, levels: number) {
 }
 
 /**
- * An upper bound for the text of a place, open or closed, without its key and the places below it.
+ * An upper bound for the text of a node, open or closed, without its key and the nodes below it.
  */
 function ownBytes(draft: Draft): number {
   let bytes = '{"types":127},'.length

@@ -25,7 +25,7 @@ const PLAIN_KEY = /^[\p{L}\p{N}_$@-]+$/u
 
 /**
  * The differences between `known` and `next`, which grew out of it. Leaves out the inside of a new
- * property, of a place that was not an object or array before, and of an array that was always
+ * property, of a node that was not an object or array before, and of an array that was always
  * empty, because subscribers couldn't rely on them.
  */
 export function driftBetween(known: Shape, next: Shape): Drift[] {

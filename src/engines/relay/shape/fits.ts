@@ -37,9 +37,9 @@ function fitsObject(shape: Shape, object: Record<string, unknown>): boolean {
   if (properties === undefined) return fitsMap(shape, object)
   let met = 0
   for (const key in object) {
-    const place = properties[key]
-    if (place === undefined || !fits(place, object[key])) return false
-    if (!place.optional) met++
+    const node = properties[key]
+    if (node === undefined || !fits(node, object[key])) return false
+    if (!node.optional) met++
   }
   return met === required
 }

@@ -1,12 +1,12 @@
 import { close, MAX_KEY_LENGTH, MAX_PROPERTIES } from './bounds.ts'
 import { formatOf, hasFormat } from './formats.ts'
-import { countPlace, type Room } from './room.ts'
+import { countNode, type Room } from './room.ts'
 import { blank, type Draft, noProperties, type Shape } from './shape.ts'
 import { ARRAY, BOOLEAN, INTEGER, NULL, NUMBER, OBJECT, STRING, unite } from './types.ts'
 
 type Properties = Record<string, unknown>
 
-/** Adds a value parsed by `JSON.parse`. `level` is the level of the place, from 1. */
+/** Adds a value parsed by `JSON.parse`. `level` is the level of the node, from 1. */
 export function observe(draft: Draft, value: unknown, level: number, room: Room) {
   if (typeof value === 'string') observeString(draft, value)
   else if (typeof value === 'number') addTypes(draft, Number.isInteger(value) ? INTEGER : NUMBER)
@@ -47,7 +47,7 @@ function observeArray(draft: Draft, array: unknown[], level: number, room: Room)
   addTypes(draft, ARRAY)
   if (level >= room.deepest) close(draft)
   if (draft.open) return
-  if (draft.items === undefined) countPlace(room, level + 1)
+  if (draft.items === undefined) countNode(room, level + 1)
   for (const item of array) observe(itemsOf(draft), item, level + 1, room)
 }
 
@@ -59,10 +59,10 @@ function observeObject(draft: Draft, object: Properties, level: number, room: Ro
   if (draft.properties !== undefined && isLarge(object)) valuesOf(draft)
   let met = 0
   for (const key in object) {
-    const place = placeOf(draft, key, optional)
-    if (place.types === 0) countPlace(room, level + 1)
-    if (!place.optional) met++
-    observe(place, object[key], level + 1, room)
+    const node = propertyOf(draft, key, optional)
+    if (node.types === 0) countNode(room, level + 1)
+    if (!node.optional) met++
+    observe(node, object[key], level + 1, room)
   }
   if (met !== draft.required) noteMissing(draft, object)
 }
@@ -84,10 +84,10 @@ function absorbProperties(draft: Draft, properties: Readonly<Record<string, Shap
   let met = 0
   for (const key in properties) {
     const shape = properties[key] as Shape
-    const place = placeOf(draft, key, optional)
-    if (shape.optional) makeOptional(draft, place)
-    if (!place.optional) met++
-    absorb(place, shape)
+    const node = propertyOf(draft, key, optional)
+    if (shape.optional) makeOptional(draft, node)
+    if (!node.optional) met++
+    absorb(node, shape)
   }
   if (met !== draft.required) noteMissing(draft, properties)
 }
@@ -101,24 +101,24 @@ function startObject(draft: Draft): true | undefined {
   return undefined
 }
 
-/** The place of a key's value: its property, or the single place for all values of a map. */
-function placeOf(draft: Draft, key: string, optional: true | undefined): Draft {
+/** The node of a key's value: its property, or the single node for all values of a map. */
+function propertyOf(draft: Draft, key: string, optional: true | undefined): Draft {
   const { properties } = draft
   if (properties === undefined) return valuesOf(draft)
   const known = properties[key]
   if (known !== undefined) return known
   if (draft.size === MAX_PROPERTIES || key.length > MAX_KEY_LENGTH) return valuesOf(draft)
-  const place = blank()
-  properties[key] = place
-  place.optional = optional
+  const node = blank()
+  properties[key] = node
+  node.optional = optional
   draft.size = (draft.size ?? 0) + 1
   if (!optional) draft.required = (draft.required ?? 0) + 1
-  return place
+  return node
 }
 
-function makeOptional(draft: Draft, place: Draft) {
-  if (draft.properties === undefined || place.optional) return
-  place.optional = true
+function makeOptional(draft: Draft, node: Draft) {
+  if (draft.properties === undefined || node.optional) return
+  node.optional = true
   draft.required = (draft.required ?? 0) - 1
 }
 
@@ -137,7 +137,7 @@ function itemsOf(draft: Draft): Draft {
   return draft.items
 }
 
-/** The place for the values of an object that counts as a map from now on. */
+/** The node for the values of an object that counts as a map from now on. */
 function valuesOf(draft: Draft): Draft {
   if (draft.values !== undefined) return draft.values
   const values = blank()

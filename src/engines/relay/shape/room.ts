@@ -1,7 +1,7 @@
-import { MAX_DEPTH, MAX_PLACES } from './bounds.ts'
+import { MAX_DEPTH, MAX_NODES } from './bounds.ts'
 
 /**
- * How deeply a payload is observed. Starts with all levels; once many more places exist than a
+ * How deeply a payload is observed. Starts with all levels; once many more nodes exist than a
  * shape may keep, the levels that would be discarded anyway are left out.
  */
 export interface Room {
@@ -11,22 +11,22 @@ export interface Room {
   total: number
 }
 
-/** Leaves room for objects that turn out to be maps, whose places are merged. */
-const MAX_CREATED = 4 * MAX_PLACES
+/** Leaves room for objects that turn out to be maps, whose nodes are merged. */
+const MAX_CREATED = 4 * MAX_NODES
 
 export const newRoom = (): Room => ({ deepest: MAX_DEPTH, made: [], total: 0 })
 
-export function countPlace(room: Room, level: number) {
+export function countNode(room: Room, level: number) {
   room.made[level] = (room.made[level] ?? 0) + 1
   if (++room.total > MAX_CREATED) narrow(room)
 }
 
-/** Keeps only the levels above the first one with too many places. */
+/** Keeps only the levels above the first one with too many nodes. */
 function narrow(room: Room) {
   const { made } = room
   let total = 0
   let level = 0
-  while (total + (made[level] ?? 0) <= MAX_PLACES) total += made[level++] ?? 0
+  while (total + (made[level] ?? 0) <= MAX_NODES) total += made[level++] ?? 0
   room.deepest = level - 1
   room.total = total
   made.length = level

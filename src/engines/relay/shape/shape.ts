@@ -1,13 +1,13 @@
 import type { Format } from './formats.ts'
 
 /**
- * What was seen at one place in the payloads of an event type. Plain data, written with
+ * What was seen at one node in the payloads of an event type. Plain data, written with
  * `JSON.stringify` and read with `asShape`.
  */
 export interface Shape {
   /** A set of bits; see `types.ts`. */
   readonly types: number
-  /** The format shared by all strings at this place. */
+  /** The format shared by all strings at this node. */
   readonly format?: Format
   /** For a property: at least one object did not have it. */
   readonly optional?: true

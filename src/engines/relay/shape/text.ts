@@ -34,13 +34,13 @@ function draftOf(stored: unknown, level: number): Draft {
 
 function readProperties(draft: Draft, stored: unknown, level: number) {
   if (!isRecord(stored)) throw new TypeError('not the properties of a shape')
-  const places = Object.entries(stored).map(
-    ([key, place]) => [key, draftOf(place, level + 1)] as const,
+  const nodes = Object.entries(stored).map(
+    ([key, node]) => [key, draftOf(node, level + 1)] as const,
   )
   draft.properties = noProperties()
-  for (const [key, place] of places) draft.properties[key] = place
-  draft.size = places.length
-  draft.required = places.filter(([, place]) => !place.optional).length
+  for (const [key, node] of nodes) draft.properties[key] = node
+  draft.size = nodes.length
+  draft.required = nodes.filter(([, node]) => !node.optional).length
 }
 
 function typesOf(stored: unknown): number {

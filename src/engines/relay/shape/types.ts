@@ -1,4 +1,4 @@
-/** The types of a place as bits of a set. `null` is last, in reading order. */
+/** The types of a node as bits of a set. `null` is last, in reading order. */
 export const BOOLEAN = 1
 export const INTEGER = 2
 export const NUMBER = 4

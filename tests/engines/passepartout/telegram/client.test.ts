@@ -324,11 +324,11 @@ describe('edit', () => {
   })
 })
 
-describe('answerTap', () => {
+describe('answerCallback', () => {
   test('ends the wait with a notice', async () => {
     await using world = botOf(() => done(true))
 
-    await world.bot.answerTap('4382', 'Approved')
+    await world.bot.answerCallback('4382', 'Approved')
 
     expect(world.sent()).toEqual([
       `/bot${TOKEN}/answerCallbackQuery`,
@@ -339,7 +339,7 @@ describe('answerTap', () => {
   test('cuts the notice to what fits', async () => {
     await using world = botOf(() => done(true))
 
-    await world.bot.answerTap('4382', `${'x'.repeat(199)}😀`)
+    await world.bot.answerCallback('4382', `${'x'.repeat(199)}😀`)
 
     expect(world.sent()[1]).toMatchObject({ text: 'x'.repeat(199) })
   })
@@ -350,13 +350,13 @@ describe('answerTap', () => {
   ])('is done when nobody waits any longer: %s', async (description) => {
     await using world = botOf(() => refusal(400, description))
 
-    await world.bot.answerTap('4382', 'Approved')
+    await world.bot.answerCallback('4382', 'Approved')
   })
 
   test('is not done after any other refusal', async () => {
     await using world = botOf(() => refusal(400, 'Bad Request: MESSAGE_TOO_LONG'))
 
-    const error = await errorOf(world.bot.answerTap('4382', 'Approved'))
+    const error = await errorOf(world.bot.answerCallback('4382', 'Approved'))
 
     expect(error).toMatchObject({ reason: 'refused' })
   })

@@ -82,7 +82,7 @@ describe('a button was tapped', () => {
     kind: 'tapped',
     person,
     messageId: '5',
-    tapId: '4382bfdwdsb323b2d9',
+    callbackId: '4382bfdwdsb323b2d9',
     data: 'approve:1',
   }
 

@@ -1,5 +1,5 @@
 import type { VNode } from 'preact'
-import type { Health, QueueHealth, Trouble } from '../../../../src/console/instance-health.ts'
+import type { Health, Issue, QueueHealth } from '../../../../src/console/instance-health.ts'
 import { type Column, DataTable } from '../../data-table.tsx'
 import { AllQuiet, type Event, Events } from '../../events.tsx'
 import { Facts } from '../../facts.tsx'
@@ -20,7 +20,7 @@ const MAX_COUNTED = 10_000
 /** Health of the installation. */
 export const HealthPage = (page: { base: string; health: Health }) => {
   const { base, health } = page
-  const { troubles, now, backups, queues, mail } = health
+  const { issues, now, backups, queues, mail } = health
   const longestMs = Math.max(...queues.map(({ lagMs }) => lagMs))
   return (
     <>
@@ -38,12 +38,12 @@ export const HealthPage = (page: { base: string; health: Health }) => {
         ]}
       />
       <Section id="attention" title="Needs attention">
-        {troubles.length === 0 ? (
+        {issues.length === 0 ? (
           <AllQuiet />
         ) : (
           <Events
             label="Needs attention"
-            events={troubles.map((one) => ({ ...eventOf(one, base, now), ...endingOf(one, page) }))}
+            events={issues.map((one) => ({ ...eventOf(one, base, now), ...endingOf(one, page) }))}
           />
         )}
       </Section>
@@ -98,13 +98,13 @@ export const HealthPage = (page: { base: string; health: Health }) => {
         backups={backups}
         now={now}
         bytes={bytes}
-        isAskedFor={troubles.some(({ what }) => ABOUT_BACKUPS.has(what))}
+        isAskedFor={issues.some(({ what }) => ABOUT_BACKUPS.has(what))}
       />
     </>
   )
 }
 
-const ABOUT_BACKUPS: ReadonlySet<Trouble['what']> = new Set([
+const ABOUT_BACKUPS: ReadonlySet<Issue['what']> = new Set([
   'backup failed',
   'no backup',
   'backups off',
@@ -112,7 +112,7 @@ const ABOUT_BACKUPS: ReadonlySet<Trouble['what']> = new Set([
 
 /** Button that fixes a problem, if there is one on this page. */
 function endingOf(
-  { what }: Trouble,
+  { what }: Issue,
   { base, health }: { base: string; health: Health },
 ): { aside?: VNode } {
   if (!ABOUT_BACKUPS.has(what) || isBeingMade(health.backups)) return {}
@@ -120,14 +120,14 @@ function endingOf(
 }
 
 /** State of the installation in a sentence. */
-export function sentenceOn({ troubles, queues }: Health): { tone: Tone; sentence: string } {
-  if (troubles.length > 0)
+export function sentenceOn({ issues, queues }: Health): { tone: Tone; sentence: string } {
+  if (issues.length > 0)
     return {
-      tone: troubles.some((one) => TONES[one.what] === 'bad') ? 'bad' : 'warn',
+      tone: issues.some((one) => TONES[one.what] === 'bad') ? 'bad' : 'warn',
       sentence:
-        troubles.length === 1
+        issues.length === 1
           ? 'Running. 1 problem needs attention.'
-          : `Running. ${troubles.length} problems need attention.`,
+          : `Running. ${issues.length} problems need alerts.`,
     }
   const standing = sum(queues.map((one) => one.standing))
   return {
@@ -139,7 +139,7 @@ export function sentenceOn({ troubles, queues }: Health): { tone: Tone; sentence
   }
 }
 
-const TONES: Record<Trouble['what'], Tone> = {
+const TONES: Record<Issue['what'], Tone> = {
   room: 'bad',
   queue: 'warn',
   'backup failed': 'bad',
@@ -148,31 +148,31 @@ const TONES: Record<Trouble['what'], Tone> = {
 }
 
 /** Describes a problem. */
-export function eventOf(trouble: Trouble, base: string, now: number): Event {
-  return { tone: TONES[trouble.what], ...wordsOn(trouble, base, now) }
+export function eventOf(issue: Issue, base: string, now: number): Event {
+  return { tone: TONES[issue.what], ...wordsOn(issue, base, now) }
 }
 
-function wordsOn(trouble: Trouble, base: string, now: number): Omit<Event, 'tone'> {
-  switch (trouble.what) {
+function wordsOn(issue: Issue, base: string, now: number): Omit<Event, 'tone'> {
+  switch (issue.what) {
     case 'room':
       return {
-        title: `${bytes(trouble.freeBytes)} of disk space left`,
+        title: `${bytes(issue.freeBytes)} of disk space left`,
         text: "Without free space, Gatehouse can't store data. Free up space or move the data directory.",
       }
     case 'queue':
       return {
-        title: `${QUEUES[trouble.name]} are delayed by ${duration(trouble.lagMs)}`,
+        title: `${QUEUES[issue.name]} are delayed by ${duration(issue.lagMs)}`,
         text: "More work arrives than is processed, or its targets don't respond.",
       }
     case 'backup failed':
       return {
         title: 'The last backup failed',
-        text: <Text text={trouble.row.error ?? ''} />,
-        aside: <Time at={trouble.row.startedAt} now={now} />,
+        text: <Text text={issue.row.error ?? ''} />,
+        aside: <Time at={issue.row.startedAt} now={now} />,
       }
     case 'no backup':
       return {
-        title: trouble.lastAt === undefined ? 'No backup yet' : 'The last backup is overdue',
+        title: issue.lastAt === undefined ? 'No backup yet' : 'The last backup is overdue',
         text: 'The scheduled backup did not run. Check the server log for the reason.',
       }
     case 'backups off':

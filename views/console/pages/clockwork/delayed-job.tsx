@@ -1,5 +1,5 @@
 import type { DelayedJob, Execution } from '../../../../src/engines/clockwork/model.ts'
-import type { ExecutionLook } from '../../../../src/engines/clockwork/queries.ts'
+import type { ExecutionSummary } from '../../../../src/engines/clockwork/queries.ts'
 import { Confirm, DangerZone } from '../../confirm.tsx'
 import { CurlBlock } from '../../curl-block.tsx'
 import { Facts } from '../../facts.tsx'
@@ -21,7 +21,7 @@ interface DelayedJobPageProps {
   apiUrl: string
   job: DelayedJob
   /** Newest first. */
-  attempts: readonly ExecutionLook[]
+  attempts: readonly ExecutionSummary[]
   selected: Execution | undefined
   /** Address of this page. */
   here: string
@@ -40,7 +40,7 @@ export const DelayedJobPage = (page: DelayedJobPageProps) => {
   const hrefOf = (id: string) => url(base, path, { execution: id })
   return (
     <div id="job">
-      {isUnderWay(page) && <Watch id="job" here={page.here} />}
+      {isInProgress(page) && <Watch id="job" here={page.here} />}
       <PageHead
         title={<Text text={job.name} limit={120} />}
         state={{ tone: DELAYED_WORDS[job.status].tone, sentence: sentenceOn(page) }}
@@ -121,7 +121,7 @@ const Cancellation = ({ action }: { action: string }) => (
   />
 )
 
-function isUnderWay({ job, now }: DelayedJobPageProps): boolean {
+function isInProgress({ job, now }: DelayedJobPageProps): boolean {
   const due = Date.parse(job.run_at)
   const isDue = due - now < SOON_MS && now - due < IN_LINE_MS
   return job.status === 'running' || (job.status === 'pending' && isDue)

@@ -1,4 +1,4 @@
-import type { DelayedJobLook } from '../../../../src/engines/clockwork/queries.ts'
+import type { DelayedJobSummary } from '../../../../src/engines/clockwork/queries.ts'
 import { HOUR_MS } from '../../../../src/platform/durations.ts'
 import { TimeAxis } from '../../charts/time-axis.tsx'
 import type { CurlRequest } from '../../curl-block.tsx'
@@ -29,7 +29,7 @@ const LISTED = 5
 interface DelayedPageProps {
   base: string
   apiUrl: string
-  rows: readonly DelayedJobLook[]
+  rows: readonly DelayedJobSummary[]
   /** The tenant has no delayed jobs. */
   isNone: boolean
   /** Pending jobs, and those that ended in the last 24 hours. `coming` are the next to run. */
@@ -38,7 +38,7 @@ interface DelayedPageProps {
     hasMoreWaiting: boolean
     ended: number
     failed: number
-    coming: readonly Pick<DelayedJobLook, 'id' | 'name' | 'runAt'>[]
+    coming: readonly Pick<DelayedJobSummary, 'id' | 'name' | 'runAt'>[]
   }
   counts: DelayedCounts | undefined
   q: string
@@ -185,7 +185,7 @@ function stateOf({ isNone, standing, now }: DelayedPageProps) {
   } as const
 }
 
-const columns = (now: number): Column<DelayedJobLook>[] => [
+const columns = (now: number): Column<DelayedJobSummary>[] => [
   { label: 'Name', isWide: true, cell: ({ name }) => <Text text={name} limit={80} /> },
   {
     label: 'Request',

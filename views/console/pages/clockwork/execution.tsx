@@ -1,5 +1,5 @@
 import type { Execution } from '../../../../src/engines/clockwork/model.ts'
-import type { ExecutionLook } from '../../../../src/engines/clockwork/queries.ts'
+import type { ExecutionSummary } from '../../../../src/engines/clockwork/queries.ts'
 import { type Attempt, Attempts } from '../../charts/attempts.tsx'
 import { TimingBar } from '../../charts/timing-bar.tsx'
 import { Facts } from '../../facts.tsx'
@@ -10,7 +10,7 @@ import { duration, Time } from '../../time.tsx'
 import { OUTCOMES, outcomeOf } from './words.tsx'
 
 /** An attempt of a run. */
-export const attemptOf = (of: ExecutionLook, href: string, isSelected: boolean): Attempt => ({
+export const attemptOf = (of: ExecutionSummary, href: string, isSelected: boolean): Attempt => ({
   tone: OUTCOMES[of.status].tone,
   outcome: outcomeOf(of),
   at: of.startedAt,

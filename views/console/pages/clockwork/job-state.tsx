@@ -1,5 +1,5 @@
 import type { CronJobDetail } from '../../../../src/engines/clockwork/model.ts'
-import type { ExecutionLook, OpenRun } from '../../../../src/engines/clockwork/queries.ts'
+import type { ExecutionSummary, OpenRun } from '../../../../src/engines/clockwork/queries.ts'
 import { Time } from '../../time.tsx'
 
 /** A job with its latest runs. */
@@ -8,7 +8,7 @@ export interface JobRuns {
   /** Description of the schedule. */
   schedule: string
   /** Newest first. */
-  attempts: readonly ExecutionLook[]
+  attempts: readonly ExecutionSummary[]
   open: readonly OpenRun[]
   now: number
 }
@@ -17,7 +17,7 @@ export interface JobRuns {
 const SOON_MS = 300_000
 
 /** Whether a run is in progress or about to start. */
-export const isUnderWay = ({ attempts: [newest], open, now }: JobRuns): boolean =>
+export const isInProgress = ({ attempts: [newest], open, now }: JobRuns): boolean =>
   newest?.status === 'running' ||
   open.some(({ state, dueAt }) => state === 'ready' && now - dueAt < SOON_MS)
 
@@ -32,7 +32,7 @@ export function stateOf(runs: JobRuns) {
     <>Paused. Schedule: {schedule}.</>
   )
   const ended = attempts.find(({ status }) => status !== 'running')
-  if (isUnderWay(runs))
+  if (isInProgress(runs))
     return { tone: 'busy', sentence: <>A run is in progress. {when}</> } as const
   if (ended?.status !== 'failed') {
     const tone = job.is_active && ended ? 'good' : 'quiet'

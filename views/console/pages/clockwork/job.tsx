@@ -14,7 +14,7 @@ import { url } from '../../url.ts'
 import { capitalized } from '../../words.ts'
 import { Exchange } from './exchange.tsx'
 import { attemptOf, ExecutionSection, plannedAt } from './execution.tsx'
-import { isUnderWay, type JobRuns, stateOf } from './job-state.tsx'
+import { isInProgress, type JobRuns, stateOf } from './job-state.tsx'
 import { Lateness } from './lateness.tsx'
 import { RunList, Runs } from './runs.tsx'
 import { Watch } from './watch.tsx'
@@ -42,7 +42,7 @@ export const JobPage = (page: JobPageProps) => {
     url(base, `/console/jobs/${job.id}`, query)
   return (
     <div id="job">
-      {isUnderWay(page) && <Watch id="job" here={page.here} />}
+      {isInProgress(page) && <Watch id="job" here={page.here} />}
       <Head {...page} />
       {attempts.length > 0 && <Runs {...page} hrefOf={hrefOf} />}
       {selected && (

@@ -1,6 +1,6 @@
 import type {
-  CronJobLook,
-  ExecutionLook,
+  CronJobSummary,
+  ExecutionSummary,
   HourOutcomes,
 } from '../../../../src/engines/clockwork/queries.ts'
 import { describeSchedule } from '../../../../src/engines/clockwork/schedule/index.ts'
@@ -27,15 +27,15 @@ export const JOB_STATES = ['failing', 'paused'] as const
 export type JobState = (typeof JOB_STATES)[number]
 
 /** A job with its latest attempts. */
-type Row = CronJobLook & { recent: readonly ExecutionLook[] }
+type Row = CronJobSummary & { recent: readonly ExecutionSummary[] }
 
 interface JobsPageProps {
   base: string
   apiUrl: string
   rows: readonly Row[]
   /** Jobs that the page counts, and those of them that match the search. */
-  newest: readonly CronJobLook[]
-  found: readonly CronJobLook[]
+  newest: readonly CronJobSummary[]
+  found: readonly CronJobSummary[]
   /** Outcomes of the attempts of the last 24 hours. */
   hours: readonly HourOutcomes[]
   /** There are more jobs than are counted. */
@@ -47,8 +47,8 @@ interface JobsPageProps {
   now: number
 }
 
-const isFailing = ({ lastStatus }: CronJobLook): boolean => lastStatus === 'failed'
-const isPaused = ({ isActive }: CronJobLook): boolean => !isActive
+const isFailing = ({ lastStatus }: CronJobSummary): boolean => lastStatus === 'failed'
+const isPaused = ({ isActive }: CronJobSummary): boolean => !isActive
 
 /** The jobs of a tenant. */
 export const JobsPage = (page: JobsPageProps) => {

@@ -1,4 +1,4 @@
-import type { ExecutionLook } from '../../../../src/engines/clockwork/queries.ts'
+import type { ExecutionSummary } from '../../../../src/engines/clockwork/queries.ts'
 import { MINUTE_MS } from '../../../../src/platform/durations.ts'
 import { Section } from '../../section.tsx'
 import { duration } from '../../time.tsx'
@@ -8,7 +8,7 @@ const HEIGHT = 56
 const LATE_MS = MINUTE_MS
 
 /** Start delay of the last attempts, oldest first. */
-export const Lateness = ({ attempts }: { attempts: readonly ExecutionLook[] }) => {
+export const Lateness = ({ attempts }: { attempts: readonly ExecutionSummary[] }) => {
   const late = attempts.map(({ latenessMs }) => latenessMs).toReversed()
   const sorted = late.toSorted((one, other) => one - other)
   const at = (share: number) => sorted[Math.floor((sorted.length - 1) * share)] ?? 0

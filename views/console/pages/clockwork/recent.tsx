@@ -1,4 +1,4 @@
-import type { ExecutionLook } from '../../../../src/engines/clockwork/queries.ts'
+import type { ExecutionSummary } from '../../../../src/engines/clockwork/queries.ts'
 import { counted } from '../../words.ts'
 
 const HEIGHT = 22
@@ -11,10 +11,10 @@ const STEP = WIDTH / PLACES
  * The last attempts of a job in a table row, newest on the right: height is the duration, color the
  * outcome. One path per color, because a list has a thousand bars.
  */
-export const Recent = ({ attempts }: { attempts: readonly ExecutionLook[] }) => {
+export const Recent = ({ attempts }: { attempts: readonly ExecutionSummary[] }) => {
   const failed = attempts.filter(({ status }) => status === 'failed').length
   const longest = Math.max(1, ...attempts.map(({ durationMs }) => durationMs ?? 0))
-  const pathOf = (wanted: ExecutionLook['status']) =>
+  const pathOf = (wanted: ExecutionSummary['status']) =>
     attempts
       .map(({ status, durationMs }, index) =>
         status === wanted ? barAt(index, heightOf(durationMs ?? 0, longest)) : '',

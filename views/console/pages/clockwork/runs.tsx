@@ -1,5 +1,5 @@
 import type { Execution } from '../../../../src/engines/clockwork/model.ts'
-import type { ExecutionLook } from '../../../../src/engines/clockwork/queries.ts'
+import type { ExecutionSummary } from '../../../../src/engines/clockwork/queries.ts'
 import { ExecutionStrip, type StripRun } from '../../charts/execution-strip.tsx'
 import { type Column, DataTable } from '../../data-table.tsx'
 import { Icon } from '../../icons.tsx'
@@ -11,7 +11,7 @@ import { amount, OUTCOMES, outcomeOf } from './words.tsx'
 
 interface RunsProps {
   /** Newest first. */
-  attempts: readonly ExecutionLook[]
+  attempts: readonly ExecutionSummary[]
   /** Number of skipped slots before each run, by slot. */
   gaps: ReadonlyMap<number, number>
   selected: Execution | undefined
@@ -84,7 +84,7 @@ const Steps = ({ attempts, selected, isListed, hrefOf }: RunsProps) => {
   )
 }
 
-function extentOf(attempts: readonly ExecutionLook[]): string {
+function extentOf(attempts: readonly ExecutionSummary[]): string {
   const failed = attempts.filter(({ status }) => status === 'failed').length
   return `${attempts.length === 1 ? '1 attempt' : `${amount(attempts.length)} attempts`}, ${failed} failed`
 }
@@ -116,7 +116,7 @@ function stripOf({ attempts, gaps, selected, isListed, hrefOf }: RunsProps) {
 const slots = (skipped: number): string =>
   skipped === 1 ? '1 slot skipped' : `${skipped} slots skipped`
 
-const columns = (now: number): Column<ExecutionLook>[] => [
+const columns = (now: number): Column<ExecutionSummary>[] => [
   { label: 'Started', isWide: true, cell: ({ startedAt }) => <Time at={startedAt} now={now} /> },
   {
     label: 'Status',

@@ -1,5 +1,5 @@
 import type { Execution } from '../../../../src/engines/clockwork/model.ts'
-import type { ExecutionLook } from '../../../../src/engines/clockwork/queries.ts'
+import type { ExecutionSummary } from '../../../../src/engines/clockwork/queries.ts'
 import { DAY_MS } from '../../../../src/platform/durations.ts'
 import { Time, utcMinute } from '../../time.tsx'
 import type { Tone } from '../../tone.ts'
@@ -15,7 +15,7 @@ export const OUTCOMES = {
 export const outcomeOf = ({
   status,
   responseStatus,
-}: Pick<ExecutionLook, 'status' | 'responseStatus'>) =>
+}: Pick<ExecutionSummary, 'status' | 'responseStatus'>) =>
   status === 'running'
     ? 'Running'
     : responseStatus === null

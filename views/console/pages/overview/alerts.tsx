@@ -1,4 +1,4 @@
-import type { Troubles } from '../../../../src/console/pages/home/alerts.ts'
+import type { Issues } from '../../../../src/console/pages/home/alerts.ts'
 import { usageBanner } from '../../../../src/console/usage-banner.ts'
 import type { TroubledEndpoint } from '../../../../src/delivery/store/read-model.ts'
 import type { FailingJob } from '../../../../src/engines/clockwork/store/read-model.ts'
@@ -17,13 +17,13 @@ const MAX_NAME_LENGTH = 64
 const MAX_REASON_LENGTH = 160
 
 /** Problems of a tenant, each with an action. */
-export const Attention = (page: { base: string; troubles: Troubles; now: number }) => {
+export const Alerts = (page: { base: string; issues: Issues; now: number }) => {
   const events = eventsOf(page)
   return events.length === 0 ? <AllQuiet /> : <Events label="Needs attention" events={events} />
 }
 
-function eventsOf({ base, troubles, now }: Parameters<typeof Attention>[0]): Event[] {
-  const { endpoints, webhooks, jobs, bots, usage } = troubles
+function eventsOf({ base, issues, now }: Parameters<typeof Alerts>[0]): Event[] {
+  const { endpoints, webhooks, jobs, bots, usage } = issues
   return [
     ...some(
       endpoints,
@@ -122,7 +122,7 @@ function Reason(of: { responseStatus: number | null; errorMessage: string | null
   return responseStatus === null ? 'No response' : `Status ${responseStatus}`
 }
 
-function botEvent(base: string, { environment, username, status, trouble }: Bot): Event {
+function botEvent(base: string, { environment, username, status, issue }: Bot): Event {
   const href = url(base, `/console/bots/${environment}`)
   const name = (
     <a href={href}>
@@ -139,12 +139,12 @@ function botEvent(base: string, { environment, username, status, trouble }: Bot)
   return {
     tone: 'bad',
     title: <>{name} doesn't receive messages</>,
-    text: <Text text={`${trouble ?? ''}.`} limit={MAX_REASON_LENGTH} />,
+    text: <Text text={`${issue ?? ''}.`} limit={MAX_REASON_LENGTH} />,
     aside: <Look href={href}>Fix</Look>,
   }
 }
 
-function usageEvents(base: string, usage: Troubles['usage']): Event[] {
+function usageEvents(base: string, usage: Issues['usage']): Event[] {
   const banner = usage && usageBanner(base, usage)
   if (!usage || !banner) return []
   const { left_requests: left, resets_at: resetsAt } = usage

@@ -1,4 +1,4 @@
-import type { Health, Trouble } from '../../../../src/console/instance-health.ts'
+import type { Health, Issue } from '../../../../src/console/instance-health.ts'
 import type { TenantStatus } from '../../../../src/platform/tenants.ts'
 import { AllQuiet, Events } from '../../events.tsx'
 import { ActionButton, Button, LinkButton } from '../../form/button.tsx'
@@ -21,7 +21,7 @@ export const InstallationPage = (page: {
   tenants: Record<TenantStatus, number>
 }) => {
   const { base, name, health, tenants } = page
-  const { now, backups, troubles, queues, mail } = health
+  const { now, backups, issues, queues, mail } = health
   const standing = queues.reduce((sum, queue) => sum + queue.standing, 0)
   const inArrears = tenants.suspended + tenants.renewal_unpaid
   return (
@@ -61,12 +61,12 @@ export const InstallationPage = (page: {
         ]}
       />
       <Section id="attention" title="Needs attention" isCard>
-        {troubles.length === 0 ? (
+        {issues.length === 0 ? (
           <AllQuiet />
         ) : (
           <Events
             label="Needs attention"
-            events={troubles.map((trouble) => withAction(trouble, base, now))}
+            events={issues.map((issue) => withAction(issue, base, now))}
           />
         )}
       </Section>
@@ -80,23 +80,23 @@ export const InstallationPage = (page: {
   )
 }
 
-function withAction(trouble: Trouble, base: string, now: number) {
-  const event = eventOf(trouble, base, now)
+function withAction(issue: Issue, base: string, now: number) {
+  const event = eventOf(issue, base, now)
   const look = (
     <LinkButton href={url(base, PAGES.health.path)} isSmall>
       View
     </LinkButton>
   )
-  return { ...event, aside: trouble.what === 'backups off' ? event.aside : look }
+  return { ...event, aside: issue.what === 'backups off' ? event.aside : look }
 }
 
 /** Problems of the installation, on an admin's tenant overview. */
-export const InstallationTroubles = (page: {
+export const InstallationIssues = (page: {
   base: string
-  troubles: readonly Trouble[]
+  issues: readonly Issue[]
   now: number
 }) =>
-  page.troubles.length === 0 ? null : (
+  page.issues.length === 0 ? null : (
     <Section
       id="installation"
       title="Installation"
@@ -112,8 +112,8 @@ export const InstallationTroubles = (page: {
     >
       <Events
         label="Problems of the installation"
-        events={page.troubles.map(({ ...trouble }) => ({
-          ...eventOf(trouble, page.base, page.now),
+        events={page.issues.map(({ ...issue }) => ({
+          ...eventOf(issue, page.base, page.now),
           aside: undefined,
         }))}
       />

@@ -1,5 +1,5 @@
 import type { ComponentChildren, VNode } from 'preact'
-import { failingIn, type Troubles } from '../../../../src/console/pages/home/alerts.ts'
+import { failingIn, type Issues } from '../../../../src/console/pages/home/alerts.ts'
 import type { Coming } from '../../../../src/console/pages/home/coming.ts'
 import type { Happening } from '../../../../src/console/pages/home/feed.ts'
 import { PAGES } from '../../layout/navigation.ts'
@@ -10,14 +10,14 @@ import type { Tone } from '../../tone.ts'
 import { url } from '../../url.ts'
 import { counted, listed } from '../../words.ts'
 import { LiveSource } from '../live-source.tsx'
-import { Attention } from './alerts.tsx'
+import { Alerts } from './alerts.tsx'
 import { Begin } from './begin.tsx'
 import { Feed } from './feed.tsx'
 import { Next } from './next.tsx'
 import { type Today, TodayTiles } from './tiles.tsx'
 
 /** Content of a tenant's overview. */
-export interface Glance {
+export interface OverviewProps {
   base: string
   apiUrl: string
   tenantName: string
@@ -27,62 +27,62 @@ export interface Glance {
   /** Nothing has been set up and nothing has happened. */
   isFresh: boolean
   today: Today
-  troubles: Troubles
+  issues: Issues
   coming: readonly Coming[]
   happenings: readonly Happening[]
   now: number
 }
 
 /** Live parts of the page, by element ID. */
-export const GLANCE_PARTS = {
-  'overview-head': (glance: Glance) => <Head {...glance} />,
-  'overview-top': (glance: Glance) => <Top {...glance} />,
-  'overview-next': (glance: Glance) => <Next {...glance} />,
-  'overview-feed': (glance: Glance) => <Feed {...glance} />,
-} satisfies Record<string, (glance: Glance) => VNode>
+export const OVERVIEW_PARTS = {
+  'overview-head': (overview: OverviewProps) => <Head {...overview} />,
+  'overview-top': (overview: OverviewProps) => <Top {...overview} />,
+  'overview-next': (overview: OverviewProps) => <Next {...overview} />,
+  'overview-feed': (overview: OverviewProps) => <Feed {...overview} />,
+} satisfies Record<string, (overview: OverviewProps) => VNode>
 
 /** Overview of a tenant: state, today's numbers, problems, upcoming runs and latest activity. */
 export const OverviewPage = (page: {
-  glance: Glance
+  overview: OverviewProps
   live: { href: string; shownId: string }
   /** Problems of the installation, for admins. */
   installation: ComponentChildren
 }) => (
   <>
     <LiveSource {...page.live} />
-    <Part id="overview-head" glance={page.glance} />
-    <Part id="overview-top" glance={page.glance} />
+    <Part id="overview-head" overview={page.overview} />
+    <Part id="overview-top" overview={page.overview} />
     {page.installation}
     <Columns>
       <Section id="next" title="Upcoming runs" isCard>
-        <Part id="overview-next" glance={page.glance} />
+        <Part id="overview-next" overview={page.overview} />
       </Section>
       <Section id="latest" title="Latest activity" note="Updates live." isCard>
-        <Part id="overview-feed" glance={page.glance} />
+        <Part id="overview-feed" overview={page.overview} />
       </Section>
     </Columns>
   </>
 )
 
-const Part = ({ id, glance }: { id: keyof typeof GLANCE_PARTS; glance: Glance }) => (
+const Part = ({ id, overview }: { id: keyof typeof OVERVIEW_PARTS; overview: OverviewProps }) => (
   <div id={id} class="livepart">
-    {GLANCE_PARTS[id](glance)}
+    {OVERVIEW_PARTS[id](overview)}
   </div>
 )
 
-const Head = (glance: Glance) => (
-  <PageHead title={<Text text={glance.tenantName} limit={64} />} state={stateOf(glance)} />
+const Head = (overview: OverviewProps) => (
+  <PageHead title={<Text text={overview.tenantName} limit={64} />} state={stateOf(overview)} />
 )
 
-function stateOf({ base, isFresh, today, troubles }: Glance): {
+function stateOf({ base, isFresh, today, issues }: OverviewProps): {
   tone: Tone
   sentence: ComponentChildren
 } {
   if (isFresh)
     return { tone: 'quiet', sentence: 'Your tenant is ready. Start with any of these steps.' }
-  const failing = failingIn(troubles)
-  if (failing > 0) return { tone: 'bad', sentence: <Failing base={base} troubles={troubles} /> }
-  if (troubles.bots.length > 0 || troubles.usage)
+  const failing = failingIn(issues)
+  if (failing > 0) return { tone: 'bad', sentence: <Failing base={base} issues={issues} /> }
+  if (issues.bots.length > 0 || issues.usage)
     return { tone: 'warn', sentence: 'Everything is running, but something needs attention.' }
   const { active } = today.jobs
   return {
@@ -94,8 +94,8 @@ function stateOf({ base, isFresh, today, troubles }: Glance): {
   }
 }
 
-const Failing = ({ base, troubles }: Pick<Glance, 'base' | 'troubles'>) => {
-  const { endpoints, webhooks, jobs } = troubles
+const Failing = ({ base, issues }: Pick<OverviewProps, 'base' | 'issues'>) => {
+  const { endpoints, webhooks, jobs } = issues
   const kinds = [
     { count: endpoints.length, noun: 'endpoint', page: PAGES.endpoints.path },
     { count: webhooks.length, noun: 'webhook', page: PAGES.webhooks.path },
@@ -103,7 +103,7 @@ const Failing = ({ base, troubles }: Pick<Glance, 'base' | 'troubles'>) => {
   ].filter(({ count }) => count > 0)
   const [only] = kinds
   const text = listed(kinds.map(({ count, noun }) => counted(count, noun)))
-  const verb = failingIn(troubles) === 1 ? 'is' : 'are'
+  const verb = failingIn(issues) === 1 ? 'is' : 'are'
   return (
     <>
       {kinds.length === 1 && only ? <a href={url(base, only.page)}>{text}</a> : text} {verb}{' '}
@@ -112,14 +112,14 @@ const Failing = ({ base, troubles }: Pick<Glance, 'base' | 'troubles'>) => {
   )
 }
 
-const Top = (glance: Glance) =>
-  glance.isFresh ? (
-    <Begin {...glance} />
+const Top = (overview: OverviewProps) =>
+  overview.isFresh ? (
+    <Begin {...overview} />
   ) : (
     <>
-      <TodayTiles base={glance.base} today={glance.today} />
+      <TodayTiles base={overview.base} today={overview.today} />
       <Section id="attention" title="Needs attention" isCard>
-        <Attention {...glance} />
+        <Alerts {...overview} />
       </Section>
     </>
   )

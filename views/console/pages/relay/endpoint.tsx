@@ -30,7 +30,7 @@ import { averagesOf, p95Of, sumOf } from './hours.ts'
 import { ReplayProgress } from './replay-progress.tsx'
 import { Clock, ENDPOINT_TONES, Moment, stateOf } from './state.tsx'
 
-interface Look {
+interface Props {
   base: string
   endpoint: Endpoint
   /** Hours of the last day with attempts. */
@@ -54,7 +54,7 @@ interface Look {
 }
 
 /** One endpoint: state, last failure, configuration, deliveries and actions. */
-export const EndpointPage = (page: Look) => {
+export const EndpointPage = (page: Props) => {
   const { base, endpoint, now } = page
   const own = url(base, `/console/endpoints/${endpoint.id}`)
   const logHref = (of: { status?: string } = {}) =>
@@ -114,7 +114,7 @@ export const EndpointPage = (page: Look) => {
   )
 }
 
-const LastFailure = (page: Look & { failed: DeliveryDetail }) => {
+const LastFailure = (page: Props & { failed: DeliveryDetail }) => {
   const last = lastFailureOf(page.failed)
   return (
     last && (
@@ -130,7 +130,7 @@ const LastFailure = (page: Look & { failed: DeliveryDetail }) => {
   )
 }
 
-function sentenceOn({ endpoint, waiting, now }: Look) {
+function sentenceOn({ endpoint, waiting, now }: Props) {
   const { health, disabled_reason: reason, updated_at: updated } = endpoint
   const held = waiting.held > 0 && `${heldWords(waiting.held)} held.`
   switch (stateOf(endpoint)) {
@@ -167,7 +167,7 @@ function sentenceOn({ endpoint, waiting, now }: Look) {
   }
 }
 
-const tilesOf = ({ hours, now }: Look, failedHref: string) => [
+const tilesOf = ({ hours, now }: Props, failedHref: string) => [
   {
     label: 'Attempts in 24 h',
     value: attemptsOf(hours).toLocaleString('en'),

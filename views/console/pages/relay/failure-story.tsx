@@ -67,9 +67,9 @@ export const FailureStory = (
   )
 }
 
-type Told = Story & { last: Attempt }
+type FailedStory = Story & { last: Attempt }
 
-function sent({ last, delivery, now }: Told): Event {
+function sent({ last, delivery, now }: FailedStory): Event {
   const size = new TextEncoder().encode(delivery.request_body).length
   return {
     tone: 'quiet',
@@ -91,7 +91,7 @@ const TRIGGERS: Record<Attempt['trigger'], string> = {
   replay: 'replay',
 }
 
-function cameBack({ last }: Told): Event {
+function cameBack({ last }: FailedStory): Event {
   const { response, error } = last
   return {
     tone: 'bad',
@@ -120,7 +120,7 @@ function cameBack({ last }: Told): Event {
   }
 }
 
-function next(story: Told): Event {
+function next(story: FailedStory): Event {
   const { delivery, endpoint, now } = story
   switch (delivery.status) {
     case 'pending':

@@ -1,5 +1,5 @@
 import { STAGES, type Stage } from '../../../../src/delivery/store/fan-out.ts'
-import type { FanOut, SentLook } from '../../../../src/engines/relay/fan-out.ts'
+import type { FanOut, SentSummary } from '../../../../src/engines/relay/fan-out.ts'
 import { type Column, DataTable } from '../../data-table.tsx'
 import { FilterChips } from '../../tabs.tsx'
 import { LongText, Text } from '../../text.tsx'
@@ -8,7 +8,7 @@ import { url } from '../../url.ts'
 import { capitalized, counted, withoutScheme } from '../../words.ts'
 import { DeliveryMark, Moment } from './state.tsx'
 
-interface Look {
+interface Props {
   base: string
   fanOut: FanOut
   stage: Stage | undefined
@@ -20,7 +20,7 @@ interface Look {
 const FEW = 10
 
 /** Deliveries of a message, problems first. */
-export const SentList = (list: Look) => {
+export const SentList = (list: Props) => {
   const { base, fanOut, stage, position, now } = list
   const { counts, sent } = fanOut
   const all = STAGES.reduce((sum, one) => sum + counts[one], 0)
@@ -60,7 +60,7 @@ export const SentList = (list: Look) => {
 export const stageWord = (stage: Stage): string => (stage === 'under way' ? 'in progress' : stage)
 
 /** Columns of deliveries, with links to the delivery and to the endpoint. */
-const sentColumns = (base: string, now: number): Column<SentLook>[] => [
+const sentColumns = (base: string, now: number): Column<SentSummary>[] => [
   {
     label: 'Delivery',
     isWide: true,
@@ -98,7 +98,7 @@ const sentColumns = (base: string, now: number): Column<SentLook>[] => [
 ]
 
 /** Endpoints that the message was not sent to, with reasons. Collapsed if there are deliveries. */
-export const UnreachedList = ({ base, fanOut, isOpen }: Look & { isOpen: boolean }) => {
+export const UnreachedList = ({ base, fanOut, isOpen }: Props & { isOpen: boolean }) => {
   const { unreached, unreachedCount, message } = fanOut
   const next = unreached.next_cursor
   return (

@@ -1,4 +1,7 @@
-import type { Trial, Verdict } from '../../../../../views/console/pages/gate/policies/try-it.tsx'
+import type {
+  Trial,
+  TrialResult,
+} from '../../../../../views/console/pages/gate/policies/try-it.tsx'
 import {
   isJsonObject,
   type JsonObject,
@@ -15,7 +18,7 @@ const FIELDS = { subject: 'subject', action: 'action', resource: 'resource', con
 export const createTrials = ({ gate }: GateParts) => {
   const { authorization, identities, policies } = gate
 
-  function verdictOn({ caller }: Context, { context, ...words }: Trial['typed']): Verdict {
+  function resultOf({ caller }: Context, { context, ...words }: Trial['typed']): TrialResult {
     const question = { ...words, context: contextIn(context) }
     const decided = authorization.preview(caller, question)
     return {
@@ -35,8 +38,8 @@ export const createTrials = ({ gate }: GateParts) => {
       context,
     }
     if (subject === undefined) return { typed }
-    const { value: verdict, errors } = await submitted(async () => verdictOn(page, typed), FIELDS)
-    return { typed, ...(errors ? { errors } : { verdict }) }
+    const { value: result, errors } = await submitted(async () => resultOf(page, typed), FIELDS)
+    return { typed, ...(errors ? { errors } : { result }) }
   }
 }
 

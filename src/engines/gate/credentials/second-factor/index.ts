@@ -42,7 +42,7 @@ interface RecoveryCode {
 const MAX_FAILURES = 10
 const BLOCKED_MS = 15 * MINUTE_MS
 
-const { purpose: TOTP_KEPT, place: placeOf } = totpSecret
+const { purpose: TOTP_KEPT, boundTo } = totpSecret
 const CODES_KEPT = 'gate recovery codes'
 
 const NO_FAILURES: Tally = { failures: 0, failedAt: null }
@@ -81,7 +81,7 @@ export function createSecondFactors(parts: {
   /** Stores an authenticator. `code` was verified against `secret` for the time step `after`. */
   const setTotp = (person: Person, secret: string, after: number) =>
     putTotp(person, {
-      secret: sealing.seal(TOTP_KEPT, placeOf(person), secret),
+      secret: sealing.seal(TOTP_KEPT, boundTo(person), secret),
       after,
       failures: 0,
       failedAt: null,
@@ -104,7 +104,7 @@ export function createSecondFactors(parts: {
 
   const acceptTotp = (person: Person, typed: string, by: CameBy): Verdict =>
     counted(person, by, (totp) => {
-      const secret = sealing.open(TOTP_KEPT, placeOf(person), totp.secret)
+      const secret = sealing.open(TOTP_KEPT, boundTo(person), totp.secret)
       const step = matchTotp({ secret, code: typed, now: clock.now(), after: totp.after })
       if (step === undefined) return 'wrong'
       totp.after = step

@@ -12,7 +12,7 @@ import { type Complaint, complain } from './failure.ts'
 import type { FlowRow } from './store.ts'
 import type { MessageId } from './ui/messages.ts'
 
-const { purpose: INTERNAL, place: placeOf } = flowInternal
+const { purpose: INTERNAL, boundTo } = flowInternal
 const CSRF = 'gate csrf tokens'
 
 /** A social account that is not connected to an identity yet. */
@@ -173,10 +173,10 @@ export function createFlowRepository(parts: {
     notices === null ? [] : JSON.parse(notices)
 
   const internalOf = ({ id, internal }: FlowRow): Internal =>
-    internal === null ? {} : JSON.parse(sealing.open(INTERNAL, placeOf({ id }), internal))
+    internal === null ? {} : JSON.parse(sealing.open(INTERNAL, boundTo({ id }), internal))
 
   const sealed = ({ id }: FlowRow, internal: Internal): string =>
-    sealing.seal(INTERNAL, placeOf({ id }), JSON.stringify(internal))
+    sealing.seal(INTERNAL, boundTo({ id }), JSON.stringify(internal))
 
   /**
    * The CSRF token of a form, which cannot be derived without the flow's id. The token of a page

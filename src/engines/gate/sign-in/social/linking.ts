@@ -41,13 +41,13 @@ export function createLinking(parts: {
     requireRoom({ tenantId, id }, provider)
     const now = clock.now()
     const { subject, tokens } = account
-    const place = providerTokens.place({ tenantId, provider, subject })
+    const boundTo = providerTokens.boundTo({ tenantId, provider, subject })
     store.socialLinks.insert({
       tenantId,
       provider,
       subject,
       identityId: id,
-      tokens: tokens && sealing.seal(providerTokens.purpose, place, tokens),
+      tokens: tokens && sealing.seal(providerTokens.purpose, boundTo, tokens),
       createdAt: now,
       updatedAt: now,
     })

@@ -18,7 +18,7 @@ import { aboutProvider } from '../flows/ui/index.ts'
 import { type RoundTripSecrets, type Social, SocialError, type SocialProfile } from './index.ts'
 import type { OAuthStateRow } from './oauth-states-store.ts'
 
-const { purpose: PURPOSE, place: placeOf } = roundTripSecrets
+const { purpose: PURPOSE, boundTo } = roundTripSecrets
 /** How long a user may take at the provider, in milliseconds. */
 const AWAY_MS = 30 * MINUTE_MS
 /** Maximum number of open round trips per flow; another one discards the oldest. */
@@ -63,7 +63,7 @@ export function createOAuthStates(parts: {
         tenantId: flow.tenantId,
         flowId: flow.id,
         provider,
-        secrets: sealing.seal(PURPOSE, placeOf({ stateHash }), JSON.stringify(secrets)),
+        secrets: sealing.seal(PURPOSE, boundTo({ stateHash }), JSON.stringify(secrets)),
         browserHash: client.wants === 'page' ? client.browserHash : null,
         issuedAt: now,
         expiresAt: Math.min(now + AWAY_MS, flow.expiresAt),
@@ -102,7 +102,7 @@ export function createOAuthStates(parts: {
   async function arrive(trip: OAuthStateRow, params: URLSearchParams, state: string) {
     const { provider, stateHash } = trip
     const secrets: RoundTripSecrets = JSON.parse(
-      sealing.open(PURPOSE, placeOf({ stateHash }), trip.secrets),
+      sealing.open(PURPOSE, boundTo({ stateHash }), trip.secrets),
     )
     const redirectUri = callbackUrl(provider)
     return asComplaints(provider, () =>

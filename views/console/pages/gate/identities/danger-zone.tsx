@@ -5,7 +5,7 @@ import type { IdentityView } from './identity-view.ts'
 import { IDENTITIES } from './marks.tsx'
 
 /** Deactivates, activates or deletes a user. */
-export const Endings = (page: IdentityView) => {
+export const IdentityDangerZone = (page: IdentityView) => {
   const { identity, mayChange, mayDelete } = page
   const items = [
     ...(mayChange ? [identity.state === 'active' ? deactivation(page) : activation(page)] : []),

@@ -10,7 +10,7 @@ import { Time } from '../../../time.tsx'
 import { url } from '../../../url.ts'
 import { counted } from '../../../words.ts'
 import { Credentials } from './credentials.tsx'
-import { Endings } from './danger-zone.tsx'
+import { IdentityDangerZone } from './danger-zone.tsx'
 import { HappeningsOf } from './history.tsx'
 import type { IdentityView, SessionSeen } from './identity-view.ts'
 import { deviceName, IDENTITIES, StateMark, VerifiedMark } from './marks.tsx'
@@ -40,7 +40,7 @@ export const IdentityPage = (page: IdentityView) => {
       <Section id="raw" title="API object">
         <JsonView title="Identity" value={identity} />
       </Section>
-      <Endings {...page} />
+      <IdentityDangerZone {...page} />
     </>
   )
 }

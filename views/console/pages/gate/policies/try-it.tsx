@@ -19,12 +19,12 @@ import { POLICIES } from './state.ts'
 export interface Trial {
   typed: Record<'subject' | 'action' | 'resource' | 'context', string>
   /** Undefined before the first request and for invalid ones. */
-  verdict?: Verdict
+  result?: TrialResult
   errors?: readonly FormError[]
 }
 
 /** Result of a request, with what it is based on. */
-export interface Verdict {
+export interface TrialResult {
   decided: Decided
   question: Question
   /** Policies that decided, as source text. */
@@ -35,7 +35,7 @@ export interface Verdict {
 
 /** Evaluates a request with the current policies, and explains the result. */
 export const TryIt = ({ base, trial }: { base: string; trial: Trial }) => {
-  const { typed, verdict, errors } = trial
+  const { typed, result, errors } = trial
   const messageAt = (name: string) => errors?.find((error) => error.name === name)?.message
   return (
     <Section
@@ -86,9 +86,9 @@ export const TryIt = ({ base, trial }: { base: string; trial: Trial }) => {
             help="A JSON object with facts that your app would send."
           />
         </Form>
-        {verdict ? (
+        {result ? (
           <div>
-            <Explained base={base} {...verdict} />
+            <Explained base={base} {...result} />
           </div>
         ) : (
           <p class="hint">
@@ -101,7 +101,7 @@ export const TryIt = ({ base, trial }: { base: string; trial: Trial }) => {
   )
 }
 
-const Explained = (of: Verdict & { base: string }) => {
+const Explained = (of: TrialResult & { base: string }) => {
   const { decided, policies } = of
   return (
     <div class="stack">
@@ -127,7 +127,7 @@ const Explained = (of: Verdict & { base: string }) => {
   )
 }
 
-function factsOf({ base, question, subject }: Verdict & { base: string }) {
+function factsOf({ base, question, subject }: TrialResult & { base: string }) {
   const [address] = subject?.verifiable_addresses ?? []
   return [
     [

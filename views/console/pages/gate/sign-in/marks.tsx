@@ -3,9 +3,9 @@ import { StatusMark } from '../../../status-mark.tsx'
 
 export const SIGN_IN = '/console/sign-in'
 
-export const Switched = ({ isOn, trouble }: { isOn: boolean; trouble?: string | undefined }) => {
+export const Switched = ({ isOn, issue }: { isOn: boolean; issue?: string | undefined }) => {
   if (!isOn) return <StatusMark tone="quiet" word="disabled" />
-  return trouble === undefined ? (
+  return issue === undefined ? (
     <StatusMark tone="good" word="enabled" />
   ) : (
     <StatusMark tone="warn" word="not configured" />

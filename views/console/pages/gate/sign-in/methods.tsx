@@ -23,7 +23,7 @@ interface Method {
   isOn: boolean
   /** False for methods that are always enabled. */
   isSwitched: boolean
-  trouble?: string
+  issue?: string
 }
 
 const methodsOf = ({ hasCode, hasMail, hasSecondFactor }: SignInView): Method[] => [
@@ -40,7 +40,7 @@ const methodsOf = ({ hasCode, hasMail, hasSecondFactor }: SignInView): Method[] 
     text: 'A 6-digit code sent by email, instead of a password.',
     isOn: hasCode,
     isSwitched: true,
-    ...(!hasMail && { trouble: 'No mail server: set mail.smtp_url' }),
+    ...(!hasMail && { issue: 'No mail server: set mail.smtp_url' }),
   },
   {
     id: 'second-factor',
@@ -58,8 +58,8 @@ const methodColumns = (base: string, mayChange: boolean): Column<Method>[] => [
     label: 'Description',
     isWide: true,
     narrow: 'bare',
-    cell: ({ text, trouble }) => (
-      <span class="hint">{trouble === undefined ? text : `${text} ${trouble}.`}</span>
+    cell: ({ text, issue }) => (
+      <span class="hint">{issue === undefined ? text : `${text} ${issue}.`}</span>
     ),
   },
   ...(mayChange

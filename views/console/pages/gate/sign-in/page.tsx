@@ -40,10 +40,10 @@ function sentenceOn(page: SignInView): string {
     ...working.map(({ name }) => name),
   ]
   const broken = page.providers.filter(({ isOn, missing }) => isOn && missing.length > 0)
-  const troubles = [...broken.map(({ name }) => name), ...(lacksMail(page) ? ['Email code'] : [])]
+  const issues = [...broken.map(({ name }) => name), ...(lacksMail(page) ? ['Email code'] : [])]
   const sentence = `Users can sign in with ${ways.length === 1 ? ways[0] : listed(ways)}.`
-  if (troubles.length === 0) return sentence
-  return `${sentence} Enabled, but not configured: ${troubles.join(', ')}.`
+  if (issues.length === 0) return sentence
+  return `${sentence} Enabled, but not configured: ${issues.join(', ')}.`
 }
 
 const listed = (ways: readonly string[]): string =>

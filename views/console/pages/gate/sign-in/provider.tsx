@@ -65,7 +65,7 @@ export const ProviderPage = (page: ProviderPageView) => {
       <Section id="state" title="Configuration" isCard>
         <Facts
           facts={[
-            ['Status', <Switched isOn={isOn} trouble={isSetUp ? undefined : 'not configured'} />],
+            ['Status', <Switched isOn={isOn} issue={isSetUp ? undefined : 'not configured'} />],
             ...page.needed.map(({ name, ...of }) => [name, <Setting {...of} />] as const),
             ['Scopes', <code>{page.scopes}</code>],
           ]}

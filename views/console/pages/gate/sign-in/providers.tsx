@@ -69,7 +69,7 @@ const columnsFor = (
   {
     label: 'Status',
     narrow: 'corner',
-    cell: ({ isOn, missing }) => <Switched isOn={isOn} trouble={missing[0]} />,
+    cell: ({ isOn, missing }) => <Switched isOn={isOn} issue={missing[0]} />,
   },
   ...(rows.some(({ missing }) => missing.length > 0) ? [CONFIGURATION] : []),
   ...(mayChange

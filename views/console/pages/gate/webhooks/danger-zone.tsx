@@ -6,7 +6,7 @@ import { WEBHOOKS } from './state.tsx'
 import type { WebhookView } from './webhook-view.ts'
 
 /** Rotates the secret, pauses, resumes or deletes a webhook. */
-export const Endings = (page: WebhookView) => {
+export const WebhookDangerZone = (page: WebhookView) => {
   const { webhook, mayChange, mayDelete } = page
   const items = [
     ...(mayChange ? [rotation(page), webhook.active ? pause(page) : resumption(page)] : []),

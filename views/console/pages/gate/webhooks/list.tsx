@@ -12,7 +12,7 @@ import { Text } from '../../../text.tsx'
 import { type ListPosition, pagesAlong } from '../../../trail.ts'
 import { url } from '../../../url.ts'
 import { withoutScheme } from '../../../words.ts'
-import { DeliveryMark, inWords, isTrouble, StateMark, time, WEBHOOKS } from './state.tsx'
+import { DeliveryMark, hasIssue, inWords, StateMark, time, WEBHOOKS } from './state.tsx'
 
 export const FILTERS = ['active', 'paused'] as const
 type Filter = (typeof FILTERS)[number]
@@ -39,7 +39,7 @@ interface WebhooksView {
 /** Webhooks for events about users. */
 export const WebhooksPage = (page: WebhooksView) => {
   const { base, now, all, rows, state, mayChange } = page
-  const troubled = rows.filter(({ webhook, latest }) => webhook.active && isTrouble(latest))
+  const troubled = rows.filter(({ webhook, latest }) => webhook.active && hasIssue(latest))
   const href = (of: { state?: Filter | undefined } & ListPosition) => url(base, WEBHOOKS, { ...of })
   const create = mayChange && (
     <LinkButton weight="primary" href={url(base, `${WEBHOOKS}/new`)}>

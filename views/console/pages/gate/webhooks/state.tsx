@@ -37,7 +37,7 @@ export const DeliveryMark = ({ status }: Pick<Delivery, 'status'>) => (
   <StatusMark tone={TONES[status]} word={WORDS[status]} />
 )
 
-export const isTrouble = (delivery: Delivery | undefined): boolean =>
+export const hasIssue = (delivery: Delivery | undefined): boolean =>
   delivery?.status === 'failed' || delivery?.status === 'retrying'
 
 /** Response status, or error. */

@@ -15,7 +15,7 @@ import { StatusMark } from '../../../status-mark.tsx'
 import { Text } from '../../../text.tsx'
 import { duration } from '../../../time.tsx'
 import { url } from '../../../url.ts'
-import { Endings } from './danger-zone.tsx'
+import { WebhookDangerZone } from './danger-zone.tsx'
 import { WebhookFields } from './form.tsx'
 import { Log } from './log.tsx'
 import { inWords, OUTCOMES, outcomeOf, StateMark, TONES, time, WEBHOOKS } from './state.tsx'
@@ -74,7 +74,7 @@ export const WebhookPage = (page: WebhookView) => {
           </Form>
         </Section>
       )}
-      <Endings {...page} />
+      <WebhookDangerZone {...page} />
     </>
   )
 }

@@ -10,7 +10,7 @@ import { PageHead } from '../../../page-head.tsx'
 import { Section } from '../../../section.tsx'
 import { Text } from '../../../text.tsx'
 import { Time } from '../../../time.tsx'
-import { Endings } from './danger-zone.tsx'
+import { BotDangerZone } from './danger-zone.tsx'
 import { SettingsForm, TRANSPORTS, WHEN_ASKED } from './settings.tsx'
 import { BOT_TITLES, type BotRights, type BotTrial, isSetUp, pathOf, stateOf } from './state.tsx'
 import { TokenForm } from './token-form.tsx'
@@ -34,7 +34,7 @@ export const BotPage = (page: BotView) => {
   const errorsOf = (form: BotTrial['form']) => (trial?.form === form ? trial.errors : undefined)
   const refusal = errorsOf('enable') ?? errorsOf('try')
   const remedy = remedyOf(bot)
-  const isUnderWay = rights.mayChange && !remedy && !(bot?.enabled && page.hasUser)
+  const isInProgress = rights.mayChange && !remedy && !(bot?.enabled && page.hasUser)
   return (
     <>
       <PageHead
@@ -48,7 +48,7 @@ export const BotPage = (page: BotView) => {
           <p>{remedy}</p>
         </Section>
       )}
-      {isUnderWay && <Walk {...page} errors={errorsOf('token')} />}
+      {isInProgress && <Walk {...page} errors={errorsOf('token')} />}
       {bot && isReady && <About {...page} bot={bot} />}
       {!rights.mayChange && !isReady && (
         <p class="hint">Only owners and members can set up a bot.</p>
@@ -70,7 +70,7 @@ export const BotPage = (page: BotView) => {
           trial={trial?.form === 'settings' ? trial : undefined}
         />
       )}
-      {bot && isReady && <Endings {...page} bot={bot} />}
+      {bot && isReady && <BotDangerZone {...page} bot={bot} />}
     </>
   )
 }

@@ -4,7 +4,7 @@ import { Confirm, DangerZone } from '../../../confirm.tsx'
 import { type BotRights, pathOf } from './state.tsx'
 
 /** Disables or removes a bot. */
-export const Endings = (of: {
+export const BotDangerZone = (of: {
   base: string
   environment: Environment
   bot: Bot

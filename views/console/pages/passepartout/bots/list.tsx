@@ -62,8 +62,8 @@ const BotCard = (card: {
                 ['Username', <code>@{bot.username}</code>],
               ] as const)
             : []),
-          ...(bot?.enabled && bot.trouble
-            ? [['Reason', <LongText text={bot.trouble} />] as const]
+          ...(bot?.enabled && bot.issue
+            ? [['Reason', <LongText text={bot.issue} />] as const]
             : []),
         ]}
       />

@@ -43,11 +43,11 @@ export function stateOf(environment: Environment, bot: Bot | undefined): BotStat
   if (!bot?.enabled)
     return { tone: 'quiet', sentence: `${which} is disabled. Users can't sign in with it.` }
   if (bot.status === 'ok') return { tone: 'good', sentence: `${which} is working` }
-  const why = bot.trouble ?? TROUBLES[bot.status] ?? bot.status
+  const why = bot.issue ?? ISSUES[bot.status] ?? bot.status
   return { tone: 'bad', sentence: <LongText text={`${which} is not working: ${why}.`} /> }
 }
 
-const TROUBLES: Partial<Record<Bot['status'], string>> = {
+const ISSUES: Partial<Record<Bot['status'], string>> = {
   invalid_token: 'Telegram rejects its token',
   conflict: 'another system receives its messages',
   unreachable: "Gatehouse can't reach Telegram",

@@ -16,7 +16,7 @@ export const CHIPS: Record<LoginState, string> = {
   mismatched: 'Wrong number',
 }
 
-type Look = Pick<LoginRecord, 'state' | 'is_expired'>
+type ShownLogin = Pick<LoginRecord, 'state' | 'is_expired'>
 
 const MARKS: Record<LoginState, { tone: Tone; word: string }> = {
   pending: { tone: 'busy', word: 'waiting' },
@@ -26,7 +26,7 @@ const MARKS: Record<LoginState, { tone: Tone; word: string }> = {
   mismatched: { tone: 'bad', word: 'wrong number' },
 }
 
-export const markOf = ({ state, is_expired: isExpired }: Look) =>
+export const markOf = ({ state, is_expired: isExpired }: ShownLogin) =>
   isExpired ? ({ tone: 'quiet', word: 'expired' } as const) : MARKS[state]
 
 /** Tabs: sign-ins and users. */
